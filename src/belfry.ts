@@ -1,0 +1,18 @@
+import type { Settings } from '#config.ts'
+import type { Storage } from '#hosting/git/storage.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Database } from '#platform/database.ts'
+import type { Logger } from '#platform/log.ts'
+
+/** What one running Belfry is made of: what every edge is handed. */
+export interface Belfry {
+  version: string
+  settings: Settings
+  clock: Clock
+  log: Logger
+  db: Database
+  storage: Storage
+  started_at: Date
+  /** Public addresses, without a slash at the end; known once the listeners are bound. */
+  addresses: { web: string; versioned: string }
+}

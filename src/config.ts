@@ -1,0 +1,162 @@
+import { isIP } from 'node:net'
+import { resolve } from 'node:path'
+import { StartError } from '#platform/errors.ts'
+import { type LogLevel, logLevels } from '#platform/log.ts'
+
+/** One setting: what it is for, what it may be, and how its text becomes a value (undefined: it may not be that). */
+interface Setting<T> {
+  fallback: string
+  about: string
+  allowed: string
+  read(text: string): T | undefined
+  /** Its value must not be shown, not even in an error. */
+  secret?: true
+}
+
+/** Keeps each setting's own type while the table is checked as a whole. */
+const setting = <T>(is: Setting<T>) => is
+
+const roles = ['web', 'worker'] as const
+type Role = (typeof roles)[number]
+
+const address = (about: string) =>
+  setting<URL | null>({
+    fallback: '',
+    about,
+    allowed: 'an http or https address without a path, such as https://belfry.example',
+    read: (text) => (text === '' ? null : readAddress(text)),
+  })
+
+/** All of Belfry's settings. The README's table and `--help` say the same; a test compares them. */
+export const settings = {
+  BELFRY_HOST: setting({
+    fallback: '127.0.0.1',
+    about: 'Address that both listeners bind to.',
+    allowed: 'an IP address or a host name',
+    read: (text) => (isIP(text) || /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(text) ? text : undefined),
+  }),
+  BELFRY_PORT: setting({
+    fallback: '3000',
+    about: 'Port of web pages, git and the self-hosted variant (`/api/v3`); 0 takes any free one.',
+    allowed: 'a port number from 0 to 65535',
+    read: readPort,
+  }),
+  BELFRY_VERSIONED_PORT: setting({
+    fallback: '3001',
+    about: 'Port of the versioned variant; 0 turns it off.',
+    allowed: 'a port number from 0 to 65535',
+    read: readPort,
+  }),
+  BELFRY_URL: address('Public address of the web listener, when it is behind a proxy. Unset: what it listens on.'),
+  BELFRY_VERSIONED_URL: address(
+    'Public address of the versioned listener, when it is behind a proxy. Unset: what it listens on.',
+  ),
+  BELFRY_DATA: setting({
+    fallback: './data',
+    about: 'Folder of the embedded database, git repositories and keys.',
+    allowed: 'the path of a folder',
+    read: (text) => (text === '' || text.includes('\0') ? undefined : resolve(text)),
+  }),
+  DATABASE_URL: setting<string | null>({
+    fallback: '',
+    about: 'PostgreSQL server to use (15 or later). Unset: an embedded one in `BELFRY_DATA`.',
+    allowed: 'a postgres:// address',
+    read: (text) => (text === '' ? null : /^postgres(ql)?:\/\//.test(text) && URL.canParse(text) ? text : undefined),
+    secret: true,
+  }),
+  BELFRY_ADMIN_TOKEN: setting<string | null>({
+    fallback: '',
+    about: 'When set, the site admin `admin` holds this classic token with all scopes.',
+    allowed: 'at least 20 printable characters without spaces',
+    read: (text) => (text === '' ? null : /^[!-~]{20,255}$/.test(text) ? text : undefined),
+    secret: true,
+  }),
+  BELFRY_ROLES: setting<readonly Role[]>({
+    fallback: 'web,worker',
+    about: 'What this process does: `web` answers requests, `worker` runs background jobs.',
+    allowed: 'web, worker, or both with a comma between',
+    read: (text) => {
+      const named = text.split(',').map((word) => word.trim())
+      return named.every((word): word is Role => roles.some((role) => role === word)) ? named : undefined
+    },
+  }),
+  BELFRY_RATE_LIMIT: setting<'on' | 'off' | null>({
+    fallback: '',
+    about: '`on` or `off` for both variants. Unset: on for the versioned one only.',
+    allowed: 'on or off',
+    read: (text) => (text === '' ? null : text === 'on' || text === 'off' ? text : undefined),
+  }),
+  BELFRY_METRICS_TOKEN: setting<string | null>({
+    fallback: '',
+    about: 'Bearer token that opens `/metrics` to others than this machine. Unset: to nobody else.',
+    allowed: 'at least 20 printable characters without spaces',
+    read: (text) => (text === '' ? null : /^[!-~]{20,255}$/.test(text) ? text : undefined),
+    secret: true,
+  }),
+  BELFRY_TRUSTED_PROXIES: setting<string[]>({
+    fallback: 'loopback',
+    about: 'Proxies whose `X-Forwarded-For` is believed.',
+    allowed: 'a comma-separated list of IP addresses, CIDR ranges and the words loopback, linklocal, uniquelocal; or none',
+    read: readProxies,
+  }),
+  BELFRY_LOG: setting<LogLevel>({
+    fallback: 'info',
+    about: 'How much is logged.',
+    allowed: `one of ${logLevels.join(', ')}`,
+    read: (text) => logLevels.find((level) => level === text),
+  }),
+}
+
+export type Settings = {
+  readonly [Name in keyof typeof settings]: NonNullable<ReturnType<(typeof settings)[Name]['read']>> | NullOf<Name>
+}
+type NullOf<Name extends keyof typeof settings> = null extends ReturnType<(typeof settings)[Name]['read']> ? null : never
+
+/** Reads every setting from the environment, or stops at the first that is wrong. */
+export function readSettings(environment: NodeJS.ProcessEnv): Settings {
+  const entries = Object.entries(settings).map(([name, { fallback, allowed, read, secret }]: [string, Setting<unknown>]) => {
+    const text = environment[name]?.trim() || fallback
+    const value = read(text)
+    if (value === undefined) {
+      throw new StartError(`${name} is ${secret ? 'set to something else' : `"${text}"`}: it must be ${allowed}.`)
+    }
+    return [name, value]
+  })
+  return Object.freeze(Object.fromEntries(entries)) as Settings
+}
+
+/** Names that look like ours and are not: a slip of the pen would otherwise go unnoticed. */
+export function unknownSettings(environment: NodeJS.ProcessEnv) {
+  return Object.keys(environment).filter((name) => name.startsWith('BELFRY_') && !(name in settings))
+}
+
+/** The settings as `--help` prints them. */
+export function describeSettings() {
+  return Object.entries(settings)
+    .map(([name, { fallback, about }]) => `  ${name.padEnd(24)}${about.replaceAll('`', '')}${fallback ? ` [${fallback}]` : ''}`)
+    .join('\n')
+}
+
+function readPort(text: string) {
+  const port = Number(text)
+  return /^\d+$/.test(text) && port <= 65535 ? port : undefined
+}
+
+function readAddress(text: string) {
+  const url = URL.parse(text)
+  const plain = url && /^https?:$/.test(url.protocol) && url.pathname === '/' && !url.search && !url.hash && !url.username
+  return plain ? url : undefined
+}
+
+function readProxies(text: string) {
+  if (text === 'none') return []
+  const entries = text.split(',').map((entry) => entry.trim())
+  return entries.every(isProxy) ? entries : undefined
+}
+
+function isProxy(entry: string) {
+  if (['loopback', 'linklocal', 'uniquelocal'].includes(entry)) return true
+  const [ip = '', bits, ...rest] = entry.split('/')
+  const widest = isIP(ip) === 6 ? 128 : 32
+  return isIP(ip) > 0 && rest.length === 0 && (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= widest))
+}

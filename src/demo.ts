@@ -1,0 +1,2 @@
+import type { Belfry } from '#belfry.ts'
+export async function loadDemo(_: Belfry) {}

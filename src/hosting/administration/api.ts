@@ -1,0 +1,133 @@
+import { Type } from 'typebox'
+import { SimpleOrganization, simpleOrganizationJson } from '#hosting/organizations/json.ts'
+import { SimpleUser, userJson } from '#hosting/people/json.ts'
+import { createOrganization, createUser, loadUser, setSiteAdmin } from '#hosting/people/people.ts'
+import { Nothing } from '#hosting/wire.ts'
+import { created, del, group, post, put } from '#http/endpoint.ts'
+import { Authorization, authorizationJson } from '#parts/authentication/json.ts'
+import { isScope } from '#parts/authentication/scopes.ts'
+import { createToken, deleteImpersonationTokens } from '#parts/authentication/tokens.ts'
+import { forbidden, invalid, missing, Refusal } from '#platform/errors.ts'
+import { hashPassword } from '#platform/secrets.ts'
+
+const scopes = ['site_admin'] as const
+
+export const api = group('Administration', [
+  post(
+    '/admin/users',
+    {
+      operation: 'enterprise-admin/create-user',
+      summary: 'Make a user; without a password they act by tokens only',
+      scopes,
+      viewer: 'site_admin',
+      body: Type.Object({
+        login: Type.String({ minLength: 1, maxLength: 100 }),
+        email: Type.Optional(Type.String()),
+        password: Type.Optional(Type.String({ minLength: 8, maxLength: 256 })),
+        name: Type.Optional(Type.String({ maxLength: 255 })),
+      }),
+      own_transaction: true,
+      answers: { 201: SimpleUser },
+    },
+    async ({ db, body, wire }) => {
+      const password_hash = body.password === undefined ? null : await hashPassword(body.password)
+      const user = await db.transaction((transaction) =>
+        createUser(transaction, { login: body.login, email: body.email ?? null, name: body.name ?? null, password_hash }),
+      )
+      return created(userJson(user, wire))
+    },
+  ),
+  post(
+    '/admin/organizations',
+    {
+      operation: 'enterprise-admin/create-org',
+      summary: 'Make an organization with a first owner',
+      scopes,
+      viewer: 'site_admin',
+      body: Type.Object({
+        login: Type.String({ minLength: 1, maxLength: 100 }),
+        admin: Type.String(),
+        profile_name: Type.Optional(Type.String({ maxLength: 255 })),
+      }),
+      answers: { 201: SimpleOrganization },
+    },
+    async ({ db, body, wire }) => {
+      const owner = await loadUser(db, body.admin).catch((error) => {
+        throw error instanceof Refusal
+          ? invalid({ resource: 'Organization', code: 'invalid', field: 'admin', message: `there is no user '${body.admin}'` })
+          : error
+      })
+      return created(simpleOrganizationJson(await createOrganization(db, body.login, body.profile_name ?? null, owner), wire))
+    },
+  ),
+  post(
+    '/admin/users/{username}/authorizations',
+    {
+      operation: 'enterprise-admin/create-impersonation-o-auth-token',
+      summary: 'Make a token that acts for a user; shown once',
+      scopes,
+      viewer: 'site_admin',
+      body: Type.Object({ scopes: Type.Optional(Type.Array(Type.String(), { maxItems: 100 })) }),
+      answers: { 201: Authorization },
+    },
+    async ({ db, user, body, wire }) => {
+      if (user.type !== 'User') throw missing()
+      const unknown = (body.scopes ?? []).filter((scope) => !isScope(scope))
+      if (unknown.length) {
+        throw invalid({
+          resource: 'OauthAccess',
+          code: 'invalid',
+          field: 'scopes',
+          message: `there is no scope ${unknown.join(', ')}`,
+        })
+      }
+      const token = await createToken(db, user, {
+        note: 'Site admin impersonation',
+        scopes: body.scopes ?? [],
+        impersonation: true,
+      })
+      return created(authorizationJson(token, user, wire))
+    },
+  ),
+  del(
+    '/admin/users/{username}/authorizations',
+    {
+      operation: 'enterprise-admin/delete-impersonation-o-auth-token',
+      summary: 'End all tokens that site admins made for a user',
+      scopes,
+      viewer: 'site_admin',
+      answers: { 204: Nothing },
+    },
+    async ({ db, user }) => {
+      if (!(await deleteImpersonationTokens(db, user))) throw missing()
+    },
+  ),
+  put(
+    '/users/{username}/site_admin',
+    {
+      operation: 'enterprise-admin/promote-user-to-be-site-administrator',
+      summary: 'Make a user a site admin',
+      scopes,
+      viewer: 'site_admin',
+      answers: { 204: Nothing },
+    },
+    ({ db, user }) => {
+      if (user.type !== 'User') throw missing()
+      return setSiteAdmin(db, user, true)
+    },
+  ),
+  del(
+    '/users/{username}/site_admin',
+    {
+      operation: 'enterprise-admin/demote-site-administrator',
+      summary: 'Make a site admin an ordinary user',
+      scopes,
+      viewer: 'site_admin',
+      answers: { 204: Nothing },
+    },
+    ({ db, user, viewer }) => {
+      if (user.id === viewer.id) throw forbidden('Site admins cannot demote themselves.')
+      return setSiteAdmin(db, user, false)
+    },
+  ),
+])

@@ -1,0 +1,177 @@
+import { Type } from 'typebox'
+import { accessNames, checkAccess, levelOf, permissionOf, roleOf } from '#hosting/repositories/access.ts'
+import { readRepositories } from '#hosting/repositories/repositories.ts'
+import { Nothing } from '#hosting/wire.ts'
+import { Answer, created, del, get, group, paged, patch, put } from '#http/endpoint.ts'
+import { choice } from '#http/input.ts'
+import { missing } from '#platform/errors.ts'
+import {
+  acceptInvitation,
+  accessOfUser,
+  addCollaborator,
+  declineInvitation,
+  isCollaborator,
+  listCollaborators,
+  listInvitations,
+  removeCollaborator,
+  updateInvitation,
+  withdrawInvitation,
+} from './collaborators.ts'
+import { CollaboratorPermission, CollaboratorSchema, collaboratorJson, invitationJson, RepositoryInvitation } from './json.ts'
+
+const scopes = ['public_repo', 'repo'] as const
+const Permission = Type.String({ enum: accessNames })
+
+export const api = group('Collaborators', [
+  get(
+    '/repos/{owner}/{repo}/collaborators',
+    {
+      operation: 'repos/list-collaborators',
+      summary: 'Everyone with access by name, for those who may push',
+      scopes,
+      access: 'push',
+      query: { permission: choice('', 'pull', 'triage', 'push', 'maintain', 'admin') },
+      list: true,
+      answers: { 200: Type.Array(CollaboratorSchema) },
+    },
+    async ({ db, repo, query, page, wire }) =>
+      paged(await listCollaborators(db, repo, levelOf(query.permission), page), (row) => collaboratorJson(row, wire)),
+  ),
+  get(
+    '/repos/{owner}/{repo}/collaborators/{username}',
+    {
+      operation: 'repos/check-collaborator',
+      summary: 'Whether someone is a collaborator: 204, or 404',
+      scopes,
+      access: 'push',
+      answers: { 204: Nothing },
+    },
+    async ({ db, repo, user }) => {
+      if (!(await isCollaborator(db, repo, user))) throw missing()
+    },
+  ),
+  put(
+    '/repos/{owner}/{repo}/collaborators/{username}',
+    {
+      operation: 'repos/add-collaborator',
+      summary: 'Invite a collaborator (201), or change what one may do (204)',
+      scopes,
+      access: 'admin',
+      body: Type.Object({ permission: Type.Optional(Permission) }),
+      answers: { 201: RepositoryInvitation, 204: Nothing },
+    },
+    async ({ db, repo, viewer, user, body, wire }) => {
+      const invitation = await addCollaborator(db, repo, viewer, user, levelOf(body.permission ?? 'push'))
+      if (!invitation) return new Answer(undefined, { status: 204 })
+      return created(invitationJson(invitation, repo, wire))
+    },
+  ),
+  del(
+    '/repos/{owner}/{repo}/collaborators/{username}',
+    {
+      operation: 'repos/remove-collaborator',
+      summary: "End a collaborator's access, or one's own",
+      scopes,
+      answers: { 204: Nothing },
+    },
+    ({ db, repo, viewer, user }) => {
+      if (user.id !== viewer.id) checkAccess(repo.access, 'admin')
+      return removeCollaborator(db, repo, user)
+    },
+  ),
+  get(
+    '/repos/{owner}/{repo}/collaborators/{username}/permission',
+    {
+      operation: 'repos/get-collaborator-permission-level',
+      summary: 'What someone may do in a repository',
+      scopes,
+      access: 'push',
+      answers: { 200: CollaboratorPermission },
+    },
+    async ({ db, repo, user, wire }) => {
+      const access = await accessOfUser(db, repo, user)
+      return { permission: permissionOf(access), role_name: roleOf(access), user: collaboratorJson({ ...user, access }, wire) }
+    },
+  ),
+  get(
+    '/repos/{owner}/{repo}/invitations',
+    {
+      operation: 'repos/list-invitations',
+      summary: 'Invitations that are not accepted yet',
+      scopes,
+      access: 'admin',
+      list: true,
+      answers: { 200: Type.Array(RepositoryInvitation) },
+    },
+    async ({ db, repo, page, wire }) =>
+      paged(await listInvitations(db, { repo_id: repo.id }, page), (row) => invitationJson(row, repo, wire)),
+  ),
+  patch(
+    '/repos/{owner}/{repo}/invitations/{invitation_id}',
+    {
+      operation: 'repos/update-invitation',
+      summary: 'Change what an invitation offers',
+      scopes,
+      access: 'admin',
+      body: Type.Object({ permissions: Permission }),
+      answers: { 200: RepositoryInvitation },
+    },
+    async ({ db, repo, params, body, wire }) =>
+      invitationJson(await updateInvitation(db, repo, params.invitation_id, levelOf(body.permissions)), repo, wire),
+  ),
+  del(
+    '/repos/{owner}/{repo}/invitations/{invitation_id}',
+    {
+      operation: 'repos/delete-invitation',
+      summary: 'Take an invitation back',
+      scopes,
+      access: 'admin',
+      answers: { 204: Nothing },
+    },
+    ({ db, repo, params }) => withdrawInvitation(db, repo, params.invitation_id),
+  ),
+  get(
+    '/user/repository_invitations',
+    {
+      operation: 'repos/list-invitations-for-authenticated-user',
+      summary: "The caller's open invitations",
+      scopes: ['repo', 'repo:invite'],
+      list: true,
+      answers: { 200: Type.Array(RepositoryInvitation) },
+    },
+    async ({ db, viewer, page, wire }) => {
+      const invitations = await listInvitations(db, { invitee_id: viewer.id }, page)
+      const repos = await readRepositories(
+        db,
+        viewer.id,
+        invitations.rows.map((row) => row.repo_id),
+      )
+      const byId = new Map(repos.map((repo) => [repo.id, repo]))
+      return paged(invitations, (row) => {
+        const repo = byId.get(row.repo_id)
+        if (!repo) throw missing()
+        return invitationJson(row, repo, wire)
+      })
+    },
+  ),
+  patch(
+    '/user/repository_invitations/{invitation_id}',
+    {
+      operation: 'repos/accept-invitation-for-authenticated-user',
+      summary: 'Accept an invitation',
+      scopes: ['public_repo', 'repo', 'repo:invite'],
+      answers: { 204: Nothing },
+    },
+    ({ db, viewer, params }) => acceptInvitation(db, viewer, params.invitation_id),
+  ),
+  del(
+    '/user/repository_invitations/{invitation_id}',
+    {
+      operation: 'repos/decline-invitation-for-authenticated-user',
+      summary: 'Decline an invitation',
+      scopes: ['public_repo', 'repo', 'repo:invite'],
+      answers: { 204: Nothing },
+    },
+    ({ db, viewer, params }) => declineInvitation(db, viewer, params.invitation_id),
+  ),
+])

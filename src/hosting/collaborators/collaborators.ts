@@ -1,0 +1,136 @@
+import { type Account, type Person, personColumns } from '#hosting/people/people.ts'
+import type { Repository } from '#hosting/repositories/repositories.ts'
+import { type Listed, listed, type Queryable, type Slice, sql, type Transaction } from '#platform/database.ts'
+import { invalid, missing } from '#platform/errors.ts'
+
+export interface Collaborator extends Person {
+  access: number
+}
+
+/** Everyone who has access by name: the owner, collaborators, and in an organization its members and teams. */
+export function listCollaborators(db: Queryable, repo: Repository, least: number, slice: Slice): Promise<Listed<Collaborator>> {
+  const source = sql`
+    (select user_id from collaborators where repo_id = ${repo.id}
+     union select owner_id from repositories where id = ${repo.id} and ${repo.owner_type === 'User'}::boolean
+     union select user_id from memberships where org_id = ${repo.owner_id}
+     union select m.user_id from team_members m join team_repositories t using (team_id) where t.repo_id = ${repo.id}) who
+    join accounts a on a.id = who.user_id
+    join repositories r on r.id = ${repo.id}
+    where access_of(a.id, r) >= ${least}::integer`
+  return listed(db, { columns: sql`${personColumns}, access_of(a.id, r) as access`, source, order: sql`lower(a.login)` }, slice)
+}
+
+/** What a person may do here, whoever asks. */
+export async function accessOfUser(db: Queryable, repo: Repository, user: Account): Promise<number> {
+  const row = await db.first<{ access: number }>(
+    sql`select access_of(${user.id}, r) as access from repositories r where r.id = ${repo.id}`,
+  )
+  return row?.access ?? 0
+}
+
+/** Named access of their own, beyond what everyone has to a public repository. */
+export async function isCollaborator(db: Queryable, repo: Repository, user: Account): Promise<boolean> {
+  const access = await accessOfUser(db, repo, user)
+  if (repo.private || access > 1) return access > 0
+  const { rowCount } = await db.query(sql`select from collaborators where repo_id = ${repo.id} and user_id = ${user.id}`)
+  return rowCount === 1
+}
+
+export interface Invitation {
+  id: number
+  repo_id: number
+  access: number
+  created_at: Date
+  invitee: Person
+  inviter: Person
+}
+
+/**
+ * Gives someone access: at once to those who have some already, by an invitation to everyone else.
+ * Returns the invitation, or nothing when there is none to accept.
+ */
+export async function addCollaborator(
+  db: Transaction,
+  repo: Repository,
+  inviter: Account,
+  user: Account,
+  access: number,
+): Promise<Invitation | undefined> {
+  if (user.type !== 'User') throw invalid({ resource: 'Repository', code: 'custom', message: 'Only people can collaborate' })
+  if (user.id === repo.owner_id) {
+    throw invalid({ resource: 'Repository', code: 'custom', message: 'Repository owner cannot be a collaborator' })
+  }
+  if (await belongs(db, repo, user)) {
+    await putCollaborator(db, repo.id, user.id, access)
+    return undefined
+  }
+  await db.query(sql`
+    insert into invitations (repo_id, invitee_id, inviter_id, access, created_at)
+    values (${repo.id}, ${user.id}, ${inviter.id}, ${access}, ${db.now})
+    on conflict (repo_id, invitee_id) do update set access = excluded.access, inviter_id = excluded.inviter_id, created_at = excluded.created_at`)
+  const { rows } = await listInvitations(db, { repo_id: repo.id, invitee_id: user.id }, { limit: 1, offset: 0 })
+  return rows[0]
+}
+
+async function belongs(db: Queryable, repo: Repository, user: Account) {
+  const { rowCount } = await db.query(sql`
+    select from collaborators where repo_id = ${repo.id} and user_id = ${user.id}
+    union all select from memberships where org_id = ${repo.owner_id} and user_id = ${user.id}`)
+  return (rowCount ?? 0) > 0
+}
+
+async function putCollaborator(db: Transaction, repo_id: number, user_id: number, access: number) {
+  await db.query(sql`
+    insert into collaborators (repo_id, user_id, access, created_at) values (${repo_id}, ${user_id}, ${access}, ${db.now})
+    on conflict (repo_id, user_id) do update set access = excluded.access`)
+}
+
+/** Ends the access, and an invitation to it; it is no fault if there was none. */
+export async function removeCollaborator(db: Transaction, repo: Repository, user: Account) {
+  await db.query(sql`delete from collaborators where repo_id = ${repo.id} and user_id = ${user.id}`)
+  await db.query(sql`delete from invitations where repo_id = ${repo.id} and invitee_id = ${user.id}`)
+}
+
+/** An invitation is good for a week. */
+const goodFor = sql`interval '7 days'`
+
+/** Open invitations to a repository, or of a person, or the one of both. */
+export function listInvitations(
+  db: Queryable,
+  { id = null, repo_id = null, invitee_id = null }: { id?: number | null; repo_id?: number | null; invitee_id?: number | null },
+  slice: Slice,
+): Promise<Listed<Invitation>> {
+  const source = sql`
+    invitations i join accounts a on a.id = i.invitee_id join accounts b on b.id = i.inviter_id
+    where (${id}::bigint is null or i.id = ${id}) and (${repo_id}::bigint is null or i.repo_id = ${repo_id}) and (${invitee_id}::bigint is null or i.invitee_id = ${invitee_id})
+      and i.created_at > ${db.now}::timestamptz - ${goodFor}`
+  const columns = sql`i.id, i.repo_id, i.access, i.created_at,
+    json_build_object('id', a.id, 'type', a.type, 'login', a.login, 'site_admin', a.site_admin) as invitee,
+    json_build_object('id', b.id, 'type', b.type, 'login', b.login, 'site_admin', b.site_admin) as inviter`
+  return listed(db, { columns, source, order: sql`i.id` }, slice)
+}
+
+export async function updateInvitation(db: Transaction, repo: Repository, id: number, access: number): Promise<Invitation> {
+  await db.query(sql`update invitations set access = ${access} where id = ${id} and repo_id = ${repo.id}`)
+  const { rows } = await listInvitations(db, { id, repo_id: repo.id }, { limit: 1, offset: 0 })
+  if (!rows[0]) throw missing()
+  return rows[0]
+}
+
+export async function withdrawInvitation(db: Transaction, repo: Repository, id: number) {
+  const { rowCount } = await db.query(sql`delete from invitations where id = ${id} and repo_id = ${repo.id}`)
+  if (!rowCount) throw missing()
+}
+
+export async function acceptInvitation(db: Transaction, invitee: Account, id: number) {
+  const found = await db.first<{ repo_id: number; access: number }>(sql`
+    delete from invitations where id = ${id} and invitee_id = ${invitee.id} and created_at > ${db.now}::timestamptz - ${goodFor}
+    returning repo_id, access`)
+  if (!found) throw missing()
+  await putCollaborator(db, found.repo_id, invitee.id, found.access)
+}
+
+export async function declineInvitation(db: Transaction, invitee: Account, id: number) {
+  const { rowCount } = await db.query(sql`delete from invitations where id = ${id} and invitee_id = ${invitee.id}`)
+  if (!rowCount) throw missing()
+}

@@ -1,0 +1,81 @@
+import { existsSync } from 'node:fs'
+import { mkdir, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { git } from './git.ts'
+
+export interface Commit {
+  author: { name: string; email: string }
+  at: Date
+  message: string
+  /** Whole contents by path; what is not named stays as it was. */
+  files: Record<string, string>
+}
+
+/** The bare repositories on disk, by id: no rename or transfer ever moves one. */
+export class Storage {
+  readonly #root: string
+
+  constructor(data: string) {
+    this.#root = join(data, 'repositories')
+  }
+
+  /** Spread over 256 folders, so that none holds too many. */
+  pathOf(repo_id: number) {
+    return join(this.#root, (repo_id % 256).toString(16).padStart(2, '0'), `${repo_id}.git`)
+  }
+
+  /** Appears whole or not at all, and is left alone when it is there. */
+  async create(repo_id: number, default_branch: string) {
+    await this.#place(repo_id, (draft) =>
+      git(['init', '--quiet', '--bare', '--template=', `--initial-branch=${default_branch}`, draft]),
+    )
+  }
+
+  /** All branches and tags of another repository, or one branch alone. Objects on the same disk are shared, not copied. */
+  async copy(from_id: number, to_id: number, default_branch: string, only_branch: string | null) {
+    const only = only_branch ? ['--single-branch', '--branch', only_branch] : []
+    const source = this.pathOf(from_id)
+    if (!existsSync(source)) return this.create(to_id, default_branch)
+    await this.#place(to_id, async (draft) => {
+      await git(['clone', '--quiet', '--bare', '--template=', ...only, source, draft])
+      await git(['-C', draft, 'remote', 'remove', 'origin'])
+      await git(['-C', draft, 'symbolic-ref', 'HEAD', `refs/heads/${default_branch}`])
+    })
+  }
+
+  async erase(repo_id: number) {
+    await rm(this.pathOf(repo_id), { recursive: true, force: true })
+  }
+
+  async #place(repo_id: number, make: (draft: string) => Promise<unknown>) {
+    const path = this.pathOf(repo_id)
+    if (existsSync(path)) return
+    await mkdir(join(path, '..'), { recursive: true, mode: 0o700 })
+    const draft = `${path}.new`
+    await rm(draft, { recursive: true, force: true })
+    await make(draft)
+    await rename(draft, path)
+  }
+
+  /** Adds commits on top of a branch, oldest first, and gives the size of the repository in kilobytes. */
+  async commit(repo_id: number, branch: string, commits: Commit[]): Promise<number> {
+    const path = this.pathOf(repo_id)
+    const ref = `refs/heads/${branch}`
+    const started = (await git(['-C', path, 'for-each-ref', '--format=%(objectname)', ref])).trim()
+    await git(['-C', path, 'fast-import', '--quiet'], {
+      input: commits.map((commit, index) => describe(ref, commit, index === 0 && started)).join(''),
+    })
+    const counted = await git(['-C', path, 'count-objects', '-v'])
+    return [...counted.matchAll(/^size(?:-pack)?: (\d+)$/gm)].reduce((sum, [, kilobytes]) => sum + Number(kilobytes), 0)
+  }
+}
+
+function describe(ref: string, { author, at, message, files }: Commit, onto: string | false) {
+  const who = `${author.name.replaceAll(/[<>\n]/g, '')} <${author.email.replaceAll(/[<>\n]/g, '')}> ${Math.floor(at.getTime() / 1000)} +0000`
+  const changes = Object.entries(files).map(([path, text]) => `M 100644 inline ${JSON.stringify(path)}\n${data(text)}`)
+  return `commit ${ref}\nauthor ${who}\ncommitter ${who}\n${data(message)}${onto ? `from ${onto}\n` : ''}${changes.join('')}\n`
+}
+
+function data(text: string) {
+  return `data ${Buffer.byteLength(text)}\n${text}\n`
+}

@@ -1,0 +1,219 @@
+import { Type } from 'typebox'
+import { SimpleUser, userJson } from '#hosting/people/json.ts'
+import { countStanding, updateProfile } from '#hosting/people/people.ts'
+import { Nothing, NullableString } from '#hosting/wire.ts'
+import { del, get, group, paged, patch, put } from '#http/endpoint.ts'
+import { choice } from '#http/input.ts'
+import { forbidden, missing } from '#platform/errors.ts'
+import {
+  FullOrganization,
+  membershipJson,
+  OrganizationMembership,
+  organizationJson,
+  SimpleOrganization,
+  simpleOrganizationJson,
+} from './json.ts'
+import {
+  checkMember,
+  checkOwner,
+  findMembership,
+  listMembers,
+  listOrganizations,
+  removeMembership,
+  setMembership,
+  setMembershipPublic,
+} from './organizations.ts'
+
+export const api = group('Organizations', [
+  get(
+    '/orgs/{org}',
+    {
+      operation: 'orgs/get',
+      summary: 'An organization; its members see more of it',
+      viewer: 'optional',
+      optional_scopes: ['read:org'],
+      answers: { 200: FullOrganization },
+    },
+    async ({ db, org, wire }) => organizationJson(org, await countStanding(db, org), wire),
+  ),
+  patch(
+    '/orgs/{org}',
+    {
+      operation: 'orgs/update',
+      summary: "Change an organization's profile",
+      scopes: ['admin:org'],
+      org_role: 'owner',
+      body: Type.Partial(
+        Type.Object({
+          name: NullableString,
+          description: NullableString,
+          company: NullableString,
+          blog: NullableString,
+          location: NullableString,
+          email: NullableString,
+          twitter_username: NullableString,
+        }),
+      ),
+      answers: { 200: FullOrganization },
+    },
+    async ({ db, org, body: { description, ...profile }, wire }) => {
+      const changed = await updateProfile(db, org, { ...profile, ...(description !== undefined && { bio: description }) })
+      return organizationJson({ ...changed, role: org.role }, await countStanding(db, org), wire)
+    },
+  ),
+  get(
+    '/user/orgs',
+    {
+      operation: 'orgs/list-for-authenticated-user',
+      summary: 'Organizations the caller is a member of',
+      scopes: ['read:org', 'user'],
+      list: true,
+      answers: { 200: Type.Array(SimpleOrganization) },
+    },
+    async ({ db, viewer, page, wire }) =>
+      paged(await listOrganizations(db, viewer, page, false), (row) => simpleOrganizationJson(row, wire)),
+  ),
+  get(
+    '/users/{username}/orgs',
+    {
+      operation: 'orgs/list-for-user',
+      summary: 'Organizations a user shows to be a member of',
+      viewer: 'optional',
+      list: true,
+      answers: { 200: Type.Array(SimpleOrganization) },
+    },
+    async ({ db, user, page, wire }) =>
+      paged(await listOrganizations(db, user, page, true), (row) => simpleOrganizationJson(row, wire)),
+  ),
+  get(
+    '/orgs/{org}/members',
+    {
+      operation: 'orgs/list-members',
+      summary: 'Members; outsiders see those who show it',
+      viewer: 'optional',
+      optional_scopes: ['read:org'],
+      query: { role: choice('all', 'admin', 'member') },
+      list: true,
+      answers: { 200: Type.Array(SimpleUser) },
+    },
+    async ({ db, org, query, page, wire }) => paged(await listMembers(db, org, query.role, page), (row) => userJson(row, wire)),
+  ),
+  get(
+    '/orgs/{org}/members/{username}',
+    {
+      operation: 'orgs/check-membership-for-user',
+      summary: 'Whether a user is a member: 204, or 404',
+      optional_scopes: ['read:org'],
+      org_role: 'member',
+      answers: { 204: Nothing },
+    },
+    async ({ db, org, user }) => {
+      if (!(await findMembership(db, org, user))) throw missing()
+    },
+  ),
+  del(
+    '/orgs/{org}/members/{username}',
+    {
+      operation: 'orgs/remove-member',
+      summary: 'Remove a member',
+      scopes: ['admin:org'],
+      org_role: 'owner',
+      answers: { 204: Nothing },
+    },
+    ({ db, org, user }) => removeMembership(db, org, user),
+  ),
+  put(
+    '/orgs/{org}/public_members/{username}',
+    {
+      operation: 'orgs/set-public-membership-for-authenticated-user',
+      summary: "Show one's own membership to everyone",
+      scopes: ['write:org'],
+      answers: { 204: Nothing },
+    },
+    ({ db, org, user, viewer }) => {
+      if (user.id !== viewer.id) throw forbidden("Only the user can show or hide the user's membership.")
+      return setMembershipPublic(db, org, user, true)
+    },
+  ),
+  del(
+    '/orgs/{org}/public_members/{username}',
+    {
+      operation: 'orgs/remove-public-membership-for-authenticated-user',
+      summary: "Hide one's own membership",
+      scopes: ['write:org'],
+      answers: { 204: Nothing },
+    },
+    ({ db, org, user, viewer }) => {
+      if (user.id !== viewer.id) throw forbidden("Only the user can show or hide the user's membership.")
+      return setMembershipPublic(db, org, user, false)
+    },
+  ),
+  get(
+    '/orgs/{org}/memberships/{username}',
+    {
+      operation: 'orgs/get-membership-for-user',
+      summary: "A user's membership, for members",
+      scopes: ['read:org'],
+      org_role: 'member',
+      answers: { 200: OrganizationMembership },
+    },
+    async ({ db, org, user, wire }) => {
+      const membership = await findMembership(db, org, user)
+      if (!membership) throw missing()
+      return membershipJson(membership, wire)
+    },
+  ),
+  put(
+    '/orgs/{org}/memberships/{username}',
+    {
+      operation: 'orgs/set-membership-for-user',
+      summary: 'Add a member at once, or change their role',
+      scopes: ['admin:org'],
+      org_role: 'owner',
+      body: Type.Object({ role: Type.Optional(Type.Unsafe<'admin' | 'member'>({ type: 'string', enum: ['admin', 'member'] })) }),
+      answers: { 200: OrganizationMembership },
+    },
+    async ({ db, org, user, body, wire }) => membershipJson(await setMembership(db, org, user, body.role ?? 'member'), wire),
+  ),
+  del(
+    '/orgs/{org}/memberships/{username}',
+    {
+      operation: 'orgs/remove-membership-for-user',
+      summary: 'Remove a member, or leave',
+      scopes: ['admin:org', 'write:org'],
+      org_role: 'member',
+      answers: { 204: Nothing },
+    },
+    ({ db, org, user, viewer }) => {
+      if (user.id !== viewer.id) checkOwner(org)
+      return removeMembership(db, org, user)
+    },
+  ),
+  get(
+    '/user/memberships/orgs',
+    {
+      operation: 'orgs/list-memberships-for-authenticated-user',
+      summary: "The caller's memberships",
+      scopes: ['read:org', 'user'],
+      list: true,
+      answers: { 200: Type.Array(OrganizationMembership) },
+    },
+    async ({ db, viewer, page, wire }) =>
+      paged(await listOrganizations(db, viewer, page, false), ({ role, ...org }) =>
+        membershipJson({ org, user: viewer, role }, wire),
+      ),
+  ),
+  get(
+    '/user/memberships/orgs/{org}',
+    {
+      operation: 'orgs/get-membership-for-authenticated-user',
+      summary: "The caller's membership",
+      scopes: ['read:org', 'user'],
+      answers: { 200: OrganizationMembership },
+    },
+    ({ org, viewer, wire }) => {
+      checkMember(org)
+      return membershipJson({ org, user: viewer, role: org.role ?? 'member' }, wire)
+    },
+  ),
+])

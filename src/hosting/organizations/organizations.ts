@@ -1,0 +1,93 @@
+import { type Account, accountColumns, type Person, personColumns } from '#hosting/people/people.ts'
+import { type Listed, listed, type Queryable, type Slice, sql, type Transaction } from '#platform/database.ts'
+import { forbidden, invalid, missing } from '#platform/errors.ts'
+
+export type OrganizationRole = 'admin' | 'member'
+
+/** An organization as its viewer stands to it. */
+export interface Organization extends Account {
+  /** The viewer's role in it; null for anyone who is not a member. */
+  role: OrganizationRole | null
+}
+
+export interface Membership {
+  org: Account
+  user: Person
+  role: OrganizationRole
+}
+
+export async function loadOrganization(db: Queryable, viewer_id: number | null, login: string): Promise<Organization> {
+  const org = await db.first<Organization>(sql`
+    select ${accountColumns}, m.role from accounts a left join memberships m on m.org_id = a.id and m.user_id = ${viewer_id}
+    where lower(a.login) = lower(${login}) and a.type = 'Organization'`)
+  if (!org) throw missing()
+  return org
+}
+
+/** Those who are not members do not learn what only members see. */
+export function checkMember(org: Organization) {
+  if (!org.role) throw missing()
+}
+
+export function checkOwner(org: Organization) {
+  checkMember(org)
+  if (org.role !== 'admin') throw forbidden('You must be an owner of this organization.')
+}
+
+/** Organizations a person belongs to, in the order of their names. */
+export function listOrganizations(
+  db: Queryable,
+  user: Account,
+  slice: Slice,
+  only_public: boolean,
+): Promise<Listed<Account & { role: OrganizationRole }>> {
+  const source = sql`memberships m join accounts a on a.id = m.org_id where m.user_id = ${user.id} and (m.public or not ${only_public}::boolean)`
+  return listed(db, { columns: sql`${accountColumns}, m.role`, source, order: sql`lower(a.login)` }, slice)
+}
+
+/** Outsiders see the members who chose to be seen. */
+export function listMembers(db: Queryable, org: Organization, role: string, slice: Slice): Promise<Listed<Person>> {
+  const source = sql`memberships m join accounts a on a.id = m.user_id where m.org_id = ${org.id}
+    and (m.public or ${org.role !== null}::boolean) and (${role} = 'all' or m.role = ${role})`
+  return listed(db, { columns: personColumns, source, order: sql`lower(a.login)` }, slice)
+}
+
+export async function findMembership(db: Queryable, org: Account, user: Account): Promise<Membership | undefined> {
+  const found = await db.first<{ role: OrganizationRole }>(sql`
+    select role from memberships where org_id = ${org.id} and user_id = ${user.id}`)
+  return found && { org, user, role: found.role }
+}
+
+/** An owner adds people at once: on one's own server nobody waits for an e-mail. */
+export async function setMembership(db: Transaction, org: Account, user: Account, role: OrganizationRole): Promise<Membership> {
+  if (user.type !== 'User') throw invalid({ resource: 'Membership', code: 'custom', message: 'Only people can be members' })
+  if (role === 'member') await checkNotLastOwner(db, org, user)
+  await db.query(sql`
+    insert into memberships (org_id, user_id, role, created_at) values (${org.id}, ${user.id}, ${role}, ${db.now})
+    on conflict (org_id, user_id) do update set role = excluded.role`)
+  return { org, user, role }
+}
+
+/** Who leaves an organization leaves its teams too. */
+export async function removeMembership(db: Transaction, org: Account, user: Account) {
+  await checkNotLastOwner(db, org, user)
+  const { rowCount } = await db.query(sql`delete from memberships where org_id = ${org.id} and user_id = ${user.id}`)
+  if (!rowCount) throw missing()
+  await db.query(sql`
+    delete from team_members using teams where teams.id = team_members.team_id and teams.org_id = ${org.id} and user_id = ${user.id}`)
+}
+
+async function checkNotLastOwner(db: Transaction, org: Account, user: Account) {
+  // The lock makes two owners who leave at the same moment take turns.
+  const owners = await db.rows<{ user_id: number }>(sql`
+    select user_id from memberships where org_id = ${org.id} and role = 'admin' order by user_id for update`)
+  if (owners.length === 1 && owners[0]?.user_id === user.id) {
+    throw forbidden(`${user.login} is the last owner of ${org.login}: make someone else an owner first.`)
+  }
+}
+
+export async function setMembershipPublic(db: Transaction, org: Account, user: Account, shown: boolean) {
+  const { rowCount } = await db.query(sql`
+    update memberships set public = ${shown} where org_id = ${org.id} and user_id = ${user.id}`)
+  if (!rowCount) throw missing()
+}

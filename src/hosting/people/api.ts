@@ -1,0 +1,146 @@
+import { Type } from 'typebox'
+import { Nothing, NullableBoolean, NullableString } from '#hosting/wire.ts'
+import { del, get, group, paged, patch, put } from '#http/endpoint.ts'
+import { missing } from '#platform/errors.ts'
+import { AuthenticatedUser, ownUserJson, PublicUser, publicUserJson, SimpleUser, userJson } from './json.ts'
+import { countStanding, follow, isFollowing, listFollowers, listFollowing, loadUser, unfollow, updateProfile } from './people.ts'
+
+const People = Type.Array(SimpleUser)
+
+const Profile = Type.Partial(
+  Type.Object({
+    name: NullableString,
+    email: NullableString,
+    blog: NullableString,
+    company: NullableString,
+    location: NullableString,
+    bio: NullableString,
+    twitter_username: NullableString,
+    hireable: NullableBoolean,
+  }),
+)
+
+export const api = group('People', [
+  get(
+    '/user',
+    {
+      operation: 'users/get-authenticated',
+      summary: 'The caller; with a scope for it, also what only they see',
+      optional_scopes: ['read:user', 'user'],
+      answers: { 200: AuthenticatedUser },
+    },
+    async ({ db, viewer, caller, wire }) => {
+      const counts = await countStanding(db, viewer)
+      return caller.may('read:user') ? ownUserJson(viewer, counts, wire) : publicUserJson(viewer, counts, wire)
+    },
+  ),
+  patch(
+    '/user',
+    {
+      operation: 'users/update-authenticated',
+      summary: "Change the caller's profile",
+      scopes: ['user'],
+      body: Profile,
+      answers: { 200: AuthenticatedUser },
+    },
+    async ({ db, viewer, body, wire }) => {
+      const user = await updateProfile(db, viewer, body)
+      return ownUserJson(user, await countStanding(db, user), wire)
+    },
+  ),
+  get(
+    '/users/{username}',
+    {
+      operation: 'users/get-by-username',
+      summary: 'A user or an organization',
+      viewer: 'optional',
+      answers: { 200: PublicUser },
+    },
+    async ({ db, user, wire }) => publicUserJson(user, await countStanding(db, user), wire),
+  ),
+  get(
+    '/users/{username}/followers',
+    {
+      operation: 'users/list-followers-for-user',
+      summary: 'Who follows a user',
+      viewer: 'optional',
+      list: true,
+      answers: { 200: People },
+    },
+    async ({ db, user, page, wire }) => paged(await listFollowers(db, user, page), (row) => userJson(row, wire)),
+  ),
+  get(
+    '/users/{username}/following',
+    {
+      operation: 'users/list-following-for-user',
+      summary: 'Whom a user follows',
+      viewer: 'optional',
+      list: true,
+      answers: { 200: People },
+    },
+    async ({ db, user, page, wire }) => paged(await listFollowing(db, user, page), (row) => userJson(row, wire)),
+  ),
+  get(
+    '/users/{username}/following/{target_user}',
+    {
+      operation: 'users/check-following-for-user',
+      summary: 'Whether a user follows another: 204, or 404',
+      viewer: 'optional',
+      answers: { 204: Nothing },
+    },
+    async ({ db, user, params }) => {
+      if (!(await isFollowing(db, user, await loadUser(db, params.target_user)))) throw missing()
+    },
+  ),
+  get(
+    '/user/followers',
+    {
+      operation: 'users/list-followers-for-authenticated-user',
+      summary: 'Who follows the caller',
+      list: true,
+      answers: { 200: People },
+    },
+    async ({ db, viewer, page, wire }) => paged(await listFollowers(db, viewer, page), (row) => userJson(row, wire)),
+  ),
+  get(
+    '/user/following',
+    {
+      operation: 'users/list-followed-by-authenticated-user',
+      summary: 'Whom the caller follows',
+      list: true,
+      answers: { 200: People },
+    },
+    async ({ db, viewer, page, wire }) => paged(await listFollowing(db, viewer, page), (row) => userJson(row, wire)),
+  ),
+  get(
+    '/user/following/{username}',
+    {
+      operation: 'users/check-person-is-followed-by-authenticated',
+      summary: 'Whether the caller follows a user: 204, or 404',
+      answers: { 204: Nothing },
+    },
+    async ({ db, viewer, user }) => {
+      if (!(await isFollowing(db, viewer, user))) throw missing()
+    },
+  ),
+  put(
+    '/user/following/{username}',
+    {
+      operation: 'users/follow',
+      summary: 'Follow a user',
+      scopes: ['user:follow'],
+      answers: { 204: Nothing },
+    },
+    ({ db, viewer, user }) => follow(db, viewer, user),
+  ),
+  del(
+    '/user/following/{username}',
+    {
+      operation: 'users/unfollow',
+      summary: 'Stop following a user',
+      scopes: ['user:follow'],
+      answers: { 204: Nothing },
+    },
+    ({ db, viewer, user }) => unfollow(db, viewer, user),
+  ),
+])

@@ -1,0 +1,197 @@
+import { codeOf, type Listed, listed, type Queryable, type Slice, type Sql, sql, type Transaction } from '#platform/database.ts'
+import { invalid, missing } from '#platform/errors.ts'
+
+/** A user or an organization: both live in one name space. */
+export interface Account {
+  id: number
+  type: 'User' | 'Organization'
+  login: string
+  name: string | null
+  email: string | null
+  company: string | null
+  blog: string | null
+  location: string | null
+  bio: string | null
+  twitter_username: string | null
+  hireable: boolean | null
+  site_admin: boolean
+  suspended_at: Date | null
+  member_access: number
+  created_at: Date
+  updated_at: Date
+}
+
+/** What lists of people and owners show. */
+export type Person = Pick<Account, 'id' | 'type' | 'login' | 'site_admin'>
+
+/** Through whose eyes something is looked at. A token without the scope for it sees nothing private. */
+export interface Sight {
+  viewer_id: number | null
+  sees_private: boolean
+}
+
+export const accountColumns = sql`a.id, a.type, a.login, a.name, a.email, a.company, a.blog, a.location, a.bio, a.twitter_username, a.hireable,
+  a.site_admin, a.suspended_at, a.member_access, a.created_at, a.updated_at`
+
+export const personColumns = sql`a.id, a.type, a.login, a.site_admin`
+
+export async function loadAccount(db: Queryable, login: string): Promise<Account> {
+  const account = await db.first<Account>(sql`select ${accountColumns} from accounts a where lower(a.login) = lower(${login})`)
+  if (!account) throw missing()
+  return account
+}
+
+/** A person, not an organization. */
+export async function loadUser(db: Queryable, login: string): Promise<Account> {
+  const account = await loadAccount(db, login)
+  if (account.type !== 'User') throw missing()
+  return account
+}
+
+export interface NewUser {
+  login: string
+  email: string | null
+  password_hash?: string | null
+  name?: string | null
+  site_admin?: boolean
+}
+
+export async function createUser(db: Transaction, user: NewUser): Promise<Account> {
+  const login = normaliseLogin(user.login)
+  checkLogin(login, 'User')
+  if (user.email !== null) checkEmail(user.email)
+  return writeAccount(
+    db,
+    sql`
+    insert into accounts as a (type, login, name, email, password_hash, site_admin, created_at, updated_at)
+    values ('User', ${login}, ${user.name ?? null}, ${user.email}, ${user.password_hash ?? null}, ${user.site_admin ?? false}, ${db.now}, ${db.now})
+    returning ${accountColumns}`,
+    'User',
+  )
+}
+
+/** An organization and its first owner. */
+export async function createOrganization(db: Transaction, login: string, name: string | null, owner: Account): Promise<Account> {
+  checkLogin(login, 'Organization')
+  const org = await writeAccount(
+    db,
+    sql`
+    insert into accounts as a (type, login, name, created_at, updated_at)
+    values ('Organization', ${login}, ${name}, ${db.now}, ${db.now}) returning ${accountColumns}`,
+    'Organization',
+  )
+  await db.query(sql`
+    insert into memberships (org_id, user_id, role, created_at) values (${org.id}, ${owner.id}, 'admin', ${db.now})`)
+  return org
+}
+
+async function writeAccount(db: Transaction, statement: Sql, resource: string): Promise<Account> {
+  try {
+    const account = await db.first<Account>(statement)
+    if (!account) throw missing()
+    return account
+  } catch (error) {
+    if (codeOf(error) !== '23505') throw error
+    const field = String((error as { constraint?: string }).constraint).endsWith('email') ? 'email' : 'login'
+    throw invalid({ resource, code: 'already_exists', field, message: `${field} is already taken` })
+  }
+}
+
+export type Profile = Partial<
+  Pick<Account, 'name' | 'email' | 'company' | 'blog' | 'location' | 'bio' | 'twitter_username' | 'hireable'>
+>
+
+/** Changes what is named, and leaves the rest. */
+export async function updateProfile(db: Transaction, account: Account, changes: Profile): Promise<Account> {
+  if (changes.email) checkEmail(changes.email)
+  const next = { ...account, ...changes }
+  return writeAccount(
+    db,
+    sql`
+    update accounts a set name = ${next.name}, email = ${next.email}, company = ${next.company}, blog = ${next.blog},
+      location = ${next.location}, bio = ${next.bio}, twitter_username = ${next.twitter_username}, hireable = ${next.hireable},
+      updated_at = ${db.now}
+    where a.id = ${account.id} returning ${accountColumns}`,
+    account.type,
+  )
+}
+
+export async function setSiteAdmin(db: Transaction, user: Account, site_admin: boolean) {
+  await db.query(sql`update accounts set site_admin = ${site_admin}, updated_at = ${db.now} where id = ${user.id}`)
+}
+
+/** Following again changes nothing. */
+export async function follow(db: Transaction, follower: Account, followed: Account) {
+  if (follower.id === followed.id) {
+    throw invalid({ resource: 'Follow', code: 'custom', field: 'user', message: 'You cannot follow yourself' })
+  }
+  await db.query(sql`
+    insert into follows (follower_id, followed_id, created_at) values (${follower.id}, ${followed.id}, ${db.now})
+    on conflict do nothing`)
+}
+
+export async function unfollow(db: Transaction, follower: Account, followed: Account) {
+  await db.query(sql`delete from follows where follower_id = ${follower.id} and followed_id = ${followed.id}`)
+}
+
+export async function isFollowing(db: Queryable, follower: Account, followed: Account) {
+  const { rowCount } = await db.query(
+    sql`select from follows where follower_id = ${follower.id} and followed_id = ${followed.id}`,
+  )
+  return rowCount === 1
+}
+
+export function listFollowers(db: Queryable, user: Account, slice: Slice): Promise<Listed<Person>> {
+  const source = sql`follows f join accounts a on a.id = f.follower_id where f.followed_id = ${user.id}`
+  return listed(db, { columns: personColumns, source, order: sql`f.created_at, a.id` }, slice)
+}
+
+export function listFollowing(db: Queryable, user: Account, slice: Slice): Promise<Listed<Person>> {
+  const source = sql`follows f join accounts a on a.id = f.followed_id where f.follower_id = ${user.id}`
+  return listed(db, { columns: personColumns, source, order: sql`f.created_at, a.id` }, slice)
+}
+
+/** The numbers a profile shows. */
+export interface Standing {
+  public_repos: number
+  private_repos: number
+  followers: number
+  following: number
+}
+
+export async function countStanding(db: Queryable, account: Account): Promise<Standing> {
+  const counts = await db.first<Standing>(sql`
+    select count(*) filter (where not private) as public_repos, count(*) filter (where private) as private_repos,
+      (select count(*) from follows where followed_id = ${account.id}) as followers,
+      (select count(*) from follows where follower_id = ${account.id}) as following
+    from repositories where owner_id = ${account.id}`)
+  return counts ?? { public_repos: 0, private_repos: 0, followers: 0, following: 0 }
+}
+
+/** Sign-up systems pass on names as their people have them: what a login may not hold becomes a hyphen. */
+function normaliseLogin(login: string) {
+  return login.replaceAll(/[^a-z0-9]+/gi, '-').replaceAll(/^-+|-+$/g, '')
+}
+
+/** First parts of addresses that belong to Belfry itself. */
+const reserved = new Set(
+  `about account api apps avatars docs events explore features feeds healthz help login logout metrics networks new none
+  notifications oauth openapi organizations orgs readyz repositories repos search security session sessions settings signup
+  site stars status teams timeline topics user users watching webhooks`.split(/\s+/),
+)
+
+function checkLogin(login: string, resource: string) {
+  if (!/^[a-z0-9](?:[a-z0-9]|-(?=[a-z0-9])){0,38}$/i.test(login)) {
+    const message = 'login may hold up to 39 letters, digits and single hyphens, and does not begin or end with a hyphen'
+    throw invalid({ resource, code: 'invalid', field: 'login', message })
+  }
+  if (reserved.has(login.toLowerCase())) {
+    throw invalid({ resource, code: 'custom', field: 'login', message: `login '${login}' is reserved` })
+  }
+}
+
+function checkEmail(email: string) {
+  if (!/^[^\s@]{1,64}@[^\s@]{1,190}$/.test(email)) {
+    throw invalid({ resource: 'User', code: 'invalid', field: 'email', message: 'email must be an e-mail address' })
+  }
+}

@@ -1,0 +1,267 @@
+import { type Static, Type } from 'typebox'
+import { findMembership } from '#hosting/organizations/organizations.ts'
+import { type Account, loadAccount, type Sight } from '#hosting/people/people.ts'
+import { Nothing, NullableString, type Wire } from '#hosting/wire.ts'
+import { created, del, get, group, paged, patch, post } from '#http/endpoint.ts'
+import { choice } from '#http/input.ts'
+import { type Queryable, type Sql, sql } from '#platform/database.ts'
+import { forbidden, Refusal } from '#platform/errors.ts'
+import { createOnDisk } from './contents.ts'
+import { countNetwork, forkRepository, listForks, loadAncestors } from './forks.ts'
+import { FullRepository, fullRepositoryJson, RepositorySchema, repositoryJson } from './json.ts'
+import { deleteRepository, listRepositories, type Repository, transferRepository, updateRepository } from './repositories.ts'
+
+const Repositories = Type.Array(RepositorySchema)
+const Name = Type.String({ minLength: 1, maxLength: 100 })
+const Visibility = Type.Unsafe<'public' | 'private'>({ type: 'string', enum: ['public', 'private'] })
+
+const options = {
+  description: Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 350 }),
+  homepage: NullableString,
+  private: Type.Boolean(),
+  visibility: Visibility,
+  is_template: Type.Boolean(),
+  has_issues: Type.Boolean(),
+  has_projects: Type.Boolean(),
+  has_wiki: Type.Boolean(),
+  allow_rebase_merge: Type.Boolean(),
+  allow_squash_merge: Type.Boolean(),
+  allow_merge_commit: Type.Boolean(),
+}
+
+const NewRepositoryBody = Type.Object({
+  name: Name,
+  ...Type.Partial(Type.Object({ ...options, auto_init: Type.Boolean() })).properties,
+})
+
+export async function whole(db: Queryable, sight: Sight, repo: Repository, wire: Wire) {
+  const [network_count, ancestors] = await Promise.all([countNetwork(db, repo), loadAncestors(db, sight, repo)])
+  return fullRepositoryJson(repo, { network_count, ancestors }, wire, sight.viewer_id !== null)
+}
+
+/** A token that may touch public repositories only can make no private one. */
+function checkScope(may: (scope: string) => boolean, wanted: { private?: boolean; visibility?: string }) {
+  if ((wanted.private || wanted.visibility === 'private') && !may('repo')) throw forbidden("Missing the 'repo' scope.")
+}
+
+const asNew = ({ visibility, ...rest }: Static<typeof NewRepositoryBody>) =>
+  visibility ? { ...rest, private: visibility === 'private' } : rest
+
+const sorts: Record<string, Sql> = {
+  full_name: sql`lower(o.login), lower(r.name)`,
+  created: sql`r.created_at, r.id`,
+  updated: sql`r.updated_at, r.id`,
+  pushed: sql`r.pushed_at, r.id`,
+}
+const backwards: Record<string, Sql> = {
+  full_name: sql`lower(o.login) desc, lower(r.name) desc`,
+  created: sql`r.created_at desc, r.id desc`,
+  updated: sql`r.updated_at desc, r.id desc`,
+  pushed: sql`r.pushed_at desc nulls last, r.id desc`,
+}
+const sorting = { sort: choice('full_name', 'created', 'updated', 'pushed'), direction: choice('', 'asc', 'desc') }
+
+/** Names go from A to Z and times from the newest, unless asked otherwise. */
+function orderOf({ sort, direction }: { sort: string; direction: string }): Sql {
+  const down = direction === 'desc' || (direction === '' && sort !== 'full_name')
+  return (down ? backwards : sorts)[sort] ?? sql`r.id`
+}
+
+export const api = group('Repositories', [
+  get(
+    '/repos/{owner}/{repo}',
+    {
+      operation: 'repos/get',
+      summary: 'A repository',
+      viewer: 'optional',
+      optional_scopes: ['repo'],
+      answers: { 200: FullRepository },
+    },
+    ({ db, caller, repo, wire }) => whole(db, caller, repo, wire),
+  ),
+  patch(
+    '/repos/{owner}/{repo}',
+    {
+      operation: 'repos/update',
+      summary: 'Change a repository; its old name goes on leading to it',
+      scopes: ['public_repo', 'repo'],
+      access: 'admin',
+      body: Type.Partial(
+        Type.Object({
+          name: Name,
+          ...options,
+          archived: Type.Boolean(),
+          default_branch: Type.String({ minLength: 1, maxLength: 255 }),
+        }),
+      ),
+      answers: { 200: FullRepository },
+    },
+    async ({ db, caller, repo, body, wire }) => {
+      checkScope(caller.may, body)
+      return whole(db, caller, await updateRepository(db, caller, repo, body), wire)
+    },
+  ),
+  del(
+    '/repos/{owner}/{repo}',
+    {
+      operation: 'repos/delete',
+      summary: 'Delete a repository; its forks stay',
+      scopes: ['delete_repo'],
+      access: 'admin',
+      answers: { 204: Nothing },
+    },
+    ({ db, repo }) => deleteRepository(db, repo),
+  ),
+  post(
+    '/repos/{owner}/{repo}/transfer',
+    {
+      operation: 'repos/transfer',
+      summary: 'Give a repository to another account; its old address goes on leading to it',
+      scopes: ['public_repo', 'repo'],
+      access: 'admin',
+      body: Type.Object({ new_owner: Type.String(), new_name: Type.Optional(Name) }),
+      answers: { 202: RepositorySchema },
+    },
+    async ({ db, caller, viewer, repo, body, wire }) => {
+      const owner = await loadReceiver(db, viewer, body.new_owner)
+      return repositoryJson(await transferRepository(db, caller, repo, owner, body.new_name), wire, true)
+    },
+  ),
+  get(
+    '/repos/{owner}/{repo}/forks',
+    {
+      operation: 'repos/list-forks',
+      summary: 'Forks of a repository',
+      viewer: 'optional',
+      query: { sort: choice('newest', 'oldest', 'stargazers', 'watchers') },
+      list: true,
+      answers: { 200: Repositories },
+    },
+    async ({ db, caller, repo, query, page, wire, viewer }) =>
+      paged(await listForks(db, caller, repo, query.sort, page), (row) => repositoryJson(row, wire, viewer !== null)),
+  ),
+  post(
+    '/repos/{owner}/{repo}/forks',
+    {
+      operation: 'repos/create-fork',
+      summary: 'Fork a repository; its contents follow in the background',
+      scopes: ['public_repo', 'repo'],
+      body: Type.Partial(Type.Object({ organization: Type.String(), name: Name, default_branch_only: Type.Boolean() })),
+      answers: { 202: FullRepository },
+    },
+    async ({ db, caller, viewer, repo, body, wire }) => {
+      const owner = body.organization === undefined ? viewer : await loadReceiver(db, viewer, body.organization)
+      if (owner.id !== viewer.id && owner.type !== 'Organization') throw noSuchOwner(owner.login)
+      const fork = await forkRepository(db, caller, repo, owner, body)
+      return whole(db, caller, fork, wire)
+    },
+  ),
+  get(
+    '/user/repos',
+    {
+      operation: 'repos/list-for-authenticated-user',
+      summary: 'Repositories the caller has access to by name',
+      optional_scopes: ['repo'],
+      query: {
+        ...sorting,
+        visibility: choice('all', 'public', 'private'),
+        type: choice('all', 'owner', 'public', 'private', 'member'),
+      },
+      list: true,
+      answers: { 200: Repositories },
+    },
+    async ({ db, caller, viewer, query, page, wire }) => {
+      const shown = query.type === 'public' || query.type === 'private' ? query.type : query.visibility
+      const mine = sql`
+        ((r.owner_id = ${viewer.id} and ${query.type !== 'member'}::boolean)
+          or (${query.type !== 'owner'}::boolean and (
+            r.owner_id in (select org_id from memberships where user_id = ${viewer.id})
+            or r.id in (select repo_id from collaborators where user_id = ${viewer.id}))))
+        and (${shown} = 'all' or r.private = (${shown} = 'private'))`
+      return paged(await listRepositories(db, caller, mine, orderOf(query), page), (row) => repositoryJson(row, wire, true))
+    },
+  ),
+  post(
+    '/user/repos',
+    {
+      operation: 'repos/create-for-authenticated-user',
+      summary: 'Make a repository of one’s own',
+      scopes: ['public_repo', 'repo'],
+      body: NewRepositoryBody,
+      own_transaction: true,
+      answers: { 201: FullRepository },
+    },
+    async ({ db, storage, caller, viewer, body, wire }) => {
+      checkScope(caller.may, body)
+      const repo = await createOnDisk(db, storage, caller, viewer, viewer, asNew(body))
+      return created(await whole(db, caller, repo, wire))
+    },
+  ),
+  get(
+    '/users/{username}/repos',
+    {
+      operation: 'repos/list-for-user',
+      summary: 'Repositories a user owns, as far as the caller may see them',
+      viewer: 'optional',
+      query: sorting,
+      list: true,
+      answers: { 200: Repositories },
+    },
+    async ({ db, caller, user, query, page, wire, viewer }) =>
+      paged(await listRepositories(db, caller, sql`r.owner_id = ${user.id}`, orderOf(query), page), (row) =>
+        repositoryJson(row, wire, viewer !== null),
+      ),
+  ),
+  get(
+    '/orgs/{org}/repos',
+    {
+      operation: 'repos/list-for-org',
+      summary: 'Repositories of an organization, as far as the caller may see them',
+      viewer: 'optional',
+      query: { sort: choice('created', 'updated', 'pushed', 'full_name'), direction: choice('', 'asc', 'desc') },
+      list: true,
+      answers: { 200: Repositories },
+    },
+    async ({ db, caller, org, query, page, wire, viewer }) =>
+      paged(await listRepositories(db, caller, sql`r.owner_id = ${org.id}`, orderOf(query), page), (row) =>
+        repositoryJson(row, wire, viewer !== null),
+      ),
+  ),
+  post(
+    '/orgs/{org}/repos',
+    {
+      operation: 'repos/create-in-org',
+      summary: 'Make a repository in an organization, as a member',
+      scopes: ['public_repo', 'repo'],
+      org_role: 'member',
+      body: NewRepositoryBody,
+      own_transaction: true,
+      answers: { 201: FullRepository },
+    },
+    async ({ db, storage, caller, org, viewer, body, wire }) => {
+      checkScope(caller.may, body)
+      const repo = await createOnDisk(db, storage, caller, org, viewer, asNew(body))
+      return created(await whole(db, caller, repo, wire))
+    },
+  ),
+])
+
+/** Anyone may be given a repository; an organization only by its members. */
+async function loadReceiver(db: Queryable, viewer: Account, login: string): Promise<Account> {
+  const owner = await loadAccount(db, login).catch((error) => {
+    throw error instanceof Refusal ? noSuchOwner(login) : error
+  })
+  if (owner.type === 'Organization' && !(await findMembership(db, owner, viewer))) throw noSuchOwner(login)
+  return owner
+}
+
+function noSuchOwner(login: string) {
+  return new Refusal('invalid', 'Validation Failed', [
+    {
+      resource: 'Repository',
+      code: 'invalid',
+      field: 'owner',
+      message: `'${login}' is not an account that you may give repositories to`,
+    },
+  ])
+}

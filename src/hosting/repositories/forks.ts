@@ -1,0 +1,81 @@
+import type { Account, Sight } from '#hosting/people/people.ts'
+import { type Listed, type Queryable, type Slice, type Sql, sql, type Transaction } from '#platform/database.ts'
+import { forbidden } from '#platform/errors.ts'
+import { enqueue } from '#platform/queue.ts'
+import { createRepository, listRepositories, loadRepositoryById, type Repository } from './repositories.ts'
+
+export interface ForkOptions {
+  name?: string | undefined
+  default_branch_only?: boolean | undefined
+}
+
+/** Forking again gives the fork that is there. The contents follow in a job, however large they are. */
+export async function forkRepository(
+  db: Transaction,
+  sight: Sight,
+  repo: Repository,
+  owner: Account,
+  options: ForkOptions,
+): Promise<Repository> {
+  if (owner.id === repo.owner_id) throw forbidden('A repository cannot be forked into the account that owns it.')
+  const existing = await db.first<{ id: number }>(sql`
+    select id from repositories where network_id = ${repo.network_id} and owner_id = ${owner.id} and parent_id is not null limit 1`)
+  if (existing) return loadRepositoryById(db, { ...sight, sees_private: true }, existing.id)
+  const fork = await createRepository(db, sight, owner, {
+    name: options.name ?? repo.name,
+    description: repo.description,
+    homepage: repo.homepage,
+    private: repo.private,
+    has_issues: false,
+  })
+  await db.query(sql`
+    update repositories set parent_id = ${repo.id}, network_id = ${repo.network_id}, default_branch = ${repo.default_branch},
+      pushed_at = ${repo.pushed_at}, size = ${repo.size}
+    where id = ${fork.id}`)
+  await db.query(sql`update repositories set forks_count = forks_count + 1 where id = ${repo.id}`)
+  await enqueue(db, 'copy_repository', {
+    from_id: repo.id,
+    to_id: fork.id,
+    branch: options.default_branch_only ? repo.default_branch : null,
+  })
+  return loadRepositoryById(db, { ...sight, sees_private: true }, fork.id)
+}
+
+const orders: Record<string, Sql> = {
+  newest: sql`r.created_at desc, r.id desc`,
+  oldest: sql`r.created_at, r.id`,
+  stargazers: sql`r.stargazers_count desc, r.id desc`,
+  watchers: sql`r.stargazers_count desc, r.id desc`,
+}
+
+export function listForks(
+  db: Queryable,
+  sight: Sight,
+  repo: Repository,
+  sort: string,
+  slice: Slice,
+): Promise<Listed<Repository>> {
+  return listRepositories(db, sight, sql`r.parent_id = ${repo.id}`, orders[sort] ?? sql`r.created_at desc, r.id desc`, slice)
+}
+
+/** The first of the network, and what this one was forked from, as far as the viewer may see them. */
+export async function loadAncestors(db: Queryable, sight: Sight, repo: Repository) {
+  if (repo.parent_id === null) return undefined
+  const related = await listRepositories(
+    db,
+    sight,
+    sql`(r.id = ${repo.parent_id} or (r.network_id = ${repo.network_id} and r.parent_id is null))`,
+    sql`r.id`,
+    { limit: 2, offset: 0 },
+  )
+  const parent = related.rows.find((row) => row.id === repo.parent_id)
+  const root = related.rows.find((row) => row.parent_id === null)
+  return parent && root ? { parent, source: root } : undefined
+}
+
+export async function countNetwork(db: Queryable, repo: Repository) {
+  const row = await db.first<{ total: number }>(
+    sql`select count(*) as total from repositories where network_id = ${repo.network_id}`,
+  )
+  return row?.total ?? 1
+}

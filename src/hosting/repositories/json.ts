@@ -1,0 +1,249 @@
+import { type Static, Type } from 'typebox'
+import { SimpleUser, userJson } from '#hosting/people/json.ts'
+import { NullableString, NullableTimestamp, nodeId, slimVersion, Timestamp, timestamp, type Wire } from '#hosting/wire.ts'
+import { permissionsOf } from './access.ts'
+import type { Repository } from './repositories.ts'
+
+const minimal = {
+  id: Type.Integer(),
+  node_id: Type.String(),
+  name: Type.String(),
+  full_name: Type.String(),
+  owner: SimpleUser,
+  private: Type.Boolean(),
+  html_url: Type.String(),
+  description: NullableString,
+  fork: Type.Boolean(),
+  url: Type.String(),
+  archive_url: Type.String(),
+  assignees_url: Type.String(),
+  blobs_url: Type.String(),
+  branches_url: Type.String(),
+  collaborators_url: Type.String(),
+  comments_url: Type.String(),
+  commits_url: Type.String(),
+  compare_url: Type.String(),
+  contents_url: Type.String(),
+  contributors_url: Type.String(),
+  deployments_url: Type.String(),
+  downloads_url: Type.String(),
+  events_url: Type.String(),
+  forks_url: Type.String(),
+  git_commits_url: Type.String(),
+  git_refs_url: Type.String(),
+  git_tags_url: Type.String(),
+  git_url: Type.String(),
+  issue_comment_url: Type.String(),
+  issue_events_url: Type.String(),
+  issues_url: Type.String(),
+  keys_url: Type.String(),
+  labels_url: Type.String(),
+  languages_url: Type.String(),
+  merges_url: Type.String(),
+  milestones_url: Type.String(),
+  notifications_url: Type.String(),
+  pulls_url: Type.String(),
+  releases_url: Type.String(),
+  ssh_url: Type.String(),
+  stargazers_url: Type.String(),
+  statuses_url: Type.String(),
+  subscribers_url: Type.String(),
+  subscription_url: Type.String(),
+  tags_url: Type.String(),
+  teams_url: Type.String(),
+  trees_url: Type.String(),
+  hooks_url: Type.String(),
+}
+
+export const MinimalRepository = Type.Object(minimal, { title: 'MinimalRepository' })
+
+export function ownerOf(repo: Repository) {
+  return { id: repo.owner_id, login: repo.owner_login, type: repo.owner_type, site_admin: repo.owner_site_admin }
+}
+
+export function minimalRepositoryJson(repo: Repository, wire: Wire): Static<typeof MinimalRepository> {
+  const full_name = `${repo.owner_login}/${repo.name}`
+  const url = `${wire.api}/repos/${full_name}`
+  const host = wire.web.slice(wire.web.indexOf('://') + 3)
+  return {
+    id: repo.id,
+    node_id: nodeId('Repository', repo.id),
+    name: repo.name,
+    full_name,
+    owner: userJson(ownerOf(repo), wire),
+    private: repo.private,
+    html_url: `${wire.web}/${full_name}`,
+    description: repo.description,
+    fork: repo.parent_id !== null,
+    url,
+    archive_url: `${url}/{archive_format}{/ref}`,
+    assignees_url: `${url}/assignees{/user}`,
+    blobs_url: `${url}/git/blobs{/sha}`,
+    branches_url: `${url}/branches{/branch}`,
+    collaborators_url: `${url}/collaborators{/collaborator}`,
+    comments_url: `${url}/comments{/number}`,
+    commits_url: `${url}/commits{/sha}`,
+    compare_url: `${url}/compare/{base}...{head}`,
+    contents_url: `${url}/contents/{+path}`,
+    contributors_url: `${url}/contributors`,
+    deployments_url: `${url}/deployments`,
+    downloads_url: `${url}/downloads`,
+    events_url: `${url}/events`,
+    forks_url: `${url}/forks`,
+    git_commits_url: `${url}/git/commits{/sha}`,
+    git_refs_url: `${url}/git/refs{/sha}`,
+    git_tags_url: `${url}/git/tags{/sha}`,
+    git_url: `git://${host}/${full_name}.git`,
+    issue_comment_url: `${url}/issues/comments{/number}`,
+    issue_events_url: `${url}/issues/events{/number}`,
+    issues_url: `${url}/issues{/number}`,
+    keys_url: `${url}/keys{/key_id}`,
+    labels_url: `${url}/labels{/name}`,
+    languages_url: `${url}/languages`,
+    merges_url: `${url}/merges`,
+    milestones_url: `${url}/milestones{/number}`,
+    notifications_url: `${url}/notifications{?since,all,participating}`,
+    pulls_url: `${url}/pulls{/number}`,
+    releases_url: `${url}/releases{/id}`,
+    ssh_url: `git@${host.replace(/:\d+$/, '')}:${full_name}.git`,
+    stargazers_url: `${url}/stargazers`,
+    statuses_url: `${url}/statuses/{sha}`,
+    subscribers_url: `${url}/subscribers`,
+    subscription_url: `${url}/subscription`,
+    tags_url: `${url}/tags`,
+    teams_url: `${url}/teams`,
+    trees_url: `${url}/git/trees{/sha}`,
+    hooks_url: `${url}/hooks`,
+  }
+}
+
+export const Permissions = Type.Object({
+  admin: Type.Boolean(),
+  maintain: Type.Boolean(),
+  push: Type.Boolean(),
+  triage: Type.Boolean(),
+  pull: Type.Boolean(),
+})
+
+const listedFields = {
+  ...minimal,
+  clone_url: Type.String(),
+  mirror_url: NullableString,
+  svn_url: Type.String(),
+  homepage: NullableString,
+  language: NullableString,
+  forks_count: Type.Integer(),
+  forks: Type.Integer(),
+  stargazers_count: Type.Integer(),
+  watchers_count: Type.Integer(),
+  watchers: Type.Integer(),
+  size: Type.Integer(),
+  default_branch: Type.String(),
+  open_issues_count: Type.Integer(),
+  open_issues: Type.Integer(),
+  is_template: Type.Boolean(),
+  topics: Type.Array(Type.String()),
+  has_issues: Type.Boolean(),
+  has_projects: Type.Boolean(),
+  has_wiki: Type.Boolean(),
+  has_pages: Type.Boolean(),
+  has_downloads: Type.Optional(Type.Boolean()),
+  has_discussions: Type.Boolean(),
+  archived: Type.Boolean(),
+  disabled: Type.Boolean(),
+  visibility: Type.String(),
+  license: Type.Null(),
+  pushed_at: NullableTimestamp,
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  permissions: Type.Optional(Permissions),
+  allow_rebase_merge: Type.Boolean(),
+  allow_squash_merge: Type.Boolean(),
+  allow_merge_commit: Type.Boolean(),
+  allow_forking: Type.Boolean(),
+  web_commit_signoff_required: Type.Boolean(),
+  anonymous_access_enabled: Type.Boolean(),
+  subscribers_count: Type.Integer(),
+  template_repository: Type.Null(),
+}
+
+export const RepositorySchema = Type.Object(listedFields, { title: 'Repository' })
+
+/** `viewer` is false for callers without a name: they have no permissions to be told of. */
+export function repositoryJson(repo: Repository, wire: Wire, viewer: boolean): Static<typeof RepositorySchema> {
+  const short = minimalRepositoryJson(repo, wire)
+  return {
+    ...short,
+    clone_url: `${short.html_url}.git`,
+    mirror_url: null,
+    svn_url: short.html_url,
+    homepage: repo.homepage,
+    language: null,
+    forks_count: repo.forks_count,
+    forks: repo.forks_count,
+    stargazers_count: repo.stargazers_count,
+    watchers_count: repo.stargazers_count,
+    watchers: repo.stargazers_count,
+    size: repo.size,
+    default_branch: repo.default_branch,
+    open_issues_count: repo.open_issues_count,
+    open_issues: repo.open_issues_count,
+    is_template: repo.is_template,
+    topics: repo.topics,
+    has_issues: repo.has_issues,
+    has_projects: repo.has_projects,
+    has_wiki: repo.has_wiki,
+    has_pages: false,
+    ...(wire.version < slimVersion && { has_downloads: true }),
+    has_discussions: false,
+    archived: repo.archived,
+    disabled: false,
+    visibility: repo.private ? 'private' : 'public',
+    license: null,
+    pushed_at: repo.pushed_at && timestamp(repo.pushed_at),
+    created_at: timestamp(repo.created_at),
+    updated_at: timestamp(repo.updated_at),
+    ...(viewer && { permissions: permissionsOf(repo.access) }),
+    allow_rebase_merge: repo.allow_rebase_merge,
+    allow_squash_merge: repo.allow_squash_merge,
+    allow_merge_commit: repo.allow_merge_commit,
+    allow_forking: true,
+    web_commit_signoff_required: false,
+    anonymous_access_enabled: !repo.private,
+    subscribers_count: repo.subscribers_count,
+    template_repository: null,
+  }
+}
+
+export const FullRepository = Type.Object(
+  {
+    ...listedFields,
+    organization: Type.Optional(SimpleUser),
+    parent: Type.Optional(RepositorySchema),
+    source: Type.Optional(RepositorySchema),
+    network_count: Type.Integer(),
+  },
+  { title: 'FullRepository' },
+)
+
+export interface Relations {
+  network_count: number
+  ancestors: { parent: Repository; source: Repository } | undefined
+}
+
+export function fullRepositoryJson(
+  repo: Repository,
+  { network_count, ancestors }: Relations,
+  wire: Wire,
+  viewer: boolean,
+): Static<typeof FullRepository> {
+  return {
+    ...repositoryJson(repo, wire, viewer),
+    ...(repo.owner_type === 'Organization' && { organization: userJson(ownerOf(repo), wire) }),
+    ...(ancestors && {
+      parent: repositoryJson(ancestors.parent, wire, viewer),
+      source: repositoryJson(ancestors.source, wire, viewer),
+    }),
+    network_count,
+  }
+}

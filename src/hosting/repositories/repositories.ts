@@ -1,0 +1,257 @@
+import type { Account, Person, Sight } from '#hosting/people/people.ts'
+import { codeOf, type Listed, listed, type Queryable, type Slice, type Sql, sql, type Transaction } from '#platform/database.ts'
+import { invalid, missing } from '#platform/errors.ts'
+import { enqueue } from '#platform/queue.ts'
+
+export interface Repository {
+  id: number
+  owner_id: number
+  owner_login: string
+  owner_type: Account['type']
+  owner_site_admin: boolean
+  name: string
+  description: string | null
+  homepage: string | null
+  private: boolean
+  network_id: number
+  parent_id: number | null
+  default_branch: string
+  archived: boolean
+  is_template: boolean
+  has_issues: boolean
+  has_projects: boolean
+  has_wiki: boolean
+  allow_rebase_merge: boolean
+  allow_squash_merge: boolean
+  allow_merge_commit: boolean
+  topics: string[]
+  size: number
+  forks_count: number
+  stargazers_count: number
+  subscribers_count: number
+  open_issues_count: number
+  pushed_at: Date | null
+  created_at: Date
+  updated_at: Date
+  /** The viewer's level of access, see access.ts. */
+  access: number
+}
+
+/** The name asked for is an old one: this is where the repository is now. */
+export class Moved extends Error {
+  readonly to: { id: number; owner: string; name: string }
+  constructor(to: Moved['to']) {
+    super('Moved Permanently')
+    this.to = to
+  }
+}
+
+const columns = (sight: Sight) => sql`
+  r.*, o.login as owner_login, o.type as owner_type, o.site_admin as owner_site_admin, access_of(${sight.viewer_id}, r) as access`
+
+const source = sql`repositories r join accounts o on o.id = r.owner_id`
+
+/** The one rule of what is seen, as a condition: hidden rows are not there. */
+const visible = (sight: Sight) =>
+  sql`(not r.private or (${sight.sees_private}::boolean and access_of(${sight.viewer_id}, r) > 0))`
+
+/** Finds what the viewer may see; anything else is missing. */
+export async function loadRepository(db: Queryable, sight: Sight, owner: string, name: string): Promise<Repository> {
+  const found = await db.first<Repository>(sql`
+    select ${columns(sight)} from ${source}
+    where lower(o.login) = lower(${owner}) and lower(r.name) = lower(${name}) and ${visible(sight)}`)
+  if (found) return found
+  const moved = await db.first<Moved['to']>(sql`
+    select r.id, o.login as owner, r.name
+    from repository_redirects d join accounts former on former.id = d.owner_id join ${source} on r.id = d.repo_id
+    where lower(former.login) = lower(${owner}) and d.name = lower(${name}) and ${visible(sight)}`)
+  throw moved ? new Moved(moved) : missing()
+}
+
+export async function loadRepositoryById(db: Queryable, sight: Sight, id: number): Promise<Repository> {
+  const found = await db.first<Repository>(sql`select ${columns(sight)} from ${source} where r.id = ${id} and ${visible(sight)}`)
+  if (!found) throw missing()
+  return found
+}
+
+/** A page of the repositories that meet `condition` (over `r`) and that the viewer may see. */
+export function listRepositories(
+  db: Queryable,
+  sight: Sight,
+  condition: Sql,
+  order: Sql,
+  slice: Slice,
+): Promise<Listed<Repository>> {
+  return listed(db, { columns: columns(sight), source: sql`${source} where ${condition} and ${visible(sight)}`, order }, slice)
+}
+
+/** Repositories by id, whether the viewer could find them or not: for those whom something else shows them, as an invitation does. */
+export function readRepositories(db: Queryable, viewer_id: number, ids: number[]): Promise<Repository[]> {
+  return db.rows(sql`select ${columns({ viewer_id, sees_private: true })} from ${source} where r.id = any(${ids})`)
+}
+
+export interface NewRepository {
+  name: string
+  description?: string | null
+  homepage?: string | null
+  private?: boolean
+  is_template?: boolean
+  has_issues?: boolean
+  has_projects?: boolean
+  has_wiki?: boolean
+  allow_rebase_merge?: boolean
+  allow_squash_merge?: boolean
+  allow_merge_commit?: boolean
+}
+
+/** Settled before the transaction when its contents have to be written to disk first. */
+export async function reserveId(db: Queryable): Promise<number> {
+  const row = await db.first<{ id: number }>(sql`select nextval(pg_get_serial_sequence('repositories', 'id')) as id`)
+  if (!row) throw new Error('no id was reserved')
+  return row.id
+}
+
+export async function createRepository(
+  db: Transaction,
+  sight: Sight,
+  owner: Person,
+  wanted: NewRepository,
+  id?: number,
+): Promise<Repository> {
+  const name = checkName(wanted.name)
+  const repo_id = id ?? (await reserveId(db))
+  await writeNamed(
+    db,
+    name,
+    sql`
+    insert into repositories (id, owner_id, name, description, homepage, private, network_id, is_template, has_issues, has_projects,
+      has_wiki, allow_rebase_merge, allow_squash_merge, allow_merge_commit, created_at, updated_at, pushed_at)
+    values (${repo_id}, ${owner.id}, ${name}, ${wanted.description ?? null}, ${wanted.homepage ?? null}, ${wanted.private ?? false}, ${repo_id},
+      ${wanted.is_template ?? false}, ${wanted.has_issues ?? true}, ${wanted.has_projects ?? true}, ${wanted.has_wiki ?? true},
+      ${wanted.allow_rebase_merge ?? true}, ${wanted.allow_squash_merge ?? true}, ${wanted.allow_merge_commit ?? true}, ${db.now}, ${db.now}, ${db.now})`,
+  )
+  await endRedirect(db, owner.id, name)
+  if (owner.type === 'Organization') await makeCreatorAdmin(db, owner, repo_id, sight.viewer_id)
+  return loadRepositoryById(db, { ...sight, sees_private: true }, repo_id)
+}
+
+/** A member who makes a repository in an organization runs it; its owners do so anyway. */
+async function makeCreatorAdmin(db: Transaction, org: Person, repo_id: number, creator_id: number | null) {
+  await db.query(sql`
+    insert into collaborators (repo_id, user_id, access, created_at)
+    select ${repo_id}, user_id, 5, ${db.now} from memberships where org_id = ${org.id} and user_id = ${creator_id} and role = 'member'`)
+}
+
+export interface RepositoryChanges extends Partial<NewRepository> {
+  default_branch?: string
+  archived?: boolean
+  visibility?: 'public' | 'private'
+}
+
+/** Changes what is named, and leaves the rest. A former name goes on leading here. */
+export async function updateRepository(
+  db: Transaction,
+  sight: Sight,
+  repo: Repository,
+  changes: RepositoryChanges,
+): Promise<Repository> {
+  const next = { ...repo, ...changes }
+  if (changes.visibility) next.private = changes.visibility === 'private'
+  const name = changes.name === undefined ? repo.name : checkName(changes.name)
+  if (name.toLowerCase() !== repo.name.toLowerCase()) {
+    await endRedirect(db, repo.owner_id, name)
+    await redirectFrom(db, repo)
+  }
+  await writeNamed(
+    db,
+    name,
+    sql`
+    update repositories set name = ${name}, description = ${next.description}, homepage = ${next.homepage}, private = ${next.private},
+      default_branch = ${next.default_branch}, archived = ${next.archived}, is_template = ${next.is_template},
+      has_issues = ${next.has_issues}, has_projects = ${next.has_projects}, has_wiki = ${next.has_wiki},
+      allow_rebase_merge = ${next.allow_rebase_merge}, allow_squash_merge = ${next.allow_squash_merge},
+      allow_merge_commit = ${next.allow_merge_commit}, updated_at = ${db.now}
+    where id = ${repo.id}`,
+  )
+  return loadRepositoryById(db, sight, repo.id)
+}
+
+/** Gives the repository to another account. The person it came from keeps the right to push. */
+export async function transferRepository(
+  db: Transaction,
+  sight: Sight,
+  repo: Repository,
+  owner: Account,
+  new_name: string | undefined,
+) {
+  if (owner.id === repo.owner_id) {
+    throw invalid({ resource: 'Repository', code: 'custom', field: 'new_owner', message: `${owner.login} owns it already` })
+  }
+  const name = new_name === undefined ? repo.name : checkName(new_name)
+  await redirectFrom(db, repo)
+  await endRedirect(db, owner.id, name)
+  await writeNamed(
+    db,
+    name,
+    sql`update repositories set owner_id = ${owner.id}, name = ${name}, updated_at = ${db.now} where id = ${repo.id}`,
+  )
+  // Teams are of one organization, and nobody collaborates on what is their own.
+  await db.query(sql`delete from team_repositories where repo_id = ${repo.id}`)
+  await db.query(sql`delete from collaborators where repo_id = ${repo.id} and user_id = ${owner.id}`)
+  if (repo.owner_type === 'User') {
+    await db.query(sql`
+      insert into collaborators (repo_id, user_id, access, created_at) values (${repo.id}, ${repo.owner_id}, 3, ${db.now})
+      on conflict do nothing`)
+  }
+  return loadRepositoryById(db, { ...sight, sees_private: true }, repo.id)
+}
+
+/** Its forks live on: they become forks of what it was forked from, or the oldest becomes the first of the network. */
+export async function deleteRepository(db: Transaction, repo: Repository) {
+  const heir =
+    repo.parent_id ??
+    (
+      await db.first<{ id: number }>(
+        sql`select id from repositories where parent_id = ${repo.id} order by created_at, id limit 1`,
+      )
+    )?.id
+  if (heir) {
+    const forks = await db.query(sql`
+      update repositories set parent_id = nullif(${heir}::bigint, id) where parent_id = ${repo.id}`)
+    const gained = (forks.rowCount ?? 0) - 1
+    await db.query(sql`update repositories set forks_count = forks_count + ${gained}::integer where id = ${heir}`)
+  }
+  await db.query(sql`delete from repositories where id = ${repo.id}`)
+  await enqueue(db, 'erase_repository', { repo_id: repo.id })
+}
+
+/** Runs a statement that gives a repository its name, and says so when the name is taken. */
+async function writeNamed(db: Transaction, name: string, statement: Sql) {
+  try {
+    await db.query(statement)
+  } catch (error) {
+    if (codeOf(error) !== '23505') throw error
+    const message = 'name already exists on this account'
+    throw invalid({ resource: 'Repository', code: 'custom', field: 'name', message: `${message}: ${name}` })
+  }
+}
+
+async function redirectFrom(db: Transaction, repo: Repository) {
+  await db.query(sql`
+    insert into repository_redirects (owner_id, name, repo_id) values (${repo.owner_id}, lower(${repo.name}), ${repo.id})
+    on conflict (owner_id, name) do update set repo_id = excluded.repo_id`)
+}
+
+async function endRedirect(db: Transaction, owner_id: number, name: string) {
+  await db.query(sql`delete from repository_redirects where owner_id = ${owner_id} and name = lower(${name})`)
+}
+
+/** What a name may not hold becomes a hyphen, as clients have come to expect. */
+function checkName(wanted: string) {
+  const name = wanted.trim().replaceAll(/[^a-z0-9._-]+/gi, '-')
+  if (name === '' || name === '.' || name === '..' || name.length > 100 || /\.(git|wiki|atom)$/i.test(name)) {
+    const message = 'name must be 1 to 100 letters, digits, dots, hyphens or underscores, and not end in .git, .wiki or .atom'
+    throw invalid({ resource: 'Repository', code: 'invalid', field: 'name', message })
+  }
+  return name
+}

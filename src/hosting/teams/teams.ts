@@ -1,0 +1,211 @@
+import { findMembership, type Organization, setMembership } from '#hosting/organizations/organizations.ts'
+import { type Account, type Person, personColumns, type Sight } from '#hosting/people/people.ts'
+import { listRepositories, type Repository } from '#hosting/repositories/repositories.ts'
+import { codeOf, type Listed, listed, type Queryable, type Slice, type Sql, sql, type Transaction } from '#platform/database.ts'
+import { forbidden, invalid, missing } from '#platform/errors.ts'
+
+export type TeamRole = 'maintainer' | 'member'
+export type Privacy = 'closed' | 'secret'
+
+export interface Team {
+  id: number
+  org_id: number
+  org_login: string
+  name: string
+  slug: string
+  description: string | null
+  privacy: Privacy
+  created_at: Date
+  updated_at: Date
+  members_count: number
+  repos_count: number
+  /** The viewer's role in it. */
+  role: TeamRole | null
+}
+
+const columns = sql`t.*, o.login as org_login, mine.role,
+  (select count(*)::integer from team_members where team_id = t.id) as members_count,
+  (select count(*)::integer from team_repositories where team_id = t.id) as repos_count`
+
+const source = (viewer_id: number | null) => sql`
+  teams t join accounts o on o.id = t.org_id left join team_members mine on mine.team_id = t.id and mine.user_id = ${viewer_id}`
+
+/** Members see their organization's teams; a secret one only those inside it, and owners. */
+const visible = (org: Organization) => sql`
+  ${org.role !== null}::boolean and (t.privacy = 'closed' or mine.role is not null or ${org.role === 'admin'}::boolean)`
+
+export async function loadTeam(db: Queryable, viewer_id: number | null, org: Organization, slug: string): Promise<Team> {
+  const team = await db.first<Team>(sql`
+    select ${columns} from ${source(viewer_id)} where t.org_id = ${org.id} and t.slug = lower(${slug}) and ${visible(org)}`)
+  if (!team) throw missing()
+  return team
+}
+
+export function listTeams(db: Queryable, viewer_id: number | null, org: Organization, slice: Slice): Promise<Listed<Team>> {
+  return listTeamsBy(db, viewer_id, sql`t.org_id = ${org.id} and ${visible(org)}`, slice)
+}
+
+export function listTeamsOf(db: Queryable, user: Account, slice: Slice): Promise<Listed<Team>> {
+  return listTeamsBy(db, user.id, sql`mine.role is not null`, slice)
+}
+
+function listTeamsBy(db: Queryable, viewer_id: number | null, condition: Sql, slice: Slice): Promise<Listed<Team>> {
+  return listed(db, { columns, source: sql`${source(viewer_id)} where ${condition}`, order: sql`t.slug, t.id` }, slice)
+}
+
+/** Teams with access to a repository, as far as the viewer may know of them. */
+export async function listTeamsWith(
+  db: Queryable,
+  viewer_id: number | null,
+  org: Organization,
+  repo: Repository,
+  slice: Slice,
+): Promise<Listed<Team & { access: number }>> {
+  return listed(
+    db,
+    {
+      columns: sql`${columns}, g.access`,
+      source: sql`team_repositories g join ${source(viewer_id)} on t.id = g.team_id where g.repo_id = ${repo.id} and ${visible(org)}`,
+      order: sql`t.slug`,
+    },
+    slice,
+  )
+}
+
+/** Owners, and the team's own maintainers, run a team. */
+export function checkMaintainer(org: Organization, team: Team) {
+  if (org.role !== 'admin' && team.role !== 'maintainer')
+    throw forbidden('You must be an owner of this organization or a maintainer of the team.')
+}
+
+export interface NewTeam {
+  name: string
+  description?: string | null
+  privacy?: Privacy
+}
+
+export async function createTeam(db: Transaction, org: Organization, creator: Account, wanted: NewTeam): Promise<Team> {
+  const slug = checkSlug(wanted.name)
+  const row = await writeTeam(
+    db,
+    sql`
+    insert into teams (org_id, name, slug, description, privacy, created_at, updated_at)
+    values (${org.id}, ${wanted.name.trim()}, ${slug}, ${wanted.description ?? null}, ${wanted.privacy ?? 'secret'}, ${db.now}, ${db.now})
+    returning id`,
+  )
+  await db.query(sql`
+    insert into team_members (team_id, user_id, role, created_at) values (${row.id}, ${creator.id}, 'maintainer', ${db.now})`)
+  return loadTeam(db, creator.id, org, slug)
+}
+
+export async function updateTeam(
+  db: Transaction,
+  viewer_id: number,
+  org: Organization,
+  team: Team,
+  changes: Partial<NewTeam>,
+): Promise<Team> {
+  const next = { ...team, ...changes }
+  const slug = checkSlug(next.name)
+  await writeTeam(
+    db,
+    sql`
+    update teams set name = ${next.name.trim()}, slug = ${slug}, description = ${next.description}, privacy = ${next.privacy}, updated_at = ${db.now}
+    where id = ${team.id} returning id`,
+  )
+  return loadTeam(db, viewer_id, org, slug)
+}
+
+export async function deleteTeam(db: Transaction, team: Team) {
+  await db.query(sql`delete from teams where id = ${team.id}`)
+}
+
+async function writeTeam(db: Transaction, statement: Sql): Promise<{ id: number }> {
+  try {
+    const row = await db.first<{ id: number }>(statement)
+    if (!row) throw missing()
+    return row
+  } catch (error) {
+    if (codeOf(error) !== '23505') throw error
+    throw invalid({
+      resource: 'Team',
+      code: 'already_exists',
+      field: 'name',
+      message: 'name is already taken in this organization',
+    })
+  }
+}
+
+function checkSlug(name: string) {
+  const slug = name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9_]+/g, '-')
+    .replaceAll(/^-+|-+$/g, '')
+  if (!slug || slug.length > 100) {
+    throw invalid({
+      resource: 'Team',
+      code: 'invalid',
+      field: 'name',
+      message: 'name must hold a letter or a digit, and be 100 characters at most',
+    })
+  }
+  return slug
+}
+
+export function listTeamMembers(db: Queryable, team: Team, role: string, slice: Slice): Promise<Listed<Person>> {
+  const members = sql`team_members m join accounts a on a.id = m.user_id where m.team_id = ${team.id} and (${role} = 'all' or m.role = ${role})`
+  return listed(db, { columns: personColumns, source: members, order: sql`lower(a.login)` }, slice)
+}
+
+export async function findTeamRole(db: Queryable, team: Team, user: Account): Promise<TeamRole | undefined> {
+  const row = await db.first<{ role: TeamRole }>(
+    sql`select role from team_members where team_id = ${team.id} and user_id = ${user.id}`,
+  )
+  return row?.role
+}
+
+/** Who joins a team joins its organization; only an owner may bring someone in. */
+export async function setTeamRole(db: Transaction, org: Organization, team: Team, user: Account, role: TeamRole) {
+  if (!(await findMembership(db, org, user))) {
+    if (org.role !== 'admin') throw forbidden('Only an owner can add people who are not members of the organization.')
+    await setMembership(db, org, user, 'member')
+  }
+  await db.query(sql`
+    insert into team_members (team_id, user_id, role, created_at) values (${team.id}, ${user.id}, ${role}, ${db.now})
+    on conflict (team_id, user_id) do update set role = excluded.role`)
+}
+
+export async function removeFromTeam(db: Transaction, team: Team, user: Account) {
+  const { rowCount } = await db.query(sql`delete from team_members where team_id = ${team.id} and user_id = ${user.id}`)
+  if (!rowCount) throw missing()
+}
+
+export function listTeamRepositories(db: Queryable, sight: Sight, team: Team, slice: Slice): Promise<Listed<Repository>> {
+  return listRepositories(
+    db,
+    sight,
+    sql`r.id in (select repo_id from team_repositories where team_id = ${team.id})`,
+    sql`lower(r.name)`,
+    slice,
+  )
+}
+
+export async function findTeamAccess(db: Queryable, team: Team, repo: Repository): Promise<number | undefined> {
+  const row = await db.first<{ access: number }>(sql`
+    select access from team_repositories where team_id = ${team.id} and repo_id = ${repo.id}`)
+  return row?.access
+}
+
+export async function setTeamAccess(db: Transaction, team: Team, repo: Repository, access: number) {
+  if (repo.owner_id !== team.org_id) {
+    throw invalid({ resource: 'TeamRepository', code: 'custom', message: `${team.org_login} does not own this repository` })
+  }
+  await db.query(sql`
+    insert into team_repositories (team_id, repo_id, access) values (${team.id}, ${repo.id}, ${access})
+    on conflict (team_id, repo_id) do update set access = excluded.access`)
+}
+
+export async function removeTeamAccess(db: Transaction, team: Team, repo: Repository) {
+  await db.query(sql`delete from team_repositories where team_id = ${team.id} and repo_id = ${repo.id}`)
+}

@@ -1,0 +1,164 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Belfry } from '#belfry.ts'
+import { firstVersion, type Wire } from '#hosting/wire.ts'
+import { anonymous, authenticate, type Caller } from '#parts/authentication/authentication.ts'
+import { forbidden, missing, Refusal } from '#platform/errors.ts'
+import { standardRateLimit, type Variant } from '#variants.ts'
+import { etagOf, isFresh } from './conditional.ts'
+import { type Dialect, readAccept } from './dialects.ts'
+import type { Endpoint } from './endpoint.ts'
+import { branded, fixed, preflight } from './headers.ts'
+import { type Allowance, RateLimiter } from './rate-limit.ts'
+
+/** What is known of a request before its endpoint runs. */
+export interface Call {
+  variant: Variant
+  dialect: Dialect
+  wire: Wire
+  caller: Caller
+  allowance: Allowance | null
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    call: Call
+  }
+}
+
+/** What happens around every endpoint of a variant: who calls, may they, and what every answer carries. */
+export function openCalls(app: FastifyInstance, belfry: Belfry, variant: Variant) {
+  const limiter = new RateLimiter(belfry.clock)
+  const limits = limitsOf(belfry, variant)
+
+  app.decorateRequest('call')
+
+  app.addHook('onRequest', (request, reply, done) => {
+    const dialect = readAccept(request.headers.accept)
+    const wire = { ...basesOf(belfry, variant), version: firstVersion }
+    request.call = { variant, dialect, wire, caller: anonymous, allowance: null }
+    reply.headers(fixed[dialect.brand])
+    reply.header(branded(dialect.brand, 'Request-Id'), request.id)
+    reply.header(branded(dialect.brand, 'Media-Type'), dialect.media_type)
+    if (request.method === 'OPTIONS') return void reply.headers(preflight).code(204).send()
+    open(request, reply).then(() => done(), done)
+  })
+
+  /** The steps from a request to a caller who may go on, in their order. */
+  async function open(request: FastifyRequest, reply: FastifyReply) {
+    checkAccept(request)
+    selectVersion(request, reply)
+    const { authorization } = request.headers
+    if (authorization !== undefined) {
+      request.call.caller = await authenticate(belfry.db, authorization).catch((error) => {
+        charge(request, reply)
+        throw error
+      })
+    }
+    charge(request, reply)
+    describeCaller(request, reply)
+    const { endpoint } = request.routeOptions.config
+    if (endpoint) checkCaller(endpoint, request.call.caller)
+    // Bodies are JSON whatever they claim: curl says form, some say nothing.
+    request.headers['content-type'] = 'application/json'
+  }
+
+  /** Takes one request of the caller's hour. */
+  function charge(request: FastifyRequest, reply: FastifyReply) {
+    if (!limits) return
+    const { user } = request.call.caller
+    const key = user ? `user ${user.id}` : `address ${request.ip}`
+    const limit = user ? limits.user : limits.anonymous
+    const free = request.routeOptions.config.endpoint?.operation === 'rate-limit/get'
+    const allowance = free ? limiter.look(key, limit) : limiter.take(key, limit)
+    request.call.allowance = allowance
+    writeAllowance(reply, allowance)
+    if (allowance.used > limit) throw exceeded(request)
+  }
+
+  app.addHook('onSend', (request, reply, payload, done) => {
+    const { dialect, allowance, caller } = request.call
+    if (reply.statusCode === 200 && typeof payload === 'string' && (request.method === 'GET' || request.method === 'HEAD')) {
+      const etag = (reply.getHeader('ETag') as string | undefined) ?? etagOf(payload)
+      reply.header('ETag', etag)
+      reply.header('Cache-Control', `${caller.user ? 'private' : 'public'}, max-age=60, s-maxage=60`)
+      if (isFresh(request.headers, etag, reply.getHeader('Last-Modified') as string | undefined)) {
+        reply.code(304).removeHeader('Content-Type').removeHeader('Content-Length')
+        // A 304 is free of charge.
+        if (allowance && allowance.used > 0) {
+          allowance.used--
+          writeAllowance(reply, allowance)
+        }
+        return done(null, null)
+      }
+    }
+    if (reply.statusCode === 401 && dialect) reply.header('Cache-Control', 'no-store')
+    done(null, payload)
+  })
+}
+
+function limitsOf({ settings }: Belfry, variant: Variant) {
+  if (settings.BELFRY_RATE_LIMIT === 'off') return null
+  return variant.rate_limit ?? (settings.BELFRY_RATE_LIMIT === 'on' ? standardRateLimit : null)
+}
+
+export function basesOf({ addresses }: Belfry, variant: Variant) {
+  return { web: addresses.web, api: variant.prefix ? `${addresses.web}${variant.prefix}` : addresses.versioned }
+}
+
+function checkAccept({ headers, call }: FastifyRequest) {
+  if (call.dialect.takes_json) return
+  const message = `Unsupported 'Accept' header: '${headers.accept?.slice(0, 200)}'. Must accept 'application/json'.`
+  throw new Refusal('unacceptable', message)
+}
+
+function selectVersion({ headers, call }: FastifyRequest, reply: FastifyReply) {
+  const { api_versions } = call.variant
+  if (!api_versions.length) return
+  const asked = headers['x-service-api-version'] ?? headers['x-github-api-version'] ?? firstVersion
+  if (typeof asked !== 'string' || !api_versions.includes(asked)) {
+    throw new Refusal(
+      'malformed',
+      `The version you specified is not a supported version. Supported are: ${api_versions.join(', ')}.`,
+    )
+  }
+  call.wire.version = asked
+  reply.header(branded(call.dialect.brand, 'Api-Version-Selected'), asked)
+}
+
+function writeAllowance(reply: FastifyReply, { limit, used, reset }: Allowance) {
+  reply.header('X-RateLimit-Limit', limit)
+  reply.header('X-RateLimit-Remaining', Math.max(0, limit - used))
+  reply.header('X-RateLimit-Used', Math.min(limit, used))
+  reply.header('X-RateLimit-Reset', reset)
+  reply.header('X-RateLimit-Resource', 'core')
+}
+
+function exceeded({ call, ip }: FastifyRequest) {
+  const { user } = call.caller
+  const hint =
+    "(But here's the good news: Authenticated requests get a higher rate limit. Check out the documentation for more details.)"
+  return new Refusal(
+    'rate_limited',
+    user ? `API rate limit exceeded for user ID ${user.id}.` : `API rate limit exceeded for ${ip}. ${hint}`,
+  )
+}
+
+function describeCaller({ call, routeOptions }: FastifyRequest, reply: FastifyReply) {
+  if (!call.caller.scopes) return
+  const { scopes = [], optional_scopes = [] } = routeOptions.config.endpoint ?? {}
+  reply.header('X-OAuth-Scopes', call.caller.scopes.join(', '))
+  reply.header('X-Accepted-OAuth-Scopes', [...scopes, ...optional_scopes].sort().join(', '))
+}
+
+/** Refuses whoever the declaration does not let in. */
+function checkCaller({ viewer, scopes = [] }: Endpoint, caller: Caller) {
+  if (viewer === 'optional' && !scopes.length) return
+  if (!caller.user) {
+    if (viewer === 'optional') return
+    throw new Refusal('unauthenticated', 'Requires authentication')
+  }
+  if (viewer === 'site_admin' && !(caller.user.site_admin && caller.may('site_admin'))) throw missing()
+  if (scopes.length && !scopes.some((scope) => caller.may(scope))) {
+    throw forbidden(`Missing the ${scopes.map((scope) => `'${scope}'`).join(' or ')} scope.`)
+  }
+}

@@ -1,0 +1,48 @@
+/** Whose names an answer uses where the spec and the public documentation differ: the `Accept` header says. */
+export type Brand = 'service' | 'github'
+
+/** What an `Accept` header asks for. */
+export interface Dialect {
+  brand: Brand
+  /** Parts of a custom media type such as `star` in `application/vnd.service.v3.star+json`. */
+  media: ReadonlySet<string>
+  /** How the answer names the media type it chose. */
+  media_type: string
+  /** False when nothing we could send would be taken. */
+  takes_json: boolean
+}
+
+const custom = /^application\/vnd\.(service|github)((?:[.-][\w-]+)*)(?:\+json)?$/
+
+/** Clients send the same few headers again and again; the bound keeps a hostile one from filling memory. */
+const remembered = new Map<string, Dialect>()
+
+export function readAccept(header = '*/*'): Dialect {
+  const known = remembered.get(header)
+  if (known) return known
+  const dialect = parse(header)
+  if (remembered.size < 500) remembered.set(header, dialect)
+  return dialect
+}
+
+function parse(header: string): Dialect {
+  const ranges = header
+    .toLowerCase()
+    .split(',')
+    .map((range) => range.trim())
+    .filter((range) => !/;\s*q=0(\.0*)?\s*(;|$)/.test(range))
+    .map((range) => range.replace(/\s*;.*$/, ''))
+  const chosen = ranges.map((range) => custom.exec(range)).find((match) => match !== null)
+  const brand: Brand = chosen?.[1] === 'github' ? 'github' : 'service'
+  const parts = (chosen?.[2] ?? '').split('.').filter((part) => part && !/^v\d+$/.test(part))
+  return {
+    brand,
+    media: new Set(parts),
+    media_type: [`${brand}.v3`, ...parts.map((part) => `param=${part}`), 'format=json'].join('; '),
+    takes_json: header.trim() === '' || chosen !== undefined || ranges.some(isJson),
+  }
+}
+
+function isJson(range: string) {
+  return range === '*/*' || range === '*' || range === 'application/*' || range === 'application/json' || range.endsWith('+json')
+}

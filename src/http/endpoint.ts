@@ -1,0 +1,146 @@
+import type { Static, TObject, TSchema } from 'typebox'
+import type { Storage } from '#hosting/git/storage.ts'
+import type { Organization } from '#hosting/organizations/organizations.ts'
+import type { Account } from '#hosting/people/people.ts'
+import type { Access } from '#hosting/repositories/access.ts'
+import type { Repository } from '#hosting/repositories/repositories.ts'
+import type { Team } from '#hosting/teams/teams.ts'
+import type { Wire } from '#hosting/wire.ts'
+import type { Caller } from '#parts/authentication/authentication.ts'
+import type { Scope } from '#parts/authentication/scopes.ts'
+import type { Database, Listed, Transaction } from '#platform/database.ts'
+import type { Variant } from '#variants.ts'
+import type { Dialect } from './dialects.ts'
+import type { Query, QueryFields } from './input.ts'
+import type { Page } from './paging.ts'
+import type { Allowance } from './rate-limit.ts'
+
+/** An endpoint's contract: who may call it, what it takes, what it gives. */
+export interface Declaration {
+  /** The name that public clients' documentation has for it. */
+  operation: string
+  summary: string
+  /** A token needs one of these; with none named, any token will do. */
+  scopes?: readonly Scope[]
+  /** Scopes that are not needed, and show more. */
+  optional_scopes?: readonly Scope[]
+  /** `optional`: callers without a name are welcome. `site_admin`: to anyone else it does not exist. */
+  viewer?: 'optional' | 'site_admin'
+  /** What the viewer must be allowed to do in the path's repository, beyond seeing it. */
+  access?: Access
+  /** What the viewer must be in the path's organization. */
+  org_role?: 'member' | 'owner'
+  body?: TObject
+  query?: QueryFields
+  /** Takes `page` and `per_page`, answers with `Link`. */
+  list?: true
+  /** The handler opens its transaction itself, after slow work that must not be inside one. */
+  own_transaction?: true
+  /** What it gives, by status; the first is the usual one. */
+  answers: Record<number, TSchema>
+  /** Variants that do not have it answer as if it did not exist. */
+  served?: (variant: Variant) => boolean
+}
+
+/** Names in a path: `{owner}` and `{repo}` of `/repos/{owner}/{repo}`. */
+type Names<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | Names<Rest> : never
+
+/** A thing named in the path is found, and visible to the caller, before the handler runs. */
+type Things<Path extends string> = ('repo' extends Names<Path> ? { repo: Repository } : unknown) &
+  ('org' extends Names<Path> ? { org: Organization } : unknown) &
+  ('team_slug' extends Names<Path> ? { team: Team } : unknown) &
+  ('username' extends Names<Path> ? { user: Account } : unknown)
+
+type Params<Path extends string> = {
+  [Name in Exclude<Names<Path>, 'owner' | 'repo' | 'org' | 'team_slug' | 'username'>]: Name extends `${string}_id`
+    ? number
+    : string
+}
+
+export interface BaseContext {
+  storage: Storage
+  caller: Caller
+  wire: Wire
+  variant: Variant
+  dialect: Dialect
+  page: Page
+  /** The caller's rate limit where there is one. */
+  allowance: Allowance | null
+}
+
+export type Context<Path extends string, D extends Declaration, Db> = BaseContext &
+  Things<Path> & {
+    db: D extends { own_transaction: true } ? Database : Db
+    viewer: D extends { viewer: 'optional' } ? Account | null : Account
+    params: Params<Path>
+    body: D extends { body: infer Body extends TObject } ? Static<Body> : undefined
+    query: D extends { query: infer Fields extends QueryFields } ? Query<Fields> : Record<never, never>
+  }
+
+/** An answer that is more than a body. */
+export class Answer<Body> {
+  readonly body: Body
+  readonly status: number | undefined
+  readonly headers: Record<string, string>
+  readonly total: number | undefined
+  readonly changed_at: Date | undefined
+
+  constructor(body: Body, more: { status?: number; headers?: Record<string, string>; total?: number; changed_at?: Date }) {
+    this.body = body
+    this.status = more.status
+    this.headers = more.headers ?? {}
+    this.total = more.total
+    this.changed_at = more.changed_at
+  }
+}
+
+/** 201 with the address of what was made. */
+export const created = <Body extends { url: string }>(body: Body) =>
+  new Answer(body, { status: 201, headers: { Location: body.url } })
+
+/** A page of a list, each row written as JSON. */
+export const paged = <Row, Json>({ rows, total }: Listed<Row>, write: (row: Row) => Json) =>
+  new Answer(rows.map(write), { total })
+
+/** Something that knows when it last changed. */
+export const changed = <Body>(body: Body, changed_at: Date) => new Answer(body, { changed_at })
+
+type Body<D extends Declaration> = Static<Extract<D['answers'][keyof D['answers']], TSchema>>
+type Result<D extends Declaration> = Body<D> | Answer<Body<D>>
+type Handler<Path extends string, D extends Declaration, Db> = (context: Context<Path, D, Db>) => Result<D> | Promise<Result<D>>
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+/** An endpoint whose handler's own types are settled where it is declared, and no longer needed. */
+export interface Endpoint extends Declaration {
+  method: Method
+  path: string
+  handler: (context: never) => unknown
+}
+
+export interface Group {
+  title: string
+  endpoints: Endpoint[]
+}
+
+export const group = (title: string, endpoints: Endpoint[]): Group => ({ title, endpoints })
+
+const declare =
+  <Db>(method: Method) =>
+  <const Path extends string, const D extends Declaration>(
+    path: Path,
+    declaration: D,
+    handler: Handler<Path, D, Db>,
+  ): Endpoint => ({
+    ...declaration,
+    method,
+    path,
+    handler,
+  })
+
+/** Reads need no transaction; writes are one, from before the handler to the answer. */
+export const get = declare<Database>('GET')
+export const post = declare<Transaction>('POST')
+export const put = declare<Transaction>('PUT')
+export const patch = declare<Transaction>('PATCH')
+export const del = declare<Transaction>('DELETE')

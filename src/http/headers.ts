@@ -1,0 +1,40 @@
+import type { Brand } from './dialects.ts'
+
+const names = { service: 'X-Service', github: 'X-GitHub' }
+
+/** A header that both brands have, by the name the dialect gives it. */
+export function branded(brand: Brand, name: 'Request-Id' | 'Media-Type' | 'Api-Version-Selected') {
+  return `${names[brand]}-${name}`
+}
+
+const exposed = (brand: Brand) =>
+  [
+    'ETag, Link, Location, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Used, X-RateLimit-Resource',
+    'X-RateLimit-Reset, X-OAuth-Scopes, X-Accepted-OAuth-Scopes, X-Poll-Interval',
+    `${branded(brand, 'Media-Type')}, ${branded(brand, 'Request-Id')}, Deprecation, Sunset`,
+  ].join(', ')
+
+/** What every answer of the interface carries. */
+function fixedHeaders(brand: Brand) {
+  return {
+    Vary: 'Accept, Authorization, Cookie, Accept-Encoding, X-Requested-With',
+    'Access-Control-Allow-Origin': '*',
+    'Access-Control-Expose-Headers': exposed(brand),
+    'X-Frame-Options': 'deny',
+    'X-Content-Type-Options': 'nosniff',
+    'X-XSS-Protection': '0',
+    'Referrer-Policy': 'origin-when-cross-origin, strict-origin-when-cross-origin',
+    'Content-Security-Policy': "default-src 'none'",
+  }
+}
+
+export const fixed: Record<Brand, Record<string, string>> = { service: fixedHeaders('service'), github: fixedHeaders('github') }
+
+/** What a browser is told before it sends a request from another site's page. */
+export const preflight = {
+  'Access-Control-Allow-Headers':
+    'Authorization, Content-Type, If-Match, If-Modified-Since, If-None-Match, If-Unmodified-Since, X-Requested-With, ' +
+    'X-Service-OTP, X-Service-Api-Version, X-GitHub-OTP, X-GitHub-Api-Version',
+  'Access-Control-Allow-Methods': 'GET, POST, PATCH, PUT, DELETE',
+  'Access-Control-Max-Age': '86400',
+}

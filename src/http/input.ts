@@ -1,0 +1,82 @@
+import type { FastifySchemaValidationError } from 'fastify'
+import { type Static, type TSchema, Type } from 'typebox'
+import { Refusal } from '#platform/errors.ts'
+
+/** A query parameter that is one of a few words; anything else means the first. */
+export const choice = <const Words extends readonly [string, ...string[]]>(...words: Words) =>
+  Type.Unsafe<Words[number]>({ type: 'string', enum: words, default: words[0] })
+
+export type QueryFields = Record<string, TSchema>
+export type Query<Fields extends QueryFields> = { [Name in keyof Fields]: Static<Fields[Name]> }
+
+/** Reads what an endpoint declares; junk is the default, as clients of this interface expect of queries. */
+export function readQuery(fields: QueryFields, query: URLSearchParams) {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, field]) => {
+      const { enum: words, default: fallback } = field as { enum: string[]; default: string }
+      const given = query.get(name)
+      return [name, given !== null && words.includes(given) ? given : fallback]
+    }),
+  )
+}
+
+/** Every body is read as JSON, whatever its type claims to be: command-line tools rarely say. */
+export function parseBody(text: string): unknown {
+  if (text.trim() === '') return undefined
+  let body: unknown
+  try {
+    body = JSON.parse(text)
+  } catch {
+    throw new Refusal('malformed', 'Problems parsing JSON')
+  }
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    throw new Refusal('malformed', 'Body should be a JSON object')
+  // The database's text cannot hold it. The first test is cheap and finds nearly every body innocent.
+  if (text.includes('\\u0000') && JSON.stringify(Object.values(body)).includes('\\u0000') && holdsNull(body)) {
+    throw new Refusal('invalid', 'Invalid request.\n\nText may not hold the null character.')
+  }
+  return body
+}
+
+function holdsNull(value: unknown): boolean {
+  if (typeof value === 'string') return value.includes('\0')
+  if (typeof value !== 'object' || value === null) return false
+  return Object.entries(value).some(([key, inner]) => key.includes('\0') || holdsNull(inner))
+}
+
+/** Says what is wrong with a body, in the words that the interface is known by. */
+export function describeFaults(faults: FastifySchemaValidationError[], body: unknown): Refusal {
+  const lines = [
+    ...sentence(faults, 'required', 'missingProperty', "wasn't supplied", "weren't supplied"),
+    ...sentence(faults, 'additionalProperties', 'additionalProperty', 'is not a permitted key', 'are not permitted keys'),
+    ...faults
+      .filter(({ keyword }) => !['required', 'additionalProperties'].includes(keyword))
+      .map((fault) => describeFault(fault, body)),
+  ]
+  return new Refusal('invalid', `Invalid request.\n\n${[...new Set(lines)].join('\n')}`)
+}
+
+function sentence(faults: FastifySchemaValidationError[], keyword: string, parameter: string, one: string, many: string) {
+  const keys = faults.filter((fault) => fault.keyword === keyword).map((fault) => `"${String(fault.params[parameter])}"`)
+  return keys.length ? [`${keys.join(', ')} ${keys.length === 1 ? one : many}.`] : []
+}
+
+function describeFault({ instancePath, keyword, params, message }: FastifySchemaValidationError, body: unknown) {
+  const path = instancePath
+    .split('/')
+    .slice(1)
+    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
+  const found = path.reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], body)
+  const shown = (JSON.stringify(found) ?? 'null').slice(0, 100)
+  const where = `For 'properties/${path.join('/')}', ${shown}`
+  if (keyword === 'type') return `${where} is not ${describeType(params.type)}.`
+  if (keyword === 'enum') return `${where} is not a member of ${JSON.stringify(params.allowedValues)}.`
+  return `${where} ${message ?? 'is not valid'}.`
+}
+
+function describeType(type: unknown) {
+  const words = (Array.isArray(type) ? type : [type]).map((name) =>
+    /^[aeio]/.test(name) ? `an ${name}` : name === 'null' ? name : `a ${name}`,
+  )
+  return words.join(' or ')
+}

@@ -1,0 +1,66 @@
+import { randomBytes } from 'node:crypto'
+import type { Socket } from 'node:net'
+import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, LogController } from 'fastify'
+import type { Belfry } from '#belfry.ts'
+import { codeOf } from '#platform/database.ts'
+import { withoutSecrets } from '#platform/log.ts'
+import { errorBody } from './errors.ts'
+
+/** A listener, with what both have in common: limits, request ids, logs, and an answer to what is not even HTTP. */
+export function openListener(belfry: Belfry): FastifyInstance {
+  const app = fastify({
+    loggerInstance: belfry.log as FastifyBaseLogger,
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
+    genReqId: newRequestId,
+    trustProxy: belfry.settings.BELFRY_TRUSTED_PROXIES,
+    routerOptions: { maxParamLength: 255 },
+    // On the way down, a request that still comes in on an open connection is answered like any other.
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    clientErrorHandler: (error, socket) => refuseSocket(error, socket, `${belfry.addresses.web}/docs`),
+    frameworkErrors: (_error, _request, reply: FastifyReply) => {
+      void reply
+        .code(404)
+        .type('application/json; charset=utf-8')
+        .send(errorBody(404, 'Not Found', `${belfry.addresses.web}/docs`))
+    },
+  })
+  app.addHook('onResponse', (request, reply, done) => {
+    const { statusCode: status, elapsedTime } = reply
+    const ms = Math.round(elapsedTime * 100) / 100
+    request.log.info({ method: request.method, url: withoutSecrets(request.url), status, ms, ip: request.ip }, 'request')
+    done()
+  })
+  return app
+}
+
+/** Five groups of hexadecimal digits, as clients print them in bug reports; unique across nodes and restarts. */
+const boot = randomBytes(6).toString('hex').toUpperCase()
+let count = 0
+function newRequestId() {
+  const serial = (++count).toString(16).toUpperCase().padStart(8, '0')
+  return `${boot.slice(0, 4)}:${boot.slice(4, 8)}:${boot.slice(8)}:${serial.slice(0, -4)}:${serial.slice(-4)}`
+}
+
+/** Bytes that the HTTP parser gave up on still get an answer that a client can read. */
+function refuseSocket(error: Error, socket: Socket, documentation_url: string) {
+  if (!socket.writable || codeOf(error) === 'ECONNRESET') return void socket.destroy()
+  const status = statuses[codeOf(error) ?? ''] ?? 400
+  const messages: Record<number, string> = {
+    400: 'Problems parsing the request',
+    408: 'The request took too long to arrive',
+    413: 'The request is too large',
+    431: 'The address and headers of the request are too large',
+  }
+  const body = errorBody(status, messages[status] ?? '', documentation_url)
+  socket.end(
+    `HTTP/1.1 ${status} Refused\r\nContent-Type: application/json; charset=utf-8\r\nConnection: close\r\n` +
+      `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  )
+}
+
+const statuses: Record<string, number> = {
+  HPE_HEADER_OVERFLOW: 431,
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+}

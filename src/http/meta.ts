@@ -1,0 +1,133 @@
+import { Type } from 'typebox'
+import { slimVersion } from '#hosting/wire.ts'
+import { Refusal } from '#platform/errors.ts'
+import { changed, type Group, get, group } from './endpoint.ts'
+import type { Allowance } from './rate-limit.ts'
+
+const url = Type.String()
+const Root = Type.Object(
+  {
+    current_user_url: url,
+    current_user_authorizations_html_url: url,
+    authorizations_url: Type.Optional(url),
+    code_search_url: url,
+    commit_search_url: url,
+    emails_url: url,
+    emojis_url: url,
+    events_url: url,
+    feeds_url: url,
+    followers_url: url,
+    following_url: url,
+    gists_url: url,
+    hub_url: Type.Optional(url),
+    issue_search_url: url,
+    issues_url: url,
+    keys_url: url,
+    label_search_url: url,
+    notifications_url: url,
+    organization_url: url,
+    organization_repositories_url: url,
+    organization_teams_url: url,
+    public_gists_url: url,
+    rate_limit_url: url,
+    repository_url: url,
+    repository_search_url: url,
+    current_user_repositories_url: url,
+    starred_url: url,
+    starred_gists_url: url,
+    topic_search_url: url,
+    user_url: url,
+    user_organizations_url: url,
+    user_repositories_url: url,
+    user_search_url: url,
+  },
+  { title: 'Root' },
+)
+
+const Rate = Type.Object({ limit: Type.Integer(), remaining: Type.Integer(), reset: Type.Integer(), used: Type.Integer() })
+const RateLimits = Type.Object(
+  { resources: Type.Object({ core: Rate, search: Rate }), rate: Type.Optional(Rate) },
+  { title: 'RateLimits' },
+)
+
+const rateOf = ({ limit, used, reset }: Allowance) => ({
+  limit,
+  remaining: Math.max(0, limit - used),
+  reset,
+  used: Math.min(used, limit),
+})
+
+/** What the interface says of itself. */
+export function metaApi(started_at: Date): Group {
+  return group('Meta', [
+    get(
+      '/',
+      { operation: 'meta/root', summary: 'Where everything is', viewer: 'optional', answers: { 200: Root } },
+      ({ wire: { api, web, version } }) =>
+        changed(
+          {
+            current_user_url: `${api}/user`,
+            current_user_authorizations_html_url: `${web}/settings/connections/applications{/client_id}`,
+            ...(version < slimVersion && { authorizations_url: `${api}/authorizations` }),
+            code_search_url: `${api}/search/code?q={query}{&page,per_page,sort,order}`,
+            commit_search_url: `${api}/search/commits?q={query}{&page,per_page,sort,order}`,
+            emails_url: `${api}/user/emails`,
+            emojis_url: `${api}/emojis`,
+            events_url: `${api}/events`,
+            feeds_url: `${api}/feeds`,
+            followers_url: `${api}/user/followers`,
+            following_url: `${api}/user/following{/target}`,
+            gists_url: `${api}/gists{/gist_id}`,
+            ...(version < slimVersion && { hub_url: `${api}/hub` }),
+            issue_search_url: `${api}/search/issues?q={query}{&page,per_page,sort,order}`,
+            issues_url: `${api}/issues`,
+            keys_url: `${api}/user/keys`,
+            label_search_url: `${api}/search/labels?q={query}&repository_id={repository_id}{&page,per_page}`,
+            notifications_url: `${api}/notifications`,
+            organization_url: `${api}/orgs/{org}`,
+            organization_repositories_url: `${api}/orgs/{org}/repos{?type,page,per_page,sort}`,
+            organization_teams_url: `${api}/orgs/{org}/teams`,
+            public_gists_url: `${api}/gists/public`,
+            rate_limit_url: `${api}/rate_limit`,
+            repository_url: `${api}/repos/{owner}/{repo}`,
+            repository_search_url: `${api}/search/repositories?q={query}{&page,per_page,sort,order}`,
+            current_user_repositories_url: `${api}/user/repos{?type,page,per_page,sort}`,
+            starred_url: `${api}/user/starred{/owner}{/repo}`,
+            starred_gists_url: `${api}/gists/starred`,
+            topic_search_url: `${api}/search/topics?q={query}{&page,per_page}`,
+            user_url: `${api}/users/{user}`,
+            user_organizations_url: `${api}/user/orgs`,
+            user_repositories_url: `${api}/users/{user}/repos{?type,page,per_page,sort}`,
+            user_search_url: `${api}/search/users?q={query}{&page,per_page,sort,order}`,
+          },
+          started_at,
+        ),
+    ),
+    get(
+      '/versions',
+      {
+        operation: 'meta/get-all-versions',
+        summary: 'Versions a client may ask for',
+        viewer: 'optional',
+        served: (variant) => variant.api_versions.length > 0,
+        answers: { 200: Type.Array(Type.String()) },
+      },
+      ({ variant }) => [...variant.api_versions],
+    ),
+    get(
+      '/rate_limit',
+      {
+        operation: 'rate-limit/get',
+        summary: "What is left of the caller's hour; asking is free",
+        viewer: 'optional',
+        answers: { 200: RateLimits },
+      },
+      ({ allowance, wire }) => {
+        if (!allowance) throw new Refusal('missing', 'Rate limiting is not enabled.')
+        const core = rateOf(allowance)
+        const search = { limit: 30, remaining: 30, reset: core.reset, used: 0 }
+        return { resources: { core, search }, ...(wire.version < slimVersion && { rate: core }) }
+      },
+    ),
+  ])
+}

@@ -1,0 +1,149 @@
+import type { TSchema } from 'typebox'
+import type { Belfry } from '#belfry.ts'
+import type { Variant } from '#variants.ts'
+import { basesOf } from './call.ts'
+import type { Endpoint, Group } from './endpoint.ts'
+import { statusOf } from './errors.ts'
+
+type Json = Record<string, unknown>
+
+/** The OpenAPI 3.1 document of what a variant really serves, made from the declarations that serve it. */
+export function describeApi(belfry: Belfry, groups: Group[], variant: Variant) {
+  const schemas: Record<string, Json> = { Error: errorSchema }
+  const paths: Record<string, Record<string, Json>> = {}
+  for (const { title, endpoints } of groups) {
+    for (const endpoint of endpoints) {
+      if (endpoint.served && !endpoint.served(variant)) continue
+      const method = endpoint.method.toLowerCase()
+      paths[endpoint.path] = { ...paths[endpoint.path], [method]: describe(endpoint, title, schemas) }
+    }
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: `Belfry, ${variant.name} variant`,
+      version: belfry.version,
+      description: 'The activity side of a code host. This document is made from the code that serves it.',
+    },
+    servers: [{ url: basesOf(belfry, variant).api }],
+    tags: groups.map(({ title }) => ({ name: title })),
+    security: [{ token: [] }, { basic: [] }],
+    paths,
+    components: {
+      schemas,
+      securitySchemes: {
+        token: { type: 'http', scheme: 'bearer', description: 'A personal or OAuth token; `token` works as well as `Bearer`.' },
+        basic: { type: 'http', scheme: 'basic', description: 'A login with its password, or with a token in its place.' },
+      },
+    },
+  }
+}
+
+export type ApiDescription = ReturnType<typeof describeApi>
+
+function describe(endpoint: Endpoint, tag: string, schemas: Record<string, Json>): Json {
+  const { operation, summary, viewer, scopes = [], body, answers } = endpoint
+  const responses = Object.entries(answers).map(([status, schema]) => [status, describeAnswer(status, schema, schemas)])
+  const refusals = refusalsOf(endpoint).map((status) => [
+    status,
+    { description: phrases[status], ...json({ $ref: '#/components/schemas/Error' }) },
+  ])
+  return {
+    operationId: operation,
+    summary,
+    tags: [tag],
+    ...(viewer === 'optional' && { security: [{}, { token: [] }, { basic: [] }] }),
+    ...(scopes.length && { 'x-scopes': scopes }),
+    parameters: [...pathParameters(endpoint.path), ...queryParameters(endpoint)],
+    ...(body && { requestBody: { required: Boolean(body.required?.length), ...json(hoist(body, schemas)) } }),
+    responses: Object.fromEntries([...responses, ...refusals]),
+  }
+}
+
+function describeAnswer(status: string, schema: TSchema, schemas: Record<string, Json>): Json {
+  const description = phrases[Number(status)]
+  return 'type' in schema && schema.type === 'null' ? { description } : { description, ...json(hoist(schema, schemas)) }
+}
+
+const phrases: Record<number, string> = {
+  200: 'OK',
+  201: 'Created',
+  202: 'Accepted',
+  204: 'No content',
+  400: 'The body is no JSON object',
+  401: 'Requires authentication, or bad credentials',
+  403: 'Forbidden',
+  404: 'Not found, or hidden from the caller',
+  422: 'Validation failed',
+}
+
+function refusalsOf({ path, viewer, scopes, access, org_role, body }: Endpoint) {
+  return [
+    ...(body ? [statusOf.malformed] : []),
+    ...(viewer === 'optional' ? [] : [statusOf.unauthenticated]),
+    ...(scopes?.length || access || org_role ? [statusOf.forbidden] : []),
+    ...(path.includes('{') || viewer === 'site_admin' ? [statusOf.missing] : []),
+    ...(body ? [statusOf.invalid] : []),
+  ]
+}
+
+function pathParameters(path: string) {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: name?.endsWith('_id') ? 'integer' : 'string' },
+  }))
+}
+
+function queryParameters({ query = {}, list }: Endpoint) {
+  const declared = Object.entries(query).map(([name, schema]) => ({ name, in: 'query', schema: describeWords(schema) }))
+  if (!list) return declared
+  const per_page = { name: 'per_page', in: 'query', schema: { type: 'integer', default: 30, maximum: 100 } }
+  return [...declared, per_page, { name: 'page', in: 'query', schema: { type: 'integer', default: 1 } }]
+}
+
+const json = (schema: unknown) => ({ content: { 'application/json': { schema } } })
+
+/** Schemas with a title become components that the rest refers to. */
+function hoist(schema: TSchema, schemas: Record<string, Json>): unknown {
+  const walk = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(walk)
+    if (typeof value !== 'object' || value === null) return value
+    const inner = Object.fromEntries(Object.entries(value).map(([key, each]) => [key, walk(each)]))
+    const { title, ...rest } = inner
+    if (typeof title !== 'string' || rest.type !== 'object') return inner
+    schemas[title] = rest
+    return { $ref: `#/components/schemas/${title}` }
+  }
+  return walk(schema)
+}
+
+/** An empty word stands for "not given", and is no choice to tell of. */
+function describeWords(schema: TSchema) {
+  const { enum: words, default: fallback, ...rest } = schema as { enum: string[]; default: string }
+  return { ...rest, enum: words.filter(Boolean), ...(fallback && { default: fallback }) }
+}
+
+const errorSchema = {
+  type: 'object',
+  required: ['message', 'documentation_url', 'status'],
+  properties: {
+    message: { type: 'string' },
+    documentation_url: { type: 'string' },
+    status: { type: 'string' },
+    errors: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['resource', 'code'],
+        properties: {
+          resource: { type: 'string' },
+          code: { type: 'string', enum: ['missing', 'missing_field', 'invalid', 'already_exists', 'unprocessable', 'custom'] },
+          field: { type: 'string' },
+          message: { type: 'string' },
+        },
+      },
+    },
+  },
+}

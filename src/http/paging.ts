@@ -1,0 +1,45 @@
+import type { Slice } from '#platform/database.ts'
+
+export interface Page extends Slice {
+  number: number
+  size: number
+}
+
+const defaultSize = 30
+const largestSize = 100
+/** Beyond any list, and still a number the database takes. */
+const lastPage = 1_000_000_000
+
+/** `page` and `per_page`: too much is cut to the most there is, junk means the default. */
+export function readPage(query: URLSearchParams): Page {
+  const size = Math.min(readCount(query.get('per_page')) ?? defaultSize, largestSize)
+  const number = Math.min(readCount(query.get('page')) ?? 1, lastPage)
+  return { number, size, limit: size, offset: (number - 1) * size }
+}
+
+function readCount(text: string | null) {
+  const count = /^\d+$/.test(text ?? '') ? Number(text) : 0
+  return count > 0 ? count : undefined
+}
+
+/**
+ * The `Link` header of a page, or nothing when everything fits on one. All other parameters stay, and `page` comes last:
+ * some clients read it from the whole address and miss it elsewhere.
+ */
+export function linkHeader(address: string, query: URLSearchParams, page: Page, total: number): string | undefined {
+  const last = Math.max(1, Math.ceil(total / page.size))
+  const links: string[] = []
+  const add = (rel: string, number: number) => {
+    const parameters = new URLSearchParams(query)
+    parameters.delete('page')
+    parameters.append('page', String(number))
+    links.push(`<${address}?${parameters}>; rel="${rel}"`)
+  }
+  if (page.number > 1) add('prev', Math.min(page.number - 1, last))
+  if (page.number < last) {
+    add('next', page.number + 1)
+    add('last', last)
+  }
+  if (page.number > 1) add('first', 1)
+  return links.length && (last > 1 || page.number > 1) ? links.join(', ') : undefined
+}

@@ -1,0 +1,120 @@
+import type { FastifyInstance } from 'fastify'
+import type { ApiDescription } from '#http/openapi.ts'
+import { type Html, html } from '#web/html.ts'
+import { sendPage } from '#web/layout.ts'
+
+interface Schema {
+  $ref?: string
+  type?: string | string[]
+  enum?: string[]
+  default?: unknown
+  items?: Schema
+  required?: string[]
+  properties?: Record<string, Schema>
+}
+
+interface Operation {
+  operationId: string
+  summary: string
+  tags: string[]
+  security?: object[]
+  'x-scopes'?: string[]
+  parameters: { name: string; in: string; required?: boolean; schema: Schema }[]
+  requestBody?: { content: { 'application/json': { schema: Schema } } }
+  responses: Record<string, { description: string; content?: { 'application/json': { schema: Schema } } }>
+}
+
+interface Entry extends Operation {
+  method: string
+  path: string
+}
+
+/** A reference to read and to search, made from the same document that programs read. */
+export function mountDocumentation(app: FastifyInstance, describe: () => ApiDescription) {
+  app.get('/docs', (_, reply) => {
+    const document = describe()
+    const address = document.servers[0]?.url ?? ''
+    const entries = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => ({ method, path, ...(operation as unknown as Operation) })),
+    )
+    const groups = document.tags.map(({ name }) => ({ name, entries: entries.filter(({ tags }) => tags.includes(name)) }))
+    const body = html`<div class="reference">
+<nav aria-label="Operations"><input id="filter" type="search" placeholder="Filter operations" aria-label="Filter operations" hidden>
+${groups.map(({ name, entries }) => html`<section><h2>${name}</h2><ul>${entries.map(link)}</ul></section>`)}</nav>
+<main><h1>API reference</h1>
+<p>Everything this Belfry serves, and nothing else, under <code>${address}</code>; for programs as <a href="/api/v3/openapi.json">OpenAPI 3.1</a>.
+Send a token as <code>Authorization: Bearer …</code>. Lists take <code>per_page</code> (100 at most) and <code>page</code>, and say in
+<code>Link</code> what follows. What a caller may not see is 404.</p>
+${groups.map(({ name, entries }) => html`<h2>${name}</h2>${entries.map((entry) => section(entry, address, document))}`)}
+</main></div><script src="/assets/docs.js"></script>`
+    return sendPage(reply, 'API reference', body)
+  })
+}
+
+const link = ({ method, path, summary, operationId }: Entry) =>
+  html`<li data-text="${`${method} ${path} ${summary} ${operationId}`.toLowerCase()}"><a href="#${operationId}"><span class="method ${method}">${method.toUpperCase()}</span> ${path}</a></li>`
+
+function section(entry: Entry, address: string, document: ApiDescription): Html {
+  const { method, path, operationId, summary, parameters, requestBody, responses } = entry
+  const body = requestBody && resolve(requestBody.content['application/json'].schema, document)
+  return html`<section class="operation" id="${operationId}">
+<h3><span class="method ${method}">${method.toUpperCase()}</span> <code>${path}</code> <a class="muted" href="#${operationId}" aria-label="Link to ${operationId}">#</a></h3>
+<p>${summary}. <span class="muted">${needs(entry)}</span></p>
+${
+  parameters.length > 0 &&
+  fields(
+    'Parameters',
+    parameters.map(({ name, in: place, required, schema }) => ({ name, required: required ?? false, schema, place })),
+  )
+}
+${
+  body &&
+  fields(
+    'Body',
+    Object.entries(body.properties ?? {}).map(([name, schema]) => ({
+      name,
+      schema,
+      required: body.required?.includes(name) ?? false,
+      place: 'body',
+    })),
+  )
+}
+<h4>Answers</h4><table><tbody>${Object.entries(responses).map(([status, answer]) => html`<tr><td><code>${status}</code></td><td>${answer.description}${shape(answer.content?.['application/json'].schema)}</td></tr>`)}</tbody></table>
+<details><summary>Try it</summary><pre>${example(entry, address, body)}</pre></details>
+</section>`
+}
+
+function needs({ security, 'x-scopes': scopes }: Entry) {
+  if (scopes?.length) return `Needs a token with ${scopes.join(' or ')}.`
+  return security ? 'Open to everyone; a token may show more.' : 'Needs a token or a password.'
+}
+
+function fields(title: string, rows: { name: string; place: string; required: boolean; schema: Schema }[]) {
+  return html`<h4>${title}</h4><table><tbody>${rows.map(
+    ({ name, required, schema, place }) =>
+      html`<tr><td><code>${name}</code></td><td>${typeName(schema)}${schema.enum && html`: ${schema.enum.join(', ')}`}${schema.default !== undefined && html`, by default ${String(schema.default)}`}</td><td class="muted">${place}${required && ', required'}</td></tr>`,
+  )}</tbody></table>`
+}
+
+const shape = (schema: Schema | undefined) =>
+  schema && !schema.$ref?.endsWith('/Error') && html` <span class="muted">${typeName(schema)}</span>`
+
+function typeName({ $ref, type, items }: Schema): string {
+  if ($ref) return $ref.split('/').at(-1) ?? ''
+  if (items) return `array of ${typeName(items)}`
+  return [type].flat().join(' or ')
+}
+
+function resolve(schema: Schema, document: ApiDescription): Schema {
+  const name = schema.$ref?.split('/').at(-1)
+  return name ? ((document.components.schemas[name] as Schema | undefined) ?? schema) : schema
+}
+
+/** A command one can paste, with the least that the body needs. */
+function example({ method, path, security }: Entry, address: string, body: Schema | undefined) {
+  const lines = [`curl ${method === 'get' ? '' : `-X ${method.toUpperCase()} `}'${address}${path}'`]
+  if (!security) lines.push(`-H "Authorization: Bearer $TOKEN"`)
+  const required = (body?.required ?? []).map((name) => [name, `<${name}>`])
+  if (body) lines.push(`-d '${JSON.stringify(Object.fromEntries(required))}'`)
+  return lines.join(' \\\n  ')
+}

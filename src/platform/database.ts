@@ -1,0 +1,151 @@
+import pg from 'pg'
+import sql, { type Sql } from 'sql-template-tag'
+import type { Clock } from './clock.ts'
+
+export { type Sql, sql }
+export type Row = pg.QueryResultRow
+
+/** What both the pool and a transaction can do. */
+export interface Queryable {
+  readonly now: Date
+  query<R extends Row = Row>(statement: Sql): Promise<pg.QueryResult<R>>
+  rows<R extends Row>(statement: Sql): Promise<R[]>
+  first<R extends Row>(statement: Sql): Promise<R | undefined>
+}
+
+/** Ids stay far below 2^53, so bigint columns are numbers; the driver's default is strings. */
+const int8 = 20
+const types = {
+  getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
+    oid === int8 ? Number : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser,
+}
+
+/** A statement that is named stays prepared on its connection; its name follows from its text. */
+const names = new Map<string, string>()
+function named(statement: Sql): pg.QueryConfig {
+  const text = statement.text
+  let name = names.get(text)
+  if (!name) {
+    name = `s${names.size}`
+    names.set(text, name)
+  }
+  return { name, text, values: statement.values }
+}
+
+export class Database implements Queryable, AsyncDisposable {
+  readonly pool: pg.Pool
+  readonly #clock: Clock
+
+  constructor(connection: pg.PoolConfig, clock: Clock) {
+    this.#clock = clock
+    this.pool = new pg.Pool({ max: 16, application_name: 'belfry', ...connection, types })
+    // A connection that the server closes is replaced on the next use, and the query it was in fails; unhandled, its error
+    // would end the process besides.
+    this.pool.on('error', () => {})
+    this.pool.on('connect', (client) => client.on('error', () => {}))
+  }
+
+  get now() {
+    return this.#clock.now()
+  }
+
+  query<R extends Row>(statement: Sql) {
+    return this.pool.query<R>(named(statement))
+  }
+
+  async rows<R extends Row>(statement: Sql) {
+    return (await this.query<R>(statement)).rows
+  }
+
+  async first<R extends Row>(statement: Sql) {
+    return (await this.query<R>(statement)).rows[0]
+  }
+
+  /** Runs `work` in one transaction; a deadlock or a serialization failure runs it again, so it must not reach outside. */
+  async transaction<T>(work: (db: Transaction) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#attempt(work)
+      } catch (error) {
+        if (attempt === 4 || !retriable.has(codeOf(error) ?? '')) throw error
+      }
+    }
+  }
+
+  async #attempt<T>(work: (db: Transaction) => Promise<T>): Promise<T> {
+    const client = await this.pool.connect()
+    let broken: Error | undefined
+    try {
+      await client.query('begin')
+      const result = await work(new Transaction(client, this.now))
+      await client.query('commit')
+      return result
+    } catch (error) {
+      await client.query('rollback').catch((failure: Error) => {
+        broken = failure
+      })
+      throw error
+    } finally {
+      client.release(broken)
+    }
+  }
+
+  async [Symbol.asyncDispose]() {
+    await this.pool.end()
+  }
+}
+
+/** One moment in time: everything written in a transaction carries the same `now`. */
+export class Transaction implements Queryable {
+  readonly now: Date
+  readonly #client: pg.PoolClient
+
+  constructor(client: pg.PoolClient, now: Date) {
+    this.#client = client
+    this.now = now
+  }
+
+  query<R extends Row>(statement: Sql) {
+    return this.#client.query<R>(named(statement))
+  }
+
+  async rows<R extends Row>(statement: Sql) {
+    return (await this.query<R>(statement)).rows
+  }
+
+  async first<R extends Row>(statement: Sql) {
+    return (await this.query<R>(statement)).rows[0]
+  }
+}
+
+const serializationFailure = '40001'
+const deadlockDetected = '40P01'
+const retriable = new Set([serializationFailure, deadlockDetected])
+
+/** The SQLSTATE of a database error, or the system's code of a failed connection. */
+export function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
+}
+
+export interface Slice {
+  limit: number
+  offset: number
+}
+
+/** One page, and how many there are in all. */
+export interface Listed<R> {
+  rows: R[]
+  total: number
+}
+
+export async function listed<R extends Row>(
+  db: Queryable,
+  { columns, source, order }: { columns: Sql; source: Sql; order: Sql },
+  { limit, offset }: Slice,
+): Promise<Listed<R>> {
+  const rows = await db.rows<R>(sql`select ${columns} from ${source} order by ${order} limit ${limit} offset ${offset}`)
+  // A first page that is not full has told the whole number already.
+  if (offset === 0 && rows.length < limit) return { rows, total: rows.length }
+  const count = await db.first<{ total: number }>(sql`select count(*) as total from ${source}`)
+  return { rows, total: count?.total ?? 0 }
+}

@@ -1,0 +1,53 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { runMigrations } from 'graphile-worker'
+import type pg from 'pg'
+import type { Database } from './database.ts'
+import { StartError } from './errors.ts'
+
+const folder = join(import.meta.dirname, '..', '..', 'migrations')
+
+/** One number for all of Belfry: whoever holds this lock is the only node that migrates. */
+const lock = 0x62656c66
+
+/** Brings the database up to this program, once, however many nodes start at the same time. Returns what was applied. */
+export async function migrate({ pool }: Database): Promise<string[]> {
+  const client = await pool.connect()
+  try {
+    await client.query('select pg_advisory_lock($1)', [lock])
+    const applied = await applyMissing(client)
+    await runMigrations({ pgPool: pool })
+    return applied
+  } finally {
+    await client.query('select pg_advisory_unlock($1)', [lock])
+    client.release()
+  }
+}
+
+async function applyMissing(client: pg.PoolClient) {
+  const files = readdirSync(folder)
+    .filter((name) => /^\d{4}_\w+\.sql$/.test(name))
+    .sort()
+  await client.query(
+    'create table if not exists migrations (name text primary key, applied_at timestamptz not null default now())',
+  )
+  const { rows } = await client.query<{ name: string }>('select name from migrations order by name')
+  const done = new Set(rows.map((row) => row.name))
+  const unknown = [...done].filter((name) => !files.includes(name))
+  if (unknown.length) {
+    throw new StartError(`The database is newer than this Belfry (it has ${unknown.join(', ')}). Start a newer Belfry on it.`)
+  }
+  const wanting = files.filter((name) => !done.has(name))
+  for (const name of wanting) {
+    await client.query('begin')
+    try {
+      await client.query(readFileSync(join(folder, name), 'utf8'))
+      await client.query('insert into migrations (name) values ($1)', [name])
+      await client.query('commit')
+    } catch (error) {
+      await client.query('rollback')
+      throw error
+    }
+  }
+  return wanting
+}

@@ -1,0 +1,40 @@
+import type { Running } from '#start.ts'
+
+/** One screen: where to go, where data lives, and, the first time, who may enter. */
+export function startScreen({ belfry, postgres, first_admin }: Running, demo: boolean) {
+  const { addresses, settings, version } = belfry
+  const lines: [string, string][] = []
+  if (addresses.web) {
+    lines.push(['Web pages', addresses.web], ['API, self-hosted', `${addresses.web}/api/v3`])
+    if (addresses.versioned) lines.push(['API, versioned', addresses.versioned])
+    lines.push(['Reference', `${addresses.web}/docs`])
+  } else {
+    lines.push(['Role', 'worker only: this process answers no requests'])
+  }
+  lines.push(['Data', settings.BELFRY_DATA], ['Database', databaseOf(postgres)])
+  if (postgres?.place.moved) {
+    const { account, binaries, folder } = postgres.place
+    lines.push(['', `PostgreSQL runs as "${account?.name}", which cannot enter ${settings.BELFRY_DATA}:`])
+    lines.push(['', `its data lies in ${folder}, its programs in ${binaries}`])
+  }
+  const parts = ['', `  Belfry ${version}`, '', ...lines.map(([label, text]) => `  ${label.padEnd(18)}${text}`), '']
+  if (first_admin) parts.push(...welcome(first_admin, addresses.web))
+  if (demo) parts.push('  Demo data is loaded: try the people ada, ben and cleo, the organization clockwork.', '')
+  return parts.join('\n')
+}
+
+function databaseOf(postgres: Running['postgres']) {
+  return postgres ? `embedded PostgreSQL in ${postgres.place.cluster}` : 'the server that DATABASE_URL names'
+}
+
+function welcome({ login, password, token }: NonNullable<Running['first_admin']>, web: string) {
+  return [
+    '  First start: here is the site admin. This is shown once; keep it.',
+    '',
+    `  ${'Login'.padEnd(18)}${login}`,
+    `  ${'Password'.padEnd(18)}${password}`,
+    `  ${'Token'.padEnd(18)}${token}`,
+    '',
+    ...(web ? [`  Try:  curl -H "Authorization: Bearer ${token}" ${web}/api/v3/user`, ''] : []),
+  ]
+}

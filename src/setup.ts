@@ -1,0 +1,33 @@
+import type { Belfry } from '#belfry.ts'
+import { type Account, accountColumns, createUser } from '#hosting/people/people.ts'
+import { allScopes } from '#parts/authentication/scopes.ts'
+import { createToken, setOperatorsToken } from '#parts/authentication/tokens.ts'
+import { type Queryable, sql } from '#platform/database.ts'
+import { hashPassword, randomText } from '#platform/secrets.ts'
+
+/** What the first start tells, once. */
+export interface FirstAdmin {
+  login: string
+  password: string
+  token: string
+}
+
+/** Makes the site admin on the first start, however many nodes have theirs at once; keeps the operator's token as it is set. */
+export async function setUp({ db, settings }: Belfry): Promise<FirstAdmin | undefined> {
+  const password = randomText(20)
+  const password_hash = (await findAdmin(db)) ? null : await hashPassword(password)
+  return db.transaction(async (transaction) => {
+    await transaction.query(sql`select pg_advisory_xact_lock(${lock})`)
+    const found = await findAdmin(transaction)
+    const admin = found ?? (await createUser(transaction, { login: 'admin', email: null, password_hash, site_admin: true }))
+    await setOperatorsToken(transaction, admin, settings.BELFRY_ADMIN_TOKEN, allScopes)
+    if (found) return undefined
+    const { token } = await createToken(transaction, admin, { note: 'First start', scopes: allScopes })
+    return { login: admin.login, password, token }
+  })
+}
+const lock = 0x61646d69
+
+function findAdmin(db: Queryable) {
+  return db.first<Account>(sql`select ${accountColumns} from accounts a where lower(a.login) = 'admin'`)
+}

@@ -1,0 +1,124 @@
+import { readFileSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type App, openApp } from '#app.ts'
+import type { Belfry } from '#belfry.ts'
+import type { Settings } from '#config.ts'
+import { Storage } from '#hosting/git/storage.ts'
+import type { Clock } from '#platform/clock.ts'
+import { claimDataFolder, makeDataFolder } from '#platform/data-folder.ts'
+import { codeOf, Database } from '#platform/database.ts'
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '#platform/embedded-postgres.ts'
+import { StartError } from '#platform/errors.ts'
+import type { Logger } from '#platform/log.ts'
+import { migrate } from '#platform/migrate.ts'
+import { type FirstAdmin, setUp } from '#setup.ts'
+import { openWorker } from '#worker.ts'
+
+export interface Running {
+  belfry: Belfry
+  postgres: EmbeddedPostgres | undefined
+  first_admin: FirstAdmin | undefined
+  /** Finishes what is in hand, within bounds, and stops everything this process started. */
+  stop(): Promise<void>
+  /** Ends at once; nothing acknowledged is lost, for it is on disk. */
+  kill(): void
+}
+
+export const version: string = JSON.parse(readFileSync(join(import.meta.dirname, '..', 'package.json'), 'utf8')).version
+
+/** How long requests and jobs in hand may still take once a stop is asked for. */
+const patience = 20_000
+
+/** From settings to a Belfry that answers; whatever was started is stopped again when a later step fails. */
+export async function start(settings: Settings, clock: Clock, log: Logger): Promise<Running> {
+  await using undo = new AsyncDisposableStack()
+  const data = settings.BELFRY_DATA
+  makeDataFolder(data)
+  let postgres: EmbeddedPostgres | undefined
+  if (settings.DATABASE_URL === null) {
+    undo.use(claimDataFolder(data))
+    const started = await startEmbeddedPostgres(data, log)
+    postgres = started
+    undo.defer(() => started.stop())
+  }
+  const db = undo.use(new Database(postgres?.connection ?? { connectionString: settings.DATABASE_URL ?? '' }, clock))
+  await reach(db)
+  const applied = await migrate(db)
+  if (applied.length) log.info({ applied }, 'migrated')
+  const belfry: Belfry = {
+    version,
+    settings,
+    clock,
+    log,
+    db,
+    storage: new Storage(data),
+    started_at: clock.now(),
+    addresses: { web: '', versioned: '' },
+  }
+  const first_admin = await setUp(belfry)
+  if (settings.BELFRY_ROLES.includes('worker')) {
+    const worker = await openWorker(belfry)
+    undo.defer(() => within(patience, worker.stop()))
+  }
+  if (settings.BELFRY_ROLES.includes('web')) {
+    const app = await openApp(belfry)
+    undo.defer(() => within(patience, closeApp(app)))
+    await listen(app, belfry)
+  }
+  const running = undo.move()
+  return {
+    belfry,
+    postgres,
+    first_admin,
+    stop: () => running.disposeAsync(),
+    kill: () => postgres?.kill(),
+  }
+}
+
+async function reach(db: Database) {
+  try {
+    await db.pool.query('select')
+  } catch (error) {
+    throw new StartError(`DATABASE_URL names a server that cannot be used: ${error instanceof Error ? error.message : error}`)
+  }
+}
+
+async function listen(app: App, { settings, addresses }: Belfry) {
+  const { BELFRY_HOST: host, BELFRY_PORT, BELFRY_URL, BELFRY_VERSIONED_PORT, BELFRY_VERSIONED_URL } = settings
+  // Links must be right from the first request on: both addresses are settled before either listener is told of.
+  addresses.web = (await bind(app.web, host, BELFRY_PORT, 'BELFRY_PORT', BELFRY_URL)) ?? ''
+  if (BELFRY_VERSIONED_PORT === 0) return
+  addresses.versioned =
+    (await bind(app.versioned, host, BELFRY_VERSIONED_PORT, 'BELFRY_VERSIONED_PORT', BELFRY_VERSIONED_URL)) ?? ''
+}
+
+export async function bind(listener: App['web'], host: string, port: number, setting: string, public_url: URL | null) {
+  try {
+    await listener.listen({ host, port })
+  } catch (error) {
+    if (codeOf(error) === 'EADDRINUSE')
+      throw new StartError(`${setting} is ${port}: something else listens there already. Choose another port.`)
+    throw new StartError(`BELFRY_HOST is "${host}": Belfry cannot listen there on port ${port} (${codeOf(error)}).`)
+  }
+  if (public_url) return public_url.origin
+  const bound = listener.server.address() as AddressInfo
+  const name = ['0.0.0.0', '::'].includes(bound.address) ? 'localhost' : host.includes(':') ? `[${host}]` : host
+  return `http://${name}:${bound.port}`
+}
+
+async function closeApp(app: App) {
+  app.announceStop()
+  // Connections that the system has accepted for us and we have not seen yet would be reset: let them in first.
+  for (let turn = 0; turn < 10; turn++) await nextTurn()
+  await Promise.all([app.web.close(), app.versioned.close()])
+}
+
+/** Waits, but not for ever: what hangs must not keep the rest from stopping in order. */
+async function within(milliseconds: number, work: Promise<unknown>) {
+  const timer = Promise.withResolvers<void>()
+  const timeout = setTimeout(timer.resolve, milliseconds)
+  await Promise.race([work, timer.promise])
+  clearTimeout(timeout)
+}

@@ -1,0 +1,39 @@
+import type { FastifyInstance } from 'fastify'
+import type { Belfry } from '#belfry.ts'
+import { html } from './html.ts'
+import { sendPage } from './layout.ts'
+
+/** The first page says where everything is; whatever has no page says so. */
+export function mountHome(app: FastifyInstance, { addresses }: Belfry) {
+  app.get('/', (_, reply) =>
+    sendPage(
+      reply,
+      'Welcome',
+      html`<main><h1>Belfry is running</h1>
+<p>The activity side of a code host: timelines, feeds, notifications, webhooks and imports, spoken as public clients know them.</p>
+<table><tbody>
+<tr><th>Self-hosted variant</th><td><a href="/api/v3/"><code>${addresses.web}/api/v3</code></a></td></tr>
+${addresses.versioned && html`<tr><th>Versioned variant</th><td><a href="${addresses.versioned}/"><code>${addresses.versioned}</code></a></td></tr>`}
+<tr><th>Reference</th><td><a href="/docs">API reference</a>, <a href="/api/v3/openapi.json">OpenAPI 3.1</a></td></tr>
+<tr><th>For operators</th><td><a href="/healthz">/healthz</a>, <a href="/readyz">/readyz</a>, <a href="/metrics">/metrics</a></td></tr>
+</tbody></table></main>`,
+    ),
+  )
+  app.setNotFoundHandler((_, reply) =>
+    sendPage(
+      reply,
+      'Not found',
+      html`<main><h1>There is no such page</h1><p>Try the <a href="/">first page</a>.</p></main>`,
+      404,
+    ),
+  )
+  app.setErrorHandler((error, request, reply) => {
+    request.log.error({ err: error }, 'page failed')
+    return sendPage(
+      reply,
+      'Error',
+      html`<main><h1>That did not work</h1><p>The fault is ours; it is in the log as ${request.id}.</p></main>`,
+      500,
+    )
+  })
+}

@@ -1,0 +1,205 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { pino } from 'pino'
+import { openApp } from '#app.ts'
+import type { Belfry } from '#belfry.ts'
+import { readSettings } from '#config.ts'
+import { Storage } from '#hosting/git/storage.ts'
+import { allScopes } from '#parts/authentication/scopes.ts'
+import { Database } from '#platform/database.ts'
+import { randomText } from '#platform/secrets.ts'
+import { setUp } from '#setup.ts'
+import { bind } from '#start.ts'
+import { openWorker } from '#worker.ts'
+
+/** Time that stands still until a test moves it. */
+export class TestClock {
+  #now = Date.parse('2026-02-03T04:05:06.789Z')
+  now() {
+    return new Date(this.#now)
+  }
+  advance(milliseconds: number) {
+    this.#now += milliseconds
+  }
+}
+
+type Body = Record<string, unknown> | unknown[] | string
+
+/** Someone who acts through the interface, on either variant. */
+export class Client {
+  readonly #base: string
+  readonly #headers: Record<string, string>
+
+  constructor(base: string, headers: Record<string, string>) {
+    this.#base = base
+    this.#headers = headers
+  }
+
+  get base() {
+    return this.#base
+  }
+
+  /** The same client with other headers besides. */
+  with(headers: Record<string, string>) {
+    return new Client(this.#base, { ...this.#headers, ...headers })
+  }
+
+  get = (path: string) => this.#send('GET', path)
+  head = (path: string) => this.#send('HEAD', path)
+  options = (path: string) => this.#send('OPTIONS', path)
+  post = (path: string, body?: Body) => this.#send('POST', path, body)
+  put = (path: string, body?: Body) => this.#send('PUT', path, body)
+  patch = (path: string, body?: Body) => this.#send('PATCH', path, body)
+  delete = (path: string, body?: Body) => this.#send('DELETE', path, body)
+
+  #send(method: string, path: string, body?: Body) {
+    const url = path.startsWith('http') ? path : `${this.#base}${path}`
+    const sent = typeof body === 'string' ? body : body === undefined ? null : JSON.stringify(body)
+    return fetch(url, { method, headers: this.#headers, body: sent, redirect: 'manual' })
+  }
+
+  /** The body of a GET that must succeed. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape, and the assertions are their types.
+  async read(path: string): Promise<any> {
+    const answer = await this.get(path)
+    if (answer.status !== 200) throw new Error(`GET ${path} gave ${answer.status}: ${await answer.text()}`)
+    return answer.json()
+  }
+}
+
+export class Person extends Client {
+  readonly login: string
+  readonly token: string
+  /** The same person on the versioned variant. */
+  readonly versioned: Client
+
+  constructor(login: string, token: string, forge: { web: string; versioned: string }) {
+    super(`${forge.web}/api/v3`, { authorization: `Bearer ${token}` })
+    this.login = login
+    this.token = token
+    this.versioned = new Client(forge.versioned, { authorization: `Bearer ${token}` })
+  }
+
+  /** Makes a repository of their own, and gives it as the interface shows it. */
+  async owns(name: string, options: Record<string, unknown> = {}) {
+    return expect(201, await this.post('/user/repos', { name, ...options }))
+  }
+}
+
+/** The body of an answer that must have this status. */
+// biome-ignore lint/suspicious/noExplicitAny: as above.
+export async function expect(status: number, answer: Response): Promise<any> {
+  const text = await answer.text()
+  if (answer.status !== status) throw new Error(`${answer.url} gave ${answer.status} instead of ${status}: ${text}`)
+  return text === '' ? undefined : JSON.parse(text)
+}
+
+export interface ForgeOptions {
+  /** Settings as the environment would give them. */
+  settings?: Record<string, string>
+  /** Run background jobs too. */
+  worker?: boolean
+}
+
+export interface Forge extends AsyncDisposable {
+  belfry: Belfry
+  clock: TestClock
+  web: string
+  versioned: string
+  /** Everything that was logged, a line each. */
+  logged: string[]
+  admin: Person
+  /** A caller without a name. */
+  nobody: Client
+  nobodyVersioned: Client
+  /** A user with a token, of all scopes unless named. */
+  person(login: string, scopes?: string[]): Promise<Person>
+  /** Another token of a user. */
+  tokenFor(login: string, scopes: string[]): Promise<Person>
+  organization(login: string, owner: Person): Promise<void>
+}
+
+/** A whole Belfry on a fresh database, in this process, with people who act. */
+export async function openForge({ settings: environment = {}, worker: wanted = false }: ForgeOptions = {}): Promise<Forge> {
+  await using undo = new AsyncDisposableStack()
+  const clock = new TestClock()
+  const data = await mkdtemp(join(tmpdir(), 'belfry-forge-'))
+  undo.defer(() => rm(data, { recursive: true, force: true }))
+  const { connection, drop } = await copyDatabase()
+  undo.defer(drop)
+  const db = undo.use(new Database({ ...connection, max: 8 }, clock))
+  const settings = readSettings({
+    BELFRY_DATA: data,
+    BELFRY_ADMIN_TOKEN: `bfp_${randomText(36)}`,
+    BELFRY_RATE_LIMIT: 'off',
+    ...environment,
+  })
+  const logged: string[] = []
+  const log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) })
+  const belfry: Belfry = {
+    version: '0.0.0-test',
+    settings,
+    clock,
+    log,
+    db,
+    storage: new Storage(data),
+    started_at: clock.now(),
+    addresses: { web: '', versioned: '' },
+  }
+  await setUp(belfry)
+  if (wanted) {
+    const worker = await openWorker(belfry)
+    undo.defer(() => worker.stop())
+  }
+  const app = await openApp(belfry)
+  undo.defer(async () => {
+    await Promise.all([app.web.close(), app.versioned.close()])
+  })
+  belfry.addresses.web = await bind(app.web, '127.0.0.1', 0, 'BELFRY_PORT', settings.BELFRY_URL)
+  belfry.addresses.versioned = await bind(app.versioned, '127.0.0.1', 0, 'BELFRY_VERSIONED_PORT', settings.BELFRY_VERSIONED_URL)
+  const { web, versioned } = belfry.addresses
+  const admin = new Person('admin', settings.BELFRY_ADMIN_TOKEN ?? '', { web, versioned })
+  const tokenFor = async (login: string, scopes: string[]) => {
+    const { token } = await expect(201, await admin.post(`/admin/users/${login}/authorizations`, { scopes }))
+    return new Person(login, token, { web, versioned })
+  }
+  const running = undo.move()
+  return {
+    belfry,
+    clock,
+    web,
+    versioned,
+    logged,
+    admin,
+    nobody: new Client(`${web}/api/v3`, {}),
+    nobodyVersioned: new Client(versioned, {}),
+    tokenFor,
+    async person(login, scopes = allScopes.filter((scope) => scope !== 'site_admin')) {
+      await expect(
+        201,
+        await admin.post('/admin/users', { login, email: `${login}@example.com`, password: `${login}'s password` }),
+      )
+      return tokenFor(login, scopes)
+    },
+    async organization(login, owner) {
+      await expect(201, await admin.post('/admin/organizations', { login, admin: owner.login }))
+    },
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  }
+}
+
+/** A database of its own, copied from the migrated one. */
+export async function copyDatabase() {
+  const server: pg.ClientConfig = JSON.parse(process.env.BELFRY_TEST_POSTGRES ?? '{}')
+  const name = `forge_${randomText(12).toLowerCase()}`
+  const administer = async (statement: string) => {
+    const client = new pg.Client({ ...server, database: 'postgres' })
+    await client.connect()
+    await client.query(statement)
+    await client.end()
+  }
+  await administer(`create database ${name} template belfry`)
+  return { connection: { ...server, database: name }, drop: () => administer(`drop database ${name} with (force)`) }
+}

@@ -1,0 +1,33 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { systemClock } from '#platform/clock.ts'
+import { Database } from '#platform/database.ts'
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '#platform/embedded-postgres.ts'
+import { migrate } from '#platform/migrate.ts'
+
+let folder: string
+let postgres: EmbeddedPostgres
+
+/** One PostgreSQL for the whole run. Each forge copies the migrated database, which takes a few milliseconds. */
+export async function globalSetup() {
+  // Not below TMPDIR: the account that runs PostgreSQL must be able to enter.
+  folder = mkdtempSync(join('/tmp', 'belfry-test-'))
+  // Nothing here has to survive a crash; the tests of that start a Belfry with settings of its own.
+  const settings = {
+    fsync: 'off',
+    full_page_writes: 'off',
+    synchronous_commit: 'off',
+    max_connections: '400',
+    shared_buffers: '64MB',
+  }
+  postgres = await startEmbeddedPostgres(folder, pino({ level: 'silent' }), settings)
+  await using template = new Database(postgres.connection, systemClock)
+  await migrate(template)
+  process.env.BELFRY_TEST_POSTGRES = JSON.stringify(postgres.connection)
+}
+
+export async function globalTeardown() {
+  await postgres.stop()
+  rmSync(folder, { recursive: true, force: true })
+}
