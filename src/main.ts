@@ -35,12 +35,9 @@ async function main() {
   const starting = start(settings, systemClock, log)
   stopOnSignals(starting, log)
   const running = await starting
-  if (options.demo) {
-    const { loadDemo } = await import('#demo.ts')
-    await loadDemo(running.belfry)
-  }
+  const demo = options.demo ? await (await import('#demo.ts')).loadDemo(running.belfry) : undefined
   const { startScreen } = await import('#screen.ts')
-  say(startScreen(running, options.demo))
+  say(startScreen(running, demo))
   if (running.belfry.addresses.web) say(`Belfry is ready: ${running.belfry.addresses.web}`)
 }
 

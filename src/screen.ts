@@ -1,7 +1,8 @@
+import type { DemoTokens } from '#demo.ts'
 import type { Running } from '#start.ts'
 
 /** One screen: where to go, where data lives, and, the first time, who may enter. */
-export function startScreen({ belfry, postgres, first_admin }: Running, demo: boolean) {
+export function startScreen({ belfry, postgres, first_admin }: Running, demo?: DemoTokens) {
   const { addresses, settings, version } = belfry
   const lines: [string, string][] = []
   if (addresses.web) {
@@ -19,7 +20,7 @@ export function startScreen({ belfry, postgres, first_admin }: Running, demo: bo
   }
   const parts = ['', `  Belfry ${version}`, '', ...lines.map(([label, text]) => `  ${label.padEnd(18)}${text}`), '']
   if (first_admin) parts.push(...welcome(first_admin, addresses.web))
-  if (demo) parts.push('  Demo data is loaded: try the people ada, ben and cleo, the organization clockwork.', '')
+  if (demo) parts.push(...describeDemo(demo))
   return parts.join('\n')
 }
 
@@ -36,5 +37,16 @@ function welcome({ login, password, token }: NonNullable<Running['first_admin']>
     `  ${'Token'.padEnd(18)}${token}`,
     '',
     ...(web ? [`  Try:  curl -H "Authorization: Bearer ${token}" ${web}/api/v3/user`, ''] : []),
+  ]
+}
+
+function describeDemo(tokens: DemoTokens) {
+  const people = Object.entries(tokens)
+  if (!people.length) return ['  The demo data was here already.', '']
+  return [
+    '  Demo data: the organization clockwork, its repositories, and these people. Their tokens are shown once.',
+    '',
+    ...people.map(([login, token]) => `  ${login.padEnd(18)}${token}`),
+    '',
   ]
 }

@@ -76,7 +76,7 @@ export function openCalls(app: FastifyInstance, belfry: Belfry, variant: Variant
   }
 
   app.addHook('onSend', (request, reply, payload, done) => {
-    const { dialect, allowance, caller } = request.call
+    const { allowance, caller } = request.call
     if (reply.statusCode === 200 && typeof payload === 'string' && (request.method === 'GET' || request.method === 'HEAD')) {
       const etag = (reply.getHeader('ETag') as string | undefined) ?? etagOf(payload)
       reply.header('ETag', etag)
@@ -91,7 +91,6 @@ export function openCalls(app: FastifyInstance, belfry: Belfry, variant: Variant
         return done(null, null)
       }
     }
-    if (reply.statusCode === 401 && dialect) reply.header('Cache-Control', 'no-store')
     done(null, payload)
   })
 }
@@ -145,8 +144,10 @@ function exceeded({ call, ip }: FastifyRequest) {
 
 function describeCaller({ call, routeOptions }: FastifyRequest, reply: FastifyReply) {
   if (!call.caller.scopes) return
-  const { scopes = [], optional_scopes = [] } = routeOptions.config.endpoint ?? {}
   reply.header('X-OAuth-Scopes', call.caller.scopes.join(', '))
+  const { endpoint } = routeOptions.config
+  if (!endpoint) return
+  const { scopes = [], optional_scopes = [] } = endpoint
   reply.header('X-Accepted-OAuth-Scopes', [...scopes, ...optional_scopes].sort().join(', '))
 }
 

@@ -10,7 +10,7 @@ export function mountHome(app: FastifyInstance, { addresses }: Belfry) {
       reply,
       'Welcome',
       html`<main><h1>Belfry is running</h1>
-<p>The activity side of a code host: timelines, feeds, notifications, webhooks and imports, spoken as public clients know them.</p>
+<p>The activity side of a code host, in the words that public clients speak.</p>
 <table><tbody>
 <tr><th>Self-hosted variant</th><td><a href="/api/v3/"><code>${addresses.web}/api/v3</code></a></td></tr>
 ${addresses.versioned && html`<tr><th>Versioned variant</th><td><a href="${addresses.versioned}/"><code>${addresses.versioned}</code></a></td></tr>`}

@@ -113,7 +113,7 @@ export const api = group('Collaborators', [
       summary: 'Change what an invitation offers',
       scopes,
       access: 'admin',
-      body: Type.Object({ permissions: Permission }),
+      body: Type.Object({ permissions: Permission }, { additionalProperties: false }),
       answers: { 200: RepositoryInvitation },
     },
     async ({ db, repo, params, body, wire }) =>

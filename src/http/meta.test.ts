@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { openForge } from '#test/forge.ts'
+
+test('the root document tells where everything is, with the base of the variant asked', async () => {
+  await using forge = await openForge()
+  for (const client of [forge.nobody, forge.nobodyVersioned]) {
+    const root = await client.read('/')
+    assert.equal(root.current_user_url, `${client.base}/user`)
+    assert.equal(root.starred_url, `${client.base}/user/starred{/owner}{/repo}`)
+    assert.equal(root.current_user_authorizations_html_url, `${forge.web}/settings/connections/applications{/client_id}`)
+    assert.ok('authorizations_url' in root && 'hub_url' in root && 'rate_limit_url' in root)
+  }
+})
+
+test('every answer carries the headers of the interface', async () => {
+  await using forge = await openForge()
+  const ada = await forge.person('ada', ['repo', 'user'])
+  const { headers } = await ada.get('/user')
+  assert.equal(headers.get('access-control-allow-origin'), '*')
+  assert.match(headers.get('access-control-expose-headers') ?? '', /ETag, Link, .*X-OAuth-Scopes/)
+  assert.equal(headers.get('x-content-type-options'), 'nosniff')
+  assert.equal(headers.get('content-security-policy'), "default-src 'none'")
+  assert.equal(headers.get('cache-control'), 'private, max-age=60, s-maxage=60')
+  assert.equal(headers.get('x-oauth-scopes'), 'repo, user')
+  assert.equal(headers.get('x-accepted-oauth-scopes'), 'read:user, user')
+  const anonymous = (await forge.nobody.get('/')).headers
+  assert.equal(anonymous.get('cache-control'), 'public, max-age=60, s-maxage=60')
+  assert.equal(anonymous.get('x-oauth-scopes'), null)
+})
+
+test('a browser on another site may ask first, anywhere', async () => {
+  await using forge = await openForge()
+  for (const path of ['/', '/user', '/repos/a/b/hooks', '/nothing']) {
+    const answer = await forge.nobodyVersioned
+      .with({ origin: 'https://elsewhere.example', 'access-control-request-method': 'PATCH' })
+      .options(path)
+    assert.equal(answer.status, 204)
+    assert.equal(answer.headers.get('access-control-allow-methods'), 'GET, POST, PATCH, PUT, DELETE')
+    assert.match(answer.headers.get('access-control-allow-headers') ?? '', /Authorization, Content-Type, If-Match/)
+    assert.equal(answer.headers.get('access-control-max-age'), '86400')
+    assert.equal(answer.headers.get('access-control-allow-origin'), '*')
+  }
+})
+
+test('the OpenAPI document is valid 3.1, and tells of what is served and nothing else', async () => {
+  await using forge = await openForge()
+  for (const client of [forge.nobody, forge.nobodyVersioned]) {
+    const document = await client.read('/openapi.json')
+    assert.equal(document.openapi, '3.1.0')
+    assert.equal(document.servers[0].url, client.base)
+    const verdict = await new Validator().validate(structuredClone(document))
+    assert.ok(verdict.valid, JSON.stringify(verdict.errors?.slice(0, 3)))
+    const ids = Object.values<Record<string, { operationId: string }>>(document.paths).flatMap((methods) =>
+      Object.values(methods).map((operation) => operation.operationId),
+    )
+    assert.equal(new Set(ids).size, ids.length, 'an operation is named twice')
+    for (const [path, methods] of Object.entries<object>(document.paths)) {
+      for (const method of Object.keys(methods)) {
+        const url = client.base + path.replaceAll(/\{\w+_id\}/g, '1').replaceAll(/\{\w+\}/g, 'nobody-here')
+        // Only a route that is there says what scopes it accepts.
+        const admin = await fetch(url, {
+          method: method.toUpperCase(),
+          headers: { authorization: `token ${forge.admin.token}` },
+          redirect: 'manual',
+        })
+        assert.ok(admin.headers.has('x-accepted-oauth-scopes'), `${method} ${path}`)
+        assert.ok(admin.status < 500 && admin.status !== 405, `${method} ${path} gave ${admin.status}`)
+      }
+    }
+  }
+  const paths = (await forge.nobody.read('/openapi.json')).paths
+  assert.ok('/repos/{owner}/{repo}' in paths && !('/versions' in paths) && !('/notifications' in paths))
+  assert.ok('/versions' in (await forge.nobodyVersioned.read('/openapi.json')).paths)
+})
+
+test('/healthz and /readyz answer on both listeners', async () => {
+  await using forge = await openForge()
+  for (const base of [forge.web, forge.versioned]) {
+    for (const path of ['/healthz', '/readyz']) assert.equal((await fetch(base + path)).status, 200)
+  }
+})
+
+test('/metrics is Prometheus text for this machine, and for the bearer of the token', async () => {
+  const token = 'a-token-for-the-metrics-only'
+  await using forge = await openForge({ settings: { BELFRY_METRICS_TOKEN: token } })
+  await forge.nobody.get('/')
+  const local = await fetch(`${forge.web}/metrics`)
+  assert.match(await local.text(), /belfry_http_request_duration_seconds_count\{listener="web",method="GET",status="2xx"\} \d/)
+  const proxied = { 'x-forwarded-for': '203.0.113.7' }
+  assert.equal((await fetch(`${forge.web}/metrics`, { headers: proxied })).status, 403)
+  assert.equal((await fetch(`${forge.web}/metrics`, { headers: { ...proxied, authorization: 'Bearer wrong' } })).status, 403)
+  assert.equal((await fetch(`${forge.web}/metrics`, { headers: { ...proxied, authorization: `Bearer ${token}` } })).status, 200)
+})

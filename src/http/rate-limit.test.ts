@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { expect, openForge } from '#test/forge.ts'
+
+const byVariant = { settings: { BELFRY_RATE_LIMIT: '' } }
+
+test('the versioned variant counts 60 requests an hour by address, then answers 403 until the hour is over', async () => {
+  await using forge = await openForge(byVariant)
+  const { nobodyVersioned: nobody, clock } = forge
+  const first = await nobody.get('/')
+  assert.equal(first.headers.get('x-ratelimit-limit'), '60')
+  assert.equal(first.headers.get('x-ratelimit-remaining'), '59')
+  assert.equal(first.headers.get('x-ratelimit-used'), '1')
+  assert.equal(first.headers.get('x-ratelimit-resource'), 'core')
+  assert.equal(first.headers.get('x-ratelimit-reset'), String(Math.floor(clock.now().getTime() / 1000) + 3600))
+  for (let count = 2; count <= 60; count++) await expect(200, await nobody.get('/'))
+  const refused = await nobody.get('/')
+  assert.equal(refused.headers.get('x-ratelimit-remaining'), '0')
+  assert.match((await expect(403, refused)).message, /^API rate limit exceeded for 127\.0\.0\.1\. \(But here's the good news/)
+  clock.advance(3600_000)
+  assert.equal((await nobody.get('/')).headers.get('x-ratelimit-remaining'), '59')
+})
+
+test('a user has 5000 an hour over all tokens, apart from their address', async () => {
+  await using forge = await openForge(byVariant)
+  const ada = await forge.person('ada')
+  const other = await forge.tokenFor('ada', [])
+  await forge.nobodyVersioned.get('/')
+  assert.equal((await ada.versioned.get('/user')).headers.get('x-ratelimit-remaining'), '4999')
+  assert.equal((await other.versioned.get('/user')).headers.get('x-ratelimit-remaining'), '4998')
+})
+
+test('a 304 costs nothing, for anyone', async () => {
+  await using forge = await openForge(byVariant)
+  const ada = await forge.person('ada')
+  for (const client of [ada.versioned, forge.nobodyVersioned]) {
+    const first = await client.get('/')
+    const again = await client.with({ 'if-none-match': first.headers.get('etag') ?? '' }).get('/')
+    assert.equal(again.status, 304)
+    assert.equal(again.headers.get('x-ratelimit-remaining'), first.headers.get('x-ratelimit-remaining'))
+    assert.equal(again.headers.get('x-ratelimit-used'), first.headers.get('x-ratelimit-used'))
+  }
+})
+
+test('GET /rate_limit tells the state free of charge; its rate is gone from 2026-03-10 on', async () => {
+  await using forge = await openForge(byVariant)
+  const { nobodyVersioned: nobody } = forge
+  await nobody.get('/')
+  const told = await nobody.read('/rate_limit')
+  assert.deepEqual(told, await nobody.read('/rate_limit'))
+  const { limit, used, remaining } = told.resources.core
+  assert.deepEqual({ limit, used, remaining }, { limit: 60, used: 1, remaining: 59 })
+  assert.deepEqual(told.rate, told.resources.core)
+  assert.deepEqual(Object.keys(told.resources.search).sort(), ['limit', 'remaining', 'reset', 'used'])
+  assert.ok(!('rate' in (await nobody.with({ 'x-service-api-version': '2026-03-10' }).read('/rate_limit'))))
+})
+
+test('where the limit is off there are no headers, and /rate_limit is 404', async () => {
+  await using forge = await openForge(byVariant)
+  const answer = await forge.nobody.get('/')
+  assert.deepEqual(
+    [...answer.headers.keys()].filter((name) => name.startsWith('x-ratelimit')),
+    [],
+  )
+  assert.equal((await expect(404, await forge.nobody.get('/rate_limit'))).message, 'Rate limiting is not enabled.')
+})
+
+test('BELFRY_RATE_LIMIT overrides both variants', async () => {
+  await using on = await openForge({ settings: { BELFRY_RATE_LIMIT: 'on' } })
+  assert.equal((await on.nobody.get('/')).headers.get('x-ratelimit-limit'), '60')
+  await using off = await openForge({ settings: { BELFRY_RATE_LIMIT: 'off' } })
+  assert.equal((await off.nobodyVersioned.get('/')).headers.get('x-ratelimit-limit'), null)
+})
+
+test('wrong credentials count against the address that guesses', async () => {
+  await using forge = await openForge(byVariant)
+  const wrong = forge.nobodyVersioned.with({ authorization: 'token wrong' })
+  await expect(401, await wrong.get('/user'))
+  assert.equal((await forge.nobodyVersioned.get('/')).headers.get('x-ratelimit-remaining'), '58')
+})
+
+test('behind a trusted proxy each client is counted by its own address, and others cannot pretend', async () => {
+  await using forge = await openForge(byVariant)
+  const from = (address: string) => forge.nobodyVersioned.with({ 'x-forwarded-for': address })
+  assert.equal((await from('203.0.113.1').get('/')).headers.get('x-ratelimit-remaining'), '59')
+  assert.equal((await from('203.0.113.2').get('/')).headers.get('x-ratelimit-remaining'), '59')
+  assert.equal((await from('198.51.100.9, 203.0.113.2').get('/')).headers.get('x-ratelimit-remaining'), '58')
+  await using strict = await openForge({ settings: { BELFRY_RATE_LIMIT: '', BELFRY_TRUSTED_PROXIES: 'none' } })
+  await strict.nobodyVersioned.with({ 'x-forwarded-for': '203.0.113.1' }).get('/')
+  assert.equal((await strict.nobodyVersioned.get('/')).headers.get('x-ratelimit-remaining'), '58')
+})
