@@ -19,8 +19,8 @@ import { mountAvatars } from '#web/avatars.ts'
 import { mountHome } from '#web/home.ts'
 
 /** Everything the interface serves, in the order of its reference. */
-export const apiGroups = (started_at: Date): Group[] => [
-  metaApi(started_at),
+const apiGroups = (belfry: Belfry): Group[] => [
+  metaApi(belfry),
   people,
   organizations,
   teams,
@@ -38,7 +38,7 @@ export interface App {
 
 /** Every part on the two listeners: pages, git and the self-hosted variant on one, the versioned variant on the other. */
 export async function openApp(belfry: Belfry): Promise<App> {
-  const groups = apiGroups(belfry.started_at)
+  const groups = apiGroups(belfry)
   const metrics = new Metrics(belfry)
   let stopping = false
   const listeners = { web: openListener(belfry), versioned: openListener(belfry) }

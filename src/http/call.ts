@@ -77,19 +77,21 @@ export function openCalls(app: FastifyInstance, belfry: Belfry, variant: Variant
 
   app.addHook('onSend', (request, reply, payload, done) => {
     const { allowance, caller } = request.call
-    if (reply.statusCode === 200 && typeof payload === 'string' && (request.method === 'GET' || request.method === 'HEAD')) {
+    const reads = request.method === 'GET' || request.method === 'HEAD'
+    if (reads && reply.statusCode < 400)
+      reply.header('Cache-Control', `${caller.user ? 'private' : 'public'}, max-age=60, s-maxage=60`)
+    if (reads && reply.statusCode === 200 && typeof payload === 'string') {
       const etag = (reply.getHeader('ETag') as string | undefined) ?? etagOf(payload)
       reply.header('ETag', etag)
-      reply.header('Cache-Control', `${caller.user ? 'private' : 'public'}, max-age=60, s-maxage=60`)
       if (isFresh(request.headers, etag, reply.getHeader('Last-Modified') as string | undefined)) {
         reply.code(304).removeHeader('Content-Type').removeHeader('Content-Length')
-        // A 304 is free of charge.
-        if (allowance && allowance.used > 0) {
-          allowance.used--
-          writeAllowance(reply, allowance)
-        }
-        return done(null, null)
+        payload = null
       }
+    }
+    // A 304 is free of charge.
+    if (reply.statusCode === 304 && allowance && allowance.used > 0) {
+      allowance.used--
+      writeAllowance(reply, allowance)
     }
     done(null, payload)
   })

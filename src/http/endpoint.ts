@@ -66,7 +66,14 @@ export interface BaseContext {
   page: Page
   /** The caller's rate limit where there is one. */
   allowance: Allowance | null
+  revalidate: Revalidate
 }
+
+/**
+ * For answers that follow from something small: `key` names all that the body depends on, and the body is made only for a client
+ * that has another one. Without it, the validator is taken from the finished body.
+ */
+export type Revalidate = <Result>(key: string, make: () => Result) => Result | Answer<never>
 
 export type Context<Path extends string, D extends Declaration, Db> = BaseContext &
   Things<Path> & {
@@ -106,7 +113,7 @@ export const paged = <Row, Json>({ rows, total }: Listed<Row>, write: (row: Row)
 export const changed = <Body>(body: Body, changed_at: Date) => new Answer(body, { changed_at })
 
 type Body<D extends Declaration> = Static<Extract<D['answers'][keyof D['answers']], TSchema>>
-type Result<D extends Declaration> = Body<D> | Answer<Body<D>>
+type Result<D extends Declaration> = Body<D> | Answer<Body<D>> | Answer<never>
 type Handler<Path extends string, D extends Declaration, Db> = (context: Context<Path, D, Db>) => Result<D> | Promise<Result<D>>
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'

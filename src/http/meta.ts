@@ -1,5 +1,6 @@
-import { Type } from 'typebox'
-import { slimVersion } from '#hosting/wire.ts'
+import { type Static, Type } from 'typebox'
+import type { Belfry } from '#belfry.ts'
+import { slimVersion, type Wire } from '#hosting/wire.ts'
 import { Refusal } from '#platform/errors.ts'
 import { changed, type Group, get, group } from './endpoint.ts'
 import type { Allowance } from './rate-limit.ts'
@@ -44,6 +45,44 @@ const Root = Type.Object(
   { title: 'Root' },
 )
 
+function rootJson({ api, web, version }: Wire): Static<typeof Root> {
+  return {
+    current_user_url: `${api}/user`,
+    current_user_authorizations_html_url: `${web}/settings/connections/applications{/client_id}`,
+    ...(version < slimVersion && { authorizations_url: `${api}/authorizations` }),
+    code_search_url: `${api}/search/code?q={query}{&page,per_page,sort,order}`,
+    commit_search_url: `${api}/search/commits?q={query}{&page,per_page,sort,order}`,
+    emails_url: `${api}/user/emails`,
+    emojis_url: `${api}/emojis`,
+    events_url: `${api}/events`,
+    feeds_url: `${api}/feeds`,
+    followers_url: `${api}/user/followers`,
+    following_url: `${api}/user/following{/target}`,
+    gists_url: `${api}/gists{/gist_id}`,
+    ...(version < slimVersion && { hub_url: `${api}/hub` }),
+    issue_search_url: `${api}/search/issues?q={query}{&page,per_page,sort,order}`,
+    issues_url: `${api}/issues`,
+    keys_url: `${api}/user/keys`,
+    label_search_url: `${api}/search/labels?q={query}&repository_id={repository_id}{&page,per_page}`,
+    notifications_url: `${api}/notifications`,
+    organization_url: `${api}/orgs/{org}`,
+    organization_repositories_url: `${api}/orgs/{org}/repos{?type,page,per_page,sort}`,
+    organization_teams_url: `${api}/orgs/{org}/teams`,
+    public_gists_url: `${api}/gists/public`,
+    rate_limit_url: `${api}/rate_limit`,
+    repository_url: `${api}/repos/{owner}/{repo}`,
+    repository_search_url: `${api}/search/repositories?q={query}{&page,per_page,sort,order}`,
+    current_user_repositories_url: `${api}/user/repos{?type,page,per_page,sort}`,
+    starred_url: `${api}/user/starred{/owner}{/repo}`,
+    starred_gists_url: `${api}/gists/starred`,
+    topic_search_url: `${api}/search/topics?q={query}{&page,per_page}`,
+    user_url: `${api}/users/{user}`,
+    user_organizations_url: `${api}/user/orgs`,
+    user_repositories_url: `${api}/users/{user}/repos{?type,page,per_page,sort}`,
+    user_search_url: `${api}/search/users?q={query}{&page,per_page,sort,order}`,
+  }
+}
+
 const Rate = Type.Object({ limit: Type.Integer(), remaining: Type.Integer(), reset: Type.Integer(), used: Type.Integer() })
 const RateLimits = Type.Object(
   { resources: Type.Object({ core: Rate, search: Rate }), rate: Type.Optional(Rate) },
@@ -58,50 +97,13 @@ const rateOf = ({ limit, used, reset }: Allowance) => ({
 })
 
 /** What the interface says of itself. */
-export function metaApi(started_at: Date): Group {
+export function metaApi({ started_at, version: program_version }: Belfry): Group {
   return group('Meta', [
     get(
       '/',
       { operation: 'meta/root', summary: 'Where everything is', viewer: 'optional', answers: { 200: Root } },
-      ({ wire: { api, web, version } }) =>
-        changed(
-          {
-            current_user_url: `${api}/user`,
-            current_user_authorizations_html_url: `${web}/settings/connections/applications{/client_id}`,
-            ...(version < slimVersion && { authorizations_url: `${api}/authorizations` }),
-            code_search_url: `${api}/search/code?q={query}{&page,per_page,sort,order}`,
-            commit_search_url: `${api}/search/commits?q={query}{&page,per_page,sort,order}`,
-            emails_url: `${api}/user/emails`,
-            emojis_url: `${api}/emojis`,
-            events_url: `${api}/events`,
-            feeds_url: `${api}/feeds`,
-            followers_url: `${api}/user/followers`,
-            following_url: `${api}/user/following{/target}`,
-            gists_url: `${api}/gists{/gist_id}`,
-            ...(version < slimVersion && { hub_url: `${api}/hub` }),
-            issue_search_url: `${api}/search/issues?q={query}{&page,per_page,sort,order}`,
-            issues_url: `${api}/issues`,
-            keys_url: `${api}/user/keys`,
-            label_search_url: `${api}/search/labels?q={query}&repository_id={repository_id}{&page,per_page}`,
-            notifications_url: `${api}/notifications`,
-            organization_url: `${api}/orgs/{org}`,
-            organization_repositories_url: `${api}/orgs/{org}/repos{?type,page,per_page,sort}`,
-            organization_teams_url: `${api}/orgs/{org}/teams`,
-            public_gists_url: `${api}/gists/public`,
-            rate_limit_url: `${api}/rate_limit`,
-            repository_url: `${api}/repos/{owner}/{repo}`,
-            repository_search_url: `${api}/search/repositories?q={query}{&page,per_page,sort,order}`,
-            current_user_repositories_url: `${api}/user/repos{?type,page,per_page,sort}`,
-            starred_url: `${api}/user/starred{/owner}{/repo}`,
-            starred_gists_url: `${api}/gists/starred`,
-            topic_search_url: `${api}/search/topics?q={query}{&page,per_page}`,
-            user_url: `${api}/users/{user}`,
-            user_organizations_url: `${api}/user/orgs`,
-            user_repositories_url: `${api}/users/{user}/repos{?type,page,per_page,sort}`,
-            user_search_url: `${api}/search/users?q={query}{&page,per_page,sort,order}`,
-          },
-          started_at,
-        ),
+      ({ wire, revalidate }) =>
+        revalidate(`${program_version} ${wire.api} ${wire.web} ${wire.version}`, () => changed(rootJson(wire), started_at)),
     ),
     get(
       '/versions',

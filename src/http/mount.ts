@@ -9,8 +9,8 @@ import { missing } from '#platform/errors.ts'
 import type { Variant } from '#variants.ts'
 import { type Call, openCalls } from './call.ts'
 import { compileLazily } from './compile.ts'
-import { lastModifiedOf } from './conditional.ts'
-import { Answer, type BaseContext, type Endpoint, type Group } from './endpoint.ts'
+import { etagOf, isFresh, lastModifiedOf } from './conditional.ts'
+import { Answer, type BaseContext, type Endpoint, type Group, type Revalidate } from './endpoint.ts'
 import { errorBody, refusalFor, statusOf } from './errors.ts'
 import { parseBody, readQuery } from './input.ts'
 import { describeApi } from './openapi.ts'
@@ -67,7 +67,8 @@ async function serve({ db, storage }: Belfry, endpoint: Endpoint, request: Fasti
   const things = await loadThings(db, endpoint, call, request.params as Record<string, string>)
   const page = readPage(search)
   const context = {
-    ...(call satisfies Omit<BaseContext, 'page' | 'storage'>),
+    ...(call satisfies Omit<BaseContext, 'page' | 'storage' | 'revalidate'>),
+    revalidate: revalidator(request, reply),
     storage,
     ...things,
     db,
@@ -96,6 +97,15 @@ async function serve({ db, storage }: Belfry, endpoint: Endpoint, request: Fasti
     .headers(answer.headers)
     .code(answer.status ?? Number(Object.keys(endpoint.answers)[0]))
     .send(answer.body)
+}
+
+/** A key's ETag goes out with the answer; whoever sent it back needs no body. */
+function revalidator({ headers }: FastifyRequest, reply: FastifyReply): Revalidate {
+  return (key, make) => {
+    const etag = etagOf(key)
+    reply.header('ETag', etag)
+    return isFresh(headers, etag, undefined) ? new Answer<never>(undefined as never, { status: 304 }) : make()
+  }
 }
 
 /** Finds what the path names, as the caller may see it, in the order of the path. */
