@@ -36,7 +36,7 @@ export interface Declaration {
   list?: true
   /** The handler opens its transaction itself, after slow work that must not be inside one. */
   own_transaction?: true
-  /** What it gives, by status; the first is the usual one. */
+  /** What it gives, by status; the lowest is the usual one. */
   answers: Record<number, TSchema>
   /** Variants that do not have it answer as if it did not exist. */
   served?: (variant: Variant) => boolean

@@ -8,11 +8,12 @@ export interface Allowance {
 }
 
 const hour = 3600
-/** Hours that have ended are swept out when so many callers are on the books. */
-const sweepAt = 10_000
+/** Callers on the books at most, so that a flood of addresses fills no memory: beyond, the oldest hour is forgotten. */
+const most = 100_000
 
 /** Counts requests an hour for each caller, in this process: a node more is an allowance more. */
 export class RateLimiter {
+  /** In the order in which the hours began, and so will end. */
   readonly #hours = new Map<string, Allowance>()
   readonly #clock: Clock
 
@@ -22,7 +23,7 @@ export class RateLimiter {
 
   /** What is left, without using any of it. */
   look(key: string, limit: number): Allowance {
-    const now = Math.floor(this.#clock.now().getTime() / 1000)
+    const now = this.#seconds()
     const running = this.#hours.get(key)
     return running && running.reset > now ? running : { limit, used: 0, reset: now + hour }
   }
@@ -30,14 +31,22 @@ export class RateLimiter {
   /** Uses one request, and says what is left; `used` past `limit` means no. */
   take(key: string, limit: number): Allowance {
     const allowance = this.look(key, limit)
+    if (allowance.used === 0) this.#begin(key, allowance)
     allowance.used++
-    if (!this.#hours.has(key) && this.#hours.size >= sweepAt) this.#sweep()
-    this.#hours.set(key, allowance)
     return allowance
   }
 
-  #sweep() {
-    const now = this.#clock.now().getTime() / 1000
-    for (const [key, { reset }] of this.#hours) if (reset <= now) this.#hours.delete(key)
+  #begin(key: string, allowance: Allowance) {
+    this.#hours.delete(key)
+    this.#hours.set(key, allowance)
+    const now = this.#seconds()
+    for (const [oldest, { reset }] of this.#hours) {
+      if (reset > now && this.#hours.size <= most) break
+      this.#hours.delete(oldest)
+    }
+  }
+
+  #seconds() {
+    return Math.floor(this.#clock.now().getTime() / 1000)
   }
 }

@@ -126,6 +126,7 @@ export const api = group('Administration', [
       answers: { 204: Nothing },
     },
     ({ db, user, viewer }) => {
+      if (user.type !== 'User') throw missing()
       if (user.id === viewer.id) throw forbidden('Site admins cannot demote themselves.')
       return setSiteAdmin(db, user, false)
     },

@@ -8,13 +8,16 @@ export interface Collaborator extends Person {
 }
 
 /** Everyone who has access by name: the owner, collaborators, and in an organization its members and teams. */
+const named = (repo: Repository) => sql`
+  (select user_id from collaborators where repo_id = ${repo.id}
+   union select owner_id from repositories where id = ${repo.id} and ${repo.owner_type === 'User'}::boolean
+   union select m.user_id from memberships m join accounts o on o.id = m.org_id
+     where m.org_id = ${repo.owner_id} and (m.role = 'admin' or o.member_access > 0)
+   union select m.user_id from team_members m join team_repositories t using (team_id) where t.repo_id = ${repo.id})`
+
 export function listCollaborators(db: Queryable, repo: Repository, least: number, slice: Slice): Promise<Listed<Collaborator>> {
   const source = sql`
-    (select user_id from collaborators where repo_id = ${repo.id}
-     union select owner_id from repositories where id = ${repo.id} and ${repo.owner_type === 'User'}::boolean
-     union select user_id from memberships where org_id = ${repo.owner_id}
-     union select m.user_id from team_members m join team_repositories t using (team_id) where t.repo_id = ${repo.id}) who
-    join accounts a on a.id = who.user_id
+    ${named(repo)} who join accounts a on a.id = who.user_id
     join repositories r on r.id = ${repo.id}
     where access_of(a.id, r) >= ${least}::integer`
   return listed(db, { columns: sql`${personColumns}, access_of(a.id, r) as access`, source, order: sql`lower(a.login)` }, slice)
@@ -28,11 +31,9 @@ export async function accessOfUser(db: Queryable, repo: Repository, user: Accoun
   return row?.access ?? 0
 }
 
-/** Named access of their own, beyond what everyone has to a public repository. */
+/** Access by name, beyond what everyone has to a public repository. */
 export async function isCollaborator(db: Queryable, repo: Repository, user: Account): Promise<boolean> {
-  const access = await accessOfUser(db, repo, user)
-  if (repo.private || access > 1) return access > 0
-  const { rowCount } = await db.query(sql`select from collaborators where repo_id = ${repo.id} and user_id = ${user.id}`)
+  const { rowCount } = await db.query(sql`select from ${named(repo)} who where who.user_id = ${user.id}`)
   return rowCount === 1
 }
 
@@ -62,6 +63,8 @@ export async function addCollaborator(
   }
   if (await belongs(db, repo, user)) {
     await putCollaborator(db, repo.id, user.id, access)
+    // An older offer must not be there to be taken up after this.
+    await db.query(sql`delete from invitations where repo_id = ${repo.id} and invitee_id = ${user.id}`)
     return undefined
   }
   await db.query(sql`

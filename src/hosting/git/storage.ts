@@ -24,6 +24,10 @@ export class Storage {
     return join(this.#root, (repo_id % 256).toString(16).padStart(2, '0'), `${repo_id}.git`)
   }
 
+  has(repo_id: number) {
+    return existsSync(this.pathOf(repo_id))
+  }
+
   /** Appears whole or not at all, and is left alone when it is there. */
   async create(repo_id: number, default_branch: string) {
     await this.#place(repo_id, (draft) =>
@@ -35,12 +39,26 @@ export class Storage {
   async copy(from_id: number, to_id: number, default_branch: string, only_branch: string | null) {
     const only = only_branch ? ['--single-branch', '--branch', only_branch] : []
     const source = this.pathOf(from_id)
-    if (!existsSync(source)) return this.create(to_id, default_branch)
+    const empty = only_branch ? !(await this.hasBranch(from_id, only_branch)) : !this.has(from_id)
+    if (empty) return this.create(to_id, default_branch)
     await this.#place(to_id, async (draft) => {
       await git(['clone', '--quiet', '--bare', '--template=', ...only, source, draft])
       await git(['-C', draft, 'remote', 'remove', 'origin'])
       await git(['-C', draft, 'symbolic-ref', 'HEAD', `refs/heads/${default_branch}`])
     })
+  }
+
+  async hasBranch(repo_id: number, branch: string) {
+    if (!this.has(repo_id)) return false
+    const ref = `refs/heads/${branch}`
+    // Asked for one name, git also gives what lies below it, or what a pattern in it matches.
+    const found = await git(['-C', this.pathOf(repo_id), 'for-each-ref', '--format=%(refname)', ref])
+    return found.split('\n').includes(ref)
+  }
+
+  /** Settles which branch a clone checks out. */
+  async pointHead(repo_id: number, branch: string) {
+    await git(['-C', this.pathOf(repo_id), 'symbolic-ref', 'HEAD', `refs/heads/${branch}`])
   }
 
   async erase(repo_id: number) {
@@ -49,7 +67,7 @@ export class Storage {
 
   async #place(repo_id: number, make: (draft: string) => Promise<unknown>) {
     const path = this.pathOf(repo_id)
-    if (existsSync(path)) return
+    if (this.has(repo_id)) return
     await mkdir(join(path, '..'), { recursive: true, mode: 0o700 })
     const draft = `${path}.new`
     await rm(draft, { recursive: true, force: true })
@@ -71,7 +89,7 @@ export class Storage {
 }
 
 function describe(ref: string, { author, at, message, files }: Commit, onto: string | false) {
-  const who = `${author.name.replaceAll(/[<>\n]/g, '')} <${author.email.replaceAll(/[<>\n]/g, '')}> ${Math.floor(at.getTime() / 1000)} +0000`
+  const who = `${author.name.replaceAll(/[\p{Cc}<>]/gu, '')} <${author.email.replaceAll(/[\p{Cc}<>]/gu, '')}> ${Math.floor(at.getTime() / 1000)} +0000`
   const changes = Object.entries(files).map(([path, text]) => `M 100644 inline ${JSON.stringify(path)}\n${data(text)}`)
   return `commit ${ref}\nauthor ${who}\ncommitter ${who}\n${data(message)}${onto ? `from ${onto}\n` : ''}${changes.join('')}\n`
 }

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { SimpleUser, userJson } from '#hosting/people/json.ts'
 import { countStanding, updateProfile } from '#hosting/people/people.ts'
+import { levelOf } from '#hosting/repositories/access.ts'
 import { Nothing, NullableString } from '#hosting/wire.ts'
 import { del, get, group, paged, patch, put } from '#http/endpoint.ts'
 import { choice } from '#http/input.ts'
@@ -14,12 +15,14 @@ import {
   simpleOrganizationJson,
 } from './json.ts'
 import {
+  asSeenBy,
   checkMember,
   checkOwner,
   findMembership,
   listMembers,
   listOrganizations,
   removeMembership,
+  setMemberAccess,
   setMembership,
   setMembershipPublic,
 } from './organizations.ts'
@@ -34,7 +37,7 @@ export const api = group('Organizations', [
       optional_scopes: ['read:org'],
       answers: { 200: FullOrganization },
     },
-    async ({ db, org, wire }) => organizationJson(org, await countStanding(db, org), wire),
+    async ({ db, caller, org, wire }) => organizationJson(asSeenBy(caller, org), await countStanding(db, org), wire),
   ),
   patch(
     '/orgs/{org}',
@@ -52,11 +55,13 @@ export const api = group('Organizations', [
           location: NullableString,
           email: NullableString,
           twitter_username: NullableString,
+          default_repository_permission: Type.String({ enum: ['none', 'read', 'write', 'admin'] }),
         }),
       ),
       answers: { 200: FullOrganization },
     },
-    async ({ db, org, body: { description, ...profile }, wire }) => {
+    async ({ db, org, body: { description, default_repository_permission: everyones, ...profile }, wire }) => {
+      if (everyones !== undefined) await setMemberAccess(db, org, levelOf(everyones))
       const changed = await updateProfile(db, org, { ...profile, ...(description !== undefined && { bio: description }) })
       return organizationJson({ ...changed, role: org.role }, await countStanding(db, org), wire)
     },
@@ -96,7 +101,8 @@ export const api = group('Organizations', [
       list: true,
       answers: { 200: Type.Array(SimpleUser) },
     },
-    async ({ db, org, query, page, wire }) => paged(await listMembers(db, org, query.role, page), (row) => userJson(row, wire)),
+    async ({ db, caller, org, query, page, wire }) =>
+      paged(await listMembers(db, asSeenBy(caller, org), query.role, page), (row) => userJson(row, wire)),
   ),
   get(
     '/orgs/{org}/members/{username}',
@@ -107,7 +113,8 @@ export const api = group('Organizations', [
       org_role: 'member',
       answers: { 204: Nothing },
     },
-    async ({ db, org, user }) => {
+    async ({ db, caller, org, user }) => {
+      checkMember(asSeenBy(caller, org))
       if (!(await findMembership(db, org, user))) throw missing()
     },
   ),
@@ -121,6 +128,18 @@ export const api = group('Organizations', [
       answers: { 204: Nothing },
     },
     ({ db, org, user }) => removeMembership(db, org, user),
+  ),
+  get(
+    '/orgs/{org}/public_members',
+    {
+      operation: 'orgs/list-public-members',
+      summary: 'Members who show it',
+      viewer: 'optional',
+      list: true,
+      answers: { 200: Type.Array(SimpleUser) },
+    },
+    async ({ db, org, page, wire }) =>
+      paged(await listMembers(db, { ...org, role: null }, 'all', page), (row) => userJson(row, wire)),
   ),
   put(
     '/orgs/{org}/public_members/{username}',

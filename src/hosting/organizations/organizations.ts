@@ -24,6 +24,11 @@ export async function loadOrganization(db: Queryable, viewer_id: number | null, 
   return org
 }
 
+/** A token without the scope for it sees an organization as outsiders do. */
+export function asSeenBy({ may }: { may(scope: string): boolean }, org: Organization): Organization {
+  return may('read:org') ? org : { ...org, role: null }
+}
+
 /** Those who are not members do not learn what only members see. */
 export function checkMember(org: Organization) {
   if (!org.role) throw missing()
@@ -68,13 +73,29 @@ export async function setMembership(db: Transaction, org: Account, user: Account
   return { org, user, role }
 }
 
-/** Who leaves an organization leaves its teams too. */
+/** The membership, kept from ending before the transaction does: what hangs on it is then undone by whoever ends it. */
+export async function holdMembership(db: Transaction, org: Account, user: Account): Promise<boolean> {
+  const { rowCount } = await db.query(sql`
+    select from memberships where org_id = ${org.id} and user_id = ${user.id} for key share`)
+  return rowCount === 1
+}
+
+/** What every member may do in all repositories, see access.ts; 0 is nothing. */
+export async function setMemberAccess(db: Transaction, org: Account, access: number) {
+  await db.query(sql`update accounts set member_access = ${access} where id = ${org.id}`)
+}
+
+/** Who leaves an organization leaves its teams too, and has no more access to its repositories by name. */
 export async function removeMembership(db: Transaction, org: Account, user: Account) {
   await checkNotLastOwner(db, org, user)
   const { rowCount } = await db.query(sql`delete from memberships where org_id = ${org.id} and user_id = ${user.id}`)
   if (!rowCount) throw missing()
   await db.query(sql`
     delete from team_members using teams where teams.id = team_members.team_id and teams.org_id = ${org.id} and user_id = ${user.id}`)
+  await db.query(sql`
+    delete from collaborators using repositories r where r.id = repo_id and r.owner_id = ${org.id} and user_id = ${user.id}`)
+  await db.query(sql`
+    delete from invitations using repositories r where r.id = repo_id and r.owner_id = ${org.id} and invitee_id = ${user.id}`)
 }
 
 async function checkNotLastOwner(db: Transaction, org: Account, user: Account) {

@@ -1,12 +1,127 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openForge } from '#test/forge.ts'
+import { expect, openForge } from '#test/forge.ts'
+
+const logins = (people: { login: string }[]) => people.map((person) => person.login)
 
 test('a user is found by their login in letters of either case', async () => {
   await using forge = await openForge()
   await forge.person('Ada')
   assert.equal((await forge.nobody.read('/users/aDA')).login, 'Ada')
   assert.equal((await forge.nobody.get('/users/nobody-here')).status, 404)
+})
+
+test('users and organizations share one name space', async () => {
+  await using forge = await openForge()
+  const ada = await forge.person('ada')
+  await forge.organization('Acme', ada)
+  const user = await expect(422, await forge.admin.post('/admin/users', { login: 'ACME', email: 'other@example.com' }))
+  assert.equal(user.message, 'Validation Failed')
+  assert.partialDeepStrictEqual(user.errors, [{ resource: 'User', code: 'already_exists', field: 'login' }])
+  const org = await expect(422, await forge.admin.post('/admin/organizations', { login: 'ADA', admin: 'ada' }))
+  assert.partialDeepStrictEqual(org.errors, [{ resource: 'Organization', code: 'already_exists', field: 'login' }])
+  assert.equal((await forge.nobody.read('/users/acme')).type, 'Organization')
+  assert.equal((await forge.nobody.get('/orgs/ada')).status, 404)
+})
+
+test('an e-mail address is given once, in letters of either case', async () => {
+  await using forge = await openForge()
+  const ada = await forge.person('ada')
+  await forge.person('ben')
+  const refused = await expect(422, await forge.admin.post('/admin/users', { login: 'eve', email: 'ADA@example.com' }))
+  assert.partialDeepStrictEqual(refused.errors, [{ code: 'already_exists', field: 'email' }])
+  const changed = await expect(422, await ada.patch('/user', { email: 'Ben@example.com' }))
+  assert.partialDeepStrictEqual(changed.errors, [{ code: 'already_exists', field: 'email' }])
+})
+
+test('what a login may not hold becomes a hyphen', async () => {
+  await using forge = await openForge()
+  const made = async (login: string) =>
+    (await expect(201, await forge.admin.post('/admin/users', { login, email: `${login.length}@example.com` }))).login
+  assert.equal(await made('octo_cat'), 'octo-cat')
+  assert.equal(await made('_Mona Lisa (she)_'), 'Mona-Lisa-she')
+  assert.equal(await made('x'.repeat(39)), 'x'.repeat(39))
+})
+
+test('a login that is too long, empty or reserved is refused', async () => {
+  await using forge = await openForge()
+  for (const [login, code] of [
+    ['x'.repeat(40), 'invalid'],
+    ['___', 'invalid'],
+    ['settings', 'custom'],
+    ['API', 'custom'],
+    ['repositories', 'custom'],
+  ] as const) {
+    const { errors } = await expect(422, await forge.admin.post('/admin/users', { login, email: 'someone@example.com' }))
+    assert.partialDeepStrictEqual(errors, [{ resource: 'User', code, field: 'login' }], login)
+  }
+  const { errors } = await expect(422, await forge.admin.post('/admin/organizations', { login: 'orgs', admin: 'admin' }))
+  assert.partialDeepStrictEqual(errors, [{ resource: 'Organization', code: 'custom', field: 'login' }])
+  assert.equal((await forge.admin.post('/admin/users', { login: 'ada', email: 'no address' })).status, 422)
+  assert.equal((await forge.nobody.get('/users/settings')).status, 404)
+})
+
+test('an e-mail address is for its owner alone', async () => {
+  await using forge = await openForge()
+  const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
+  assert.equal((await ada.read('/user')).email, 'ada@example.com')
+  assert.equal((await ben.read('/users/ada')).email, null)
+  assert.equal((await forge.nobody.read('/users/ada')).email, null)
+  assert.equal((await ada.read('/users/ada')).email, null)
+})
+
+test('what only the user sees asks for the scope read:user', async () => {
+  await using forge = await openForge()
+  const ada = await forge.person('ada')
+  await ada.owns('diary', { private: true })
+  await ada.owns('engine')
+  const [full, bare] = [await ada.read('/user'), await (await forge.tokenFor('ada', ['repo'])).read('/user')]
+  assert.partialDeepStrictEqual(full, { login: 'ada', total_private_repos: 1, owned_private_repos: 1, public_repos: 1 })
+  assert.equal(typeof full.plan.name, 'string')
+  assert.equal(bare.email, null)
+  assert.equal(bare.public_repos, 1)
+  for (const field of ['plan', 'total_private_repos', 'disk_usage', 'two_factor_authentication']) {
+    assert.ok(field in full)
+    assert.ok(!(field in bare), field)
+  }
+  assert.ok('plan' in (await (await forge.tokenFor('ada', ['read:user'])).read('/user')))
+  const anonymous = await expect(401, await forge.nobody.get('/user'))
+  assert.equal(anonymous.message, 'Requires authentication')
+})
+
+test('a profile changes where it is named and stays where it is not', async () => {
+  await using forge = await openForge()
+  const ada = await forge.person('ada')
+  const changes = { name: 'Ada Lovelace', company: 'Engines', blog: 'https://ada.example', location: 'London', hireable: true }
+  forge.clock.advance(60_000)
+  const changed = await expect(200, await ada.patch('/user', changes))
+  assert.partialDeepStrictEqual(changed, { ...changes, email: 'ada@example.com', updated_at: '2026-02-03T04:06:06Z' })
+  await expect(200, await ada.patch('/user', { company: null, bio: 'Numbers', twitter_username: 'ada' }))
+  assert.partialDeepStrictEqual(await forge.nobody.read('/users/ada'), {
+    ...changes,
+    company: null,
+    bio: 'Numbers',
+    twitter_username: 'ada',
+  })
+  assert.equal((await ada.patch('/user', { email: 'nowhere' })).status, 422)
+  assert.equal((await ada.patch('/user', { hireable: 'yes' })).status, 422)
+  assert.equal((await (await forge.tokenFor('ada', ['read:user'])).patch('/user', { name: 'Eve' })).status, 403)
+})
+
+test('an e-mail address left empty is none, for any number of users', async () => {
+  await using forge = await openForge()
+  const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
+  assert.equal((await expect(200, await ada.patch('/user', { email: '' }))).email, null)
+  assert.equal((await expect(200, await ben.patch('/user', { email: '' }))).email, null)
+})
+
+test('changes of one profile at the same moment are all kept', async () => {
+  await using forge = await openForge()
+  const ada = await forge.person('ada')
+  const changes = { name: 'Ada', company: 'Engines', blog: 'b', location: 'London', bio: 'Numbers', twitter_username: 'ada' }
+  const parts = Object.entries(changes).map(([field, value]) => ada.patch('/user', { [field]: value }))
+  for (const answer of await Promise.all(parts)) assert.equal(answer.status, 200)
+  assert.partialDeepStrictEqual(await ada.read('/user'), changes)
 })
 
 test('following again changes nothing, and one cannot follow oneself', async () => {
@@ -17,11 +132,48 @@ test('following again changes nothing, and one cannot follow oneself', async () 
   assert.equal((await ada.put('/user/following/ben')).status, 204)
   assert.equal((await ada.get('/user/following/ben')).status, 204)
   assert.equal((await forge.nobody.get('/users/ada/following/ben')).status, 204)
-  assert.deepEqual(
-    (await ben.read('/user/followers')).map((user: { login: string }) => user.login),
-    ['ada'],
-  )
+  assert.equal((await forge.nobody.get('/users/ben/following/ada')).status, 404)
+  assert.deepEqual(logins(await ben.read('/user/followers')), ['ada'])
+  assert.deepEqual(logins(await ada.read('/user/following')), ['ben'])
+  assert.deepEqual(logins(await forge.nobody.read('/users/ada/following')), ['ben'])
+  assert.partialDeepStrictEqual(await forge.nobody.read('/users/ben'), { followers: 1, following: 0 })
   assert.equal((await ada.put('/user/following/ada')).status, 422)
+  assert.equal((await ada.put('/user/following/nobody-here')).status, 404)
+  assert.equal((await forge.nobody.put('/user/following/ben')).status, 401)
+  assert.equal((await ada.delete('/user/following/ben')).status, 204)
   assert.equal((await ada.delete('/user/following/ben')).status, 204)
   assert.deepEqual(await forge.nobody.read('/users/ben/followers'), [])
+})
+
+test('followers come a page at a time, in the order they came', async () => {
+  await using forge = await openForge()
+  await forge.person('ada')
+  for (const login of ['zoe', 'ben', 'eve']) {
+    forge.clock.advance(1000)
+    await (await forge.person(login)).put('/user/following/ada')
+  }
+  const first = await forge.nobody.get('/users/ada/followers?per_page=2')
+  const address = `${forge.web}/api/v3/users/ada/followers?per_page=2&page=`
+  assert.equal(first.headers.get('link'), `<${address}2>; rel="next", <${address}2>; rel="last"`)
+  assert.deepEqual(logins((await first.json()) as { login: string }[]), ['zoe', 'ben'])
+  const second = await forge.nobody.get('/users/ada/followers?per_page=2&page=2')
+  assert.equal(second.headers.get('link'), `<${address}1>; rel="prev", <${address}1>; rel="first"`)
+  assert.deepEqual(logins((await second.json()) as { login: string }[]), ['eve'])
+  const versioned = await forge.nobodyVersioned.get('/users/ada/followers?per_page=2')
+  assert.match(versioned.headers.get('link') ?? '', new RegExp(`^<${forge.versioned}/users/ada/followers\\?per_page=2&page=2>`))
+  assert.deepEqual(await forge.nobody.read('/users/ada/followers?page=9'), [])
+})
+
+test('links in bodies carry the base of the variant that was asked', async () => {
+  await using forge = await openForge()
+  await forge.person('ada')
+  const [here, there] = [await forge.nobody.read('/users/ada'), await forge.nobodyVersioned.read('/users/ada')]
+  assert.equal(here.url, `${forge.web}/api/v3/users/ada`)
+  assert.equal(there.url, `${forge.versioned}/users/ada`)
+  assert.equal(here.html_url, `${forge.web}/ada`)
+  assert.equal(there.html_url, here.html_url)
+  for (const [field, value] of Object.entries<unknown>(there)) {
+    if (!field.endsWith('_url') || typeof value !== 'string') continue
+    assert.ok(value.startsWith(['html_url', 'avatar_url'].includes(field) ? forge.web : forge.versioned), `${field}: ${value}`)
+  }
 })

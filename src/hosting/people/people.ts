@@ -101,14 +101,15 @@ export type Profile = Partial<
   Pick<Account, 'name' | 'email' | 'company' | 'blog' | 'location' | 'bio' | 'twitter_username' | 'hireable'>
 >
 
-/** Changes what is named, and leaves the rest. */
+/** Changes what is named, and leaves the rest as it is at that moment, whoever else changes it. */
 export async function updateProfile(db: Transaction, account: Account, changes: Profile): Promise<Account> {
   if (changes.email) checkEmail(changes.email)
-  const next = { ...account, ...changes }
+  const held = await db.first<Account>(sql`select ${accountColumns} from accounts a where a.id = ${account.id} for no key update`)
+  const next = { ...account, ...held, ...changes }
   return writeAccount(
     db,
     sql`
-    update accounts a set name = ${next.name}, email = ${next.email}, company = ${next.company}, blog = ${next.blog},
+    update accounts a set name = ${next.name}, email = ${next.email || null}, company = ${next.company}, blog = ${next.blog},
       location = ${next.location}, bio = ${next.bio}, twitter_username = ${next.twitter_username}, hireable = ${next.hireable},
       updated_at = ${db.now}
     where a.id = ${account.id} returning ${accountColumns}`,

@@ -6,7 +6,7 @@ import { created, del, get, group, paged, patch, post } from '#http/endpoint.ts'
 import { choice } from '#http/input.ts'
 import { type Queryable, type Sql, sql } from '#platform/database.ts'
 import { forbidden, Refusal } from '#platform/errors.ts'
-import { createOnDisk } from './contents.ts'
+import { checkBranch, createOnDisk } from './contents.ts'
 import { countNetwork, forkRepository, listForks, loadAncestors } from './forks.ts'
 import { FullRepository, fullRepositoryJson, RepositorySchema, repositoryJson } from './json.ts'
 import { deleteRepository, listRepositories, type Repository, transferRepository, updateRepository } from './repositories.ts'
@@ -94,11 +94,15 @@ export const api = group('Repositories', [
           default_branch: Type.String({ minLength: 1, maxLength: 255 }),
         }),
       ),
+      own_transaction: true,
       answers: { 200: FullRepository },
     },
-    async ({ db, caller, repo, body, wire }) => {
+    async ({ db, storage, caller, repo, body, wire }) => {
       checkScope(caller.may, body)
-      return whole(db, caller, await updateRepository(db, caller, repo, body), wire)
+      const { default_branch = repo.default_branch } = body
+      if (default_branch !== repo.default_branch) await checkBranch(storage, repo, default_branch)
+      const changed = await db.transaction((transaction) => updateRepository(transaction, caller, repo, body))
+      return whole(db, caller, changed, wire)
     },
   ),
   del(

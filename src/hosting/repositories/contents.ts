@@ -1,11 +1,13 @@
 import type { Storage } from '#hosting/git/storage.ts'
 import type { Account, Person, Sight } from '#hosting/people/people.ts'
 import { type Database, sql } from '#platform/database.ts'
-import { createRepository, type NewRepository, type Repository, reserveId } from './repositories.ts'
+import { invalid } from '#platform/errors.ts'
+import { checkName, createRepository, type NewRepository, type Repository, reserveId } from './repositories.ts'
 
 /** Who commits are by, when made for a person: an address that reaches nobody, unless they have shown theirs. */
 export function authorOf(user: Account) {
-  return { name: user.name ?? user.login, email: `${user.id}+${user.login}@users.noreply.localhost` }
+  const name = user.name?.replaceAll(/[\p{Cc}<>]/gu, '').trim() || user.login
+  return { name, email: `${user.id}+${user.login}@users.noreply.localhost` }
 }
 
 /**
@@ -18,13 +20,14 @@ export async function createOnDisk(
   sight: Sight,
   owner: Person,
   creator: Account,
-  wanted: NewRepository & { auto_init?: boolean },
+  { auto_init, ...asked }: NewRepository & { auto_init?: boolean },
 ): Promise<Repository> {
+  const wanted = { ...asked, name: checkName(asked.name) }
   const id = await reserveId(db)
   const branch = 'main'
   await storage.create(id, branch)
   try {
-    const size = wanted.auto_init ? await storage.commit(id, branch, [firstCommit(wanted, creator, db.now)]) : 0
+    const size = auto_init ? await storage.commit(id, branch, [firstCommit(wanted, creator, db.now)]) : 0
     return await db.transaction(async (transaction) => {
       const repo = await createRepository(transaction, sight, owner, wanted, id)
       if (size) await transaction.query(sql`update repositories set size = ${size} where id = ${id}`)
@@ -39,4 +42,11 @@ export async function createOnDisk(
 function firstCommit({ name, description }: NewRepository, creator: Account, at: Date) {
   const text = `# ${name}\n${description ? `\n${description}\n` : ''}`
   return { author: authorOf(creator), at, message: 'Initial commit', files: { 'README.md': text } }
+}
+
+/** Only a branch that is there can be the default one. */
+export async function checkBranch(storage: Storage, repo: Repository, branch: string) {
+  if (await storage.hasBranch(repo.id, branch)) return
+  const message = `The branch ${branch} was not found. Push it first.`
+  throw invalid({ resource: 'Repository', code: 'invalid', field: 'default_branch', message })
 }

@@ -18,9 +18,11 @@ export async function forkRepository(
   options: ForkOptions,
 ): Promise<Repository> {
   if (owner.id === repo.owner_id) throw forbidden('A repository cannot be forked into the account that owns it.')
+  // Two forks asked for at the same moment take turns, so that the second finds the first.
+  await db.query(sql`select from accounts where id = ${owner.id} for no key update`)
   const existing = await db.first<{ id: number }>(sql`
-    select id from repositories where network_id = ${repo.network_id} and owner_id = ${owner.id} and parent_id is not null limit 1`)
-  if (existing) return loadRepositoryById(db, { ...sight, sees_private: true }, existing.id)
+    select id from repositories where network_id = ${repo.network_id} and owner_id = ${owner.id} order by id limit 1`)
+  if (existing) return loadRepositoryById(db, sight, existing.id)
   const fork = await createRepository(db, sight, owner, {
     name: options.name ?? repo.name,
     description: repo.description,

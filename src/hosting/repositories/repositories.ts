@@ -86,7 +86,7 @@ export function listRepositories(
 }
 
 /** Repositories by id, whether the viewer could find them or not: for those whom something else shows them, as an invitation does. */
-export function readRepositories(db: Queryable, viewer_id: number, ids: number[]): Promise<Repository[]> {
+export function readRepositories(db: Queryable, viewer_id: number | null, ids: number[]): Promise<Repository[]> {
   return db.rows(sql`select ${columns({ viewer_id, sees_private: true })} from ${source} where r.id = any(${ids})`)
 }
 
@@ -139,7 +139,8 @@ export async function createRepository(
 async function makeCreatorAdmin(db: Transaction, org: Person, repo_id: number, creator_id: number | null) {
   await db.query(sql`
     insert into collaborators (repo_id, user_id, access, created_at)
-    select ${repo_id}, user_id, 5, ${db.now} from memberships where org_id = ${org.id} and user_id = ${creator_id} and role = 'member'`)
+    select ${repo_id}, user_id, 5, ${db.now} from memberships where org_id = ${org.id} and user_id = ${creator_id} and role = 'member'
+    for key share`)
 }
 
 export interface RepositoryChanges extends Partial<NewRepository> {
@@ -148,15 +149,23 @@ export interface RepositoryChanges extends Partial<NewRepository> {
   visibility?: 'public' | 'private'
 }
 
+/** The repository as it is now, and stays until the transaction ends: changes made at the same moment take turns. */
+async function hold(db: Transaction, sight: Sight, id: number): Promise<Repository> {
+  await db.query(sql`select from repositories where id = ${id} for no key update`)
+  return loadRepositoryById(db, sight, id)
+}
+
 /** Changes what is named, and leaves the rest. A former name goes on leading here. */
 export async function updateRepository(
   db: Transaction,
   sight: Sight,
-  repo: Repository,
+  { id }: Repository,
   changes: RepositoryChanges,
 ): Promise<Repository> {
+  const repo = await hold(db, sight, id)
   const next = { ...repo, ...changes }
   if (changes.visibility) next.private = changes.visibility === 'private'
+  if (repo.private && !next.private) await checkParentPublic(db, repo)
   const name = changes.name === undefined ? repo.name : checkName(changes.name)
   if (name.toLowerCase() !== repo.name.toLowerCase()) {
     await endRedirect(db, repo.owner_id, name)
@@ -173,17 +182,27 @@ export async function updateRepository(
       allow_merge_commit = ${next.allow_merge_commit}, updated_at = ${db.now}
     where id = ${repo.id}`,
   )
+  if (next.default_branch !== repo.default_branch) await enqueue(db, 'point_head', { repo_id: repo.id })
   return loadRepositoryById(db, sight, repo.id)
+}
+
+/** What a fork of a private repository holds is not its owner's to publish. */
+async function checkParentPublic(db: Transaction, repo: Repository) {
+  const { rowCount } = await db.query(sql`select from repositories where id = ${repo.parent_id} and private`)
+  if (!rowCount) return
+  const message = 'A fork of a private repository stays private'
+  throw invalid({ resource: 'Repository', code: 'custom', field: 'visibility', message })
 }
 
 /** Gives the repository to another account. The person it came from keeps the right to push. */
 export async function transferRepository(
   db: Transaction,
   sight: Sight,
-  repo: Repository,
+  { id }: Repository,
   owner: Account,
   new_name: string | undefined,
-) {
+): Promise<Repository> {
+  const repo = await hold(db, sight, id)
   if (owner.id === repo.owner_id) {
     throw invalid({ resource: 'Repository', code: 'custom', field: 'new_owner', message: `${owner.login} owns it already` })
   }
@@ -198,32 +217,35 @@ export async function transferRepository(
   // Teams are of one organization, and nobody collaborates on what is their own.
   await db.query(sql`delete from team_repositories where repo_id = ${repo.id}`)
   await db.query(sql`delete from collaborators where repo_id = ${repo.id} and user_id = ${owner.id}`)
+  await db.query(sql`delete from invitations where repo_id = ${repo.id} and invitee_id = ${owner.id}`)
   if (repo.owner_type === 'User') {
     await db.query(sql`
       insert into collaborators (repo_id, user_id, access, created_at) values (${repo.id}, ${repo.owner_id}, 3, ${db.now})
       on conflict do nothing`)
   }
-  return loadRepositoryById(db, { ...sight, sees_private: true }, repo.id)
+  // Who gave it away may be one who sees it no more.
+  const [given] = await readRepositories(db, sight.viewer_id, [repo.id])
+  if (!given) throw missing()
+  return given
 }
 
 /** Its forks live on: they become forks of what it was forked from, or the oldest becomes the first of the network. */
-export async function deleteRepository(db: Transaction, repo: Repository) {
-  const heir =
-    repo.parent_id ??
-    (
-      await db.first<{ id: number }>(
-        sql`select id from repositories where parent_id = ${repo.id} order by created_at, id limit 1`,
-      )
-    )?.id
+export async function deleteRepository(db: Transaction, { id, network_id }: Repository) {
+  // Each deletion changes its neighbours in the network: without turns, two of them would wait for each other.
+  await db.query(sql`select pg_advisory_xact_lock(${deletions}, hashint8(${network_id}))`)
+  // Whoever forks it at the same moment waits for this lock, and then finds it gone.
+  const held = await db.first<{ parent_id: number | null }>(sql`select parent_id from repositories where id = ${id} for update`)
+  if (!held) throw missing()
+  const forks = await db.rows<{ id: number }>(sql`select id from repositories where parent_id = ${id} order by created_at, id`)
+  const heir = held.parent_id ?? forks[0]?.id
   if (heir) {
-    const forks = await db.query(sql`
-      update repositories set parent_id = nullif(${heir}::bigint, id) where parent_id = ${repo.id}`)
-    const gained = (forks.rowCount ?? 0) - 1
-    await db.query(sql`update repositories set forks_count = forks_count + ${gained}::integer where id = ${heir}`)
+    await db.query(sql`update repositories set parent_id = nullif(${heir}::bigint, id) where parent_id = ${id}`)
+    await db.query(sql`update repositories set forks_count = forks_count + ${forks.length - 1}::integer where id = ${heir}`)
   }
-  await db.query(sql`delete from repositories where id = ${repo.id}`)
-  await enqueue(db, 'erase_repository', { repo_id: repo.id })
+  await db.query(sql`delete from repositories where id = ${id}`)
+  await enqueue(db, 'erase_repository', { repo_id: id, network_id })
 }
+const deletions = 0x64656c65
 
 /** Runs a statement that gives a repository its name, and says so when the name is taken. */
 async function writeNamed(db: Transaction, name: string, statement: Sql) {
@@ -247,7 +269,7 @@ async function endRedirect(db: Transaction, owner_id: number, name: string) {
 }
 
 /** What a name may not hold becomes a hyphen, as clients have come to expect. */
-function checkName(wanted: string) {
+export function checkName(wanted: string) {
   const name = wanted.trim().replaceAll(/[^a-z0-9._-]+/gi, '-')
   if (name === '' || name === '.' || name === '..' || name.length > 100 || /\.(git|wiki|atom)$/i.test(name)) {
     const message = 'name must be 1 to 100 letters, digits, dots, hyphens or underscores, and not end in .git, .wiki or .atom'

@@ -175,7 +175,7 @@ export const api = group('Teams', [
     async ({ db, team, repo, dialect, wire }) => {
       const access = await findTeamAccess(db, team, repo)
       if (access === undefined) throw missing()
-      if (!dialect.media.has('repository')) return
+      if (!dialect.media.has('repository')) return new Answer(undefined, { status: 204 })
       const body = { ...repositoryJson(repo, wire, true), permissions: permissionsOf(access), role_name: roleOf(access) }
       return new Answer(body, { status: 200 })
     },

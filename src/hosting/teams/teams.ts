@@ -1,4 +1,4 @@
-import { findMembership, type Organization, setMembership } from '#hosting/organizations/organizations.ts'
+import { holdMembership, type Organization, setMembership } from '#hosting/organizations/organizations.ts'
 import { type Account, type Person, personColumns, type Sight } from '#hosting/people/people.ts'
 import { listRepositories, type Repository } from '#hosting/repositories/repositories.ts'
 import { codeOf, type Listed, listed, type Queryable, type Slice, type Sql, sql, type Transaction } from '#platform/database.ts'
@@ -105,7 +105,9 @@ export async function updateTeam(
   team: Team,
   changes: Partial<NewTeam>,
 ): Promise<Team> {
-  const next = { ...team, ...changes }
+  const held = await db.first<NewTeam>(sql`
+    select name, description, privacy from teams where id = ${team.id} for no key update`)
+  const next = { ...team, ...held, ...changes }
   const slug = checkSlug(next.name)
   await writeTeam(
     db,
@@ -139,6 +141,7 @@ async function writeTeam(db: Transaction, statement: Sql): Promise<{ id: number 
 function checkSlug(name: string) {
   const slug = name
     .normalize('NFKD')
+    .replaceAll(/\p{Mark}+/gu, '')
     .toLowerCase()
     .replaceAll(/[^a-z0-9_]+/g, '-')
     .replaceAll(/^-+|-+$/g, '')
@@ -167,7 +170,7 @@ export async function findTeamRole(db: Queryable, team: Team, user: Account): Pr
 
 /** Who joins a team joins its organization; only an owner may bring someone in. */
 export async function setTeamRole(db: Transaction, org: Organization, team: Team, user: Account, role: TeamRole) {
-  if (!(await findMembership(db, org, user))) {
+  if (!(await holdMembership(db, org, user))) {
     if (org.role !== 'admin') throw forbidden('Only an owner can add people who are not members of the organization.')
     await setMembership(db, org, user, 'member')
   }

@@ -39,25 +39,35 @@ export async function authenticate(db: Queryable, header: string): Promise<Calle
 }
 
 /** A token may stand in for the password, or for the name with no password or the word that old clients send. */
-function authenticateBasic(db: Queryable, pair: string) {
+async function authenticateBasic(db: Queryable, pair: string) {
   const colon = pair.indexOf(':')
   if (colon < 0) throw badCredentials()
   const [name, password] = [pair.slice(0, colon), pair.slice(colon + 1)]
   if (looksLikeToken(password)) return authenticateToken(db, password, name)
-  if (looksLikeToken(name) && (password === '' || password === 'x-oauth-basic')) return authenticateToken(db, name)
-  return authenticatePassword(db, name, password)
+  if (password === '' || password === 'x-oauth-basic') return authenticateToken(db, name)
+  // The operator's own token may have any form.
+  return (await findByToken(db, password, name)) ?? authenticatePassword(db, name, password)
 }
 
 function looksLikeToken(text: string) {
   return /^bf[a-z]_/.test(text)
 }
 
-/** With a name beside it, the token must be that person's. */
 async function authenticateToken(db: Queryable, token: string, name?: string): Promise<Caller> {
+  const caller = await findByToken(db, token, name)
+  if (!caller) throw badCredentials()
+  return caller
+}
+
+/** What tools send as a name when only the token matters. */
+const anyName = new Set(['', 'x-access-token', 'x-oauth-basic', 'oauth2'])
+
+/** With a name beside it, the token must be that person's. */
+async function findByToken(db: Queryable, token: string, name = ''): Promise<Caller | undefined> {
   const found = await db.first<Account & { scopes: string[] }>(sql`
     select ${accountColumns}, t.scopes from tokens t join accounts a on a.id = t.user_id
     where t.digest = ${digest(token)} and a.suspended_at is null and (t.expires_at is null or t.expires_at > ${db.now})`)
-  if (!found || (name && name.toLowerCase() !== found.login.toLowerCase())) throw badCredentials()
+  if (!found || !(anyName.has(name) || name.toLowerCase() === found.login.toLowerCase())) return undefined
   const { scopes, ...user } = found
   const held = expandScopes(scopes)
   return {

@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Client, expect, openForge } from '#test/forge.ts'
+
+/** Every act of administration, on someone who is there. */
+const acts: Record<string, (client: Client) => Promise<Response>> = {
+  'make a user': (client) => client.post('/admin/users', { login: 'made', email: 'made@example.com' }),
+  'make an organization': (client) => client.post('/admin/organizations', { login: 'made', admin: 'ben' }),
+  'make a token': (client) => client.post('/admin/users/ben/authorizations', { scopes: ['repo'] }),
+  'end tokens': (client) => client.delete('/admin/users/ben/authorizations'),
+  promote: (client) => client.put('/users/ben/site_admin'),
+  demote: (client) => client.delete('/users/ben/site_admin'),
+}
+
+test('to anyone but a site admin with the scope, administration does not exist', async () => {
+  await using forge = await openForge()
+  const ada = await forge.person('ada')
+  await forge.person('ben')
+  const bold = await forge.tokenFor('ada', ['site_admin', 'repo'])
+  const meek = await forge.tokenFor('admin', ['repo', 'admin:org', 'user'])
+  for (const [act, run] of Object.entries(acts)) {
+    for (const client of [ada, ada.versioned, bold, meek]) {
+      const { message } = await expect(404, await run(client))
+      assert.equal(message, 'Not Found', act)
+    }
+    for (const nobody of [forge.nobody, forge.nobodyVersioned]) {
+      assert.equal((await expect(401, await run(nobody))).message, 'Requires authentication', act)
+    }
+  }
+  assert.equal((await forge.nobody.get('/users/made')).status, 404)
+  assert.equal((await forge.nobody.read('/users/ben')).site_admin, false)
+})
+
+test('a site admin makes users, who act by password when they have one', async () => {
+  await using forge = await openForge()
+  const answer = await forge.admin.post('/admin/users', { login: 'Mona', email: 'mona@example.com', password: 'a long secret' })
+  assert.equal(answer.headers.get('location'), `${forge.web}/api/v3/users/Mona`)
+  assert.partialDeepStrictEqual(await expect(201, answer), { login: 'Mona', type: 'User', site_admin: false })
+  const mona = forge.nobody.with({ authorization: `Basic ${btoa('mona:a long secret')}` })
+  assert.equal((await mona.read('/user')).email, 'mona@example.com')
+  await expect(201, await forge.admin.versioned.post('/admin/users', { login: 'silent', email: 'silent@example.com' }))
+  const silent = forge.nobody.with({ authorization: `Basic ${btoa('silent:')}` })
+  assert.equal((await silent.get('/user')).status, 401)
+  assert.equal((await forge.admin.post('/admin/users', { login: 'weak', password: 'short' })).status, 422)
+  assert.equal((await forge.admin.post('/admin/users', { email: 'nameless@example.com' })).status, 422)
+})
+
+test('a site admin makes an organization with its first owner', async () => {
+  await using forge = await openForge()
+  const ada = await forge.person('ada')
+  const wanted = { login: 'acme', admin: 'ADA', profile_name: 'Acme Inc.' }
+  const answer = await forge.admin.post('/admin/organizations', wanted)
+  assert.equal(answer.headers.get('location'), `${forge.web}/api/v3/orgs/acme`)
+  assert.partialDeepStrictEqual(await expect(201, answer), { login: 'acme', url: `${forge.web}/api/v3/orgs/acme` })
+  assert.equal((await ada.read('/user/memberships/orgs/acme')).role, 'admin')
+  assert.equal((await ada.read('/orgs/acme')).name, 'Acme Inc.')
+  for (const admin of ['nobody-here', 'acme']) {
+    const { errors } = await expect(422, await forge.admin.post('/admin/organizations', { login: 'other', admin }))
+    assert.partialDeepStrictEqual(errors, [{ resource: 'Organization', code: 'invalid', field: 'admin' }])
+  }
+  assert.equal((await forge.admin.post('/admin/organizations', { login: 'acme_two', admin: 'ada' })).status, 422)
+})
+
+test('of many who ask for one login at once, one gets it', async () => {
+  await using forge = await openForge()
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, index) =>
+      index % 2
+        ? forge.admin.post('/admin/users', { login: 'Acme', email: `${index}@example.com` })
+        : forge.admin.post('/admin/organizations', { login: 'acme', admin: 'admin' }),
+    ),
+  )
+  assert.deepEqual(answers.map((answer) => answer.status).sort(), [201, ...Array<number>(19).fill(422)])
+})
+
+test('a token made for a user works with exactly the scopes asked for', async () => {
+  await using forge = await openForge()
+  const ada = await forge.person('ada')
+  await ada.owns('secret', { private: true })
+  const asked = { scopes: ['user:follow', 'repo', 'public_repo', 'repo'] }
+  const made = await expect(201, await forge.admin.post('/admin/users/ADA/authorizations', asked))
+  assert.match(made.token, /^bfp_[0-9A-Za-z]{36}$/)
+  assert.deepEqual(made.scopes, ['repo', 'user:follow'])
+  assert.equal(made.token_last_eight, made.token.slice(-8))
+  assert.match(made.hashed_token, /^[0-9a-f]{64}$/)
+  assert.equal(made.user.login, 'ada')
+  assert.equal(made.app.client_id, '0'.repeat(20))
+  const actor = forge.nobody.with({ authorization: `token ${made.token}` })
+  const seen = await actor.get('/repos/ada/secret')
+  assert.equal(seen.status, 200)
+  assert.equal(seen.headers.get('x-oauth-scopes'), 'repo, user:follow')
+  assert.equal((await actor.put('/user/following/admin')).status, 204)
+  assert.equal((await actor.patch('/user', { name: 'Ada' })).status, 403)
+  const bare = await forge.tokenFor('ada', [])
+  assert.equal((await bare.get('/user')).headers.get('x-oauth-scopes'), '')
+  assert.equal((await bare.get('/repos/ada/secret')).status, 404)
+})
+
+test('a token is made of scopes that there are, for a person', async () => {
+  await using forge = await openForge()
+  const ada = await forge.person('ada')
+  await forge.organization('acme', ada)
+  const refused = await expect(
+    422,
+    await forge.admin.post('/admin/users/ada/authorizations', { scopes: ['repo', 'constructor'] }),
+  )
+  assert.partialDeepStrictEqual(refused.errors, [{ code: 'invalid', field: 'scopes' }])
+  assert.match(refused.errors[0].message, /constructor/)
+  assert.equal((await forge.admin.post('/admin/users/ada/authorizations', { scopes: 'repo' })).status, 422)
+  assert.equal((await forge.admin.post('/admin/users/acme/authorizations', { scopes: [] })).status, 404)
+  assert.equal((await forge.admin.post('/admin/users/nobody-here/authorizations', { scopes: [] })).status, 404)
+})
+
+test('a site admin ends the tokens that were made for a user', async () => {
+  await using forge = await openForge()
+  const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
+  assert.equal((await ada.get('/user')).status, 200)
+  assert.equal((await forge.admin.delete('/admin/users/ada/authorizations')).status, 204)
+  assert.equal((await expect(401, await ada.get('/user'))).message, 'Bad credentials')
+  assert.equal((await ben.get('/user')).status, 200)
+  assert.equal((await forge.admin.delete('/admin/users/ada/authorizations')).status, 404)
+})
+
+test('site admins are made and unmade by site admins, never by themselves', async () => {
+  await using forge = await openForge()
+  const ada = await forge.person('ada')
+  await forge.organization('acme', ada)
+  const powerful = await forge.tokenFor('ada', ['site_admin'])
+  assert.equal((await powerful.put('/users/ada/site_admin')).status, 404)
+  assert.equal((await forge.admin.put('/users/ada/site_admin')).status, 204)
+  assert.equal((await forge.nobody.read('/users/ada')).site_admin, true)
+  assert.equal((await powerful.post('/admin/users', { login: 'new', email: 'new@example.com' })).status, 422, 'a reserved name')
+  assert.equal((await powerful.delete('/users/ada/site_admin')).status, 403)
+  assert.equal((await powerful.delete('/users/admin/site_admin')).status, 204)
+  assert.equal((await forge.admin.delete('/users/ada/site_admin')).status, 404)
+  for (const answer of [await powerful.put('/users/acme/site_admin'), await powerful.delete('/users/acme/site_admin')]) {
+    assert.equal(answer.status, 404)
+  }
+})

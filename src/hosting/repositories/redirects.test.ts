@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Octokit } from '@octokit/rest'
+import { expect, openForge } from '#test/forge.ts'
+
+test('a former name leads to the repository, by 301 or 307', async () => {
+  await using forge = await openForge()
+  const ada = await forge.person('ada')
+  const { id } = await ada.owns('engine')
+  const renamed = await expect(200, await ada.patch('/repos/ada/engine', { name: 'new motor' }))
+  assert.partialDeepStrictEqual(renamed, { id, full_name: 'ada/new-motor' })
+  const moved = await ada.get('/repos/ada/Engine?x=1')
+  const location = `${forge.web}/api/v3/repositories/${id}?x=1`
+  assert.equal(moved.status, 301)
+  assert.equal(moved.headers.get('location'), location)
+  assert.partialDeepStrictEqual(await moved.json(), { message: 'Moved Permanently', url: location })
+  assert.equal((await ada.read(location)).full_name, 'ada/new-motor')
+  assert.equal((await ada.head('/repos/ada/engine')).status, 301)
+  const below = await ada.versioned.get('/repos/ada/engine/forks')
+  assert.equal(below.headers.get('location'), `${forge.versioned}/repositories/${id}/forks`)
+  const change = await ada.patch('/repos/ada/engine', { description: 'New' })
+  assert.equal(change.status, 307)
+  const followed = await ada.patch(change.headers.get('location') ?? '', { description: 'New' })
+  assert.equal((await expect(200, followed)).description, 'New')
+  assert.equal((await ada.delete('/repos/ada/engine')).headers.get('location'), `${forge.web}/api/v3/repositories/${id}`)
+})
+
+test('every former name leads to where the repository is now', async () => {
+  await using forge = await openForge()
+  const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
+  const { id } = await ada.owns('one')
+  await expect(200, await ada.patch('/repos/ada/one', { name: 'two' }))
+  await expect(202, await ada.post('/repos/ada/two/transfer', { new_owner: 'ben', new_name: 'three' }))
+  for (const former of ['ada/one', 'ada/two']) {
+    const answer = await forge.nobody.get(`/repos/${former}`)
+    assert.equal(answer.headers.get('location'), `${forge.web}/api/v3/repositories/${id}`)
+  }
+  await expect(202, await ben.post('/repos/ben/three/transfer', { new_owner: 'ada', new_name: 'one' }))
+  assert.equal((await forge.nobody.read('/repos/ada/one')).id, id)
+})
+
+test('a change of letters from one case to the other is no other name', async () => {
+  await using forge = await openForge()
+  const ada = await forge.person('ada')
+  await ada.owns('engine')
+  assert.equal((await expect(200, await ada.patch('/repos/ada/engine', { name: 'Engine' }))).name, 'Engine')
+  assert.equal((await ada.get('/repos/ada/engine')).status, 200)
+})
+
+test('a new repository at the former name ends the redirect', async () => {
+  await using forge = await openForge()
+  const ada = await forge.person('ada')
+  const old = await ada.owns('engine')
+  await expect(200, await ada.patch('/repos/ada/engine', { name: 'motor' }))
+  const fresh = await ada.owns('engine')
+  assert.notEqual(fresh.id, old.id)
+  assert.equal((await ada.read('/repos/ada/engine')).id, fresh.id)
+  await expect(200, await ada.patch('/repos/ada/engine', { name: 'third' }))
+  assert.equal((await ada.read(`/repositories/${fresh.id}`)).name, 'third')
+  const taken = await expect(422, await ada.patch('/repos/ada/third', { name: 'MOTOR' }))
+  assert.match(taken.errors[0].message, /already exists/)
+  assert.equal((await ada.delete('/repos/ada/third')).status, 204)
+  assert.equal((await ada.get('/repos/ada/engine')).status, 404, 'a redirect ends with what it led to')
+})
+
+test('a redirect does not tell of what is private', async () => {
+  await using forge = await openForge()
+  const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
+  await ada.owns('secret', { private: true })
+  await expect(200, await ada.patch('/repos/ada/secret', { name: 'hidden' }))
+  assert.equal((await ada.get('/repos/ada/secret')).status, 301)
+  for (const outsider of [forge.nobody, ben, await forge.tokenFor('ada', ['public_repo'])]) {
+    const [moved, absent] = [await outsider.get('/repos/ada/secret'), await outsider.get('/repos/ada/absent')]
+    assert.equal(moved.headers.get('location'), null)
+    assert.deepEqual(await expect(404, moved), await expect(404, absent))
+  }
+})
+
+test('a repository given to a person is theirs, and its former owner may push', async () => {
+  await using forge = await openForge()
+  const [ada, ben, cy] = [await forge.person('ada'), await forge.person('ben'), await forge.person('cy')]
+  const { id } = await ada.owns('secret', { private: true })
+  await expect(201, await ada.put('/repos/ada/secret/collaborators/ben'))
+  const given = await expect(202, await ada.post('/repos/ada/secret/transfer', { new_owner: 'BEN', new_name: 'gift' }))
+  assert.partialDeepStrictEqual(given, { id, full_name: 'ben/gift', private: true, permissions: { push: true, admin: false } })
+  assert.equal((await ben.read('/repos/ben/gift')).permissions.admin, true)
+  assert.deepEqual(await ben.read('/user/repository_invitations'), [], 'nobody is invited to what is theirs')
+  assert.equal((await ada.delete('/repos/ben/gift')).status, 403)
+  assert.equal((await cy.get('/repos/ben/gift')).status, 404)
+  assert.equal((await ben.post('/repos/ben/gift/transfer', { new_owner: 'ben' })).status, 422)
+  assert.equal((await ben.post('/repos/ben/gift/transfer', { new_owner: 'nobody-here' })).status, 422)
+})
+
+test('a repository goes to an organization by one of its members only', async () => {
+  await using forge = await openForge()
+  const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
+  await forge.organization('acme', ben)
+  await ada.owns('engine')
+  const refused = await expect(422, await ada.post('/repos/ada/engine/transfer', { new_owner: 'acme' }))
+  assert.partialDeepStrictEqual(refused.errors, [{ resource: 'Repository', code: 'invalid' }])
+  await expect(200, await ben.put('/orgs/acme/memberships/ada'))
+  const given = await expect(202, await ada.post('/repos/ada/engine/transfer', { new_owner: 'acme' }))
+  assert.partialDeepStrictEqual(given, { full_name: 'acme/engine', owner: { type: 'Organization' } })
+  assert.equal((await ada.read('/repos/acme/engine')).permissions.push, true)
+  assert.equal((await ben.read('/repos/acme/engine')).permissions.admin, true)
+  await expect(201, await ada.post('/user/repos', { name: 'engine' }))
+  const taken = await expect(422, await ada.post('/repos/ada/engine/transfer', { new_owner: 'acme' }))
+  assert.partialDeepStrictEqual(taken.errors, [{ field: 'name' }])
+})
+
+test('an organization’s private repository may go to someone, out of the giver’s own sight', async () => {
+  await using forge = await openForge()
+  const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
+  await forge.organization('acme', ada)
+  await expect(201, await ada.post('/orgs/acme/repos', { name: 'plans', private: true }))
+  await expect(201, await ada.post('/orgs/acme/teams', { name: 'Core' }))
+  assert.equal((await ada.put('/orgs/acme/teams/core/repos/acme/plans')).status, 204)
+  const given = await expect(202, await ada.post('/repos/acme/plans/transfer', { new_owner: 'ben' }))
+  assert.partialDeepStrictEqual(given, { full_name: 'ben/plans', permissions: { pull: false } })
+  assert.equal((await ben.read('/repos/ben/plans')).permissions.admin, true)
+  assert.equal((await ada.get('/repos/ben/plans')).status, 404)
+  assert.equal((await ada.get('/repos/acme/plans')).status, 404)
+})
+
+test('a public client makes, renames, reads by the former name, forks and deletes', async () => {
+  await using forge = await openForge()
+  const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
+  for (const baseUrl of [`${forge.web}/api/v3`, forge.versioned]) {
+    const octokit = new Octokit({ auth: ada.token, baseUrl })
+    const { data: made } = await octokit.rest.repos.createForAuthenticatedUser({ name: 'engine', auto_init: true })
+    const { data: renamed } = await octokit.rest.repos.update({ owner: 'ada', repo: 'engine', name: 'motor' })
+    assert.equal(renamed.full_name, 'ada/motor')
+    const { data: found } = await octokit.rest.repos.get({ owner: 'ada', repo: 'engine' })
+    assert.equal(found.id, made.id)
+    const { data: changed } = await octokit.rest.repos.update({ owner: 'ada', repo: 'engine', description: 'New' })
+    assert.equal(changed.description, 'New')
+    const { status, data: fork } = await new Octokit({ auth: ben.token, baseUrl }).rest.repos.createFork({
+      owner: 'ada',
+      repo: 'motor',
+    })
+    assert.equal(status, 202)
+    assert.equal(fork.parent?.full_name, 'ada/motor')
+    const all = await octokit.paginate(octokit.rest.repos.listForAuthenticatedUser, { per_page: 1 })
+    assert.equal(all.length, 1)
+    assert.equal((await octokit.rest.repos.delete({ owner: 'ada', repo: 'motor' })).status, 204)
+    assert.equal((await ada.get('/repos/ada/motor')).status, 404)
+    assert.equal((await ben.delete('/repos/ben/motor')).status, 204)
+  }
+})
