@@ -118,11 +118,18 @@ export function readSettings(environment: NodeJS.ProcessEnv): Settings {
     const text = environment[name]?.trim() || fallback
     const value = read(text)
     if (value === undefined) {
-      throw new StartError(`${name} is ${secret ? 'set to something else' : `"${text}"`}: it must be ${allowed}.`)
+      throw new StartError(
+        `${name} is ${secret ? 'set to something else' : JSON.stringify(withoutCredentials(text))}: it must be ${allowed}.`,
+      )
     }
     return [name, value]
   })
   return Object.freeze(Object.fromEntries(entries)) as Settings
+}
+
+/** An address may hold a password, which an error must not show. */
+function withoutCredentials(text: string) {
+  return text.replace(/\/\/[^/@]*@/, '//…@')
 }
 
 /** Names that look like ours and are not: a slip of the pen would otherwise go unnoticed. */

@@ -1,10 +1,14 @@
 import { enableCompileCache } from 'node:module'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import type { DemoTokens } from '#demo.ts'
 import { systemClock } from '#platform/clock.ts'
 import { StartError } from '#platform/errors.ts'
+import type { Running } from '#start.ts'
 
-// Stripping types and compiling are done once, not at every start.
-enableCompileCache()
+// Stripping types and compiling are done once, not at every start. Kept beside the program, where only who may change the
+// program may write: what lies there is run. (Node's own choice, the folder for temporary files, is everybody's.)
+enableCompileCache(join(import.meta.dirname, '..', 'node_modules', '.cache', 'belfry'))
 
 const help = `Belfry: the activity side of a code host.
 
@@ -25,20 +29,33 @@ async function main() {
   const { values: options } = readOptions()
   const { describeSettings, readSettings, unknownSettings } = await import('#config.ts')
   if (options.help) return say(`${help}${describeSettings()}`)
-  const { start, version } = await import('#start.ts')
-  if (options.version) return say(version)
-  const { stopOnSignals } = await import('#signals.ts')
-  const { openLog } = await import('#platform/log.ts')
+  if (options.version) return say((await import('#start.ts')).version)
   const settings = readSettings(process.env)
+  const { openLog } = await import('#platform/log.ts')
   const log = openLog(settings.BELFRY_LOG)
   for (const name of unknownSettings(process.env)) log.warn({ name }, 'there is no such setting; see --help')
-  const starting = start(settings, systemClock, log)
-  stopOnSignals(starting, log)
-  const running = await starting
-  const demo = options.demo ? await (await import('#demo.ts')).loadDemo(running.belfry) : undefined
+  const { start } = await import('#start.ts')
+  const { startUnderSignals } = await import('#signals.ts')
+  let demo: DemoTokens | undefined
+  const running = await startUnderSignals(async (asked) => {
+    const started = await start(settings, systemClock, log, asked)
+    if (options.demo) demo = await loadDemo(started)
+    return started
+  }, log)
+  if (!running) return
   const { startScreen } = await import('#screen.ts')
   say(startScreen(running, demo))
-  if (running.belfry.addresses.web) say(`Belfry is ready: ${running.belfry.addresses.web}`)
+  say(`Belfry is ready: ${running.belfry.addresses.web || 'it works on jobs, and answers no requests'}`)
+}
+
+async function loadDemo(running: Running) {
+  const demo = await import('#demo.ts')
+  try {
+    return await demo.loadDemo(running.belfry)
+  } catch (error) {
+    await running.stop()
+    throw error
+  }
 }
 
 function readOptions() {
@@ -51,7 +68,7 @@ function readOptions() {
       },
     })
   } catch (error) {
-    throw new StartError(`${(error as Error).message.split('.')[0]}. See npm start -- --help.`)
+    throw new StartError(`${(error as Error).message.split(/\.\s/)[0]?.replace(/\.$/, '')}. See npm start -- --help.`)
   }
 }
 

@@ -13,11 +13,10 @@ export function startScreen({ belfry, postgres, first_admin }: Running, demo?: D
     lines.push(['Role', 'worker only: this process answers no requests'])
   }
   lines.push(['Data', settings.BELFRY_DATA], ['Database', databaseOf(postgres)])
-  if (postgres?.place.moved) {
-    const { account, binaries, folder } = postgres.place
-    lines.push(['', `PostgreSQL runs as "${account?.name}", which cannot enter ${settings.BELFRY_DATA}:`])
-    lines.push(['', `its data lies in ${folder}, its programs in ${binaries}`])
+  if (postgres?.place.moved.database) {
+    lines.push(['', `PostgreSQL runs as "${postgres.place.account?.name}", which cannot enter the data folder`])
   }
+  if (postgres?.place.moved.programs) lines.push(['PostgreSQL', `its programs are copied to ${postgres.place.binaries}`])
   const parts = ['', `  Belfry ${version}`, '', ...lines.map(([label, text]) => `  ${label.padEnd(18)}${text}`), '']
   if (first_admin) parts.push(...welcome(first_admin, addresses.web))
   if (demo) parts.push(...describeDemo(demo))

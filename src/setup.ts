@@ -2,8 +2,9 @@ import type { Belfry } from '#belfry.ts'
 import { type Account, accountColumns, createUser } from '#hosting/people/people.ts'
 import { allScopes } from '#parts/authentication/scopes.ts'
 import { createToken, setOperatorsToken } from '#parts/authentication/tokens.ts'
-import { type Queryable, sql } from '#platform/database.ts'
-import { hashPassword, randomText } from '#platform/secrets.ts'
+import { type Queryable, sql, type Transaction } from '#platform/database.ts'
+import { StartError } from '#platform/errors.ts'
+import { digest, hashPassword, randomText } from '#platform/secrets.ts'
 
 /** What the first start tells, once. */
 export interface FirstAdmin {
@@ -20,6 +21,7 @@ export async function setUp({ db, settings }: Belfry): Promise<FirstAdmin | unde
     await transaction.query(sql`select pg_advisory_xact_lock(${lock})`)
     const found = await findAdmin(transaction)
     const admin = found ?? (await createUser(transaction, { login: 'admin', email: null, password_hash, site_admin: true }))
+    await clearTheWay(transaction, admin, settings.BELFRY_ADMIN_TOKEN)
     await setOperatorsToken(transaction, admin, settings.BELFRY_ADMIN_TOKEN, allScopes)
     if (found) return undefined
     const { token } = await createToken(transaction, admin, { note: 'First start', scopes: allScopes })
@@ -27,6 +29,17 @@ export async function setUp({ db, settings }: Belfry): Promise<FirstAdmin | unde
   })
 }
 const lock = 0x61646d69
+
+/** An operator may choose a token that is there already, such as the one that the first start printed. */
+async function clearTheWay(db: Transaction, admin: Account, token: string | null) {
+  if (token === null) return
+  const found = await db.first<{ id: number; user_id: number }>(
+    sql`select id, user_id from tokens where digest = ${digest(token)}`,
+  )
+  if (!found) return
+  if (found.user_id !== admin.id) throw new StartError('BELFRY_ADMIN_TOKEN is set to a token of another user: choose a new one.')
+  await db.query(sql`delete from tokens where id = ${found.id}`)
+}
 
 function findAdmin(db: Queryable) {
   return db.first<Account>(sql`select ${accountColumns} from accounts a where lower(a.login) = 'admin'`)

@@ -4,42 +4,60 @@ import type { Running } from '#start.ts'
 /** Ctrl-C under npm arrives twice, from the terminal and from npm: only a later one is a second wish. */
 const echo = 500
 
-/** The first signal asks for an orderly end, also in the middle of a start; the second for an immediate one. */
-export function stopOnSignals(starting: Promise<Running>, log: Logger) {
-  let asked_at: number | undefined
+/**
+ * Begins a start under the watch of signals. The first asks for an orderly end, also in the middle of a start;
+ * the second for an immediate one. Gives nothing when an end was asked for before the start was done.
+ */
+export async function startUnderSignals(
+  begin: (asked: AbortSignal) => Promise<Running>,
+  log: Logger,
+): Promise<Running | undefined> {
+  const asked = new AbortController()
+  let asked_at = 0
   let running: Running | undefined
   const onSignal = (signal: NodeJS.Signals) => {
     const now = performance.now()
-    if (asked_at === undefined) {
+    if (!asked.signal.aborted) {
       asked_at = now
       log.info({ signal }, 'stopping; a second signal ends at once')
-      void end(starting, log)
+      asked.abort()
+      if (running) void end(running, log)
     } else if (now - asked_at > echo) {
       running?.kill()
       process.exit(1)
     }
   }
-  process.on('SIGTERM', onSignal)
-  process.on('SIGINT', onSignal)
-  void starting.then(
-    async (started) => {
-      running = started
-      await running.postgres?.died
-      if (!running.postgres) return
-      log.fatal('the embedded PostgreSQL ended by itself; see its last lines with BELFRY_LOG=debug')
-      process.exit(1)
-    },
-    () => {},
-  )
+  // A terminal that is closed says SIGHUP.
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, onSignal)
+  try {
+    running = await begin(asked.signal)
+  } catch (error) {
+    if (error !== asked.signal.reason) throw error
+    log.info('stopped before the start was done')
+    return undefined
+  }
+  if (asked.signal.aborted) {
+    await end(running, log)
+    return undefined
+  }
+  void endWithDatabase(running, log)
+  return running
 }
 
-async function end(starting: Promise<Running>, log: Logger) {
+async function end(running: Running, log: Logger) {
   try {
-    await (await starting).stop()
+    await running.stop()
     log.info('stopped')
     process.exit(0)
   } catch (error) {
     log.fatal({ err: error }, 'could not stop in order')
     process.exit(1)
   }
+}
+
+async function endWithDatabase({ postgres }: Running, log: Logger) {
+  if (!postgres) return
+  await postgres.died
+  log.fatal('the embedded PostgreSQL ended by itself; see its last lines with BELFRY_LOG=debug')
+  process.exit(1)
 }

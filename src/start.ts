@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import pg from 'pg'
 import { type App, openApp } from '#app.ts'
 import type { Belfry } from '#belfry.ts'
 import type { Settings } from '#config.ts'
+import { prepareDrain } from '#drain.ts'
 import { Storage } from '#hosting/git/storage.ts'
 import type { Clock } from '#platform/clock.ts'
 import { claimDataFolder, makeDataFolder } from '#platform/data-folder.ts'
@@ -13,6 +14,7 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from '#platform/embedded
 import { StartError } from '#platform/errors.ts'
 import type { Logger } from '#platform/log.ts'
 import { migrate } from '#platform/migrate.ts'
+import { releaseAbandonedJobs } from '#platform/queue.ts'
 import { type FirstAdmin, setUp } from '#setup.ts'
 import { openWorker } from '#worker.ts'
 
@@ -31,22 +33,27 @@ export const version: string = JSON.parse(readFileSync(join(import.meta.dirname,
 /** How long requests and jobs in hand may still take once a stop is asked for. */
 const patience = 20_000
 
-/** From settings to a Belfry that answers; whatever was started is stopped again when a later step fails. */
-export async function start(settings: Settings, clock: Clock, log: Logger): Promise<Running> {
+/** From settings to a Belfry that answers; whatever was started is stopped again when a later step fails, or an end is asked for. */
+export async function start(settings: Settings, clock: Clock, log: Logger, asked: AbortSignal): Promise<Running> {
   await using undo = new AsyncDisposableStack()
   const data = settings.BELFRY_DATA
   makeDataFolder(data)
   let postgres: EmbeddedPostgres | undefined
   if (settings.DATABASE_URL === null) {
     undo.use(claimDataFolder(data))
-    const started = await startEmbeddedPostgres(data, log)
+    const started = await startEmbeddedPostgres(data, log, {}, asked)
     postgres = started
     undo.defer(() => started.stop())
+  } else {
+    await reach(settings.DATABASE_URL)
   }
-  const db = undo.use(new Database(postgres?.connection ?? { connectionString: settings.DATABASE_URL ?? '' }, clock))
-  await reach(db)
+  const db = new Database(postgres?.connection ?? { connectionString: settings.DATABASE_URL ?? '' }, clock)
+  // A query that hangs must not keep us: stopping the database, or our end, ends it.
+  undo.defer(() => within(1000, db[Symbol.asyncDispose]()))
+  asked.throwIfAborted()
   const applied = await migrate(db)
   if (applied.length) log.info({ applied }, 'migrated')
+  asked.throwIfAborted()
   const belfry: Belfry = {
     version,
     settings,
@@ -58,13 +65,20 @@ export async function start(settings: Settings, clock: Clock, log: Logger): Prom
     addresses: { web: '', versioned: '' },
   }
   const first_admin = await setUp(belfry)
+  // The data folder is claimed: nobody else has jobs in hand.
+  if (postgres) await releaseAbandonedJobs(db)
+  asked.throwIfAborted()
   if (settings.BELFRY_ROLES.includes('worker')) {
     const worker = await openWorker(belfry)
     undo.defer(() => within(patience, worker.stop()))
   }
   if (settings.BELFRY_ROLES.includes('web')) {
     const app = await openApp(belfry)
-    undo.defer(() => within(patience, closeApp(app)))
+    const drains = [prepareDrain(app.web), prepareDrain(app.versioned)]
+    undo.defer(() => {
+      app.announceStop()
+      return within(patience, Promise.all(drains.map((drain) => drain())))
+    })
     await listen(app, belfry)
   }
   const running = undo.move()
@@ -77,11 +91,17 @@ export async function start(settings: Settings, clock: Clock, log: Logger): Prom
   }
 }
 
-async function reach(db: Database) {
+/** A server that is not there, or does not let us in, is told in one line. */
+async function reach(url: string) {
   try {
-    await db.pool.query('select')
+    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 })
+    client.on('error', () => {})
+    await client.connect()
+    await client.end()
   } catch (error) {
-    throw new StartError(`DATABASE_URL names a server that cannot be used: ${error instanceof Error ? error.message : error}`)
+    // Where a name has several addresses, the message is empty and the code tells.
+    const why = (error instanceof Error && error.message) || codeOf(error)
+    throw new StartError(`DATABASE_URL names a server that cannot be used: ${why}.`)
   }
 }
 
@@ -100,19 +120,14 @@ export async function bind(listener: App['web'], host: string, port: number, set
   } catch (error) {
     if (codeOf(error) === 'EADDRINUSE')
       throw new StartError(`${setting} is ${port}: something else listens there already. Choose another port.`)
+    if (codeOf(error) === 'EACCES')
+      throw new StartError(`${setting} is ${port}: this account may not listen there. Choose another port.`)
     throw new StartError(`BELFRY_HOST is "${host}": Belfry cannot listen there on port ${port} (${codeOf(error)}).`)
   }
   if (public_url) return public_url.origin
   const bound = listener.server.address() as AddressInfo
   const name = ['0.0.0.0', '::'].includes(bound.address) ? 'localhost' : host.includes(':') ? `[${host}]` : host
   return `http://${name}:${bound.port}`
-}
-
-async function closeApp(app: App) {
-  app.announceStop()
-  // Connections that the system has accepted for us and we have not seen yet would be reset: let them in first.
-  for (let turn = 0; turn < 10; turn++) await nextTurn()
-  await Promise.all([app.web.close(), app.versioned.close()])
 }
 
 /** Waits, but not for ever: what hangs must not keep the rest from stopping in order. */

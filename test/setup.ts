@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { systemClock } from '#platform/clock.ts'
@@ -13,6 +13,7 @@ let postgres: EmbeddedPostgres
 export async function globalSetup() {
   // Not below TMPDIR: the account that runs PostgreSQL must be able to enter.
   folder = mkdtempSync(join('/tmp', 'belfry-test-'))
+  chmodSync(folder, 0o711)
   // Nothing here has to survive a crash; the tests of that start a Belfry with settings of its own.
   const settings = {
     fsync: 'off',

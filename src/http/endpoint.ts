@@ -7,6 +7,7 @@ import type { Repository } from '#hosting/repositories/repositories.ts'
 import type { Team } from '#hosting/teams/teams.ts'
 import type { Wire } from '#hosting/wire.ts'
 import type { Caller } from '#parts/authentication/authentication.ts'
+import type { Permission } from '#parts/authentication/permissions.ts'
 import type { Scope } from '#parts/authentication/scopes.ts'
 import type { Database, Listed, Transaction } from '#platform/database.ts'
 import type { Variant } from '#variants.ts'
@@ -20,7 +21,9 @@ export interface Declaration {
   /** The name that public clients' documentation has for it. */
   operation: string
   summary: string
-  /** A token needs one of these; with none named, any token will do. */
+  /** What a fine-grained token needs. */
+  permission: Permission
+  /** Any other token needs one of these; with none named, it will do as it is. */
   scopes?: readonly Scope[]
   /** Scopes that are not needed, and show more. */
   optional_scopes?: readonly Scope[]

@@ -78,7 +78,7 @@ const bodies = [
   '{"name":["x"]}',
   `{"name":"${'x'.repeat(70_000)}"}`,
   '{"__proto__":{"admin":true},"constructor":{"prototype":1},"name":"proto"}',
-  '{"name":"deep","description":' + '['.repeat(5000) + ']'.repeat(5000) + '}',
+  `{"name":"deep","description":${'['.repeat(5000)}${']'.repeat(5000)}}`,
   '{"login":"\\u202e","email":"x","scopes":[{}],"new_owner":[],"role":7,"permission":"root"}',
   '\u0000\u0001\u0002',
   '\ufeff{"name":"bom"}',

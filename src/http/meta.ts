@@ -101,7 +101,7 @@ export function metaApi({ started_at, version: program_version }: Belfry): Group
   return group('Meta', [
     get(
       '/',
-      { operation: 'meta/root', summary: 'Where everything is', viewer: 'optional', answers: { 200: Root } },
+      { operation: 'meta/root', permission: 'any', summary: 'Where everything is', viewer: 'optional', answers: { 200: Root } },
       ({ wire, revalidate }) =>
         revalidate(`${program_version} ${wire.api} ${wire.web} ${wire.version}`, () => changed(rootJson(wire), started_at)),
     ),
@@ -109,6 +109,7 @@ export function metaApi({ started_at, version: program_version }: Belfry): Group
       '/versions',
       {
         operation: 'meta/get-all-versions',
+        permission: 'any',
         summary: 'Versions a client may ask for',
         viewer: 'optional',
         served: (variant) => variant.api_versions.length > 0,
@@ -120,6 +121,7 @@ export function metaApi({ started_at, version: program_version }: Belfry): Group
       '/rate_limit',
       {
         operation: 'rate-limit/get',
+        permission: 'any',
         summary: "What is left of the caller's hour; asking is free",
         viewer: 'optional',
         answers: { 200: RateLimits },

@@ -1,18 +1,21 @@
-import { chmodSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { accessSync, chmodSync, constants, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { codeOf } from './database.ts'
 import { StartError } from './errors.ts'
+import { identityOf } from './processes.ts'
 
 /**
  * Makes the data folder. Everyone may pass through it (the database's account must), nobody may list it;
- * what lies inside guards itself.
+ * what lies inside guards itself. One that is there already keeps its mode: it may hold other things, too.
  */
 export function makeDataFolder(folder: string) {
   try {
-    mkdirSync(folder, { recursive: true })
-    chmodSync(folder, 0o711)
+    if (mkdirSync(folder, { recursive: true })) chmodSync(folder, 0o711)
+    accessSync(folder, constants.W_OK | constants.X_OK)
   } catch (error) {
-    throw new StartError(`BELFRY_DATA is "${folder}": it must be a folder that Belfry can make and write to (${codeOf(error)}).`)
+    throw new StartError(
+      `BELFRY_DATA is ${JSON.stringify(folder)}: it must be a folder that Belfry can make and write to (${codeOf(error)}).`,
+    )
   }
 }
 
@@ -25,49 +28,59 @@ export function claimDataFolder(folder: string): Disposable {
   const draft = `${path}.${process.pid}`
   writeFileSync(draft, identityOf(process.pid) ?? '')
   try {
-    for (let attempt = 0; attempt < 3; attempt++) {
-      try {
-        // A link appears whole or not at all: nobody ever reads a half-written claim.
-        linkSync(draft, path)
-        return { [Symbol.dispose]: () => rmSync(path, { force: true }) }
-      } catch (error) {
-        if (codeOf(error) !== 'EEXIST') throw error
-      }
-      const holder = readClaim(path)
-      if (holder && identityOf(parseInt(holder, 10)) === holder) {
-        throw new StartError(
-          `Belfry is already running on ${folder} (process ${parseInt(holder, 10)}). Stop it, or set BELFRY_DATA to another folder.`,
-        )
-      }
-      rmSync(path, { force: true })
-    }
-    throw new StartError(`Another Belfry is starting on ${folder} at this moment. Try again.`)
+    if (!linked(draft, path)) takeOver(folder, draft, path)
+    return { [Symbol.dispose]: () => rmSync(path, { force: true }) }
   } finally {
     rmSync(draft, { force: true })
   }
+}
+
+/** A link appears whole or not at all: nobody ever reads a half-written claim. */
+function linked(draft: string, path: string) {
+  try {
+    linkSync(draft, path)
+    return true
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error
+    return false
+  }
+}
+
+/** Two that find the same stale claim must not each remove the other's new one: only who holds the turn may remove. */
+function takeOver(folder: string, draft: string, path: string) {
+  checkUnclaimed(folder, path)
+  const turn = `${path}.turn`
+  const tooLate = () => new StartError(`Another Belfry was starting on ${folder} at the same moment. Start again.`)
+  if (!linked(draft, turn)) {
+    if (!livingHolder(turn)) rmSync(turn, { force: true })
+    throw tooLate()
+  }
+  try {
+    checkUnclaimed(folder, path)
+    rmSync(path, { force: true })
+    if (!linked(draft, path)) throw tooLate()
+  } finally {
+    rmSync(turn, { force: true })
+  }
+}
+
+function checkUnclaimed(folder: string, path: string) {
+  const pid = livingHolder(path)
+  if (!pid) return
+  throw new StartError(`Belfry is already running on ${folder} (process ${pid}). Stop it, or set BELFRY_DATA to another folder.`)
+}
+
+/** The process that a claim names, if it is still that process. */
+function livingHolder(path: string) {
+  const claim = readClaim(path)
+  const pid = parseInt(claim, 10)
+  return claim && identityOf(pid) === claim ? pid : undefined
 }
 
 function readClaim(path: string) {
   try {
     return readFileSync(path, 'utf8')
   } catch {
-    return undefined
-  }
-}
-
-/** A running process as "id start-time"; without /proc, the id alone. */
-export function identityOf(pid: number): string | undefined {
-  try {
-    process.kill(pid, 0)
-  } catch (error) {
-    if (codeOf(error) !== 'EPERM') return undefined
-  }
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // The second field is the command in parentheses and may hold spaces; the start time is the 22nd.
-    const started = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
-    return `${pid} ${started}`
-  } catch {
-    return `${pid}`
+    return ''
   }
 }

@@ -1,16 +1,20 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { Logger } from 'pino'
-import { identityOf } from './data-folder.ts'
 import { codeOf } from './database.ts'
 import { StartError } from './errors.ts'
-import { asAccount, findPlace, makeOwned, type PostgresPlace } from './postgres-place.ts'
+import { asAccount, findPlace, makeOwned, type PostgresAccount, type PostgresPlace } from './postgres-place.ts'
+import { identityOf, worksIn } from './processes.ts'
 
 const role = 'belfry'
+
+/** How long the rest of an earlier run may take to end. */
+const patience = 30_000
 
 export interface EmbeddedPostgres {
   connection: pg.ClientConfig
@@ -28,72 +32,67 @@ export async function startEmbeddedPostgres(
   data: string,
   log: Logger,
   settings: Record<string, string> = {},
+  asked?: AbortSignal,
 ): Promise<EmbeddedPostgres> {
   const place = findPlace(data)
-  makeCluster(place)
+  await makeCluster(place)
   checkVersion(place)
   writeAccessRules(place)
-  await stopOrphan(place, log)
-  const server = spawnServer(place, settings, log)
+  const stale_pid = await stopOrphan(place, log)
   const connection = { host: place.socket, user: role, database: role }
-  let stopping = false
-  const exited = new Promise<void>((resolve) => server.once('exit', () => resolve()))
-  const died = exited.then(() => (stopping ? new Promise<void>(() => {}) : undefined))
-  // Should our own process end in a way we did not foresee, the child must not outlive it.
-  const endWithUs = () => server.kill('SIGINT')
-  process.once('exit', endWithUs)
-  await waitUntilReady(server, connection)
-  return {
-    connection,
-    place,
-    died,
-    async stop() {
-      stopping = true
-      server.kill('SIGINT')
-      await exited
-      process.off('exit', endWithUs)
-    },
-    kill() {
-      stopping = true
-      server.kill('SIGQUIT')
-    },
+  const deadline = performance.now() + patience
+  for (;;) {
+    asked?.throwIfAborted()
+    const server = new Server(place, settings, stale_pid, log)
+    try {
+      await waitUntilReady(server, connection, asked)
+      const stop = async () => {
+        await server.stop()
+        leaveSocketFolder(place)
+      }
+      return { connection, place, died: server.died, stop, kill: () => server.kill() }
+    } catch (error) {
+      await server.stop()
+      // Sessions whose server was killed see it within moments; until they are gone, nobody may touch their files.
+      if (!/pre-existing shared memory block/.test(server.complaint) || performance.now() > deadline) throw error
+      await sleep(100)
+    }
   }
 }
 
 /** Made under another name first: a start that is cut off leaves no half a database behind. */
-function makeCluster({ account, binaries, cluster }: PostgresPlace) {
+async function makeCluster({ account, binaries, cluster }: PostgresPlace) {
   if (existsSync(join(cluster, 'PG_VERSION'))) return
+  checkNothingThere(cluster)
   const draft = `${cluster}.new`
   rmSync(draft, { recursive: true, force: true })
   makeOwned(draft, account)
-  const options = [
-    '--username',
-    role,
-    '--encoding',
-    'UTF8',
-    '--locale-provider',
-    'builtin',
-    '--locale',
-    'C.UTF-8',
-    '--data-checksums',
-  ]
-  const made = spawnSync(
-    join(binaries, 'bin', 'initdb'),
-    ['--pgdata', draft, '--auth', 'peer', '--no-instructions', ...options],
-    {
-      ...asAccount(account),
-      env: { LC_ALL: 'C', PATH: process.env.PATH },
-      encoding: 'utf8',
-    },
-  )
-  if (made.status !== 0) {
-    const why = (made.stderr || made.error?.message || '').trim().split('\n').at(-1)
+  const options = ['--username', role, '--auth', 'peer', '--no-instructions', '--data-checksums', '--encoding', 'UTF8']
+  const locale = ['--locale-provider', 'builtin', '--locale', 'C.UTF-8']
+  const initdb = spawnOurs(join(binaries, 'bin', 'initdb'), ['--pgdata', draft, ...options, ...locale], account)
+  let last = ''
+  createInterface({ input: initdb.stderr }).on('line', (line) => {
+    last = line || last
+  })
+  initdb.once('error', ({ message }) => {
+    last = message
+  })
+  const status = await new Promise((resolve) => initdb.once('close', resolve))
+  if (status !== 0) {
     throw new StartError(
-      `The embedded PostgreSQL could not make its database in ${cluster}: ${why}. Setting DATABASE_URL avoids it.`,
+      `The embedded PostgreSQL could not make its database in ${cluster}: ${last}. Setting DATABASE_URL avoids it.`,
     )
   }
-  rmSync(cluster, { recursive: true, force: true })
   renameSync(draft, cluster)
+}
+
+function checkNothingThere(cluster: string) {
+  try {
+    rmdirSync(cluster)
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return
+    throw new StartError(`${cluster} is there already and holds no database: move it away, or set BELFRY_DATA to another folder.`)
+  }
 }
 
 function checkVersion({ binaries, cluster }: PostgresPlace) {
@@ -111,40 +110,98 @@ function checkVersion({ binaries, cluster }: PostgresPlace) {
 /** Only the account that runs Belfry gets in, vouched for by the kernel: there is no password to lose. */
 function writeAccessRules({ folder }: PostgresPlace) {
   // Beside the cluster, not in it: what another account owns is no place for a file that root writes.
-  writeFileSync(join(folder, 'pg_hba.conf'), `local all ${role} peer map=owner\n`, { mode: 0o644 })
-  writeFileSync(join(folder, 'pg_ident.conf'), `owner ${userInfo().username} ${role}\n`, { mode: 0o644 })
+  const rules = { 'pg_hba.conf': `local all ${role} peer map=owner\n`, 'pg_ident.conf': `owner ${userInfo().username} ${role}\n` }
+  for (const [name, text] of Object.entries(rules)) {
+    writeFileSync(join(folder, name), text)
+    chmodSync(join(folder, name), 0o644)
+  }
 }
 
-/** A Belfry that was killed leaves its PostgreSQL running, or a pid file that names nobody, or by now somebody else. */
+/**
+ * A Belfry that was killed leaves its PostgreSQL running, or a pid file that names nobody, or by now somebody else.
+ * Gives the id in that file. The file itself stays: it is how PostgreSQL knows whether anyone still uses the cluster's memory.
+ */
 async function stopOrphan({ cluster }: PostgresPlace, log: Logger) {
   const file = join(cluster, 'postmaster.pid')
-  if (!existsSync(file)) return
+  if (!existsSync(file)) return undefined
   const pid = parseInt(readFileSync(file, 'utf8'), 10)
-  if (!isOurServer(pid, cluster)) {
-    rmSync(file, { force: true })
-    return
-  }
+  if (!worksIn(pid, cluster)) return pid
   log.warn({ pid }, 'stopping the PostgreSQL that an earlier run left behind')
   process.kill(pid, 'SIGINT')
-  for (let waited = 0; identityOf(pid) && waited < 30_000; waited += 50) await sleep(50)
+  for (let waited = 0; identityOf(pid) && waited < patience; waited += 50) await sleep(50)
   if (identityOf(pid))
     throw new StartError(`PostgreSQL of an earlier run (process ${pid}) does not stop: end it, then start again.`)
+  return pid
 }
 
-function isOurServer(pid: number, cluster: string) {
-  if (!(pid > 0) || !identityOf(pid)) return false
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes(cluster)
-  } catch {
-    return process.platform !== 'linux'
+/** A short path in the folder for temporary files is not ours to keep. */
+function leaveSocketFolder({ folder, socket }: PostgresPlace) {
+  if (dirname(socket) !== folder) rmSync(socket, { recursive: true, force: true })
+}
+
+/** Should our own process end in a way we did not foresee, the child must not outlive it. */
+function spawnOurs(command: string, args: string[], account: PostgresAccount | undefined, environment = {}) {
+  const child = spawn(command, args, {
+    ...asAccount(account),
+    env: { LC_ALL: 'C', PATH: process.env.PATH, ...environment },
+    // A process group of its own: Ctrl-C in a terminal must reach us alone, so that requests finish before the database stops.
+    detached: true,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  const endWithUs = () => child.kill('SIGINT')
+  process.once('exit', endWithUs)
+  child.once('exit', () => process.off('exit', endWithUs))
+  return child
+}
+
+class Server {
+  /** Why it ended, or else its last words. */
+  complaint = ''
+  ended = false
+  readonly died: Promise<void>
+  readonly #child: ChildProcess
+  readonly #end: Promise<void>
+  #stopping = false
+
+  constructor(place: PostgresPlace, settings: Record<string, string>, stale_pid: number | undefined, log: Logger) {
+    const { account, binaries, cluster } = place
+    // A lock file that names a running process stops PostgreSQL, unless that is its grandparent, as it is under pg_ctl.
+    // We know that the process in the stale file is somebody else, and say it this way.
+    const environment = stale_pid ? { PG_GRANDPARENT_PID: `${stale_pid}` } : {}
+    const options = ['-D', cluster, ...optionsFor(place, settings)]
+    const child = spawnOurs(join(binaries, 'bin', 'postgres'), options, account, environment)
+    createInterface({ input: child.stderr }).on('line', (line) => {
+      log.debug({ postgres: line }, 'postgres')
+      if (fatal.test(line) || !fatal.test(this.complaint)) this.complaint = line
+    })
+    child.once('error', ({ message }) => {
+      this.complaint = message
+    })
+    const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+    const closed = new Promise<void>((resolve) => child.once('close', () => resolve()))
+    this.#child = child
+    // Its last words come after its end, unless a session that outlives it holds on to the pipe.
+    this.#end = Promise.race([closed, exited.then(() => sleep(1000, undefined, { ref: false }))]).then(() => {
+      this.ended = true
+    })
+    this.died = exited.then(() => (this.#stopping ? new Promise<void>(() => {}) : undefined))
+  }
+
+  async stop() {
+    this.#stopping = true
+    this.#child.kill('SIGINT')
+    await this.#end
+  }
+
+  kill() {
+    this.#stopping = true
+    this.#child.kill('SIGQUIT')
   }
 }
 
-function spawnServer(
-  { account, binaries, folder, cluster, socket }: PostgresPlace,
-  settings: Record<string, string>,
-  log: Logger,
-) {
+const fatal = /^(FATAL|PANIC):/
+
+function optionsFor({ folder, socket }: PostgresPlace, settings: Record<string, string>) {
   const all = {
     listen_addresses: '',
     unix_socket_directories: socket,
@@ -158,39 +215,27 @@ function spawnServer(
     jit: 'off',
     ...settings,
   }
-  const options = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-  const server = spawn(join(binaries, 'bin', 'postgres'), ['-D', cluster, ...options], {
-    ...asAccount(account),
-    env: { LC_ALL: 'C', PATH: process.env.PATH },
-    // A process group of its own: Ctrl-C in a terminal must reach us alone, so that requests finish before the database stops.
-    detached: true,
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
-  server.stderr.setEncoding('utf8').on('data', (text: string) => {
-    for (const line of text.split('\n')) if (line) log.debug({ postgres: line }, 'postgres')
-  })
-  return server
+  return Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])
 }
 
 /** Waits as long as the process lives: after a crash, recovery may take its time. */
-async function waitUntilReady(server: ChildProcess, connection: pg.ClientConfig) {
-  let last = ''
-  server.stderr?.on('data', (text: string) => {
-    last = text.trim().split('\n').at(-1) ?? last
-  })
+async function waitUntilReady(server: Server, connection: pg.ClientConfig, asked: AbortSignal | undefined) {
   for (;;) {
-    if (server.exitCode !== null || server.signalCode !== null) {
-      throw new StartError(`The embedded PostgreSQL ended while starting: ${last}`)
-    }
+    asked?.throwIfAborted()
+    if (server.ended) throw new StartError(`The embedded PostgreSQL ended while starting: ${server.complaint}`)
     const client = new pg.Client({ ...connection, database: 'postgres' })
+    // The server may end while we talk to it; the query tells, and unheard, the client's own event would end the process.
+    client.on('error', () => {})
     try {
       await client.connect()
       const { rowCount } = await client.query('select from pg_database where datname = $1', [role])
       if (!rowCount) await client.query(`create database ${role}`)
       return
     } catch (error) {
-      // 57P03: the server is there, and still starting or recovering.
-      if (!['ENOENT', 'ECONNREFUSED', '57P03'].includes(codeOf(error) ?? '')) throw error
+      // 57P03: the server is there, and still starting or recovering. Without a code: it ended while we talked to it.
+      if (!['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE', '57P03'].includes(codeOf(error) ?? 'EPIPE')) {
+        throw new StartError(`The embedded PostgreSQL cannot be used: ${error instanceof Error ? error.message : error}`)
+      }
       await sleep(20)
     } finally {
       await client.end().catch(() => {})

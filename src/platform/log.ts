@@ -12,10 +12,21 @@ export function openLog(level: LogLevel): Logger {
   return pino({ level, base: null }, { write: (line: string) => void process.stderr.write(pretty(line)) })
 }
 
-/** Query parameters that carry a secret somewhere in the interface. */
-const secretParameters = /([?&](?:access_token|token|client_secret|code|password|secret|otp)=)[^&#]*/gi
+/** Query parameters that carry a secret somewhere in the interface, and names that others give to such. */
+const secretName = /(?:token|secret|password|code|otp)$/i
+const ownToken = /\bbf[a-z]_\w+/g
 
 /** An address as it may be written down. */
 export function withoutSecrets(url: string) {
-  return url.includes('?') ? url.replace(secretParameters, '$1…') : url
+  const mark = url.indexOf('?')
+  if (mark < 0) return url.replace(ownToken, '…')
+  const pairs = url.slice(mark + 1).split('&')
+  const shown = pairs.map((pair) => (secretName.test(nameOf(pair)) ? `${pair.split('=', 1)[0]}=…` : pair))
+  return `${url.slice(0, mark)}?${shown.join('&')}`.replace(ownToken, '…')
+}
+
+/** Servers read `access%5Ftoken` as `access_token`, and so must we. */
+function nameOf(pair: string) {
+  const [name = ''] = new URLSearchParams(pair).keys()
+  return name
 }

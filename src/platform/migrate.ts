@@ -2,13 +2,16 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runMigrations } from 'graphile-worker'
 import type pg from 'pg'
-import type { Database } from './database.ts'
+import { codeOf, type Database } from './database.ts'
 import { StartError } from './errors.ts'
 
 const folder = join(import.meta.dirname, '..', '..', 'migrations')
 
 /** One number for all of Belfry: whoever holds this lock is the only node that migrates. */
 const lock = 0x62656c66
+
+/** Insufficient privilege, and no schema that we could use. */
+const forbidding = new Set(['42501', '3F000'])
 
 /** Brings the database up to this program, once, however many nodes start at the same time. Returns what was applied. */
 export async function migrate({ pool }: Database): Promise<string[]> {
@@ -18,9 +21,12 @@ export async function migrate({ pool }: Database): Promise<string[]> {
     const applied = await applyMissing(client)
     await runMigrations({ pgPool: pool })
     return applied
+  } catch (error) {
+    if (!forbidding.has(codeOf(error) ?? '')) throw error
+    throw new StartError(`Belfry may not set up the database: ${(error as Error).message}. Its user must own the database.`)
   } finally {
-    await client.query('select pg_advisory_unlock($1)', [lock])
-    client.release()
+    // The end of a session ends its lock.
+    client.release(true)
   }
 }
 

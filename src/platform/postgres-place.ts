@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import {
+  chmodSync,
   chownSync,
   cpSync,
   existsSync,
@@ -8,12 +9,15 @@ import {
   mkdirSync,
   readFileSync,
   renameSync,
+  rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
+import { codeOf } from './database.ts'
 import { StartError } from './errors.ts'
 
 /** Who runs PostgreSQL when we are root, which it refuses to be run by. */
@@ -31,20 +35,28 @@ export interface PostgresPlace {
   folder: string
   cluster: string
   socket: string
-  /** Set when the data folder is closed to the account, and the database had to go elsewhere. */
-  moved: boolean
+  /** What had to go elsewhere, because the account cannot enter where it belongs. */
+  moved: { database: boolean; programs: boolean }
 }
 
 const elsewhere = '/var/lib/belfry'
 
 /** Finds a place for binaries, database and socket that the account running PostgreSQL can enter. */
 export function findPlace(data: string): PostgresPlace {
-  const account = process.getuid?.() === 0 ? findAccount() : undefined
-  const binaries = reachableBinaries(account)
-  const folder = reachableFolder(data, account)
+  const known = knownFolder(data)
+  const account = process.getuid?.() === 0 ? findAccount(known && join(known, 'postgres')) : undefined
+  const folder = known ?? reachableFolder(data, account)
+  const installed = installedBinaries()
+  const binaries = usableBinaries(installed, data, account)
   const cluster = join(folder, 'postgres')
-  const socket = makeOwned(socketFolder(folder), account)
-  return { account, binaries, folder, cluster, socket, moved: folder !== data }
+  if (known && !mayEnter(folder, account)) {
+    throw new StartError(
+      `The database in ${cluster} belongs to the account "${account?.name}", which cannot enter ${folder} any more. ` +
+        'Let it pass through the folders above (chmod o+x).',
+    )
+  }
+  const socket = makeOwned(socketFolder(folder, account), account)
+  return { account, binaries, folder, cluster, socket, moved: { database: folder !== data, programs: binaries !== installed } }
 }
 
 /** Spawn options that drop to the account. */
@@ -64,11 +76,27 @@ export function makeOwned(folder: string, account: PostgresAccount | undefined) 
   return folder
 }
 
-function findAccount(): PostgresAccount {
+/** Where the database is, if there is one: in the data folder, or where a file in the data folder says. */
+function knownFolder(data: string) {
+  const pointer = join(data, 'database-location')
+  if (!existsSync(pointer)) return existsSync(join(data, 'postgres')) ? data : undefined
+  const folder = readFileSync(pointer, 'utf8').trim()
+  if (existsSync(folder)) return folder
+  throw new StartError(`${pointer} says that the database lies in ${folder}, which is not there. Restore that folder.`)
+}
+
+/** Whoever owns the database that is there; it would let in nobody else. */
+function findAccount(cluster: string | undefined): PostgresAccount {
   const passwd = readFileSync('/etc/passwd', 'utf8').split('\n')
+  const accounts = passwd
+    .map((line) => line.split(':'))
+    .map(([name = '', , uid, gid]) => ({ name, uid: +`${uid}`, gid: +`${gid}` }))
+  const owner = cluster !== undefined && existsSync(cluster) ? statSync(cluster) : undefined
+  if (owner?.uid)
+    return { name: `${owner.uid}`, gid: owner.gid, ...accounts.find(({ uid }) => uid === owner.uid), uid: owner.uid }
   for (const name of ['postgres', 'nobody']) {
-    const fields = passwd.find((line) => line.startsWith(`${name}:`))?.split(':')
-    if (fields) return { name, uid: Number(fields[2]), gid: Number(fields[3]) }
+    const found = accounts.find((account) => account.name === name)
+    if (found) return found
   }
   throw new StartError(
     'PostgreSQL refuses to run as root, and this machine has neither an account "postgres" nor "nobody". ' +
@@ -76,18 +104,19 @@ function findAccount(): PostgresAccount {
   )
 }
 
-function reachableBinaries(account: PostgresAccount | undefined) {
-  const installed = installedBinaries()
-  linkLibraries(installed)
-  if (mayEnter(join(installed, 'bin', 'postgres'), account)) return installed
-  const version: string = JSON.parse(readFileSync(join(installed, '..', 'package.json'), 'utf8')).version
-  const copy = join(elsewhere, `postgresql-${version}`)
-  if (!existsSync(copy)) {
-    const draft = `${copy}.${process.pid}`
-    cpSync(installed, draft, { recursive: true, verbatimSymlinks: true })
-    renameSync(draft, copy)
-  }
-  return copy
+/** The data folder, or, when the account cannot enter it, one of ours elsewhere, which a file in the data folder remembers. */
+function reachableFolder(data: string, account: PostgresAccount | undefined) {
+  if (mayEnter(data, account)) return data
+  const folder = makePassable(join(makePassable(elsewhere), `data-${randomBytes(6).toString('hex')}`))
+  writeFileSync(join(data, 'database-location'), `${folder}\n`)
+  return folder
+}
+
+/** The mode is set apart from the making, from which the umask may have taken some of it. */
+function makePassable(folder: string) {
+  mkdirSync(folder, { recursive: true })
+  chmodSync(folder, 0o711)
+  return folder
 }
 
 function installedBinaries() {
@@ -101,28 +130,40 @@ function installedBinaries() {
   }
 }
 
-/** npm packages cannot hold symbolic links: the package lists those its libraries need, and we make them. */
-function linkLibraries(native: string) {
-  const links: { source: string; target: string }[] = JSON.parse(readFileSync(join(native, 'pg-symlinks.json'), 'utf8'))
-  for (const { source, target } of links) {
-    const path = join(native, '..', target)
-    if (!existsSync(path)) symlinkSync(relative(dirname(target), source), path)
+/** The installed ones, or a copy where the account cannot enter, or where we may not complete them. */
+function usableBinaries(installed: string, data: string, account: PostgresAccount | undefined) {
+  if (linkLibraries(installed) && mayEnter(join(installed, 'bin', 'postgres'), account)) return installed
+  const version: string = JSON.parse(readFileSync(join(installed, '..', 'package.json'), 'utf8')).version
+  const copy = join(account ? makePassable(elsewhere) : data, `postgresql-${version}`)
+  if (existsSync(copy)) return join(copy, 'native')
+  const draft = `${copy}.${process.pid}`
+  cpSync(installed, join(draft, 'native'), { recursive: true, verbatimSymlinks: true })
+  linkLibraries(join(draft, 'native'))
+  spawnSync('chmod', ['-R', 'a+rX,go-w', draft])
+  try {
+    renameSync(draft, copy)
+  } catch (error) {
+    // Another Belfry was faster.
+    rmSync(draft, { recursive: true, force: true })
+    if (!existsSync(copy)) throw error
   }
+  return join(copy, 'native')
 }
 
-/** The data folder, or, when the account cannot enter it, one of ours elsewhere; a file in the data folder remembers which. */
-function reachableFolder(data: string, account: PostgresAccount | undefined) {
-  const pointer = join(data, 'database-location')
-  if (existsSync(pointer)) {
-    const folder = readFileSync(pointer, 'utf8').trim()
-    if (existsSync(folder)) return folder
-    throw new StartError(`${pointer} says that the database lies in ${folder}, which is not there. Restore that folder.`)
-  }
-  if (existsSync(join(data, 'postgres')) || mayEnter(data, account)) return data
-  const folder = join(elsewhere, `data-${randomBytes(6).toString('hex')}`)
-  mkdirSync(folder, { recursive: true, mode: 0o711 })
-  writeFileSync(pointer, `${folder}\n`)
-  return folder
+/** npm packages cannot hold symbolic links: the package lists those its libraries need, and we make them, if we may. */
+function linkLibraries(native: string) {
+  const links: { source: string; target: string }[] = JSON.parse(readFileSync(join(native, 'pg-symlinks.json'), 'utf8'))
+  return links.every(({ source, target }) => {
+    const path = join(native, '..', target)
+    if (existsSync(path)) return true
+    try {
+      symlinkSync(relative(dirname(target), source), path)
+      return true
+    } catch (error) {
+      // Another Belfry that starts at the same moment may have been faster.
+      return codeOf(error) === 'EEXIST'
+    }
+  })
 }
 
 /** Asked of the system itself, as that account: folder modes, mounts and access lists all count. */
@@ -130,9 +171,12 @@ function mayEnter(path: string, account: PostgresAccount | undefined) {
   return !account || spawnSync('test', ['-x', path], asAccount(account)).status === 0
 }
 
-/** A socket's whole path must fit 108 bytes (104 on some systems): a longer one moves to the folder for temporary files. */
-function socketFolder(folder: string) {
+/** A socket's whole path must fit 108 bytes (104 on some systems): a longer one moves to a folder for temporary files. */
+function socketFolder(folder: string, account: PostgresAccount | undefined) {
+  const fits = (path: string) => Buffer.byteLength(join(path, '.s.PGSQL.5432')) <= 100
   const beside = join(folder, 'socket')
-  if (Buffer.byteLength(join(beside, '.s.PGSQL.5432')) <= 100) return beside
-  return join(tmpdir(), `belfry-${createHash('sha256').update(folder).digest('hex').slice(0, 12)}`)
+  if (fits(beside)) return beside
+  const name = `belfry-${createHash('sha256').update(folder).digest('hex').slice(0, 12)}`
+  const places = [tmpdir(), '/tmp'].filter((place) => fits(join(place, name)) && mayEnter(place, account))
+  return join(places[0] ?? '/tmp', name)
 }

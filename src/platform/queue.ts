@@ -1,7 +1,8 @@
-import { run, Logger as WorkerLogger } from 'graphile-worker'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Runner, run, Logger as WorkerLogger } from 'graphile-worker'
 import type pg from 'pg'
 import type { Logger } from 'pino'
-import { sql, type Transaction } from './database.ts'
+import { type Queryable, sql, type Transaction } from './database.ts'
 
 /** What a job does. It may run more than once: after a crash, or when it failed. */
 export type Task = (payload: never) => Promise<void>
@@ -11,17 +12,57 @@ export async function enqueue(db: Transaction, task: string, payload: object) {
   await db.query(sql`select graphile_worker.add_job(${task}, ${JSON.stringify(payload)}::json)`)
 }
 
+/**
+ * Gives back the jobs that workers had in hand when they were killed; they would be left alone for four hours otherwise.
+ * Only for who knows that no other node is at work.
+ */
+export async function releaseAbandonedJobs(db: Queryable) {
+  await db.query(sql`
+    select graphile_worker.force_unlock_workers(array(
+      select distinct locked_by from graphile_worker.jobs where locked_by is not null))`)
+}
+
 export interface Worker {
   /** Takes no new job and waits for those in hand; what does not end in time is released to another node. */
   stop(): Promise<void>
 }
 
+const concurrency = 4
+const pollInterval = 2000
+
+/** Runs jobs until it is stopped, also through times when the database is away. */
 export async function startWorker(pool: pg.Pool, tasks: Record<string, Task>, log: Logger): Promise<Worker> {
-  const runner = await run({
+  let runner = await begin(pool, tasks, log)
+  let stopping = false
+  const watch = async () => {
+    while (!stopping) {
+      await givesUp(runner)
+      if (stopping) return
+      log.error('the worker gets no jobs any more: starting a new one')
+      await end(runner)
+      runner = await begin(pool, tasks, log).catch(async (error) => {
+        log.error({ err: error }, 'the worker could not be started')
+        await sleep(pollInterval)
+        return runner
+      })
+      if (stopping) await end(runner)
+    }
+  }
+  void watch()
+  return {
+    stop() {
+      stopping = true
+      return end(runner)
+    },
+  }
+}
+
+function begin(pool: pg.Pool, tasks: Record<string, Task>, log: Logger) {
+  return run({
     pgPool: pool,
-    concurrency: 4,
+    concurrency,
     noHandleSignals: true,
-    pollInterval: 2000,
+    pollInterval,
     parsedCronItems: [],
     logger: new WorkerLogger(() => (level, message, meta) => {
       if (level === 'error') log.error(meta ?? {}, message)
@@ -29,5 +70,26 @@ export async function startWorker(pool: pg.Pool, tasks: Record<string, Task>, lo
     }),
     taskList: Object.fromEntries(Object.entries(tasks).map(([name, task]) => [name, (payload) => task(payload as never)])),
   })
-  return { stop: () => runner.stop() }
+}
+
+/**
+ * Resolves when a runner has ended, or when nobody in it could ask for a job twice in a row: it looks its tasks up once,
+ * and when the database was away at that moment, it fails for ever.
+ */
+function givesUp({ promise, events }: Runner) {
+  return new Promise<void>((resolve) => {
+    let failures = 0
+    events.on('worker:getJob:error', () => ++failures >= 2 * concurrency && resolve())
+    for (const success of ['worker:getJob:empty', 'job:start'] as const) {
+      events.on(success, () => {
+        failures = 0
+      })
+    }
+    promise.then(resolve, () => resolve())
+  })
+}
+
+async function end(runner: Runner) {
+  // One that ended by itself cannot be stopped again.
+  await runner.stop().catch(() => {})
 }

@@ -17,6 +17,7 @@ export const api = group('Administration', [
     '/admin/users',
     {
       operation: 'enterprise-admin/create-user',
+      permission: 'classic',
       summary: 'Make a user; without a password they act by tokens only',
       scopes,
       viewer: 'site_admin',
@@ -41,6 +42,7 @@ export const api = group('Administration', [
     '/admin/organizations',
     {
       operation: 'enterprise-admin/create-org',
+      permission: 'classic',
       summary: 'Make an organization with a first owner',
       scopes,
       viewer: 'site_admin',
@@ -64,6 +66,7 @@ export const api = group('Administration', [
     '/admin/users/{username}/authorizations',
     {
       operation: 'enterprise-admin/create-impersonation-o-auth-token',
+      permission: 'classic',
       summary: 'Make a token that acts for a user; shown once',
       scopes,
       viewer: 'site_admin',
@@ -93,6 +96,7 @@ export const api = group('Administration', [
     '/admin/users/{username}/authorizations',
     {
       operation: 'enterprise-admin/delete-impersonation-o-auth-token',
+      permission: 'classic',
       summary: 'End all tokens that site admins made for a user',
       scopes,
       viewer: 'site_admin',
@@ -106,6 +110,7 @@ export const api = group('Administration', [
     '/users/{username}/site_admin',
     {
       operation: 'enterprise-admin/promote-user-to-be-site-administrator',
+      permission: 'classic',
       summary: 'Make a user a site admin',
       scopes,
       viewer: 'site_admin',
@@ -120,6 +125,7 @@ export const api = group('Administration', [
     '/users/{username}/site_admin',
     {
       operation: 'enterprise-admin/demote-site-administrator',
+      permission: 'classic',
       summary: 'Make a site admin an ordinary user',
       scopes,
       viewer: 'site_admin',

@@ -27,6 +27,7 @@ export const api = group('Collaborators', [
     '/repos/{owner}/{repo}/collaborators',
     {
       operation: 'repos/list-collaborators',
+      permission: 'metadata:read',
       summary: 'Everyone with access by name, for those who may push',
       scopes,
       access: 'push',
@@ -41,6 +42,7 @@ export const api = group('Collaborators', [
     '/repos/{owner}/{repo}/collaborators/{username}',
     {
       operation: 'repos/check-collaborator',
+      permission: 'metadata:read',
       summary: 'Whether someone is a collaborator: 204, or 404',
       scopes,
       access: 'push',
@@ -54,6 +56,7 @@ export const api = group('Collaborators', [
     '/repos/{owner}/{repo}/collaborators/{username}',
     {
       operation: 'repos/add-collaborator',
+      permission: 'administration:write',
       summary: 'Invite a collaborator (201), or change what one may do (204)',
       scopes,
       access: 'admin',
@@ -70,6 +73,7 @@ export const api = group('Collaborators', [
     '/repos/{owner}/{repo}/collaborators/{username}',
     {
       operation: 'repos/remove-collaborator',
+      permission: 'administration:write',
       summary: "End a collaborator's access, or one's own",
       scopes,
       answers: { 204: Nothing },
@@ -83,6 +87,7 @@ export const api = group('Collaborators', [
     '/repos/{owner}/{repo}/collaborators/{username}/permission',
     {
       operation: 'repos/get-collaborator-permission-level',
+      permission: 'metadata:read',
       summary: 'What someone may do in a repository',
       scopes,
       access: 'push',
@@ -97,6 +102,7 @@ export const api = group('Collaborators', [
     '/repos/{owner}/{repo}/invitations',
     {
       operation: 'repos/list-invitations',
+      permission: 'administration:read',
       summary: 'Invitations that are not accepted yet',
       scopes,
       access: 'admin',
@@ -110,6 +116,7 @@ export const api = group('Collaborators', [
     '/repos/{owner}/{repo}/invitations/{invitation_id}',
     {
       operation: 'repos/update-invitation',
+      permission: 'administration:write',
       summary: 'Change what an invitation offers',
       scopes,
       access: 'admin',
@@ -123,6 +130,7 @@ export const api = group('Collaborators', [
     '/repos/{owner}/{repo}/invitations/{invitation_id}',
     {
       operation: 'repos/delete-invitation',
+      permission: 'administration:write',
       summary: 'Take an invitation back',
       scopes,
       access: 'admin',
@@ -134,6 +142,7 @@ export const api = group('Collaborators', [
     '/user/repository_invitations',
     {
       operation: 'repos/list-invitations-for-authenticated-user',
+      permission: 'invitations:read',
       summary: "The caller's open invitations",
       scopes: ['repo', 'repo:invite'],
       list: true,
@@ -158,6 +167,7 @@ export const api = group('Collaborators', [
     '/user/repository_invitations/{invitation_id}',
     {
       operation: 'repos/accept-invitation-for-authenticated-user',
+      permission: 'invitations:write',
       summary: 'Accept an invitation',
       scopes: ['public_repo', 'repo', 'repo:invite'],
       answers: { 204: Nothing },
@@ -168,6 +178,7 @@ export const api = group('Collaborators', [
     '/user/repository_invitations/{invitation_id}',
     {
       operation: 'repos/decline-invitation-for-authenticated-user',
+      permission: 'invitations:write',
       summary: 'Decline an invitation',
       scopes: ['public_repo', 'repo', 'repo:invite'],
       answers: { 204: Nothing },

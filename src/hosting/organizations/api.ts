@@ -32,6 +32,7 @@ export const api = group('Organizations', [
     '/orgs/{org}',
     {
       operation: 'orgs/get',
+      permission: 'any',
       summary: 'An organization; its members see more of it',
       viewer: 'optional',
       optional_scopes: ['read:org'],
@@ -43,6 +44,7 @@ export const api = group('Organizations', [
     '/orgs/{org}',
     {
       operation: 'orgs/update',
+      permission: 'organization_administration:write',
       summary: "Change an organization's profile",
       scopes: ['admin:org'],
       org_role: 'owner',
@@ -70,6 +72,7 @@ export const api = group('Organizations', [
     '/user/orgs',
     {
       operation: 'orgs/list-for-authenticated-user',
+      permission: 'any',
       summary: 'Organizations the caller is a member of',
       scopes: ['read:org', 'user'],
       list: true,
@@ -82,6 +85,7 @@ export const api = group('Organizations', [
     '/users/{username}/orgs',
     {
       operation: 'orgs/list-for-user',
+      permission: 'any',
       summary: 'Organizations a user shows to be a member of',
       viewer: 'optional',
       list: true,
@@ -94,6 +98,7 @@ export const api = group('Organizations', [
     '/orgs/{org}/members',
     {
       operation: 'orgs/list-members',
+      permission: 'members:read',
       summary: 'Members; outsiders see those who show it',
       viewer: 'optional',
       optional_scopes: ['read:org'],
@@ -108,6 +113,7 @@ export const api = group('Organizations', [
     '/orgs/{org}/members/{username}',
     {
       operation: 'orgs/check-membership-for-user',
+      permission: 'members:read',
       summary: 'Whether a user is a member: 204, or 404',
       optional_scopes: ['read:org'],
       org_role: 'member',
@@ -122,6 +128,7 @@ export const api = group('Organizations', [
     '/orgs/{org}/members/{username}',
     {
       operation: 'orgs/remove-member',
+      permission: 'members:write',
       summary: 'Remove a member',
       scopes: ['admin:org'],
       org_role: 'owner',
@@ -133,6 +140,7 @@ export const api = group('Organizations', [
     '/orgs/{org}/public_members',
     {
       operation: 'orgs/list-public-members',
+      permission: 'any',
       summary: 'Members who show it',
       viewer: 'optional',
       list: true,
@@ -145,6 +153,7 @@ export const api = group('Organizations', [
     '/orgs/{org}/public_members/{username}',
     {
       operation: 'orgs/set-public-membership-for-authenticated-user',
+      permission: 'members:write',
       summary: "Show one's own membership to everyone",
       scopes: ['write:org'],
       answers: { 204: Nothing },
@@ -158,6 +167,7 @@ export const api = group('Organizations', [
     '/orgs/{org}/public_members/{username}',
     {
       operation: 'orgs/remove-public-membership-for-authenticated-user',
+      permission: 'members:write',
       summary: "Hide one's own membership",
       scopes: ['write:org'],
       answers: { 204: Nothing },
@@ -171,6 +181,7 @@ export const api = group('Organizations', [
     '/orgs/{org}/memberships/{username}',
     {
       operation: 'orgs/get-membership-for-user',
+      permission: 'members:read',
       summary: "A user's membership, for members",
       scopes: ['read:org'],
       org_role: 'member',
@@ -186,6 +197,7 @@ export const api = group('Organizations', [
     '/orgs/{org}/memberships/{username}',
     {
       operation: 'orgs/set-membership-for-user',
+      permission: 'members:write',
       summary: 'Add a member at once, or change their role',
       scopes: ['admin:org'],
       org_role: 'owner',
@@ -198,6 +210,7 @@ export const api = group('Organizations', [
     '/orgs/{org}/memberships/{username}',
     {
       operation: 'orgs/remove-membership-for-user',
+      permission: 'members:write',
       summary: 'Remove a member, or leave',
       scopes: ['admin:org', 'write:org'],
       org_role: 'member',
@@ -212,6 +225,7 @@ export const api = group('Organizations', [
     '/user/memberships/orgs',
     {
       operation: 'orgs/list-memberships-for-authenticated-user',
+      permission: 'members:read',
       summary: "The caller's memberships",
       scopes: ['read:org', 'user'],
       list: true,
@@ -226,6 +240,7 @@ export const api = group('Organizations', [
     '/user/memberships/orgs/{org}',
     {
       operation: 'orgs/get-membership-for-authenticated-user',
+      permission: 'members:read',
       summary: "The caller's membership",
       scopes: ['read:org', 'user'],
       answers: { 200: OrganizationMembership },

@@ -25,6 +25,7 @@ export const api = group('People', [
     '/user',
     {
       operation: 'users/get-authenticated',
+      permission: 'any',
       summary: 'The caller; with a scope for it, also what only they see',
       optional_scopes: ['read:user', 'user'],
       answers: { 200: AuthenticatedUser },
@@ -38,6 +39,7 @@ export const api = group('People', [
     '/user',
     {
       operation: 'users/update-authenticated',
+      permission: 'profile:write',
       summary: "Change the caller's profile",
       scopes: ['user'],
       body: Profile,
@@ -52,6 +54,7 @@ export const api = group('People', [
     '/users/{username}',
     {
       operation: 'users/get-by-username',
+      permission: 'any',
       summary: 'A user or an organization',
       viewer: 'optional',
       answers: { 200: PublicUser },
@@ -62,6 +65,7 @@ export const api = group('People', [
     '/users/{username}/followers',
     {
       operation: 'users/list-followers-for-user',
+      permission: 'any',
       summary: 'Who follows a user',
       viewer: 'optional',
       list: true,
@@ -73,6 +77,7 @@ export const api = group('People', [
     '/users/{username}/following',
     {
       operation: 'users/list-following-for-user',
+      permission: 'any',
       summary: 'Whom a user follows',
       viewer: 'optional',
       list: true,
@@ -84,6 +89,7 @@ export const api = group('People', [
     '/users/{username}/following/{target_user}',
     {
       operation: 'users/check-following-for-user',
+      permission: 'any',
       summary: 'Whether a user follows another: 204, or 404',
       viewer: 'optional',
       answers: { 204: Nothing },
@@ -96,6 +102,7 @@ export const api = group('People', [
     '/user/followers',
     {
       operation: 'users/list-followers-for-authenticated-user',
+      permission: 'followers:read',
       summary: 'Who follows the caller',
       list: true,
       answers: { 200: People },
@@ -106,6 +113,7 @@ export const api = group('People', [
     '/user/following',
     {
       operation: 'users/list-followed-by-authenticated-user',
+      permission: 'followers:read',
       summary: 'Whom the caller follows',
       list: true,
       answers: { 200: People },
@@ -116,6 +124,7 @@ export const api = group('People', [
     '/user/following/{username}',
     {
       operation: 'users/check-person-is-followed-by-authenticated',
+      permission: 'followers:read',
       summary: 'Whether the caller follows a user: 204, or 404',
       answers: { 204: Nothing },
     },
@@ -127,6 +136,7 @@ export const api = group('People', [
     '/user/following/{username}',
     {
       operation: 'users/follow',
+      permission: 'followers:write',
       summary: 'Follow a user',
       scopes: ['user:follow'],
       answers: { 204: Nothing },
@@ -137,6 +147,7 @@ export const api = group('People', [
     '/user/following/{username}',
     {
       operation: 'users/unfollow',
+      permission: 'followers:write',
       summary: 'Stop following a user',
       scopes: ['user:follow'],
       answers: { 204: Nothing },

@@ -72,6 +72,7 @@ export const api = group('Repositories', [
     '/repos/{owner}/{repo}',
     {
       operation: 'repos/get',
+      permission: 'metadata:read',
       summary: 'A repository',
       viewer: 'optional',
       optional_scopes: ['repo'],
@@ -83,6 +84,7 @@ export const api = group('Repositories', [
     '/repos/{owner}/{repo}',
     {
       operation: 'repos/update',
+      permission: 'administration:write',
       summary: 'Change a repository; its old name goes on leading to it',
       scopes: ['public_repo', 'repo'],
       access: 'admin',
@@ -109,6 +111,7 @@ export const api = group('Repositories', [
     '/repos/{owner}/{repo}',
     {
       operation: 'repos/delete',
+      permission: 'administration:write',
       summary: 'Delete a repository; its forks stay',
       scopes: ['delete_repo'],
       access: 'admin',
@@ -120,6 +123,7 @@ export const api = group('Repositories', [
     '/repos/{owner}/{repo}/transfer',
     {
       operation: 'repos/transfer',
+      permission: 'administration:write',
       summary: 'Give a repository to another account; its old address goes on leading to it',
       scopes: ['public_repo', 'repo'],
       access: 'admin',
@@ -135,6 +139,7 @@ export const api = group('Repositories', [
     '/repos/{owner}/{repo}/forks',
     {
       operation: 'repos/list-forks',
+      permission: 'metadata:read',
       summary: 'Forks of a repository',
       viewer: 'optional',
       query: { sort: choice('newest', 'oldest', 'stargazers', 'watchers') },
@@ -148,6 +153,7 @@ export const api = group('Repositories', [
     '/repos/{owner}/{repo}/forks',
     {
       operation: 'repos/create-fork',
+      permission: 'administration:write',
       summary: 'Fork a repository; its contents follow in the background',
       scopes: ['public_repo', 'repo'],
       body: Type.Partial(Type.Object({ organization: Type.String(), name: Name, default_branch_only: Type.Boolean() })),
@@ -164,6 +170,7 @@ export const api = group('Repositories', [
     '/user/repos',
     {
       operation: 'repos/list-for-authenticated-user',
+      permission: 'metadata:read',
       summary: 'Repositories the caller has access to by name',
       optional_scopes: ['repo'],
       query: {
@@ -189,6 +196,7 @@ export const api = group('Repositories', [
     '/user/repos',
     {
       operation: 'repos/create-for-authenticated-user',
+      permission: 'administration:write',
       summary: 'Make a repository of one’s own',
       scopes: ['public_repo', 'repo'],
       body: NewRepositoryBody,
@@ -205,6 +213,7 @@ export const api = group('Repositories', [
     '/users/{username}/repos',
     {
       operation: 'repos/list-for-user',
+      permission: 'any',
       summary: 'Repositories a user owns, as far as the caller may see them',
       viewer: 'optional',
       query: sorting,
@@ -220,6 +229,7 @@ export const api = group('Repositories', [
     '/orgs/{org}/repos',
     {
       operation: 'repos/list-for-org',
+      permission: 'metadata:read',
       summary: 'Repositories of an organization, as far as the caller may see them',
       viewer: 'optional',
       query: { sort: choice('created', 'updated', 'pushed', 'full_name'), direction: choice('', 'asc', 'desc') },
@@ -235,6 +245,7 @@ export const api = group('Repositories', [
     '/orgs/{org}/repos',
     {
       operation: 'repos/create-in-org',
+      permission: 'administration:write',
       summary: 'Make a repository in an organization, as a member',
       scopes: ['public_repo', 'repo'],
       org_role: 'member',

@@ -43,6 +43,7 @@ export const api = group('Teams', [
     '/orgs/{org}/teams',
     {
       operation: 'teams/list',
+      permission: 'members:read',
       summary: 'Teams of an organization, for its members',
       scopes: ['read:org'],
       org_role: 'member',
@@ -55,6 +56,7 @@ export const api = group('Teams', [
     '/orgs/{org}/teams',
     {
       operation: 'teams/create',
+      permission: 'members:write',
       summary: 'Make a team; the caller becomes its first maintainer',
       scopes: ['write:org'],
       org_role: 'member',
@@ -69,13 +71,20 @@ export const api = group('Teams', [
   ),
   get(
     '/orgs/{org}/teams/{team_slug}',
-    { operation: 'teams/get-by-name', summary: 'A team', scopes: ['read:org'], answers: { 200: FullTeam } },
+    {
+      operation: 'teams/get-by-name',
+      permission: 'members:read',
+      summary: 'A team',
+      scopes: ['read:org'],
+      answers: { 200: FullTeam },
+    },
     ({ db, org, team, wire }) => whole(db, org, team, wire),
   ),
   patch(
     '/orgs/{org}/teams/{team_slug}',
     {
       operation: 'teams/update-in-org',
+      permission: 'members:write',
       summary: 'Change a team; its slug follows its name',
       scopes: ['write:org'],
       body: Type.Partial(
@@ -90,7 +99,13 @@ export const api = group('Teams', [
   ),
   del(
     '/orgs/{org}/teams/{team_slug}',
-    { operation: 'teams/delete-in-org', summary: 'Delete a team', scopes: ['write:org'], answers: { 204: Nothing } },
+    {
+      operation: 'teams/delete-in-org',
+      permission: 'members:write',
+      summary: 'Delete a team',
+      scopes: ['write:org'],
+      answers: { 204: Nothing },
+    },
     ({ db, org, team }) => {
       checkMaintainer(org, team)
       return deleteTeam(db, team)
@@ -100,6 +115,7 @@ export const api = group('Teams', [
     '/orgs/{org}/teams/{team_slug}/members',
     {
       operation: 'teams/list-members-in-org',
+      permission: 'members:read',
       summary: 'Members of a team',
       scopes: ['read:org'],
       query: { role: choice('all', 'maintainer', 'member') },
@@ -113,6 +129,7 @@ export const api = group('Teams', [
     '/orgs/{org}/teams/{team_slug}/memberships/{username}',
     {
       operation: 'teams/get-membership-for-user-in-org',
+      permission: 'members:read',
       summary: "A user's role in a team",
       scopes: ['read:org'],
       answers: { 200: TeamMembership },
@@ -127,6 +144,7 @@ export const api = group('Teams', [
     '/orgs/{org}/teams/{team_slug}/memberships/{username}',
     {
       operation: 'teams/add-or-update-membership-for-user-in-org',
+      permission: 'members:write',
       summary: 'Add someone to a team, or change their role in it',
       scopes: ['write:org'],
       body: Type.Object({ role: Type.Optional(Type.Unsafe<TeamRole>({ type: 'string', enum: ['member', 'maintainer'] })) }),
@@ -143,6 +161,7 @@ export const api = group('Teams', [
     '/orgs/{org}/teams/{team_slug}/memberships/{username}',
     {
       operation: 'teams/remove-membership-for-user-in-org',
+      permission: 'members:write',
       summary: 'Remove someone from a team, or leave it',
       scopes: ['write:org'],
       answers: { 204: Nothing },
@@ -156,6 +175,7 @@ export const api = group('Teams', [
     '/orgs/{org}/teams/{team_slug}/repos',
     {
       operation: 'teams/list-repos-in-org',
+      permission: 'members:read',
       summary: 'Repositories a team has access to',
       scopes: ['read:org'],
       list: true,
@@ -168,6 +188,7 @@ export const api = group('Teams', [
     '/orgs/{org}/teams/{team_slug}/repos/{owner}/{repo}',
     {
       operation: 'teams/check-permissions-for-repo-in-org',
+      permission: 'members:read',
       summary: 'Whether a team has access to a repository: 204 (200 with the repository media type), or 404',
       scopes: ['read:org'],
       answers: { 204: Nothing, 200: Type.Object({ ...RepositorySchema.properties, role_name: Type.String() }) },
@@ -184,6 +205,7 @@ export const api = group('Teams', [
     '/orgs/{org}/teams/{team_slug}/repos/{owner}/{repo}',
     {
       operation: 'teams/add-or-update-repo-permissions-in-org',
+      permission: 'members:write',
       summary: 'Give a team access to a repository, `pull` unless named',
       scopes: ['write:org'],
       access: 'admin',
@@ -196,6 +218,7 @@ export const api = group('Teams', [
     '/orgs/{org}/teams/{team_slug}/repos/{owner}/{repo}',
     {
       operation: 'teams/remove-repo-in-org',
+      permission: 'members:write',
       summary: "End a team's access to a repository",
       scopes: ['write:org'],
       answers: { 204: Nothing },
@@ -209,6 +232,7 @@ export const api = group('Teams', [
     '/user/teams',
     {
       operation: 'teams/list-for-authenticated-user',
+      permission: 'classic',
       summary: "The caller's teams in all organizations",
       scopes: ['read:org', 'repo', 'user'],
       list: true,
@@ -232,6 +256,7 @@ export const api = group('Teams', [
     '/repos/{owner}/{repo}/teams',
     {
       operation: 'repos/list-teams',
+      permission: 'administration:read',
       summary: 'Teams with access to a repository, for its admins',
       scopes: ['repo'],
       access: 'admin',

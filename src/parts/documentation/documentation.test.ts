@@ -21,7 +21,10 @@ test('the reference can be read, filtered and linked to, in a browser that loads
   await page.locator('nav li:visible a').click()
   assert.equal(new URL(page.url()).hash, '#repos/transfer')
   await page.locator('[id="repos/transfer"] summary').click()
-  assert.match(await page.locator('[id="repos/transfer"] pre').innerText(), /curl -X POST .*\/repos\/\{owner\}\/\{repo\}\/transfer/)
+  assert.match(
+    (await page.locator('[id="repos/transfer"] pre').textContent()) ?? '',
+    /curl -X POST .*\/repos\/\{owner\}\/\{repo\}\/transfer/,
+  )
   await browser.picture('docs-transfer')
   await page.getByPlaceholder('Filter operations').fill('')
   assert.equal(await visible(), all)
@@ -38,7 +41,7 @@ test('the first page leads on, and what has no page says so', async () => {
   assert.match(page.url(), /\/docs$/)
   const lost = await page.goto(`${forge.web}/no/such/page`)
   assert.equal(lost?.status(), 404)
-  assert.match(await page.innerText('h1'), /no such page/)
+  assert.match((await page.textContent('h1')) ?? '', /no such page/)
 })
 
 test('every account has a picture', async () => {

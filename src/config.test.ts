@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { readSettings, settings, unknownSettings } from './config.ts'
+
+test("the README's table has exactly the settings, with their defaults and descriptions", () => {
+  const readme = readFileSync(join(import.meta.dirname, '..', 'README.md'), 'utf8')
+  const [, table = ''] = /^\| Setting +\| Default +\| What it does +\|\n\|[-| :]+\|\n((?:\|.*\n)+)/m.exec(readme) ?? []
+  const rows = table
+    .trimEnd()
+    .split('\n')
+    .map((row) =>
+      row
+        .split('|')
+        .map((cell) => cell.trim())
+        .slice(1, -1),
+    )
+  const wanted = Object.entries(settings).map(([name, { fallback, about }]) => [
+    `\`${name}\``,
+    fallback ? `\`${fallback}\`` : 'unset',
+    about,
+  ])
+  assert.deepEqual(rows, wanted)
+})
+
+test('with nothing set, every setting has its default', () => {
+  const defaults = readSettings({})
+  assert.deepEqual(Object.keys(defaults), Object.keys(settings))
+  assert.equal(defaults.BELFRY_HOST, '127.0.0.1')
+  assert.equal(defaults.BELFRY_PORT, 3000)
+  assert.equal(defaults.BELFRY_VERSIONED_PORT, 3001)
+  assert.equal(defaults.BELFRY_DATA, join(process.cwd(), 'data'))
+  assert.equal(defaults.DATABASE_URL, null)
+  assert.deepEqual(defaults.BELFRY_ROLES, ['web', 'worker'])
+  assert.ok(Object.isFrozen(defaults))
+})
+
+test('an empty value is none, and spaces around one do not count', () => {
+  const read = readSettings({ BELFRY_PORT: '', BELFRY_HOST: '  ', BELFRY_ROLES: ' web , worker ', BELFRY_LOG: 'warn\n' })
+  assert.equal(read.BELFRY_PORT, 3000)
+  assert.equal(read.BELFRY_HOST, '127.0.0.1')
+  assert.deepEqual(read.BELFRY_ROLES, ['web', 'worker'])
+  assert.equal(read.BELFRY_LOG, 'warn')
+})
+
+const right: [string, string, unknown][] = [
+  ['BELFRY_HOST', '::', '::'],
+  ['BELFRY_HOST', 'belfry.example', 'belfry.example'],
+  ['BELFRY_PORT', '0', 0],
+  ['BELFRY_PORT', '65535', 65535],
+  ['BELFRY_URL', 'https://belfry.example', new URL('https://belfry.example')],
+  ['DATABASE_URL', 'postgresql:///belfry?host=/run/postgresql', 'postgresql:///belfry?host=/run/postgresql'],
+  ['BELFRY_ROLES', 'worker', ['worker']],
+  ['BELFRY_TRUSTED_PROXIES', 'none', []],
+  ['BELFRY_TRUSTED_PROXIES', 'loopback, 10.0.0.0/8,::1/128', ['loopback', '10.0.0.0/8', '::1/128']],
+]
+for (const [name, text, value] of right) {
+  test(`${name} may be "${text}"`, () => assert.deepEqual(readSettings({ [name]: text })[name as keyof typeof settings], value))
+}
+
+const wrong: [string, string][] = [
+  ['BELFRY_HOST', 'http://127.0.0.1'],
+  ['BELFRY_PORT', '-1'],
+  ['BELFRY_PORT', '3e3'],
+  ['BELFRY_PORT', '0x1f'],
+  ['BELFRY_URL', 'belfry.example'],
+  ['BELFRY_URL', 'https://ada:secret@belfry.example'],
+  ['BELFRY_URL', 'https://belfry.example/?a=b'],
+  ['DATABASE_URL', 'http://belfry.example'],
+  ['BELFRY_ADMIN_TOKEN', 'short'],
+  ['BELFRY_ADMIN_TOKEN', 'with a space in its middle, alas'],
+  ['BELFRY_ROLES', 'web,'],
+  ['BELFRY_RATE_LIMIT', 'ON'],
+  ['BELFRY_TRUSTED_PROXIES', '10.0.0.0/8/8'],
+  ['BELFRY_TRUSTED_PROXIES', 'everyone'],
+  ['BELFRY_LOG', 'verbose'],
+]
+for (const [name, text] of wrong) {
+  test(`${name} may not be "${text}"`, () => {
+    assert.throws(() => readSettings({ [name]: text }), { message: new RegExp(`^${name} is .+: it must be .+\\.$`) })
+  })
+}
+
+test('a name that looks like a setting and is none is noticed', () => {
+  assert.deepEqual(unknownSettings({ BELFRY_PROT: '1', BELFRY_PORT: '1', HOME: '/' }), ['BELFRY_PROT'])
+})

@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { loadDemo } from '#demo.ts'
+import { git } from '#hosting/git/git.ts'
+import { openForge } from './forge.ts'
+
+test('the demo has people, an organization with a team, repositories with commits, stars and follows; once', async () => {
+  await using forge = await openForge()
+  const tokens = await loadDemo(forge.belfry)
+  const ada = forge.nobody.with({ authorization: `token ${tokens.ada}` })
+  assert.equal((await ada.read('/user')).name, 'Ada Byron')
+  assert.equal((await ada.read('/users/ada')).followers, 3)
+  const engine = await forge.nobody.read('/repos/ada/engine')
+  assert.equal(engine.stargazers_count, 3)
+  assert.ok(engine.size > 0)
+  const log = await git(['-C', forge.belfry.storage.pathOf(engine.id), 'log', '--format=%an: %s', 'main'])
+  assert.deepEqual(log.trim().split('\n'), ['Ben Okafor: Count from nought', 'Ada Byron: Describe the mill', 'Ada Byron: Begin'])
+  assert.equal((await forge.nobody.get('/repos/clockwork/ledger')).status, 404)
+  assert.equal((await ada.read('/repos/clockwork/ledger')).permissions.push, true)
+  assert.deepEqual(
+    (await ada.read('/orgs/clockwork/teams')).map((team: { slug: string }) => team.slug),
+    ['ringers'],
+  )
+  assert.deepEqual(await loadDemo(forge.belfry), {})
+})

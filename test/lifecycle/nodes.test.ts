@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict'
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { childrenOf, freePort, until } from '#test/machine.ts'
+import { type BelfryProcess, Host, newToken, openDatabase } from '#test/process.ts'
+
+test('two nodes that start at once on an empty database migrate it once, and start no PostgreSQL of their own', async () => {
+  await using host = await Host.open()
+  await using database = await openDatabase({ empty: true })
+  const settings = { DATABASE_URL: database.url }
+  const nodes = await Promise.all([host.start({ settings }), host.start({ settings })])
+
+  const applied = await database.query('select name from migrations order by name')
+  const files = readdirSync(join(import.meta.dirname, '..', '..', 'migrations'))
+  assert.deepEqual(
+    applied.map(({ name }) => name),
+    files.filter((name) => name.endsWith('.sql')).sort(),
+  )
+  assert.equal(nodes.flatMap((node) => node.logged).filter(({ msg }) => msg === 'migrated').length, 1)
+
+  assert.equal(nodes.filter((node) => node.admin.token).length, 1, 'one of them made the admin, and tells of it')
+  const token = nodes.map((node) => node.admin.token).join('')
+  for (const node of nodes) {
+    assert.equal((await node.get('/api/v3/user', token)).status, 200)
+    assert.match(node.stdout, /the server that DATABASE_URL names/)
+    assert.deepEqual(childrenOf(node.pid), [])
+    assert.equal(await node.stop(), '0')
+  }
+  assert.ok(!existsSync(host.cluster))
+})
+
+test('a database that is newer than the program is refused in one line', async () => {
+  await using host = await Host.open()
+  await using database = await openDatabase()
+  await database.query("insert into migrations (name) values ('9999_from_tomorrow.sql')")
+  const belfry = await host.run({ settings: { DATABASE_URL: database.url } })
+  assert.equal(belfry.end, '1')
+  assert.equal(belfry.stdout, '')
+  assert.match(belfry.stderr, /^The database is newer than this Belfry \(it has 9999_from_tomorrow\.sql\)\. .*\n$/)
+})
+
+test('a DATABASE_URL that cannot be used is told in one line, without the password', async () => {
+  await using host = await Host.open()
+  const port = await freePort()
+  const urls = [
+    `postgres://belfry:hunter2secret@127.0.0.1:${port}/belfry`,
+    `postgres://belfry:hunter2secret@localhost:${port}/belfry`,
+    'postgres://belfry:hunter2secret@no-such-host.invalid/belfry',
+    'postgres://belfry:hunter2secret%zz@127.0.0.1/belfry',
+    'postgres://belfry:hunter2secret@127.0.0.1/belfry?sslmode=verify-full&sslrootcert=/nowhere',
+    'mysql://belfry:hunter2secret@127.0.0.1/belfry',
+  ]
+  for (const belfry of await Promise.all(urls.map((DATABASE_URL) => host.run({ settings: { DATABASE_URL } })))) {
+    assert.equal(belfry.end, '1')
+    assert.equal(belfry.stdout, '')
+    assert.match(belfry.stderr, /^DATABASE_URL (names a server that cannot be used: .+|is set to something else: .+)\.\n$/)
+    assert.doesNotMatch(belfry.stderr, /hunter2secret/)
+  }
+})
+
+test('a database in which Belfry may make no tables is told in one line', async () => {
+  await using host = await Host.open()
+  await using database = await openDatabase({ empty: true })
+  const name = `guest_${Date.now()}`
+  await database.query(`create role ${name}; grant ${name} to current_user; grant usage on schema public to public`)
+  try {
+    const url = `${database.url}?options=${encodeURIComponent(`-c role=${name}`)}`
+    const belfry = await host.run({ settings: { DATABASE_URL: url } })
+    assert.equal(belfry.end, '1')
+    assert.match(belfry.stderr, /^Belfry may not set up the database: permission denied for .+\n$/)
+  } finally {
+    await database.query(`drop owned by ${name}; drop role ${name}`)
+  }
+})
+
+test('a web node runs no jobs and a worker node answers no requests; together they do both', async () => {
+  await using host = await Host.open()
+  await using database = await openDatabase()
+  const settings = { DATABASE_URL: database.url, BELFRY_ADMIN_TOKEN: newToken() }
+  const web = await host.start({ settings: { ...settings, BELFRY_ROLES: 'web' } })
+  const fork = await forkSomething(web, settings.BELFRY_ADMIN_TOKEN)
+  const jobs = () => database.query('select attempts, locked_at from graphile_worker.jobs')
+  assert.deepEqual(await jobs(), [{ attempts: 0, locked_at: null }])
+  assert.equal(repositoriesOnDisk(host).includes(`${fork}.git`), false)
+
+  const port = `${await freePort()}`
+  const ready = /worker only: this process answers no requests/
+  const worker = await host.start({ settings: { ...settings, BELFRY_ROLES: 'worker', BELFRY_PORT: port }, ready })
+  assert.doesNotMatch(worker.stdout, /https?:/)
+  for (const address of [`http://127.0.0.1:${port}/`, `${worker.versioned}/`]) {
+    await assert.rejects(fetch(address), (error: Error) => (error.cause as { code: string }).code === 'ECONNREFUSED')
+  }
+  await until('the job is done', async () => (await jobs()).length === 0)
+  assert.ok(repositoriesOnDisk(host).includes(`${fork}.git`))
+  assert.equal(await worker.stop(), '0')
+})
+
+test('a node outlives a database that closes its sessions, even while its worker looks for its first job', async () => {
+  await using host = await Host.open()
+  await using database = await openDatabase()
+  const token = newToken()
+  const rival = await database.connect()
+  try {
+    // What a worker looks up first is out of its reach, so that the cut finds it there.
+    await rival.query('begin; lock table graphile_worker._private_tasks')
+    const node = await host.start({ settings: { DATABASE_URL: database.url, BELFRY_ADMIN_TOKEN: token } })
+    const sessions = "from pg_stat_activity where datname = current_database() and application_name = 'belfry'"
+    const waiting = `select ${sessions} and wait_event_type = 'Lock'`
+    await until('the worker waits', async () => (await database.query(waiting)).length > 0)
+    await database.query(`select pg_terminate_backend(pid) ${sessions}`)
+    await rival.query('rollback')
+    await until('it answers again', async () => (await node.get('/api/v3/user', token)).status === 200)
+    await forkSomething(node, token)
+    await until('it runs jobs again', async () => (await database.query('select from graphile_worker.jobs')).length === 0)
+    assert.equal(await node.stop(), '0')
+  } finally {
+    await rival.end()
+  }
+})
+
+/** Gives the id of the fork, whose contents a job is to copy. */
+async function forkSomething(node: BelfryProcess, admin: string) {
+  const made = async (path: string, token: string, body: object) => {
+    const answer = await node.post(`/api/v3${path}`, token, body)
+    assert.ok(answer.ok, `${path}: ${answer.status}`)
+    return (await answer.json()) as { id: number; token: string }
+  }
+  await made('/admin/users', admin, { login: 'ben', email: 'ben@example.com' })
+  const { token } = await made('/admin/users/ben/authorizations', admin, { scopes: ['repo'] })
+  await made('/user/repos', admin, { name: 'engine', auto_init: true })
+  return (await made('/repos/admin/engine/forks', token, {})).id
+}
+
+function repositoriesOnDisk({ data }: Host) {
+  return readdirSync(join(data, 'repositories'), { recursive: true }).map((path) => `${path}`.split('/').at(-1))
+}

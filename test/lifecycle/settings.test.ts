@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { test } from 'node:test'
+import { settings as known } from '#config.ts'
+import { processesIn } from '#test/machine.ts'
+import { Host, newToken, openDatabase } from '#test/process.ts'
+
+const wrong: Record<keyof typeof known, { value: string; shown?: string; says: RegExp }> = {
+  BELFRY_HOST: { value: 'not a host', says: /an IP address or a host name/ },
+  BELFRY_PORT: { value: '65536', says: /a port number from 0 to 65535/ },
+  BELFRY_VERSIONED_PORT: { value: '3001.5', says: /a port number from 0 to 65535/ },
+  BELFRY_URL: { value: 'https://belfry.example/below', says: /an http or https address without a path/ },
+  BELFRY_VERSIONED_URL: { value: 'ftp://belfry.example', says: /an http or https address without a path/ },
+  BELFRY_DATA: { value: '/dev/null/data', says: /a folder that Belfry can make and write to/ },
+  DATABASE_URL: { value: 'hunter2://secret', says: /a postgres:\/\/ address/ },
+  BELFRY_ADMIN_TOKEN: { value: 'hunter2secret', says: /at least 20 printable characters/ },
+  BELFRY_ROLES: { value: 'web,cook', says: /web, worker, or both/ },
+  BELFRY_RATE_LIMIT: { value: 'maybe\nnot', shown: '"maybe\\nnot"', says: /on or off/ },
+  BELFRY_METRICS_TOKEN: { value: 'hunter2secret', says: /at least 20 printable characters/ },
+  BELFRY_TRUSTED_PROXIES: { value: '10.0.0.0/33', says: /IP addresses, CIDR ranges/ },
+  BELFRY_LOG: { value: 'loud', says: /one of fatal, error, warn, info, debug, trace, silent/ },
+}
+
+test('a wrong value of any setting is one line with its name, the value and what is allowed, and exit 1', async () => {
+  await using host = await Host.open()
+  const runs = Object.entries(wrong).map(async ([name, { value, shown, says }]) => {
+    const belfry = await host.run({ settings: { [name]: value } })
+    const secret = known[name as keyof typeof known].secret
+    assert.equal(belfry.end, '1', name)
+    assert.equal(belfry.stdout, '', name)
+    assert.match(belfry.stderr, /^[^\n]+\n$/, name)
+    assert.ok(
+      belfry.stderr.startsWith(`${name} is ${secret ? 'set to something else' : (shown ?? `"${value}"`)}: `),
+      belfry.stderr,
+    )
+    assert.match(belfry.stderr, says)
+    if (secret) assert.ok(!belfry.stderr.includes('hunter2'))
+  })
+  await Promise.all(runs)
+})
+
+test('a port in use, a host that is not ours and an unknown option are each one line and exit 1', async () => {
+  await using host = await Host.openUsed()
+  await using database = await openDatabase()
+  const taken = createServer()
+  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
+  const { port } = taken.address() as { port: number }
+  const DATABASE_URL = database.url
+  const cases = [
+    { settings: { BELFRY_PORT: `${port}` }, says: `BELFRY_PORT is ${port}: something else listens there already. ` },
+    {
+      settings: { BELFRY_VERSIONED_PORT: `${port}`, DATABASE_URL },
+      says: `BELFRY_VERSIONED_PORT is ${port}: something else listens there already. `,
+    },
+    { settings: { BELFRY_HOST: '192.0.2.1', DATABASE_URL }, says: 'BELFRY_HOST is "192.0.2.1": Belfry cannot listen there ' },
+    { options: ['--frob.nicate'], says: "Unknown option '--frob.nicate'. See npm start -- --help." },
+    { options: ['serve'], says: "Unexpected argument 'serve'. " },
+  ]
+  const runs = cases.map(async ({ says, settings, ...options }) => {
+    const belfry = await host.run({ ...options, settings: { BELFRY_LOG: 'error', ...settings } })
+    assert.equal(belfry.end, '1')
+    assert.equal(belfry.stdout, '')
+    assert.match(belfry.stderr, /^[^\n]+\n$/)
+    assert.ok(belfry.stderr.startsWith(says), belfry.stderr)
+  })
+  await Promise.all(runs).finally(() => taken.close())
+  assert.deepEqual(processesIn(host.cluster), [])
+})
+
+test('a data folder that is a file is named as the mistake it is', async () => {
+  await using host = await Host.open()
+  await writeFile(host.data, '')
+  const belfry = await host.run()
+  assert.equal(belfry.end, '1')
+  assert.match(belfry.stderr, new RegExp(`^BELFRY_DATA is "${host.data}": it must be a folder .*\\n$`))
+})
+
+test('--help prints every setting with its default, and --version the version, whatever the settings are', async () => {
+  await using host = await Host.open()
+  const settings = { BELFRY_PORT: 'wrong' }
+  const help = await host.run({ options: ['--help'], settings })
+  assert.equal(help.end, '0')
+  for (const [name, { fallback, about }] of Object.entries(known)) {
+    const line = help.stdout.split('\n').find((text) => text.trimStart().startsWith(`${name} `)) ?? ''
+    assert.ok(line.includes(about.replaceAll('`', '')), `--help does not describe ${name}`)
+    if (fallback) assert.ok(line.endsWith(`[${fallback}]`), `--help does not tell the default of ${name}`)
+  }
+  for (const option of ['--demo', '--help', '--version']) assert.ok(help.stdout.includes(option))
+  const version = await host.run({ options: ['--version'], settings })
+  assert.equal(version.end, '0')
+  assert.match(version.stdout, /^\d+\.\d+\.\d+\n$/)
+})
+
+test('settings reach where they are meant to', async (t) => {
+  await using host = await Host.open()
+  await using database = await openDatabase()
+  const token = newToken()
+  const settings = { DATABASE_URL: database.url, BELFRY_ADMIN_TOKEN: token }
+
+  await t.test('a name that looks like a setting and is none is warned about', async () => {
+    const belfry = await host.start({ settings: { ...settings, BELFRY_PROT: '3000' } })
+    assert.deepEqual(
+      belfry.logged.filter(({ level }) => Number(level) >= 40).map(({ name }) => name),
+      ['BELFRY_PROT'],
+    )
+    const answer = await belfry.get('/api/v3/user', token)
+    assert.equal(answer.status, 200)
+    const held = answer.headers.get('x-oauth-scopes')?.split(', ') ?? []
+    for (const scope of ['repo', 'site_admin', 'admin:org', 'user']) assert.ok(held.includes(scope), `the token has ${scope}`)
+    await belfry.stop()
+  })
+
+  await t.test('a new admin token replaces the old one at the next start', async () => {
+    const belfry = await host.start({ settings: { ...settings, BELFRY_ADMIN_TOKEN: newToken().toUpperCase() } })
+    assert.equal((await belfry.get('/api/v3/user', token)).status, 401)
+    await belfry.stop()
+    const again = await host.start({ settings })
+    assert.equal((await again.get('/api/v3/user', token)).status, 200)
+    await again.stop()
+  })
+
+  await t.test('links carry the public addresses, and a versioned port of 0 opens no second listener', async () => {
+    const urls = { BELFRY_URL: 'https://belfry.example', BELFRY_VERSIONED_URL: 'https://api.belfry.example:8443/' }
+    const both = await host.start({ settings: { ...settings, ...urls, BELFRY_PORT: '0' }, ready: /^Belfry is ready: https:/m })
+    const { port } = both.listening
+    const [web, versioned] = await Promise.all(
+      [`http://127.0.0.1:${port}/api/v3/user`, `${both.versioned}/user`].map(readUser(token)),
+    )
+    assert.equal(web?.url, 'https://belfry.example/api/v3/users/admin')
+    assert.equal(web?.html_url, 'https://belfry.example/admin')
+    assert.equal(versioned?.url, 'https://api.belfry.example:8443/users/admin')
+    assert.equal(versioned?.html_url, 'https://belfry.example/admin')
+    await both.stop()
+
+    const one = await host.start({ settings: { ...settings, BELFRY_VERSIONED_PORT: '0' } })
+    assert.doesNotMatch(one.stdout, /versioned/)
+    assert.equal(one.logged.filter(({ msg }) => /listening/.test(`${msg}`)).length, 1)
+    await one.stop()
+  })
+})
+
+test('the admin token may be the one that the first start printed, and not one of somebody else', async () => {
+  await using host = await Host.openUsed()
+  const first = await host.start({ settings: { BELFRY_ADMIN_TOKEN: host.token } })
+  assert.equal((await first.get('/api/v3/user', host.token)).status, 200)
+  await first.post('/api/v3/admin/users', host.token, { login: 'ben', email: 'ben@example.com' })
+  const made = await first.post('/api/v3/admin/users/ben/authorizations', host.token, { scopes: ['repo'] })
+  const { token } = (await made.json()) as { token: string }
+  await first.stop()
+  const second = await host.run({ settings: { BELFRY_ADMIN_TOKEN: token, BELFRY_LOG: 'error' } })
+  assert.equal(second.end, '1')
+  assert.match(second.stderr, /^BELFRY_ADMIN_TOKEN is set to a token of another user: choose a new one\.\n$/)
+})
+
+function readUser(token: string) {
+  return async (address: string) => {
+    const answer = await fetch(address, { headers: { authorization: `Bearer ${token}` } })
+    return (await answer.json()) as { url: string; html_url: string }
+  }
+}

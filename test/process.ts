@@ -1,0 +1,251 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { chmod, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import pg from 'pg'
+import { randomText } from '#platform/secrets.ts'
+import { copyDatabase } from '#test/forge.ts'
+import { freePort, kill, processesIn, until } from '#test/machine.ts'
+
+const exec = promisify(execFile)
+const program = join(import.meta.dirname, '..', 'bin', 'belfry')
+
+export interface StartOptions {
+  /** Settings, besides a data folder and ports of its own. */
+  settings?: Record<string, string>
+  options?: string[]
+  /** Another copy of `bin/belfry`. */
+  program?: string
+  /** What runs before it in the shell, such as a umask. */
+  before?: string
+  /** Who runs it, when that is not us. */
+  account?: { uid: number; gid: number }
+  /** What is printed when it is ready. */
+  ready?: RegExp
+}
+
+/** A folder in which Belfrys are started as real processes, and after which nothing of them is left. */
+export class Host implements AsyncDisposable {
+  readonly folder: string
+  data: string
+  /** The admin's, on a host that was used before. */
+  token = ''
+  readonly #started: BelfryProcess[] = []
+
+  static async open() {
+    // Not below TMPDIR: the account that runs PostgreSQL must be able to enter.
+    const folder = await mkdtemp('/tmp/belfry-host-')
+    await chmod(folder, 0o711)
+    return new Host(folder)
+  }
+
+  /** With a database that is there already, which spares the time of making one. */
+  static async openUsed() {
+    const host = await Host.open()
+    await exec('cp', ['-a', await usedData(), host.data])
+    host.token = readFileSync(join(host.data, 'token'), 'utf8')
+    return host
+  }
+
+  constructor(folder: string) {
+    this.folder = folder
+    this.data = join(folder, 'data')
+  }
+
+  get cluster() {
+    const pointer = join(this.data, 'database-location')
+    return join(existsSync(pointer) ? readFileSync(pointer, 'utf8').trim() : this.data, 'postgres')
+  }
+
+  get postmaster() {
+    return parseInt(readFileSync(join(this.cluster, 'postmaster.pid'), 'utf8'), 10)
+  }
+
+  /** Starts a Belfry and waits until it is ready. */
+  async start(options: StartOptions = {}) {
+    const belfry = await this.launch(options)
+    const ready = options.ready ?? /^Belfry is ready: (\S+)$/m
+    await until(`Belfry is ready: ${belfry.stderr}`, () => {
+      if (belfry.end) throw new Error(`Belfry ended (${belfry.end}) instead of starting: ${belfry.stderr}`)
+      return ready.test(belfry.stdout)
+    })
+    return belfry
+  }
+
+  /** Starts a Belfry without waiting for anything. */
+  async launch({ settings = {}, options = [], program: path = program, before = '', account }: StartOptions = {}) {
+    const port = await freePort()
+    const environment = { BELFRY_DATA: this.data, BELFRY_PORT: '0', BELFRY_VERSIONED_PORT: `${port}`, ...settings }
+    const belfry = new BelfryProcess(
+      spawn('sh', ['-c', `${before}\nexec sh "$@"`, 'sh', path, ...options], {
+        cwd: this.folder,
+        env: { ...inherited(), ...environment },
+        stdio: ['ignore', 'pipe', 'pipe'],
+        ...account,
+      }),
+      environment.BELFRY_VERSIONED_PORT,
+    )
+    this.#started.push(belfry)
+    return belfry
+  }
+
+  /** Runs a Belfry that is expected to end by itself. */
+  async run(options: StartOptions = {}) {
+    const belfry = await this.launch(options)
+    await belfry.ended()
+    return belfry
+  }
+
+  /** A session with the embedded database, as Belfry itself has. */
+  async query(text: string, socket = join(dirname(this.cluster), 'socket')) {
+    const client = new pg.Client({ host: socket, user: 'belfry', database: 'belfry' })
+    await client.connect()
+    try {
+      return (await client.query(text)).rows
+    } finally {
+      await client.end()
+    }
+  }
+
+  async [Symbol.asyncDispose]() {
+    for (const belfry of this.#started) belfry.kill('SIGKILL')
+    await Promise.all(this.#started.map((belfry) => belfry.ended()))
+    const elsewhere = dirname(this.cluster)
+    for (const folder of new Set([this.folder, elsewhere])) {
+      for (const pid of processesIn(folder)) kill(pid, 'SIGKILL')
+      await until('the database is gone', () => processesIn(folder).length === 0)
+      await rm(folder, { recursive: true, force: true })
+    }
+  }
+}
+
+/** Made once in a test run, by whichever file is first, beside the run's own database. */
+async function usedData() {
+  const server: pg.ClientConfig = JSON.parse(process.env.BELFRY_TEST_POSTGRES ?? '{}')
+  const place = join(dirname(`${server.host}`), 'used-host')
+  if (!existsSync(place)) {
+    await using host = await Host.open()
+    const belfry = await host.start()
+    await belfry.stop()
+    await writeFile(join(host.data, 'token'), belfry.admin.token)
+    await exec('cp', ['-a', host.data, `${place}-${process.pid}`])
+    await rename(`${place}-${process.pid}`, place).catch(() => rm(`${place}-${process.pid}`, { recursive: true }))
+  }
+  return place
+}
+
+export class BelfryProcess {
+  readonly pid: number
+  stdout = ''
+  stderr = ''
+  /** Its exit code or the signal that ended it. */
+  end: string | undefined
+  readonly #closed: Promise<unknown>
+  readonly #versioned: string
+
+  constructor(child: ChildProcess, versioned: string) {
+    this.#versioned = versioned
+    this.pid = child.pid ?? 0
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      this.stdout += text
+    })
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.stderr += text
+    })
+    // Its end is told once its last words are read.
+    this.#closed = new Promise<void>((resolve) => {
+      child.once('close', (code, signal) => {
+        this.end = `${code ?? signal}`
+        resolve()
+      })
+    })
+  }
+
+  get web() {
+    return /^Belfry is ready: (\S+)$/m.exec(this.stdout)?.[1] ?? ''
+  }
+
+  get versioned() {
+    return `http://127.0.0.1:${this.#versioned}`
+  }
+
+  /** Where the web listener is, whatever its public address. */
+  get listening() {
+    return new URL(/Server listening at (http:[^"]+)/.exec(this.stderr)?.[1] ?? '')
+  }
+
+  /** What the first start tells of the admin. */
+  get admin() {
+    const shown = (label: string) => new RegExp(`^  ${label} +(\\S+)$`, 'm').exec(this.stdout)?.[1] ?? ''
+    return { login: shown('Login'), password: shown('Password'), token: shown('Token') }
+  }
+
+  /** What it logged, each line an object. */
+  get logged(): Record<string, unknown>[] {
+    return this.stderr
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line))
+  }
+
+  kill(signal: NodeJS.Signals) {
+    if (this.end === undefined) kill(this.pid, signal)
+  }
+
+  async ended() {
+    await Promise.race([this.#closed, sleep(40_000, undefined, { ref: false })])
+    if (this.end === undefined) throw new Error(`Belfry does not end: ${this.stderr}`)
+    return this.end
+  }
+
+  /** Asks for an orderly end, and gives the exit code. */
+  async stop() {
+    this.kill('SIGTERM')
+    return this.ended()
+  }
+
+  get(path: string, token?: string) {
+    return fetch(`${this.web}${path}`, { headers: token ? { authorization: `Bearer ${token}` } : {} })
+  }
+
+  post(path: string, token: string, body: object) {
+    return fetch(`${this.web}${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}` },
+      body: JSON.stringify(body),
+    })
+  }
+}
+
+/** A database on the server of this test run, as `DATABASE_URL` names it: migrated, or with nothing in it. */
+export async function openDatabase({ empty = false } = {}) {
+  const { connection, drop } = await copyDatabase()
+  const connect = async () => {
+    const client = new pg.Client(connection)
+    await client.connect()
+    return client
+  }
+  const query = async (text: string) => {
+    const client = await connect()
+    try {
+      return (await client.query(text)).rows
+    } finally {
+      await client.end()
+    }
+  }
+  if (empty) await query('drop schema public cascade; drop schema graphile_worker cascade; create schema public')
+  const url = `postgres://${connection.user}@${encodeURIComponent(`${connection.host}`)}/${connection.database}`
+  return { url, connect, query, [Symbol.asyncDispose]: drop }
+}
+
+export function newToken() {
+  return `bfp_${randomText(36)}`
+}
+
+/** Nothing of the settings of whoever runs the tests. */
+function inherited() {
+  const { PATH = '', NODE_V8_COVERAGE } = process.env
+  return { PATH, ...(NODE_V8_COVERAGE && { NODE_V8_COVERAGE }) }
+}
