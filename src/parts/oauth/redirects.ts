@@ -1,0 +1,63 @@
+/** What an application registered. */
+export interface Registration {
+  callback_url: string
+  /** Asks for the very address that is registered. */
+  strict_redirect: boolean
+}
+
+const loopback = new Set(['localhost', '127.0.0.1', '[::1]'])
+
+/**
+ * Where an authorization may send the browser back to, or undefined: not there. Without an address it is the registered one. With one,
+ * scheme, host and port must be the registered ones and the path the registered path or below it; on this machine any port will do.
+ */
+export function redirectTarget({ callback_url, strict_redirect }: Registration, asked: string | undefined): string | undefined {
+  if (asked === undefined || asked === callback_url) return callback_url
+  if (strict_redirect || !isPlain(asked)) return undefined
+  const [callback, target] = [URL.parse(callback_url), URL.parse(asked)]
+  if (!callback || !target || !sameOrigin(callback, target) || !isBelow(callback.pathname, target.pathname)) return undefined
+  return asked
+}
+
+/** An address to register: absolute, and nothing that a browser would run or read from disk. */
+export function isCallback(text: string) {
+  const url = URL.parse(text)
+  return (
+    isPlain(text) &&
+    url !== null &&
+    !/^(javascript|data|file|vbscript|blob|about|ftp|ws|wss):$/.test(url.protocol) &&
+    url.host !== ''
+  )
+}
+
+/**
+ * Nothing that two programs could read in two ways: no user-info, fragment, backslash, space or control character, no dot segments
+ * and no encoded slash, backslash or dot. Looked for in the text itself, since parsing would tidy most of it away.
+ */
+function isPlain(text: string) {
+  const [, authority = '', path = ''] = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)([^?#]*)/i.exec(text) ?? []
+  return (
+    authority !== '' &&
+    !authority.includes('@') &&
+    !/[\\#\s\p{Cc}]/u.test(text) &&
+    !/%(2f|5c|2e|00)/i.test(path) &&
+    !path.split('/').some((segment) => segment === '.' || segment === '..')
+  )
+}
+
+function sameOrigin(callback: URL, target: URL) {
+  if (callback.protocol !== target.protocol || callback.hostname !== target.hostname) return false
+  return callback.port === target.port || (loopback.has(target.hostname) && /^https?:$/.test(target.protocol))
+}
+
+/** `/callback` holds `/callback/x` and not `/callback-x`. */
+function isBelow(base: string, path: string) {
+  return path === base || path.startsWith(base.endsWith('/') ? base : `${base}/`)
+}
+
+/** The address with what the answer adds to its query; what was there stays first. */
+export function withParameters(address: string, added: Record<string, string | undefined>) {
+  const given = Object.entries(added).filter((entry): entry is [string, string] => entry[1] !== undefined)
+  const query = new URLSearchParams(given).toString()
+  return `${address}${address.includes('?') ? (/[?&]$/.test(address) ? '' : '&') : '?'}${query}`
+}
