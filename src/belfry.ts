@@ -1,8 +1,10 @@
 import type { Settings } from '#config.ts'
 import type { Storage } from '#hosting/git/storage.ts'
+import type { SendText } from '#parts/authentication/two-factor.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Database } from '#platform/database.ts'
 import type { Logger } from '#platform/log.ts'
+import type { Vault } from '#platform/vault.ts'
 
 /** What one running Belfry is made of: what every edge is handed. */
 export interface Belfry {
@@ -12,6 +14,9 @@ export interface Belfry {
   log: Logger
   db: Database
   storage: Storage
+  vault: Vault
+  /** Brings a one-time code to a phone. */
+  send_text: SendText
   started_at: Date
   /** Public addresses, without a slash at the end; known once the listeners are bound. */
   addresses: { web: string; versioned: string }

@@ -15,6 +15,7 @@ import { StartError } from '#platform/errors.ts'
 import type { Logger } from '#platform/log.ts'
 import { migrate } from '#platform/migrate.ts'
 import { releaseAbandonedJobs } from '#platform/queue.ts'
+import { Vault } from '#platform/vault.ts'
 import { type FirstAdmin, setUp } from '#setup.ts'
 import { openWorker } from '#worker.ts'
 
@@ -61,6 +62,9 @@ export async function start(settings: Settings, clock: Clock, log: Logger, asked
     log,
     db,
     storage: new Storage(data),
+    vault: new Vault(data),
+    send_text: async (phone, text) =>
+      log.info({ phone, text }, 'no sender of text messages is plugged in: this is what it would send'),
     started_at: clock.now(),
     addresses: { web: '', versioned: '' },
   }

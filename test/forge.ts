@@ -10,6 +10,7 @@ import { Storage } from '#hosting/git/storage.ts'
 import { allScopes } from '#parts/authentication/scopes.ts'
 import { Database } from '#platform/database.ts'
 import { randomText } from '#platform/secrets.ts'
+import { Vault } from '#platform/vault.ts'
 import { setUp } from '#setup.ts'
 import { bind } from '#start.ts'
 import { openWorker } from '#worker.ts'
@@ -110,6 +111,8 @@ export interface Forge extends AsyncDisposable {
   versioned: string
   /** Everything that was logged, a line each. */
   logged: string[]
+  /** Every text message that was sent. */
+  texts: { phone: string; text: string }[]
   admin: Person
   /** A caller without a name. */
   nobody: Client
@@ -137,6 +140,7 @@ export async function openForge({ settings: environment = {}, worker: wanted = f
     ...environment,
   })
   const logged: string[] = []
+  const texts: Forge['texts'] = []
   const log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) })
   const belfry: Belfry = {
     version: '0.0.0-test',
@@ -145,6 +149,8 @@ export async function openForge({ settings: environment = {}, worker: wanted = f
     log,
     db,
     storage: new Storage(data),
+    vault: new Vault(data),
+    send_text: async (phone, text) => void texts.push({ phone, text }),
     started_at: clock.now(),
     addresses: { web: '', versioned: '' },
   }
@@ -172,6 +178,7 @@ export async function openForge({ settings: environment = {}, worker: wanted = f
     web,
     versioned,
     logged,
+    texts,
     admin,
     nobody: new Client(`${web}/api/v3`, {}),
     nobodyVersioned: new Client(versioned, {}),

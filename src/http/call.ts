@@ -1,7 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Belfry } from '#belfry.ts'
 import { firstVersion, type Wire } from '#hosting/wire.ts'
-import { anonymous, authenticate, type Caller } from '#parts/authentication/authentication.ts'
+import { Authenticator, anonymous, badCredentials, type Caller, readPair } from '#parts/authentication/authentication.ts'
+import { allows } from '#parts/authentication/permissions.ts'
+import { type Application, findClient } from '#parts/oauth/applications.ts'
+import type { Database } from '#platform/database.ts'
 import { forbidden, missing, Refusal } from '#platform/errors.ts'
 import { standardRateLimit, type Variant } from '#variants.ts'
 import { etagOf, isFresh } from './conditional.ts'
@@ -16,6 +19,8 @@ export interface Call {
   dialect: Dialect
   wire: Wire
   caller: Caller
+  /** The application that calls for itself, where an endpoint is for such. */
+  application: Application | undefined
   allowance: Allowance | null
 }
 
@@ -29,13 +34,14 @@ declare module 'fastify' {
 export function openCalls(app: FastifyInstance, belfry: Belfry, variant: Variant) {
   const limiter = new RateLimiter(belfry.clock)
   const limits = limitsOf(belfry, variant)
+  const authenticator = new Authenticator(belfry)
 
   app.decorateRequest('call')
 
   app.addHook('onRequest', (request, reply, done) => {
     const dialect = readAccept(request.headers.accept)
     const wire = { ...basesOf(belfry, variant), version: firstVersion }
-    request.call = { variant, dialect, wire, caller: anonymous, allowance: null }
+    request.call = { variant, dialect, wire, caller: anonymous, application: undefined, allowance: null }
     reply.headers(fixed[dialect.brand])
     reply.header(branded(dialect.brand, 'Request-Id'), request.id)
     reply.header(branded(dialect.brand, 'Media-Type'), dialect.media_type)
@@ -47,19 +53,27 @@ export function openCalls(app: FastifyInstance, belfry: Belfry, variant: Variant
   async function open(request: FastifyRequest, reply: FastifyReply) {
     checkAccept(request)
     selectVersion(request, reply)
-    const { authorization } = request.headers
-    if (authorization !== undefined) {
-      request.call.caller = await authenticate(belfry.db, authorization).catch((error) => {
-        charge(request, reply)
-        throw error
-      })
-    }
+    const { endpoint } = request.routeOptions.config
+    await identify(request, endpoint).catch((error) => {
+      charge(request, reply)
+      throw error
+    })
     charge(request, reply)
     describeCaller(request, reply)
-    const { endpoint } = request.routeOptions.config
-    if (endpoint) checkCaller(endpoint, request.call.caller)
+    if (endpoint) checkCaller(endpoint, request.call)
     // Bodies are JSON whatever they claim: curl says form, some say nothing.
     request.headers['content-type'] = 'application/json'
+  }
+
+  async function identify({ headers, ip, call }: FastifyRequest, endpoint: Endpoint | undefined) {
+    const { authorization } = headers
+    if (authorization === undefined) return
+    if (endpoint?.viewer === 'client') {
+      call.application = await identifyClient(belfry.db, authorization)
+      return
+    }
+    const code = endpoint?.viewer === 'password' ? (headers['x-service-otp'] ?? headers['x-github-otp']) : undefined
+    call.caller = await authenticator.authenticate({ authorization, address: ip, code: code?.toString() })
   }
 
   /** Takes one request of the caller's hour. */
@@ -145,6 +159,7 @@ function exceeded({ call, ip }: FastifyRequest) {
 }
 
 function describeCaller({ call, routeOptions }: FastifyRequest, reply: FastifyReply) {
+  if (call.caller.token?.client_id) reply.header('X-OAuth-Client-Id', call.caller.token.client_id)
   if (!call.caller.scopes) return
   reply.header('X-OAuth-Scopes', call.caller.scopes.join(', '))
   const { endpoint } = routeOptions.config
@@ -153,15 +168,31 @@ function describeCaller({ call, routeOptions }: FastifyRequest, reply: FastifyRe
   reply.header('X-Accepted-OAuth-Scopes', [...scopes, ...optional_scopes].sort().join(', '))
 }
 
+/** An application shows itself by Basic, with its id and its secret. */
+async function identifyClient(db: Database, authorization: string) {
+  const { name, password } = readPair(/^basic\s+(\S+)\s*$/i.exec(authorization)?.[1] ?? '')
+  const application = await findClient(db, name, password)
+  if (!application) throw badCredentials()
+  return application
+}
+
 /** Refuses whoever the declaration does not let in. */
-function checkCaller({ viewer, scopes = [] }: Endpoint, caller: Caller) {
-  if (viewer === 'optional' && !scopes.length) return
-  if (!caller.user) {
-    if (viewer === 'optional') return
-    throw new Refusal('unauthenticated', 'Requires authentication')
+function checkCaller({ viewer, scopes = [], permission }: Endpoint, { caller, application }: Call) {
+  if (viewer === 'optional' && (!caller.user || caller.token?.kind === 'fine_grained')) return
+  if (viewer === 'client' ? !application : !caller.user) throw new Refusal('unauthenticated', 'Requires authentication')
+  if (viewer === 'client') return
+  if (viewer === 'password' && caller.via !== 'password') {
+    throw forbidden('This API can only be accessed with username and password Basic Auth')
   }
-  if (viewer === 'site_admin' && !(caller.user.site_admin && caller.may('site_admin'))) throw missing()
-  if (scopes.length && !scopes.some((scope) => caller.may(scope))) {
+  if (
+    viewer === 'site_admin' &&
+    !(caller.user?.site_admin && caller.may('site_admin') && caller.token?.kind !== 'fine_grained')
+  ) {
+    throw missing()
+  }
+  if (caller.token?.kind === 'fine_grained') {
+    if (!allows(caller.token.permissions, permission)) throw forbidden('Resource not accessible by personal access token')
+  } else if (scopes.length && !scopes.some((scope) => caller.may(scope))) {
     throw forbidden(`Missing the ${scopes.map((scope) => `'${scope}'`).join(' or ')} scope.`)
   }
 }

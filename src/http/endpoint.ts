@@ -9,6 +9,7 @@ import type { Wire } from '#hosting/wire.ts'
 import type { Caller } from '#parts/authentication/authentication.ts'
 import type { Permission } from '#parts/authentication/permissions.ts'
 import type { Scope } from '#parts/authentication/scopes.ts'
+import type { Application } from '#parts/oauth/applications.ts'
 import type { Database, Listed, Transaction } from '#platform/database.ts'
 import type { Variant } from '#variants.ts'
 import type { Dialect } from './dialects.ts'
@@ -27,8 +28,11 @@ export interface Declaration {
   scopes?: readonly Scope[]
   /** Scopes that are not needed, and show more. */
   optional_scopes?: readonly Scope[]
-  /** `optional`: callers without a name are welcome. `site_admin`: to anyone else it does not exist. */
-  viewer?: 'optional' | 'site_admin'
+  /**
+   * `optional`: callers without a name are welcome. `site_admin`: to anyone else it does not exist. `password`: a user, by password and,
+   * where they have a second factor, a code; no token will do. `client`: an application, by its id and secret.
+   */
+  viewer?: 'optional' | 'site_admin' | 'password' | 'client'
   /** What the viewer must be allowed to do in the path's repository, beyond seeing it. */
   access?: Access
   /** What the viewer must be in the path's organization. */
@@ -81,7 +85,8 @@ export type Revalidate = <Result>(key: string, make: () => Result) => Result | A
 export type Context<Path extends string, D extends Declaration, Db> = BaseContext &
   Things<Path> & {
     db: D extends { own_transaction: true } ? Database : Db
-    viewer: D extends { viewer: 'optional' } ? Account | null : Account
+    viewer: D extends { viewer: 'optional' } ? Account | null : D extends { viewer: 'client' } ? null : Account
+    application: D extends { viewer: 'client' } ? Application : undefined
     params: Params<Path>
     body: D extends { body: infer Body extends TObject } ? Static<Body> : undefined
     query: D extends { query: infer Fields extends QueryFields } ? Query<Fields> : Record<never, never>

@@ -3,7 +3,7 @@ import type { Brand } from './dialects.ts'
 const names = { service: 'X-Service', github: 'X-GitHub' }
 
 /** A header that both brands have, by the name the dialect gives it. */
-export function branded(brand: Brand, name: 'Request-Id' | 'Media-Type' | 'Api-Version-Selected') {
+export function branded(brand: Brand, name: 'Request-Id' | 'Media-Type' | 'Api-Version-Selected' | 'OTP') {
   return `${names[brand]}-${name}`
 }
 
@@ -11,6 +11,7 @@ const exposed = (brand: Brand) =>
   [
     'ETag, Link, Location, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Used, X-RateLimit-Resource',
     'X-RateLimit-Reset, X-OAuth-Scopes, X-Accepted-OAuth-Scopes, X-Poll-Interval',
+    branded(brand, 'OTP'),
     `${branded(brand, 'Media-Type')}, ${branded(brand, 'Request-Id')}, Deprecation, Sunset`,
   ].join(', ')
 

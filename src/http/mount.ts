@@ -5,6 +5,7 @@ import { loadAccount } from '#hosting/people/people.ts'
 import { checkAccess } from '#hosting/repositories/access.ts'
 import { loadRepository, loadRepositoryById, Moved } from '#hosting/repositories/repositories.ts'
 import { loadTeam } from '#hosting/teams/teams.ts'
+import { CodeRequired } from '#parts/authentication/authentication.ts'
 import { missing } from '#platform/errors.ts'
 import type { Variant } from '#variants.ts'
 import { type Call, openCalls } from './call.ts'
@@ -12,6 +13,7 @@ import { compileLazily } from './compile.ts'
 import { etagOf, isFresh, lastModifiedOf } from './conditional.ts'
 import { Answer, type BaseContext, type Endpoint, type Group, type Revalidate } from './endpoint.ts'
 import { errorBody, refusalFor, statusOf } from './errors.ts'
+import { branded } from './headers.ts'
 import { parseBody, readQuery } from './input.ts'
 import { describeApi } from './openapi.ts'
 import { linkHeader, readPage } from './paging.ts'
@@ -144,6 +146,7 @@ function readId(text: string) {
 function sendError(request: FastifyRequest, reply: FastifyReply, error: unknown) {
   if (error instanceof Moved) return sendMoved(request, reply, error)
   const documentation_url = `${request.call.wire.web}/docs`
+  if (error instanceof CodeRequired) reply.header(branded(request.call.dialect.brand, 'OTP'), `required; ${error.delivery}`)
   const refusal = refusalFor(error, request.body)
   if (!refusal) request.log.error({ err: error }, 'request failed')
   const status = refusal ? statusOf[refusal.reason] : 500

@@ -34,6 +34,8 @@ function named(statement: Sql): pg.QueryConfig {
 
 export class Database implements Queryable, AsyncDisposable {
   readonly pool: pg.Pool
+  /** Transactions that this process has committed: what was read before may be out of date when it moves. */
+  commits = 0
   readonly #clock: Clock
 
   constructor(connection: pg.PoolConfig, clock: Clock) {
@@ -79,6 +81,7 @@ export class Database implements Queryable, AsyncDisposable {
       await client.query('begin')
       const result = await work(new Transaction(client, this.now))
       await client.query('commit')
+      this.commits++
       return result
     } catch (error) {
       await client.query('rollback').catch((failure: Error) => {

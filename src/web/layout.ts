@@ -1,24 +1,32 @@
 import type { FastifyReply } from 'fastify'
+import type { Account } from '#hosting/people/people.ts'
 import { type Html, html } from './html.ts'
 
-/** Nothing is loaded from anywhere but here, and nobody frames us. */
+/** Nothing is loaded from anywhere but here, nobody frames us, and forms are sent here; where they lead on to is our own choice. */
 const policy =
-  "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+  "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'"
 
-export function sendPage(reply: FastifyReply, title: string, body: Html, status = 200) {
+/** Who is signed in, for the links at the top. */
+export interface Signed {
+  visitor: Account
+  csrf: string
+}
+
+export function sendPage(reply: FastifyReply, title: string, body: Html, status = 200, signed?: Signed) {
   return reply
     .code(status)
     .headers({
       'Content-Security-Policy': policy,
       'X-Content-Type-Options': 'nosniff',
+      'X-Frame-Options': 'deny',
       'Referrer-Policy': 'same-origin',
       'Cache-Control': 'no-store',
     })
     .type('text/html; charset=utf-8')
-    .send(layout(title, body).text)
+    .send(layout(title, body, signed).text)
 }
 
-function layout(title: string, body: Html) {
+function layout(title: string, body: Html, signed: Signed | undefined) {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -29,9 +37,13 @@ function layout(title: string, body: Html) {
 <link rel="icon" href="/assets/belfry.svg" type="image/svg+xml">
 </head>
 <body>
-<header class="top"><a href="/" class="brand"><img src="/assets/belfry.svg" alt="" width="20" height="20"> Belfry</a> <a href="/docs">API reference</a></header>
+<header class="top"><a href="/" class="brand"><img src="/assets/belfry.svg" alt="" width="20" height="20"> Belfry</a> <a href="/docs">API reference</a>
+<span class="space"></span>${signed ? whoIs(signed) : html`<a href="/login">Sign in</a>`}</header>
 ${body}
 </body>
 </html>
 `
 }
+
+const whoIs = ({ visitor, csrf }: Signed) =>
+  html`<a href="/settings/profile">${visitor.login}</a> <form method="post" action="/logout" class="inline"><input type="hidden" name="csrf" value="${csrf}"><button class="link">Sign out</button></form>`

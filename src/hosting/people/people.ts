@@ -28,6 +28,8 @@ export type Person = Pick<Account, 'id' | 'type' | 'login' | 'site_admin'>
 export interface Sight {
   viewer_id: number | null
   sees_private: boolean
+  /** A fine-grained token sees and touches only the repositories it was made for; any other has no bounds of its own. */
+  token_id?: number | null
 }
 
 export const accountColumns = sql`a.id, a.type, a.login, a.name, a.email, a.company, a.blog, a.location, a.bio, a.twitter_username, a.hireable,

@@ -46,14 +46,19 @@ export class Moved extends Error {
   }
 }
 
+/** The viewer's access, within what their token was made for. */
+const accessBy = ({ viewer_id, token_id = null }: Sight) =>
+  token_id === null
+    ? sql`access_of(${viewer_id}, r)`
+    : sql`case when token_reaches(${token_id}, r) then access_of(${viewer_id}, r) when r.private then 0 else 1 end`
+
 const columns = (sight: Sight) => sql`
-  r.*, o.login as owner_login, o.type as owner_type, o.site_admin as owner_site_admin, access_of(${sight.viewer_id}, r) as access`
+  r.*, o.login as owner_login, o.type as owner_type, o.site_admin as owner_site_admin, ${accessBy(sight)} as access`
 
 const source = sql`repositories r join accounts o on o.id = r.owner_id`
 
 /** The one rule of what is seen, as a condition: hidden rows are not there. */
-const visible = (sight: Sight) =>
-  sql`(not r.private or (${sight.sees_private}::boolean and access_of(${sight.viewer_id}, r) > 0))`
+const visible = (sight: Sight) => sql`(not r.private or (${sight.sees_private}::boolean and ${accessBy(sight)} > 0))`
 
 /** Finds what the viewer may see; anything else is missing. */
 export async function loadRepository(db: Queryable, sight: Sight, owner: string, name: string): Promise<Repository> {

@@ -1,14 +1,29 @@
 import { type Account, accountColumns, type Sight } from '#hosting/people/people.ts'
-import { type Queryable, sql } from '#platform/database.ts'
+import { type Database, sql } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'
-import { digest, verifyPassword } from '#platform/secrets.ts'
+import { digest } from '#platform/secrets.ts'
+import type { Vault } from '#platform/vault.ts'
+import { checkPassword } from './passwords.ts'
+import type { Permissions } from './permissions.ts'
 import { expandScopes } from './scopes.ts'
+import { type Delivery, findDelivery, type SendText, sendCode, takeCode } from './two-factor.ts'
+
+/** What is known of the token that a caller came with. */
+export interface TokenFacts {
+  id: number
+  kind: 'classic' | 'fine_grained' | 'oauth'
+  application_id: number | null
+  client_id: string | null
+  permissions: Permissions
+  expires_at: Date | null
+}
 
 /** Who is calling, how they showed it, and what that lets them do. */
 export interface Caller extends Sight {
   user: Account | null
   via: 'nothing' | 'token' | 'password'
-  /** The token's scopes as they are shown; null for callers without one. */
+  token: TokenFacts | null
+  /** The token's scopes as they are shown; null for callers without any. */
   scopes: readonly string[] | null
   may(scope: string): boolean
 }
@@ -16,77 +31,166 @@ export interface Caller extends Sight {
 export const anonymous: Caller = {
   user: null,
   via: 'nothing',
+  token: null,
   scopes: null,
   viewer_id: null,
   sees_private: false,
+  token_id: null,
   may: () => false,
 }
 
 export const badCredentials = () => new Refusal('bad_credentials', 'Bad credentials')
 
-/** Reads an `Authorization` header: `token`, `Bearer` or `Basic`, in any case. */
-export async function authenticate(db: Queryable, header: string): Promise<Caller> {
-  const [, scheme = '', value = ''] = /^(\S+)\s+(\S+)\s*$/.exec(header) ?? []
-  switch (scheme.toLowerCase()) {
-    case 'token':
-    case 'bearer':
-      return authenticateToken(db, value)
-    case 'basic':
-      return authenticateBasic(db, Buffer.from(value, 'base64').toString())
-    default:
-      throw badCredentials()
+/** The password was right, and a one-time code is needed besides; `delivery` says where it comes from. */
+export class CodeRequired extends Refusal {
+  readonly delivery: Delivery
+  constructor(delivery: Delivery) {
+    super('unauthenticated', 'Must specify two-factor authentication OTP code.')
+    this.delivery = delivery
   }
 }
 
-/** A token may stand in for the password, or for the name with no password or the word that old clients send. */
-async function authenticateBasic(db: Queryable, pair: string) {
+/** What a request brings along. A code counts only where the endpoint takes passwords and nothing else. */
+export interface Credentials {
+  authorization: string
+  address: string
+  code: string | undefined
+}
+
+interface Resources {
+  db: Database
+  vault: Vault
+  send_text: SendText
+}
+
+interface Remembered {
+  caller: Caller
+  commits: number
+  at: number
+}
+
+/** Another node's change is seen within this time; this node's own at once. In milliseconds. */
+const memory = 800
+const mostRemembered = 5000
+
+export class Authenticator {
+  readonly #resources: Resources
+  readonly #remembered = new Map<string, Remembered>()
+
+  constructor(resources: Resources) {
+    this.#resources = resources
+  }
+
+  /** Reads an `Authorization` header: `token`, `Bearer` or `Basic`, in any case. */
+  async authenticate(credentials: Credentials): Promise<Caller> {
+    const [, scheme = '', value = ''] = /^(\S+)\s+(\S+)\s*$/.exec(credentials.authorization) ?? []
+    switch (scheme.toLowerCase()) {
+      case 'token':
+      case 'bearer':
+        return this.#byToken(value)
+      case 'basic':
+        return this.#byBasic(readPair(value), credentials)
+      default:
+        throw badCredentials()
+    }
+  }
+
+  /** A token may stand in for the password, or for the name with no password or the word that old clients send. */
+  async #byBasic({ name, password }: Pair, credentials: Credentials) {
+    if (looksLikeToken(password)) return this.#byToken(password, name)
+    if (password === '' || password === 'x-oauth-basic') return this.#byToken(name)
+    // The operator's own token may have any form.
+    return (await this.#findByToken(password, name)) ?? this.#byPassword({ name, password }, credentials)
+  }
+
+  async #byToken(token: string, name?: string): Promise<Caller> {
+    const caller = await this.#findByToken(token, name)
+    if (!caller) throw badCredentials()
+    return caller
+  }
+
+  /** With a name beside it, the token must be that person's. */
+  async #findByToken(token: string, name = ''): Promise<Caller | undefined> {
+    const caller = await this.#remember(digest(token))
+    if (!caller?.user) return undefined
+    if (!anyName.has(name) && name.toLowerCase() !== caller.user.login.toLowerCase()) return undefined
+    const { expires_at } = caller.token ?? {}
+    return expires_at && expires_at <= this.#resources.db.now ? undefined : caller
+  }
+
+  /** One look-up serves the requests of the next moment: clients call many times in a row. */
+  async #remember(key: Buffer): Promise<Caller | undefined> {
+    const { db } = this.#resources
+    const text = key.toString('latin1')
+    const known = this.#remembered.get(text)
+    const now = performance.now()
+    if (known && known.commits === db.commits && now - known.at < memory) return known.caller
+    const commits = db.commits
+    const caller = await loadTokenCaller(db, key)
+    if (!caller) {
+      this.#remembered.delete(text)
+      return undefined
+    }
+    if (this.#remembered.size >= mostRemembered) this.#remembered.clear()
+    this.#remembered.set(text, { caller, commits, at: now })
+    return caller
+  }
+
+  async #byPassword({ name, password }: Pair, { address, code }: Credentials): Promise<Caller> {
+    const { db, vault, send_text } = this.#resources
+    const user = await checkPassword(db, { login: name, address }, password)
+    if (!user) throw badCredentials()
+    const delivery = await findDelivery(db, user)
+    if (delivery && !(code && (await db.transaction((transaction) => takeCode(transaction, vault, user, code))))) {
+      if (delivery === 'sms' && code === undefined) await sendCode(db, send_text, user)
+      throw new CodeRequired(delivery)
+    }
+    return { ...anonymous, user, via: 'password', viewer_id: user.id, sees_private: true, may: () => true }
+  }
+}
+
+interface Pair {
+  name: string
+  password: string
+}
+
+export function readPair(encoded: string): Pair {
+  const pair = Buffer.from(encoded, 'base64').toString()
   const colon = pair.indexOf(':')
   if (colon < 0) throw badCredentials()
-  const [name, password] = [pair.slice(0, colon), pair.slice(colon + 1)]
-  if (looksLikeToken(password)) return authenticateToken(db, password, name)
-  if (password === '' || password === 'x-oauth-basic') return authenticateToken(db, name)
-  // The operator's own token may have any form.
-  return (await findByToken(db, password, name)) ?? authenticatePassword(db, name, password)
+  return { name: pair.slice(0, colon), password: pair.slice(colon + 1) }
 }
 
 function looksLikeToken(text: string) {
   return /^bf[a-z]_/.test(text)
 }
 
-async function authenticateToken(db: Queryable, token: string, name?: string): Promise<Caller> {
-  const caller = await findByToken(db, token, name)
-  if (!caller) throw badCredentials()
-  return caller
-}
-
 /** What tools send as a name when only the token matters. */
 const anyName = new Set(['', 'x-access-token', 'x-oauth-basic', 'oauth2'])
 
-/** With a name beside it, the token must be that person's. */
-async function findByToken(db: Queryable, token: string, name = ''): Promise<Caller | undefined> {
-  const found = await db.first<Account & { scopes: string[] }>(sql`
-    select ${accountColumns}, t.scopes from tokens t join accounts a on a.id = t.user_id
-    where t.digest = ${digest(token)} and a.suspended_at is null and (t.expires_at is null or t.expires_at > ${db.now})`)
-  if (!found || !(anyName.has(name) || name.toLowerCase() === found.login.toLowerCase())) return undefined
-  const { scopes, ...user } = found
+type TokenRow = Account & Omit<TokenFacts, 'id'> & { token_id: number; scopes: string[]; last_used_at: Date | null }
+
+async function loadTokenCaller(db: Database, key: Buffer): Promise<Caller | undefined> {
+  const found = await db.first<TokenRow>(sql`
+    select ${accountColumns}, t.id as token_id, t.kind, t.scopes, t.permissions, t.application_id, t.expires_at, t.last_used_at, p.client_id
+    from tokens t join accounts a on a.id = t.user_id left join applications p on p.id = t.application_id
+    where t.digest = ${key} and a.suspended_at is null`)
+  if (!found) return undefined
+  const { token_id, kind, scopes, permissions, application_id, expires_at, last_used_at, client_id, ...user } = found
+  if (!last_used_at || db.now.getTime() - last_used_at.getTime() > 60_000) {
+    await db.query(sql`update tokens set last_used_at = ${db.now} where id = ${token_id}`)
+  }
+  const fine = kind === 'fine_grained'
   const held = expandScopes(scopes)
   return {
     user,
     via: 'token',
-    scopes,
+    token: { id: token_id, kind, application_id, client_id, permissions: permissions ?? {}, expires_at },
+    scopes: fine ? null : scopes,
     viewer_id: user.id,
-    sees_private: held.has('repo'),
-    may: (scope) => held.has(scope),
+    sees_private: fine || held.has('repo'),
+    token_id: fine ? token_id : null,
+    // What a fine-grained token may do is asked by permission; where a scope only widens a view, it widens it.
+    may: fine ? () => true : (scope) => held.has(scope),
   }
-}
-
-async function authenticatePassword(db: Queryable, login: string, password: string): Promise<Caller> {
-  // The database takes no null character, and nobody's name or password has one.
-  if (login.includes('\0')) throw badCredentials()
-  const found = await db.first<Account & { password_hash: string | null }>(sql`
-    select ${accountColumns}, a.password_hash from accounts a
-    where lower(a.login) = lower(${login}) and a.type = 'User' and a.suspended_at is null`)
-  if (!(await verifyPassword(found?.password_hash, password)) || !found) throw badCredentials()
-  const { password_hash: _, ...user } = found
-  return { user, via: 'password', scopes: null, viewer_id: user.id, sees_private: true, may: () => true }
 }

@@ -1,0 +1,69 @@
+import { type Account, accountColumns } from '#hosting/people/people.ts'
+import { type Queryable, sql, type Transaction } from '#platform/database.ts'
+import { missing } from '#platform/errors.ts'
+import { digest, randomText } from '#platform/secrets.ts'
+
+export interface Session {
+  id: number
+  address: string
+  user_agent: string
+  awaits_code: boolean
+  created_at: Date
+  last_seen_at: Date
+}
+
+/** A session ends when it was not used for so long. */
+const idle = sql`interval '30 days'`
+
+/** Half of a sign-in does not stay open. */
+const half = sql`interval '15 minutes'`
+
+/** Where a sign-in comes from, as the list of sessions shows it. */
+export interface Origin {
+  address: string
+  user_agent: string
+}
+
+/** Returns what the cookie holds; it is kept nowhere else. */
+export async function openSession(db: Transaction, user: Account, origin: Origin, awaits_code: boolean): Promise<string> {
+  const token = randomText(40)
+  await db.query(sql`
+    insert into sessions (user_id, digest, address, user_agent, awaits_code, created_at, last_seen_at, expires_at)
+    values (${user.id}, ${digest(token)}, ${origin.address}, ${origin.user_agent.slice(0, 300)}, ${awaits_code}, ${db.now}, ${db.now},
+      ${db.now}::timestamptz + ${awaits_code ? half : idle})`)
+  return token
+}
+
+export async function findSession(db: Queryable, token: string): Promise<{ session: Session; user: Account } | undefined> {
+  const row = await db.first<Account & { session: Session }>(sql`
+    select ${accountColumns}, json_build_object('id', s.id, 'address', s.address, 'user_agent', s.user_agent, 'awaits_code', s.awaits_code,
+      'created_at', s.created_at, 'last_seen_at', s.last_seen_at) as session
+    from sessions s join accounts a on a.id = s.user_id
+    where s.digest = ${digest(token)} and s.expires_at > ${db.now} and a.suspended_at is null`)
+  if (!row) return undefined
+  const { session, ...user } = row
+  return { user, session: { ...session, created_at: new Date(session.created_at), last_seen_at: new Date(session.last_seen_at) } }
+}
+
+/** Written once in a while only: pages are read far more often than anyone looks at when. */
+export async function touchSession(db: Queryable, session: Session) {
+  if (session.awaits_code || db.now.getTime() - session.last_seen_at.getTime() < 10 * 60_000) return
+  await db.query(sql`
+    update sessions set last_seen_at = ${db.now}, expires_at = ${db.now}::timestamptz + ${idle} where id = ${session.id}`)
+}
+
+export function listSessions(db: Queryable, user: Account): Promise<Session[]> {
+  return db.rows<Session>(sql`
+    select id, address, user_agent, awaits_code, created_at, last_seen_at from sessions
+    where user_id = ${user.id} and expires_at > ${db.now} and not awaits_code order by last_seen_at desc, id desc limit 100`)
+}
+
+export async function closeSession(db: Queryable, user: Account, id: number) {
+  const { rowCount } = await db.query(sql`delete from sessions where id = ${id} and user_id = ${user.id}`)
+  if (!rowCount) throw missing()
+}
+
+/** After a change of password or second factor, whoever else was signed in is so no more. */
+export async function closeOtherSessions(db: Queryable, user: Account, keep: Session) {
+  await db.query(sql`delete from sessions where user_id = ${user.id} and id <> ${keep.id}`)
+}

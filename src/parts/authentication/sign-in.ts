@@ -1,0 +1,51 @@
+import type { Account } from '#hosting/people/people.ts'
+import type { Database } from '#platform/database.ts'
+import { sql } from '#platform/database.ts'
+import type { Vault } from '#platform/vault.ts'
+import { badCredentials } from './authentication.ts'
+import { checkGuessing, recordFailure } from './guessing.ts'
+import { checkPassword } from './passwords.ts'
+import { type Origin, openSession, type Session } from './sessions.ts'
+import { findDelivery, type SendText, sendCode, takeCode } from './two-factor.ts'
+
+/** What the browser holds from now on, and whether a code is still to come. */
+export interface Opened {
+  token: string
+  awaits_code: boolean
+}
+
+/** The first step: a name and a password. Whoever has a second factor gets a session that is good for giving the code, and nothing else. */
+export async function signIn(
+  db: Database,
+  send_text: SendText,
+  login: string,
+  password: string,
+  origin: Origin,
+): Promise<Opened> {
+  const user = await checkPassword(db, { login, address: origin.address }, password)
+  if (!user) throw badCredentials()
+  const delivery = await findDelivery(db, user)
+  if (delivery === 'sms') await sendCode(db, send_text, user)
+  const token = await db.transaction((transaction) => openSession(transaction, user, origin, delivery !== undefined))
+  return { token, awaits_code: delivery !== undefined }
+}
+
+/** The second step: a code. The session that waited for it ends, and a new one begins: nobody who knew the old one has it. */
+export async function finishSignIn(
+  db: Database,
+  vault: Vault,
+  user: Account,
+  waiting: Session,
+  code: string,
+  origin: Origin,
+): Promise<string | undefined> {
+  const guess = { login: user.login, address: origin.address }
+  await checkGuessing(db, guess)
+  const token = await db.transaction(async (transaction) => {
+    if (!(await takeCode(transaction, vault, user, code))) return undefined
+    await transaction.query(sql`delete from sessions where id = ${waiting.id}`)
+    return openSession(transaction, user, origin, false)
+  })
+  if (!token) await recordFailure(db, guess)
+  return token
+}

@@ -1,0 +1,121 @@
+import { Secret, TOTP } from 'otpauth'
+import type { Account } from '#hosting/people/people.ts'
+import { type Queryable, sql, type Transaction } from '#platform/database.ts'
+import { invalid } from '#platform/errors.ts'
+import { digest, randomText } from '#platform/secrets.ts'
+import type { Vault } from '#platform/vault.ts'
+
+export type Delivery = 'app' | 'sms'
+
+/** Brings a code to a phone. The default writes it to the server's log; an operator plugs in a provider. */
+export type SendText = (phone: string, text: string) => Promise<void>
+
+interface Stored {
+  kind: Delivery
+  secret: Buffer | null
+  phone: string | null
+}
+
+const period = 30
+const contextOf = (user: Account) => `two-factor ${user.id}`
+
+const totpOf = (user: Account, secret: string) =>
+  new TOTP({ issuer: 'Belfry', label: user.login, secret: Secret.fromBase32(secret), period })
+
+/** How the user's codes come, or undefined: they need none. */
+export async function findDelivery(db: Queryable, user: Account): Promise<Delivery | undefined> {
+  const row = await db.first<{ kind: Delivery }>(sql`select kind from two_factor where user_id = ${user.id}`)
+  return row?.kind
+}
+
+/** A seed for an app to hold, as text and as the address that its QR code shows. Nothing is on until a code proves it arrived. */
+export function newSeed(user: Account, secret = new Secret({ size: 20 }).base32) {
+  return { secret, uri: totpOf(user, secret).toString() }
+}
+
+/** Turns codes of an app on, once one of them proves that the seed arrived. Returns recovery codes, shown once. */
+export async function enableApp(db: Transaction, vault: Vault, user: Account, secret: string, code: string): Promise<string[]> {
+  const step = stepOf(user, secret, code, db.now)
+  if (step === undefined) throw wrongCode()
+  return enable(db, user, { kind: 'app', secret: vault.seal(secret, contextOf(user)), phone: null }, step)
+}
+
+/** Turns codes by text message on, once the one that was sent has come back. */
+export async function enableText(db: Transaction, user: Account, phone: string, code: string): Promise<string[]> {
+  if (!(await takeSentCode(db, user, code))) throw wrongCode()
+  return enable(db, user, { kind: 'sms', secret: null, phone }, 0)
+}
+
+async function enable(db: Transaction, user: Account, { kind, secret, phone }: Stored, step: number) {
+  await db.query(sql`
+    insert into two_factor (user_id, kind, secret, phone, last_step, enabled_at)
+    values (${user.id}, ${kind}, ${secret}, ${phone}, ${step}, ${db.now})
+    on conflict (user_id) do update set kind = excluded.kind, secret = excluded.secret, phone = excluded.phone,
+      last_step = excluded.last_step, enabled_at = excluded.enabled_at`)
+  return renewRecoveryCodes(db, user)
+}
+
+export async function disableTwoFactor(db: Transaction, user: Account) {
+  await db.query(sql`delete from two_factor where user_id = ${user.id}`)
+  await db.query(sql`delete from recovery_codes where user_id = ${user.id}`)
+}
+
+/** Ten codes for the day the phone is lost, each good for once; the earlier ones end. */
+export async function renewRecoveryCodes(db: Transaction, user: Account): Promise<string[]> {
+  const codes = Array.from({ length: 10 }, () => `${randomText(5)}-${randomText(5)}`.toLowerCase())
+  await db.query(sql`delete from recovery_codes where user_id = ${user.id}`)
+  await db.query(sql`
+    insert into recovery_codes (user_id, digest) select ${user.id}, unnest(${codes.map(digest)}::bytea[])`)
+  return codes
+}
+
+/** Whether a code is right, and now used: the same one, or an earlier one, is wrong from here on. */
+export async function takeCode(db: Transaction, vault: Vault, user: Account, code: string): Promise<boolean> {
+  const plain = code.trim().toLowerCase()
+  const stored = await db.first<Stored>(sql`select kind, secret, phone from two_factor where user_id = ${user.id} for update`)
+  if (!stored) return false
+  if (/^\w{5}-\w{5}$/.test(plain)) return takeRecoveryCode(db, user, plain)
+  if (stored.kind === 'sms') return takeSentCode(db, user, plain)
+  const step = stored.secret && stepOf(user, vault.open(stored.secret, contextOf(user)), plain, db.now)
+  if (typeof step !== 'number') return false
+  const { rowCount } = await db.query(
+    sql`update two_factor set last_step = ${step} where user_id = ${user.id} and last_step < ${step}`,
+  )
+  return rowCount === 1
+}
+
+/** The time step a code is of; one step early or late is forgiven, clocks being what they are. */
+function stepOf(user: Account, secret: string, code: string, now: Date): number | undefined {
+  if (!/^\d{6}$/.test(code.trim())) return undefined
+  const timestamp = now.getTime()
+  const delta = totpOf(user, secret).validate({ token: code.trim(), timestamp, window: 1 })
+  return delta === null ? undefined : Math.floor(timestamp / 1000 / period) + delta
+}
+
+async function takeRecoveryCode(db: Transaction, user: Account, code: string) {
+  const { rowCount } = await db.query(sql`delete from recovery_codes where user_id = ${user.id} and digest = ${digest(code)}`)
+  return rowCount === 1
+}
+
+async function takeSentCode(db: Transaction, user: Account, code: string) {
+  const { rowCount } = await db.query(sql`
+    delete from sent_codes where user_id = ${user.id} and digest = ${digest(code.trim())} and expires_at > ${db.now}`)
+  return rowCount === 1
+}
+
+/** Sends a new code to the user's phone, or to the one they are about to use; one a minute at most. */
+export async function sendCode(db: Queryable, send: SendText, user: Account, new_phone?: string) {
+  const stored = await db.first<Stored>(sql`select kind, secret, phone from two_factor where user_id = ${user.id}`)
+  const phone = new_phone ?? stored?.phone
+  if (!phone) return
+  const code = String(Number.parseInt(digest(randomText(20)).toString('hex').slice(0, 12), 16) % 1_000_000).padStart(6, '0')
+  const { rowCount } = await db.query(sql`
+    insert into sent_codes as s (user_id, digest, sent_at, expires_at)
+    values (${user.id}, ${digest(code)}, ${db.now}, ${db.now}::timestamptz + interval '10 minutes')
+    on conflict (user_id) do update set digest = excluded.digest, sent_at = excluded.sent_at, expires_at = excluded.expires_at
+    where s.sent_at <= ${db.now}::timestamptz - interval '1 minute'`)
+  if (rowCount) await send(phone, `${code} is your Belfry sign-in code.`)
+}
+
+const wrongCode = () =>
+  invalid({ resource: 'TwoFactor', code: 'invalid', field: 'otp', message: 'The code is wrong or too old. Try the next one.' })

@@ -1,0 +1,44 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { StartError } from './errors.ts'
+
+/** Keeps secrets that must be read again, such as the seed of one-time codes, encrypted at rest (AES-256-GCM). */
+export class Vault {
+  readonly #key: Buffer
+
+  /** The key is a file in the data folder that only we may read, made at the first start. */
+  constructor(data: string) {
+    const path = join(data, 'secrets.key')
+    if (!existsSync(path)) makeKey(path)
+    this.#key = Buffer.from(readFileSync(path, 'utf8').trim(), 'hex')
+    if (this.#key.length !== 32)
+      throw new StartError(`${path} is damaged: restore it from a backup; what it encrypts is lost without it.`)
+  }
+
+  /** `context` says whose secret it is: moved to another row, it does not open. */
+  seal(text: string, context: string): Buffer {
+    const nonce = randomBytes(12)
+    const cipher = createCipheriv('aes-256-gcm', this.#key, nonce).setAAD(Buffer.from(context))
+    return Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()])
+  }
+
+  open(sealed: Buffer, context: string): string {
+    const decipher = createDecipheriv('aes-256-gcm', this.#key, sealed.subarray(0, 12)).setAAD(Buffer.from(context))
+    decipher.setAuthTag(sealed.subarray(-16))
+    return Buffer.concat([decipher.update(sealed.subarray(12, -16)), decipher.final()]).toString('utf8')
+  }
+}
+
+/** Written aside and linked into place: of two nodes that start at once on one folder, both read the same key. */
+function makeKey(path: string) {
+  const draft = `${path}.${process.pid}`
+  writeFileSync(draft, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600 })
+  try {
+    linkSync(draft, path)
+  } catch {
+    // The other node was first.
+  } finally {
+    rmSync(draft)
+  }
+}

@@ -1,0 +1,30 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+
+/** The value of a cookie, or undefined. */
+export function readCookie({ headers }: FastifyRequest, name: string): string | undefined {
+  for (const pair of (headers.cookie ?? '').split(';')) {
+    const [key, ...value] = pair.trim().split('=')
+    if (key === name) return value.join('=')
+  }
+  return undefined
+}
+
+interface CookieOptions {
+  /** Seconds; left out, it goes when the browser closes. Zero removes it. */
+  max_age?: number
+  secure: boolean
+}
+
+/** Scripts never see our cookies, and other sites' forms do not send them. */
+export function writeCookie(reply: FastifyReply, name: string, value: string, { max_age, secure }: CookieOptions) {
+  const parts = [
+    `${name}=${value}`,
+    'Path=/',
+    'HttpOnly',
+    'SameSite=Lax',
+    secure && 'Secure',
+    max_age !== undefined && `Max-Age=${max_age}`,
+  ]
+  const earlier = [reply.getHeader('Set-Cookie') ?? []].flat().map(String)
+  reply.header('Set-Cookie', [...earlier.filter((cookie) => !cookie.startsWith(`${name}=`)), parts.filter(Boolean).join('; ')])
+}
