@@ -15,12 +15,15 @@ interface Case {
   name: string
   path: string
   conditional?: true
+  /** As the site admin, by token. */
+  token?: true
   target?: number
 }
 
 const cases: Case[] = [
   { name: 'GET {base}/', path: '/api/v3/' },
   { name: 'GET {base}/ as 304', path: '/api/v3/', conditional: true, target: 0.5 },
+  { name: 'GET {base}/user by token', path: '/api/v3/user', token: true, target: 0.35 },
 ]
 
 const write = (line: string) => process.stdout.write(`${line}\n`)
@@ -31,9 +34,11 @@ async function startBelfry() {
     env: { ...process.env, BELFRY_DATA: data, BELFRY_PORT: '0', BELFRY_VERSIONED_PORT: '0', BELFRY_LOG: 'warn' },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
+  let token = ''
   for await (const line of createInterface({ input: child.stdout })) {
+    token = /^\s+Token\s+(\S+)/.exec(line)?.[1] ?? token
     const address = /^Belfry is ready: (\S+)/.exec(line)?.[1]
-    if (address) return { child, data, port: Number(new URL(address).port) }
+    if (address) return { child, data, token, port: Number(new URL(address).port) }
   }
   throw new Error('Belfry did not start')
 }
@@ -57,8 +62,8 @@ async function run() {
   try {
     write(`${connections} connections, ${rounds} rounds of ${seconds} s each, Belfry and a bare node:http in turn\n`)
     write(`| request | Belfry/s | bare node:http/s | ratio | target |\n|---|---:|---:|---:|---:|`)
-    for (const { name, path, conditional, target } of cases) {
-      const plain = `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${belfry.port}\r\nAccept: */*\r\n`
+    for (const { name, path, conditional, token, target } of cases) {
+      const plain = `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${belfry.port}\r\nAccept: */*\r\n${token ? `Authorization: Bearer ${belfry.token}\r\n` : ''}`
       const etag = /^etag: (.*)$/im.exec((await readAnswer(belfry.port, `${plain}\r\n`)).toString('latin1'))?.[1]?.trim()
       const request = `${plain}${conditional ? `If-None-Match: ${etag}\r\n` : ''}\r\n`
       const bare = await startBare(await readAnswer(belfry.port, request))

@@ -22,9 +22,19 @@ export const NullableTimestamp = Type.Unsafe<string | null>({ type: ['string', '
 /** An answer without a body. */
 export const Nothing = Type.Unsafe<void>({ type: 'null' })
 
+/** Moments come back again and again in answers, and writing one takes a microsecond: those last written are kept. */
+const written = new Map<number, string>()
+
 /** A moment as clients of the interface have always read it: UTC, whole seconds. */
 export function timestamp(date: Date) {
-  return `${date.toISOString().slice(0, 19)}Z`
+  const moment = date.getTime()
+  let text = written.get(moment)
+  if (text === undefined) {
+    text = `${date.toISOString().slice(0, 19)}Z`
+    if (written.size >= 10_000) written.clear()
+    written.set(moment, text)
+  }
+  return text
 }
 
 /** Global ids are opaque to clients; this spelling is the one older clients know. */

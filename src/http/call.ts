@@ -164,9 +164,17 @@ function describeCaller({ call, routeOptions }: FastifyRequest, reply: FastifyRe
   reply.header('X-OAuth-Scopes', call.caller.scopes.join(', '))
   const { endpoint } = routeOptions.config
   if (!endpoint) return
-  const { scopes = [], optional_scopes = [] } = endpoint
-  reply.header('X-Accepted-OAuth-Scopes', [...scopes, ...optional_scopes].sort().join(', '))
+  let accepted = acceptedScopes.get(endpoint)
+  if (accepted === undefined) {
+    const { scopes = [], optional_scopes = [] } = endpoint
+    accepted = [...scopes, ...optional_scopes].sort().join(', ')
+    acceptedScopes.set(endpoint, accepted)
+  }
+  reply.header('X-Accepted-OAuth-Scopes', accepted)
 }
+
+/** What each endpoint says of itself, put together once. */
+const acceptedScopes = new WeakMap<Endpoint, string>()
 
 /** An application shows itself by Basic, with its id and its secret. */
 async function identifyClient(db: Database, authorization: string) {

@@ -59,10 +59,15 @@ type Things<Path extends string> = ('repo' extends Names<Path> ? { repo: Reposit
   ('username' extends Names<Path> ? { user: Account } : unknown)
 
 type Params<Path extends string> = {
-  [Name in Exclude<Names<Path>, 'owner' | 'repo' | 'org' | 'team_slug' | 'username'>]: Name extends `${string}_id`
-    ? number
-    : string
+  [Name in Exclude<Names<Path>, 'owner' | 'repo' | 'org' | 'team_slug' | 'username'>]: Name extends 'client_id'
+    ? string
+    : Name extends `${string}_id`
+      ? number
+      : string
 }
+
+/** Ids in a path are numbers, but for those that applications are known by. */
+export const isNumbered = (name: string) => name.endsWith('_id') && name !== 'client_id'
 
 export interface BaseContext {
   storage: Storage
@@ -74,6 +79,8 @@ export interface BaseContext {
   /** The caller's rate limit where there is one. */
   allowance: Allowance | null
   revalidate: Revalidate
+  /** Reads once for the requests of a moment, see Memory; for what is read far more often than it changes. */
+  recall<T>(key: string, load: () => Promise<T>): Promise<T>
 }
 
 /**

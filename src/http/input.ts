@@ -9,13 +9,16 @@ export const choice = <const Words extends readonly [string, ...string[]]>(...wo
 export type QueryFields = Record<string, TSchema>
 export type Query<Fields extends QueryFields> = { [Name in keyof Fields]: Static<Fields[Name]> }
 
+/** A query parameter that is any text. */
+export const text = () => Type.String({ default: '' })
+
 /** Reads what an endpoint declares; junk is the default, as clients of this interface expect of queries. */
 export function readQuery(fields: QueryFields, query: URLSearchParams) {
   return Object.fromEntries(
     Object.entries(fields).map(([name, field]) => {
-      const { enum: words, default: fallback } = field as { enum: string[]; default: string }
+      const { enum: words, default: fallback } = field as { enum?: string[]; default: string }
       const given = query.get(name)
-      return [name, given !== null && words.includes(given) ? given : fallback]
+      return [name, given !== null && (words?.includes(given) ?? !given.includes('\0')) ? given : fallback]
     }),
   )
 }

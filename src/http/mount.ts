@@ -7,11 +7,12 @@ import { loadRepository, loadRepositoryById, Moved } from '#hosting/repositories
 import { loadTeam } from '#hosting/teams/teams.ts'
 import { CodeRequired } from '#parts/authentication/authentication.ts'
 import { missing } from '#platform/errors.ts'
+import { Memory } from '#platform/memory.ts'
 import type { Variant } from '#variants.ts'
 import { type Call, openCalls } from './call.ts'
 import { compileLazily } from './compile.ts'
 import { etagOf, isFresh, lastModifiedOf } from './conditional.ts'
-import { Answer, type BaseContext, type Endpoint, type Group, type Revalidate } from './endpoint.ts'
+import { Answer, type BaseContext, type Endpoint, type Group, isNumbered, type Revalidate } from './endpoint.ts'
 import { errorBody, refusalFor, statusOf } from './errors.ts'
 import { branded } from './headers.ts'
 import { parseBody, readQuery } from './input.ts'
@@ -30,11 +31,12 @@ export async function mountApi(listener: FastifyInstance, belfry: Belfry, varian
     async (app) => {
       openCalls(app, belfry, variant)
       compileLazily(app)
+      const memory = new Memory<unknown>(belfry.db)
       app.removeAllContentTypeParsers()
       app.addContentTypeParser('*', { parseAs: 'string' }, async (_: FastifyRequest, text: string) => parseBody(text))
       app.setErrorHandler((error, request, reply) => sendError(request, reply, error))
       app.setNotFoundHandler((request, reply) => sendError(request, reply, missing()))
-      for (const { endpoints } of groups) for (const endpoint of endpoints) mount(app, belfry, endpoint, variant)
+      for (const { endpoints } of groups) for (const endpoint of endpoints) mount(app, belfry, memory, endpoint, variant)
       app.get('/openapi.json', (_, reply) =>
         reply.type('application/json; charset=utf-8').send(JSON.stringify(describeApi(belfry, groups, variant))),
       )
@@ -43,7 +45,7 @@ export async function mountApi(listener: FastifyInstance, belfry: Belfry, varian
   )
 }
 
-function mount(app: FastifyInstance, belfry: Belfry, endpoint: Endpoint, variant: Variant) {
+function mount(app: FastifyInstance, belfry: Belfry, memory: Memory<unknown>, endpoint: Endpoint, variant: Variant) {
   if (endpoint.served && !endpoint.served(variant)) return
   const { method, path, body, answers } = endpoint
   const paths = [path]
@@ -58,19 +60,27 @@ function mount(app: FastifyInstance, belfry: Belfry, endpoint: Endpoint, variant
       preValidation: async (request) => {
         if (body) request.body ??= {}
       },
-      handler: (request, reply) => serve(belfry, endpoint, request, reply),
+      handler: (request, reply) => serve(belfry, memory, endpoint, request, reply),
     })
   }
 }
 
-async function serve({ db, storage }: Belfry, endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply) {
+async function serve(
+  { db, storage }: Belfry,
+  memory: Memory<unknown>,
+  endpoint: Endpoint,
+  request: FastifyRequest,
+  reply: FastifyReply,
+) {
   const { call } = request
-  const search = new URLSearchParams(searchOf(request.url))
+  const query = searchOf(request.url)
+  const search = query === '' ? nothingAsked : new URLSearchParams(query)
   const things = await loadThings(db, endpoint, call, request.params as Record<string, string>)
-  const page = readPage(search)
+  const page = query === '' ? firstPage : readPage(search)
   const context = {
-    ...(call satisfies Omit<BaseContext, 'page' | 'storage' | 'revalidate'>),
+    ...(call satisfies Omit<BaseContext, 'page' | 'storage' | 'revalidate' | 'recall'>),
     revalidate: revalidator(request, reply),
+    recall: <T>(key: string, load: () => Promise<T>) => memory.recall(key, load) as Promise<T>,
     storage,
     ...things,
     db,
@@ -100,6 +110,9 @@ async function serve({ db, storage }: Belfry, endpoint: Endpoint, request: Fasti
     .code(answer.status ?? Number(Object.keys(endpoint.answers)[0]))
     .send(answer.body)
 }
+
+const nothingAsked = new URLSearchParams()
+const firstPage = readPage(nothingAsked)
 
 /** A key's ETag goes out with the answer; whoever sent it back needs no body. */
 function revalidator({ headers }: FastifyRequest, reply: FastifyReply): Revalidate {
@@ -134,7 +147,7 @@ async function loadThings(db: Belfry['db'], endpoint: Endpoint, { caller }: Call
 }
 
 function readParams(params: Record<string, string>) {
-  return Object.fromEntries(Object.entries(params).map(([name, value]) => [name, name.endsWith('_id') ? readId(value) : value]))
+  return Object.fromEntries(Object.entries(params).map(([name, value]) => [name, isNumbered(name) ? readId(value) : value]))
 }
 
 /** What is no number names nothing, and neither does one beyond any id. */

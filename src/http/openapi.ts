@@ -2,7 +2,7 @@ import type { TSchema } from 'typebox'
 import type { Belfry } from '#belfry.ts'
 import type { Variant } from '#variants.ts'
 import { basesOf } from './call.ts'
-import type { Endpoint, Group } from './endpoint.ts'
+import { type Endpoint, type Group, isNumbered } from './endpoint.ts'
 import { statusOf } from './errors.ts'
 
 type Json = Record<string, unknown>
@@ -92,7 +92,7 @@ function pathParameters(path: string) {
     name,
     in: 'path',
     required: true,
-    schema: { type: name?.endsWith('_id') ? 'integer' : 'string' },
+    schema: { type: isNumbered(name ?? '') ? 'integer' : 'string' },
   }))
 }
 
@@ -121,8 +121,8 @@ function hoist(schema: TSchema, schemas: Record<string, Json>): unknown {
 
 /** An empty word stands for "not given", and is no choice to tell of. */
 function describeWords(schema: TSchema) {
-  const { enum: words, default: fallback, ...rest } = schema as { enum: string[]; default: string }
-  return { ...rest, enum: words.filter(Boolean), ...(fallback && { default: fallback }) }
+  const { enum: words, default: fallback, ...rest } = schema as { enum?: string[]; default: string }
+  return { ...rest, ...(words && { enum: words.filter(Boolean) }), ...(fallback && { default: fallback }) }
 }
 
 const errorSchema = {

@@ -1,6 +1,6 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import { hash, verify } from '@node-rs/argon2'
+import { hash as argon2, verify } from '@node-rs/argon2'
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
@@ -8,7 +8,7 @@ const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
  * A new token: a prefix that scanners recognise, 30 random characters, and 6 that check them.
  * The check is for people and scanners; we never refuse by it.
  */
-export function newToken(prefix: 'bfp_') {
+export function newToken(prefix: 'bfp_' | 'bff_' | 'bfo_') {
   const body = randomText(30)
   return `${prefix}${body}${base62(crc32(body)).padStart(6, '0')}`
 }
@@ -30,7 +30,7 @@ function base62(number: number): string {
 
 /** Tokens have more entropy than any guess can reach, so a plain digest keeps them safe at rest. */
 export function digest(token: string) {
-  return createHash('sha256').update(token).digest()
+  return hash('sha256', token, 'buffer')
 }
 
 /** Compares without telling by its duration how much was right. */
@@ -40,7 +40,7 @@ export function sameSecret(a: string, b: string) {
 
 export function hashPassword(password: string) {
   // The library's defaults are Argon2id with the memory and passes that OWASP asks for.
-  return hash(password)
+  return argon2(password)
 }
 
 /** With no hash to compare to, it works as long as with one: a caller cannot tell who exists. */

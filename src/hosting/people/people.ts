@@ -123,6 +123,17 @@ export async function setSiteAdmin(db: Transaction, user: Account, site_admin: b
   await db.query(sql`update accounts set site_admin = ${site_admin}, updated_at = ${db.now} where id = ${user.id}`)
 }
 
+/** A suspended person is out everywhere at once: whatever shows who they are asks for this. Their sessions end for good. */
+export async function suspend(db: Transaction, user: Account) {
+  await db.query(sql`
+    update accounts set suspended_at = coalesce(suspended_at, ${db.now}), updated_at = ${db.now} where id = ${user.id}`)
+  await db.query(sql`delete from sessions where user_id = ${user.id}`)
+}
+
+export async function unsuspend(db: Transaction, user: Account) {
+  await db.query(sql`update accounts set suspended_at = null, updated_at = ${db.now} where id = ${user.id}`)
+}
+
 /** Following again changes nothing. */
 export async function follow(db: Transaction, follower: Account, followed: Account) {
   if (follower.id === followed.id) {

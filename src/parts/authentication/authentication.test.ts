@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { Database } from '#platform/database.ts'
 import { expect, type Forge, openForge } from '#test/forge.ts'
+import { Authenticator } from './authentication.ts'
 
 const basic = (name: string, password: string) => `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`
 const as = (forge: Forge, authorization: string) => forge.nobody.with({ authorization })
@@ -147,5 +149,26 @@ test('no token or password is ever logged', async () => {
   const log = forge.logged.join('')
   for (const secret of [ada.token, forge.admin.token, "ada's password", 'a wrong secret', basic('ada', "ada's password")]) {
     assert.ok(!log.includes(secret))
+  }
+})
+
+test('a revoked token is out at once on the node that revoked it, and on every other within moments', async () => {
+  await using forge = await openForge()
+  const ada = await forge.person('ada')
+  await using elsewhere = new Database({ ...forge.belfry.db.pool.options, max: 2 }, forge.clock)
+  const otherNode = new Authenticator({ ...forge.belfry, db: elsewhere })
+  const ask = () => otherNode.authenticate({ authorization: `token ${ada.token}`, address: '127.0.0.1', code: undefined })
+  assert.equal((await ask()).user?.login, 'ada')
+  await expect(200, await ada.get('/user'))
+  await expect(204, await forge.admin.delete('/admin/users/ada/authorizations'))
+  await expect(401, await ada.get('/user'))
+  const refused = async () =>
+    ask().then(
+      () => false,
+      () => true,
+    )
+  for (let waited = 0; !(await refused()); waited += 50) {
+    assert.ok(waited < 10_000, 'the other node goes on taking it')
+    await new Promise((resolve) => setTimeout(resolve, 50))
   }
 })

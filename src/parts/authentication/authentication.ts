@@ -1,8 +1,10 @@
 import { type Account, accountColumns, type Sight } from '#hosting/people/people.ts'
 import { type Database, sql } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'
+import { Memory } from '#platform/memory.ts'
 import { digest } from '#platform/secrets.ts'
 import type { Vault } from '#platform/vault.ts'
+import { recordFailure } from './guessing.ts'
 import { checkPassword } from './passwords.ts'
 import type { Permissions } from './permissions.ts'
 import { expandScopes } from './scopes.ts'
@@ -63,22 +65,13 @@ interface Resources {
   send_text: SendText
 }
 
-interface Remembered {
-  caller: Caller
-  commits: number
-  at: number
-}
-
-/** Another node's change is seen within this time; this node's own at once. In milliseconds. */
-const memory = 800
-const mostRemembered = 5000
-
 export class Authenticator {
   readonly #resources: Resources
-  readonly #remembered = new Map<string, Remembered>()
+  readonly #memory: Memory<Caller | undefined>
 
   constructor(resources: Resources) {
     this.#resources = resources
+    this.#memory = new Memory(resources.db)
   }
 
   /** Reads an `Authorization` header: `token`, `Bearer` or `Basic`, in any case. */
@@ -111,29 +104,13 @@ export class Authenticator {
 
   /** With a name beside it, the token must be that person's. */
   async #findByToken(token: string, name = ''): Promise<Caller | undefined> {
-    const caller = await this.#remember(digest(token))
+    const { db } = this.#resources
+    const key = digest(token)
+    const caller = await this.#memory.recall(key.toString('latin1'), () => loadTokenCaller(db, key))
     if (!caller?.user) return undefined
     if (!anyName.has(name) && name.toLowerCase() !== caller.user.login.toLowerCase()) return undefined
     const { expires_at } = caller.token ?? {}
-    return expires_at && expires_at <= this.#resources.db.now ? undefined : caller
-  }
-
-  /** One look-up serves the requests of the next moment: clients call many times in a row. */
-  async #remember(key: Buffer): Promise<Caller | undefined> {
-    const { db } = this.#resources
-    const text = key.toString('latin1')
-    const known = this.#remembered.get(text)
-    const now = performance.now()
-    if (known && known.commits === db.commits && now - known.at < memory) return known.caller
-    const commits = db.commits
-    const caller = await loadTokenCaller(db, key)
-    if (!caller) {
-      this.#remembered.delete(text)
-      return undefined
-    }
-    if (this.#remembered.size >= mostRemembered) this.#remembered.clear()
-    this.#remembered.set(text, { caller, commits, at: now })
-    return caller
+    return expires_at && expires_at <= db.now ? undefined : caller
   }
 
   async #byPassword({ name, password }: Pair, { address, code }: Credentials): Promise<Caller> {
@@ -141,9 +118,12 @@ export class Authenticator {
     const user = await checkPassword(db, { login: name, address }, password)
     if (!user) throw badCredentials()
     const delivery = await findDelivery(db, user)
-    if (delivery && !(code && (await db.transaction((transaction) => takeCode(transaction, vault, user, code))))) {
-      if (delivery === 'sms' && code === undefined) await sendCode(db, send_text, user)
-      throw new CodeRequired(delivery)
+    if (delivery) {
+      const right = code !== undefined && (await db.transaction((transaction) => takeCode(transaction, vault, user, code)))
+      // Codes are short: wrong ones count as wrong passwords do.
+      if (code !== undefined && !right) await recordFailure(db, { login: user.login, address })
+      if (code === undefined && delivery === 'sms') await sendCode(db, send_text, user)
+      if (!right) throw new CodeRequired(delivery)
     }
     return { ...anonymous, user, via: 'password', viewer_id: user.id, sees_private: true, may: () => true }
   }

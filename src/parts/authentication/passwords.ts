@@ -8,16 +8,18 @@ import { checkGuessing, type Guess, recordFailure } from './guessing.ts'
 export async function checkPassword(db: Queryable, guess: Guess, password: string): Promise<Account | undefined> {
   // The database takes no null character, and nobody's name has one.
   if (guess.login.includes('\0')) return undefined
-  await checkGuessing(db, guess)
   const found = await db.first<Account & { password_hash: string | null }>(sql`
     select ${accountColumns}, a.password_hash from accounts a
     where (lower(a.login) = lower(${guess.login}) or lower(a.email) = lower(${guess.login})) and a.type = 'User' and a.suspended_at is null`)
+  // By whichever name they were called, tries at one account count together.
+  const counted = { ...guess, login: found?.login ?? guess.login }
+  await checkGuessing(db, counted)
   if (found && (await verifyPassword(found.password_hash, password))) {
     const { password_hash: _, ...user } = found
     return user
   }
   if (!found) await verifyPassword(undefined, password)
-  await recordFailure(db, guess)
+  await recordFailure(db, counted)
   return undefined
 }
 
