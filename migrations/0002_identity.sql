@@ -83,6 +83,7 @@ create table authorization_codes (
   expires_at timestamptz not null,
   used_at timestamptz
 );
+create index authorization_codes_grant on authorization_codes (application_id, user_id);
 create index authorization_codes_expiry on authorization_codes (expires_at);
 
 create table device_codes (

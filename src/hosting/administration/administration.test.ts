@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { loadUser } from '#hosting/people/people.ts'
+import { openSession } from '#parts/authentication/sessions.ts'
 import { type Client, expect, openForge } from '#test/forge.ts'
 
 /** Every act of administration, on someone who is there. */
@@ -10,6 +12,7 @@ const acts: Record<string, (client: Client) => Promise<Response>> = {
   'end tokens': (client) => client.delete('/admin/users/ben/authorizations'),
   promote: (client) => client.put('/users/ben/site_admin'),
   demote: (client) => client.delete('/users/ben/site_admin'),
+  unsuspend: (client) => client.delete('/users/ben/suspended'),
 }
 
 test('to anyone but a site admin with the scope, administration does not exist', async () => {
@@ -136,4 +139,52 @@ test('site admins are made and unmade by site admins, never by themselves', asyn
   for (const answer of [await powerful.put('/users/acme/site_admin'), await powerful.delete('/users/acme/site_admin')]) {
     assert.equal(answer.status, 404)
   }
+})
+
+const basic = (name: string, password: string) => `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`
+
+test('a suspended user is out everywhere at once, and comes back as they were', async () => {
+  await using forge = await openForge()
+  const ada = await forge.person('ada')
+  const byPassword = forge.nobody.with({ authorization: basic('ada', "ada's password") })
+  const doors = [ada, ada.versioned, byPassword, forge.nobody.with({ authorization: basic('ada', ada.token) })]
+  // Before, so that whatever is remembered of the token is remembered.
+  for (const door of doors) assert.equal((await door.get('/user')).status, 200)
+  assert.equal((await forge.admin.put('/users/ada/suspended', { reason: 'asked for it' })).status, 204)
+  for (const door of doors) {
+    for (const path of ['/user', '/users/ada', '/', '/authorizations']) {
+      assert.equal((await expect(401, await door.get(path))).message, 'Bad credentials', path)
+    }
+  }
+  assert.equal((await forge.admin.put('/users/ada/suspended')).status, 204, 'again changes nothing')
+  assert.equal((await forge.admin.delete('/users/ada/suspended')).status, 204)
+  for (const door of doors) assert.equal((await door.get('/user')).status, 200)
+})
+
+test('a suspended user’s sessions end', async () => {
+  await using forge = await openForge()
+  await forge.person('ada')
+  const { db } = forge.belfry
+  const user = await loadUser(db, 'ada')
+  const session = await db.transaction((transaction) => openSession(transaction, user, { address: '', user_agent: '' }, false))
+  const look = () => fetch(`${forge.web}/settings/keys`, { headers: { cookie: `belfry_session=${session}` }, redirect: 'manual' })
+  assert.equal((await look()).status, 200)
+  assert.equal((await forge.admin.put('/users/ada/suspended')).status, 204)
+  assert.equal((await look()).status, 303)
+  assert.equal((await forge.admin.delete('/users/ada/suspended')).status, 204)
+  assert.equal((await look()).status, 303, 'for good')
+})
+
+test('only site admins suspend, only people, and not themselves', async () => {
+  await using forge = await openForge()
+  const [ada] = [await forge.person('ada'), await forge.person('ben')]
+  await forge.organization('acme', ada)
+  assert.equal((await ada.put('/users/ben/suspended')).status, 404)
+  assert.equal((await ada.delete('/users/ben/suspended')).status, 404)
+  assert.equal((await forge.nobody.put('/users/ben/suspended')).status, 401)
+  assert.equal((await forge.admin.put('/users/acme/suspended')).status, 404)
+  assert.equal((await forge.admin.delete('/users/acme/suspended')).status, 404)
+  assert.equal((await forge.admin.put('/users/nobody-here/suspended')).status, 404)
+  assert.equal((await forge.admin.put('/users/admin/suspended')).status, 403)
+  assert.equal((await forge.admin.put('/users/ben/suspended', { reason: 7 })).status, 422)
 })

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { SimpleOrganization, simpleOrganizationJson } from '#hosting/organizations/json.ts'
 import { SimpleUser, userJson } from '#hosting/people/json.ts'
-import { createOrganization, createUser, loadUser, setSiteAdmin } from '#hosting/people/people.ts'
+import { createOrganization, createUser, loadUser, setSiteAdmin, suspend, unsuspend } from '#hosting/people/people.ts'
 import { Nothing } from '#hosting/wire.ts'
 import { created, del, group, post, put } from '#http/endpoint.ts'
 import { Authorization, authorizationJson } from '#parts/authentication/json.ts'
@@ -135,6 +135,38 @@ export const api = group('Administration', [
       if (user.type !== 'User') throw missing()
       if (user.id === viewer.id) throw forbidden('Site admins cannot demote themselves.')
       return setSiteAdmin(db, user, false)
+    },
+  ),
+  put(
+    '/users/{username}/suspended',
+    {
+      operation: 'enterprise-admin/suspend-user',
+      permission: 'classic',
+      summary: 'Lock a user out: tokens, password and sessions stop working at once',
+      scopes,
+      viewer: 'site_admin',
+      body: Type.Object({ reason: Type.Optional(Type.String({ maxLength: 1000 })) }),
+      answers: { 204: Nothing },
+    },
+    ({ db, user, viewer }) => {
+      if (user.type !== 'User') throw missing()
+      if (user.id === viewer.id) throw forbidden('Site admins cannot suspend themselves.')
+      return suspend(db, user)
+    },
+  ),
+  del(
+    '/users/{username}/suspended',
+    {
+      operation: 'enterprise-admin/unsuspend-user',
+      permission: 'classic',
+      summary: 'Let a suspended user in again',
+      scopes,
+      viewer: 'site_admin',
+      answers: { 204: Nothing },
+    },
+    ({ db, user }) => {
+      if (user.type !== 'User') throw missing()
+      return unsuspend(db, user)
     },
   ),
 ])

@@ -1,0 +1,124 @@
+import { Type } from 'typebox'
+import { Nothing } from '#hosting/wire.ts'
+import { created, del, get, group, paged, post } from '#http/endpoint.ts'
+import type { Caller } from '#parts/authentication/authentication.ts'
+import { DeployKey, deployKeyJson, keyJson, SimpleKey, simpleKeyJson, UserKey } from './json.ts'
+import { type Adder, addKey, deleteKey, listKeys, loadKey } from './keys.ts'
+
+const Title = Type.Optional(Type.String({ maxLength: 255 }))
+const KeyText = Type.String({ maxLength: 16_384 })
+
+const adder = (user: Adder['user'], { token }: Caller): Adder => ({ user, application_id: token?.application_id ?? null })
+
+export const api = group('Keys', [
+  get(
+    '/user/keys',
+    {
+      operation: 'users/list-public-ssh-keys-for-authenticated-user',
+      permission: 'git_ssh_keys:read',
+      summary: "The viewer's SSH keys",
+      scopes: ['read:public_key'],
+      list: true,
+      answers: { 200: Type.Array(UserKey) },
+    },
+    async ({ db, viewer, page, wire }) => paged(await listKeys(db, { user: viewer }, page), (row) => keyJson(row, wire)),
+  ),
+  post(
+    '/user/keys',
+    {
+      operation: 'users/create-public-ssh-key-for-authenticated-user',
+      permission: 'git_ssh_keys:write',
+      summary: 'Add an SSH key',
+      scopes: ['write:public_key'],
+      body: Type.Object({ title: Title, key: KeyText }),
+      answers: { 201: UserKey },
+    },
+    async ({ db, viewer, caller, body, wire }) =>
+      created(keyJson(await addKey(db, { user: viewer }, adder(viewer, caller), { title: body.title, key: body.key }), wire)),
+  ),
+  get(
+    '/user/keys/{key_id}',
+    {
+      operation: 'users/get-public-ssh-key-for-authenticated-user',
+      permission: 'git_ssh_keys:read',
+      summary: 'An SSH key of the viewer',
+      scopes: ['read:public_key'],
+      answers: { 200: UserKey },
+    },
+    async ({ db, viewer, params, wire }) => keyJson(await loadKey(db, { user: viewer }, params.key_id), wire),
+  ),
+  del(
+    '/user/keys/{key_id}',
+    {
+      operation: 'users/delete-public-ssh-key-for-authenticated-user',
+      permission: 'git_ssh_keys:write',
+      summary: 'Remove an SSH key',
+      scopes: ['admin:public_key'],
+      answers: { 204: Nothing },
+    },
+    ({ db, viewer, params }) => deleteKey(db, { user: viewer }, params.key_id),
+  ),
+  get(
+    '/users/{username}/keys',
+    {
+      operation: 'users/list-public-keys-for-user',
+      permission: 'any',
+      summary: "A user's SSH keys, for those who want to check what they signed or let them in",
+      viewer: 'optional',
+      list: true,
+      answers: { 200: Type.Array(SimpleKey) },
+    },
+    async ({ db, user, page }) => paged(await listKeys(db, { user }, page), simpleKeyJson),
+  ),
+  get(
+    '/repos/{owner}/{repo}/keys',
+    {
+      operation: 'repos/list-deploy-keys',
+      permission: 'administration:read',
+      summary: 'The keys that open this repository alone',
+      scopes: ['repo'],
+      access: 'admin',
+      list: true,
+      answers: { 200: Type.Array(DeployKey) },
+    },
+    async ({ db, repo, page, wire }) => paged(await listKeys(db, { repo }, page), (row) => deployKeyJson(row, repo, wire)),
+  ),
+  post(
+    '/repos/{owner}/{repo}/keys',
+    {
+      operation: 'repos/create-deploy-key',
+      permission: 'administration:write',
+      summary: 'Add a key that opens this repository alone, for reading only or for writing too',
+      scopes: ['repo'],
+      access: 'admin',
+      body: Type.Object({ title: Title, key: KeyText, read_only: Type.Optional(Type.Boolean()) }),
+      answers: { 201: DeployKey },
+    },
+    async ({ db, repo, viewer, caller, body: { title, key, read_only }, wire }) =>
+      created(deployKeyJson(await addKey(db, { repo }, adder(viewer, caller), { title, key, read_only }), repo, wire)),
+  ),
+  get(
+    '/repos/{owner}/{repo}/keys/{key_id}',
+    {
+      operation: 'repos/get-deploy-key',
+      permission: 'administration:read',
+      summary: 'A key that opens this repository alone',
+      scopes: ['repo'],
+      access: 'admin',
+      answers: { 200: DeployKey },
+    },
+    async ({ db, repo, params, wire }) => deployKeyJson(await loadKey(db, { repo }, params.key_id), repo, wire),
+  ),
+  del(
+    '/repos/{owner}/{repo}/keys/{key_id}',
+    {
+      operation: 'repos/delete-deploy-key',
+      permission: 'administration:write',
+      summary: 'Remove a key from this repository',
+      scopes: ['repo'],
+      access: 'admin',
+      answers: { 204: Nothing },
+    },
+    ({ db, repo, params }) => deleteKey(db, { repo }, params.key_id),
+  ),
+])

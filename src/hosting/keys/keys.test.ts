@@ -1,0 +1,280 @@
+import assert from 'node:assert/strict'
+import { createHash, generateKeyPairSync, type KeyObject } from 'node:crypto'
+import { test } from 'node:test'
+import { Octokit } from '@octokit/rest'
+import { loadUser } from '#hosting/people/people.ts'
+import { openSession } from '#parts/authentication/sessions.ts'
+import { sql } from '#platform/database.ts'
+import { digest, newToken } from '#platform/secrets.ts'
+import { openBrowser } from '#test/browser.ts'
+import { type Client, expect, openForge } from '#test/forge.ts'
+import { readPublicKey } from './public-key.ts'
+
+const field = (bytes: Buffer | string) => {
+  const length = Buffer.alloc(4)
+  length.writeUInt32BE(Buffer.byteLength(bytes))
+  return Buffer.concat([length, Buffer.from(bytes)])
+}
+const line = (type: string, ...fields: (Buffer | string)[]) =>
+  `${type} ${Buffer.concat([type, ...fields].map(field)).toString('base64')}`
+const raw = (text: string | undefined) => Buffer.from(text ?? '', 'base64url')
+const jwk = (key: KeyObject) => key.export({ format: 'jwk' })
+
+const ed25519 = () => line('ssh-ed25519', raw(jwk(generateKeyPairSync('ed25519').publicKey).x))
+function ecdsa(size: '256' | '384' | '521') {
+  const { x, y } = jwk(generateKeyPairSync('ec', { namedCurve: `P-${size}` }).publicKey)
+  return line(`ecdsa-sha2-nistp${size}`, `nistp${size}`, Buffer.concat([Buffer.from([4]), raw(x), raw(y)]))
+}
+function rsa(bits: number) {
+  const { e, n } = jwk(generateKeyPairSync('rsa', { modulusLength: bits }).publicKey)
+  return line('ssh-rsa', raw(e), Buffer.concat([Buffer.from([0]), raw(n)]))
+}
+const point = () => Buffer.concat([Buffer.from([4]), Buffer.alloc(64, 7)])
+const securityKeys = [
+  line('sk-ssh-ed25519@openssh.com', Buffer.alloc(32, 3), 'ssh:'),
+  line('sk-ecdsa-sha2-nistp256@openssh.com', 'nistp256', point(), 'ssh:'),
+]
+
+const faulty = (message: string) => [{ resource: 'PublicKey', code: 'custom', field: 'key', message }]
+const malformed = faulty('key is invalid. You must supply a key in OpenSSH public key format')
+
+test('every common kind of key is taken, with its fingerprint as OpenSSH shows it', () => {
+  for (const key of [ed25519(), rsa(2048), ecdsa('256'), ecdsa('384'), ecdsa('521'), ...securityKeys]) {
+    const digest = createHash('sha256')
+      .update(Buffer.from(key.split(' ')[1] ?? '', 'base64'))
+      .digest('base64')
+    const fingerprint = `SHA256:${digest.replace(/=+$/, '')}`
+    assert.deepEqual(readPublicKey(`  ${key}\tada@desk two  \n`), { key, comment: 'ada@desk two', fingerprint })
+  }
+})
+
+test('a key is known by the fingerprint that OpenSSH gives it', () => {
+  const known = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl'
+  assert.equal(readPublicKey(known)?.fingerprint, 'SHA256:+DiY3wvvV6TuJJhbpZisF/zLDA0zPMSvHdkr4UvCOqU')
+})
+
+const key = ed25519()
+const encoded = key.split(' ')[1] ?? ''
+const wrong = [
+  '',
+  'ssh-ed25519',
+  'ssh-ed25519 AAAA',
+  'ssh-ed25519 !!!!',
+  `ssh-rsa ${encoded}`,
+  `constructor ${encoded}`,
+  `ssh-ed25519 ${encoded.slice(0, -4)}`,
+  `ssh-ed25519 ${encoded}AAAA`,
+  `ssh-ed25519 ${encoded}=`,
+  `command="ls" ${key}`,
+  `${key}\n${ed25519()}`,
+  line('ssh-ed25519', Buffer.alloc(31, 1)),
+  line('ssh-dss', Buffer.alloc(128, 1), Buffer.alloc(20, 1), Buffer.alloc(128, 1), Buffer.alloc(128, 1)),
+  line('ecdsa-sha2-nistp256', 'nistp384', point()),
+  line('ssh-rsa', Buffer.from([1, 0, 1]), Buffer.alloc(65, 1)),
+  '-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAA\n-----END OPENSSH PRIVATE KEY-----',
+]
+
+test('what is no public key is refused', async () => {
+  await using forge = await openForge()
+  const ada = await forge.person('ada')
+  for (const text of wrong) {
+    const { errors } = await expect(422, await ada.post('/user/keys', { title: 'no', key: text }))
+    assert.deepEqual(errors, malformed, text)
+  }
+  for (const body of [{}, { title: 'x' }, { key: 7 }, { key: 'x'.repeat(20_000) }]) {
+    assert.equal((await ada.post('/user/keys', body)).status, 422)
+  }
+  assert.deepEqual(await ada.read('/user/keys'), [])
+})
+
+test('a person keeps keys, and everyone sees them without their titles', async () => {
+  await using forge = await openForge()
+  const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
+  const octokit = new Octokit({ auth: ada.token, baseUrl: ada.base })
+  const { data, status, headers } = await octokit.rest.users.createPublicSshKeyForAuthenticatedUser({
+    title: 'desk',
+    key: `${key} ada@desk`,
+  })
+  assert.equal(status, 201)
+  assert.equal(headers.location, data.url)
+  assert.deepEqual(data, {
+    id: data.id,
+    key,
+    url: `${ada.base}/user/keys/${data.id}`,
+    title: 'desk',
+    created_at: '2026-02-03T04:05:06Z',
+    verified: true,
+    read_only: false,
+  })
+  const { id } = data
+  assert.deepEqual((await octokit.rest.users.listPublicSshKeysForAuthenticatedUser()).data, [data])
+  assert.deepEqual((await octokit.rest.users.getPublicSshKeyForAuthenticatedUser({ key_id: id })).data, data)
+  assert.deepEqual(await forge.nobody.read('/users/ada/keys'), [{ id, key }])
+  assert.equal((await forge.nobody.get('/users/nobody-here/keys')).status, 404)
+  const titled = await expect(201, await ada.post('/user/keys', { key: `${ed25519()} ada@laptop` }))
+  assert.equal(titled.title, 'ada@laptop')
+  assert.match((await ada.get('/user/keys?per_page=1')).headers.get('link') ?? '', /rel="next"/)
+  assert.equal((await ben.get(`/user/keys/${id}`)).status, 404)
+  assert.equal((await ben.delete(`/user/keys/${id}`)).status, 404)
+  await octokit.rest.users.deletePublicSshKeyForAuthenticatedUser({ key_id: id })
+  assert.equal((await ada.get(`/user/keys/${id}`)).status, 404)
+  assert.equal((await ada.delete(`/user/keys/${id}`)).status, 404)
+})
+
+test('one key opens one door', async () => {
+  await using forge = await openForge()
+  const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
+  await ada.owns('engine')
+  await expect(201, await ada.post('/user/keys', { title: 'mine', key }))
+  for (const [client, path] of [
+    [ada, '/user/keys'],
+    [ben, '/user/keys'],
+    [ada, '/repos/ada/engine/keys'],
+  ] as const) {
+    const { errors } = await expect(422, await client.post(path, { title: 'again', key: `${key} another comment` }))
+    assert.deepEqual(errors, faulty('key is already in use'))
+  }
+})
+
+test('admins of a repository give it deploy keys', async () => {
+  await using forge = await openForge()
+  const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
+  await ada.owns('engine')
+  await ada.owns('other')
+  const octokit = new Octokit({ auth: ada.token, baseUrl: ada.base })
+  const repo = { owner: 'ada', repo: 'engine' }
+  const { data } = await octokit.rest.repos.createDeployKey({ ...repo, title: 'ci', key, read_only: true })
+  assert.deepEqual(data, {
+    id: data.id,
+    key,
+    url: `${ada.base}/repos/ada/engine/keys/${data.id}`,
+    title: 'ci',
+    verified: true,
+    created_at: '2026-02-03T04:05:06Z',
+    read_only: true,
+    added_by: 'ada',
+    last_used: null,
+    enabled: true,
+  })
+  const writes = await expect(201, await ada.post('/repos/ada/engine/keys', { key: ed25519() }))
+  assert.equal(writes.read_only, false)
+  assert.deepEqual((await octokit.rest.repos.listDeployKeys(repo)).data, [data, writes])
+  assert.deepEqual((await octokit.rest.repos.getDeployKey({ ...repo, key_id: data.id })).data, data)
+  assert.equal((await ada.get(`/repos/ada/other/keys/${data.id}`)).status, 404)
+  assert.equal((await ada.delete(`/repos/ada/other/keys/${data.id}`)).status, 404)
+  assert.equal((await ada.get(`/user/keys/${data.id}`)).status, 404)
+  for (const answer of [
+    await ben.get('/repos/ada/engine/keys'),
+    await ben.post('/repos/ada/engine/keys', { key: ed25519() }),
+    await ben.delete(`/repos/ada/engine/keys/${data.id}`),
+  ]) {
+    assert.equal((await expect(403, answer)).message, 'Must have admin rights to Repository.')
+  }
+  assert.equal((await forge.nobody.get('/repos/ada/engine/keys')).status, 401)
+  await octokit.rest.repos.deleteDeployKey({ ...repo, key_id: data.id })
+  assert.deepEqual((await octokit.rest.repos.listDeployKeys(repo)).data, [writes])
+  assert.equal((await ada.delete('/repos/ada/engine')).status, 204)
+  await expect(201, await ada.post('/user/keys', { key: writes.key }))
+})
+
+test('each step needs its scope', async () => {
+  await using forge = await openForge()
+  const ada = await forge.person('ada')
+  await ada.owns('engine')
+  const { id } = await expect(201, await ada.post('/user/keys', { title: 'mine', key }))
+  const steps: [string, (client: Client) => Promise<Response>][] = [
+    ['read:public_key', (client) => client.get('/user/keys')],
+    ['read:public_key', (client) => client.get(`/user/keys/${id}`)],
+    ['write:public_key', (client) => client.post('/user/keys', { key: ed25519() })],
+    ['admin:public_key', (client) => client.delete(`/user/keys/${id}`)],
+    ['repo', (client) => client.get('/repos/ada/engine/keys')],
+    ['repo', (client) => client.post('/repos/ada/engine/keys', { key: ed25519() })],
+  ]
+  const ranks = ['read:public_key', 'write:public_key', 'admin:public_key']
+  for (const [scope, step] of steps) {
+    const below = scope === 'repo' ? ['public_repo', 'admin:public_key'] : ['user', ...ranks.slice(0, ranks.indexOf(scope))]
+    const { message } = await expect(403, await step(await forge.tokenFor('ada', below)))
+    assert.equal(message, `Missing the '${scope}' scope.`)
+    assert.ok((await step(await forge.tokenFor('ada', [scope]))).ok, scope)
+  }
+})
+
+test('a fine-grained token needs the permission', async () => {
+  await using forge = await openForge()
+  const ada = await forge.person('ada')
+  await ada.owns('engine')
+  const user = await loadUser(forge.belfry.db, 'ada')
+  const fine = async (permissions: Record<string, string>) => {
+    const token = newToken('bff_')
+    await forge.belfry.db.query(sql`
+      insert into tokens (user_id, digest, last_eight, kind, scopes, permissions, resource_owner_id, created_at, updated_at)
+      values (${user.id}, ${digest(token)}, '', 'fine_grained', '{}', ${permissions}, ${user.id}, ${user.created_at}, ${user.created_at})`)
+    return forge.nobody.with({ authorization: `Bearer ${token}` })
+  }
+  for (const [permission, path] of [
+    ['git_ssh_keys', '/user/keys'],
+    ['administration', '/repos/ada/engine/keys'],
+  ] as const) {
+    const [none, reads, writes] = [await fine({}), await fine({ [permission]: 'read' }), await fine({ [permission]: 'write' })]
+    for (const answer of [await none.get(path), await reads.post(path, { key: ed25519() })]) {
+      assert.equal((await expect(403, answer)).message, 'Resource not accessible by personal access token')
+    }
+    const { id } = await expect(201, await writes.post(path, { key: ed25519() }))
+    assert.equal((await reads.get(`${path}/${id}`)).status, 200)
+    assert.equal((await reads.delete(`${path}/${id}`)).status, 403)
+    assert.equal((await writes.delete(`${path}/${id}`)).status, 204)
+  }
+})
+
+test('keys are added and removed on their page', async () => {
+  await using forge = await openForge()
+  const ada = await forge.person('ada')
+  const { db } = forge.belfry
+  const user = await loadUser(db, 'ada')
+  const session = await db.transaction((transaction) =>
+    openSession(transaction, user, { address: '127.0.0.1', user_agent: 'test' }, false),
+  )
+  const headers = { cookie: `belfry_session=${session}` }
+  const page = async () => (await fetch(`${forge.web}/settings/keys`, { headers })).text()
+  const csrf = /name="csrf" value="(\w+)"/.exec(await page())?.[1] ?? ''
+  const send = (path: string, form: Record<string, string>) =>
+    fetch(`${forge.web}${path}`, { method: 'POST', headers, body: new URLSearchParams({ csrf, ...form }), redirect: 'manual' })
+  assert.match(await page(), /There are no keys yet/)
+  const refused = await send('/settings/keys', { title: '<i>desk</i>', key: 'nonsense' })
+  assert.equal(refused.status, 422)
+  const text = await refused.text()
+  assert.match(text, /Key is invalid\. You must supply a key in OpenSSH public key format\./)
+  assert.match(text, /&lt;i&gt;desk&lt;\/i&gt;/)
+  const added = await send('/settings/keys', { title: 'desk', key })
+  assert.equal(added.status, 303)
+  assert.equal(added.headers.get('location'), '/settings/keys')
+  const [{ id, title }] = await ada.read('/user/keys')
+  assert.equal(title, 'desk')
+  assert.ok((await page()).includes(readPublicKey(key)?.fingerprint ?? '?'))
+  assert.equal((await send('/settings/keys/delete', { id: String(id), csrf: 'wrong' })).status, 403)
+  assert.equal((await send('/settings/keys/delete', { id: 'x' })).status, 404)
+  assert.equal((await send('/settings/keys/delete', { id: String(id) })).status, 303)
+  assert.deepEqual(await ada.read('/user/keys'), [])
+  const outside = await fetch(`${forge.web}/settings/keys`, { redirect: 'manual' })
+  assert.equal(outside.headers.get('location'), '/login?return_to=%2Fsettings%2Fkeys')
+})
+
+test('the page of keys works in a browser, also a narrow one', async () => {
+  await using forge = await openForge()
+  await using browser = await openBrowser()
+  const ada = await forge.person('ada')
+  const { page } = browser
+  await page.goto(`${forge.web}/login?return_to=/settings/keys`)
+  await page.fill('input[name="login"]', 'ada')
+  await page.fill('input[name="password"]', "ada's password")
+  await page.press('input[name="password"]', 'Enter')
+  await page.waitForURL(`${forge.web}/settings/keys`)
+  await page.getByLabel('Title').fill('desk')
+  await page.getByLabel('Key', { exact: true }).fill(key)
+  await page.getByRole('button', { name: 'Add key' }).click()
+  await page.getByText('SHA256:').waitFor()
+  await browser.picture('settings-keys')
+  assert.equal((await ada.read('/user/keys')).length, 1)
+  await page.getByRole('button', { name: 'Remove desk' }).click()
+  await page.getByText('There are no keys yet').waitFor()
+})

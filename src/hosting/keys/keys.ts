@@ -1,0 +1,71 @@
+import type { Account } from '#hosting/people/people.ts'
+import type { Repository } from '#hosting/repositories/repositories.ts'
+import { type Listed, listed, type Queryable, type Slice, sql, type Transaction } from '#platform/database.ts'
+import { invalid, missing } from '#platform/errors.ts'
+import { readPublicKey } from './public-key.ts'
+
+/** A public key of a person, or of a repository: a deploy key. */
+export interface SshKey {
+  id: number
+  title: string
+  key: string
+  fingerprint: string
+  read_only: boolean
+  created_at: Date
+  added_by_login: string | null
+  /** The application that made it for the person who added it. */
+  application_name: string | null
+}
+
+/** What a key opens: a person's repositories, or one repository. */
+export type Door = { user: Account } | { repo: Repository }
+
+const at = (door: Door) => ('user' in door ? sql`k.user_id = ${door.user.id}` : sql`k.repo_id = ${door.repo.id}`)
+
+const columns = sql`k.id, k.title, k.key, k.fingerprint, k.read_only, k.created_at, a.login as added_by_login, p.name as application_name`
+const source = (door: Door) => sql`
+  ssh_keys k left join accounts a on a.id = k.added_by left join applications p on p.id = k.application_id where ${at(door)}`
+
+export function listKeys(db: Queryable, door: Door, slice: Slice): Promise<Listed<SshKey>> {
+  return listed(db, { columns, source: source(door), order: sql`k.id` }, slice)
+}
+
+export async function loadKey(db: Queryable, door: Door, id: number): Promise<SshKey> {
+  const found = await db.first<SshKey>(sql`select ${columns} from ${source(door)} and k.id = ${id}`)
+  if (!found) throw missing()
+  return found
+}
+
+export interface NewKey {
+  key: string
+  title?: string | undefined
+  read_only?: boolean | undefined
+}
+
+/** By whom a key is added, and for them by which application: where that is let in no more, the key goes. */
+export interface Adder {
+  user: Account
+  application_id: number | null
+}
+
+export async function addKey(db: Transaction, door: Door, adder: Adder, wanted: NewKey): Promise<SshKey> {
+  const read = readPublicKey(wanted.key)
+  if (!read) throw fault('key is invalid. You must supply a key in OpenSSH public key format')
+  const title = wanted.title?.trim() || read.comment.slice(0, 255) || read.fingerprint
+  const [user_id, repo_id] = 'user' in door ? [door.user.id, null] : [null, door.repo.id]
+  // One key opens one door: whoever shows it must be told apart by it.
+  const row = await db.first<{ id: number }>(sql`
+    insert into ssh_keys (user_id, repo_id, title, key, fingerprint, read_only, added_by, application_id, created_at)
+    values (${user_id}, ${repo_id}, ${title}, ${read.key}, ${read.fingerprint}, ${wanted.read_only ?? false}, ${adder.user.id},
+      ${adder.application_id}, ${db.now})
+    on conflict (fingerprint) do nothing returning id`)
+  if (!row) throw fault('key is already in use')
+  return loadKey(db, door, row.id)
+}
+
+export async function deleteKey(db: Transaction, door: Door, id: number) {
+  const { rowCount } = await db.query(sql`delete from ssh_keys k where ${at(door)} and k.id = ${id}`)
+  if (!rowCount) throw missing()
+}
+
+const fault = (message: string) => invalid({ resource: 'PublicKey', code: 'custom', field: 'key', message })

@@ -1,0 +1,46 @@
+import { alert, attempt, field, type Problem, typed } from '#web/fields.ts'
+import { html } from '#web/html.ts'
+import { form, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
+import { moment, settingsPage } from '#web/settings.ts'
+import { addKey, deleteKey, listKeys, type SshKey } from './keys.ts'
+
+const place = '/settings/keys'
+
+export const pages = [
+  showOwn(place, (visit) => showKeys(visit)),
+  submitOwn(place, (visit) => {
+    const wanted = { title: typed(visit.form, 'title').slice(0, 255), key: typed(visit.form, 'key') }
+    const adder = { user: visit.visitor, application_id: null }
+    return attempt(
+      async () => {
+        await visit.db.transaction((db) => addKey(db, { user: visit.visitor }, adder, wanted))
+        return { to: place }
+      },
+      (problem) => showKeys(visit, wanted, problem),
+    )
+  }),
+  submitOwn(`${place}/delete`, async (visit) => {
+    const id = Number(/^\d{1,15}$/.exec(typed(visit.form, 'id'))?.[0] ?? 0)
+    await visit.db.transaction((db) => deleteKey(db, { user: visit.visitor }, id))
+    return { to: place }
+  }),
+]
+
+/** More keys than anyone keeps. */
+const most = { limit: 500, offset: 0 }
+
+async function showKeys(visit: SignedIn, typedIn = { title: '', key: '' }, problem?: Problem) {
+  const { rows } = await listKeys(visit.db, { user: visit.visitor }, most)
+  const list = rows.length ? html`${rows.map((row) => showKey(visit, row))}` : html`<p class="muted">There are no keys yet.</p>`
+  const add = html`${alert(problem)}${field({ label: 'Title', name: 'title', value: typedIn.title })}
+<label for="key">Key</label><textarea id="key" name="key" rows="5" required spellcheck="false" autocapitalize="none"
+aria-describedby="key-hint">${typedIn.key}</textarea><p class="hint muted" id="key-hint">The line in a file like id_ed25519.pub. Never the private key.</p>
+<button class="primary">Add key</button>`
+  const body = html`<p>Whoever has the private half of one of these keys acts as you over SSH.</p>${list}<h2>Add a key</h2>${form(visit, place, add)}`
+  return settingsPage(place, 'SSH keys', body, problem?.status)
+}
+
+const showKey = (visit: SignedIn, { id, title, fingerprint, created_at, application_name }: SshKey) =>
+  html`<section class="card"><strong>${title}</strong><br><code>${fingerprint}</code><p class="muted">Added ${moment(created_at)}
+${application_name !== null && html` by the application ${application_name}`}</p>
+${form(visit, `${place}/delete`, html`<input type="hidden" name="id" value="${id}"><button class="danger" aria-label="Remove ${title}">Remove</button>`, { class: 'inline' })}</section>`
