@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto'
+import type { Account } from '#hosting/people/people.ts'
+import { type Queryable, sql, type Transaction } from '#platform/database.ts'
+import { digest, randomText, sameSecret } from '#platform/secrets.ts'
+import type { Application } from './applications.ts'
+
+interface NewCode {
+  application: Application
+  user: Account
+  redirect_uri: string
+  scopes: string[]
+  code_challenge: string | null
+}
+
+const lifetime = sql`interval '10 minutes'`
+const hour = sql`interval '1 hour'`
+
+/** Returns the code in clear, for the one address it is good for. */
+export async function issueCode(db: Transaction, { application, user, redirect_uri, scopes, code_challenge }: NewCode) {
+  const code = randomText(32)
+  // Those of the last hour are counted; the older ones would only pile up.
+  await db.query(sql`delete from authorization_codes where expires_at < ${db.now}::timestamptz - ${hour}`)
+  await db.query(sql`
+    insert into authorization_codes (digest, application_id, user_id, redirect_uri, scopes, code_challenge, created_at, expires_at)
+    values (${digest(code)}, ${application.id}, ${user.id}, ${redirect_uri}, ${scopes}, ${code_challenge}, ${db.now},
+      ${db.now}::timestamptz + ${lifetime})`)
+  return code
+}
+
+/** How many tokens an application was given for a person within the last hour, also those that ended since. */
+export async function countNewTokens(db: Queryable, application: Application, user: Account): Promise<number> {
+  const found = await db.first<{ count: number }>(sql`
+    select (select count(*) from authorization_codes c where c.application_id = ${application.id} and c.user_id = ${user.id}
+        and c.used_at > ${db.now}::timestamptz - ${hour})
+      + (select count(*) from tokens t where t.application_id = ${application.id} and t.user_id = ${user.id}
+        and t.code_digest is null and t.created_at > ${db.now}::timestamptz - ${hour}) as count`)
+  return found?.count ?? 0
+}
+
+export interface CodeRow {
+  digest: Buffer
+  user_id: number
+  redirect_uri: string
+  scopes: string[]
+  code_challenge: string | null
+  fresh: boolean
+  used_at: Date | null
+}
+
+/** Holds the row: of two exchanges at once, the second sees what the first did. A code of another client is no code. */
+export function findCode(db: Transaction, application: Application, code: string): Promise<CodeRow | undefined> {
+  return db.first<CodeRow>(sql`
+    select c.digest, c.user_id, c.redirect_uri, c.scopes, c.code_challenge, c.used_at, c.expires_at > ${db.now} as fresh
+    from authorization_codes c where c.digest = ${digest(code)} and c.application_id = ${application.id} for update`)
+}
+
+export async function spendCode(db: Transaction, code: CodeRow) {
+  await db.query(sql`update authorization_codes set used_at = ${db.now} where digest = ${code.digest}`)
+}
+
+/** Somebody else has the code too, and nobody can tell who came first: what it gave is taken back. */
+export async function endTokensOf(db: Transaction, application: Application, code: string) {
+  await db.query(sql`delete from tokens where code_digest = ${digest(code)} and application_id = ${application.id}`)
+}
+
+/** With a challenge the verifier must meet it; without one there is nothing that a verifier could prove. */
+export function meetsChallenge(challenge: string | null, verifier: string | undefined) {
+  if (challenge === null) return verifier === undefined
+  if (verifier === undefined || !/^[\w.~-]{43,128}$/.test(verifier)) return false
+  return sameSecret(createHash('sha256').update(verifier).digest('base64url'), challenge)
+}

@@ -1,0 +1,129 @@
+import { randomInt } from 'node:crypto'
+import type { Account } from '#hosting/people/people.ts'
+import { checkGuessing, recordFailure } from '#parts/authentication/guessing.ts'
+import { type Database, type Queryable, sql, type Transaction } from '#platform/database.ts'
+import { digest, randomText } from '#platform/secrets.ts'
+import { type Application, findApplication, findClient } from './applications.ts'
+import { readScopes } from './authorize.ts'
+import type { Failed, Issued, Parameters } from './exchange.ts'
+import { issueToken, recordGrant } from './grants.ts'
+
+export const lifetimeSeconds = 900
+
+export interface DeviceStart {
+  device_code: string
+  user_code: string
+  interval: number
+}
+
+/** A device has no secret to keep: its application's id is enough, and a secret that is sent must be right. */
+async function identify(db: Queryable, { client_id = '', client_secret }: Parameters) {
+  return client_secret === undefined ? findApplication(db, client_id) : findClient(db, client_id, client_secret)
+}
+
+export async function startDevice(db: Transaction, parameters: Parameters): Promise<DeviceStart | Failed> {
+  const application = await identify(db, parameters)
+  if (!application) return { error: 'incorrect_client_credentials' }
+  const device_code = randomText(40)
+  const user_code = newUserCode()
+  await db.query(sql`delete from device_codes where expires_at < ${db.now}::timestamptz - interval '1 hour' or user_code = ${user_code}
+    and expires_at < ${db.now}`)
+  await db.query(sql`
+    insert into device_codes (digest, user_code, application_id, scopes, created_at, expires_at)
+    values (${digest(device_code)}, ${user_code}, ${application.id}, ${readScopes(parameters.scope)}, ${db.now},
+      ${db.now}::timestamptz + ${lifetimeSeconds} * interval '1 second')`)
+  return { device_code, user_code, interval: 5 }
+}
+
+/** Consonants only: they make no words, and none is mistaken for a digit. */
+const letters = 'BCDFGHJKLMNPQRSTVWXZ'
+
+function newUserCode() {
+  const code = Array.from({ length: 8 }, () => letters[randomInt(letters.length)]).join('')
+  return `${code.slice(0, 4)}-${code.slice(4)}`
+}
+
+interface DeviceRow {
+  digest: Buffer
+  scopes: string[]
+  interval_seconds: number
+  user_id: number | null
+  allowed: boolean | null
+  fresh: boolean
+  hasty: boolean
+}
+
+/** The steps from a device's code to a token, in their order. */
+export async function exchangeDeviceCode(db: Transaction, parameters: Parameters): Promise<Issued | Failed> {
+  const application = await identify(db, parameters)
+  if (!application) return { error: 'incorrect_client_credentials' }
+  const device = await findDevice(db, application, parameters.device_code ?? '')
+  if (!device) return { error: 'incorrect_device_code' }
+  if (!device.fresh) return { error: 'expired_token' }
+  const interval = await recordPoll(db, device)
+  if (device.hasty) return { error: 'slow_down', interval }
+  if (device.user_id === null || device.allowed === null) return { error: 'authorization_pending' }
+  if (!device.allowed) return { error: 'access_denied' }
+  return give(db, application, device, device.user_id)
+}
+
+function findDevice(db: Transaction, application: Application, code: string): Promise<DeviceRow | undefined> {
+  return db.first<DeviceRow>(sql`
+    select d.digest, d.scopes, d.interval_seconds, d.user_id, d.allowed, d.expires_at > ${db.now} as fresh,
+      coalesce(d.polled_at + d.interval_seconds * interval '1 second' > ${db.now}, false) as hasty
+    from device_codes d where d.digest = ${digest(code)} and d.application_id = ${application.id} for update`)
+}
+
+/** Who asks again too soon has to wait five seconds longer from then on. */
+async function recordPoll(db: Transaction, device: DeviceRow) {
+  const interval = device.interval_seconds + (device.hasty ? 5 : 0)
+  await db.query(
+    sql`update device_codes set polled_at = ${db.now}, interval_seconds = ${interval} where digest = ${device.digest}`,
+  )
+  return interval
+}
+
+async function give(db: Transaction, application: Application, device: DeviceRow, user_id: number): Promise<Issued | Failed> {
+  await db.query(sql`delete from device_codes where digest = ${device.digest}`)
+  const access_token = await issueToken(db, application, { user_id, scopes: device.scopes })
+  return access_token === undefined ? { error: 'access_denied' } : { access_token, scopes: device.scopes }
+}
+
+/** A device that waits for someone to decide. */
+export interface WaitingDevice {
+  user_code: string
+  client_id: string
+  scopes: string[]
+}
+
+/** As people type it: in either case, with or without the hyphen. Guessing is slowed. */
+export async function findWaiting(
+  db: Database,
+  user: Account,
+  address: string,
+  typed: string,
+): Promise<WaitingDevice | undefined> {
+  const guess = { login: `device code of ${user.login}`, address }
+  await checkGuessing(db, guess)
+  const plain = typed.toUpperCase().replaceAll(/[^A-Z]/g, '')
+  const found = await db.first<WaitingDevice>(sql`
+    select d.user_code, p.client_id, d.scopes from device_codes d join applications p on p.id = d.application_id
+    where d.user_code = ${`${plain.slice(0, 4)}-${plain.slice(4)}`} and d.allowed is null and d.expires_at > ${db.now}`)
+  if (!found) await recordFailure(db, guess)
+  return found
+}
+
+/** False when somebody else was faster, or it is too late. */
+export async function decideDevice(
+  db: Transaction,
+  user: Account,
+  application: Application,
+  { user_code, scopes }: WaitingDevice,
+  allowed: boolean,
+): Promise<boolean> {
+  const granted = allowed ? (await recordGrant(db, application, user, scopes)).scopes : scopes
+  const { rowCount } = await db.query(sql`
+    update device_codes set user_id = ${user.id}, allowed = ${allowed}, scopes = ${granted}
+    where user_code = ${user_code} and application_id = ${application.id} and allowed is null and expires_at > ${db.now}`)
+  return rowCount === 1
+}

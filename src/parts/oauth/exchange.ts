@@ -1,0 +1,56 @@
+import type { Database, Queryable, Transaction } from '#platform/database.ts'
+import { type Application, findClient } from './applications.ts'
+import { type CodeRow, endTokensOf, findCode, meetsChallenge, spendCode } from './codes.ts'
+import { exchangeDeviceCode } from './device.ts'
+import type { ErrorName } from './errors.ts'
+import { issueToken } from './grants.ts'
+
+/** What a client sends to the token endpoint, however it sends it. */
+export type Parameters = Partial<Record<string, string>>
+
+export interface Issued {
+  access_token: string
+  scopes: string[]
+}
+
+/** An error is an answer, not an exception: what it set right in the database must stay. */
+export interface Failed {
+  error: ErrorName
+  /** How long a device has to wait from now on. */
+  interval?: number
+}
+
+const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code'
+
+export async function exchange(db: Database, parameters: Parameters): Promise<Issued | Failed> {
+  const { grant_type = 'authorization_code' } = parameters
+  if (grant_type === deviceGrant) return db.transaction((transaction) => exchangeDeviceCode(transaction, parameters))
+  if (grant_type !== 'authorization_code') return { error: 'unsupported_grant_type' }
+  const application = await identify(db, parameters)
+  if (!application) return { error: 'incorrect_client_credentials' }
+  return db.transaction((transaction) => exchangeCode(transaction, application, parameters))
+}
+
+function identify(db: Queryable, { client_id = '', client_secret = '' }: Parameters) {
+  return findClient(db, client_id, client_secret)
+}
+
+/** The steps from a code to a token, in their order. */
+async function exchangeCode(db: Transaction, application: Application, parameters: Parameters): Promise<Issued | Failed> {
+  const { code: text = '', redirect_uri, code_verifier } = parameters
+  const code = await findCode(db, application, text)
+  if (!code || code.used_at) {
+    await endTokensOf(db, application, text)
+    return { error: 'bad_verification_code' }
+  }
+  if (!code.fresh) return { error: 'bad_verification_code' }
+  if (redirect_uri !== undefined && redirect_uri !== code.redirect_uri) return { error: 'redirect_uri_mismatch' }
+  if (!meetsChallenge(code.code_challenge, code_verifier)) return { error: 'bad_verification_code' }
+  await spendCode(db, code)
+  return give(db, application, code)
+}
+
+async function give(db: Transaction, application: Application, { user_id, scopes, digest }: CodeRow): Promise<Issued | Failed> {
+  const access_token = await issueToken(db, application, { user_id, scopes, code_digest: digest })
+  return access_token === undefined ? { error: 'bad_verification_code' } : { access_token, scopes }
+}

@@ -1,0 +1,120 @@
+import { type Account, accountColumns } from '#hosting/people/people.ts'
+import { normaliseScopes } from '#parts/authentication/scopes.ts'
+import { createToken, type Token } from '#parts/authentication/tokens.ts'
+import { type Queryable, sql, type Transaction } from '#platform/database.ts'
+import { missing } from '#platform/errors.ts'
+import { digest, newToken } from '#platform/secrets.ts'
+import type { Application } from './applications.ts'
+
+export interface Grant {
+  id: number
+  scopes: string[]
+  created_at: Date
+  updated_at: Date
+}
+
+export function findGrant(
+  db: Queryable,
+  application: Pick<Application, 'id'>,
+  user: Pick<Account, 'id'>,
+): Promise<Grant | undefined> {
+  return db.first<Grant>(sql`
+    select id, scopes, created_at, updated_at from grants where application_id = ${application.id} and user_id = ${user.id}`)
+}
+
+/** Adds to what was allowed before. The row stays held, so that two consents at once do not lose one another. */
+export async function recordGrant(db: Transaction, application: Application, user: Account, scopes: string[]): Promise<Grant> {
+  await db.query(sql`
+    insert into grants (application_id, user_id, scopes, created_at, updated_at)
+    values (${application.id}, ${user.id}, '{}', ${db.now}, ${db.now}) on conflict (application_id, user_id) do nothing`)
+  const held = await holdGrant(db, application, user)
+  if (!held) throw missing()
+  const union = normaliseScopes([...held.scopes, ...scopes])
+  await db.query(sql`update grants set scopes = ${union}, updated_at = ${db.now} where id = ${held.id}`)
+  return { ...held, scopes: union }
+}
+
+/** Whoever holds it is the only one to give tokens under it, or to end it. */
+export function holdGrant(
+  db: Transaction,
+  application: Pick<Application, 'id'>,
+  user: Pick<Account, 'id'>,
+): Promise<Grant | undefined> {
+  return db.first<Grant>(sql`
+    select id, scopes, created_at, updated_at from grants
+    where application_id = ${application.id} and user_id = ${user.id} for update`)
+}
+
+interface NewOAuthToken {
+  user_id: number
+  scopes: string[]
+  code_digest?: Buffer
+}
+
+/** Undefined when the person has taken the grant back, or is suspended. The clear text is returned here, once. */
+export async function issueToken(db: Transaction, application: Application, wanted: NewOAuthToken): Promise<string | undefined> {
+  const user = await db.first<{ id: number }>(sql`select id from accounts where id = ${wanted.user_id} and suspended_at is null`)
+  if (!user || !(await holdGrant(db, application, user))) return undefined
+  const { scopes, code_digest } = wanted
+  const { token } = await createToken(db, user, {
+    note: null,
+    application_id: application.id,
+    scopes,
+    ...(code_digest && { code_digest }),
+  })
+  return token
+}
+
+export type ApplicationToken = Token & { user: Account }
+
+/** A token that this application was given, and that still works. */
+export async function loadToken(db: Queryable, application: Application, token: string): Promise<ApplicationToken> {
+  const held = await db.first<Token>(sql`
+    select t.* from tokens t where t.digest = ${digest(token)} and t.application_id = ${application.id}
+      and (t.expires_at is null or t.expires_at > ${db.now})`)
+  if (!held) throw missing()
+  const user = await db.first<Account>(
+    sql`select ${accountColumns} from accounts a where a.id = ${held.user_id} and a.suspended_at is null`,
+  )
+  if (!user) throw missing()
+  return { ...held, user }
+}
+
+/** The old one stops working at once. */
+export async function resetToken(db: Transaction, held: ApplicationToken): Promise<ApplicationToken & { token: string }> {
+  const token = newToken('bfo_')
+  const row = await db.first<Token>(sql`
+    update tokens set digest = ${digest(token)}, last_eight = ${token.slice(-8)}, updated_at = ${db.now}
+    where id = ${held.id} and digest = ${held.digest} returning *`)
+  if (!row) throw missing()
+  return { ...row, user: held.user, token }
+}
+
+export async function deleteToken(db: Transaction, { id }: ApplicationToken) {
+  await db.query(sql`delete from tokens where id = ${id}`)
+}
+
+/** Ends all that an application may do for a person, with what is under way, and the keys it made for them. */
+export async function revokeGrant(db: Transaction, application: Pick<Application, 'id'>, user: Pick<Account, 'id'>) {
+  const both = sql`application_id = ${application.id} and user_id = ${user.id}`
+  await db.query(sql`delete from authorization_codes where ${both}`)
+  await db.query(sql`delete from device_codes where ${both}`)
+  await db.query(sql`delete from grants where ${both}`)
+  await db.query(sql`delete from tokens where ${both}`)
+  await db.query(sql`delete from ssh_keys where application_id = ${application.id} and added_by = ${user.id}`)
+}
+
+export interface AuthorizedApplication extends Pick<Application, 'client_id' | 'name' | 'url' | 'owner_login'> {
+  scopes: string[]
+  authorized_at: Date
+  last_used_at: Date | null
+}
+
+/** What a person has authorized, by name. */
+export function listAuthorized(db: Queryable, user: Account): Promise<AuthorizedApplication[]> {
+  return db.rows<AuthorizedApplication>(sql`
+    select p.client_id, p.name, p.url, o.login as owner_login, g.scopes, g.created_at as authorized_at,
+      (select max(t.last_used_at) from tokens t where t.application_id = p.id and t.user_id = g.user_id) as last_used_at
+    from grants g join applications p on p.id = g.application_id join accounts o on o.id = p.owner_id
+    where g.user_id = ${user.id} order by lower(p.name), p.id limit 100`)
+}

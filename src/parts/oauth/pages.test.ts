@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { test } from 'node:test'
+import axe from 'axe-core'
+import type { Page } from 'playwright-core'
+import { openBrowser } from '#test/browser.ts'
+import { type Forge, openForge } from '#test/forge.ts'
+import { ask, authorizePath, register, signIn } from '#test/oauth.ts'
+
+/** The application's own side: a page that says what it was given. */
+async function openApplication() {
+  const server = createServer((request, response) => {
+    response.setHeader('content-type', 'text/plain').end(`came back with ${request.url}`)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return { callback: `http://127.0.0.1:${port}/back`, [Symbol.asyncDispose]: async () => void server.close() }
+}
+
+async function open(forge: Forge, page: Page, callback_url: string) {
+  await forge.person('ada')
+  await forge.person('wren')
+  const description = 'Shows the weather where your repositories are.'
+  const app = await register(forge, { name: 'Weather for Repositories', owner: 'wren', callback_url, description })
+  const { cookie } = await signIn(forge, 'ada')
+  const [name = '', value = ''] = cookie.split('=')
+  await page.context().addCookies([{ name, value, url: forge.web, httpOnly: true, sameSite: 'Lax' }])
+  const ask = (more: Record<string, string>) => page.goto(`${forge.web}${authorizePath({ client_id: app.client_id, ...more })}`)
+  return { app, ask }
+}
+
+async function checkAccess(page: Page) {
+  // The page's policy lets no script in; the debugger's own evaluation may.
+  const found = (await page.evaluate(`${axe.source}; axe.run()`)) as axe.AxeResults
+  const serious = found.violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
+  assert.deepEqual(
+    serious.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`),
+    [],
+  )
+  await page.setViewportSize({ width: 390, height: 844 })
+  assert.ok(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), 'nothing is wider than a telephone')
+  await page.setViewportSize({ width: 1280, height: 900 })
+}
+
+test('in a browser: refusal, consent, what is new, skip and revoke', async () => {
+  await using forge = await openForge()
+  await using browser = await openBrowser()
+  await using application = await openApplication()
+  const { page, picture } = browser
+  const { app, ask: authorize } = await open(forge, page, application.callback)
+  const backAt = () => new URL(page.url())
+
+  await authorize({ scope: 'gist user:email', state: 'first' })
+  await checkAccess(page)
+  await picture('oauth-consent')
+  await page.getByRole('button', { name: 'Cancel' }).click()
+  await page.waitForURL(`${application.callback}?*`)
+  assert.deepEqual([backAt().searchParams.get('error'), backAt().searchParams.get('state')], ['access_denied', 'first'])
+
+  await authorize({ scope: 'gist user:email', state: 'second\nline' })
+  // By keyboard alone, from the top of the page.
+  const focused = () => page.evaluate('document.activeElement.value')
+  for (let steps = 0; steps < 20 && (await focused()) !== 'authorize'; steps++) await page.keyboard.press('Tab')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(`${application.callback}?*`)
+  assert.equal(backAt().searchParams.get('state'), 'second\nline')
+  const { scope } = await ask(forge, { ...app, code: backAt().searchParams.get('code') ?? '' })
+  assert.equal(scope, 'gist,user:email')
+
+  await authorize({ scope: 'gist', state: 'third' })
+  assert.equal(backAt().searchParams.get('state'), 'third', 'nobody was asked')
+
+  await authorize({ scope: 'repo gist', state: 'fourth' })
+  assert.ok(await page.getByText('New: it will also be able to').isVisible())
+  await checkAccess(page)
+  await picture('oauth-consent-more')
+  await page.locator('button[name=decision][value=authorize]').click()
+  await page.waitForURL(`${application.callback}?*`)
+  const { access_token } = await ask(forge, { ...app, code: backAt().searchParams.get('code') ?? '' })
+
+  await page.goto(`${forge.web}/settings/applications`)
+  await checkAccess(page)
+  await picture('oauth-applications')
+  await page.getByRole('link', { name: 'Weather for Repositories' }).click()
+  assert.equal(backAt().pathname, `/settings/connections/applications/${app.client_id}`)
+  await checkAccess(page)
+  await picture('oauth-connection')
+  await page.getByRole('button', { name: 'Revoke access' }).click()
+  await page.getByText('You have not authorized any application.').waitFor()
+  assert.equal((await forge.nobody.with({ authorization: `token ${access_token}` }).get('/user')).status, 401)
+  await authorize({})
+  assert.ok(await page.getByRole('button', { name: 'Authorize' }).isVisible(), 'and everything is asked again')
+})
+
+test('in a browser: whoever is not signed in signs in, and goes on with the same request', async () => {
+  await using forge = await openForge()
+  await using browser = await openBrowser()
+  await using application = await openApplication()
+  const { page } = browser
+  const { ask: authorize } = await open(forge, page, application.callback)
+  await page.context().clearCookies()
+  const state = 'a b&c=d?é'
+  await authorize({
+    scope: 'gist',
+    state,
+    login: 'ada',
+    allow_signup: 'false',
+    redirect_uri: `${application.callback}/deeper?own=1`,
+  })
+  assert.equal(new URL(page.url()).pathname, '/login')
+  assert.equal(await page.locator('input[name=login]').inputValue(), 'ada')
+  assert.equal(await page.getByRole('link', { name: 'Make an account' }).count(), 0)
+  await page.locator('input[name=password]').fill("ada's password")
+  await page.keyboard.press('Enter')
+  await page.locator('button[name=decision][value=authorize]').click()
+  await page.waitForURL(`${application.callback}/deeper?*`)
+  const { searchParams } = new URL(page.url())
+  assert.deepEqual([searchParams.get('own'), searchParams.get('state')], ['1', state])
+  assert.ok(searchParams.get('code'))
+})
+
+test('in a browser: a device is connected', async () => {
+  await using forge = await openForge()
+  await using browser = await openBrowser()
+  const { page, picture } = browser
+  const { app } = await open(forge, page, 'https://weather.example/back')
+  const { user_code } = await ask(forge, { client_id: app.client_id, scope: 'repo' }, '/login/device/code')
+  await page.goto(`${forge.web}/login/device`)
+  await checkAccess(page)
+  await picture('oauth-device')
+  await page.getByLabel('The code that your device shows').fill('wrong')
+  await page.keyboard.press('Enter')
+  assert.match((await page.getByRole('alert').textContent()) ?? '', /No device waits/)
+  await page.getByLabel('The code that your device shows').fill(user_code.toLowerCase())
+  await page.keyboard.press('Enter')
+  await page.getByText('started this yourself').waitFor()
+  await checkAccess(page)
+  await picture('oauth-device-consent')
+  await page.locator('button[name=decision][value=authorize]').click()
+  assert.match((await page.getByRole('status').textContent()) ?? '', /is connected/)
+})

@@ -1,0 +1,114 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Database } from '#platform/database.ts'
+import { lifetimeSeconds, startDevice } from './device.ts'
+import { errorParameters } from './errors.ts'
+import { exchange, type Failed, type Parameters } from './exchange.ts'
+
+interface Resources {
+  db: Database
+  addresses: { web: string }
+}
+
+type Fields = Record<string, string | number>
+
+/** Where programs get tokens and device codes: no pages, and not part of the interface under its prefix either. */
+export function mountTokenEndpoint(listener: FastifyInstance, { db, addresses }: Resources) {
+  listener.register(async (app) => {
+    app.removeAllContentTypeParsers()
+    app.addContentTypeParser('*', { parseAs: 'string' }, async (_: FastifyRequest, text: string) => text)
+    app.setErrorHandler((error: { statusCode?: number }, request, reply) => {
+      const status = error.statusCode ?? 500
+      if (status >= 500) request.log.error({ err: error }, 'request failed')
+      return sendFailure(request, reply.code(status), { error: status < 500 ? 'invalid_request' : 'server_error' })
+    })
+    app.post('/login/oauth/access_token', async (request, reply) => {
+      const result = await exchange(db, readParameters(request))
+      if ('error' in result) return sendFailure(request, reply, result)
+      const { access_token, scopes } = result
+      return sendFields(request, reply, { access_token, scope: scopes.join(','), token_type: 'bearer' })
+    })
+    app.post('/login/device/code', async (request, reply) => {
+      const result = await db.transaction((transaction) => startDevice(transaction, readParameters(request)))
+      if ('error' in result) return sendFailure(request, reply, result)
+      const { device_code, user_code, interval } = result
+      const verification_uri = `${addresses.web}/login/device`
+      return sendFields(request, reply, { device_code, user_code, verification_uri, expires_in: lifetimeSeconds, interval })
+    })
+  })
+
+  /** Clients of this protocol's dialect look for `error` in an answer that succeeded. */
+  function sendFailure(request: FastifyRequest, reply: FastifyReply, { error, interval }: Failed) {
+    return sendFields(request, reply, { ...errorParameters(error, `${addresses.web}/docs`), ...(interval && { interval }) })
+  }
+}
+
+/** From the address, the body and Basic; the later wins, and two names for the client are none. */
+function readParameters(request: FastifyRequest): Parameters {
+  const mark = request.url.indexOf('?')
+  const query = readForm(mark < 0 ? '' : request.url.slice(mark + 1))
+  const given = { ...query, ...readBody(request) }
+  const client = readClient(request.headers.authorization)
+  if (!client) return given
+  const same = given.client_id === undefined || given.client_id === client.client_id
+  return { ...given, ...client, ...(!same && { client_id: '' }) }
+}
+
+function readBody({ body, headers }: FastifyRequest): Parameters {
+  if (typeof body !== 'string') return {}
+  return /\bjson\b/i.test(headers['content-type'] ?? '') ? readJson(body) : readForm(body)
+}
+
+/** Of a name given twice, the first counts. */
+function readForm(text: string): Parameters {
+  return Object.fromEntries([...new URLSearchParams(text)].reverse())
+}
+
+function readJson(text: string): Parameters {
+  try {
+    const entries = Object.entries(JSON.parse(text) as object)
+    return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
+  } catch {
+    return {}
+  }
+}
+
+function readClient(authorization: string | undefined) {
+  const [, encoded] = /^basic\s+(\S+)\s*$/i.exec(authorization ?? '') ?? []
+  if (encoded === undefined) return undefined
+  const [client_id = '', ...secret] = Buffer.from(encoded, 'base64').toString().split(':')
+  return { client_id, client_secret: secret.join(':') }
+}
+
+function sendFields({ headers }: FastifyRequest, reply: FastifyReply, fields: Fields) {
+  const { type, write } = formatFor(headers.accept ?? '')
+  return reply.headers({ 'Cache-Control': 'no-store', Pragma: 'no-cache' }).type(`${type}; charset=utf-8`).send(write(fields))
+}
+
+/** The first that is asked for by name; a form when none is. */
+function formatFor(accept: string) {
+  const name = accept
+    .toLowerCase()
+    .split(',')
+    .map((entry) => /(?:^|[/+])(json|xml|x-www-form-urlencoded)\s*(?:;|$)/.exec(entry.trim())?.[1])
+    .find((found) => found !== undefined)
+  return name === 'json' ? json : name === 'xml' ? xml : form
+}
+
+const form = {
+  type: 'application/x-www-form-urlencoded',
+  write: (fields: Fields) => new URLSearchParams(Object.entries(fields).map(([name, value]) => [name, String(value)])).toString(),
+}
+const json = { type: 'application/json', write: (fields: Fields) => JSON.stringify(fields) }
+/** The other way round than the form: older clients show it so. */
+const xml = {
+  type: 'application/xml',
+  write: (fields: Fields) => {
+    const elements = Object.entries(fields).map(([name, value]) => `  <${name}>${escapeXml(String(value))}</${name}>\n`)
+    const ordered = 'access_token' in fields ? elements.reverse() : elements
+    return `<?xml version="1.0" encoding="UTF-8"?>\n<OAuth>\n${ordered.join('')}</OAuth>\n`
+  },
+}
+
+function escapeXml(text: string) {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+}
