@@ -2,6 +2,8 @@ import type { FastifyInstance } from 'fastify'
 import type { Belfry } from '#belfry.ts'
 import { api as administration } from '#hosting/administration/api.ts'
 import { api as collaborators } from '#hosting/collaborators/api.ts'
+import { api as keys } from '#hosting/keys/api.ts'
+import { pages as keyPages } from '#hosting/keys/pages.ts'
 import { api as organizations } from '#hosting/organizations/api.ts'
 import { api as people } from '#hosting/people/api.ts'
 import { api as repositories } from '#hosting/repositories/api.ts'
@@ -12,21 +14,46 @@ import { openListener } from '#http/listener.ts'
 import { metaApi } from '#http/meta.ts'
 import { mountApi } from '#http/mount.ts'
 import { describeApi } from '#http/openapi.ts'
+import { pages as accountPages } from '#parts/account/pages.ts'
+import { pages as applicationPages } from '#parts/applications/pages.ts'
+import { api as authorizations } from '#parts/authentication/api.ts'
+import { pages as signInPages } from '#parts/authentication/pages.ts'
 import { mountDocumentation } from '#parts/documentation/pages.ts'
+import { api as oauth } from '#parts/oauth/api.ts'
+import { pages as oauthPages } from '#parts/oauth/pages.ts'
+import { mountTokenEndpoint } from '#parts/oauth/token-endpoint.ts'
+import { pages as tokenPages } from '#parts/personal-tokens/pages.ts'
+import { pages as twoFactorPages } from '#parts/two-factor/pages.ts'
 import { selfHosted, versioned } from '#variants.ts'
 import { mountAssets } from '#web/assets.ts'
 import { mountAvatars } from '#web/avatars.ts'
-import { mountHome } from '#web/home.ts'
+import { pages as homePages, mountFallbacks } from '#web/home.ts'
+import { mountPages, type PageRoute } from '#web/page.ts'
 
 /** Everything the interface serves, in the order of its reference. */
-const apiGroups = (belfry: Belfry): Group[] => [
+export const apiGroups = (belfry: Belfry): Group[] => [
   metaApi(belfry),
   people,
   organizations,
   teams,
   repositories,
   collaborators,
+  keys,
+  authorizations,
+  oauth,
   administration,
+]
+
+/** Every page that knows who looks at it. */
+const pageRoutes: PageRoute[] = [
+  ...homePages,
+  ...signInPages,
+  ...accountPages,
+  ...twoFactorPages,
+  ...tokenPages,
+  ...applicationPages,
+  ...keyPages,
+  ...oauthPages,
 ]
 
 export interface App {
@@ -46,9 +73,11 @@ export async function openApp(belfry: Belfry): Promise<App> {
     metrics.observe(listener, name as keyof typeof listeners)
     mountHealth(listener, belfry, () => stopping)
   }
-  mountHome(listeners.web, belfry)
+  mountFallbacks(listeners.web)
   mountAssets(listeners.web)
   mountAvatars(listeners.web)
+  mountPages(listeners.web, belfry, pageRoutes)
+  mountTokenEndpoint(listeners.web, belfry)
   metrics.mount(listeners.web, belfry)
   mountDocumentation(listeners.web, () => describeApi(belfry, groups, selfHosted))
   await mountApi(listeners.web, belfry, selfHosted, groups)

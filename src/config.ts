@@ -80,6 +80,12 @@ export const settings = {
       return named.every((word): word is Role => roles.some((role) => role === word)) ? named : undefined
     },
   }),
+  BELFRY_SIGNUP: setting<'on' | 'off'>({
+    fallback: 'on',
+    about: 'Whether people may make accounts of their own.',
+    allowed: 'on or off',
+    read: (text) => (text === 'on' || text === 'off' ? text : undefined),
+  }),
   BELFRY_RATE_LIMIT: setting<'on' | 'off' | null>({
     fallback: '',
     about: '`on` or `off` for both variants. Unset: on for the versioned one only.',

@@ -34,6 +34,12 @@ export function describeApi(belfry: Belfry, groups: Group[], variant: Variant) {
       securitySchemes: {
         token: { type: 'http', scheme: 'bearer', description: 'A personal or OAuth token; `token` works as well as `Bearer`.' },
         basic: { type: 'http', scheme: 'basic', description: 'A login with its password, or with a token in its place.' },
+        password: {
+          type: 'http',
+          scheme: 'basic',
+          description: 'A login with its password; a one-time code where there is one.',
+        },
+        client: { type: 'http', scheme: 'basic', description: "An OAuth application's id with its secret." },
       },
     },
   }
@@ -53,6 +59,7 @@ function describe(endpoint: Endpoint, tag: string, schemas: Record<string, Json>
     summary,
     tags: [tag],
     ...(viewer === 'optional' && { security: [{}, { token: [] }, { basic: [] }] }),
+    ...((viewer === 'password' || viewer === 'client') && { security: [{ [viewer]: [] }] }),
     ...(scopes.length && { 'x-scopes': scopes }),
     parameters: [...pathParameters(endpoint.path), ...queryParameters(endpoint)],
     ...(body && { requestBody: { required: Boolean(body.required?.length), ...json(hoist(body, schemas)) } }),
@@ -81,7 +88,7 @@ function refusalsOf({ path, viewer, scopes, access, org_role, body }: Endpoint) 
   return [
     ...(body ? [statusOf.malformed] : []),
     ...(viewer === 'optional' ? [] : [statusOf.unauthenticated]),
-    ...(scopes?.length || access || org_role ? [statusOf.forbidden] : []),
+    ...(scopes?.length || access || org_role || viewer === 'password' ? [statusOf.forbidden] : []),
     ...(path.includes('{') || viewer === 'site_admin' ? [statusOf.missing] : []),
     ...(body ? [statusOf.invalid] : []),
   ]

@@ -13,7 +13,7 @@ export function openLog(level: LogLevel): Logger {
 }
 
 /** Query parameters that carry a secret somewhere in the interface, and names that others give to such. */
-const secretName = /(?:token|secret|password|code|otp)$/i
+const secretName = /(?:token|secret|password|code|verifier|otp)$/i
 const ownToken = /\bbf[a-z]_\w+/g
 
 /** An address as it may be written down. */

@@ -1,15 +1,13 @@
 import type { FastifyInstance } from 'fastify'
-import type { Belfry } from '#belfry.ts'
 import { html } from './html.ts'
 import { sendPage } from './layout.ts'
+import { type PageRoute, show } from './page.ts'
 
-/** The first page says where everything is; whatever has no page says so. */
-export function mountHome(app: FastifyInstance, { addresses }: Belfry) {
-  app.get('/', (_, reply) =>
-    sendPage(
-      reply,
-      'Welcome',
-      html`<main><h1>Belfry is running</h1>
+/** The first page says where everything is. */
+export const pages: PageRoute[] = [
+  show('/', ({ belfry: { addresses } }) => ({
+    title: 'Welcome',
+    body: html`<main><h1>Belfry is running</h1>
 <p>The activity side of a code host, in the words that public clients speak.</p>
 <table><tbody>
 <tr><th>Self-hosted variant</th><td><a href="/api/v3/"><code>${addresses.web}/api/v3</code></a></td></tr>
@@ -17,8 +15,11 @@ ${addresses.versioned && html`<tr><th>Versioned variant</th><td><a href="${addre
 <tr><th>Reference</th><td><a href="/docs">API reference</a>, <a href="/api/v3/openapi.json">OpenAPI 3.1</a></td></tr>
 <tr><th>For operators</th><td><a href="/healthz">/healthz</a>, <a href="/readyz">/readyz</a>, <a href="/metrics">/metrics</a></td></tr>
 </tbody></table></main>`,
-    ),
-  )
+  })),
+]
+
+/** What has no page says so, and what fails says whose fault it is. */
+export function mountFallbacks(app: FastifyInstance) {
   app.setNotFoundHandler((_, reply) =>
     sendPage(
       reply,
@@ -28,12 +29,17 @@ ${addresses.versioned && html`<tr><th>Versioned variant</th><td><a href="${addre
     ),
   )
   app.setErrorHandler((error, request, reply) => {
+    const { statusCode: status = 500 } = error as { statusCode?: number }
+    if (status < 500) {
+      return sendPage(
+        reply,
+        'Not possible',
+        html`<main><h1>That cannot be read</h1><p>Send the form of the page again.</p></main>`,
+        status,
+      )
+    }
     request.log.error({ err: error }, 'page failed')
-    return sendPage(
-      reply,
-      'Error',
-      html`<main><h1>That did not work</h1><p>The fault is ours; it is in the log as ${request.id}.</p></main>`,
-      500,
-    )
+    const apology = html`<main><h1>That did not work</h1><p>The fault is ours; it is in the log as ${request.id}.</p></main>`
+    return sendPage(reply, 'Error', apology, 500)
   })
 }

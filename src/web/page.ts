@@ -93,7 +93,7 @@ async function openVisit(belfry: Belfry, request: FastifyRequest, reply: Fastify
   const token = readCookie(request, sessionCookie)
   const found = token === undefined ? undefined : await findSession(belfry.db, token)
   if (found) await touchSession(belfry.db, found.session)
-  const [path = '', search = ''] = request.url.split('?', 2)
+  const mark = request.url.indexOf('?')
   return {
     belfry,
     db: belfry.db,
@@ -102,7 +102,7 @@ async function openVisit(belfry: Belfry, request: FastifyRequest, reply: Fastify
     visitor: found && !found.session.awaits_code ? found.user : null,
     session: found?.session ?? null,
     params: request.params as Record<string, string>,
-    query: new URLSearchParams(path === request.url ? '' : search),
+    query: new URLSearchParams(mark < 0 ? '' : request.url.slice(mark)),
     form: new URLSearchParams(typeof request.body === 'string' ? request.body : ''),
     csrf: found && token ? csrfOf(token) : csrfOf(visitOf(belfry, request, reply)),
   }
@@ -155,7 +155,9 @@ export function isSecure({ addresses }: Belfry) {
 
 /** Where a person wanted to go, if that is a place of ours: a path, and not one that a browser reads as another host. */
 export function safeReturn(asked: string | null): string {
-  return asked && /^\/(?![/\\])[^\\\p{Cc}]*$/u.test(asked) ? asked : '/'
+  const ours = asked && /^\/(?![/\\])[^\\\p{Cc}]*$/u.test(asked) ? asked : '/'
+  // A header takes plain characters only, and a path may be written with any.
+  return ours.replaceAll(/[^!-~]+/gu, encodeURIComponent)
 }
 
 /** A form that carries the token of the visit. */

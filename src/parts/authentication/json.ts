@@ -2,13 +2,16 @@ import { type Static, Type } from 'typebox'
 import { SimpleUser, userJson } from '#hosting/people/json.ts'
 import type { Account } from '#hosting/people/people.ts'
 import { NullableString, NullableTimestamp, Timestamp, timestamp, type Wire } from '#hosting/wire.ts'
+import type { Grant } from './authorizations.ts'
 import type { Token } from './tokens.ts'
+
+const App = Type.Object({ name: Type.String(), url: Type.String(), client_id: Type.String() })
 
 export const Authorization = Type.Object(
   {
     id: Type.Integer(),
     url: Type.String(),
-    app: Type.Object({ name: Type.String(), url: Type.String(), client_id: Type.String() }),
+    app: App,
     token: Type.String(),
     hashed_token: NullableString,
     token_last_eight: NullableString,
@@ -24,21 +27,49 @@ export const Authorization = Type.Object(
   { title: 'Authorization' },
 )
 
-export function authorizationJson(token: Token & { token: string }, user: Account, wire: Wire): Static<typeof Authorization> {
+/** A token as it is shown: with its application, if it is one's, and in clear only by the call that made it. */
+export type ShownToken = Token & { app?: Static<typeof App> | null; token?: string }
+
+export function authorizationJson(token: ShownToken, user: Account, wire: Wire): Static<typeof Authorization> {
   return {
     id: token.id,
     url: `${wire.api}/authorizations/${token.id}`,
-    app: { name: token.note ?? '', url: `${wire.web}/docs`, client_id: '0'.repeat(20) },
-    token: token.token,
+    app: token.app ?? { name: token.note ?? '', url: `${wire.web}/docs`, client_id: '0'.repeat(20) },
+    token: token.token ?? '',
     hashed_token: token.digest.toString('hex'),
     token_last_eight: token.last_eight,
     note: token.note,
-    note_url: null,
+    note_url: token.note_url,
     scopes: token.scopes,
     created_at: timestamp(token.created_at),
     updated_at: timestamp(token.updated_at),
     expires_at: token.expires_at && timestamp(token.expires_at),
-    fingerprint: null,
+    fingerprint: token.fingerprint,
+    user: userJson(user, wire),
+  }
+}
+
+export const GrantSchema = Type.Object(
+  {
+    id: Type.Integer(),
+    url: Type.String(),
+    app: App,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    scopes: Type.Array(Type.String()),
+    user: SimpleUser,
+  },
+  { title: 'ApplicationGrant' },
+)
+
+export function grantJson(grant: Grant, user: Account, wire: Wire): Static<typeof GrantSchema> {
+  return {
+    id: grant.id,
+    url: `${wire.api}/applications/grants/${grant.id}`,
+    app: grant.app,
+    created_at: timestamp(grant.created_at),
+    updated_at: timestamp(grant.updated_at),
+    scopes: grant.scopes,
     user: userJson(user, wire),
   }
 }

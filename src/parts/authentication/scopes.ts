@@ -29,6 +29,15 @@ export type Scope = Parent | (typeof tree)[Parent][number]
 const childrenOf = new Map<string, readonly string[]>(Object.entries(tree))
 const known = new Set<string>([...childrenOf.keys(), ...[...childrenOf.values()].flat()])
 
+/** As people choose from them: each below the one that holds it. */
+export const scopeTree: { name: string; depth: number }[] = []
+const addBranch = (name: string, depth: number) => {
+  scopeTree.push({ name, depth })
+  for (const child of childrenOf.get(name) ?? []) addBranch(child, depth + 1)
+}
+const inner = new Set([...childrenOf.values()].flat())
+for (const name of childrenOf.keys()) if (!inner.has(name)) addBranch(name, 0)
+
 export function isScope(name: string): name is Scope {
   return known.has(name)
 }

@@ -1,6 +1,7 @@
 import type { Account } from '#hosting/people/people.ts'
 import { sql, type Transaction } from '#platform/database.ts'
 import { digest, newToken } from '#platform/secrets.ts'
+import type { TokenFacts } from './authentication.ts'
 import { normaliseScopes } from './scopes.ts'
 
 export interface Token {
@@ -8,7 +9,11 @@ export interface Token {
   user_id: number
   digest: Buffer
   last_eight: string
+  kind: TokenFacts['kind']
+  application_id: number | null
   note: string | null
+  note_url: string | null
+  fingerprint: string | null
   scopes: string[]
   expires_at: Date | null
   created_at: Date
@@ -16,23 +21,46 @@ export interface Token {
 }
 
 export interface NewToken {
-  note: string
+  note: string | null
   scopes: readonly string[]
+  note_url?: string | null
+  fingerprint?: string | null
+  /** The application it is for; a personal one without. */
+  application_id?: number | null
+  /** The authorization code it is given for. */
+  code_digest?: Buffer
   impersonation?: boolean
   /** Given by the operator instead of made by us. */
   token?: string
 }
 
 /** The clear text is returned here, once, and kept nowhere. */
-export async function createToken(db: Transaction, user: Account, wanted: NewToken): Promise<Token & { token: string }> {
-  const token = wanted.token ?? newToken('bfp_')
+export async function createToken(
+  db: Transaction,
+  user: Pick<Account, 'id'>,
+  wanted: NewToken,
+): Promise<Token & { token: string }> {
+  const { note, note_url = null, fingerprint = null, application_id = null, code_digest = null, impersonation = false } = wanted
+  const token = wanted.token ?? newToken(application_id === null ? 'bfp_' : 'bfo_')
+  const kind = application_id === null ? 'classic' : 'oauth'
   const scopes = normaliseScopes(wanted.scopes)
   const row = await db.first<Token>(sql`
-    insert into tokens (user_id, digest, last_eight, note, scopes, impersonation, created_at, updated_at)
-    values (${user.id}, ${digest(token)}, ${token.slice(-8)}, ${wanted.note}, ${scopes}, ${wanted.impersonation ?? false}, ${db.now}, ${db.now})
+    insert into tokens (user_id, digest, last_eight, kind, application_id, code_digest, note, note_url, fingerprint, scopes,
+      impersonation, created_at, updated_at)
+    values (${user.id}, ${digest(token)}, ${token.slice(-8)}, ${kind}, ${application_id}, ${code_digest}, ${note}, ${note_url}, ${fingerprint}, ${scopes},
+      ${impersonation}, ${db.now}, ${db.now})
     returning *`)
   if (!row) throw new Error('a token was not stored')
+  if (application_id !== null) await keepTen(db, user.id, application_id, scopes)
   return { ...row, token }
+}
+
+/** A person, an application and a set of scopes have ten tokens; the eleventh ends the oldest. */
+async function keepTen(db: Transaction, user_id: number, application_id: number, scopes: string[]) {
+  await db.query(sql`
+    delete from tokens where id in (
+      select id from tokens where user_id = ${user_id} and application_id = ${application_id} and scopes = ${scopes}::text[]
+      order by created_at desc, id desc offset 10)`)
 }
 
 export async function deleteImpersonationTokens(db: Transaction, user: Account) {
@@ -40,7 +68,8 @@ export async function deleteImpersonationTokens(db: Transaction, user: Account) 
   return rowCount ?? 0
 }
 
-const operators = 'BELFRY_ADMIN_TOKEN'
+/** The note of the operator's token, and of no other. */
+export const operators = 'BELFRY_ADMIN_TOKEN'
 
 /** The site admin's token as the operator sets it: a new one replaces the old, none removes it. */
 export async function setOperatorsToken(db: Transaction, admin: Account, token: string | null, scopes: readonly string[]) {

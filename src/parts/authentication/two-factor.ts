@@ -103,18 +103,20 @@ async function takeSentCode(db: Transaction, user: Account, code: string) {
   return rowCount === 1
 }
 
-/** Sends a new code to the user's phone, or to the one they are about to use; one a minute at most. */
-export async function sendCode(db: Queryable, send: SendText, user: Account, new_phone?: string) {
+/** Sends a new code to the user's phone, or to the one they are about to use; one a minute at most. Says whether it did. */
+export async function sendCode(db: Queryable, send: SendText, user: Account, new_phone?: string): Promise<boolean> {
   const stored = await db.first<Stored>(sql`select kind, secret, phone from two_factor where user_id = ${user.id}`)
   const phone = new_phone ?? stored?.phone
-  if (!phone) return
+  if (!phone) return false
   const code = String(Number.parseInt(digest(randomText(20)).toString('hex').slice(0, 12), 16) % 1_000_000).padStart(6, '0')
   const { rowCount } = await db.query(sql`
     insert into sent_codes as s (user_id, digest, sent_at, expires_at)
     values (${user.id}, ${digest(code)}, ${db.now}, ${db.now}::timestamptz + interval '10 minutes')
     on conflict (user_id) do update set digest = excluded.digest, sent_at = excluded.sent_at, expires_at = excluded.expires_at
     where s.sent_at <= ${db.now}::timestamptz - interval '1 minute'`)
-  if (rowCount) await send(phone, `${code} is your Belfry sign-in code.`)
+  if (!rowCount) return false
+  await send(phone, `${code} is your Belfry sign-in code.`)
+  return true
 }
 
 const wrongCode = () =>

@@ -84,8 +84,14 @@ ${
 </section>`
 }
 
-function needs({ security, 'x-scopes': scopes }: Entry) {
+/** Endpoints that only a person's password, or an application's secret, opens. */
+const opensBy = ({ security }: Entry, scheme: string) => security?.length === 1 && security.some((way) => scheme in way)
+
+function needs(entry: Entry) {
+  const { security, 'x-scopes': scopes } = entry
   if (scopes?.length) return `Needs a token with ${scopes.join(' or ')}.`
+  if (opensBy(entry, 'password')) return 'Needs a login and its password; no token will do.'
+  if (opensBy(entry, 'client')) return "Needs an OAuth application's id and its secret."
   return security ? 'Open to everyone; a token may show more.' : 'Needs a token or a password.'
 }
 
@@ -111,9 +117,12 @@ function resolve(schema: Schema, document: ApiDescription): Schema {
 }
 
 /** A command one can paste, with the least that the body needs. */
-function example({ method, path, security }: Entry, address: string, body: Schema | undefined) {
+function example(entry: Entry, address: string, body: Schema | undefined) {
+  const { method, path, security } = entry
   const lines = [`curl ${method === 'get' ? '' : `-X ${method.toUpperCase()} `}'${address}${path}'`]
   if (!security) lines.push(`-H "Authorization: Bearer $TOKEN"`)
+  if (opensBy(entry, 'password')) lines.push('-u "$LOGIN"')
+  if (opensBy(entry, 'client')) lines.push('-u "$CLIENT_ID:$CLIENT_SECRET"')
   const required = (body?.required ?? []).map((name) => [name, `<${name}>`])
   if (body) lines.push(`-d '${JSON.stringify(Object.fromEntries(required))}'`)
   return lines.join(' \\\n  ')

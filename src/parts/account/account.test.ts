@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openForge } from '#test/forge.ts'
+import { Guest, signedIn } from '#test/guest.ts'
+
+test('what is written in the profile is what the interface shows', async () => {
+  await using forge = await openForge()
+  const ben = await forge.person('ben')
+  const api = await forge.person('ada')
+  const ada = await signedIn(forge, 'ada')
+  const fields = { name: 'Ada <b>', email: 'ada@new.example', bio: 'Notes', company: '', location: 'London', hireable: 'yes' }
+  const saved = await ada.fill('/settings/profile', fields)
+  assert.match(saved.text, /role="status">Your profile is saved/)
+  assert.match(saved.text, /value="Ada &lt;b&gt;"/)
+  const { name, email, bio, company, location, hireable } = await api.read('/user')
+  assert.deepEqual({ name, email, bio, company, location, hireable }, { ...fields, company: null, hireable: true })
+  const refused = await ada.fill('/settings/profile', { ...fields, name: 'Kept', email: `${ben.login}@example.com` })
+  assert.equal(refused.status, 422)
+  assert.match(refused.text, /role="alert">Email is already taken/)
+  assert.match(refused.text, /value="Kept"/)
+  assert.equal((await ada.fill('/settings/profile', { ...fields, name: 'nu\0ll' })).status, 200)
+})
+
+test('changing the password takes the present one, and ends the other sessions', async () => {
+  await using forge = await openForge()
+  await forge.person('ada')
+  const [ada, other] = [await signedIn(forge, 'ada'), await signedIn(forge, 'ada')]
+  const change = (current: string, password: string) =>
+    ada.fill('/settings/security', { current, password }, '/settings/security/password')
+  const wrong = await change('not it', 'a new password')
+  assert.deepEqual([wrong.status, /role="alert">([^<]*)/.exec(wrong.text)?.[1]], [422, 'The current password is wrong.'])
+  assert.equal((await change("ada's password", 'short')).status, 422)
+  assert.equal((await other.get('/settings/profile')).status, 200)
+  const changed = await change("ada's password", 'a new password')
+  assert.match(changed.text, /Your password is changed/)
+  assert.ok(!changed.text.includes('a new password'))
+  assert.equal((await other.get('/settings/profile')).status, 303)
+  assert.equal((await ada.get('/settings/profile')).status, 200)
+  assert.equal((await new Guest(forge).signIn('ada')).status, 422)
+  assert.equal((await new Guest(forge).signIn('ada', 'a new password')).status, 303)
+})
+
+test('guessing the present password is slowed too', async () => {
+  await using forge = await openForge()
+  await forge.person('ada')
+  const thief = await signedIn(forge, 'ada')
+  const change = (current: string) =>
+    thief.fill('/settings/security', { current, password: 'a new password' }, '/settings/security/password')
+  for (let count = 0; count < 10; count++) assert.equal((await change(`guess ${count}`)).status, 422)
+  assert.equal((await change("ada's password")).status, 403)
+})
+
+test('sessions are listed with where they come from, and end one by one', async () => {
+  await using forge = await openForge()
+  await forge.person('ada')
+  await forge.person('eve')
+  const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
+  const phone = await signedIn(forge, 'ada', { 'user-agent': firefox, 'x-forwarded-for': '192.0.2.9' })
+  const ada = await signedIn(forge, 'ada', { 'user-agent': '<curl>' })
+  const { text } = await ada.get('/settings/sessions')
+  assert.match(text, /192\.0\.2\.9/)
+  assert.match(text, /Firefox on Linux/)
+  assert.match(text, /&lt;curl&gt;/)
+  assert.match(text, /127\.0\.0\.1<\/strong> · this browser/)
+  const id = /name="id" value="(\d+)"/.exec(text)?.[1] ?? ''
+  const eve = await signedIn(forge, 'eve')
+  assert.equal((await eve.fill('/settings/sessions', { id })).status, 404, 'not by someone else')
+  assert.equal((await ada.fill('/settings/sessions', { id: 'x' })).status, 404)
+  assert.equal((await phone.get('/settings/profile')).status, 200)
+  assert.match((await ada.fill('/settings/sessions', { id })).text, /That session has ended/)
+  assert.equal((await phone.get('/settings/profile')).status, 303)
+})

@@ -1,0 +1,59 @@
+import type { Account } from '#hosting/people/people.ts'
+import { checkGuessing, recordFailure } from '#parts/authentication/guessing.ts'
+import { checkPassword, preparePassword, setPassword } from '#parts/authentication/passwords.ts'
+import { closeOtherSessions, type Session } from '#parts/authentication/sessions.ts'
+import { disableTwoFactor, renewRecoveryCodes, takeCode } from '#parts/authentication/two-factor.ts'
+import type { Database } from '#platform/database.ts'
+import { invalid } from '#platform/errors.ts'
+import type { Vault } from '#platform/vault.ts'
+
+/** Someone at their own settings: who, in which session, and from where. */
+export interface Owner {
+  user: Account
+  session: Session
+  address: string
+}
+
+/** What shows once more that it is really them: the password, or a code. */
+export interface Proof {
+  password: string
+  code: string
+}
+
+/** Whoever else is signed in as this user is so no more. */
+export async function changePassword(db: Database, { user, session, address }: Owner, current: string, wanted: string) {
+  if (!(await checkPassword(db, { login: user.login, address }, current))) throw wrong('The current password is wrong.')
+  const password_hash = await preparePassword(wanted)
+  await db.transaction(async (transaction) => {
+    await setPassword(transaction, user, password_hash)
+    await closeOtherSessions(transaction, user, session)
+  })
+}
+
+export async function turnOffTwoFactor(db: Database, vault: Vault, owner: Owner, proof: Proof) {
+  await checkProof(db, vault, owner, proof)
+  await db.transaction(async (transaction) => {
+    await disableTwoFactor(transaction, owner.user)
+    await closeOtherSessions(transaction, owner.user, owner.session)
+  })
+}
+
+/** The earlier ones end. */
+export async function newRecoveryCodes(db: Database, vault: Vault, owner: Owner, proof: Proof): Promise<string[]> {
+  await checkProof(db, vault, owner, proof)
+  return db.transaction((transaction) => renewRecoveryCodes(transaction, owner.user))
+}
+
+async function checkProof(db: Database, vault: Vault, { user, address }: Owner, { password, code }: Proof) {
+  const guess = { login: user.login, address }
+  if (!code) {
+    if (!(await checkPassword(db, guess, password))) throw wrong('The password is wrong.')
+    return
+  }
+  await checkGuessing(db, guess)
+  if (await db.transaction((transaction) => takeCode(transaction, vault, user, code))) return
+  await recordFailure(db, guess)
+  throw wrong('The code is wrong, too old, or was used before.')
+}
+
+const wrong = (message: string) => invalid({ resource: 'User', code: 'invalid', field: 'password', message })

@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { Secret, TOTP } from 'otpauth'
+import type { Page } from 'playwright-core'
+import { openBrowser } from '#test/browser.ts'
+import { openForge } from '#test/forge.ts'
+
+const axe = readFileSync(join(import.meta.dirname, '../../../node_modules/axe-core/axe.min.js'), 'utf8')
+
+/** No serious fault for people who use a reader or a keyboard, in light and in dark; and nothing is wider than a telephone. */
+async function check(page: Page) {
+  for (const colorScheme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme })
+    await page.evaluate(axe)
+    const faults = await page.evaluate(`axe.run().then(({ violations }) => violations
+      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+      .map(({ id, nodes }) => id + ' ' + nodes.map(({ html }) => html).join(' ')))`)
+    assert.deepEqual(faults, [], `${page.url()} in ${colorScheme}`)
+  }
+  const wide = page.viewportSize() ?? { width: 1280, height: 900 }
+  await page.setViewportSize({ width: 390, height: 844 })
+  const width = await page.evaluate('document.documentElement.scrollWidth')
+  await page.setViewportSize(wide)
+  assert.equal(width, 390, `${page.url()} fits a telephone`)
+}
+
+test('a person signs up, turns two-factor on, and signs in with it', async () => {
+  await using forge = await openForge()
+  await using browser = await openBrowser()
+  const { page, picture } = browser
+  const elsewhere: string[] = []
+  page.on('request', (request) => {
+    if (!request.url().startsWith(forge.web) && !request.url().startsWith('data:')) elsewhere.push(request.url())
+  })
+
+  await page.goto(`${forge.web}/login`)
+  await check(page)
+  await picture('sign-in')
+  await page.getByRole('link', { name: 'Make an account' }).click()
+  await check(page)
+  await page.getByLabel('Login').fill('settings')
+  await page.getByLabel('E-mail address').fill('ada@example.com')
+  await page.getByLabel('Password').fill('analytical engine')
+  await page.getByRole('button', { name: 'Make an account' }).click()
+  await page.getByRole('alert').waitFor()
+  await check(page)
+  await picture('sign-up')
+  await page.getByLabel('Login').fill('ada')
+  await page.getByLabel('Password').fill('analytical engine')
+  await page.getByRole('button', { name: 'Make an account' }).click()
+
+  await page.goto(`${forge.web}/settings/security`)
+  await check(page)
+  await picture('security')
+  await page.getByRole('link', { name: 'Set up an authenticator app' }).click()
+  await check(page)
+  await picture('two-factor-app')
+  assert.ok(await page.locator('img.qr').evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth > 0))
+  const seed = ((await page.locator('.seed').textContent()) ?? '').replaceAll(' ', '')
+  const code = () => new TOTP({ secret: Secret.fromBase32(seed) }).generate({ timestamp: forge.clock.now().getTime() })
+  await page.getByLabel('Code').fill(code())
+  await page.getByRole('button', { name: 'Turn on' }).click()
+  await page.getByText('copy this now').waitFor()
+  await check(page)
+  await picture('recovery-codes')
+  await page.goto(`${forge.web}/settings/security`)
+  await check(page)
+  await picture('security-on')
+
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  forge.clock.advance(30_000)
+  await page.goto(`${forge.web}/login?return_to=/settings/sessions`)
+  // With the keyboard only, from the top of the page.
+  await page.keyboard.press('Tab')
+  for (let count = 0; count < 20 && (await focused(page)) !== 'login'; count++) await page.keyboard.press('Tab')
+  await page.keyboard.type('ada')
+  await page.keyboard.press('Tab')
+  await page.keyboard.type('analytical engine')
+  await page.keyboard.press('Enter')
+  await page.getByLabel('Code from the app').waitFor()
+  await check(page)
+  await picture('one-time-code')
+  for (let count = 0; count < 20 && (await focused(page)) !== 'otp'; count++) await page.keyboard.press('Tab')
+  await page.keyboard.type(code())
+  await page.keyboard.press('Enter')
+  await page.waitForURL(`${forge.web}/settings/sessions`)
+  await page.getByText('this browser').waitFor()
+  await check(page)
+  await picture('sessions')
+  assert.deepEqual(elsewhere, [])
+})
+
+const focused = (page: Page) => page.evaluate('document.activeElement && document.activeElement.id')
+
+test('the other settings are readable and usable', async () => {
+  await using forge = await openForge()
+  await using browser = await openBrowser()
+  const { page, picture } = browser
+  const ada = await forge.person('ada')
+  for (const name of ['engine', 'a-repository-with-quite-a-long-name-that-goes-on-and-on-and-on-for-a-while', 'notes']) {
+    await ada.owns(name, { private: name === 'notes' })
+  }
+  await page.goto(`${forge.web}/login?login=ada&return_to=/settings/tokens`)
+  await page.getByLabel('Password').fill("ada's password")
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByLabel('What it is for').fill('Deploys')
+  await page.getByRole('checkbox', { name: 'public_repo' }).check()
+  await page.getByRole('button', { name: 'Make a token' }).click()
+  await page.getByText('Your new token').waitFor()
+  await check(page)
+  await picture('tokens')
+
+  await page.getByRole('link', { name: 'Fine-grained tokens' }).click()
+  await page.getByLabel('What it is for').fill('Reads the notes')
+  await page.getByLabel('Only these').check()
+  await page.getByRole('checkbox', { name: 'notes' }).check()
+  await page.getByLabel('contents').selectOption('Read')
+  await check(page)
+  await page.getByRole('button', { name: 'Make a token' }).click()
+  await page.getByText('Your new token').waitFor()
+  await check(page)
+  await picture('tokens-fine-grained')
+
+  await page.getByRole('link', { name: 'My OAuth applications' }).click()
+  await check(page)
+  await page.getByLabel('Name', { exact: true }).fill('Rook')
+  await page.getByLabel('Home page').fill('https://rook.example')
+  await page.getByLabel('Callback URL').fill('https://rook.example/back')
+  await page.getByRole('button', { name: 'Register' }).click()
+  await page.getByText('The application is registered').waitFor()
+  await check(page)
+  await picture('application')
+
+  for (const [path, name] of [
+    ['/settings/profile', 'profile'],
+    ['/settings/security/text', 'two-factor-text'],
+  ] as const) {
+    await page.goto(`${forge.web}${path}`)
+    await check(page)
+    await picture(name)
+  }
+})

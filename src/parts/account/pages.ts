@@ -1,0 +1,159 @@
+import { updateProfile } from '#hosting/people/people.ts'
+import { closeSession, listSessions, type Session } from '#parts/authentication/sessions.ts'
+import { type Delivery, findDelivery } from '#parts/authentication/two-factor.ts'
+import { missing } from '#platform/errors.ts'
+import { alert, attempt, choice, field, type Problem, typed } from '#web/fields.ts'
+import { type Html, html } from '#web/html.ts'
+import { form, type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
+import { moment, note, settingsPage, shownOnce } from '#web/settings.ts'
+import { changePassword, newRecoveryCodes, type Owner, turnOffTwoFactor } from './account.ts'
+
+export const pages: PageRoute[] = [
+  showOwn('/settings', () => ({ to: '/settings/profile' })),
+  showOwn('/settings/profile', (visit) => profilePage(visit, profileOf(visit))),
+  submitOwn('/settings/profile', saveProfile),
+  showOwn('/settings/security', (visit) => securityPage(visit)),
+  submitOwn('/settings/security/password', savePassword),
+  submitOwn('/settings/security/two-factor', changeTwoFactor),
+  showOwn('/settings/sessions', (visit) => sessionsPage(visit)),
+  submitOwn('/settings/sessions', endSession),
+]
+
+const profileFields = [
+  ['name', 'Name', 'name'],
+  ['email', 'E-mail address', 'email'],
+  ['bio', 'About you', 'off'],
+  ['company', 'Company', 'organization'],
+  ['location', 'Location', 'off'],
+  ['blog', 'Home page', 'url'],
+  ['twitter_username', 'Name on X', 'off'],
+] as const
+
+type Written = Record<(typeof profileFields)[number][0], string> & { hireable: boolean }
+
+const profileOf = ({ visitor }: SignedIn) =>
+  ({
+    ...Object.fromEntries(profileFields.map(([name]) => [name, visitor[name] ?? ''])),
+    hireable: visitor.hireable === true,
+  }) as Written
+
+function profilePage(visit: SignedIn, written: Written, problem?: Problem, saved?: string): Outcome {
+  const inputs = profileFields.map(([name, label, autocomplete]) =>
+    field({ label, name, value: written[name], autocomplete, type: name === 'email' ? 'email' : 'text' }),
+  )
+  const body = html`${note(saved)}${alert(problem)}${inputs}
+<p>${choice({ name: 'hireable', value: 'yes', chosen: written.hireable }, 'Open for work')}</p><button class="primary">Save</button>`
+  return settingsPage('/settings/profile', 'Profile', form(visit, '/settings/profile', body), problem?.status)
+}
+
+function saveProfile(visit: SignedIn): Promise<Outcome> {
+  const written = {
+    ...Object.fromEntries(profileFields.map(([name]) => [name, typed(visit.form, name).slice(0, 500)])),
+    hireable: visit.form.get('hireable') === 'yes',
+  } as Written
+  return attempt(
+    async () => {
+      const texts = Object.fromEntries(profileFields.map(([name]) => [name, written[name] || null]))
+      await visit.db.transaction((db) => updateProfile(db, visit.visitor, { ...texts, hireable: written.hireable || null }))
+      return profilePage(visit, written, undefined, 'Your profile is saved.')
+    },
+    (problem) => profilePage(visit, written, problem),
+  )
+}
+
+/** What went wrong, beside the one of the page's forms that it concerns. */
+interface Told {
+  about: 'password' | 'two-factor'
+  problem?: Problem
+  saved?: string
+}
+
+async function securityPage(visit: SignedIn, told?: Told): Promise<Outcome> {
+  const delivery = await findDelivery(visit.db, visit.visitor)
+  const say = (about: Told['about']) => told?.about === about && html`${note(told.saved)}${alert(told.problem)}`
+  const fields = html`<input type="hidden" name="username" autocomplete="username" value="${visit.visitor.login}">
+${field({ label: 'Current password', name: 'current', type: 'password', autocomplete: 'current-password', required: true })}
+${field({ label: 'New password', name: 'password', type: 'password', autocomplete: 'new-password', required: true, hint: 'At least 8 characters.' })}
+<button class="primary">Change password</button>`
+  const body = html`<h2>Password</h2>${say('password')}
+<p class="muted">Changing it signs you out everywhere else.</p>${form(visit, '/settings/security/password', fields)}
+<h2 id="two-factor">Two-factor authentication</h2>${say('two-factor')}${delivery ? twoFactorOn(visit, delivery) : twoFactorOff}`
+  return settingsPage('/settings/security', 'Password and two-factor', body, told?.problem?.status)
+}
+
+const twoFactorOff = html`<p>It is off. With it on, signing in takes a code from your phone besides the password.</p>
+<p><a class="button" href="/settings/security/app">Set up an authenticator app</a> <a class="button" href="/settings/security/text">Set up text messages</a></p>`
+
+function twoFactorOn(visit: SignedIn, delivery: Delivery): Html {
+  const fields = html`<p>To change it, give your password or a code${delivery === 'app' && ' from the app'}; a recovery code is taken too.</p>
+${field({ label: 'Password', name: 'password', id: 'proof', type: 'password', autocomplete: 'current-password' })}
+${field({ label: 'Or a code', name: 'otp', autocomplete: 'one-time-code' })}
+<button name="action" value="recovery">Make new recovery codes</button> <button class="danger" name="action" value="off">Turn off two-factor</button>`
+  return html`<p>It is <strong>on</strong>: codes come ${delivery === 'app' ? 'from your authenticator app' : 'by text message'}.</p>
+${form(visit, '/settings/security/two-factor', fields)}`
+}
+
+const ownerOf = ({ visitor, session, request }: SignedIn): Owner => ({ user: visitor, session, address: request.ip })
+
+function savePassword(visit: SignedIn): Promise<Outcome> {
+  return attempt(
+    async () => {
+      await changePassword(visit.db, ownerOf(visit), visit.form.get('current') ?? '', visit.form.get('password') ?? '')
+      return securityPage(visit, { about: 'password', saved: 'Your password is changed, and all other sessions have ended.' })
+    },
+    (problem) => securityPage(visit, { about: 'password', problem }),
+  )
+}
+
+function changeTwoFactor(visit: SignedIn): Promise<Outcome> {
+  const proof = { password: visit.form.get('password') ?? '', code: typed(visit.form, 'otp') }
+  const { db, belfry } = visit
+  return attempt(
+    async () => {
+      if (visit.form.get('action') !== 'off') {
+        const codes = await newRecoveryCodes(db, belfry.vault, ownerOf(visit), proof)
+        return settingsPage('/settings/security', 'Recovery codes', recoveryCodes(codes))
+      }
+      await turnOffTwoFactor(db, belfry.vault, ownerOf(visit), proof)
+      return securityPage(visit, { about: 'two-factor', saved: 'It is turned off, and all other sessions have ended.' })
+    },
+    (problem) => securityPage(visit, { about: 'two-factor', problem }),
+  )
+}
+
+/** For the day the phone is lost. */
+export function recoveryCodes(codes: string[]): Html {
+  return html`<p>Keep these codes where you find them when your phone is lost. Each is taken once instead of a code.</p>
+${shownOnce('Recovery codes', codes.join('\n'))}<p><a href="/settings/security">I have kept them</a></p>`
+}
+
+async function sessionsPage(visit: SignedIn, saved?: string): Promise<Outcome> {
+  const sessions = await listSessions(visit.db, visit.visitor)
+  const rows = sessions.map((session) => sessionCard(visit, session))
+  const body = html`${note(saved)}<p class="muted">Browsers that are signed in as you. End those that you do not know, and change your password.</p>${rows}`
+  return settingsPage('/settings/sessions', 'Sessions', body)
+}
+
+function sessionCard(visit: SignedIn, { id, address, user_agent, created_at, last_seen_at }: Session): Html {
+  const mine = id === visit.session.id
+  const end = html`<input type="hidden" name="id" value="${id}"><button class="danger" aria-label="End the session from ${address}">End</button>`
+  return html`<section class="card"><p><strong>${address}</strong>${mine && ' · this browser'}</p>
+<p class="muted">${browserOf(user_agent)}<br>Signed in ${moment(created_at)}, last seen ${moment(last_seen_at)}</p>
+${!mine && form(visit, '/settings/sessions', end, { class: 'inline' })}</section>`
+}
+
+/** What people call their browser and system; what is none of these is shown as it came. */
+function browserOf(user_agent: string) {
+  const browser = ['Edg', 'OPR', 'Firefox', 'Chrome', 'Safari'].find((name) => user_agent.includes(`${name}/`))
+  const system = ['Android', 'iPhone', 'iPad', 'Windows', 'Mac OS X', 'Linux'].find((name) => user_agent.includes(name))
+  const names: Record<string, string> = { Edg: 'Edge', OPR: 'Opera', 'Mac OS X': 'macOS' }
+  const known = [browser, system].filter((name) => name !== undefined).map((name) => names[name] ?? name)
+  return browser ? known.join(' on ') : user_agent.slice(0, 100) || 'Unknown browser'
+}
+
+async function endSession(visit: SignedIn): Promise<Outcome> {
+  const id = typed(visit.form, 'id')
+  if (!/^\d{1,15}$/.test(id)) throw missing()
+  await closeSession(visit.db, visit.visitor, Number(id))
+  return Number(id) === visit.session.id ? { to: '/login' } : sessionsPage(visit, 'That session has ended.')
+}

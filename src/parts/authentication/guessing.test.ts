@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from '#platform/database.ts'
+import { openForge } from '#test/forge.ts'
+import { Guest, type Shown } from '#test/guest.ts'
+
+const alertOf = ({ text }: Shown) => /role="alert">([^<]*)</.exec(text)?.[1]
+
+/** A page without what differs from visit to visit. */
+const plain = ({ text }: Shown) => text.replaceAll(/name="csrf" value="\w+"/g, '')
+
+test('a wrong password, an unknown name and a suspended account are one answer', async () => {
+  await using forge = await openForge()
+  await forge.person('ada')
+  await forge.person('ben')
+  await forge.belfry.db.query(sql`update accounts set suspended_at = ${forge.clock.now()} where login = 'ben'`)
+  const pages = []
+  for (const [login, password] of [
+    ['ada', 'wrong'],
+    ['nobody', 'wrong'],
+    ['ben', "ben's password"],
+    ['admin', ''],
+  ] as const) {
+    const answer = await new Guest(forge).signIn(login, password)
+    assert.equal(answer.status, 422)
+    assert.equal(alertOf(answer), 'The login or the password is wrong.')
+    assert.ok(!answer.headers.getSetCookie().some((cookie) => cookie.startsWith('belfry_session')))
+    pages.push(plain(answer).replace(`value="${login}"`, ''))
+  }
+  assert.equal(new Set(pages).size, 1)
+})
+
+test('a name that nobody has takes as long as one that somebody has', async () => {
+  await using forge = await openForge()
+  await forge.person('ada')
+  const fastest = { ada: Number.POSITIVE_INFINITY, nobody: Number.POSITIVE_INFINITY }
+  for (let count = 0; count < 9; count++) {
+    for (const login of ['ada', 'nobody'] as const) {
+      const guest = new Guest(forge)
+      await guest.get('/login')
+      const begin = performance.now()
+      await guest.post('/login', { login, password: 'wrong' })
+      fastest[login] = Math.min(fastest[login], performance.now() - begin)
+    }
+  }
+  const ratio = fastest.nobody / fastest.ada
+  assert.ok(ratio > 0.6 && ratio < 1.7, `ratio ${ratio}`)
+})
+
+test('after ten wrong passwords for an account none is taken, until a quarter of an hour has passed', async () => {
+  await using forge = await openForge()
+  await forge.person('ada')
+  await forge.person('ben')
+  const guesser = new Guest(forge)
+  for (let count = 0; count < 10; count++) assert.equal((await guesser.signIn('ada', 'wrong')).status, 422)
+  const stopped = await guesser.signIn('ADA', "ada's password")
+  assert.equal(stopped.status, 403)
+  assert.equal(alertOf(stopped), 'Maximum number of login attempts exceeded. Please try again later.')
+  assert.equal((await new Guest(forge).signIn('ben')).status, 303, 'others are not concerned')
+  for (let count = 0; count < 10; count++) await guesser.signIn('nobody', 'wrong')
+  assert.equal(
+    plain(await guesser.signIn('nobody', 'wrong')),
+    plain(await guesser.signIn('ada')).replace('value="ada"', 'value="nobody"'),
+  )
+  forge.clock.advance(15 * 60_000 + 1)
+  assert.equal((await guesser.signIn('ada')).status, 303)
+})
+
+test('after fifty wrong passwords from one address none is taken from there', async () => {
+  await using forge = await openForge()
+  await forge.person('ada')
+  const from = (address: string) => new Guest(forge, { 'x-forwarded-for': address })
+  const guesser = from('192.0.2.7')
+  for (let count = 0; count < 50; count++) assert.equal((await guesser.signIn(`name-${count}`, 'wrong')).status, 422)
+  assert.equal((await guesser.signIn('ada')).status, 403)
+  assert.equal((await from('192.0.2.8').signIn('ada')).status, 303)
+  forge.clock.advance(15 * 60_000 + 1)
+  assert.equal((await guesser.signIn('ada')).status, 303)
+})

@@ -1,0 +1,173 @@
+import { listRepositories } from '#hosting/repositories/repositories.ts'
+import { isPermission, type Permissions, permissionNames } from '#parts/authentication/permissions.ts'
+import { scopeTree } from '#parts/authentication/scopes.ts'
+import { sql } from '#platform/database.ts'
+import { missing } from '#platform/errors.ts'
+import { alert, attempt, choice, field, type Problem, select, typed } from '#web/fields.ts'
+import { type Html, html } from '#web/html.ts'
+import { form, type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
+import { moment, note, settingsPage, shownOnce } from '#web/settings.ts'
+import {
+  createClassicToken,
+  createFineGrainedToken,
+  deletePersonalToken,
+  listPersonalTokens,
+  type PersonalToken,
+  type Wanted,
+} from './personal-tokens.ts'
+
+const classic = '/settings/tokens'
+const fineGrained = '/settings/tokens/fine-grained'
+
+export const pages: PageRoute[] = [
+  showOwn(classic, (visit) => classicPage(visit)),
+  submitOwn(classic, makeClassic),
+  submitOwn(`${classic}/delete`, (visit) => remove(visit, classicPage)),
+  showOwn(fineGrained, (visit) => fineGrainedPage(visit)),
+  submitOwn(fineGrained, makeFineGrained),
+  submitOwn(`${fineGrained}/delete`, (visit) => remove(visit, fineGrainedPage)),
+]
+
+/** What the page says above its list: a new token, something done, or what is wrong with the form. */
+interface Told {
+  made?: string
+  done?: string
+  problem?: Problem
+}
+
+const say = ({ made, done }: Told) => html`${made !== undefined && shownOnce('Your new token', made)}${note(done)}`
+
+async function classicPage(visit: SignedIn, told: Told = {}): Promise<Outcome> {
+  const { form: given, visitor } = visit
+  const kept = told.problem ? given : new URLSearchParams()
+  const tokens = await listPersonalTokens(visit.db, visitor, 'classic')
+  const offered = scopeTree.filter(({ name }) => name !== 'site_admin' || visitor.site_admin)
+  const scopes = offered.map(({ name, depth }) => {
+    const chosen = kept.getAll('scopes').includes(name)
+    return html`<div class="depth-${depth}">${choice({ name: 'scopes', value: name, chosen }, html`<code>${name}</code>`)}</div>`
+  })
+  const fields = html`${alert(told.problem)}${common(kept)}
+<fieldset><legend>Scopes</legend><p class="hint muted">A scope holds those that stand below it. Without any, the token reads what is public.</p>
+<div class="columns">${scopes}</div></fieldset><button class="primary">Make a token</button>`
+  const body = html`<p class="muted">They act as you on the interface, as far as their scopes reach.</p>${say(told)}
+${cards(visit, classic, tokens)}<h2>New token</h2>${form(visit, classic, fields)}`
+  return settingsPage(classic, 'Personal tokens', body, told.problem?.status)
+}
+
+function makeClassic(visit: SignedIn): Promise<Outcome> {
+  const wanted = { ...wantedOf(visit), scopes: visit.form.getAll('scopes') }
+  return attempt(
+    async () => classicPage(visit, { made: await visit.db.transaction((db) => createClassicToken(db, visit.visitor, wanted)) }),
+    (problem) => classicPage(visit, { problem }),
+  )
+}
+
+async function fineGrainedPage(visit: SignedIn, told: Told = {}): Promise<Outcome> {
+  const kept = told.problem ? visit.form : new URLSearchParams()
+  const tokens = await listPersonalTokens(visit.db, visit.visitor, 'fine_grained')
+  const fields = html`${alert(told.problem)}${common(kept)}
+<p><strong>Resource owner</strong>: ${visit.visitor.login}</p>${await repositoryChoice(visit, kept)}
+<fieldset><legend>Permissions on repositories</legend><p class="hint muted">Reading metadata is always among them.</p>
+${levels('repository', kept)}</fieldset><fieldset><legend>Permissions on your account</legend>${levels('account', kept)}</fieldset>
+<button class="primary">Make a token</button>`
+  const body = html`<p class="muted">They reach the repositories that you choose, and do there what you permit.</p>${say(told)}
+${cards(visit, fineGrained, tokens)}<h2>New token</h2>${form(visit, fineGrained, fields)}`
+  return settingsPage(fineGrained, 'Fine-grained tokens', body, told.problem?.status)
+}
+
+async function repositoryChoice({ db, visitor }: SignedIn, kept: URLSearchParams): Promise<Html> {
+  const own = sql`r.owner_id = ${visitor.id}`
+  const sight = { viewer_id: visitor.id, sees_private: true }
+  const { rows } = await listRepositories(db, sight, own, sql`lower(r.name)`, { limit: 1000, offset: 0 })
+  const some = kept.get('reach') === 'some'
+  const boxes = rows.map(({ id, name, private: hidden }) =>
+    choice(
+      { name: 'repositories', value: String(id), chosen: kept.getAll('repositories').includes(String(id)) },
+      html`${name}${hidden && html` <span class="muted">private</span>`}`,
+    ),
+  )
+  return html`<fieldset><legend>Repositories</legend>
+${choice({ name: 'reach', value: 'all', type: 'radio', chosen: !some }, 'All of mine, also those that come later')}
+${choice({ name: 'reach', value: 'some', type: 'radio', chosen: some }, 'Only these:')}
+<div class="scroll" tabindex="0" role="group" aria-label="Repositories to choose from">${boxes.length ? boxes : html`<p class="muted">You have none yet.</p>`}</div></fieldset>`
+}
+
+function levels(over: 'repository' | 'account', kept: URLSearchParams): Html {
+  const names = permissionNames[over].filter((name) => name !== 'metadata')
+  const options: [string, string][] = [
+    ['', 'No access'],
+    ['read', 'Read'],
+    ['write', 'Read and write'],
+  ]
+  const selects = names.map((name) => {
+    const key = `permission:${name}`
+    return html`<div>${select(name.replaceAll('_', ' '), key, options, kept.get(key) ?? '')}</div>`
+  })
+  return html`<div class="columns">${selects}</div>`
+}
+
+function makeFineGrained(visit: SignedIn): Promise<Outcome> {
+  const ids = visit.form.getAll('repositories').filter((id) => /^\d{1,15}$/.test(id))
+  const repositories = visit.form.get('reach') === 'some' ? ids.map(Number) : null
+  const wanted = { ...wantedOf(visit), permissions: permissionsOf(visit.form), repositories }
+  return attempt(
+    async () =>
+      fineGrainedPage(visit, { made: await visit.db.transaction((db) => createFineGrainedToken(db, visit.visitor, wanted)) }),
+    (problem) => fineGrainedPage(visit, { problem }),
+  )
+}
+
+function permissionsOf(given: URLSearchParams): Permissions {
+  const permissions: Permissions = { metadata: 'read' }
+  for (const [key, level] of given) {
+    const name = key.replace(/^permission:/, '')
+    if (key !== name && name !== 'metadata' && isPermission(name) && (level === 'read' || level === 'write')) {
+      permissions[name] = level
+    }
+  }
+  return permissions
+}
+
+const expiries: [string, string][] = [
+  ['7', '7 days'],
+  ['30', '30 days'],
+  ['90', '90 days'],
+  ['365', 'A year'],
+  ['', 'No expiry'],
+]
+
+const common = (kept: URLSearchParams) => html`
+${field({ label: 'What it is for', name: 'note', value: kept.get('note'), required: true })}
+${select('Expires after', 'days', expiries, kept.get('days') ?? '30')}`
+
+function wantedOf({ form: given }: SignedIn): Wanted {
+  const days = given.get('days') ?? ''
+  return { note: typed(given, 'note'), days: expiries.some(([value]) => value === days) && days ? Number(days) : null }
+}
+
+function cards(visit: SignedIn, place: string, tokens: PersonalToken[]): Html {
+  if (tokens.length === 0) return html`<p>You have none yet.</p>`
+  return html`${tokens.map((token) => card(visit, place, token))}`
+}
+
+function card(visit: SignedIn, place: string, token: PersonalToken): Html {
+  const { id, note: title, last_eight, created_at, expires_at, last_used_at } = token
+  const over = expires_at && expires_at <= visit.db.now
+  const remove = html`<input type="hidden" name="id" value="${id}"><button class="danger" aria-label="Delete ${title}">Delete</button>`
+  return html`<section class="card"><p><strong>${title ?? 'Without a name'}</strong> <code>…${last_eight}</code></p><p>${reachOf(token)}</p>
+<p class="muted">Made ${moment(created_at)} · ${last_used_at ? html`last used ${moment(last_used_at)}` : 'never used'} ·
+${expires_at ? html`${over ? 'expired' : 'expires'} ${moment(expires_at)}` : 'does not expire'}</p>${form(visit, `${place}/delete`, remove, { class: 'inline' })}</section>`
+}
+
+function reachOf({ scopes, permissions, repositories }: PersonalToken): Html | string {
+  if (!permissions) return scopes.length ? html`<code>${scopes.join(', ')}</code>` : 'No scopes'
+  const allowed = Object.entries(permissions).map(([name, level]) => `${name.replaceAll('_', ' ')}: ${level}`)
+  return html`${repositories ? repositories.join(', ') || 'No repository any more' : 'All repositories'}<br><span class="muted">${allowed.join(', ')}</span>`
+}
+
+async function remove(visit: SignedIn, page: (visit: SignedIn, told: Told) => Promise<Outcome>): Promise<Outcome> {
+  const id = typed(visit.form, 'id')
+  if (!/^\d{1,15}$/.test(id)) throw missing()
+  await visit.db.transaction((db) => deletePersonalToken(db, visit.visitor, Number(id)))
+  return page(visit, { done: 'The token is deleted.' })
+}

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { expect, type Forge, openForge, Person } from '#test/forge.ts'
+import { type Guest, signedIn } from '#test/guest.ts'
+
+const classic = '/settings/tokens'
+const fineGrained = '/settings/tokens/fine-grained'
+const day = 24 * 3600_000
+
+/** Makes a token on its page, and gives whoever holds it. */
+async function make(forge: Forge, visitor: Guest, path: string, fields: Record<string, string | string[]>) {
+  const { status, text } = await visitor.fill(path, fields)
+  assert.equal(status, 200, text)
+  const token = /class="secret">(bf[pf]_\w{36})</.exec(text)?.[1] ?? ''
+  assert.ok(token)
+  return new Person('ada', token, forge)
+}
+
+const idsIn = (text: string) => [...text.matchAll(/name="id" value="(\d+)"/g)].map(([, id = '']) => id)
+
+test('a classic token is shown once, has its scopes, and is deleted at once', async () => {
+  await using forge = await openForge()
+  await forge.person('ada')
+  const ada = await signedIn(forge, 'ada')
+  const holder = await make(forge, ada, classic, {
+    note: 'for <tests>',
+    days: '',
+    scopes: ['read:user', 'user', 'gist', 'nonsense'],
+  })
+  assert.match(holder.token, /^bfp_/)
+  assert.match((await ada.get(classic)).text, /for &lt;tests&gt;[\s\S]*?gist, user[\s\S]*?never used[\s\S]*?does not expire/)
+  const answer = await holder.get('/user')
+  assert.equal(answer.headers.get('x-oauth-scopes'), 'gist, user')
+  await expect(403, await holder.post('/user/repos', { name: 'engine' }))
+  const { text } = await ada.get(classic)
+  assert.ok(!text.includes(holder.token))
+  assert.match(text, /last used <time/)
+  const [id = ''] = idsIn(text)
+  assert.match((await ada.post(`${classic}/delete`, { id })).text, /The token is deleted/)
+  await expect(401, await holder.get('/user'))
+})
+
+test('a token ends on its day', async () => {
+  await using forge = await openForge()
+  await forge.person('ada')
+  const ada = await signedIn(forge, 'ada')
+  const holder = await make(forge, ada, classic, { note: 'a week', days: '7', scopes: 'user' })
+  const fine = await make(forge, ada, fineGrained, { note: 'a month', days: '30', reach: 'all' })
+  forge.clock.advance(7 * day - 1)
+  assert.equal((await holder.get('/user')).status, 200)
+  forge.clock.advance(1)
+  await expect(401, await holder.get('/user'))
+  assert.match((await ada.get(classic)).text, /expired <time/)
+  assert.equal((await fine.get('/user')).status, 200)
+  forge.clock.advance(23 * day)
+  await expect(401, await fine.get('/user'))
+})
+
+test('nobody deletes the tokens of others, or gives themselves what is the admin’s', async () => {
+  await using forge = await openForge()
+  const api = await forge.person('ada')
+  await forge.person('eve')
+  const [ada, eve] = [await signedIn(forge, 'ada'), await signedIn(forge, 'eve')]
+  const [id = ''] = idsIn((await ada.get(classic)).text)
+  for (const path of [classic, fineGrained]) assert.equal((await eve.fill(path, { id }, `${path}/delete`)).status, 404)
+  assert.equal((await api.get('/user')).status, 200)
+  assert.ok(!(await eve.get(classic)).text.includes('site_admin'))
+  const holder = await make(forge, eve, classic, { note: 'mine', days: '', scopes: ['site_admin', 'user'] })
+  assert.equal((await holder.get('/user')).headers.get('x-oauth-scopes'), 'user')
+})
+
+test('a form that is wrong keeps what was chosen', async () => {
+  await using forge = await openForge()
+  const api = await forge.person('ada')
+  const { id } = await api.owns('engine')
+  const ada = await signedIn(forge, 'ada')
+  const unnamed = await ada.fill(classic, { note: ' ', days: '90', scopes: 'gist' })
+  assert.equal(unnamed.status, 422)
+  assert.match(unnamed.text, /role="alert">Say in up to 200 characters/)
+  assert.match(unnamed.text, /value="gist" checked/)
+  assert.match(unnamed.text, /value="90" selected/)
+  const none = await ada.fill(fineGrained, { note: 'kept', reach: 'some', 'permission:contents': 'write' })
+  assert.match(none.text, /role="alert">Choose at least one repository/)
+  assert.match(none.text, /value="kept"/)
+  assert.match(none.text, /value="some" checked/)
+  assert.match(none.text, /value="write" selected/)
+  const eves = await (await forge.person('eve')).owns('secret', { private: true })
+  const foreign = await ada.fill(fineGrained, { note: 'x', reach: 'some', repositories: [String(id), String(eves.id)] })
+  assert.equal(foreign.status, 422)
+})
+
+test('a fine-grained token sees the repositories that were chosen, and does what is permitted', async () => {
+  await using forge = await openForge()
+  const api = await forge.person('ada')
+  const chosen = await api.owns('chosen', { private: true })
+  await api.owns('other', { private: true })
+  const ada = await signedIn(forge, 'ada')
+  const fields = { note: 'reads one', days: '', reach: 'some', repositories: String(chosen.id) }
+  const reader = await make(forge, ada, fineGrained, { ...fields, 'permission:contents': 'read' })
+  assert.match(reader.token, /^bff_/)
+  assert.equal((await reader.read('/repos/ada/chosen')).private, true)
+  await expect(404, await reader.get('/repos/ada/other'))
+  const refused = await expect(403, await reader.patch('/repos/ada/chosen', { description: 'no' }))
+  assert.equal(refused.message, 'Resource not accessible by personal access token')
+  const writer = await make(forge, ada, fineGrained, { ...fields, 'permission:administration': 'write' })
+  await expect(200, await writer.patch('/repos/ada/chosen', { description: 'yes' }))
+  await expect(404, await writer.patch('/repos/ada/other', { description: 'no' }))
+  const all = await make(forge, ada, fineGrained, { note: 'all', days: '', reach: 'all' })
+  await api.owns('later', { private: true })
+  for (const name of ['chosen', 'other', 'later']) assert.equal((await all.get(`/repos/ada/${name}`)).status, 200)
+  const { text } = await ada.get(fineGrained)
+  assert.match(text, /chosen<br>[\s\S]*?contents: read/)
+  assert.match(text, /All repositories/)
+})

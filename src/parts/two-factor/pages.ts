@@ -1,0 +1,125 @@
+import { renderSVG } from 'uqr'
+import { recoveryCodes } from '#parts/account/pages.ts'
+import { checkGuessing, recordFailure } from '#parts/authentication/guessing.ts'
+import { closeOtherSessions } from '#parts/authentication/sessions.ts'
+import { enableApp, enableText, findDelivery, newSeed, sendCode } from '#parts/authentication/two-factor.ts'
+import type { Transaction } from '#platform/database.ts'
+import { invalid, Refusal } from '#platform/errors.ts'
+import { alert, attempt, field, type Problem, typed } from '#web/fields.ts'
+import { html } from '#web/html.ts'
+import { form, type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
+import { settingsPage } from '#web/settings.ts'
+
+export const pages: PageRoute[] = [
+  showOwn('/settings/security/app', (visit) => whileOff(visit, () => appPage(visit, newSeed(visit.visitor).secret))),
+  submitOwn('/settings/security/app', (visit) => whileOff(visit, () => turnOnApp(visit))),
+  showOwn('/settings/security/text', (visit) => whileOff(visit, () => phonePage(visit))),
+  submitOwn('/settings/security/text', (visit) => whileOff(visit, () => turnOnText(visit))),
+]
+
+/** Whoever has a second factor turns it off first, which asks for it. */
+async function whileOff(visit: SignedIn, next: () => Outcome | Promise<Outcome>): Promise<Outcome> {
+  return (await findDelivery(visit.db, visit.visitor)) ? { to: '/settings/security' } : next()
+}
+
+const page = (title: string, body: ReturnType<typeof html>, problem?: Problem) =>
+  settingsPage('/settings/security', title, body, problem?.status)
+
+const codeField = field({ label: 'Code', name: 'otp', autocomplete: 'one-time-code', required: true, numeric: true })
+
+function appPage(visit: SignedIn, secret: string, problem?: Problem): Outcome {
+  const { uri } = newSeed(visit.visitor, secret)
+  const picture = `data:image/svg+xml;base64,${Buffer.from(renderSVG(uri, { border: 4 })).toString('base64')}`
+  const fields = html`<input type="hidden" name="proposal" value="${seal(visit, secret)}">${codeField}<button class="primary">Turn on</button>`
+  const body = html`<ol class="steps"><li>Scan this with an authenticator app:<br><img class="qr" src="${picture}" width="240" height="240" alt="QR code that holds the key below">
+<br>or type in its key: <code class="seed">${secret.replaceAll(/(.{4})(?=.)/g, '$1 ')}</code></li>
+<li>Give the code that the app shows:${alert(problem)}${form(visit, '/settings/security/app', fields)}</li></ol>`
+  return page('Set up an authenticator app', body, problem)
+}
+
+function turnOnApp(visit: SignedIn): Promise<Outcome> {
+  const secret = open(visit)
+  if (!secret) return Promise.resolve({ to: '/settings/security/app' })
+  return turnOn(
+    visit,
+    (db) => enableApp(db, visit.belfry.vault, visit.visitor, secret, typed(visit.form, 'otp')),
+    (problem) => appPage(visit, secret, problem),
+  )
+}
+
+function phonePage(visit: SignedIn, phone = '', problem?: Problem): Outcome {
+  const hint = 'With the country in front, such as +49 30 1234567.'
+  const fields = html`${alert(problem)}${field({ label: 'Phone number', name: 'phone', type: 'tel', value: phone, autocomplete: 'tel', required: true, hint })}
+<button class="primary">Send a code</button>`
+  return page('Set up text messages', form(visit, '/settings/security/text', fields), problem)
+}
+
+function sentPage(visit: SignedIn, phone: string, problem?: Problem): Outcome {
+  const fields = html`${alert(problem)}<input type="hidden" name="proposal" value="${seal(visit, phone)}">${codeField}<button class="primary">Turn on</button>`
+  const body = html`<p>A code was sent to <strong>${phone}</strong>.</p>
+${form(visit, '/settings/security/text', fields)}<p><a href="/settings/security/text">Another number, or send again</a></p>`
+  return page('Set up text messages', body, problem)
+}
+
+/** First the number, then the code that was sent there: the number comes back as we gave it, and cannot be another. */
+async function turnOnText(visit: SignedIn): Promise<Outcome> {
+  const sent_to = open(visit)
+  if (!sent_to) return sendFirst(visit, typed(visit.form, 'phone'))
+  return turnOn(
+    visit,
+    (db) => enableText(db, visit.visitor, sent_to, typed(visit.form, 'otp')),
+    (problem) => sentPage(visit, sent_to, problem),
+  )
+}
+
+function sendFirst(visit: SignedIn, asked: string): Promise<Outcome> {
+  return attempt(
+    async () => {
+      const phone = asked.replaceAll(/[\s()/.-]/g, '')
+      if (!/^\+\d{7,15}$/.test(phone)) throw invalid({ ...phoneFault, message: 'A phone number begins with + and the country.' })
+      const sent = await sendCode(visit.db, visit.belfry.send_text, visit.visitor, phone)
+      if (!sent)
+        throw invalid({ ...phoneFault, message: 'A code was sent less than a minute ago. Wait a moment, and try again.' })
+      return sentPage(visit, phone)
+    },
+    (problem) => phonePage(visit, asked, problem),
+  )
+}
+const phoneFault = { resource: 'TwoFactor', code: 'invalid', field: 'phone' } as const
+
+/** Wrong codes are counted here as they are at sign-in; once it is on, whoever else is signed in is so no more. */
+function turnOn(visit: SignedIn, enable: (db: Transaction) => Promise<string[]>, again: (problem: Problem) => Outcome) {
+  const { db, visitor, session, request } = visit
+  const guess = { login: visitor.login, address: request.ip }
+  return attempt(async () => {
+    await checkGuessing(db, guess)
+    try {
+      const codes = await db.transaction(async (transaction) => {
+        const made = await enable(transaction)
+        await closeOtherSessions(transaction, visitor, session)
+        return made
+      })
+      return page('Two-factor authentication is on', recoveryCodes(codes))
+    } catch (error) {
+      if (error instanceof Refusal && error.reason === 'invalid') await recordFailure(db, guess)
+      throw error
+    }
+  }, again)
+}
+
+const contextOf = ({ visitor, request }: SignedIn) => `enrolment ${visitor.id} ${request.url.split('?', 1)[0]}`
+
+/** What a form carries to its next step, and nobody can change on the way. */
+function seal(visit: SignedIn, text: string) {
+  return visit.belfry.vault.seal(text, contextOf(visit)).toString('base64url')
+}
+
+function open(visit: SignedIn): string | undefined {
+  const proposal = visit.form.get('proposal')
+  if (!proposal) return undefined
+  try {
+    return visit.belfry.vault.open(Buffer.from(proposal, 'base64url'), contextOf(visit))
+  } catch {
+    return undefined
+  }
+}

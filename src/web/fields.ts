@@ -1,0 +1,75 @@
+import { Refusal } from '#platform/errors.ts'
+import { type Html, html } from './html.ts'
+import type { Outcome } from './page.ts'
+
+interface Field {
+  label: string
+  name: string
+  /** Where two forms of one page ask for the same. */
+  id?: string
+  type?: 'text' | 'email' | 'password' | 'tel' | 'url'
+  value?: string | null | undefined
+  autocomplete?: string
+  required?: boolean
+  hint?: string
+  numeric?: boolean
+}
+
+export function field({ label, name, id = name, type = 'text', value, autocomplete = 'off', ...more }: Field): Html {
+  const { required = false, hint, numeric = false } = more
+  return html`<label for="${id}">${label}</label><input id="${id}" name="${name}" type="${type}" value="${value}" autocomplete="${autocomplete}"
+${required && html` required`}${numeric && html` inputmode="numeric"`}${hint && html` aria-describedby="${id}-hint"`} maxlength="500" spellcheck="false" autocapitalize="none">
+${hint && html`<p class="hint muted" id="${id}-hint">${hint}</p>`}`
+}
+
+interface Choice {
+  name: string
+  value: string
+  chosen?: boolean
+  type?: 'checkbox' | 'radio'
+}
+
+export function choice({ name, value, chosen = false, type = 'checkbox' }: Choice, label: Html | string): Html {
+  return html`<label class="choice"><input type="${type}" name="${name}" value="${value}"${chosen && html` checked`}> ${label}</label>`
+}
+
+export function select(label: string, name: string, options: [value: string, text: string][], chosen: string): Html {
+  const items = options.map(
+    ([value, text]) => html`<option value="${value}"${value === chosen && html` selected`}>${text}</option>`,
+  )
+  return html`<label for="${name}">${label}</label><select id="${name}" name="${name}">${items}</select>`
+}
+
+/** What was typed. The database takes no null character. */
+export function typed(form: URLSearchParams, name: string): string {
+  return (form.get(name) ?? '').replaceAll('\0', '').trim()
+}
+
+/** What is wrong with what was typed, said beside the form. */
+export interface Problem {
+  message: string
+  status: number
+}
+
+export function alert(problem: Problem | undefined): Html | undefined {
+  return problem && html`<p class="error" role="alert">${problem.message}</p>`
+}
+
+/** Shows the form again when what was typed is refused; other errors go their own way. */
+export async function attempt(
+  work: () => Promise<Outcome>,
+  again: (problem: Problem) => Outcome | Promise<Outcome>,
+): Promise<Outcome> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.reason === 'missing') throw error
+    const message = error.faults?.map((fault) => sentence(fault.message ?? fault.code)).join(' ') ?? error.message
+    return { ...(await again({ message, status: error.reason === 'forbidden' ? 403 : 422 })) }
+  }
+}
+
+function sentence(text: string) {
+  const begun = text.charAt(0).toUpperCase() + text.slice(1)
+  return /[.!?]$/.test(begun) ? begun : `${begun}.`
+}

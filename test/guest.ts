@@ -1,0 +1,68 @@
+import type { Forge } from './forge.ts'
+
+/** An answer with its text read. */
+export interface Shown {
+  status: number
+  text: string
+  headers: Headers
+  location: string | null
+}
+
+/** Someone with a browser that runs no scripts: keeps cookies, and sends forms with the token of the last page. */
+export class Guest {
+  readonly cookies = new Map<string, string>()
+  csrf = ''
+  readonly #web: string
+  readonly #headers: Record<string, string>
+
+  constructor({ web }: Pick<Forge, 'web'>, headers: Record<string, string> = {}) {
+    this.#web = web
+    this.#headers = headers
+  }
+
+  get(path: string): Promise<Shown> {
+    return this.#send(path, {})
+  }
+
+  /** Opens the page that has the form, fills it in and sends it. */
+  async fill(path: string, fields: Record<string, string | string[]>, action = path): Promise<Shown> {
+    await this.get(path)
+    return this.post(action, fields)
+  }
+
+  post(path: string, fields: Record<string, string | string[]>, headers: Record<string, string> = {}): Promise<Shown> {
+    const pairs = Object.entries({ csrf: this.csrf, ...fields }).flatMap(([name, value]) =>
+      [value].flat().map((one): [string, string] => [name, one]),
+    )
+    return this.#send(path, { method: 'POST', body: new URLSearchParams(pairs), headers })
+  }
+
+  async #send(path: string, init: RequestInit): Promise<Shown> {
+    const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const headers = { ...this.#headers, ...(init.headers as Record<string, string>), ...(cookie && { cookie }) }
+    const answer = await fetch(`${this.#web}${path}`, { ...init, headers, redirect: 'manual' })
+    for (const line of answer.headers.getSetCookie()) this.#keep(line)
+    const text = await answer.text()
+    this.csrf = /name="csrf" value="(\w+)"/.exec(text)?.[1] ?? this.csrf
+    return { status: answer.status, text, headers: answer.headers, location: answer.headers.get('location') }
+  }
+
+  #keep(line: string) {
+    const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
+    if (/max-age=0(;|$)/i.test(line)) this.cookies.delete(name)
+    else this.cookies.set(name, value)
+  }
+
+  /** With the password that people of the forge have. */
+  async signIn(login: string, password = `${login}'s password`): Promise<Shown> {
+    return this.fill('/login', { login, password })
+  }
+}
+
+/** Someone who is signed in. */
+export async function signedIn(forge: Forge, login: string, headers: Record<string, string> = {}): Promise<Guest> {
+  const guest = new Guest(forge, headers)
+  const { status, text } = await guest.signIn(login)
+  if (status !== 303) throw new Error(`signing in gave ${status}: ${text}`)
+  return guest
+}
