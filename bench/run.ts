@@ -7,8 +7,8 @@ import { createInterface } from 'node:readline'
 import { measure, readAnswer } from './load.ts'
 
 const connections = 32
-const seconds = Number(process.env.BENCH_SECONDS ?? 3)
-const rounds = 3
+const seconds = Number(process.env.BENCH_SECONDS ?? 2)
+const rounds = 5
 
 /** One thing measured: a request, and the share of the bare server's speed that it must reach. */
 interface Case {

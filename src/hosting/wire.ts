@@ -19,6 +19,12 @@ export const NullableBoolean = Type.Unsafe<boolean | null>({ type: ['boolean', '
 export const Timestamp = Type.String({ format: 'date-time' })
 export const NullableTimestamp = Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' })
 
+/**
+ * An address made of our own base and names, none of which holds a character that JSON would escape: the serializer need not look.
+ * Never for an address that somebody typed.
+ */
+export const Address = Type.Unsafe<string>({ type: 'string', format: 'unsafe' })
+
 /** An answer without a body. */
 export const Nothing = Type.Unsafe<void>({ type: 'null' })
 

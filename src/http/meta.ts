@@ -1,11 +1,11 @@
 import { type Static, Type } from 'typebox'
 import type { Belfry } from '#belfry.ts'
-import { slimVersion, type Wire } from '#hosting/wire.ts'
+import { Address, slimVersion, type Wire } from '#hosting/wire.ts'
 import { Refusal } from '#platform/errors.ts'
 import { changed, type Group, get, group } from './endpoint.ts'
 import type { Allowance } from './rate-limit.ts'
 
-const url = Type.String()
+const url = Address
 const Root = Type.Object(
   {
     current_user_url: url,

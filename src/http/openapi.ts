@@ -118,6 +118,8 @@ function hoist(schema: TSchema, schemas: Record<string, Json>): unknown {
     if (Array.isArray(value)) return value.map(walk)
     if (typeof value !== 'object' || value === null) return value
     const inner = Object.fromEntries(Object.entries(value).map(([key, each]) => [key, walk(each)]))
+    // A word for our serializer, of no meaning to anyone else.
+    if (inner.format === 'unsafe') delete inner.format
     const { title, ...rest } = inner
     if (typeof title !== 'string' || rest.type !== 'object') return inner
     schemas[title] = rest

@@ -1,24 +1,24 @@
 import { type Static, Type } from 'typebox'
-import { NullableBoolean, NullableString, nodeId, Timestamp, timestamp, type Wire } from '#hosting/wire.ts'
+import { Address, NullableBoolean, NullableString, nodeId, Timestamp, timestamp, type Wire } from '#hosting/wire.ts'
 import type { Account, Person, Standing } from './people.ts'
 
 const person = {
   login: Type.String(),
   id: Type.Integer(),
   node_id: Type.String(),
-  avatar_url: Type.String(),
+  avatar_url: Address,
   gravatar_id: Type.String(),
-  url: Type.String(),
-  html_url: Type.String(),
-  followers_url: Type.String(),
-  following_url: Type.String(),
-  gists_url: Type.String(),
-  starred_url: Type.String(),
-  subscriptions_url: Type.String(),
-  organizations_url: Type.String(),
-  repos_url: Type.String(),
-  events_url: Type.String(),
-  received_events_url: Type.String(),
+  url: Address,
+  html_url: Address,
+  followers_url: Address,
+  following_url: Address,
+  gists_url: Address,
+  starred_url: Address,
+  subscriptions_url: Address,
+  organizations_url: Address,
+  repos_url: Address,
+  events_url: Address,
+  received_events_url: Address,
   type: Type.String(),
   site_admin: Type.Boolean(),
 }
