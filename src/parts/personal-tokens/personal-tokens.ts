@@ -1,7 +1,7 @@
 import type { Account } from '#hosting/people/people.ts'
 import type { Permissions } from '#parts/authentication/permissions.ts'
 import { isScope } from '#parts/authentication/scopes.ts'
-import { createToken } from '#parts/authentication/tokens.ts'
+import { createToken, operators } from '#parts/authentication/tokens.ts'
 import { type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
 import { digest, newToken } from '#platform/secrets.ts'
@@ -96,4 +96,6 @@ const fault = (field: string, message: string) => invalid({ resource: 'PersonalT
 
 function checkNote(note: string) {
   if (note === '' || note.length > 200) throw fault('note', 'Say in up to 200 characters what the token is for.')
+  // A start takes back the token of this name, and would take this one with it.
+  if (note === operators) throw fault('note', `The name ${operators} is the operator’s.`)
 }
