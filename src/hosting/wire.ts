@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { Type } from '#platform/schema.ts'
 
 /** How the answers to one request are written: whose addresses their links carry, and which version of the shapes. */
 export interface Wire {

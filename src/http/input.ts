@@ -1,6 +1,6 @@
 import type { FastifySchemaValidationError } from 'fastify'
-import { type Static, type TSchema, Type } from 'typebox'
 import { Refusal } from '#platform/errors.ts'
+import { type Static, type TSchema, Type } from '#platform/schema.ts'
 
 /** A query parameter that is one of a few words; anything else means the first. */
 export const choice = <const Words extends readonly [string, ...string[]]>(...words: Words) =>

@@ -1,7 +1,7 @@
-import { type Static, Type } from 'typebox'
 import type { Belfry } from '#belfry.ts'
 import { Address, slimVersion, type Wire } from '#hosting/wire.ts'
 import { Refusal } from '#platform/errors.ts'
+import { type Static, Type } from '#platform/schema.ts'
 import { changed, type Group, get, group } from './endpoint.ts'
 import type { Allowance } from './rate-limit.ts'
 

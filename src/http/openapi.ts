@@ -1,5 +1,5 @@
-import type { TSchema } from 'typebox'
 import type { Belfry } from '#belfry.ts'
+import type { TSchema } from '#platform/schema.ts'
 import type { Variant } from '#variants.ts'
 import { basesOf } from './call.ts'
 import { type Endpoint, type Group, isNumbered } from './endpoint.ts'

@@ -1,5 +1,5 @@
+import { createRequire } from 'node:module'
 import { type Logger, pino } from 'pino'
-import { prettyFactory } from 'pino-pretty'
 
 export type { Logger }
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
@@ -8,6 +8,8 @@ export type LogLevel = (typeof logLevels)[number]
 /** Logs go to standard error, for people in a terminal and as JSON lines elsewhere; standard output is for the start screen. */
 export function openLog(level: LogLevel): Logger {
   if (!process.stderr.isTTY) return pino({ level, base: null }, pino.destination(2))
+  // Loaded for people only: a server under a supervisor needs none of it.
+  const { prettyFactory } = createRequire(import.meta.url)('pino-pretty') as typeof import('pino-pretty')
   const pretty = prettyFactory({ colorize: true, translateTime: 'SYS:HH:MM:ss.l', singleLine: true })
   return pino({ level, base: null }, { write: (line: string) => void process.stderr.write(pretty(line)) })
 }

@@ -1,4 +1,3 @@
-import { Type } from 'typebox'
 import { SimpleOrganization, simpleOrganizationJson } from '#hosting/organizations/json.ts'
 import { SimpleUser, userJson } from '#hosting/people/json.ts'
 import { createOrganization, createUser, loadUser, setSiteAdmin, suspend, unsuspend } from '#hosting/people/people.ts'
@@ -8,6 +7,7 @@ import { Authorization, authorizationJson } from '#parts/authentication/json.ts'
 import { isScope } from '#parts/authentication/scopes.ts'
 import { createToken, deleteImpersonationTokens } from '#parts/authentication/tokens.ts'
 import { forbidden, invalid, missing, Refusal } from '#platform/errors.ts'
+import { Type } from '#platform/schema.ts'
 import { hashPassword } from '#platform/secrets.ts'
 
 const scopes = ['site_admin'] as const

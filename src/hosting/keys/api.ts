@@ -1,7 +1,7 @@
-import { Type } from 'typebox'
 import { Nothing } from '#hosting/wire.ts'
 import { created, del, get, group, paged, post } from '#http/endpoint.ts'
 import type { Caller } from '#parts/authentication/authentication.ts'
+import { Type } from '#platform/schema.ts'
 import { DeployKey, deployKeyJson, keyJson, SimpleKey, simpleKeyJson, UserKey } from './json.ts'
 import { type Adder, addKey, deleteKey, listKeys, loadKey } from './keys.ts'
 

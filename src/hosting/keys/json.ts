@@ -1,6 +1,6 @@
-import { type Static, Type } from 'typebox'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { NullableString, NullableTimestamp, Timestamp, timestamp, type Wire } from '#hosting/wire.ts'
+import { type Static, Type } from '#platform/schema.ts'
 import type { SshKey } from './keys.ts'
 
 const key = {

@@ -1,4 +1,3 @@
-import { Type } from 'typebox'
 import { SimpleUser, userJson } from '#hosting/people/json.ts'
 import { countStanding, updateProfile } from '#hosting/people/people.ts'
 import { levelOf } from '#hosting/repositories/access.ts'
@@ -6,6 +5,7 @@ import { Nothing, NullableString } from '#hosting/wire.ts'
 import { del, get, group, paged, patch, put } from '#http/endpoint.ts'
 import { choice } from '#http/input.ts'
 import { forbidden, missing } from '#platform/errors.ts'
+import { Type } from '#platform/schema.ts'
 import {
   FullOrganization,
   membershipJson,

@@ -1,7 +1,7 @@
-import { Type } from 'typebox'
 import { Nothing, NullableBoolean, NullableString } from '#hosting/wire.ts'
 import { del, get, group, paged, patch, put } from '#http/endpoint.ts'
 import { missing } from '#platform/errors.ts'
+import { Type } from '#platform/schema.ts'
 import { AuthenticatedUser, ownUserJson, PublicUser, publicUserJson, SimpleUser, userJson } from './json.ts'
 import { countStanding, follow, isFollowing, listFollowers, listFollowing, loadUser, unfollow, updateProfile } from './people.ts'
 

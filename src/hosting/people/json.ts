@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox'
 import { Address, NullableBoolean, NullableString, nodeId, Timestamp, timestamp, type Wire } from '#hosting/wire.ts'
+import { type Static, Type } from '#platform/schema.ts'
 import type { Account, Person, Standing } from './people.ts'
 
 const person = {

@@ -1,4 +1,3 @@
-import { type Static, Type } from 'typebox'
 import { SimpleUser, userJson } from '#hosting/people/json.ts'
 import {
   Address,
@@ -10,6 +9,7 @@ import {
   timestamp,
   type Wire,
 } from '#hosting/wire.ts'
+import { type Static, Type } from '#platform/schema.ts'
 import { permissionsOf } from './access.ts'
 import type { Repository } from './repositories.ts'
 

@@ -1,4 +1,3 @@
-import { Type } from 'typebox'
 import { organizationJson } from '#hosting/organizations/json.ts'
 import { loadOrganization, type Organization } from '#hosting/organizations/organizations.ts'
 import { SimpleUser, userJson } from '#hosting/people/json.ts'
@@ -10,6 +9,7 @@ import { Answer, created, del, get, group, paged, patch, post, put } from '#http
 import { choice } from '#http/input.ts'
 import type { Queryable } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
+import { Type } from '#platform/schema.ts'
 import { FullTeam, fullTeamJson, TeamMembership, TeamSchema, teamJson, teamMembershipJson } from './json.ts'
 import {
   checkMaintainer,

@@ -1,10 +1,10 @@
-import { Type } from 'typebox'
 import type { Account } from '#hosting/people/people.ts'
 import { Nothing, type Wire } from '#hosting/wire.ts'
 import { Answer, created, del, get, group, paged, patch, post, put } from '#http/endpoint.ts'
 import { text } from '#http/input.ts'
 import type { Transaction } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'
+import { Type } from '#platform/schema.ts'
 import {
   createAuthorization,
   deleteAuthorization,

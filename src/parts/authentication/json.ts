@@ -1,7 +1,7 @@
-import { type Static, Type } from 'typebox'
 import { SimpleUser, userJson } from '#hosting/people/json.ts'
 import type { Account } from '#hosting/people/people.ts'
 import { NullableString, NullableTimestamp, Timestamp, timestamp, type Wire } from '#hosting/wire.ts'
+import { type Static, Type } from '#platform/schema.ts'
 import type { Grant } from './authorizations.ts'
 import type { Token } from './tokens.ts'
 

@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox'
 import { Timestamp, timestamp } from '#hosting/wire.ts'
+import { type Static, Type } from '#platform/schema.ts'
 import type { Application } from './applications.ts'
 
 export const NewApplicationJson = Type.Object(
