@@ -233,3 +233,16 @@ test('no secret is logged', async () => {
   assert.ok(log.includes('/login/oauth/access_token'))
   for (const secret of [app.client_secret, code, access_token]) assert.ok(!log.includes(secret))
 })
+
+test('what a client sends makes no line of its own in the log', async () => {
+  await using forge = await openForge()
+  const forged = '\n{"level":60,"msg":"forged"}'
+  const basic = `Basic ${Buffer.from(`ada${forged}:wrong${forged}`).toString('base64')}`
+  await forge.nobody.with({ authorization: basic }).get(`/users/${encodeURIComponent(forged)}?x=${encodeURIComponent(forged)}`)
+  await fetch(`${forge.web}/login?login=${encodeURIComponent(forged)}&return_to=${encodeURIComponent(`/${forged}`)}`)
+  assert.ok(forge.logged.length >= 2)
+  for (const line of forge.logged) {
+    assert.equal(line.indexOf('\n'), line.length - 1)
+    assert.notEqual(JSON.parse(line).msg, 'forged')
+  }
+})
