@@ -1,6 +1,6 @@
 import { fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -30,6 +30,8 @@ const write = (line: string) => process.stdout.write(`${line}\n`)
 
 async function startBelfry() {
   const data = mkdtempSync(join(tmpdir(), 'belfry-bench-'))
+  // As root, another account runs the database and must be able to enter; it would go elsewhere, and stay there.
+  chmodSync(data, 0o711)
   const child = spawn('sh', [join(import.meta.dirname, '..', 'bin', 'belfry')], {
     env: { ...process.env, BELFRY_DATA: data, BELFRY_PORT: '0', BELFRY_VERSIONED_PORT: '0', BELFRY_LOG: 'warn' },
     stdio: ['ignore', 'pipe', 'inherit'],
