@@ -6,7 +6,7 @@ import { digest } from '#platform/secrets.ts'
 import type { Vault } from '#platform/vault.ts'
 import { recordFailure } from './guessing.ts'
 import { checkPassword } from './passwords.ts'
-import type { Permissions } from './permissions.ts'
+import { allows, type Permission, type Permissions } from './permissions.ts'
 import { expandScopes } from './scopes.ts'
 import { type Delivery, findDelivery, type SendText, sendCode, takeCode } from './two-factor.ts'
 
@@ -150,6 +150,9 @@ const anyName = new Set(['', 'x-access-token', 'x-oauth-basic', 'oauth2'])
 
 type TokenRow = Account & Omit<TokenFacts, 'id'> & { token_id: number; scopes: string[]; last_used_at: Date | null }
 
+/** Where a scope only widens what is seen, this permission widens it for a fine-grained token; no other scope has one. */
+const inPlaceOf: Record<string, Permission> = { repo: 'metadata:read', 'read:user': 'profile:read', 'read:org': 'members:read' }
+
 async function loadTokenCaller(db: Database, key: Buffer): Promise<Caller | undefined> {
   const found = await db.first<TokenRow>(sql`
     select ${accountColumns}, t.id as token_id, t.kind, t.scopes, t.permissions, t.application_id, t.expires_at, t.last_used_at, p.client_id
@@ -168,9 +171,8 @@ async function loadTokenCaller(db: Database, key: Buffer): Promise<Caller | unde
     token: { id: token_id, kind, application_id, client_id, permissions: permissions ?? {}, expires_at },
     scopes: fine ? null : scopes,
     viewer_id: user.id,
-    sees_private: fine || held.has('repo'),
+    sees_private: fine ? allows(permissions ?? {}, 'metadata:read') : held.has('repo'),
     token_id: fine ? token_id : null,
-    // What a fine-grained token may do is asked by permission; where a scope only widens a view, it widens it.
-    may: fine ? () => true : (scope) => held.has(scope),
+    may: fine ? (scope) => allows(permissions ?? {}, inPlaceOf[scope] ?? 'classic') : (scope) => held.has(scope),
   }
 }

@@ -112,3 +112,18 @@ test('a fine-grained token sees the repositories that were chosen, and does what
   assert.match(text, /chosen<br>[\s\S]*?contents: read/)
   assert.match(text, /All repositories/)
 })
+
+test('a fine-grained token sees no more of people and organizations than it is permitted', async () => {
+  await using forge = await openForge()
+  const api = await forge.person('ada')
+  await forge.organization('acme', api)
+  const ada = await signedIn(forge, 'ada')
+  const fields = { note: 'bare', days: '', reach: 'all' }
+  const bare = await make(forge, ada, fineGrained, fields)
+  assert.equal((await bare.read('/user')).email, null)
+  assert.deepEqual(await bare.read('/orgs/acme/members'), [])
+  const permitted = { 'permission:profile': 'read', 'permission:members': 'read' }
+  const reader = await make(forge, ada, fineGrained, { ...fields, note: 'reads', ...permitted })
+  assert.equal((await reader.read('/user')).email, 'ada@example.com')
+  assert.equal((await reader.read('/orgs/acme/members')).length, 1)
+})
