@@ -1,6 +1,6 @@
 import { loadUser } from '#hosting/people/people.ts'
 import { openSession } from '#parts/authentication/sessions.ts'
-import { expect, type Forge } from './forge.ts'
+import { expect, type Forge, openForge } from './forge.ts'
 
 /** Someone at the pages, signed in, without a browser: requests and redirects one by one. */
 export class Visitor {
@@ -79,4 +79,13 @@ export async function consent(visitor: Visitor, parameters: Record<string, strin
 export async function ask(forge: Forge, parameters: Record<string, string>, path = '/login/oauth/access_token'): Promise<any> {
   const body = new URLSearchParams(parameters)
   return expect(200, await fetch(`${forge.web}${path}`, { method: 'POST', headers: { accept: 'application/json' }, body }))
+}
+
+/** A forge where ada is signed in at the pages, and an application waits for her. */
+export async function openWeather() {
+  const forge = await openForge()
+  await forge.person('ada')
+  const app = await register(forge)
+  const ada = await signIn(forge, 'ada')
+  return { forge, app, ada, client_id: app.client_id, [Symbol.asyncDispose]: () => forge[Symbol.asyncDispose]() }
 }

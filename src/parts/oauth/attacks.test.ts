@@ -4,18 +4,15 @@ import { connect } from 'node:net'
 import { text as read } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { openForge } from '#test/forge.ts'
-import { ask, authorizePath, consent, register, signIn, target } from '#test/oauth.ts'
+import { ask, authorizePath, consent, openWeather, register, signIn, target } from '#test/oauth.ts'
 
 const callback = 'https://weather.example/back'
 
 async function open() {
-  const forge = await openForge()
-  await forge.person('ada')
-  const app = await register(forge)
-  const ada = await signIn(forge, 'ada')
+  const weather = await openWeather()
   const works = async (token: string) =>
-    (await forge.nobody.with({ authorization: `Bearer ${token}` }).get('/user')).status === 200
-  return { forge, app, ada, client_id: app.client_id, works, [Symbol.asyncDispose]: () => forge[Symbol.asyncDispose]() }
+    (await weather.forge.nobody.with({ authorization: `Bearer ${token}` }).get('/user')).status === 200
+  return { ...weather, works }
 }
 
 test('a code presented twice gives nothing, and ends what it gave; others go on', async () => {

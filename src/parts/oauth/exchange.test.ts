@@ -3,18 +3,15 @@ import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import { sql } from '#platform/database.ts'
 import { type Forge, openForge } from '#test/forge.ts'
-import { ask, authorizePath, consent, register, signIn, target } from '#test/oauth.ts'
+import { ask, authorizePath, consent, openWeather, register, signIn, target } from '#test/oauth.ts'
 
 const callback = 'https://weather.example/back'
 
 async function open() {
-  const forge = await openForge()
-  await forge.person('ada')
-  const app = await register(forge)
-  const ada = await signIn(forge, 'ada')
-  const { client_id } = app
+  const weather = await openWeather()
+  const { ada, client_id } = weather
   const code = (more: Record<string, string> = {}) => consent(ada, { client_id, scope: 'gist repo', ...more })
-  return { forge, app, ada, client_id, code, [Symbol.asyncDispose]: () => forge[Symbol.asyncDispose]() }
+  return { ...weather, code }
 }
 
 function post(forge: Forge, init: { query?: string; body?: string; headers?: Record<string, string> }) {

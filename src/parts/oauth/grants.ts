@@ -13,13 +13,13 @@ export interface Grant {
   updated_at: Date
 }
 
-export function findGrant(
-  db: Queryable,
-  application: Pick<Application, 'id'>,
-  user: Pick<Account, 'id'>,
-): Promise<Grant | undefined> {
-  return db.first<Grant>(sql`
-    select id, scopes, created_at, updated_at from grants where application_id = ${application.id} and user_id = ${user.id}`)
+type Id = { id: number }
+
+const grantOf = (application: Id, user: Id) => sql`
+  select id, scopes, created_at, updated_at from grants where application_id = ${application.id} and user_id = ${user.id}`
+
+export function findGrant(db: Queryable, application: Id, user: Id): Promise<Grant | undefined> {
+  return db.first<Grant>(grantOf(application, user))
 }
 
 /** Adds to what was allowed before. The row stays held, so that two consents at once do not lose one another. */
@@ -35,14 +35,8 @@ export async function recordGrant(db: Transaction, application: Application, use
 }
 
 /** Whoever holds it is the only one to give tokens under it, or to end it. */
-export function holdGrant(
-  db: Transaction,
-  application: Pick<Application, 'id'>,
-  user: Pick<Account, 'id'>,
-): Promise<Grant | undefined> {
-  return db.first<Grant>(sql`
-    select id, scopes, created_at, updated_at from grants
-    where application_id = ${application.id} and user_id = ${user.id} for update`)
+export function holdGrant(db: Transaction, application: Id, user: Id): Promise<Grant | undefined> {
+  return db.first<Grant>(sql`${grantOf(application, user)} for update`)
 }
 
 interface NewOAuthToken {
@@ -95,7 +89,7 @@ export async function deleteToken(db: Transaction, { id }: ApplicationToken) {
 }
 
 /** Ends all that an application may do for a person, with what is under way, and the keys it made for them. */
-export async function revokeGrant(db: Transaction, application: Pick<Application, 'id'>, user: Pick<Account, 'id'>) {
+export async function revokeGrant(db: Transaction, application: Id, user: Id) {
   const both = sql`application_id = ${application.id} and user_id = ${user.id}`
   await db.query(sql`delete from authorization_codes where ${both}`)
   await db.query(sql`delete from device_codes where ${both}`)
