@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import { sql } from '#platform/database.ts'
-import { type Forge, openForge } from '#test/forge.ts'
-import { ask, authorizePath, consent, openWeather, register, signIn, target } from '#test/oauth.ts'
+import type { Forge } from '#test/forge.ts'
+import { ask, authorizePath, consent, openWeather, register, target } from '#test/oauth.ts'
 
 const callback = 'https://weather.example/back'
 
