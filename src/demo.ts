@@ -88,7 +88,7 @@ export async function loadDemo({ db, storage }: Belfry): Promise<DemoTokens> {
     const sight = { viewer_id: creator.id, sees_private: true }
     const place = owner === 'clockwork' ? org : creator
     const repo = await createOnDisk(db, storage, sight, place, creator, { name, description, private: hidden })
-    const size = await storage.commit(repo.id, repo.default_branch, commits.map(toCommit))
+    const { size } = await storage.commit(repo.id, repo.default_branch, commits.map(toCommit))
     await db.transaction(async (transaction) => {
       await transaction.query(sql`update repositories set size = ${size}, pushed_at = ${transaction.now} where id = ${repo.id}`)
       for (const name of stars) await star(transaction, accounts[name], repo)

@@ -1,3 +1,5 @@
+import type { Act } from '#activity/events.ts'
+import { record } from '#activity/log.ts'
 import { type Account, type Person, personColumns } from '#hosting/people/people.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { type Listed, listed, type Queryable, type Slice, sql, type Transaction } from '#platform/database.ts'
@@ -126,11 +128,13 @@ export async function withdrawInvitation(db: Transaction, repo: Repository, id: 
 }
 
 export async function acceptInvitation(db: Transaction, invitee: Account, id: number) {
-  const found = await db.first<{ repo_id: number; access: number }>(sql`
+  const found = await db.first<{ repo_id: number; inviter_id: number; access: number }>(sql`
     delete from invitations where id = ${id} and invitee_id = ${invitee.id} and created_at > ${db.now}::timestamptz - ${goodFor}
-    returning repo_id, access`)
+    returning repo_id, inviter_id, access`)
   if (!found) throw missing()
   await putCollaborator(db, found.repo_id, invitee.id, found.access)
+  const added: Act = { type: 'MemberEvent', payload: { action: 'added', member_id: invitee.id } }
+  await record(db, { id: found.inviter_id }, { id: found.repo_id }, added)
 }
 
 export async function declineInvitation(db: Transaction, invitee: Account, id: number) {

@@ -75,15 +75,21 @@ export class Storage {
     await rename(draft, path)
   }
 
-  /** Adds commits on top of a branch, oldest first, and gives the size of the repository in kilobytes. */
-  async commit(repo_id: number, branch: string, commits: Commit[]): Promise<number> {
+  /** Adds commits on top of a branch, oldest first. */
+  async commit(repo_id: number, branch: string, commits: Commit[]): Promise<{ head: string; size: number }> {
     const path = this.pathOf(repo_id)
     const ref = `refs/heads/${branch}`
     const started = (await git(['-C', path, 'for-each-ref', '--format=%(objectname)', ref])).trim()
     await git(['-C', path, 'fast-import', '--quiet'], {
       input: commits.map((commit, index) => describe(ref, commit, index === 0 && started)).join(''),
     })
-    const counted = await git(['-C', path, 'count-objects', '-v'])
+    const head = (await git(['-C', path, 'rev-parse', ref])).trim()
+    return { head, size: await this.sizeOf(repo_id) }
+  }
+
+  /** In kilobytes. */
+  async sizeOf(repo_id: number): Promise<number> {
+    const counted = await git(['-C', this.pathOf(repo_id), 'count-objects', '-v'])
     return [...counted.matchAll(/^size(?:-pack)?: (\d+)$/gm)].reduce((sum, [, kilobytes]) => sum + Number(kilobytes), 0)
   }
 }

@@ -99,11 +99,11 @@ export const api = group('Repositories', [
       own_transaction: true,
       answers: { 200: FullRepository },
     },
-    async ({ db, storage, caller, repo, body, wire }) => {
+    async ({ db, storage, caller, viewer, repo, body, wire }) => {
       checkScope(caller.may, body)
       const { default_branch = repo.default_branch } = body
       if (default_branch !== repo.default_branch) await checkBranch(storage, repo, default_branch)
-      const changed = await db.transaction((transaction) => updateRepository(transaction, caller, repo, body))
+      const changed = await db.transaction((transaction) => updateRepository(transaction, caller, viewer, repo, body))
       return whole(db, caller, changed, wire)
     },
   ),
@@ -162,7 +162,7 @@ export const api = group('Repositories', [
     async ({ db, caller, viewer, repo, body, wire }) => {
       const owner = body.organization === undefined ? viewer : await loadReceiver(db, viewer, body.organization)
       if (owner.id !== viewer.id && owner.type !== 'Organization') throw noSuchOwner(owner.login)
-      const fork = await forkRepository(db, caller, repo, owner, body)
+      const fork = await forkRepository(db, caller, repo, viewer, owner, body)
       return whole(db, caller, fork, wire)
     },
   ),

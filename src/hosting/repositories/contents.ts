@@ -1,3 +1,4 @@
+import { record } from '#activity/log.ts'
 import type { Storage } from '#hosting/git/storage.ts'
 import type { Account, Person, Sight } from '#hosting/people/people.ts'
 import { type Database, sql } from '#platform/database.ts'
@@ -27,11 +28,16 @@ export async function createOnDisk(
   const branch = 'main'
   await storage.create(id, branch)
   try {
-    const size = auto_init ? await storage.commit(id, branch, [firstCommit(wanted, creator, db.now)]) : 0
+    const first = auto_init ? await storage.commit(id, branch, [firstCommit(wanted, creator, db.now)]) : undefined
     return await db.transaction(async (transaction) => {
       const repo = await createRepository(transaction, sight, owner, wanted, id)
-      if (size) await transaction.query(sql`update repositories set size = ${size} where id = ${id}`)
-      return { ...repo, size }
+      const facts = { master_branch: branch, description: repo.description }
+      await record(transaction, creator, repo, { type: 'CreateEvent', payload: { ref: null, ref_type: 'repository', ...facts } })
+      if (!first) return repo
+      await record(transaction, creator, repo, { type: 'CreateEvent', payload: { ref: branch, ref_type: 'branch', ...facts } })
+      await transaction.query(sql`insert into refs (repo_id, name, sha) values (${id}, ${`refs/heads/${branch}`}, ${first.head})`)
+      await transaction.query(sql`update repositories set size = ${first.size} where id = ${id}`)
+      return { ...repo, size: first.size }
     })
   } catch (error) {
     await storage.erase(id)

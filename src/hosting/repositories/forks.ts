@@ -1,3 +1,4 @@
+import { record } from '#activity/log.ts'
 import type { Account, Sight } from '#hosting/people/people.ts'
 import { type Listed, type Queryable, type Slice, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { forbidden } from '#platform/errors.ts'
@@ -14,6 +15,7 @@ export async function forkRepository(
   db: Transaction,
   sight: Sight,
   repo: Repository,
+  forker: Account,
   owner: Account,
   options: ForkOptions,
 ): Promise<Repository> {
@@ -35,6 +37,7 @@ export async function forkRepository(
       pushed_at = ${repo.pushed_at}, size = ${repo.size}
     where id = ${fork.id}`)
   await db.query(sql`update repositories set forks_count = forks_count + 1 where id = ${repo.id}`)
+  await record(db, forker, repo, { type: 'ForkEvent', payload: { forkee_id: fork.id } })
   await enqueue(db, 'copy_repository', {
     from_id: repo.id,
     to_id: fork.id,

@@ -1,7 +1,9 @@
+import { record } from '#activity/log.ts'
 import type { Account, Person, Sight } from '#hosting/people/people.ts'
 import { codeOf, type Listed, listed, type Queryable, type Slice, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
 import { enqueue } from '#platform/queue.ts'
+import { watch } from './watchers.ts'
 
 export interface Repository {
   id: number
@@ -137,6 +139,7 @@ export async function createRepository(
   )
   await endRedirect(db, owner.id, name)
   if (owner.type === 'Organization') await makeCreatorAdmin(db, owner, repo_id, sight.viewer_id)
+  if (sight.viewer_id !== null) await watch(db, { id: sight.viewer_id }, { id: repo_id })
   return loadRepositoryById(db, { ...sight, sees_private: true }, repo_id)
 }
 
@@ -164,6 +167,7 @@ async function hold(db: Transaction, sight: Sight, id: number): Promise<Reposito
 export async function updateRepository(
   db: Transaction,
   sight: Sight,
+  editor: Account,
   { id }: Repository,
   changes: RepositoryChanges,
 ): Promise<Repository> {
@@ -187,6 +191,7 @@ export async function updateRepository(
       allow_merge_commit = ${next.allow_merge_commit}, updated_at = ${db.now}
     where id = ${repo.id}`,
   )
+  if (repo.private && !next.private) await record(db, editor, repo, { type: 'PublicEvent', payload: {} })
   if (next.default_branch !== repo.default_branch) await enqueue(db, 'point_head', { repo_id: repo.id })
   return loadRepositoryById(db, sight, repo.id)
 }

@@ -1,10 +1,11 @@
+import { record } from '#activity/log.ts'
 import type { Account } from '#hosting/people/people.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { sql, type Transaction } from '#platform/database.ts'
 
-/** Only the first star counts; starring again changes nothing. */
+/** Only the first star is news; starring again changes nothing. */
 export async function star(db: Transaction, user: Account, repo: Repository) {
   const { rowCount } = await db.query(sql`
     insert into stars (user_id, repo_id, starred_at) values (${user.id}, ${repo.id}, ${db.now}) on conflict do nothing`)
-  if (rowCount) await db.query(sql`update repositories set stargazers_count = stargazers_count + 1 where id = ${repo.id}`)
+  if (rowCount) await record(db, user, repo, { type: 'WatchEvent', payload: { action: 'started' } })
 }

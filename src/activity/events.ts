@@ -1,0 +1,46 @@
+/** A commit as a push tells of it. */
+export interface PushedCommit {
+  sha: string
+  message: string
+  author: { name: string; email: string }
+  /** False when it was on another branch already. */
+  distinct: boolean
+}
+
+/** What a push did to one branch. */
+export interface Push {
+  push_id: number
+  ref: string
+  head: string
+  before: string
+  /** How many commits it brought, of which `commits` has the last few. */
+  size: number
+  distinct_size: number
+  commits: PushedCommit[]
+}
+
+/**
+ * Everything that can happen, as the log keeps it. People, repositories and releases are named by id: a timeline shows them as they are
+ * when it is read, and leaves out what is about something that is gone.
+ */
+export type Act =
+  | {
+      type: 'CreateEvent'
+      payload: {
+        /** Null when the repository itself was made. */
+        ref: string | null
+        ref_type: 'repository' | 'branch' | 'tag'
+        master_branch: string
+        description: string | null
+      }
+    }
+  | { type: 'DeleteEvent'; payload: { ref: string; ref_type: 'branch' | 'tag' } }
+  | { type: 'PushEvent'; payload: Push }
+  | { type: 'ForkEvent'; payload: { forkee_id: number } }
+  // Timelines call a star a "watch": the name is older than stars are, and clients rely on it.
+  | { type: 'WatchEvent'; payload: { action: 'started' } }
+  | { type: 'PublicEvent'; payload: Record<string, never> }
+  | { type: 'MemberEvent'; payload: { action: 'added'; member_id: number } }
+  | { type: 'ReleaseEvent'; payload: { action: 'published'; release_id: number } }
+
+export type EventType = Act['type']

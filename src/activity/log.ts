@@ -1,0 +1,27 @@
+import { type Queryable, sql, type Transaction } from '#platform/database.ts'
+import type { Act } from './events.ts'
+
+/** The one door into the log: appends what a person did in a repository, in the transaction of the act itself. */
+export async function record(db: Transaction, actor: { id: number }, repo: { id: number }, ...acts: Act[]) {
+  if (!acts.length) return
+  await db.query(sql`select record_events(${db.now}, ${actor.id}, ${repo.id}, ${JSON.stringify(acts)}::jsonb)`)
+}
+
+/** Drops the months that ended before `kept_since`. */
+export async function forgetEvents(db: Transaction, kept_since: Date): Promise<string[]> {
+  const partitions = await db.rows<{ name: string; ended_at: Date }>(sql`
+    select child.relname as name, (regexp_match(pg_get_expr(child.relpartbound, child.oid), 'TO \(''([^'']+)''\)'))[1]::timestamptz as ended_at
+    from pg_inherits join pg_class child on child.oid = inhrelid where inhparent = 'events'::regclass`)
+  const over = partitions.filter(({ ended_at }) => ended_at <= kept_since).map(({ name }) => name)
+  for (const name of over) await db.query(sql`select drop_events(${name})`)
+  return over
+}
+
+/**
+ * Transaction ids of a database that was restored from a dump begin anew, below those that its log was written with. Run before
+ * anything is recorded: positions then go on above all that are there.
+ */
+export async function alignLog(db: Queryable) {
+  await db.query(sql`
+    update log_base set base = base + greatest(0, coalesce((select max(position) from events), 0) + 1 - log_position())`)
+}
