@@ -30,8 +30,11 @@ declare module 'fastify' {
   }
 }
 
+/** Finds out anew who is calling, and whether they still may: what a stream began with can end. */
+export type Readmit = (request: FastifyRequest) => Promise<void>
+
 /** What happens around every endpoint of a variant: who calls, may they, and what every answer carries. */
-export function openCalls(app: FastifyInstance, belfry: Belfry, variant: Variant) {
+export function openCalls(app: FastifyInstance, belfry: Belfry, variant: Variant): Readmit {
   const limiter = new RateLimiter(belfry.clock)
   const limits = limitsOf(belfry, variant)
   const authenticator = new Authenticator(belfry)
@@ -109,6 +112,12 @@ export function openCalls(app: FastifyInstance, belfry: Belfry, variant: Variant
     }
     done(null, payload)
   })
+
+  return async (request) => {
+    const { endpoint } = request.routeOptions.config
+    await identify(request, endpoint)
+    if (endpoint) checkCaller(endpoint, request.call)
+  }
 }
 
 function limitsOf({ settings }: Belfry, variant: Variant) {
@@ -120,8 +129,8 @@ export function basesOf({ addresses }: Belfry, variant: Variant) {
   return { web: addresses.web, api: variant.prefix ? `${addresses.web}${variant.prefix}` : addresses.versioned }
 }
 
-function checkAccept({ headers, call }: FastifyRequest) {
-  if (call.dialect.takes_json) return
+function checkAccept({ headers, call, routeOptions }: FastifyRequest) {
+  if (call.dialect.takes_json || (call.dialect.takes_stream && routeOptions.config.endpoint?.followed)) return
   const message = `Unsupported 'Accept' header: '${headers.accept?.slice(0, 200)}'. Must accept 'application/json'.`
   throw new Refusal('unacceptable', message)
 }

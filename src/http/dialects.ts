@@ -10,6 +10,8 @@ export interface Dialect {
   media_type: string
   /** False when nothing we could send would be taken. */
   takes_json: boolean
+  /** Wants to be told what happens as it does, where there is such a stream. */
+  takes_stream: boolean
 }
 
 const custom = /^application\/vnd\.(service|github)((?:[.-][\w-]+)*)(?:\+json)?$/
@@ -40,6 +42,7 @@ function parse(header: string): Dialect {
     media: new Set(parts),
     media_type: [`${brand}.v3`, ...parts.map((part) => `param=${part}`), 'format=json'].join('; '),
     takes_json: header.trim() === '' || chosen !== undefined || ranges.some(isJson),
+    takes_stream: ranges.includes('text/event-stream'),
   }
 }
 

@@ -14,7 +14,7 @@ import type { Static, TObject, TSchema } from '#platform/schema.ts'
 import type { Variant } from '#variants.ts'
 import type { Dialect } from './dialects.ts'
 import type { Query, QueryFields } from './input.ts'
-import type { Page } from './paging.ts'
+import type { Page, PageRule } from './paging.ts'
 import type { Allowance } from './rate-limit.ts'
 
 /** An endpoint's contract: who may call it, what it takes, what it gives. */
@@ -38,9 +38,15 @@ export interface Declaration {
   /** What the viewer must be in the path's organization. */
   org_role?: 'member' | 'owner'
   body?: TObject
+  /** How long a body may be, where a megabyte is too little. */
+  longest_body?: number
   query?: QueryFields
-  /** Takes `page` and `per_page`, answers with `Link`. */
-  list?: true
+  /** Takes `page` and `per_page`, answers with `Link`; `true` for pages as most lists have them. */
+  list?: true | ((variant: Variant) => PageRule)
+  /** Clients ask again and again: the answer is kept for the moment, see Memory, and says when to come back. */
+  polled?: true
+  /** Those who ask for `text/event-stream` get the same list as it grows, see `following`. */
+  followed?: true
   /** The handler opens its transaction itself, after slow work that must not be inside one. */
   own_transaction?: true
   /** What it gives, by status; the lowest is the usual one. */
@@ -49,8 +55,12 @@ export interface Declaration {
   served?: (variant: Variant) => boolean
 }
 
-/** Names in a path: `{owner}` and `{repo}` of `/repos/{owner}/{repo}`. */
-type Names<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | Names<Rest> : never
+/** Names in a path: `{owner}` and `{repo}` of `/repos/{owner}/{repo}`. A last `{path+}` takes the whole rest, slashes and all. */
+type Names<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}` ? Plain<Name> | Names<Rest> : never
+type Plain<Name extends string> = Name extends `${infer Word}+` ? Word : Name
+
+/** A path as it is shown: how much of an address a name takes is the router's business. */
+export const plainPath = (path: string) => path.replace('+}', '}')
 
 /** A thing named in the path is found, and visible to the caller, before the handler runs. */
 type Things<Path extends string> = ('repo' extends Names<Path> ? { repo: Repository } : unknown) &
@@ -78,6 +88,8 @@ export interface BaseContext {
   page: Page
   /** The caller's rate limit where there is one. */
   allowance: Allowance | null
+  /** For a stream: what the client has seen last, or the place the last answer gave; null to begin with. */
+  following: string | null | undefined
   revalidate: Revalidate
   /** Reads once for the requests of a moment, see Memory; for what is read far more often than it changes. */
   recall<T>(key: string, load: () => Promise<T>): Promise<T>
@@ -106,13 +118,16 @@ export class Answer<Body> {
   readonly headers: Record<string, string>
   readonly total: number | undefined
   readonly changed_at: Date | undefined
+  /** Where whoever follows goes on from here. */
+  readonly place: string | undefined
 
-  constructor(body: Body, more: { status?: number; headers?: Record<string, string>; total?: number; changed_at?: Date }) {
+  constructor(body: Body, more: Partial<Pick<Answer<Body>, 'status' | 'headers' | 'total' | 'changed_at' | 'place'>>) {
     this.body = body
     this.status = more.status
     this.headers = more.headers ?? {}
     this.total = more.total
     this.changed_at = more.changed_at
+    this.place = more.place
   }
 }
 

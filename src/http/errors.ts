@@ -10,6 +10,7 @@ export const statusOf: Record<Reason, number> = {
   forbidden: 403,
   rate_limited: 403,
   missing: 404,
+  conflict: 409,
   too_large: 413,
   unacceptable: 415,
   invalid: 422,

@@ -2,8 +2,9 @@ import type { Belfry } from '#belfry.ts'
 import type { TSchema } from '#platform/schema.ts'
 import type { Variant } from '#variants.ts'
 import { basesOf } from './call.ts'
-import { type Endpoint, type Group, isNumbered } from './endpoint.ts'
+import { type Endpoint, type Group, isNumbered, plainPath } from './endpoint.ts'
 import { statusOf } from './errors.ts'
+import { usualPages } from './paging.ts'
 
 type Json = Record<string, unknown>
 
@@ -15,7 +16,8 @@ export function describeApi(belfry: Belfry, groups: Group[], variant: Variant) {
     for (const endpoint of endpoints) {
       if (endpoint.served && !endpoint.served(variant)) continue
       const method = endpoint.method.toLowerCase()
-      paths[endpoint.path] = { ...paths[endpoint.path], [method]: describe(endpoint, title, schemas) }
+      const path = plainPath(endpoint.path)
+      paths[path] = { ...paths[path], [method]: describe(endpoint, title, schemas, variant) }
     }
   }
   return {
@@ -47,7 +49,7 @@ export function describeApi(belfry: Belfry, groups: Group[], variant: Variant) {
 
 export type ApiDescription = ReturnType<typeof describeApi>
 
-function describe(endpoint: Endpoint, tag: string, schemas: Record<string, Json>): Json {
+function describe(endpoint: Endpoint, tag: string, schemas: Record<string, Json>, variant: Variant): Json {
   const { operation, summary, viewer, scopes = [], body, answers } = endpoint
   const responses = Object.entries(answers).map(([status, schema]) => [status, describeAnswer(status, schema, schemas)])
   const refusals = refusalsOf(endpoint).map((status) => [
@@ -61,7 +63,7 @@ function describe(endpoint: Endpoint, tag: string, schemas: Record<string, Json>
     ...(viewer === 'optional' && { security: [{}, { token: [] }, { basic: [] }] }),
     ...((viewer === 'password' || viewer === 'client') && { security: [{ [viewer]: [] }] }),
     ...(scopes.length && { 'x-scopes': scopes }),
-    parameters: [...pathParameters(endpoint.path), ...queryParameters(endpoint)],
+    parameters: [...pathParameters(plainPath(endpoint.path)), ...queryParameters(endpoint, variant)],
     ...(body && { requestBody: { required: Boolean(body.required?.length), ...json(hoist(body, schemas)) } }),
     responses: Object.fromEntries([...responses, ...refusals]),
   }
@@ -103,11 +105,13 @@ function pathParameters(path: string) {
   }))
 }
 
-function queryParameters({ query = {}, list }: Endpoint) {
+function queryParameters({ query = {}, list }: Endpoint, variant: Variant) {
   const declared = Object.entries(query).map(([name, schema]) => ({ name, in: 'query', schema: describeWords(schema) }))
   if (!list) return declared
-  const per_page = { name: 'per_page', in: 'query', schema: { type: 'integer', default: 30, maximum: 100 } }
-  return [...declared, per_page, { name: 'page', in: 'query', schema: { type: 'integer', default: 1 } }]
+  const { size, largest, fixed } = list === true ? usualPages : list(variant)
+  const per_page = { name: 'per_page', in: 'query', schema: { type: 'integer', default: size, maximum: largest } }
+  const page = { name: 'page', in: 'query', schema: { type: 'integer', default: 1 } }
+  return [...declared, ...(fixed ? [] : [per_page]), page]
 }
 
 const json = (schema: unknown) => ({ content: { 'application/json': { schema } } })

@@ -5,14 +5,21 @@ export interface Page extends Slice {
   size: number
 }
 
-const defaultSize = 30
-const largestSize = 100
+/** How long the pages of a list are, and how long they may be asked to be; `fixed`: nobody is asked. */
+export interface PageRule {
+  size: number
+  largest: number
+  fixed?: true
+}
+
+export const usualPages: PageRule = { size: 30, largest: 100 }
 /** Beyond any list, and still a number the database takes. */
 const lastPage = 1_000_000_000
 
 /** `page` and `per_page`: too much is cut to the most there is, junk means the default. */
-export function readPage(query: URLSearchParams): Page {
-  const size = Math.min(readCount(query.get('per_page')) ?? defaultSize, largestSize)
+export function readPage(query: URLSearchParams, rule: PageRule = usualPages): Page {
+  const asked = rule.fixed ? undefined : readCount(query.get('per_page'))
+  const size = Math.min(asked ?? rule.size, rule.largest)
   const number = Math.min(readCount(query.get('page')) ?? 1, lastPage)
   return { number, size, limit: size, offset: (number - 1) * size }
 }

@@ -1,8 +1,8 @@
 import pg from 'pg'
-import sql, { type Sql } from 'sql-template-tag'
+import sql, { empty, raw, type Sql } from 'sql-template-tag'
 import type { Clock } from './clock.ts'
 
-export { type Sql, sql }
+export { empty, raw, type Sql, sql }
 export type Row = pg.QueryResultRow
 
 /** What both the pool and a transaction can do. */
@@ -32,11 +32,14 @@ function named(statement: Sql): pg.QueryConfig {
   return { name, text, values: statement.values }
 }
 
+export type CommitOrigin = 'here' | 'elsewhere'
+type CommitListener = (origin: CommitOrigin) => void
+
 export class Database implements Queryable, AsyncDisposable {
   readonly pool: pg.Pool
-  /** Transactions that this process has committed: what was read before may be out of date when it moves. */
-  commits = 0
   readonly #clock: Clock
+  #commits = 0
+  readonly #listeners = new Set<CommitListener>()
 
   constructor(connection: pg.PoolConfig, clock: Clock) {
     this.#clock = clock
@@ -51,12 +54,34 @@ export class Database implements Queryable, AsyncDisposable {
     return this.#clock.now()
   }
 
+  /** Transactions that were committed, as far as we know: what was read before may be out of date when it moves. */
+  get commits() {
+    return this.#commits
+  }
+
+  /** Called by every commit of this process, and by the word of another one's. */
+  noteCommit(origin: CommitOrigin) {
+    this.#commits++
+    for (const listener of this.#listeners) listener(origin)
+  }
+
+  /** Calls `listener` after every commit, until the returned function is called. */
+  onCommit(listener: CommitListener): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
   query<R extends Row>(statement: Sql) {
     return this.pool.query<R>(named(statement))
   }
 
   async rows<R extends Row>(statement: Sql) {
     return (await this.query<R>(statement)).rows
+  }
+
+  /** Planned anew for its very values: for statements whose best way depends on them. */
+  async plannedRows<R extends Row>(statement: Sql) {
+    return (await this.pool.query<R>({ text: statement.text, values: statement.values })).rows
   }
 
   async first<R extends Row>(statement: Sql) {
@@ -81,7 +106,7 @@ export class Database implements Queryable, AsyncDisposable {
       await client.query('begin')
       const result = await work(new Transaction(client, this.now))
       await client.query('commit')
-      this.commits++
+      this.noteCommit('here')
       return result
     } catch (error) {
       await client.query('rollback').catch((failure: Error) => {

@@ -6,6 +6,7 @@ export type Reason =
   | 'rate_limited'
   | 'missing'
   | 'malformed'
+  | 'conflict'
   | 'invalid'
   | 'unacceptable'
   | 'too_large'

@@ -1,0 +1,138 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Belfry } from '#belfry.ts'
+import { forbidden } from '#platform/errors.ts'
+import type { Memory } from '#platform/memory.ts'
+import type { Call, Readmit } from './call.ts'
+import { etagOf, isFresh, lastModifiedOf } from './conditional.ts'
+import { Answer, type BaseContext, type Endpoint, type Revalidate } from './endpoint.ts'
+import { readQuery } from './input.ts'
+import { linkHeader, readPage, usualPages } from './paging.ts'
+import type { PollInterval } from './poll-interval.ts'
+import { type News, type Step, streamNews } from './stream.ts'
+import { loadThings } from './things.ts'
+
+/** What serving needs beside the request: of one variant on one listener. */
+export interface Resources {
+  belfry: Belfry
+  memory: Memory<unknown>
+  /** Whole answers of polled endpoints; few, for each is long. */
+  answers: Memory<KeptAnswer>
+  poll_interval: PollInterval
+  readmit: Readmit
+  /** Ends when the listener closes. */
+  closing: AbortSignal
+}
+
+interface KeptAnswer {
+  status: number
+  body: string
+  headers: Record<string, string>
+}
+
+/** From a request whose caller is known to its answer. */
+export async function serve(resources: Resources, endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply) {
+  if (!endpoint.polled) return send(reply, await answer(resources, endpoint, request, reply))
+  reply.header('X-Poll-Interval', resources.poll_interval.seconds)
+  if (endpoint.followed && request.call.dialect.takes_stream) return follow(resources, endpoint, request, reply)
+  const load = async (): Promise<KeptAnswer> => {
+    const { status, headers, body } = await answer(resources, endpoint, request, reply)
+    const text = reply.code(status).serialize(body) as string
+    return { status, body: text, headers: { ...headers, ETag: etagOf(text) } }
+  }
+  // What is newer than an event changes as transactions end, also those that are rolled back.
+  const fleeting = request.url.includes('after=')
+  const { body, headers, status } = await (fleeting ? load() : resources.answers.recall(keyOf(request), load))
+  reply.headers(headers)
+  if (isFresh(request.headers, headers.ETag, undefined)) return reply.code(304).send()
+  return reply.code(status).type('application/json; charset=utf-8').send(body)
+}
+
+/** Everything that the answer to a GET can depend on, but for the moment it is asked for. */
+function keyOf({ url, call: { variant, dialect, wire, caller } }: FastifyRequest) {
+  const who = caller.token ? `token ${caller.token.id}` : (caller.user?.id ?? '')
+  return `${variant.name} ${wire.version} ${dialect.media_type} ${who} ${url}`
+}
+
+interface Ready {
+  status: number
+  headers: Record<string, string>
+  body: unknown
+}
+
+function send(reply: FastifyReply, { status, headers, body }: Ready) {
+  return reply.headers(headers).code(status).send(body)
+}
+
+async function answer(resources: Resources, endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply): Promise<Ready> {
+  const { db } = resources.belfry
+  const { context, search } = await openContext(resources, endpoint, request, reply)
+  const handler = endpoint.handler as (context: object) => unknown
+  const writes = endpoint.method !== 'GET' && !endpoint.own_transaction
+  const result = writes
+    ? await db.transaction(async (transaction) => handler({ ...context, db: transaction }))
+    : await handler(context)
+  const { body, status, headers, total, changed_at } = result instanceof Answer ? result : new Answer(result, {})
+  const address = `${request.call.wire.api}${request.url.slice(request.call.variant.prefix.length).split('?')[0]}`
+  const link = total !== undefined && linkHeader(address, search, context.page, total)
+  return {
+    body,
+    status: status ?? Number(Object.keys(endpoint.answers)[0]),
+    headers: {
+      ...headers,
+      ...(link && { Link: link }),
+      ...(changed_at && { 'Last-Modified': lastModifiedOf(changed_at, db.now) }),
+    },
+  }
+}
+
+async function openContext(resources: Resources, endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply) {
+  const { belfry, memory } = resources
+  const { call } = request
+  const mark = request.url.indexOf('?')
+  const search = mark < 0 ? nothingAsked : new URLSearchParams(request.url.slice(mark))
+  const things = await loadThings(belfry.db, endpoint, call.caller, request.params as Record<string, string>)
+  const rule = typeof endpoint.list === 'function' ? endpoint.list(call.variant) : usualPages
+  const context = {
+    ...(call satisfies Omit<BaseContext, 'page' | 'storage' | 'revalidate' | 'recall' | 'following'> & Call),
+    revalidate: revalidator(request, reply),
+    recall: <T>(key: string, load: () => Promise<T>) => memory.recall(key, load) as Promise<T>,
+    following: undefined,
+    storage: belfry.storage,
+    ...things,
+    db: belfry.db,
+    viewer: call.caller.user,
+    page: readPage(search, rule),
+    body: request.body,
+    query: endpoint.query ? readQuery(endpoint.query, search) : {},
+  }
+  return { context, search }
+}
+
+const nothingAsked = new URLSearchParams()
+
+/** A key's ETag goes out with the answer; whoever sent it back needs no body. */
+function revalidator({ headers }: FastifyRequest, reply: FastifyReply): Revalidate {
+  return (key, make) => {
+    const etag = etagOf(key)
+    reply.header('ETag', etag)
+    return isFresh(headers, etag, undefined) ? new Answer<never>(undefined as never, { status: 304 }) : make()
+  }
+}
+
+/** The same list as it grows: at every step the caller, and what the path names, are found again. */
+async function follow(resources: Resources, endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply) {
+  if (request.call.caller.via === 'password') throw forbidden('To follow what happens, use a token.')
+  const handler = endpoint.handler as (context: object) => Promise<Answer<News[]>>
+  const look = async (following: string | null): Promise<Step> => {
+    const { context } = await openContext(resources, endpoint, request, reply)
+    const { body, place } = await handler({ ...context, following })
+    return { news: body, place: place ?? null }
+  }
+  const last = request.headers['last-event-id']
+  const first = await look(typeof last === 'string' ? last : null)
+  const stream = streamNews(resources.belfry, resources.closing, first, async (place) => {
+    await resources.readmit(request)
+    return look(place)
+  })
+  return reply.headers({ 'Content-Type': 'text/event-stream; charset=utf-8', 'Cache-Control': 'no-store' }).send(stream)
+}

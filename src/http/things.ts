@@ -1,0 +1,55 @@
+import { checkMember, checkOwner, loadOrganization } from '#hosting/organizations/organizations.ts'
+import { loadAccount } from '#hosting/people/people.ts'
+import { checkAccess } from '#hosting/repositories/access.ts'
+import { loadRepository, loadRepositoryById } from '#hosting/repositories/repositories.ts'
+import { loadTeam } from '#hosting/teams/teams.ts'
+import type { Caller } from '#parts/authentication/authentication.ts'
+import { allows } from '#parts/authentication/permissions.ts'
+import type { Database } from '#platform/database.ts'
+import { forbidden, missing } from '#platform/errors.ts'
+import { type Endpoint, isNumbered } from './endpoint.ts'
+
+/** Finds what the path names, as the caller may see it, in the order of the path. */
+export async function loadThings(db: Database, endpoint: Endpoint, caller: Caller, params: Record<string, string>) {
+  const { repository_id, owner, repo, org, team_slug, username, ...rest } = params
+  if (Object.values(params).some((value) => value.includes('\0'))) throw missing()
+  const things: Record<string, unknown> = { params: readParams(endpoint, rest) }
+  if (org !== undefined) {
+    const found = await loadOrganization(db, caller.viewer_id, org)
+    if (endpoint.org_role) (endpoint.org_role === 'owner' ? checkOwner : checkMember)(found)
+    things.org = found
+    if (team_slug !== undefined) things.team = await loadTeam(db, caller.viewer_id, found, team_slug)
+  }
+  if (repository_id !== undefined || (owner !== undefined && repo !== undefined)) {
+    const found =
+      repository_id !== undefined
+        ? await loadRepositoryById(db, caller, readId(repository_id))
+        : await loadRepository(db, caller, owner ?? '', repo ?? '')
+    if (endpoint.access) checkAccess(found.access, endpoint.access)
+    if (found.private) checkPermission(caller, endpoint)
+    things.repo = found
+  }
+  if (username !== undefined) things.user = await loadAccount(db, username)
+  return things
+}
+
+/** Where everyone is welcome, so is a fine-grained token without a permission: to what is public. */
+function checkPermission({ token }: Caller, { permission }: Endpoint) {
+  if (token?.kind === 'fine_grained' && !allows(token.permissions, permission)) {
+    throw forbidden('Resource not accessible by personal access token')
+  }
+}
+
+/** The router calls the rest of a path `*`; the endpoint has a name for it. */
+function readParams({ path }: Endpoint, params: Record<string, string>) {
+  const rest = /\{(\w+)\+\}$/.exec(path)?.[1] ?? ''
+  return Object.fromEntries(
+    Object.entries(params).map(([name, value]) => [name === '*' ? rest : name, isNumbered(name) ? readId(value) : value]),
+  )
+}
+
+/** What is no number names nothing, and neither does one beyond any id. */
+function readId(text: string) {
+  if (!/^\d{1,15}$/.test(text)) throw missing()
+  return Number(text)
+}
