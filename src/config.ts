@@ -92,6 +92,12 @@ export const settings = {
     allowed: 'on or off',
     read: (text) => (text === '' ? null : text === 'on' || text === 'off' ? text : undefined),
   }),
+  BELFRY_PUBLIC_EVENTS_DELAY: setting<number | null>({
+    fallback: '',
+    about: 'Seconds before an event shows on `/events`, for both variants. Unset: 300 self-hosted, 30 versioned.',
+    allowed: 'a number of seconds, at most a day',
+    read: (text) => (text === '' ? null : /^\d{1,5}$/.test(text) && Number(text) <= 86_400 ? Number(text) : undefined),
+  }),
   BELFRY_METRICS_TOKEN: setting<string | null>({
     fallback: '',
     about: 'Bearer token that opens `/metrics` to others than this machine. Unset: to nobody else.',

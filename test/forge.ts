@@ -42,6 +42,10 @@ export class Client {
     return this.#base
   }
 
+  get headers() {
+    return this.#headers
+  }
+
   /** The same client with other headers besides. */
   with(headers: Record<string, string>) {
     return new Client(this.#base, { ...this.#headers, ...headers })

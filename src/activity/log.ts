@@ -10,7 +10,7 @@ export async function record(db: Transaction, actor: { id: number }, repo: { id:
 /** Drops the months that ended before `kept_since`. */
 export async function forgetEvents(db: Transaction, kept_since: Date): Promise<string[]> {
   const partitions = await db.rows<{ name: string; ended_at: Date }>(sql`
-    select child.relname as name, (regexp_match(pg_get_expr(child.relpartbound, child.oid), 'TO \(''([^'']+)''\)'))[1]::timestamptz as ended_at
+    select child.relname as name, substring(pg_get_expr(child.relpartbound, child.oid) from 'TO [(]''([^'']+)''')::timestamptz as ended_at
     from pg_inherits join pg_class child on child.oid = inhrelid where inhparent = 'events'::regclass`)
   const over = partitions.filter(({ ended_at }) => ended_at <= kept_since).map(({ name }) => name)
   for (const name of over) await db.query(sql`select drop_events(${name})`)
@@ -23,5 +23,6 @@ export async function forgetEvents(db: Transaction, kept_since: Date): Promise<s
  */
 export async function alignLog(db: Queryable) {
   await db.query(sql`
-    update log_base set base = base + greatest(0, coalesce((select max(position) from events), 0) + 1 - log_position())`)
+    update log_base set base = base + gap
+    from (select max(position) + 1 - log_position() as gap from events) restored where gap > 0`)
 }

@@ -17,6 +17,7 @@ const wrong: Record<keyof typeof known, { value: string; shown?: string; says: R
   BELFRY_ADMIN_TOKEN: { value: 'hunter2secret', says: /at least 20 printable characters/ },
   BELFRY_ROLES: { value: 'web,cook', says: /web, worker, or both/ },
   BELFRY_SIGNUP: { value: 'maybe', says: /on or off/ },
+  BELFRY_PUBLIC_EVENTS_DELAY: { value: '-1', says: /a number of seconds, at most a day/ },
   BELFRY_RATE_LIMIT: { value: 'maybe\nnot', shown: '"maybe\\nnot"', says: /on or off/ },
   BELFRY_METRICS_TOKEN: { value: 'hunter2secret', says: /at least 20 printable characters/ },
   BELFRY_TRUSTED_PROXIES: { value: '10.0.0.0/33', says: /IP addresses, CIDR ranges/ },

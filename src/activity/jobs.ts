@@ -1,0 +1,16 @@
+import type { Database } from '#platform/database.ts'
+import type { Scheduled, Task } from '#platform/queue.ts'
+import { daysKept } from '#variants.ts'
+import { forgetEvents } from './log.ts'
+
+export function activityTasks(db: Database): Record<string, Task> {
+  return {
+    /** The months that nobody is shown any more go as whole tables. */
+    forget_events: async () => {
+      const kept_since = new Date(db.now.getTime() - daysKept * 86_400_000)
+      await db.transaction((transaction) => forgetEvents(transaction, kept_since))
+    },
+  }
+}
+
+export const activitySchedule: Scheduled[] = [{ task: 'forget_events', match: '20 3 * * *' }]

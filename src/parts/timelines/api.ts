@@ -1,0 +1,164 @@
+import type { Account, Sight } from '#hosting/people/people.ts'
+import { Answer, type BaseContext, get, group } from '#http/endpoint.ts'
+import { text } from '#http/input.ts'
+import type { Caller } from '#parts/authentication/authentication.ts'
+import { allows } from '#parts/authentication/permissions.ts'
+import type { Database } from '#platform/database.ts'
+import { missing, Refusal } from '#platform/errors.ts'
+import { Type } from '#platform/schema.ts'
+import type { Variant } from '#variants.ts'
+import { readAfter } from './after.ts'
+import { EventSchema, eventJson } from './json.ts'
+import { loadMentioned } from './mentioned.ts'
+import { readTimeline, type Timeline, type TimelineEvent, timelines, type View } from './timelines.ts'
+
+/** What every timeline declares. */
+const declared = {
+  viewer: 'optional',
+  query: { after: text() },
+  list: (variant: Variant) => variant.events.page,
+  polled: true,
+  followed: true,
+  answers: { 200: Type.Array(EventSchema) },
+} as const
+
+type Context = Pick<BaseContext, 'variant' | 'wire' | 'page' | 'following'> & { db: Database; query: { after: string } }
+
+/** A page, newest first; or, with `after` and for those who follow, what is newer than an event, oldest first. */
+async function show(context: Context, timeline: Timeline, sight: Sight | null, delay = 0) {
+  const { db, page, query, following } = context
+  const view = viewOf(context, sight, delay)
+  if (following !== undefined) {
+    const { events, bookmark } = await readAfter(db, timeline, view, following, 100)
+    return new Answer(await writeAll(context, events), { place: bookmark })
+  }
+  if (query.after !== '') {
+    if (!/^\d{1,15}$/.test(query.after)) throw new Refusal('invalid', '`after` must be the id of an event.')
+    const { events } = await readAfter(db, timeline, view, query.after, page.size)
+    return writeAll(context, events)
+  }
+  const { rows, total } = await readTimeline(db, timeline, view, page)
+  return new Answer(await writeAll(context, rows), { total })
+}
+
+function viewOf({ db, variant }: Context, sight: Sight | null, delay: number): View {
+  const now = db.now.getTime()
+  return { sight, since: new Date(now - variant.events.days * 86_400_000), until: delay ? new Date(now - delay * 1000) : null }
+}
+
+async function writeAll({ db, wire, variant }: Context, events: TimelineEvent[]) {
+  const mentioned = await loadMentioned(db, events)
+  return events.map((event) => eventJson(event, { wire, variant, mentioned }))
+}
+
+/** Private things of a user are for that user alone; a fine-grained token needs to have been made for it. */
+function ownSight(caller: Caller, user: Account): Sight | null {
+  if (caller.user?.id !== user.id) return null
+  return caller.token?.kind === 'fine_grained' && !allows(caller.token.permissions, 'events:read') ? null : caller
+}
+
+/** To anyone but that member of the organization, the dashboard is not there. */
+function checkDashboard(viewer: Account | null, user: Account, org: { role: string | null }) {
+  if (viewer?.id !== user.id || !org.role) throw missing()
+}
+
+export const api = group('Event timelines', [
+  get(
+    '/events',
+    {
+      ...declared,
+      operation: 'activity/list-public-events',
+      permission: 'any',
+      summary: 'What happens in public, with some delay',
+      list: (variant: Variant) => variant.events.public_page,
+    },
+    (context) => show(context, timelines.everyone(), null, context.variant.events.public_delay),
+  ),
+  get(
+    '/networks/{owner}/{repo}/events',
+    {
+      ...declared,
+      operation: 'activity/list-public-events-for-repo-network',
+      permission: 'any',
+      summary: 'What happens in public in a repository and all that was forked from it',
+    },
+    (context) => show(context, timelines.network(context.repo), null),
+  ),
+  get(
+    '/orgs/{org}/events',
+    {
+      ...declared,
+      operation: 'activity/list-public-org-events',
+      permission: 'any',
+      summary: 'What happens in public in an organization',
+    },
+    (context) => show(context, timelines.organization(context.org), null),
+  ),
+  get(
+    '/repos/{owner}/{repo}/events',
+    {
+      ...declared,
+      operation: 'activity/list-repo-events',
+      permission: 'metadata:read',
+      summary: 'What happens in a repository',
+      optional_scopes: ['repo'],
+    },
+    (context) => show(context, timelines.repository(context.repo), context.caller),
+  ),
+  get(
+    '/users/{username}/events',
+    {
+      ...declared,
+      operation: 'activity/list-events-for-authenticated-user',
+      permission: 'any',
+      summary: 'What a user does; in private, only for that user',
+      optional_scopes: ['repo'],
+    },
+    (context) => show(context, timelines.actor(context.user), ownSight(context.caller, context.user)),
+  ),
+  get(
+    '/users/{username}/events/orgs/{org}',
+    {
+      ...declared,
+      operation: 'activity/list-org-events-for-authenticated-user',
+      permission: 'organization_events:read',
+      summary: 'A member’s dashboard of an organization, for that member only',
+      optional_scopes: ['repo'],
+    },
+    (context) => {
+      checkDashboard(context.viewer, context.user, context.org)
+      return show(context, timelines.organization(context.org), context.caller)
+    },
+  ),
+  get(
+    '/users/{username}/events/public',
+    {
+      ...declared,
+      operation: 'activity/list-public-events-for-user',
+      permission: 'any',
+      summary: 'What a user does in public',
+    },
+    (context) => show(context, timelines.actor(context.user), null),
+  ),
+  get(
+    '/users/{username}/received_events',
+    {
+      ...declared,
+      operation: 'activity/list-received-events-for-user',
+      permission: 'any',
+      summary: 'What happens where a user watches, and what those do whom they follow; in private, only for that user',
+      optional_scopes: ['repo'],
+    },
+    (context) => show(context, timelines.received(context.user), ownSight(context.caller, context.user)),
+  ),
+  get(
+    '/users/{username}/received_events/public',
+    {
+      ...declared,
+      operation: 'activity/list-received-public-events-for-user',
+      permission: 'any',
+      summary: 'What happens in public where a user watches, and what those do whom they follow',
+    },
+    (context) => show(context, timelines.received(context.user), null),
+  ),
+])

@@ -1,0 +1,228 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createParser, type EventSourceMessage } from 'eventsource-parser'
+import { record } from '#activity/log.ts'
+import { sql } from '#platform/database.ts'
+import { type Client, expect, openForge } from '#test/forge.ts'
+
+async function openEngine() {
+  const forge = await openForge()
+  const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
+  const { id } = await ada.owns('engine')
+  return Object.assign(forge, { ada, ben, repo: { id: id as number } })
+}
+
+const ids = async (client: Client, path: string): Promise<string[]> =>
+  (await client.read(path)).map(({ id }: { id: string }) => id)
+
+test('a timeline that has not changed is a 304 with the interval, by the exact quoted tag', async () => {
+  await using forge = await openEngine()
+  for (const path of ['/repos/ada/engine/events', '/users/ada/events', '/users/ben/received_events', '/events']) {
+    const first = await forge.ben.get(path)
+    const etag = first.headers.get('etag') ?? ''
+    assert.match(etag, /^"[0-9a-f]{40}"$/)
+    assert.equal(first.headers.get('x-poll-interval'), '60')
+    const again = await forge.ben.with({ 'if-none-match': etag }).get(path)
+    assert.equal(again.status, 304)
+    assert.equal(again.headers.get('x-poll-interval'), '60')
+    assert.equal(again.headers.get('etag'), etag)
+    assert.equal(await again.text(), '')
+    assert.equal((await forge.ben.with({ 'if-none-match': etag.replaceAll('"', '') }).get(path)).status, 200)
+  }
+})
+
+test('a new event is a new tag, at once', async () => {
+  await using forge = await openEngine()
+  const path = '/repos/ada/engine/events'
+  const etag = (await forge.nobody.get(path)).headers.get('etag') ?? ''
+  await expect(204, await forge.ben.put('/user/starred/ada/engine'))
+  const changed = await forge.nobody.with({ 'if-none-match': etag }).get(path)
+  assert.equal(changed.status, 200)
+  assert.notEqual(changed.headers.get('etag'), etag)
+})
+
+test('while nothing is committed, polling asks the database nothing', async () => {
+  await using forge = await openEngine()
+  const { pool } = forge.belfry.db
+  const query = pool.query.bind(pool)
+  let queries = 0
+  pool.query = ((...args: Parameters<typeof query>) => {
+    queries++
+    return query(...args)
+  }) as typeof pool.query
+  // What is kept ends after a moment, so one of several rounds must have passed without a question.
+  const rounds: number[] = []
+  for (let round = 0; round < 5; round++) {
+    const etag = (await forge.ben.get('/repos/ada/engine/events')).headers.get('etag') ?? ''
+    queries = 0
+    for (let n = 0; n < 5; n++) {
+      assert.equal((await forge.ben.with({ 'if-none-match': etag }).get('/repos/ada/engine/events')).status, 304)
+    }
+    rounds.push(queries)
+  }
+  assert.ok(rounds.includes(0), `questions in each round: ${rounds}`)
+})
+
+test('what one token may see is not kept for another', async () => {
+  await using forge = await openEngine()
+  await forge.ada.owns('secret', { private: true })
+  const narrow = await forge.tokenFor('ada', ['public_repo'])
+  assert.equal((await forge.ada.read('/users/ada/events')).length, 2)
+  assert.equal((await narrow.read('/users/ada/events')).length, 1)
+  assert.equal((await forge.ben.read('/users/ada/events')).length, 1)
+  assert.equal((await forge.ada.get('/repos/ada/secret/events')).status, 200)
+  assert.equal((await forge.ben.get('/repos/ada/secret/events')).status, 404)
+})
+
+test('the interval rises while the server is busy, and falls back', async () => {
+  await using forge = await openEngine()
+  const interval = async () => Number((await forge.nobody.get('/repos/ada/engine/events')).headers.get('x-poll-interval'))
+  let busy = true
+  const work = () => {
+    const end = performance.now() + 20
+    while (performance.now() < end);
+    if (busy) setImmediate(work)
+  }
+  work()
+  const within = async (wanted: (seconds: number) => boolean) => {
+    for (let n = 0; n < 100; n++) {
+      if (wanted(await interval())) return true
+      await sleep(100)
+    }
+    return false
+  }
+  assert.ok(await within((seconds) => seconds > 60))
+  busy = false
+  assert.ok(await within((seconds) => seconds === 60))
+})
+
+test('`after` gives what is newer, oldest first, on every timeline', async () => {
+  await using forge = await openEngine()
+  await forge.ben.put('/user/starred/ada/engine')
+  await forge.ben.put('/user/following/ada')
+  await forge.ada.owns('mill')
+  const all = await ids(forge.ada, '/users/ada/received_events?after=0')
+  assert.deepEqual(all, (await ids(forge.ada, '/users/ada/received_events')).toReversed())
+  assert.equal(all.length, 3)
+  assert.deepEqual(await ids(forge.ada, `/users/ada/received_events?after=${all[0]}`), all.slice(1))
+  assert.deepEqual(await ids(forge.ada, `/users/ada/received_events?after=${all[2]}`), [])
+  assert.deepEqual(await ids(forge.nobody, `/repos/ada/engine/events?after=${all[0]}`), [all[1]])
+  assert.deepEqual(await ids(forge.nobodyVersioned, '/users/ada/events?after=0&per_page=1'), [all[0]])
+  // Later than anything there is, or gone: from now on, or from what came after it.
+  assert.deepEqual(await ids(forge.ada, '/users/ada/events?after=999999'), [])
+  for (const junk of ['x', '-1', '1.5', '1e3', '99999999999999999999']) {
+    assert.equal((await forge.ada.get(`/users/ada/events?after=${junk}`)).status, 422, junk)
+  }
+})
+
+test('an event that commits late, with a lower id, is not skipped', async () => {
+  await using forge = await openEngine()
+  const { db } = forge.belfry
+  const [ben] = await db.rows<{ id: number }>(sql`select id from accounts where login = 'ben'`)
+  const [begun, finish] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const late = db.transaction(async (transaction) => {
+    await record(transaction, ben ?? { id: 0 }, forge.repo, { type: 'WatchEvent', payload: { action: 'started' } })
+    begun.resolve()
+    await finish.promise
+  })
+  await begun.promise
+  await forge.ada.owns('mill')
+  const path = '/users/ada/received_events?after='
+  const seen = await ids(forge.ada, `${path}0`)
+  // Everyone sees the newer one at once; who reads in order waits for what may still come before it.
+  assert.equal((await ids(forge.ada, '/users/ada/received_events')).length, 2)
+  assert.equal(seen.length, 1)
+  finish.resolve()
+  await late
+  const rest = await ids(forge.ada, `${path}${seen[0]}`)
+  assert.equal(rest.length, 2)
+  assert.ok(Number(rest[0]) < Number(rest[1]))
+})
+
+test('everyone’s timeline in order obeys its delay', async () => {
+  await using forge = await openEngine()
+  forge.clock.advance(200_000)
+  await forge.ada.owns('mill')
+  forge.clock.advance(100_000)
+  const first = await ids(forge.nobody, '/events?after=0')
+  assert.equal(first.length, 1)
+  forge.clock.advance(200_000)
+  assert.equal((await ids(forge.nobody, `/events?after=${first[0]}`)).length, 1)
+})
+
+/** Reads a stream of events until it has been told enough. */
+async function listen(client: Client, path: string, last?: string) {
+  const stop = new AbortController()
+  const headers = { accept: 'text/event-stream', ...(last && { 'last-event-id': last }) }
+  const answer = await fetch(`${client.base}${path}`, { headers: { ...client.headers, ...headers }, signal: stop.signal })
+  const messages: EventSourceMessage[] = []
+  const parser = createParser({ onEvent: (message) => messages.push(message) })
+  const ended = (async () => {
+    const decoder = new TextDecoder()
+    for await (const chunk of answer.body ?? []) parser.feed(decoder.decode(chunk, { stream: true }))
+  })().catch(() => {})
+  return {
+    answer,
+    ended,
+    messages,
+    async until(count: number) {
+      for (let n = 0; n < 500 && messages.length < count; n++) await sleep(10)
+      return messages.map(({ data }) => JSON.parse(data).type as string)
+    },
+    async [Symbol.asyncDispose]() {
+      stop.abort()
+      await ended
+    },
+  }
+}
+
+test('a stream tells of new events as they happen, and goes on after the last that was seen', async () => {
+  await using forge = await openEngine()
+  const path = '/repos/ada/engine/events'
+  await using stream = await listen(forge.nobody, path)
+  assert.equal(stream.answer.status, 200)
+  assert.match(stream.answer.headers.get('content-type') ?? '', /^text\/event-stream/)
+  await forge.ben.put('/user/starred/ada/engine')
+  assert.deepEqual(await stream.until(1), ['WatchEvent'])
+  await expect(202, await forge.ben.post('/repos/ada/engine/forks'))
+  assert.deepEqual(await stream.until(2), ['WatchEvent', 'ForkEvent'])
+  const [watch, fork] = stream.messages
+  assert.deepEqual([fork?.id, watch?.id], (await ids(forge.nobody, path)).slice(0, 2))
+  assert.deepEqual(JSON.parse(watch?.data ?? ''), (await forge.nobody.read(path))[1])
+  await using resumed = await listen(forge.nobody, path, watch?.id)
+  assert.deepEqual(await resumed.until(1), ['ForkEvent'])
+})
+
+test('a stream shows what its caller may see, and ends when its token does', async () => {
+  await using forge = await openEngine()
+  await forge.ada.owns('secret', { private: true })
+  await using own = await listen(forge.ada, '/users/ada/events')
+  await using others = await listen(forge.ben, '/users/ada/events')
+  await expect(200, await forge.ada.patch('/repos/ada/secret', { private: false }))
+  await expect(200, await forge.ada.patch('/repos/ada/secret', { private: true }))
+  await forge.ada.put('/user/starred/ada/secret')
+  await forge.ada.put('/user/starred/ada/engine')
+  assert.deepEqual(await own.until(3), ['PublicEvent', 'WatchEvent', 'WatchEvent'])
+  const seen = await others.until(1)
+  assert.ok(!seen.slice(0, -1).includes('WatchEvent'))
+  assert.equal(seen.at(-1), 'WatchEvent')
+  await expect(204, await forge.admin.delete('/admin/users/ada/authorizations'))
+  await own.ended
+  assert.equal((await forge.nobody.with({ accept: 'text/event-stream' }).get('/repos/ada/secret/events')).status, 404)
+})
+
+test('a stream needs no password, and no other endpoint has one', async () => {
+  await using forge = await openEngine()
+  const authorization = `Basic ${btoa("ada:ada's password")}`
+  const byPassword = forge.nobody.with({ authorization, accept: 'text/event-stream' })
+  assert.equal((await byPassword.get('/users/ada/events')).status, 403)
+  assert.equal((await forge.ada.with({ accept: 'text/event-stream' }).get('/user')).status, 415)
+})
+
+test('open streams do not keep the server from stopping', async () => {
+  const forge = await openEngine()
+  await using stream = await listen(forge.nobody, '/repos/ada/engine/events')
+  await forge[Symbol.asyncDispose]()
+  await stream.ended
+})
