@@ -105,6 +105,11 @@ create table subscriptions (
 );
 create index subscriptions_repo on subscriptions (repo_id, created_at, user_id);
 
+-- Both lists of stars are read in the order of their index.
+drop index stars_repo;
+create index stars_repo on stars (repo_id, starred_at, user_id);
+create index stars_user on stars (user_id, starred_at, repo_id);
+
 -- Keys to a person's private feeds, each with a name, to be revoked one by one.
 create table feed_keys (
   id bigint generated always as identity primary key,
@@ -117,32 +122,45 @@ create table feed_keys (
 );
 create index feed_keys_user on feed_keys (user_id);
 
--- Counts follow from rows, whichever way those come and go.
+-- Counts follow from rows, whichever way those come and go; once for a statement, since one act may bring thousands.
 create function count_stars() returns trigger language plpgsql as $$
 begin
-  if tg_op = 'INSERT' then
-    update repositories set stargazers_count = stargazers_count + 1 where id = new.repo_id;
-  else
-    update repositories set stargazers_count = stargazers_count - 1 where id = old.repo_id;
-  end if;
+  update repositories r set stargazers_count = stargazers_count + case tg_op when 'INSERT' then total else -total end
+  from (select repo_id, count(*) as total from changed group by repo_id) c where r.id = c.repo_id;
   return null;
 end
 $$;
-create trigger count_stars after insert or delete on stars for each row execute function count_stars();
+create trigger count_new_stars after insert on stars referencing new table as changed
+  for each statement execute function count_stars();
+create trigger count_old_stars after delete on stars referencing old table as changed
+  for each statement execute function count_stars();
 
 create function count_subscribers() returns trigger language plpgsql as $$
-declare
-  change integer := 0;
 begin
-  if tg_op <> 'INSERT' and not old.ignored then change := change - 1; end if;
-  if tg_op <> 'DELETE' and not new.ignored then change := change + 1; end if;
-  if change <> 0 then
-    update repositories set subscribers_count = subscribers_count + change where id = coalesce(new.repo_id, old.repo_id);
-  end if;
+  update repositories r set subscribers_count = subscribers_count + case tg_op when 'INSERT' then total else -total end
+  from (select repo_id, count(*) as total from changed where not ignored group by repo_id) c where r.id = c.repo_id;
   return null;
 end
 $$;
-create trigger count_subscribers after insert or update or delete on subscriptions for each row execute function count_subscribers();
+create trigger count_new_subscribers after insert on subscriptions referencing new table as changed
+  for each statement execute function count_subscribers();
+create trigger count_old_subscribers after delete on subscriptions referencing old table as changed
+  for each statement execute function count_subscribers();
+
+create function recount_subscribers() returns trigger language plpgsql as $$
+begin
+  update repositories r set subscribers_count = subscribers_count + total
+  from (
+    select repo_id, sum(change) as total
+    from (select repo_id, 1 as change from after where not ignored
+      union all select repo_id, -1 from before where not ignored) changes
+    group by repo_id having sum(change) <> 0
+  ) c where r.id = c.repo_id;
+  return null;
+end
+$$;
+create trigger recount_subscribers after update on subscriptions referencing old table as before new table as after
+  for each statement execute function recount_subscribers();
 
 update repositories r set stargazers_count = (select count(*) from stars where repo_id = r.id), subscribers_count = 0;
 insert into subscriptions (user_id, repo_id, created_at)
@@ -163,4 +181,18 @@ $$;
 
 create or replace function access_of(viewer bigint, repo repositories) returns integer language sql stable as $$
   select greatest(case when repo.private then 0 else 1 end, access_by_name(viewer, repo))
+$$;
+
+-- Whether what an event mentions is still there, and for this viewer to see. Not inlined, and asked of few: inlined, planning a timeline
+-- takes longer than reading it.
+create function mention_shown(kind text, payload jsonb, viewer bigint, token bigint) returns boolean language plpgsql stable as $$
+begin
+  return case kind
+    when 'ForkEvent' then exists (
+      select from repositories f where f.id = (payload->>'forkee_id')::bigint
+        and (not f.private or (access_by_name(viewer, f) > 0 and (token is null or token_reaches(token, f)))))
+    when 'MemberEvent' then exists (select from accounts where id = (payload->>'member_id')::bigint)
+    when 'ReleaseEvent' then exists (select from releases where id = (payload->>'release_id')::bigint and not draft)
+    else true end;
+end
 $$;

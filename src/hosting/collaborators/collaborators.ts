@@ -2,6 +2,7 @@ import type { Act } from '#activity/events.ts'
 import { record } from '#activity/log.ts'
 import { type Account, type Person, personColumns } from '#hosting/people/people.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
+import { changingAccess, onePair, whoOwns } from '#hosting/repositories/watchers.ts'
 import { type Listed, listed, type Queryable, type Slice, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
 
@@ -64,9 +65,9 @@ export async function addCollaborator(
     throw invalid({ resource: 'Repository', code: 'custom', message: 'Repository owner cannot be a collaborator' })
   }
   if (await belongs(db, repo, user)) {
-    await putCollaborator(db, repo.id, user.id, access)
     // An older offer must not be there to be taken up after this.
     await db.query(sql`delete from invitations where repo_id = ${repo.id} and invitee_id = ${user.id}`)
+    await putCollaborator(db, repo, user, access)
     return undefined
   }
   await db.query(sql`
@@ -84,16 +85,20 @@ async function belongs(db: Queryable, repo: Repository, user: Account) {
   return (rowCount ?? 0) > 0
 }
 
-async function putCollaborator(db: Transaction, repo_id: number, user_id: number, access: number) {
-  await db.query(sql`
-    insert into collaborators (repo_id, user_id, access, created_at) values (${repo_id}, ${user_id}, ${access}, ${db.now})
-    on conflict (repo_id, user_id) do update set access = excluded.access`)
+async function putCollaborator(db: Transaction, repo: { id: number }, user: Account, access: number) {
+  await changingAccess(db, whoOwns(repo), onePair(user, repo), () =>
+    db.query(sql`
+      insert into collaborators (repo_id, user_id, access, created_at) values (${repo.id}, ${user.id}, ${access}, ${db.now})
+      on conflict (repo_id, user_id) do update set access = excluded.access`),
+  )
 }
 
 /** Ends the access, and an invitation to it; it is no fault if there was none. */
 export async function removeCollaborator(db: Transaction, repo: Repository, user: Account) {
-  await db.query(sql`delete from collaborators where repo_id = ${repo.id} and user_id = ${user.id}`)
   await db.query(sql`delete from invitations where repo_id = ${repo.id} and invitee_id = ${user.id}`)
+  await changingAccess(db, whoOwns(repo), onePair(user, repo), () =>
+    db.query(sql`delete from collaborators where repo_id = ${repo.id} and user_id = ${user.id}`),
+  )
 }
 
 /** An invitation is good for a week. */
@@ -132,7 +137,7 @@ export async function acceptInvitation(db: Transaction, invitee: Account, id: nu
     delete from invitations where id = ${id} and invitee_id = ${invitee.id} and created_at > ${db.now}::timestamptz - ${goodFor}
     returning repo_id, inviter_id, access`)
   if (!found) throw missing()
-  await putCollaborator(db, found.repo_id, invitee.id, found.access)
+  await putCollaborator(db, { id: found.repo_id }, invitee, found.access)
   const added: Act = { type: 'MemberEvent', payload: { action: 'added', member_id: invitee.id } }
   await record(db, { id: found.inviter_id }, { id: found.repo_id }, added)
 }

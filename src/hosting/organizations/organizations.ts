@@ -1,4 +1,5 @@
 import { type Account, accountColumns, type Person, personColumns } from '#hosting/people/people.ts'
+import { changingAccess, thisOwner } from '#hosting/repositories/watchers.ts'
 import { type Listed, listed, type Queryable, type Slice, sql, type Transaction } from '#platform/database.ts'
 import { forbidden, invalid, missing } from '#platform/errors.ts'
 
@@ -66,10 +67,13 @@ export async function findMembership(db: Queryable, org: Account, user: Account)
 /** An owner adds people at once: on one's own server nobody waits for an e-mail. */
 export async function setMembership(db: Transaction, org: Account, user: Account, role: OrganizationRole): Promise<Membership> {
   if (user.type !== 'User') throw invalid({ resource: 'Membership', code: 'custom', message: 'Only people can be members' })
-  if (role === 'member') await checkNotLastOwner(db, org, user)
-  await db.query(sql`
-    insert into memberships (org_id, user_id, role, created_at) values (${org.id}, ${user.id}, ${role}, ${db.now})
-    on conflict (org_id, user_id) do update set role = excluded.role`)
+  const everywhere = sql`select ${user.id}::bigint as user_id, id as repo_id from repositories where owner_id = ${org.id}`
+  await changingAccess(db, thisOwner(org), everywhere, async () => {
+    if (role === 'member') await checkNotLastOwner(db, org, user)
+    await db.query(sql`
+      insert into memberships (org_id, user_id, role, created_at) values (${org.id}, ${user.id}, ${role}, ${db.now})
+      on conflict (org_id, user_id) do update set role = excluded.role`)
+  })
   return { org, user, role }
 }
 
@@ -82,11 +86,31 @@ export async function holdMembership(db: Transaction, org: Account, user: Accoun
 
 /** What every member may do in all repositories, see access.ts; 0 is nothing. */
 export async function setMemberAccess(db: Transaction, org: Account, access: number) {
-  await db.query(sql`update accounts set member_access = ${access} where id = ${org.id}`)
+  // Those who come to push everywhere are all pairs; of those who lose sight, only who watches counts.
+  const gaining = sql`
+    select m.user_id, r.id as repo_id from accounts o join memberships m on m.org_id = o.id join repositories r on r.owner_id = o.id
+    where o.id = ${org.id} and m.role = 'member' and ${access} >= 3 and o.member_access < 3`
+  const losing = sql`
+    select s.user_id, s.repo_id from memberships m join repositories r on r.owner_id = m.org_id
+      join subscriptions s on s.repo_id = r.id and s.user_id = m.user_id
+    where m.org_id = ${org.id} and r.private and ${access} = 0`
+  await changingAccess(db, thisOwner(org), sql`${gaining} union all ${losing}`, () =>
+    db.query(sql`update accounts set member_access = ${access} where id = ${org.id}`),
+  )
 }
 
 /** Who leaves an organization leaves its teams too, and has no more access to its repositories by name. */
 export async function removeMembership(db: Transaction, org: Account, user: Account) {
+  // Invitations first: who accepts one holds it before taking a turn.
+  await db.query(sql`
+    delete from invitations using repositories r where r.id = repo_id and r.owner_id = ${org.id} and invitee_id = ${user.id}`)
+  const watching = sql`
+    select user_id, repo_id from subscriptions join repositories r on r.id = repo_id
+    where user_id = ${user.id} and r.owner_id = ${org.id}`
+  await changingAccess(db, thisOwner(org), watching, () => endMembership(db, org, user))
+}
+
+async function endMembership(db: Transaction, org: Account, user: Account) {
   await checkNotLastOwner(db, org, user)
   const { rowCount } = await db.query(sql`delete from memberships where org_id = ${org.id} and user_id = ${user.id}`)
   if (!rowCount) throw missing()
@@ -94,8 +118,6 @@ export async function removeMembership(db: Transaction, org: Account, user: Acco
     delete from team_members using teams where teams.id = team_members.team_id and teams.org_id = ${org.id} and user_id = ${user.id}`)
   await db.query(sql`
     delete from collaborators using repositories r where r.id = repo_id and r.owner_id = ${org.id} and user_id = ${user.id}`)
-  await db.query(sql`
-    delete from invitations using repositories r where r.id = repo_id and r.owner_id = ${org.id} and invitee_id = ${user.id}`)
 }
 
 async function checkNotLastOwner(db: Transaction, org: Account, user: Account) {

@@ -9,7 +9,8 @@ import { type Static, Type } from '#platform/schema.ts'
 import { checkBranch, createOnDisk } from './contents.ts'
 import { countNetwork, forkRepository, listForks, loadAncestors } from './forks.ts'
 import { FullRepository, fullRepositoryJson, RepositorySchema, repositoryJson } from './json.ts'
-import { deleteRepository, listRepositories, type Repository, transferRepository, updateRepository } from './repositories.ts'
+import { deleteRepository, listRepositories, type Repository, updateRepository } from './repositories.ts'
+import { transferRepository } from './transfers.ts'
 
 const Repositories = Type.Array(RepositorySchema)
 const Name = Type.String({ minLength: 1, maxLength: 100 })

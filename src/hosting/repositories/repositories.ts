@@ -3,7 +3,7 @@ import type { Account, Person, Sight } from '#hosting/people/people.ts'
 import { codeOf, type Listed, listed, type Queryable, type Slice, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
 import { enqueue } from '#platform/queue.ts'
-import { watch } from './watchers.ts'
+import { changingAccess, keepAccess, thisOwner, watch, watchersOf, whoOwns } from './watchers.ts'
 
 export interface Repository {
   id: number
@@ -81,15 +81,17 @@ export async function loadRepositoryById(db: Queryable, sight: Sight, id: number
   return found
 }
 
-/** A page of the repositories that meet `condition` (over `r`) and that the viewer may see. */
-export function listRepositories(
+/** A page of the repositories that meet `condition` (over `r`) and that the viewer may see, each with what `more` joins to it. */
+export function listRepositories<More extends object = object>(
   db: Queryable,
   sight: Sight,
   condition: Sql,
   order: Sql,
   slice: Slice,
-): Promise<Listed<Repository>> {
-  return listed(db, { columns: columns(sight), source: sql`${source} where ${condition} and ${visible(sight)}`, order }, slice)
+  more: { columns: Sql; join: Sql } = { columns: sql``, join: sql`` },
+): Promise<Listed<Repository & More>> {
+  const shown = sql`${source} ${more.join} where ${condition} and ${visible(sight)}`
+  return listed(db, { columns: sql`${columns(sight)}${more.columns}`, source: shown, order }, slice)
 }
 
 /** Repositories by id, whether the viewer could find them or not: for those whom something else shows them, as an invitation does. */
@@ -127,6 +129,7 @@ export async function createRepository(
 ): Promise<Repository> {
   const name = checkName(wanted.name)
   const repo_id = id ?? (await reserveId(db))
+  await keepAccess(db, thisOwner(owner))
   await writeNamed(
     db,
     name,
@@ -158,13 +161,25 @@ export interface RepositoryChanges extends Partial<NewRepository> {
 }
 
 /** The repository as it is now, and stays until the transaction ends: changes made at the same moment take turns. */
-async function hold(db: Transaction, sight: Sight, id: number): Promise<Repository> {
+export async function hold(db: Transaction, sight: Sight, id: number): Promise<Repository> {
   await db.query(sql`select from repositories where id = ${id} for no key update`)
   return loadRepositoryById(db, sight, id)
 }
 
 /** Changes what is named, and leaves the rest. A former name goes on leading here. */
 export async function updateRepository(
+  db: Transaction,
+  sight: Sight,
+  editor: Account,
+  repo: Repository,
+  changes: RepositoryChanges,
+): Promise<Repository> {
+  const change = () => writeChanges(db, sight, editor, repo, changes)
+  const hides = changes.visibility ? changes.visibility === 'private' : changes.private
+  return hides ? changingAccess(db, whoOwns(repo), watchersOf(repo), change) : change()
+}
+
+async function writeChanges(
   db: Transaction,
   sight: Sight,
   editor: Account,
@@ -204,41 +219,6 @@ async function checkParentPublic(db: Transaction, repo: Repository) {
   throw invalid({ resource: 'Repository', code: 'custom', field: 'visibility', message })
 }
 
-/** Gives the repository to another account. The person it came from keeps the right to push. */
-export async function transferRepository(
-  db: Transaction,
-  sight: Sight,
-  { id }: Repository,
-  owner: Account,
-  new_name: string | undefined,
-): Promise<Repository> {
-  const repo = await hold(db, sight, id)
-  if (owner.id === repo.owner_id) {
-    throw invalid({ resource: 'Repository', code: 'custom', field: 'new_owner', message: `${owner.login} owns it already` })
-  }
-  const name = new_name === undefined ? repo.name : checkName(new_name)
-  await redirectFrom(db, repo)
-  await endRedirect(db, owner.id, name)
-  await writeNamed(
-    db,
-    name,
-    sql`update repositories set owner_id = ${owner.id}, name = ${name}, updated_at = ${db.now} where id = ${repo.id}`,
-  )
-  // Teams are of one organization, and nobody collaborates on what is their own.
-  await db.query(sql`delete from team_repositories where repo_id = ${repo.id}`)
-  await db.query(sql`delete from collaborators where repo_id = ${repo.id} and user_id = ${owner.id}`)
-  await db.query(sql`delete from invitations where repo_id = ${repo.id} and invitee_id = ${owner.id}`)
-  if (repo.owner_type === 'User') {
-    await db.query(sql`
-      insert into collaborators (repo_id, user_id, access, created_at) values (${repo.id}, ${repo.owner_id}, 3, ${db.now})
-      on conflict do nothing`)
-  }
-  // Who gave it away may be one who sees it no more.
-  const [given] = await readRepositories(db, sight.viewer_id, [repo.id])
-  if (!given) throw missing()
-  return given
-}
-
 /** Its forks live on: they become forks of what it was forked from, or the oldest becomes the first of the network. */
 export async function deleteRepository(db: Transaction, { id, network_id }: Repository) {
   // Each deletion changes its neighbours in the network: without turns, two of them would wait for each other.
@@ -258,7 +238,7 @@ export async function deleteRepository(db: Transaction, { id, network_id }: Repo
 const deletions = 0x64656c65
 
 /** Runs a statement that gives a repository its name, and says so when the name is taken. */
-async function writeNamed(db: Transaction, name: string, statement: Sql) {
+export async function writeNamed(db: Transaction, name: string, statement: Sql) {
   try {
     await db.query(statement)
   } catch (error) {
@@ -268,13 +248,13 @@ async function writeNamed(db: Transaction, name: string, statement: Sql) {
   }
 }
 
-async function redirectFrom(db: Transaction, repo: Repository) {
+export async function redirectFrom(db: Transaction, repo: Repository) {
   await db.query(sql`
     insert into repository_redirects (owner_id, name, repo_id) values (${repo.owner_id}, lower(${repo.name}), ${repo.id})
     on conflict (owner_id, name) do update set repo_id = excluded.repo_id`)
 }
 
-async function endRedirect(db: Transaction, owner_id: number, name: string) {
+export async function endRedirect(db: Transaction, owner_id: number, name: string) {
   await db.query(sql`delete from repository_redirects where owner_id = ${owner_id} and name = lower(${name})`)
 }
 

@@ -1,6 +1,7 @@
 import { holdMembership, type Organization, setMembership } from '#hosting/organizations/organizations.ts'
 import { type Account, type Person, personColumns, type Sight } from '#hosting/people/people.ts'
 import { listRepositories, type Repository } from '#hosting/repositories/repositories.ts'
+import { changingAccess, thisOwner } from '#hosting/repositories/watchers.ts'
 import { codeOf, type Listed, listed, type Queryable, type Slice, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { forbidden, invalid, missing } from '#platform/errors.ts'
 
@@ -119,7 +120,10 @@ export async function updateTeam(
 }
 
 export async function deleteTeam(db: Transaction, team: Team) {
-  await db.query(sql`delete from teams where id = ${team.id}`)
+  const watching = sql`
+    select user_id, repo_id from team_members m join team_repositories t using (team_id) join subscriptions using (user_id, repo_id)
+    where team_id = ${team.id}`
+  await changingAccess(db, thisOwner({ id: team.org_id }), watching, () => db.query(sql`delete from teams where id = ${team.id}`))
 }
 
 async function writeTeam(db: Transaction, statement: Sql): Promise<{ id: number }> {
@@ -170,6 +174,14 @@ export async function findTeamRole(db: Queryable, team: Team, user: Account): Pr
 
 /** Who joins a team joins its organization; only an owner may bring someone in. */
 export async function setTeamRole(db: Transaction, org: Organization, team: Team, user: Account, role: TeamRole) {
+  await changingAccess(db, thisOwner(org), reachOf(team, user), () => writeTeamRole(db, org, team, user, role))
+}
+
+/** What a team's repositories are to one of its people. */
+const reachOf = (team: Team, user: Account) => sql`
+  select ${user.id}::bigint as user_id, repo_id from team_repositories where team_id = ${team.id}`
+
+async function writeTeamRole(db: Transaction, org: Organization, team: Team, user: Account, role: TeamRole) {
   if (!(await holdMembership(db, org, user))) {
     if (org.role !== 'admin') throw forbidden('Only an owner can add people who are not members of the organization.')
     await setMembership(db, org, user, 'member')
@@ -180,7 +192,9 @@ export async function setTeamRole(db: Transaction, org: Organization, team: Team
 }
 
 export async function removeFromTeam(db: Transaction, team: Team, user: Account) {
-  const { rowCount } = await db.query(sql`delete from team_members where team_id = ${team.id} and user_id = ${user.id}`)
+  const { rowCount } = await changingAccess(db, thisOwner({ id: team.org_id }), reachOf(team, user), () =>
+    db.query(sql`delete from team_members where team_id = ${team.id} and user_id = ${user.id}`),
+  )
   if (!rowCount) throw missing()
 }
 
@@ -204,11 +218,18 @@ export async function setTeamAccess(db: Transaction, team: Team, repo: Repositor
   if (repo.owner_id !== team.org_id) {
     throw invalid({ resource: 'TeamRepository', code: 'custom', message: `${team.org_login} does not own this repository` })
   }
-  await db.query(sql`
-    insert into team_repositories (team_id, repo_id, access) values (${team.id}, ${repo.id}, ${access})
-    on conflict (team_id, repo_id) do update set access = excluded.access`)
+  await changingAccess(db, thisOwner({ id: team.org_id }), membersAt(team, repo), () =>
+    db.query(sql`
+      insert into team_repositories (team_id, repo_id, access) values (${team.id}, ${repo.id}, ${access})
+      on conflict (team_id, repo_id) do update set access = excluded.access`),
+  )
 }
 
+const membersAt = (team: Team, repo: Repository) => sql`
+  select user_id, ${repo.id}::bigint as repo_id from team_members where team_id = ${team.id}`
+
 export async function removeTeamAccess(db: Transaction, team: Team, repo: Repository) {
-  await db.query(sql`delete from team_repositories where team_id = ${team.id} and repo_id = ${repo.id}`)
+  await changingAccess(db, thisOwner({ id: team.org_id }), membersAt(team, repo), () =>
+    db.query(sql`delete from team_repositories where team_id = ${team.id} and repo_id = ${repo.id}`),
+  )
 }

@@ -1,11 +1,79 @@
 import { record } from '#activity/log.ts'
-import type { Account } from '#hosting/people/people.ts'
-import type { Repository } from '#hosting/repositories/repositories.ts'
-import { sql, type Transaction } from '#platform/database.ts'
+import { type Account, type Person, personColumns, type Sight } from '#hosting/people/people.ts'
+import { listRepositories, type Repository } from '#hosting/repositories/repositories.ts'
+import { type Listed, type Queryable, type Slice, type Sql, sql, type Transaction } from '#platform/database.ts'
+import { Refusal } from '#platform/errors.ts'
 
 /** Only the first star is news; starring again changes nothing. */
 export async function star(db: Transaction, user: Account, repo: Repository) {
   const { rowCount } = await db.query(sql`
     insert into stars (user_id, repo_id, starred_at) values (${user.id}, ${repo.id}, ${db.now}) on conflict do nothing`)
   if (rowCount) await record(db, user, repo, { type: 'WatchEvent', payload: { action: 'started' } })
+}
+
+export async function unstar(db: Transaction, user: Account, repo: Repository) {
+  await db.query(sql`delete from stars where user_id = ${user.id} and repo_id = ${repo.id}`)
+}
+
+export async function hasStarred(db: Queryable, user: Account, repo: Repository): Promise<boolean> {
+  const { rowCount } = await db.query(sql`select from stars where user_id = ${user.id} and repo_id = ${repo.id}`)
+  return rowCount === 1
+}
+
+export interface Stargazer extends Person {
+  starred_at: Date
+}
+
+/** How far a list of stargazers can be paged through: the way to a page is as long as its number is high. */
+const mostStargazers = 40_000
+
+/** Oldest first, so that pages stay what they were while stars come in. */
+export async function listStargazers(db: Queryable, repo: Repository, { limit, offset }: Slice): Promise<Listed<Stargazer>> {
+  if (offset >= mostStargazers) {
+    throw new Refusal('invalid', 'In order to keep the API fast for everyone, pagination is limited for this resource.')
+  }
+  const rows = await db.rows<Stargazer>(sql`
+    select ${personColumns}, s.starred_at
+    from (select user_id, starred_at from stars where repo_id = ${repo.id} order by starred_at, user_id limit ${limit} offset ${offset}) s
+    join accounts a on a.id = s.user_id order by s.starred_at, s.user_id`)
+  return { rows, total: Math.min(repo.stargazers_count, mostStargazers) }
+}
+
+export interface StarredRepository extends Repository {
+  starred_at: Date
+  network_count: number
+}
+
+const orders: Record<string, Sql> = {
+  'created desc': sql`s.starred_at desc, s.repo_id desc`,
+  'created asc': sql`s.starred_at, s.repo_id`,
+  'updated desc': sql`r.pushed_at desc nulls last, r.id desc`,
+  'updated asc': sql`r.pushed_at nulls first, r.id`,
+}
+
+/** What someone has starred, as far as the viewer may see it: by the time of the star, or of the last push. */
+export async function listStarred(
+  db: Queryable,
+  sight: Sight,
+  user: Account,
+  { sort, direction }: { sort: string; direction: string },
+  slice: Slice,
+): Promise<Listed<StarredRepository>> {
+  const { rows, total } = await listRepositories<{ starred_at: Date }>(
+    db,
+    sight,
+    sql`s.user_id = ${user.id}`,
+    orders[`${sort} ${direction}`] ?? sql`s.repo_id`,
+    slice,
+    { columns: sql`, s.starred_at`, join: sql`join stars s on s.repo_id = r.id` },
+  )
+  const counts = await countNetworks(db, rows)
+  return { rows: rows.map((row) => ({ ...row, network_count: counts.get(row.network_id) ?? 1 })), total }
+}
+
+async function countNetworks(db: Queryable, repos: Repository[]): Promise<Map<number, number>> {
+  const ids = [...new Set(repos.map((repo) => repo.network_id))]
+  const rows = await db.rows<{ network_id: number; total: number }>(sql`
+    select network_id, count(*) as total from repositories where network_id = any(${ids}) group by network_id`)
+  return new Map(rows.map((row) => [row.network_id, row.total]))
 }

@@ -1,0 +1,251 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from '#platform/database.ts'
+import { expect, openForge, type Person } from '#test/forge.ts'
+
+const logins = (people: { login: string }[]) => people.map((person) => person.login)
+const done = async (answer: Response) =>
+  assert.ok(answer.status < 300, `${answer.url} gave ${answer.status}: ${await answer.text()}`)
+
+/** Ada's organization acme with a private repository, which only she watches, and Ben and Cy outside. */
+async function openAcme() {
+  const forge = await openForge()
+  const [ada, ben, cy] = [await forge.person('ada'), await forge.person('ben'), await forge.person('cy')]
+  await forge.organization('acme', ada)
+  await done(await ada.post('/orgs/acme/repos', { name: 'engine', private: true }))
+  /** The watchers, as the rows and the count agree on. */
+  const watchers = async (repo = 'acme/engine') => {
+    const { id, subscribers_count } = await ada.read(`/repos/${repo}`)
+    const rows = await forge.belfry.db.rows<{ login: string }>(sql`
+      select login from subscriptions join accounts on id = user_id where repo_id = ${id} and not ignored order by login`)
+    assert.equal(subscribers_count, rows.length)
+    return logins(rows)
+  }
+  const accept = async (who: Person, repo: string, permission: string) => {
+    const { id } = await expect(201, await ada.put(`/repos/${repo}/collaborators/${who.login}`, { permission }))
+    await done(await who.patch(`/user/repository_invitations/${id}`))
+  }
+  const join = async (who: Person, role = 'member') => done(await ada.put(`/orgs/acme/memberships/${who.login}`, { role }))
+  const everyones = async (permission: string) =>
+    done(await ada.patch('/orgs/acme', { default_repository_permission: permission }))
+  const team = async (permission: string, ...members: Person[]) => {
+    await done(await ada.post('/orgs/acme/teams', { name: 'smiths' }))
+    await done(await ada.put('/orgs/acme/teams/smiths/repos/acme/engine', { permission }))
+    for (const { login } of members) await done(await ada.put(`/orgs/acme/teams/smiths/memberships/${login}`))
+  }
+  return Object.assign(forge, { ada, ben, cy, watchers, accept, join, everyones, team })
+}
+
+test('who accepts an invitation to push watches; to read, they do not', async () => {
+  await using forge = await openAcme()
+  await forge.accept(forge.ben, 'acme/engine', 'push')
+  await forge.accept(forge.cy, 'acme/engine', 'triage')
+  assert.deepEqual(await forge.watchers(), ['ada', 'ben'])
+  await done(await forge.ada.put('/repos/acme/engine/collaborators/cy', { permission: 'maintain' }))
+  assert.deepEqual(await forge.watchers(), ['ada', 'ben', 'cy'], 'a raised level is a gain')
+})
+
+test('more than push is no gain to who could push before', async () => {
+  await using forge = await openAcme()
+  await forge.accept(forge.ben, 'acme/engine', 'push')
+  await done(await forge.ben.delete('/repos/acme/engine/subscription'))
+  await done(await forge.ada.put('/repos/acme/engine/collaborators/ben', { permission: 'admin' }))
+  assert.deepEqual(await forge.watchers(), ['ada'])
+})
+
+test('who ignores a repository goes on ignoring it when they come to push', async () => {
+  await using forge = await openAcme()
+  await forge.accept(forge.ben, 'acme/engine', 'pull')
+  await expect(200, await forge.ben.put('/repos/acme/engine/subscription', { ignored: true }))
+  await done(await forge.ada.put('/repos/acme/engine/collaborators/ben', { permission: 'push' }))
+  assert.deepEqual(await forge.watchers(), ['ada'])
+  assert.equal((await forge.ben.read('/repos/acme/engine/subscription')).ignored, true)
+})
+
+test('a member who is added at once watches', async () => {
+  await using forge = await openAcme()
+  await forge.join(forge.ben)
+  assert.deepEqual(await forge.watchers(), ['ada'])
+  await done(await forge.ada.put('/repos/acme/engine/collaborators/ben', { permission: 'push' }))
+  assert.deepEqual(await forge.watchers(), ['ada', 'ben'])
+})
+
+test('who joins a team that pushes watches, and who leaves it stops unless another way is open', async () => {
+  await using forge = await openAcme()
+  const { ada, ben, cy } = forge
+  await forge.everyones('none')
+  await forge.team('push', ben, cy)
+  assert.deepEqual(await forge.watchers(), ['ada', 'ben', 'cy'])
+  await done(await ada.put('/repos/acme/engine/collaborators/cy', { permission: 'pull' }))
+  for (const { login } of [ben, cy]) await done(await ada.delete(`/orgs/acme/teams/smiths/memberships/${login}`))
+  assert.deepEqual(await forge.watchers(), ['ada', 'cy'])
+})
+
+test('a team that comes to push brings its members', async () => {
+  await using forge = await openAcme()
+  await forge.team('pull', forge.ben, forge.cy)
+  assert.deepEqual(await forge.watchers(), ['ada'])
+  await done(await forge.ada.put('/orgs/acme/teams/smiths/repos/acme/engine', { permission: 'push' }))
+  assert.deepEqual(await forge.watchers(), ['ada', 'ben', 'cy'])
+})
+
+test('a team that loses access, or is deleted, takes its members along', async () => {
+  await using forge = await openAcme()
+  const { ada, ben, cy } = forge
+  await forge.everyones('none')
+  for (const end of ['/orgs/acme/teams/smiths/repos/acme/engine', '/orgs/acme/teams/smiths']) {
+    if (!(await ada.read('/orgs/acme/teams')).length) await forge.team('push', ben, cy)
+    else await done(await ada.put('/orgs/acme/teams/smiths/repos/acme/engine', { permission: 'push' }))
+    assert.deepEqual(await forge.watchers(), ['ada', 'ben', 'cy'])
+    await done(await ada.delete(end))
+    assert.deepEqual(await forge.watchers(), ['ada'], end)
+  }
+})
+
+test('who joins an organization where everyone pushes watches all of it', async () => {
+  await using forge = await openAcme()
+  await done(await forge.ada.post('/orgs/acme/repos', { name: 'clock' }))
+  await forge.everyones('write')
+  await forge.join(forge.ben)
+  assert.deepEqual(await forge.watchers(), ['ada', 'ben'])
+  assert.deepEqual(await forge.watchers('acme/clock'), ['ada', 'ben'])
+})
+
+test('who becomes an owner watches, and who stops being one and sees nothing stops', async () => {
+  await using forge = await openAcme()
+  await forge.everyones('none')
+  await forge.join(forge.ben)
+  assert.deepEqual(await forge.watchers(), ['ada'])
+  await forge.join(forge.ben, 'admin')
+  assert.deepEqual(await forge.watchers(), ['ada', 'ben'])
+  await forge.join(forge.ben, 'member')
+  assert.deepEqual(await forge.watchers(), ['ada'])
+})
+
+test('what every member may do decides who watches', async () => {
+  await using forge = await openAcme()
+  await forge.join(forge.ben)
+  await forge.everyones('write')
+  assert.deepEqual(await forge.watchers(), ['ada', 'ben'])
+  await done(await forge.ben.delete('/repos/acme/engine/subscription'))
+  await forge.everyones('admin')
+  assert.deepEqual(await forge.watchers(), ['ada'])
+  await expect(200, await forge.ben.put('/repos/acme/engine/subscription', {}))
+  await forge.everyones('read')
+  assert.deepEqual(await forge.watchers(), ['ada', 'ben'], 'who still sees it goes on')
+  await forge.everyones('none')
+  assert.deepEqual(await forge.watchers(), ['ada'])
+})
+
+test('who leaves an organization, or is removed, stops watching what is private there', async () => {
+  await using forge = await openAcme()
+  const { ada, ben, cy } = forge
+  await done(await ada.post('/orgs/acme/repos', { name: 'clock' }))
+  await forge.everyones('write')
+  for (const who of [ben, cy]) await forge.join(who)
+  await done(await ben.delete('/orgs/acme/memberships/ben'))
+  await done(await ada.delete('/orgs/acme/members/cy'))
+  assert.deepEqual(await forge.watchers(), ['ada'])
+  assert.deepEqual(await forge.watchers('acme/clock'), ['ada', 'ben', 'cy'], 'what everyone sees is watched on')
+  assert.deepEqual(
+    (await ben.read('/user/subscriptions')).map((repo: { full_name: string }) => repo.full_name),
+    ['acme/clock'],
+  )
+})
+
+test('a removed collaborator stops watching', async () => {
+  await using forge = await openAcme()
+  for (const who of [forge.ben, forge.cy]) await forge.accept(who, 'acme/engine', 'push')
+  await done(await forge.ada.delete('/repos/acme/engine/collaborators/ben'))
+  await done(await forge.cy.delete('/repos/acme/engine/collaborators/cy'))
+  assert.deepEqual(await forge.watchers(), ['ada'])
+})
+
+test('strangers stop watching what is made private', async () => {
+  await using forge = await openAcme()
+  const { ada, ben, cy } = forge
+  await ada.owns('mill')
+  await forge.accept(cy, 'ada/mill', 'pull')
+  for (const who of [ben, cy]) await expect(200, await who.put('/repos/ada/mill/subscription', {}))
+  await expect(200, await ada.patch('/repos/ada/mill', { description: 'Grinds' }))
+  assert.deepEqual(await forge.watchers('ada/mill'), ['ada', 'ben', 'cy'])
+  await expect(200, await ada.patch('/repos/ada/mill', { visibility: 'private' }))
+  assert.deepEqual(await forge.watchers('ada/mill'), ['ada', 'cy'])
+  await expect(200, await ada.patch('/repos/ada/mill', { private: false }))
+  assert.deepEqual(await forge.watchers('ada/mill'), ['ada', 'cy'])
+})
+
+test('who is given a repository watches it; who gave it away may still push, and goes on', async () => {
+  await using forge = await openAcme()
+  await forge.ada.owns('mill', { private: true })
+  await expect(202, await forge.ada.post('/repos/ada/mill/transfer', { new_owner: 'ben' }))
+  assert.deepEqual(await forge.watchers('ben/mill'), ['ada', 'ben'])
+})
+
+test('a repository that leaves its organization leaves the watchers it had through it', async () => {
+  await using forge = await openAcme()
+  const { ada, ben, cy } = forge
+  await forge.everyones('none')
+  await forge.team('push', ben)
+  await forge.accept(cy, 'acme/engine', 'push')
+  assert.deepEqual(await forge.watchers(), ['ada', 'ben', 'cy'])
+  await expect(202, await ada.post('/repos/acme/engine/transfer', { new_owner: 'ada' }))
+  assert.deepEqual(await forge.watchers('ada/engine'), ['ada', 'cy'])
+})
+
+test('two ways to a repository that end at the same moment end the watching', async () => {
+  await using forge = await openAcme()
+  const { ada, ben } = forge
+  await forge.everyones('none')
+  await forge.team('push', ben)
+  for (let round = 0; round < 5; round++) {
+    await done(await ada.put('/orgs/acme/teams/smiths/memberships/ben'))
+    await done(await ada.put('/repos/acme/engine/collaborators/ben', { permission: 'push' }))
+    assert.deepEqual(await forge.watchers(), ['ada', 'ben'])
+    const ends = ['/orgs/acme/teams/smiths/memberships/ben', '/repos/acme/engine/collaborators/ben']
+    for (const answer of await Promise.all(ends.map((path) => ada.delete(path)))) await done(answer)
+    assert.deepEqual(await forge.watchers(), ['ada'])
+  }
+})
+
+test('nobody comes to watch in the moment in which they are shut out', async () => {
+  await using forge = await openAcme()
+  const { ada, ben, cy } = forge
+  await ada.owns('mill')
+  for (let round = 0; round < 5; round++) {
+    const wishes = [ben, cy].flatMap((who) => [0, 1, 2].map(() => who.put('/repos/ada/mill/subscription', {})))
+    const [hidden, ...answers] = await Promise.all([ada.patch('/repos/ada/mill', { private: true }), ...wishes])
+    await done(hidden)
+    for (const { status } of answers) assert.ok(status === 200 || status === 404, String(status))
+    assert.deepEqual(await forge.watchers('ada/mill'), ['ada'])
+    await done(await ada.patch('/repos/ada/mill', { private: false }))
+  }
+})
+
+test('many acts on one organization at the same moment leave access and watching in agreement', async () => {
+  await using forge = await openAcme()
+  const { ada, ben, cy } = forge
+  await forge.team('push', ben)
+  const acts: (() => Promise<Response>)[] = [ben, cy].flatMap(({ login }) => [
+    () => ada.put(`/orgs/acme/memberships/${login}`, { role: 'member' }),
+    () => ada.delete(`/orgs/acme/members/${login}`),
+    () => ada.put(`/orgs/acme/teams/smiths/memberships/${login}`),
+    () => ada.delete(`/orgs/acme/teams/smiths/memberships/${login}`),
+    () => ada.put(`/repos/acme/engine/collaborators/${login}`, { permission: 'push' }),
+    () => ada.delete(`/repos/acme/engine/collaborators/${login}`),
+  ])
+  acts.push(
+    () => ada.patch('/orgs/acme', { default_repository_permission: 'none' }),
+    () => ada.patch('/orgs/acme', { default_repository_permission: 'write' }),
+    () => ben.put('/repos/acme/engine/subscription', {}),
+  )
+  for (let round = 0; round < 4; round++) {
+    for (const { status } of await Promise.all(acts.map((act) => act()))) assert.ok(status < 500, String(status))
+    const watching = await forge.watchers()
+    for (const { login } of [ben, cy]) {
+      const { permission } = await ada.read(`/repos/acme/engine/collaborators/${login}/permission`)
+      if (permission === 'none') assert.ok(!watching.includes(login), `${login} watches what they cannot see`)
+      if (permission === 'write') assert.ok(watching.includes(login), `${login} pushes and does not watch`)
+    }
+  }
+})

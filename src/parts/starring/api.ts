@@ -1,0 +1,107 @@
+import { Nothing } from '#hosting/wire.ts'
+import { del, get, group, paged, put } from '#http/endpoint.ts'
+import { choice } from '#http/input.ts'
+import { missing, Refusal } from '#platform/errors.ts'
+import { Type } from '#platform/schema.ts'
+import { StargazerList, StarredList, stargazerJson, starredJson } from './json.ts'
+import { hasStarred, listStargazers, listStarred, star, unstar } from './starring.ts'
+
+const sorting = { sort: choice('created', 'updated'), direction: choice('desc', 'asc') }
+
+export const api = group('Starring', [
+  get(
+    '/repos/{owner}/{repo}/stargazers',
+    {
+      operation: 'activity/list-stargazers-for-repo',
+      permission: 'metadata:read',
+      summary: 'Who has starred a repository, oldest star first; with the media type `star`, and when',
+      viewer: 'optional',
+      optional_scopes: ['repo'],
+      list: true,
+      answers: { 200: StargazerList },
+    },
+    async ({ db, repo, page, wire, dialect }) =>
+      paged(await listStargazers(db, repo, page), (row) => stargazerJson(row, wire, dialect.media.has('star'))),
+  ),
+  get(
+    '/repos/{owner}/{repo}/stargazers/count',
+    {
+      operation: 'activity/get-stargazer-count-for-repo',
+      permission: 'metadata:read',
+      summary: 'How many have starred a repository',
+      viewer: 'optional',
+      optional_scopes: ['repo'],
+      answers: { 200: Type.Object({ count: Type.Integer() }) },
+    },
+    ({ repo }) => ({ count: repo.stargazers_count }),
+  ),
+  get(
+    '/user/starred',
+    {
+      operation: 'activity/list-repos-starred-by-authenticated-user',
+      permission: 'starring:read',
+      summary: 'What the caller has starred; with the media type `star`, and when',
+      optional_scopes: ['repo'],
+      query: sorting,
+      list: true,
+      answers: { 200: StarredList },
+    },
+    async ({ db, caller, viewer, query, page, wire, dialect }) =>
+      paged(await listStarred(db, caller, viewer, query, page), (row) => starredJson(row, wire, true, dialect.media.has('star'))),
+  ),
+  get(
+    '/users/{username}/starred',
+    {
+      operation: 'activity/list-repos-starred-by-user',
+      permission: 'starring:read',
+      summary: 'What a user has starred, as far as the caller may see it; with the media type `star`, and when',
+      viewer: 'optional',
+      optional_scopes: ['repo'],
+      query: sorting,
+      list: true,
+      answers: { 200: StarredList },
+    },
+    async ({ db, caller, viewer, user, query, page, wire, dialect }) =>
+      paged(await listStarred(db, caller, user, query, page), (row) =>
+        starredJson(row, wire, viewer !== null, dialect.media.has('star')),
+      ),
+  ),
+  get(
+    '/user/starred/{owner}/{repo}',
+    {
+      operation: 'activity/check-repo-is-starred-by-authenticated-user',
+      permission: 'starring:read',
+      summary: 'Whether the caller has starred a repository: 204, or 404',
+      optional_scopes: ['repo'],
+      answers: { 204: Nothing },
+    },
+    async ({ db, viewer, repo }) => {
+      if (!(await hasStarred(db, viewer, repo))) throw missing()
+    },
+  ),
+  put(
+    '/user/starred/{owner}/{repo}',
+    {
+      operation: 'activity/star-repo-for-authenticated-user',
+      permission: 'starring:write',
+      summary: 'Star a repository; the request has no body',
+      scopes: ['public_repo', 'repo'],
+      answers: { 204: Nothing },
+    },
+    ({ db, viewer, repo, body }) => {
+      if (body !== undefined) throw new Refusal('malformed', 'A star request has no body: its Content-Length must be zero.')
+      return star(db, viewer, repo)
+    },
+  ),
+  del(
+    '/user/starred/{owner}/{repo}',
+    {
+      operation: 'activity/unstar-repo-for-authenticated-user',
+      permission: 'starring:write',
+      summary: 'Take a star back; it is no fault if there is none',
+      scopes: ['public_repo', 'repo'],
+      answers: { 204: Nothing },
+    },
+    ({ db, viewer, repo }) => unstar(db, viewer, repo),
+  ),
+])

@@ -1,0 +1,31 @@
+import { SimpleUser, userJson } from '#hosting/people/json.ts'
+import { RepositorySchema, repositoryJson } from '#hosting/repositories/json.ts'
+import { Timestamp, timestamp, type Wire } from '#hosting/wire.ts'
+import { type Static, type TObject, Type } from '#platform/schema.ts'
+import type { Stargazer, StarredRepository } from './starring.ts'
+
+const StarredRepositorySchema = Type.Object({ ...RepositorySchema.properties, network_count: Type.Integer() })
+const StarredItem = Type.Object({ starred_at: Timestamp, repo: StarredRepositorySchema })
+const StargazerItem = Type.Object({ starred_at: Timestamp, user: SimpleUser })
+
+/** What a list shows, or with the media type `star` the same inside an item that tells when. Unlike a union, it need not be tried out. */
+const either = <Plain extends TObject, Dated extends TObject>(plain: Plain, dated: Dated) =>
+  Type.Array(Type.Unsafe<Static<Plain> | Static<Dated>>(Type.Partial(Type.Object({ ...dated.properties, ...plain.properties }))))
+
+export const StarredList = either(StarredRepositorySchema, StarredItem)
+export const StargazerList = either(SimpleUser, StargazerItem)
+
+export function starredJson(
+  row: StarredRepository,
+  wire: Wire,
+  viewer: boolean,
+  dated: boolean,
+): Static<typeof StarredList>[number] {
+  const repo = { ...repositoryJson(row, wire, viewer), network_count: row.network_count }
+  return dated ? { starred_at: timestamp(row.starred_at), repo } : repo
+}
+
+export function stargazerJson(row: Stargazer, wire: Wire, dated: boolean): Static<typeof StargazerList>[number] {
+  const user = userJson(row, wire)
+  return dated ? { starred_at: timestamp(row.starred_at), user } : user
+}

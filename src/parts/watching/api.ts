@@ -1,0 +1,91 @@
+import { SimpleUser, userJson } from '#hosting/people/json.ts'
+import { MinimalRepository, minimalRepositoryJson } from '#hosting/repositories/json.ts'
+import { Nothing } from '#hosting/wire.ts'
+import { del, get, group, paged, put } from '#http/endpoint.ts'
+import { missing } from '#platform/errors.ts'
+import { Type } from '#platform/schema.ts'
+import { RepositorySubscription, subscriptionJson } from './json.ts'
+import { endSubscription, findSubscription, listWatched, listWatchers, setSubscription } from './watching.ts'
+
+const scopes = ['notifications', 'repo'] as const
+
+export const api = group('Watching', [
+  get(
+    '/repos/{owner}/{repo}/subscribers',
+    {
+      operation: 'activity/list-watchers-for-repo',
+      permission: 'metadata:read',
+      summary: 'Who watches a repository',
+      viewer: 'optional',
+      optional_scopes: ['repo'],
+      list: true,
+      answers: { 200: Type.Array(SimpleUser) },
+    },
+    async ({ db, repo, page, wire }) => paged(await listWatchers(db, repo, page), (row) => userJson(row, wire)),
+  ),
+  get(
+    '/repos/{owner}/{repo}/subscription',
+    {
+      operation: 'activity/get-repo-subscription',
+      permission: 'watching:read',
+      summary: 'Whether the caller watches or ignores a repository; 404 when neither',
+      scopes,
+      answers: { 200: RepositorySubscription },
+    },
+    async ({ db, viewer, repo, wire }) => {
+      const subscription = await findSubscription(db, viewer, repo)
+      if (!subscription) throw missing()
+      return subscriptionJson(subscription, repo, wire)
+    },
+  ),
+  put(
+    '/repos/{owner}/{repo}/subscription',
+    {
+      operation: 'activity/set-repo-subscription',
+      permission: 'watching:write',
+      summary: 'Watch a repository, or ignore it',
+      scopes,
+      body: Type.Partial(Type.Object({ subscribed: Type.Boolean(), ignored: Type.Boolean() })),
+      answers: { 200: RepositorySubscription },
+    },
+    async ({ db, viewer, repo, body, wire }) => subscriptionJson(await setSubscription(db, viewer, repo, body), repo, wire),
+  ),
+  del(
+    '/repos/{owner}/{repo}/subscription',
+    {
+      operation: 'activity/delete-repo-subscription',
+      permission: 'watching:write',
+      summary: 'Neither watch nor ignore a repository',
+      scopes,
+      answers: { 204: Nothing },
+    },
+    ({ db, viewer, repo }) => endSubscription(db, viewer, repo),
+  ),
+  get(
+    '/user/subscriptions',
+    {
+      operation: 'activity/list-watched-repos-for-authenticated-user',
+      permission: 'watching:read',
+      summary: 'What the caller watches',
+      optional_scopes: ['repo'],
+      list: true,
+      answers: { 200: Type.Array(MinimalRepository) },
+    },
+    async ({ db, caller, viewer, page, wire }) =>
+      paged(await listWatched(db, caller, viewer, page), (row) => minimalRepositoryJson(row, wire)),
+  ),
+  get(
+    '/users/{username}/subscriptions',
+    {
+      operation: 'activity/list-repos-watched-by-user',
+      permission: 'watching:read',
+      summary: 'What a user watches, as far as the caller may see it',
+      viewer: 'optional',
+      optional_scopes: ['repo'],
+      list: true,
+      answers: { 200: Type.Array(MinimalRepository) },
+    },
+    async ({ db, caller, user, page, wire }) =>
+      paged(await listWatched(db, caller, user, page), (row) => minimalRepositoryJson(row, wire)),
+  ),
+])

@@ -1,0 +1,62 @@
+import { type Account, type Person, personColumns, type Sight } from '#hosting/people/people.ts'
+import { listRepositories, type Repository } from '#hosting/repositories/repositories.ts'
+import { keepAccess, whoOwns } from '#hosting/repositories/watchers.ts'
+import { type Listed, type Queryable, type Slice, sql, type Transaction } from '#platform/database.ts'
+import { missing } from '#platform/errors.ts'
+
+/** Someone's mind about a repository: to hear of all that happens there, or of nothing. */
+export interface Subscription {
+  subscribed: boolean
+  ignored: boolean
+  created_at: Date
+}
+
+export async function findSubscription(db: Queryable, user: Account, repo: Repository): Promise<Subscription | undefined> {
+  return db.first(sql`
+    select not ignored as subscribed, ignored, created_at from subscriptions where user_id = ${user.id} and repo_id = ${repo.id}`)
+}
+
+/** Ignoring wins over watching; who wants neither has made up no mind at all. */
+export async function setSubscription(
+  db: Transaction,
+  user: Account,
+  repo: Repository,
+  { subscribed = true, ignored = false }: { subscribed?: boolean; ignored?: boolean },
+): Promise<Subscription> {
+  if (!subscribed && !ignored) {
+    await endSubscription(db, user, repo)
+    return { subscribed, ignored, created_at: db.now }
+  }
+  // Whoever loses sight of the repository at this moment is told so, and does not go on watching it.
+  await keepAccess(db, whoOwns(repo))
+  const set = await db.first<Subscription>(sql`
+    insert into subscriptions as s (user_id, repo_id, ignored, created_at)
+    select ${user.id}, r.id, ${ignored}, ${db.now} from repositories r where r.id = ${repo.id} and access_of(${user.id}, r) > 0
+    on conflict (user_id, repo_id) do update set ignored = excluded.ignored
+    returning not s.ignored as subscribed, s.ignored, s.created_at`)
+  if (!set) throw missing()
+  return set
+}
+
+export async function endSubscription(db: Transaction, user: Account, repo: Repository) {
+  // Taken before the row, as those do who end many at once.
+  await keepAccess(db, whoOwns(repo))
+  await db.query(sql`delete from subscriptions where user_id = ${user.id} and repo_id = ${repo.id}`)
+}
+
+export async function listWatchers(db: Queryable, repo: Repository, { limit, offset }: Slice): Promise<Listed<Person>> {
+  const rows = await db.rows<Person>(sql`
+    select ${personColumns}
+    from (select user_id, created_at from subscriptions where repo_id = ${repo.id} and not ignored
+      order by created_at, user_id limit ${limit} offset ${offset}) s
+    join accounts a on a.id = s.user_id order by s.created_at, s.user_id`)
+  return { rows, total: repo.subscribers_count }
+}
+
+/** What someone watches, as far as the viewer may see it. */
+export function listWatched(db: Queryable, sight: Sight, user: Account, slice: Slice): Promise<Listed<Repository>> {
+  return listRepositories(db, sight, sql`s.user_id = ${user.id} and not s.ignored`, sql`s.repo_id`, slice, {
+    columns: sql``,
+    join: sql`join subscriptions s on s.repo_id = r.id`,
+  })
+}
