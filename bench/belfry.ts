@@ -1,0 +1,76 @@
+import { fork, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { pino } from 'pino'
+import { systemClock } from '#platform/clock.ts'
+import { Database } from '#platform/database.ts'
+import { startEmbeddedPostgres } from '#platform/embedded-postgres.ts'
+import { migrate } from '#platform/migrate.ts'
+
+/** A data folder of the benchmark's own, gone when it is over. */
+export function makeFolder(): Disposable & { path: string } {
+  const path = mkdtempSync(join(tmpdir(), 'belfry-bench-'))
+  // As root, another account runs the database and must be able to enter; it would go elsewhere, and stay there.
+  chmodSync(path, 0o711)
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) }
+}
+
+/** The folder's database, while no Belfry has it. */
+export async function withDatabase(folder: string, work: (db: Database) => Promise<void>) {
+  const postgres = await startEmbeddedPostgres(folder, pino({ level: 'silent' }), {})
+  const db = new Database(postgres.connection, systemClock)
+  await migrate(db)
+  await work(db)
+  await db[Symbol.asyncDispose]()
+  await postgres.stop()
+}
+
+export interface RunningBelfry extends AsyncDisposable {
+  port: number
+  token: string
+}
+
+const token = `bfp_${'b'.repeat(36)}`
+
+export async function startBelfry(folder: string): Promise<RunningBelfry> {
+  const child = spawn('sh', [join(import.meta.dirname, '..', 'bin', 'belfry')], {
+    env: {
+      ...process.env,
+      BELFRY_DATA: folder,
+      BELFRY_PORT: '0',
+      BELFRY_VERSIONED_PORT: '0',
+      BELFRY_LOG: 'warn',
+      BELFRY_ADMIN_TOKEN: token,
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  for await (const line of createInterface({ input: child.stdout })) {
+    const address = /^Belfry is ready: (\S+)/.exec(line)?.[1]
+    if (!address) continue
+    child.stdout.resume()
+    return {
+      port: Number(new URL(address).port),
+      token,
+      async [Symbol.asyncDispose]() {
+        child.kill('SIGTERM')
+        await once(child, 'exit')
+      },
+    }
+  }
+  throw new Error('Belfry did not start')
+}
+
+/** The limit: a bare node:http that sends exactly this answer. */
+export async function startBare(answer: Buffer): Promise<Disposable & { port: number }> {
+  const text = answer.toString('latin1')
+  const head = text.indexOf('\r\n\r\n')
+  const [first = '', ...lines] = text.slice(0, head).split('\r\n')
+  const headers = lines.flatMap((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)])
+  const child = fork(join(import.meta.dirname, 'bare.ts'))
+  child.send({ status: Number(first.split(' ')[1]), headers, body: text.slice(head + 4) })
+  const [port] = (await once(child, 'message')) as [number]
+  return { port, [Symbol.dispose]: () => child.disconnect() }
+}

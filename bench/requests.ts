@@ -1,0 +1,43 @@
+import { type RunningBelfry, startBare } from './belfry.ts'
+import { measure, readAnswer } from './load.ts'
+import { judge, median, write } from './report.ts'
+
+const connections = 32
+const seconds = Number(process.env.BENCH_SECONDS ?? 2)
+const rounds = 5
+
+/** One thing measured: a request, and the share of the bare server's speed that it must reach. */
+export interface Case {
+  name: string
+  path: string
+  conditional?: true
+  /** As the site admin, by token. */
+  token?: true
+  target?: number
+}
+
+export const rawRequest = (belfry: RunningBelfry, path: string, { token = false, method = 'GET' } = {}) =>
+  `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1:${belfry.port}\r\nAccept: */*\r\n${
+    token ? `Authorization: Bearer ${belfry.token}\r\n` : ''
+  }${method === 'GET' ? '' : 'Content-Length: 0\r\n'}`
+
+/** Belfry and a bare node:http that sends the same bytes, in turn. */
+export async function compareRequests(belfry: RunningBelfry, cases: Case[]) {
+  write(`\n${connections} connections, ${rounds} rounds of ${seconds} s each, Belfry and a bare node:http in turn\n`)
+  write('| request | Belfry/s | bare node:http/s | ratio | target |\n|---|---:|---:|---:|---:|')
+  for (const { name, path, conditional, token, target } of cases) {
+    const plain = rawRequest(belfry, path, { token: token ?? false })
+    const etag = /^etag: (.*)$/im.exec((await readAnswer(belfry.port, `${plain}\r\n`)).toString('latin1'))?.[1]?.trim()
+    const request = `${plain}${conditional ? `If-None-Match: ${etag}\r\n` : ''}\r\n`
+    using bare = await startBare(await readAnswer(belfry.port, request))
+    const ours: number[] = []
+    const theirs: number[] = []
+    for (let round = 0; round < rounds; round++) {
+      theirs.push(await measure({ port: bare.port, request, connections, seconds }))
+      ours.push(await measure({ port: belfry.port, request, connections, seconds }))
+    }
+    const ratio = median(ours) / median(theirs)
+    const verdict = judge(ratio, target === undefined ? undefined : { least: target })
+    write(`| ${name} | ${median(ours).toFixed(0)} | ${median(theirs).toFixed(0)} | ${ratio.toFixed(2)} | ${verdict} |`)
+  }
+}
