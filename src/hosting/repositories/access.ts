@@ -38,3 +38,7 @@ export function checkAccess(level: number, needed: Access) {
   if (level >= levelOf(needed)) return
   throw forbidden(needed === 'admin' ? 'Must have admin rights to Repository.' : `Must have ${needed} access to Repository.`)
 }
+
+export function checkWritable({ archived }: { archived: boolean }) {
+  if (archived) throw forbidden('Repository was archived so is read-only.')
+}

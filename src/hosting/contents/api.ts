@@ -1,0 +1,82 @@
+import type { Storage } from '#hosting/git/storage.ts'
+import { checkWritable } from '#hosting/repositories/access.ts'
+import type { Repository } from '#hosting/repositories/repositories.ts'
+import type { Wire } from '#hosting/wire.ts'
+import { Answer, del, get, group, put } from '#http/endpoint.ts'
+import { text } from '#http/input.ts'
+import { Type } from '#platform/schema.ts'
+import { deleteFile, readContent, writeFile } from './contents.ts'
+import { ChangedSchema, ContentSchema, changedJson, contentJson } from './json.ts'
+
+const Identity = Type.Object({
+  name: Type.String({ minLength: 1, maxLength: 255 }),
+  email: Type.String({ minLength: 1, maxLength: 255 }),
+  date: Type.Optional(Type.String()),
+})
+
+const options = Type.Partial(
+  Type.Object({ branch: Type.String({ minLength: 1 }), author: Identity, committer: Identity }),
+).properties
+const Message = Type.String({ minLength: 1 })
+
+const reads = {
+  permission: 'contents:read',
+  viewer: 'optional',
+  optional_scopes: ['repo'],
+  query: { ref: text() },
+  answers: { 200: ContentSchema },
+} as const
+
+async function show(storage: Storage, repo: Repository, path: string, asked: string, wire: Wire) {
+  const ref = asked || repo.default_branch
+  return contentJson(await readContent(storage, repo, path, ref), repo, ref, wire)
+}
+
+export const api = group('Contents', [
+  get(
+    '/repos/{owner}/{repo}/contents/{path+}',
+    { ...reads, operation: 'repos/get-content', summary: 'A file, or what a folder holds, in a branch, a tag or a commit' },
+    ({ storage, repo, params, query, wire }) => show(storage, repo, params.path.replace(/\/$/, ''), query.ref, wire),
+  ),
+  get(
+    '/repos/{owner}/{repo}/contents',
+    { ...reads, operation: 'repos/get-root-content', summary: 'What the outermost folder holds' },
+    ({ storage, repo, query, wire }) => show(storage, repo, '', query.ref, wire),
+  ),
+  put(
+    '/repos/{owner}/{repo}/contents/{path+}',
+    {
+      operation: 'repos/create-or-update-file-contents',
+      permission: 'contents:write',
+      summary: 'Make a file, or change one whose present `sha` is given, by a commit',
+      scopes: ['public_repo', 'repo'],
+      access: 'push',
+      body: Type.Object({ message: Message, content: Type.String(), sha: Type.Optional(Type.String()), ...options }),
+      longest_body: 64 * 1024 * 1024,
+      own_transaction: true,
+      answers: { 200: ChangedSchema, 201: ChangedSchema },
+    },
+    async ({ db, storage, repo, viewer, params, body, wire }) => {
+      checkWritable(repo)
+      const changed = await writeFile(db, storage, repo, viewer, params.path, body)
+      return new Answer(changedJson(changed, repo, wire), { status: changed.made ? 201 : 200 })
+    },
+  ),
+  del(
+    '/repos/{owner}/{repo}/contents/{path+}',
+    {
+      operation: 'repos/delete-file',
+      permission: 'contents:write',
+      summary: 'Delete a file by a commit',
+      scopes: ['public_repo', 'repo'],
+      access: 'push',
+      body: Type.Object({ message: Message, sha: Type.String(), ...options }),
+      own_transaction: true,
+      answers: { 200: ChangedSchema },
+    },
+    async ({ db, storage, repo, viewer, params, body, wire }) => {
+      checkWritable(repo)
+      return changedJson(await deleteFile(db, storage, repo, viewer, params.path, body), repo, wire)
+    },
+  ),
+])

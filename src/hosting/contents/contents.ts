@@ -1,0 +1,203 @@
+import { posix } from 'node:path'
+import { git } from '#hosting/git/git.ts'
+import {
+  type CommitObject,
+  type Entry,
+  findRef,
+  isRefName,
+  listRefs,
+  noObject,
+  readBlob,
+  readCommit,
+  readFolder,
+  readPath,
+  resolveCommit,
+  type Signature,
+  writeCommit,
+} from '#hosting/git/objects.ts'
+import type { Storage } from '#hosting/git/storage.ts'
+import type { Account } from '#hosting/people/people.ts'
+import { pushRefs } from '#hosting/pushes/pushes.ts'
+import { authorOf } from '#hosting/repositories/contents.ts'
+import type { Repository } from '#hosting/repositories/repositories.ts'
+import type { Database } from '#platform/database.ts'
+import { invalid, missing, Refusal } from '#platform/errors.ts'
+import { checkPath, isPath } from './paths.ts'
+
+/** What stands at a path of a commit: a folder's entries, or one thing with what there is to say of it. */
+export type Content =
+  | { kind: 'dir'; entries: Entry[] }
+  | { kind: 'file'; entry: Entry; bytes: Buffer | null }
+  | { kind: 'symlink'; entry: Entry; target: string }
+  | { kind: 'submodule'; entry: Entry; submodule_git_url: string | null }
+
+/** Larger files are told of, and not sent. */
+const largestSent = 1024 * 1024
+
+export async function readContent(storage: Storage, repo: Repository, path: string, ref: string): Promise<Content> {
+  if (path !== '') checkPath(path)
+  const commit = await resolveCommit(storage, repo.id, ref)
+  if (!commit) throw await noCommit(storage, repo, ref)
+  if (path === '') return { kind: 'dir', entries: await readFolder(storage, repo.id, commit) }
+  const entry = await findEntry(storage, repo, commit, path)
+  if (!entry) throw missing()
+  if (entry.type === 'tree') return { kind: 'dir', entries: await readWithin(storage, repo, entry) }
+  if (entry.type === 'commit') {
+    return { kind: 'submodule', entry, submodule_git_url: await findSubmodule(storage, repo, commit, path) }
+  }
+  return entry.mode === '120000' ? readLink(storage, repo, commit, entry) : readFile(storage, repo, entry)
+}
+
+async function noCommit(storage: Storage, repo: Repository, ref: string) {
+  if (!(await listRefs(storage, repo.id, 'refs/heads/')).length) return new Refusal('missing', 'This repository is empty.')
+  return new Refusal('missing', `No commit found for the ref ${ref}`)
+}
+
+async function findEntry(storage: Storage, repo: Repository, commit: string, path: string): Promise<Entry | undefined> {
+  return (await readPath(storage, repo.id, commit, path)).find((entry) => entry.path === path)
+}
+
+async function readWithin(storage: Storage, repo: Repository, folder: Entry): Promise<Entry[]> {
+  const entries = await readFolder(storage, repo.id, folder.sha)
+  return entries.map((entry) => ({ ...entry, path: `${folder.path}/${entry.path}` }))
+}
+
+async function readFile(storage: Storage, repo: Repository, entry: Entry): Promise<Content> {
+  return { kind: 'file', entry, bytes: entry.size > largestSent ? null : await readBlob(storage, repo.id, entry.sha) }
+}
+
+/** A link to a file in the repository is read as that file; any other is told of. */
+async function readLink(storage: Storage, repo: Repository, commit: string, entry: Entry): Promise<Content> {
+  const target = (await readBlob(storage, repo.id, entry.sha)).toString()
+  const path = posix.join(posix.dirname(entry.path), target)
+  const found = !target.startsWith('/') && isPath(path) ? await findEntry(storage, repo, commit, path) : undefined
+  if (found?.type !== 'blob' || found.mode === '120000') return { kind: 'symlink', entry, target }
+  return readFile(storage, repo, { ...found, path: entry.path })
+}
+
+/** What `.gitmodules` says of a path. */
+async function findSubmodule(storage: Storage, repo: Repository, commit: string, path: string): Promise<string | null> {
+  const args = ['config', `--blob=${commit}:.gitmodules`, '-z', '--get-regexp', '^submodule\\..*\\.(path|url)$']
+  // A file that is not there, or that is no settings, names no submodule.
+  const listed = await git(['-C', storage.pathOf(repo.id), ...args]).catch(() => '')
+  const settings = new Map(listed.split('\0').map((line) => line.split('\n', 2) as [string, string]))
+  const [key] = [...settings].find(([name, value]) => name.endsWith('.path') && value === path) ?? []
+  return settings.get(key?.replace(/path$/, 'url') ?? '') ?? null
+}
+
+export interface Change {
+  message: string
+  sha?: string
+  branch?: string
+  author?: Identity
+  committer?: Identity
+}
+
+export interface Identity {
+  name: string
+  email: string
+  date?: string
+}
+
+export interface Changed {
+  commit: CommitObject
+  branch: string
+  /** The file as it is now; null when it is gone. */
+  entry: Entry | null
+  made: boolean
+}
+
+/** Makes or changes one file by a commit of its own. */
+export async function writeFile(
+  db: Database,
+  storage: Storage,
+  repo: Repository,
+  user: Account,
+  path: string,
+  { content, ...change }: Change & { content: string },
+): Promise<Changed> {
+  const bytes = decode(content)
+  const { branch, head, chain } = await findPlace(storage, repo, path, change)
+  const present = chain.find((entry) => entry.path === path)
+  const inTheWay = present?.type === 'blob' ? undefined : (present ?? chain.find(({ type }) => type !== 'tree'))
+  if (inTheWay) {
+    const kind = inTheWay.type === 'tree' ? 'a folder' : inTheWay.type === 'commit' ? 'a submodule' : 'a file'
+    throw invalid({ resource: 'Content', code: 'invalid', field: 'path', message: `${inTheWay.path} is ${kind}` })
+  }
+  if (present && change.sha === undefined) throw new Refusal('invalid', 'Invalid request.\n\n"sha" wasn\'t supplied.')
+  if (change.sha !== undefined && present?.sha !== change.sha) throw mismatch(path, change.sha)
+  // What is run stays so. A link that is written to becomes a file.
+  const file = { mode: present?.mode === '100755' ? '100755' : '100644', content: bytes }
+  const { commit, blob } = await commitAndPush(db, storage, repo, user, { path, change, branch, head, file })
+  const entry = { mode: file.mode, type: 'blob', sha: blob, size: bytes.length, path }
+  return { commit, branch, entry, made: present === undefined }
+}
+
+export async function deleteFile(
+  db: Database,
+  storage: Storage,
+  repo: Repository,
+  user: Account,
+  path: string,
+  change: Change & { sha: string },
+): Promise<Changed> {
+  const { branch, head, chain } = await findPlace(storage, repo, path, change)
+  const present = chain.find((entry) => entry.path === path)
+  if (present?.type !== 'blob') throw missing()
+  if (present.sha !== change.sha) throw mismatch(path, change.sha)
+  const { commit } = await commitAndPush(db, storage, repo, user, { path, change, branch, head, file: null })
+  return { commit, branch, entry: null, made: false }
+}
+
+const mismatch = (path: string, sha: string) => new Refusal('conflict', `${path} does not match ${sha}`)
+
+function decode(content: string): Buffer {
+  const packed = content.replaceAll(/\s/g, '')
+  if (packed.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(packed)) return Buffer.from(packed, 'base64')
+  throw new Refusal('invalid', 'content is not valid Base64')
+}
+
+/** Where a change goes: the branch, its last commit, and what stands at the path and above it. */
+async function findPlace(storage: Storage, repo: Repository, path: string, change: Change) {
+  checkPath(path)
+  if (!storage.has(repo.id)) throw new Refusal('conflict', 'The repository is still being copied. Please try again later.')
+  const { branch = repo.default_branch } = change
+  const ref = `refs/heads/${branch}`
+  const head = (await findRef(storage, repo.id, ref))?.sha
+  // The first branch of all is made by its first commit.
+  if (!head && (!isRefName(ref) || (await listRefs(storage, repo.id, 'refs/heads/')).length)) {
+    throw new Refusal('missing', `Branch ${branch} not found`)
+  }
+  return { branch, head, chain: head ? await readPath(storage, repo.id, head, path) : [] }
+}
+
+interface Step {
+  path: string
+  change: Change
+  branch: string
+  head: string | undefined
+  file: { mode: string; content: Buffer } | null
+}
+
+/** Whoever moved the branch since it was looked at has won: nothing of theirs is lost, and this is refused. */
+async function commitAndPush(db: Database, storage: Storage, repo: Repository, user: Account, step: Step) {
+  const { path, change, branch, head, file } = step
+  const committer = signatureOf(change.committer, user, db.now)
+  const author = change.author ? signatureOf(change.author, user, db.now) : committer
+  const { message } = change
+  const { sha: after, blob } = await writeCommit(storage, repo.id, { parent: head, author, committer, message, path, file })
+  await pushRefs(db, storage, repo, user, [{ ref: `refs/heads/${branch}`, before: head ?? noObject, after }])
+  return { commit: await readCommit(storage, repo.id, after), blob }
+}
+
+function signatureOf(identity: Identity | undefined, user: Account, now: Date): Signature {
+  if (!identity) return { ...authorOf(user), date: now }
+  const [name, email] = [identity.name, identity.email].map((text) => text.replaceAll(/[\p{Cc}<>]/gu, '').trim())
+  const date = identity.date === undefined ? now : new Date(isoDate.test(identity.date) ? identity.date : Number.NaN)
+  if (!name || !email) throw new Refusal('invalid', 'An author and a committer have a name and an email.')
+  // Git counts seconds from 1970.
+  if (!(date.getTime() >= 0)) throw new Refusal('invalid', 'date is not a valid timestamp')
+  return { name, email, date }
+}
+
+const isoDate = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/

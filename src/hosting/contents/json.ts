@@ -1,0 +1,92 @@
+import type { Entry } from '#hosting/git/objects.ts'
+import { encodePath, GitCommit, gitCommitJson } from '#hosting/refs/json.ts'
+import type { Repository } from '#hosting/repositories/repositories.ts'
+import { Address, NullableString, type Wire } from '#hosting/wire.ts'
+import { type Static, Type } from '#platform/schema.ts'
+import type { Changed, Content } from './contents.ts'
+
+const entry = {
+  type: Type.String(),
+  size: Type.Integer(),
+  name: Type.String(),
+  path: Type.String(),
+  sha: Type.String(),
+  url: Address,
+  git_url: NullableString,
+  html_url: NullableString,
+  download_url: NullableString,
+  _links: Type.Object({ self: Address, git: NullableString, html: NullableString }),
+}
+
+const ContentEntry = Type.Object(entry, { title: 'ContentEntry' })
+
+const one = Type.Object({
+  ...entry,
+  encoding: Type.Optional(Type.String()),
+  content: Type.Optional(Type.String()),
+  target: Type.Optional(Type.String()),
+  submodule_git_url: Type.Optional(NullableString),
+})
+
+/** A folder is a list of what it holds, anything else one object. */
+export const ContentSchema = Type.Unsafe<Static<typeof one> | Static<typeof ContentEntry>[]>({
+  ...one,
+  type: ['object', 'array'],
+  items: ContentEntry,
+})
+
+type Named = Pick<Repository, 'id' | 'owner_login' | 'name'>
+
+const types: Record<string, string> = { '040000': 'dir', '120000': 'symlink', '160000': 'submodule' }
+
+function entryJson({ mode, type, sha, size, path }: Entry, repo: Named, ref: string, wire: Wire): Static<typeof ContentEntry> {
+  const full_name = `${repo.owner_login}/${repo.name}`
+  const above = `${wire.api}/repos/${full_name}`
+  const place = `${encodePath(ref)}/${encodePath(path)}`
+  const url = `${above}/contents/${encodePath(path)}?ref=${encodePath(ref)}`
+  // A submodule's commit is in another repository.
+  const git_url = type === 'commit' ? null : `${above}/git/${type}s/${sha}`
+  const html_url = type === 'commit' ? null : `${wire.web}/${full_name}/${type}/${place}`
+  return {
+    type: types[mode] ?? 'file',
+    size,
+    name: path.slice(path.lastIndexOf('/') + 1),
+    path,
+    sha,
+    url,
+    git_url,
+    html_url,
+    download_url: type === 'blob' ? `${wire.web}/${full_name}/raw/${place}` : null,
+    _links: { self: url, git: git_url, html: html_url },
+  }
+}
+
+export function contentJson(content: Content, repo: Named, ref: string, wire: Wire): Static<typeof ContentSchema> {
+  if (content.kind === 'dir') return content.entries.map((each) => listedJson(each, repo, ref, wire))
+  const told = entryJson(content.entry, repo, ref, wire)
+  if (content.kind === 'symlink') return { ...told, target: content.target }
+  if (content.kind === 'submodule') return { ...told, submodule_git_url: content.submodule_git_url }
+  const { bytes } = content
+  return { ...told, ...(bytes ? { encoding: 'base64', content: inLines(bytes) } : { encoding: 'none', content: '' }) }
+}
+
+/** In a folder's list, a submodule has always been called a file. */
+function listedJson(each: Entry, repo: Named, ref: string, wire: Wire) {
+  const told = entryJson(each, repo, ref, wire)
+  return told.type === 'submodule' ? { ...told, type: 'file' } : told
+}
+
+/** Base64 in lines of sixty, each ended. */
+const inLines = (bytes: Buffer) => bytes.toString('base64').replaceAll(/.{1,60}/g, '$&\n')
+
+export const ChangedSchema = Type.Object(
+  {
+    content: Type.Unsafe<Static<typeof ContentEntry> | null>({ ...ContentEntry, nullable: true }),
+    commit: GitCommit,
+  },
+  { title: 'FileCommit' },
+)
+
+export function changedJson({ entry: now, branch, commit }: Changed, repo: Named, wire: Wire): Static<typeof ChangedSchema> {
+  return { content: now && entryJson(now, repo, branch, wire), commit: gitCommitJson(commit, repo, wire) }
+}

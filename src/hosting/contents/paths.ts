@@ -1,0 +1,37 @@
+import { invalid } from '#platform/errors.ts'
+
+/** Characters that some file systems do not see in a name. */
+const unseen = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g
+
+/** Whether some file system would take this part of a path for git's own folder. */
+function isGitFolder(part: string) {
+  const seen = part
+    .replaceAll(unseen, '')
+    .replace(/:.*$/s, '')
+    .replace(/[. ]+$/, '')
+    .toLowerCase()
+  return seen === '.git' || seen === 'git~1'
+}
+
+/** Why a path cannot be that of a file, if it cannot. */
+function faultOf(path: string): string | undefined {
+  const parts = path.split('/')
+  if (path === '') return 'path is missing'
+  if (path.startsWith('/') || path.endsWith('/')) return 'path may not begin or end with a slash'
+  if (path.includes('\0')) return 'path may not hold the null character'
+  if (parts.includes('')) return 'path may not hold an empty part'
+  if (parts.some((part) => part === '.' || part === '..')) return "path may not hold '.' or '..'"
+  // A backslash parts folders too, on some systems.
+  if (path.split(/[/\\]/).some(isGitFolder)) return "path may not hold '.git'"
+  if (Buffer.byteLength(path) > 4096 || parts.length > 128 || parts.some((part) => Buffer.byteLength(part) > 255)) {
+    return 'path is too long'
+  }
+  return undefined
+}
+
+export const isPath = (path: string) => faultOf(path) === undefined
+
+export function checkPath(path: string) {
+  const message = faultOf(path)
+  if (message) throw invalid({ resource: 'Content', code: 'invalid', field: 'path', message })
+}

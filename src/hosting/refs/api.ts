@@ -1,0 +1,111 @@
+import { checkWritable } from '#hosting/repositories/access.ts'
+import { Nothing } from '#hosting/wire.ts'
+import { created, del, get, group, paged, patch, post } from '#http/endpoint.ts'
+import { Type } from '#platform/schema.ts'
+import { findAuthors, listBranches, loadBranch, loadCommit } from './commits.ts'
+import { Branch, branchJson, Commit, commitJson, GitRef, refJson, ShortBranch, shortBranchJson } from './json.ts'
+import { createRef, deleteRef, listMatchingRefs, loadRef, updateRef } from './refs.ts'
+
+const reads = { permission: 'contents:read', viewer: 'optional', optional_scopes: ['repo'] } as const
+const writes = {
+  permission: 'contents:write',
+  scopes: ['public_repo', 'repo'],
+  access: 'push',
+  own_transaction: true,
+} as const
+
+const Refs = Type.Array(GitRef)
+
+export const api = group('Git references', [
+  get(
+    '/repos/{owner}/{repo}/git/ref/{ref+}',
+    { ...reads, operation: 'git/get-ref', summary: 'A branch or tag, as `heads/main` or `tags/v1`', answers: { 200: GitRef } },
+    async ({ storage, repo, params, wire }) => refJson(await loadRef(storage, repo, params.ref), repo, wire),
+  ),
+  get(
+    '/repos/{owner}/{repo}/git/matching-refs/{ref+}',
+    { ...reads, operation: 'git/list-matching-refs', summary: 'Refs whose names begin like this', answers: { 200: Refs } },
+    async ({ storage, repo, params, wire }) =>
+      (await listMatchingRefs(storage, repo, params.ref)).map((ref) => refJson(ref, repo, wire)),
+  ),
+  get(
+    '/repos/{owner}/{repo}/git/refs',
+    { ...reads, operation: 'git/list-refs', summary: 'All refs', answers: { 200: Refs } },
+    async ({ storage, repo, wire }) => (await listMatchingRefs(storage, repo, '')).map((ref) => refJson(ref, repo, wire)),
+  ),
+  get(
+    '/repos/{owner}/{repo}/git/refs/{ref+}',
+    { ...reads, operation: 'git/get-ref-by-old-name', summary: 'A branch or tag, by an older address', answers: { 200: GitRef } },
+    async ({ storage, repo, params, wire }) => refJson(await loadRef(storage, repo, params.ref), repo, wire),
+  ),
+  post(
+    '/repos/{owner}/{repo}/git/refs',
+    {
+      ...writes,
+      operation: 'git/create-ref',
+      summary: 'Make a branch or a tag where an object is',
+      body: Type.Object({ ref: Type.String(), sha: Type.String() }),
+      answers: { 201: GitRef },
+    },
+    async ({ db, storage, repo, viewer, body, wire }) => {
+      checkWritable(repo)
+      return created(refJson(await createRef(db, storage, repo, viewer, body), repo, wire))
+    },
+  ),
+  patch(
+    '/repos/{owner}/{repo}/git/refs/{ref+}',
+    {
+      ...writes,
+      operation: 'git/update-ref',
+      summary: 'Move a branch or a tag, forward unless forced',
+      body: Type.Object({ sha: Type.String(), force: Type.Optional(Type.Boolean()) }),
+      answers: { 200: GitRef },
+    },
+    async ({ db, storage, repo, viewer, params, body, wire }) => {
+      checkWritable(repo)
+      return refJson(await updateRef(db, storage, repo, viewer, params.ref, body), repo, wire)
+    },
+  ),
+  del(
+    '/repos/{owner}/{repo}/git/refs/{ref+}',
+    { ...writes, operation: 'git/delete-ref', summary: 'Delete a branch or a tag', answers: { 204: Nothing } },
+    async ({ db, storage, repo, viewer, params }) => {
+      checkWritable(repo)
+      await deleteRef(db, storage, repo, viewer, params.ref)
+    },
+  ),
+  get(
+    '/repos/{owner}/{repo}/branches',
+    {
+      ...reads,
+      operation: 'repos/list-branches',
+      summary: 'Branches, by name',
+      list: true,
+      answers: { 200: Type.Array(ShortBranch) },
+    },
+    async ({ storage, repo, page, wire }) =>
+      paged(await listBranches(storage, repo, page), (branch) => shortBranchJson(branch, repo, wire)),
+  ),
+  get(
+    '/repos/{owner}/{repo}/branches/{branch+}',
+    { ...reads, operation: 'repos/get-branch', summary: 'A branch and its last commit', answers: { 200: Branch } },
+    async ({ db, storage, repo, params, wire }) => {
+      const branch = await loadBranch(storage, repo, params.branch)
+      const commit = await loadCommit(storage, repo, branch.sha)
+      return branchJson(branch, commitJson(commit, await findAuthors(db, commit), repo, wire), repo, wire)
+    },
+  ),
+  get(
+    '/repos/{owner}/{repo}/commits/{ref+}',
+    {
+      ...reads,
+      operation: 'repos/get-commit',
+      summary: 'A commit, by a branch, a tag or its own name',
+      answers: { 200: Commit },
+    },
+    async ({ db, storage, repo, params, wire }) => {
+      const commit = await loadCommit(storage, repo, params.ref)
+      return commitJson(commit, await findAuthors(db, commit), repo, wire)
+    },
+  ),
+])

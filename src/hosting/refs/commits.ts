@@ -1,0 +1,39 @@
+import { type CommitObject, findRef, listRefs, type Ref, readCommit, resolveCommit } from '#hosting/git/objects.ts'
+import type { Storage } from '#hosting/git/storage.ts'
+import { type Person, personColumns } from '#hosting/people/people.ts'
+import type { Repository } from '#hosting/repositories/repositories.ts'
+import { type Listed, type Queryable, type Slice, sql } from '#platform/database.ts'
+import { Refusal } from '#platform/errors.ts'
+import type { Authors } from './json.ts'
+
+export async function listBranches(storage: Storage, repo: Repository, { limit, offset }: Slice): Promise<Listed<Ref>> {
+  const refs = await listRefs(storage, repo.id, 'refs/heads/')
+  return { rows: refs.slice(offset, offset + limit), total: refs.length }
+}
+
+export async function loadBranch(storage: Storage, repo: Repository, name: string): Promise<Ref> {
+  const branch = await findRef(storage, repo.id, `refs/heads/${name}`)
+  if (!branch) throw new Refusal('missing', 'Branch not found')
+  return branch
+}
+
+/** By the name of a branch or a tag, or the first digits of its own. */
+export async function loadCommit(storage: Storage, repo: Repository, name: string): Promise<CommitObject> {
+  const sha = await resolveCommit(storage, repo.id, name)
+  if (sha) return readCommit(storage, repo.id, sha)
+  if (!(await listRefs(storage, repo.id, 'refs/')).length) throw new Refusal('conflict', 'Git Repository is empty.')
+  throw new Refusal('invalid', `No commit found for SHA: ${name}`)
+}
+
+/** The accounts that a commit's addresses are of: their own, or the one that reaches nobody, see authorOf. */
+export async function findAuthors(db: Queryable, { author, committer }: CommitObject): Promise<Authors> {
+  const addresses = [author.email, committer.email].map((email) => email.replaceAll('\0', '').toLowerCase())
+  const ids = addresses.map((address) => Number(/^(\d{1,15})\+[^@]*@users\.noreply\.localhost$/.exec(address)?.[1] ?? 0))
+  const people = await db.rows<Person & { address: string | null }>(sql`
+    select ${personColumns}, lower(a.email) as address from accounts a
+    where a.type = 'User' and (lower(a.email) = any(${addresses}) or a.id = any(${ids}))`)
+  const [first, second] = addresses.map((address, index) =>
+    people.find((person) => person.id === ids[index] || person.address === address),
+  )
+  return { author: first, committer: second }
+}

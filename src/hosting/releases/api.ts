@@ -1,0 +1,137 @@
+import { checkWritable, levelOf } from '#hosting/repositories/access.ts'
+import type { Repository } from '#hosting/repositories/repositories.ts'
+import { Nothing, NullableString } from '#hosting/wire.ts'
+import { created, del, get, group, paged, patch, post } from '#http/endpoint.ts'
+import type { Caller } from '#parts/authentication/authentication.ts'
+import { allows } from '#parts/authentication/permissions.ts'
+import { Type } from '#platform/schema.ts'
+import { ReleaseSchema, releaseJson } from './json.ts'
+import {
+  createRelease,
+  deleteRelease,
+  listReleases,
+  loadLatestRelease,
+  loadRelease,
+  loadReleaseByTag,
+  updateRelease,
+} from './releases.ts'
+
+const options = {
+  target_commitish: Type.String({ minLength: 1, maxLength: 255 }),
+  name: NullableString,
+  body: Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 125_000 }),
+  draft: Type.Boolean(),
+  prerelease: Type.Boolean(),
+  // Taken for clients that send it: the latest is always the one published last.
+  make_latest: Type.Unsafe<string>({ type: 'string', enum: ['true', 'false', 'legacy'] }),
+}
+const TagName = Type.String({ minLength: 1, maxLength: 255 })
+
+/** Who may publish a draft sees it, by a token that may do so too. */
+function seesDrafts({ access, private: hidden }: Repository, { token, may }: Caller) {
+  const allowed =
+    token?.kind === 'fine_grained' ? allows(token.permissions, 'contents:write') : may(hidden ? 'repo' : 'public_repo')
+  return access >= levelOf('push') && allowed
+}
+
+export const api = group('Releases', [
+  get(
+    '/repos/{owner}/{repo}/releases',
+    {
+      operation: 'repos/list-releases',
+      permission: 'contents:read',
+      summary: 'Releases, newest first; drafts for those who may publish them',
+      viewer: 'optional',
+      optional_scopes: ['public_repo', 'repo'],
+      list: true,
+      answers: { 200: Type.Array(ReleaseSchema) },
+    },
+    async ({ db, caller, repo, page, wire }) =>
+      paged(await listReleases(db, repo, seesDrafts(repo, caller), page), (release) => releaseJson(release, repo, wire)),
+  ),
+  post(
+    '/repos/{owner}/{repo}/releases',
+    {
+      operation: 'repos/create-release',
+      permission: 'contents:write',
+      summary: 'Publish a release, or prepare one as a draft; its tag is made when it is not there',
+      scopes: ['public_repo', 'repo'],
+      access: 'push',
+      body: Type.Object({ tag_name: TagName, ...Type.Partial(Type.Object(options)).properties }),
+      own_transaction: true,
+      answers: { 201: ReleaseSchema },
+    },
+    async ({ db, storage, repo, viewer, body, wire }) => {
+      checkWritable(repo)
+      return created(releaseJson(await createRelease(db, storage, repo, viewer, body), repo, wire))
+    },
+  ),
+  get(
+    '/repos/{owner}/{repo}/releases/latest',
+    {
+      operation: 'repos/get-latest-release',
+      permission: 'contents:read',
+      summary: 'The release that was published last and is no prerelease',
+      viewer: 'optional',
+      answers: { 200: ReleaseSchema },
+    },
+    async ({ db, repo, wire }) => releaseJson(await loadLatestRelease(db, repo), repo, wire),
+  ),
+  get(
+    '/repos/{owner}/{repo}/releases/tags/{tag+}',
+    {
+      operation: 'repos/get-release-by-tag',
+      permission: 'contents:read',
+      summary: 'The published release of a tag',
+      viewer: 'optional',
+      answers: { 200: ReleaseSchema },
+    },
+    async ({ db, repo, params, wire }) => releaseJson(await loadReleaseByTag(db, repo, params.tag), repo, wire),
+  ),
+  get(
+    '/repos/{owner}/{repo}/releases/{release_id}',
+    {
+      operation: 'repos/get-release',
+      permission: 'contents:read',
+      summary: 'A release',
+      viewer: 'optional',
+      optional_scopes: ['public_repo', 'repo'],
+      answers: { 200: ReleaseSchema },
+    },
+    async ({ db, caller, repo, params, wire }) =>
+      releaseJson(await loadRelease(db, repo, params.release_id, seesDrafts(repo, caller)), repo, wire),
+  ),
+  patch(
+    '/repos/{owner}/{repo}/releases/{release_id}',
+    {
+      operation: 'repos/update-release',
+      permission: 'contents:write',
+      summary: 'Change a release; a draft that becomes none is published',
+      scopes: ['public_repo', 'repo'],
+      access: 'push',
+      body: Type.Partial(Type.Object({ tag_name: TagName, ...options })),
+      own_transaction: true,
+      answers: { 200: ReleaseSchema },
+    },
+    async ({ db, storage, repo, viewer, params, body, wire }) => {
+      checkWritable(repo)
+      const release = await loadRelease(db, repo, params.release_id, true)
+      return releaseJson(await updateRelease(db, storage, repo, viewer, release, body), repo, wire)
+    },
+  ),
+  del(
+    '/repos/{owner}/{repo}/releases/{release_id}',
+    {
+      operation: 'repos/delete-release',
+      permission: 'contents:write',
+      summary: 'Delete a release; its tag stays',
+      scopes: ['public_repo', 'repo'],
+      access: 'push',
+      answers: { 204: Nothing },
+    },
+    async ({ db, repo, params }) => {
+      checkWritable(repo)
+      await deleteRelease(db, await loadRelease(db, repo, params.release_id, true))
+    },
+  ),
+])

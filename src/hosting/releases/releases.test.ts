@@ -1,0 +1,230 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Octokit } from '@octokit/rest'
+import { git } from '#hosting/git/git.ts'
+import { sql } from '#platform/database.ts'
+import { expect, type Forge, openForge } from '#test/forge.ts'
+import { loadReleases } from './releases.ts'
+
+const engine = '/repos/ada/engine'
+const inside = async (forge: Forge, id: number, ...args: string[]) =>
+  (await git(['-C', forge.belfry.storage.pathOf(id), '-c', 'user.name=x', '-c', 'user.email=x@x', ...args])).trim()
+
+async function openWithEngine() {
+  const forge = await openForge()
+  const ada = await forge.person('ada')
+  const { id } = await ada.owns('engine', { auto_init: true })
+  const main = await inside(forge, id, 'rev-parse', 'main')
+  const tags = () => inside(forge, id, 'for-each-ref', '--format=%(refname:short) %(objectname)', 'refs/tags')
+  const events = async () =>
+    (
+      await forge.belfry.db.rows<{ type: string; what: string }>(sql`
+        select type, coalesce(payload->>'ref', payload->>'release_id') as what from events where repo_id = ${id} order by id offset 2`)
+    ).map(({ type, what }) => `${type} ${what}`)
+  return Object.assign(forge, { ada, id: id as number, main, tags, events })
+}
+
+test('octokit publishes, finds, changes and deletes a release', async () => {
+  await using forge = await openWithEngine()
+  const { repos } = new Octokit({ baseUrl: `${forge.web}/api/v3`, auth: forge.ada.token })
+  const repo = { owner: 'ada', repo: 'engine' }
+  const made = await repos.createRelease({ ...repo, tag_name: 'v1/ü', name: 'One', body: '*first*', make_latest: 'true' })
+  assert.equal(made.status, 201)
+  const { id } = made.data
+  const url = `${forge.web}/api/v3${engine}/releases/${id}`
+  assert.equal(made.headers.location, url)
+  assert.partialDeepStrictEqual(made.data, {
+    url,
+    html_url: `${forge.web}/ada/engine/releases/tag/v1/%C3%BC`,
+    assets_url: `${url}/assets`,
+    upload_url: `${url}/assets{?name,label}`,
+    tarball_url: `${forge.web}/api/v3${engine}/tarball/v1/%C3%BC`,
+    tag_name: 'v1/ü',
+    target_commitish: 'main',
+    name: 'One',
+    body: '*first*',
+    draft: false,
+    prerelease: false,
+    created_at: '2026-02-03T04:05:06Z',
+    published_at: '2026-02-03T04:05:06Z',
+    author: { login: 'ada' },
+    assets: [],
+  })
+  assert.equal(await forge.tags(), `v1/ü ${forge.main}`)
+  const refs = await forge.belfry.db.rows(sql`select sha from refs where repo_id = ${forge.id} and name = 'refs/tags/v1/ü'`)
+  assert.deepEqual(refs, [{ sha: forge.main }])
+  assert.deepEqual(await forge.events(), ['CreateEvent v1/ü', `ReleaseEvent ${id}`])
+  assert.deepEqual((await repos.getRelease({ ...repo, release_id: id })).data, made.data)
+  assert.deepEqual((await repos.getReleaseByTag({ ...repo, tag: 'v1/ü' })).data, made.data)
+  assert.deepEqual((await repos.getLatestRelease(repo)).data, made.data)
+  assert.deepEqual((await repos.listReleases(repo)).data, [made.data])
+  const changed = await repos.updateRelease({ ...repo, release_id: id, name: 'First', prerelease: true })
+  assert.partialDeepStrictEqual(changed.data, { name: 'First', body: '*first*', prerelease: true, tag_name: 'v1/ü' })
+  assert.equal((await repos.deleteRelease({ ...repo, release_id: id })).status, 204)
+  await assert.rejects(repos.getRelease({ ...repo, release_id: id }), { status: 404 })
+  assert.equal(await forge.tags(), `v1/ü ${forge.main}`, 'the tag stays')
+  assert.equal((await forge.events()).length, 2, 'neither a change nor an end is an event')
+})
+
+test('a draft is seen by those who may publish it, and publishing it makes the tag', async () => {
+  await using forge = await openWithEngine()
+  const { ada } = forge
+  const ben = await forge.person('ben')
+  const draft = await expect(201, await ada.post(`${engine}/releases`, { tag_name: 'v1', draft: true, target_commitish: 'nope' }))
+  assert.partialDeepStrictEqual(draft, { draft: true, published_at: null, tarball_url: null, target_commitish: 'nope' })
+  const one = `${engine}/releases/${draft.id}`
+  for (const who of [forge.nobody, ben, await forge.tokenFor('ada', ['gist'])]) {
+    assert.equal((await who.get(one)).status, 404)
+    assert.deepEqual(await who.read(`${engine}/releases`), [])
+  }
+  assert.equal((await ada.read(`${engine}/releases`)).length, 1)
+  for (const path of ['latest', 'tags/v1']) assert.equal((await ada.get(`${engine}/releases/${path}`)).status, 404)
+  assert.deepEqual([await forge.tags(), await forge.events()], ['', []])
+  const invalid = await expect(422, await ada.patch(one, { draft: false }))
+  assert.partialDeepStrictEqual(invalid.errors, [{ resource: 'Release', code: 'invalid', field: 'target_commitish' }])
+  assert.equal((await ada.read(one)).draft, true)
+  forge.clock.advance(60_000)
+  const published = await expect(200, await ada.patch(one, { draft: false, target_commitish: forge.main }))
+  assert.partialDeepStrictEqual(published, {
+    draft: false,
+    created_at: '2026-02-03T04:05:06Z',
+    published_at: '2026-02-03T04:06:06Z',
+  })
+  assert.equal(await forge.tags(), `v1 ${forge.main}`)
+  await expect(200, await ada.patch(one, { draft: false, body: 'more' }))
+  assert.deepEqual(await forge.events(), ['CreateEvent v1', `ReleaseEvent ${draft.id}`])
+  await forge.nobody.read(one)
+})
+
+test('a release of a tag that is there leaves it alone, also an annotated one', async () => {
+  await using forge = await openWithEngine()
+  await inside(forge, forge.id, 'tag', '-a', '-m', 'note', 'v1', 'main')
+  const before = await forge.tags()
+  const { id } = await expect(201, await forge.ada.post(`${engine}/releases`, { tag_name: 'v1', target_commitish: 'anything' }))
+  assert.equal(await forge.tags(), before)
+  assert.deepEqual(await forge.events(), [`ReleaseEvent ${id}`])
+})
+
+test('a tag has one published release, however many ask at once', async () => {
+  await using forge = await openWithEngine()
+  const { ada } = forge
+  const answers = await Promise.all(Array.from({ length: 6 }, () => ada.post(`${engine}/releases`, { tag_name: 'v1' })))
+  assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 422, 422, 422, 422, 422])
+  const [release] = await ada.read(`${engine}/releases`)
+  assert.deepEqual(await forge.events(), ['CreateEvent v1', `ReleaseEvent ${release.id}`])
+  const taken = await expect(422, await ada.post(`${engine}/releases`, { tag_name: 'v1' }))
+  assert.partialDeepStrictEqual(taken.errors, [{ code: 'already_exists', field: 'tag_name' }])
+  const draft = await expect(201, await ada.post(`${engine}/releases`, { tag_name: 'v1', draft: true }))
+  assert.equal((await ada.patch(`${engine}/releases/${draft.id}`, { draft: false })).status, 422)
+  const other = await expect(200, await ada.patch(`${engine}/releases/${draft.id}`, { draft: false, tag_name: 'v2' }))
+  assert.equal((await ada.patch(`${engine}/releases/${other.id}`, { tag_name: 'v1' })).status, 422)
+  assert.equal((await expect(200, await ada.patch(`${engine}/releases/${other.id}`, { tag_name: 'v3' }))).tag_name, 'v3')
+  assert.match(await forge.tags(), /^v1 .*\nv2 .*\nv3 /)
+})
+
+test('a draft that many publish at once is published once', async () => {
+  await using forge = await openWithEngine()
+  const { id } = await expect(201, await forge.ada.post(`${engine}/releases`, { tag_name: 'v1', draft: true }))
+  const publish = () => forge.ada.patch(`${engine}/releases/${id}`, { draft: false })
+  for (const { status } of await Promise.all(Array.from({ length: 6 }, publish))) assert.equal(status, 200)
+  assert.deepEqual(await forge.events(), ['CreateEvent v1', `ReleaseEvent ${id}`])
+})
+
+test('the latest release is the one published last that is no prerelease', async () => {
+  await using forge = await openWithEngine()
+  const make = async (tag_name: string, more = {}) => {
+    forge.clock.advance(1000)
+    return expect(201, await forge.ada.post(`${engine}/releases`, { tag_name, ...more }))
+  }
+  const waiting = await make('v9', { draft: true })
+  await make('v1')
+  await make('v2')
+  await make('v3', { prerelease: true })
+  const latest = async () => (await forge.nobody.read(`${engine}/releases/latest`)).tag_name
+  assert.equal(await latest(), 'v2')
+  const shown = await forge.nobody.read(`${engine}/releases?per_page=2`)
+  assert.deepEqual(
+    shown.map((release: { tag_name: string }) => release.tag_name),
+    ['v3', 'v2'],
+  )
+  assert.match((await forge.nobody.get(`${engine}/releases?per_page=2`)).headers.get('link') ?? '', /page=2>; rel="last"/)
+  forge.clock.advance(1000)
+  await expect(200, await forge.ada.patch(`${engine}/releases/${waiting.id}`, { draft: false }))
+  assert.equal(await latest(), 'v9')
+})
+
+test('what cannot be released is refused, and nothing is left of it', async () => {
+  await using forge = await openWithEngine()
+  const make = (body: Record<string, unknown>) => forge.ada.post(`${engine}/releases`, body)
+  for (const tag_name of [
+    '',
+    'a b',
+    'a..b',
+    '-\n',
+    'x.lock',
+    '/x',
+    'x/',
+    '.x',
+    'a~1',
+    '\ud800',
+    'x'.repeat(300),
+    7,
+    null,
+    undefined,
+  ]) {
+    assert.equal((await make({ tag_name })).status, 422, String(tag_name))
+    assert.equal((await make({ tag_name, draft: true })).status, 422, String(tag_name))
+  }
+  for (const target_commitish of ['nope', 'main~0', '--all', 'f'.repeat(40), '\ud800']) {
+    assert.equal((await make({ tag_name: 'v1', target_commitish })).status, 422, target_commitish)
+  }
+  for (const wrong of [{ name: 7 }, { body: [] }, { draft: 'yes' }, { prerelease: null }, { make_latest: true }]) {
+    assert.equal((await make({ tag_name: 'v1', ...wrong })).status, 422, JSON.stringify(wrong))
+  }
+  await expect(201, await make({ tag_name: 'a' }))
+  assert.ok([409, 422].includes((await make({ tag_name: 'a/b' })).status), 'a name below that of a tag is taken')
+  assert.deepEqual((await forge.events()).length, 2)
+  assert.equal((await forge.ada.read(`${engine}/releases`)).length, 1)
+  const empty = await forge.ada.owns('empty')
+  assert.equal((await forge.ada.post('/repos/ada/empty/releases', { tag_name: 'v1' })).status, 422)
+  await expect(201, await forge.ada.post('/repos/ada/empty/releases', { tag_name: 'v1', draft: true }))
+  assert.equal((await forge.ada.read(`/repositories/${empty.id}/releases`)).length, 1)
+  assert.deepEqual(
+    forge.logged.filter((line) => /"level":(50|60)/.test(line)),
+    [],
+  )
+})
+
+test('releases are made by those who may push, and are their repository’s alone', async () => {
+  await using forge = await openWithEngine()
+  const { ada } = forge
+  const ben = await forge.person('ben')
+  const { id } = await expect(201, await ada.post(`${engine}/releases`, { tag_name: 'v1' }))
+  await ben.owns('engine')
+  for (const [who, status] of [
+    [forge.nobody, 401],
+    [ben, 403],
+    [await forge.tokenFor('ada', ['gist']), 403],
+  ] as const) {
+    assert.equal((await who.post(`${engine}/releases`, { tag_name: 'v2' })).status, status)
+    assert.equal((await who.patch(`${engine}/releases/${id}`, { name: 'x' })).status, status)
+    assert.equal((await who.delete(`${engine}/releases/${id}`)).status, status)
+  }
+  assert.equal((await ben.get(`/repos/ben/engine/releases/${id}`)).status, 404)
+  assert.equal((await ben.patch(`/repos/ben/engine/releases/${id}`, { name: 'x' })).status, 404)
+  assert.equal((await ben.delete(`/repos/ben/engine/releases/${id}`)).status, 404)
+  await expect(200, await ada.patch(engine, { archived: true }))
+  assert.equal((await ada.post(`${engine}/releases`, { tag_name: 'v2' })).status, 403)
+  assert.equal((await ada.patch(`${engine}/releases/${id}`, { name: 'x' })).status, 403)
+  assert.equal((await ada.delete(`${engine}/releases/${id}`)).status, 403)
+  await expect(200, await ada.patch(engine, { archived: false, private: true }))
+  for (const path of ['', '/latest', `/${id}`, '/tags/v1']) assert.equal((await ben.get(`${engine}/releases${path}`)).status, 404)
+})
+
+test('releases are read many at once', async () => {
+  await using forge = await openWithEngine()
+  const ids: number[] = []
+  for (const tag_name of ['v1', 'v2']) ids.push((await expect(201, await forge.ada.post(`${engine}/releases`, { tag_name }))).id)
+  const loaded = await loadReleases(forge.belfry.db, [...ids, 999])
+  assert.deepEqual(loaded.map(({ tag_name, author_login }) => `${tag_name} ${author_login}`).sort(), ['v1 ada', 'v2 ada'])
+})

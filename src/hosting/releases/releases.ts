@@ -1,0 +1,194 @@
+import { record } from '#activity/log.ts'
+import { findRef, isRefName, noObject, resolveCommit } from '#hosting/git/objects.ts'
+import type { Storage } from '#hosting/git/storage.ts'
+import type { Account } from '#hosting/people/people.ts'
+import { catchUp, pushRefs } from '#hosting/pushes/pushes.ts'
+import type { Repository } from '#hosting/repositories/repositories.ts'
+import {
+  codeOf,
+  type Database,
+  type Listed,
+  listed,
+  type Queryable,
+  type Slice,
+  type Sql,
+  sql,
+  type Transaction,
+} from '#platform/database.ts'
+import { invalid, missing, Refusal } from '#platform/errors.ts'
+
+export interface Release {
+  id: number
+  repo_id: number
+  author_id: number
+  author_login: string
+  author_type: Account['type']
+  author_site_admin: boolean
+  tag_name: string
+  target_commitish: string
+  name: string | null
+  body: string | null
+  draft: boolean
+  prerelease: boolean
+  created_at: Date
+  published_at: Date | null
+}
+
+const columns = sql`e.*, a.login as author_login, a.type as author_type, a.site_admin as author_site_admin`
+const source = sql`releases e join accounts a on a.id = e.author_id`
+
+/** Releases by id, whoever asks: for what shows them in passing. */
+export function loadReleases(db: Queryable, ids: number[]): Promise<Release[]> {
+  return db.rows(sql`select ${columns} from ${source} where e.id = any(${ids})`)
+}
+
+/** Newest first. A draft is there only for those who may publish it. */
+export function listReleases(db: Queryable, repo: Repository, sees_drafts: boolean, slice: Slice): Promise<Listed<Release>> {
+  const seen = sql`${source} where e.repo_id = ${repo.id} and (not e.draft or ${sees_drafts}::boolean)`
+  return listed(db, { columns, source: seen, order: sql`e.created_at desc, e.id desc` }, slice)
+}
+
+export function loadRelease(db: Queryable, repo: Repository, id: number, sees_drafts: boolean): Promise<Release> {
+  return one(db, sql`e.repo_id = ${repo.id} and e.id = ${id} and (not e.draft or ${sees_drafts}::boolean)`)
+}
+
+export function loadReleaseByTag(db: Queryable, repo: Repository, tag_name: string): Promise<Release> {
+  return one(db, sql`e.repo_id = ${repo.id} and e.tag_name = ${tag_name} and not e.draft`)
+}
+
+export function loadLatestRelease(db: Queryable, repo: Repository): Promise<Release> {
+  return one(db, sql`e.repo_id = ${repo.id} and not e.draft and not e.prerelease order by e.published_at desc, e.id desc limit 1`)
+}
+
+async function one(db: Queryable, condition: Sql): Promise<Release> {
+  const found = await db.first<Release>(sql`select ${columns} from ${source} where ${condition}`)
+  if (!found) throw missing()
+  return found
+}
+
+export interface ReleaseChanges {
+  tag_name?: string
+  target_commitish?: string
+  name?: string | null
+  body?: string | null
+  draft?: boolean
+  prerelease?: boolean
+}
+
+export async function createRelease(
+  db: Database,
+  storage: Storage,
+  repo: Repository,
+  author: Account,
+  wanted: ReleaseChanges & { tag_name: string },
+): Promise<Release> {
+  const { tag_name, target_commitish = repo.default_branch, draft = false } = wanted
+  checkTagName(tag_name)
+  if (!draft) await settleTag(db, storage, repo, author, { tag_name, target_commitish })
+  return db.transaction(async (transaction) => {
+    const { id } = await write(
+      transaction,
+      sql`
+      insert into releases (repo_id, author_id, tag_name, target_commitish, name, body, draft, prerelease, created_at, published_at)
+      values (${repo.id}, ${author.id}, ${tag_name}, ${target_commitish}, ${wanted.name ?? null}, ${wanted.body ?? null}, ${draft},
+        ${wanted.prerelease ?? false}, ${transaction.now}, ${draft ? null : transaction.now})
+      returning id`,
+    )
+    if (!draft) await recordPublished(transaction, author, repo, id)
+    return one(transaction, sql`e.id = ${id}`)
+  })
+}
+
+/** Changes what is named, and leaves the rest. A draft that becomes none is published at this moment. */
+export async function updateRelease(
+  db: Database,
+  storage: Storage,
+  repo: Repository,
+  editor: Account,
+  release: Release,
+  changes: ReleaseChanges,
+): Promise<Release> {
+  const wanted = { ...release, ...changes }
+  checkTagName(wanted.tag_name)
+  const settles = needsTag(release, wanted)
+  if (settles) await settleTag(db, storage, repo, editor, { ...wanted, id: release.id })
+  return db.transaction(async (transaction) => {
+    const held = await transaction.first<Release>(
+      sql`select * from releases where id = ${release.id} and repo_id = ${repo.id} for update`,
+    )
+    if (!held) throw missing()
+    const next = { ...held, ...changes }
+    // Changed by somebody else since its tag was seen to.
+    if (needsTag(held, next) && !(settles && next.tag_name === wanted.tag_name)) {
+      throw new Refusal('conflict', 'The release was changed at the same moment. Please try again.')
+    }
+    const published_at = next.draft ? null : held.draft ? transaction.now : held.published_at
+    await write(
+      transaction,
+      sql`
+      update releases set tag_name = ${next.tag_name}, target_commitish = ${next.target_commitish}, name = ${next.name},
+        body = ${next.body}, draft = ${next.draft}, prerelease = ${next.prerelease}, published_at = ${published_at}
+      where id = ${held.id} returning id`,
+    )
+    if (held.draft && !next.draft) await recordPublished(transaction, editor, repo, held.id)
+    return one(transaction, sql`e.id = ${held.id}`)
+  })
+}
+
+const needsTag = (before: Release, after: Release) => !after.draft && (before.draft || before.tag_name !== after.tag_name)
+
+/** Its tag stays. */
+export async function deleteRelease(db: Transaction, { id }: Release) {
+  const { rowCount } = await db.query(sql`delete from releases where id = ${id}`)
+  if (!rowCount) throw missing()
+}
+
+function checkTagName(tag_name: string) {
+  if (isRefName(`refs/tags/${tag_name}`)) return
+  throw invalid({ resource: 'Release', code: 'invalid', field: 'tag_name', message: 'tag_name is not a valid tag' })
+}
+
+/** Makes the tag of a release where there is none yet, unless the name is another release's. */
+async function settleTag(
+  db: Database,
+  storage: Storage,
+  repo: Repository,
+  pusher: Account,
+  { id = 0, tag_name, target_commitish }: { id?: number; tag_name: string; target_commitish: string },
+) {
+  const taken = await db.query(sql`
+    select from releases where repo_id = ${repo.id} and tag_name = ${tag_name} and not draft and id <> ${id}`)
+  if (taken.rowCount) throw tagTaken()
+  const ref = `refs/tags/${tag_name}`
+  if (!(await findRef(storage, repo.id, ref))) await makeTag(db, storage, repo, pusher, ref, target_commitish)
+  // Whoever made it may not be done: its event comes before the release's.
+  const made = await findRef(storage, repo.id, ref)
+  if (made) await catchUp(db, storage, repo, [{ ref, before: made.sha, after: made.sha }])
+}
+
+async function makeTag(db: Database, storage: Storage, repo: Repository, pusher: Account, ref: string, target_commitish: string) {
+  const target = await resolveCommit(storage, repo.id, target_commitish)
+  if (!target) throw invalid({ resource: 'Release', code: 'invalid', field: 'target_commitish' })
+  try {
+    await pushRefs(db, storage, repo, pusher, [{ ref, before: noObject, after: target }])
+  } catch (error) {
+    // Somebody else made it in the meantime: it is there, and that is all that was wanted.
+    if (!(await findRef(storage, repo.id, ref))) throw error
+  }
+}
+
+async function recordPublished(db: Transaction, publisher: Account, repo: Repository, release_id: number) {
+  await record(db, publisher, repo, { type: 'ReleaseEvent', payload: { action: 'published', release_id } })
+}
+
+async function write(db: Transaction, statement: Sql): Promise<{ id: number }> {
+  try {
+    const row = await db.first<{ id: number }>(statement)
+    if (!row) throw missing()
+    return row
+  } catch (error) {
+    throw codeOf(error) === '23505' ? tagTaken() : error
+  }
+}
+
+const tagTaken = () => invalid({ resource: 'Release', code: 'already_exists', field: 'tag_name' })
