@@ -1,4 +1,5 @@
-import { mkdirSync } from 'node:fs'
+import assert from 'node:assert/strict'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { chromium, type Page } from 'playwright-core'
 
@@ -37,4 +38,23 @@ export async function openBrowser(): Promise<Browser> {
     },
     [Symbol.asyncDispose]: () => browser.close(),
   }
+}
+
+const axe = readFileSync(join(import.meta.dirname, '../node_modules/axe-core/axe.min.js'), 'utf8')
+
+/** No serious fault for people who use a reader or a keyboard, in light and in dark; and nothing is wider than a telephone. */
+export async function check(page: Page) {
+  for (const colorScheme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme })
+    await page.evaluate(axe)
+    const faults = await page.evaluate(`axe.run().then(({ violations }) => violations
+      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+      .map(({ id, nodes }) => id + ' ' + nodes.map(({ html }) => html).join(' ')))`)
+    assert.deepEqual(faults, [], `${page.url()} in ${colorScheme}`)
+  }
+  const wide = page.viewportSize() ?? { width: 1280, height: 900 }
+  await page.setViewportSize({ width: 390, height: 844 })
+  const width = await page.evaluate('document.documentElement.scrollWidth')
+  await page.setViewportSize(wide)
+  assert.equal(width, 390, `${page.url()} fits a telephone`)
 }

@@ -100,7 +100,7 @@ export function openCalls(app: FastifyInstance, belfry: Belfry, variant: Variant
     if (reads && reply.statusCode === 200 && typeof payload === 'string') {
       const etag = (reply.getHeader('ETag') as string | undefined) ?? etagOf(payload)
       reply.header('ETag', etag)
-      if (isFresh(request.headers, etag, reply.getHeader('Last-Modified') as string | undefined)) {
+      if (isFresh(request.headers, etag)) {
         reply.code(304).removeHeader('Content-Type').removeHeader('Content-Length')
         payload = null
       }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openForge } from '#test/forge.ts'
-import { isFresh, lastModifiedOf } from './conditional.ts'
+import { isUnchanged, lastModifiedOf } from './conditional.ts'
 
 test('a GET with the ETag it gave is 304 with no body, on both variants', async () => {
   await using forge = await openForge()
@@ -50,8 +50,15 @@ test('a date sent within the second of a change is the second before: another ch
   const change = new Date('2026-01-01T00:00:10.200Z')
   assert.equal(lastModifiedOf(change, new Date('2026-01-01T00:00:10.900Z')), 'Thu, 01 Jan 2026 00:00:09 GMT')
   assert.equal(lastModifiedOf(change, new Date('2026-01-01T00:00:11.000Z')), 'Thu, 01 Jan 2026 00:00:10 GMT')
-  const later = lastModifiedOf(new Date('2026-01-01T00:00:10.800Z'), new Date('2026-01-01T00:00:12Z'))
-  assert.equal(isFresh({ 'if-modified-since': 'Thu, 01 Jan 2026 00:00:09 GMT' }, undefined, later), false)
+  const asked = { 'if-modified-since': 'Thu, 01 Jan 2026 00:00:09 GMT' }
+  assert.equal(isUnchanged(asked, new Date('2026-01-01T00:00:10.800Z'), new Date('2026-01-01T00:00:12Z')), false)
+})
+
+test('within the second of a change nobody is told that there was none, though the date is that of the change before', () => {
+  const asked = { 'if-modified-since': 'Thu, 01 Jan 2026 00:00:10 GMT' }
+  assert.equal(isUnchanged(asked, new Date('2026-01-01T00:00:10.500Z'), new Date('2026-01-01T00:00:11.100Z')), true)
+  assert.equal(isUnchanged(asked, new Date('2026-01-01T00:00:11.200Z'), new Date('2026-01-01T00:00:11.300Z')), false)
+  assert.equal(isUnchanged(asked, new Date('2026-01-01T00:00:11.200Z'), new Date('2026-01-01T00:00:12.000Z')), false)
 })
 
 test('HEAD answers every GET with its headers and no body', async () => {

@@ -3,7 +3,7 @@ import type { Belfry } from '#belfry.ts'
 import { forbidden } from '#platform/errors.ts'
 import type { Memory } from '#platform/memory.ts'
 import type { Call, Readmit } from './call.ts'
-import { etagOf, isFresh, lastModifiedOf } from './conditional.ts'
+import { etagOf, isFresh, isUnchanged, lastModifiedOf } from './conditional.ts'
 import { Answer, type BaseContext, type Endpoint, type Revalidate } from './endpoint.ts'
 import { readQuery } from './input.ts'
 import { linkHeader, readPage, usualPages } from './paging.ts'
@@ -43,7 +43,7 @@ export async function serve(resources: Resources, endpoint: Endpoint, request: F
   const fleeting = request.url.includes('after=')
   const { body, headers, status } = await (fleeting ? load() : resources.answers.recall(keyOf(request), load))
   reply.headers(headers)
-  if (isFresh(request.headers, headers.ETag, undefined)) return reply.code(304).send()
+  if (isFresh(request.headers, headers.ETag)) return reply.code(304).send()
   return reply.code(status).type('application/json; charset=utf-8').send(body)
 }
 
@@ -74,9 +74,10 @@ async function answer(resources: Resources, endpoint: Endpoint, request: Fastify
   const { body, status, headers, total, changed_at } = result instanceof Answer ? result : new Answer(result, {})
   const address = `${request.call.wire.api}${request.url.slice(request.call.variant.prefix.length).split('?')[0]}`
   const link = total !== undefined && linkHeader(address, search, context.page, total)
+  const had = changed_at && endpoint.method === 'GET' && isUnchanged(request.headers, changed_at, db.now)
   return {
-    body,
-    status: status ?? Number(Object.keys(endpoint.answers)[0]),
+    body: had ? undefined : body,
+    status: had ? 304 : (status ?? Number(Object.keys(endpoint.answers)[0])),
     headers: {
       ...headers,
       ...(link && { Link: link }),
@@ -115,7 +116,7 @@ function revalidator({ headers }: FastifyRequest, reply: FastifyReply): Revalida
   return (key, make) => {
     const etag = etagOf(key)
     reply.header('ETag', etag)
-    return isFresh(headers, etag, undefined) ? new Answer<never>(undefined as never, { status: 304 }) : make()
+    return isFresh(headers, etag) ? new Answer<never>(undefined as never, { status: 304 }) : make()
   }
 }
 

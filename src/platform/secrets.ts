@@ -8,8 +8,21 @@ const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
  * A new token: a prefix that scanners recognise, 30 random characters, and 6 that check them.
  * The check is for people and scanners; we never refuse by it.
  */
-export function newToken(prefix: 'bfp_' | 'bff_' | 'bfo_') {
-  const body = randomText(30)
+export function newToken(prefix: Prefix) {
+  return spell(prefix, randomText(30))
+}
+
+type Prefix = 'bfp_' | 'bff_' | 'bfo_' | 'bfd_'
+
+/** The token that follows from these bytes: the same every time, and stored nowhere. */
+export function tokenFrom(prefix: Prefix, bytes: Buffer) {
+  let number = BigInt(`0x${bytes.toString('hex')}`)
+  let body = ''
+  for (; body.length < 30; number /= 62n) body += alphabet[Number(number % 62n)]
+  return spell(prefix, body)
+}
+
+function spell(prefix: Prefix, body: string) {
   return `${prefix}${body}${base62(crc32(body)).padStart(6, '0')}`
 }
 

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
 import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { StartError } from './errors.ts'
@@ -27,6 +27,11 @@ export class Vault {
     const decipher = createDecipheriv('aes-256-gcm', this.#key, sealed.subarray(0, 12)).setAAD(Buffer.from(context))
     decipher.setAuthTag(sealed.subarray(-16))
     return Buffer.concat([decipher.update(sealed.subarray(12, -16)), decipher.final()]).toString('utf8')
+  }
+
+  /** A secret that follows from the key and `context`, so that it need not be stored (HMAC-SHA-256). */
+  derive(context: string): Buffer {
+    return createHmac('sha256', this.#key).update(`derive ${context}`).digest()
   }
 }
 

@@ -12,7 +12,8 @@ export interface Signed {
   csrf: string
 }
 
-export function sendPage(reply: FastifyReply, title: string, body: Html, status = 200, signed?: Signed) {
+/** `feed` is where the same is told to feed readers. */
+export function sendPage(reply: FastifyReply, title: string, body: Html, status = 200, signed?: Signed, feed?: string) {
   return reply
     .code(status)
     .headers({
@@ -23,10 +24,10 @@ export function sendPage(reply: FastifyReply, title: string, body: Html, status 
       'Cache-Control': 'no-store',
     })
     .type('text/html; charset=utf-8')
-    .send(layout(title, body, signed).text)
+    .send(layout(title, body, signed, feed).text)
 }
 
-function layout(title: string, body: Html, signed: Signed | undefined) {
+function layout(title: string, body: Html, signed: Signed | undefined, feed: string | undefined) {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -34,7 +35,11 @@ function layout(title: string, body: Html, signed: Signed | undefined) {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title} · Belfry</title>
 <link rel="stylesheet" href="/assets/belfry.css">
-<link rel="icon" href="/assets/belfry.svg" type="image/svg+xml">
+<link rel="icon" href="/assets/belfry.svg" type="image/svg+xml">${
+    feed !== undefined &&
+    html`
+<link rel="alternate" type="application/atom+xml" href="${feed}">`
+  }
 </head>
 <body>
 <header class="top"><a href="/" class="brand"><img src="/assets/belfry.svg" alt="" width="20" height="20"> Belfry</a> <a href="/docs">API reference</a>

@@ -30,7 +30,7 @@ export interface Visit {
 export type SignedIn = Visit & { visitor: Account; session: Session }
 
 /** What a handler gives: a page, or somewhere else to go. */
-export type Outcome = { title: string; body: Html; status?: number } | { to: string }
+export type Outcome = { title: string; body: Html; status?: number; feed?: string } | { to: string }
 
 export interface PageRoute {
   method: 'GET' | 'POST'
@@ -69,24 +69,28 @@ export function mountPages(listener: FastifyInstance, belfry: Belfry, routes: Pa
       { parseAs: 'string' },
       async (_: FastifyRequest, text: string) => text,
     )
-    for (const { method, path, signed_in, handler } of routes) {
+    for (const route of routes) {
       app.route({
-        method,
-        url: path,
-        handler: async (request, reply) => {
-          const visit = await openVisit(belfry, request, reply)
-          try {
-            if (method === 'POST') checkForm(visit)
-            if (signed_in && !visit.visitor) return send(visit, { to: `/login?return_to=${encodeURIComponent(request.url)}` })
-            return send(visit, await (handler as Handler<Visit>)(visit))
-          } catch (error) {
-            if (error instanceof Refusal) return send(visit, describeRefusal(error))
-            throw error
-          }
-        },
+        method: route.method,
+        url: route.path,
+        handler: (request, reply) => servePage(belfry, route, request, reply),
       })
     }
   })
+}
+
+/** For an address that is a page to some who ask, and something else to others. */
+export async function servePage(belfry: Belfry, route: PageRoute, request: FastifyRequest, reply: FastifyReply) {
+  const { method, signed_in, handler } = route
+  const visit = await openVisit(belfry, request, reply)
+  try {
+    if (method === 'POST') checkForm(visit)
+    if (signed_in && !visit.visitor) return send(visit, { to: `/login?return_to=${encodeURIComponent(request.url)}` })
+    return send(visit, await (handler as Handler<Visit>)(visit))
+  } catch (error) {
+    if (error instanceof Refusal) return send(visit, describeRefusal(error))
+    throw error
+  }
 }
 
 async function openVisit(belfry: Belfry, request: FastifyRequest, reply: FastifyReply): Promise<Visit> {
@@ -135,7 +139,8 @@ function checkForm({ form, csrf, request, belfry }: Visit) {
 
 function send({ reply, visitor, csrf }: Visit, outcome: Outcome) {
   if ('to' in outcome) return reply.code(303).header('Cache-Control', 'no-store').header('Location', outcome.to).send()
-  return sendPage(reply, outcome.title, outcome.body, outcome.status, visitor ? { visitor, csrf } : undefined)
+  const { title, body, status, feed } = outcome
+  return sendPage(reply, title, body, status, visitor ? { visitor, csrf } : undefined, feed)
 }
 
 const statuses: Partial<Record<Refusal['reason'], number>> = { forbidden: 403, missing: 404, invalid: 422, rate_limited: 429 }

@@ -9,6 +9,7 @@ const places: [path: string, title: string][] = [
   ['/settings/applications', 'Authorized applications'],
   ['/settings/tokens', 'Personal tokens'],
   ['/settings/tokens/fine-grained', 'Fine-grained tokens'],
+  ['/settings/feeds', 'Feed keys'],
   ['/settings/developers', 'My OAuth applications'],
 ]
 

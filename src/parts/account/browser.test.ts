@@ -1,30 +1,9 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import { Secret, TOTP } from 'otpauth'
 import type { Page } from 'playwright-core'
-import { openBrowser } from '#test/browser.ts'
+import { check, openBrowser } from '#test/browser.ts'
 import { openForge } from '#test/forge.ts'
-
-const axe = readFileSync(join(import.meta.dirname, '../../../node_modules/axe-core/axe.min.js'), 'utf8')
-
-/** No serious fault for people who use a reader or a keyboard, in light and in dark; and nothing is wider than a telephone. */
-async function check(page: Page) {
-  for (const colorScheme of ['dark', 'light'] as const) {
-    await page.emulateMedia({ colorScheme })
-    await page.evaluate(axe)
-    const faults = await page.evaluate(`axe.run().then(({ violations }) => violations
-      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-      .map(({ id, nodes }) => id + ' ' + nodes.map(({ html }) => html).join(' ')))`)
-    assert.deepEqual(faults, [], `${page.url()} in ${colorScheme}`)
-  }
-  const wide = page.viewportSize() ?? { width: 1280, height: 900 }
-  await page.setViewportSize({ width: 390, height: 844 })
-  const width = await page.evaluate('document.documentElement.scrollWidth')
-  await page.setViewportSize(wide)
-  assert.equal(width, 390, `${page.url()} fits a telephone`)
-}
 
 test('a person signs up, turns two-factor on, and signs in with it', async () => {
   await using forge = await openForge()

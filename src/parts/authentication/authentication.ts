@@ -24,6 +24,8 @@ export interface TokenFacts {
 export interface Caller extends Sight {
   user: Account | null
   via: 'nothing' | 'token' | 'password'
+  /** Whether it came as a name and a password, be that one or a token in its place. */
+  basic: boolean
   token: TokenFacts | null
   /** The token's scopes as they are shown; null for callers without any. */
   scopes: readonly string[] | null
@@ -33,6 +35,7 @@ export interface Caller extends Sight {
 export const anonymous: Caller = {
   user: null,
   via: 'nothing',
+  basic: false,
   token: null,
   scopes: null,
   viewer_id: null,
@@ -82,7 +85,7 @@ export class Authenticator {
       case 'bearer':
         return this.#byToken(value)
       case 'basic':
-        return this.#byBasic(readPair(value), credentials)
+        return { ...(await this.#byBasic(readPair(value), credentials)), basic: true }
       default:
         throw badCredentials()
     }
@@ -168,6 +171,7 @@ async function loadTokenCaller(db: Database, key: Buffer): Promise<Caller | unde
   return {
     user,
     via: 'token',
+    basic: false,
     token: { id: token_id, kind, application_id, client_id, permissions: permissions ?? {}, expires_at },
     scopes: fine ? null : scopes,
     viewer_id: user.id,

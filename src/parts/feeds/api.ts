@@ -1,0 +1,96 @@
+import type { Belfry } from '#belfry.ts'
+import { listOrganizations } from '#hosting/organizations/organizations.ts'
+import type { Account } from '#hosting/people/people.ts'
+import { Nothing } from '#hosting/wire.ts'
+import { created, del, type Group, get, group, paged, post } from '#http/endpoint.ts'
+import type { Caller } from '#parts/authentication/authentication.ts'
+import type { Queryable } from '#platform/database.ts'
+import { forbidden } from '#platform/errors.ts'
+import { Type } from '#platform/schema.ts'
+import { FeedKeySchema, FeedList, feedKeyJson, feedListJson, feedUrls, NewFeedKey, type Opened } from './json.ts'
+import { createFeedKey, deleteFeedKey, listFeedKeys, loadFeedKey, standingToken } from './keys.ts'
+
+/**
+ * Private feeds show everything their owner sees, and go on when the token that asked has ended: nobody gets them by one that would see
+ * less, nor by an application's, which its user can take back.
+ */
+const seesAll = (caller: Caller) => (caller.token?.kind ?? 'classic') === 'classic' && caller.may('repo')
+
+/** More than anyone is a member of. */
+const most = { limit: 1000, offset: 0 }
+
+async function open(db: Queryable, caller: Caller, user: Account, token: string): Promise<Opened> {
+  const { rows } = await listOrganizations(db, user, most, !caller.may('read:org'))
+  return { user, token, organizations: rows }
+}
+
+export const feedApi = ({ vault }: Belfry): Group =>
+  group('Feeds', [
+    get(
+      '/feeds',
+      {
+        operation: 'activity/get-feeds',
+        permission: 'any',
+        summary: 'Where the Atom feeds are; the private ones only for callers who use Basic authentication',
+        viewer: 'optional',
+        optional_scopes: ['read:org', 'repo'],
+        answers: { 200: FeedList },
+      },
+      async ({ db, viewer, caller, wire, dialect }) => {
+        const opened =
+          viewer && caller.basic && seesAll(caller) ? await open(db, caller, viewer, standingToken(vault, viewer)) : null
+        return feedListJson(viewer, opened, wire.web, dialect.brand === 'github')
+      },
+    ),
+    get(
+      '/user/feed_keys',
+      {
+        operation: 'feeds/list-keys',
+        permission: 'classic',
+        summary: 'The keys to the private feeds of the viewer',
+        scopes: ['user'],
+        list: true,
+        answers: { 200: Type.Array(FeedKeySchema) },
+      },
+      async ({ db, viewer, page, wire }) => paged(await listFeedKeys(db, viewer, page), (row) => feedKeyJson(row, wire)),
+    ),
+    post(
+      '/user/feed_keys',
+      {
+        operation: 'feeds/create-key',
+        permission: 'classic',
+        summary:
+          'Make a key to the private feeds of the viewer; the token is told this once, and the caller needs the scope `repo` too',
+        scopes: ['user'],
+        body: Type.Object({ name: Type.String() }),
+        answers: { 201: NewFeedKey },
+      },
+      async ({ db, viewer, caller, body, wire }) => {
+        if (!seesAll(caller)) throw forbidden("Missing the 'repo' scope.")
+        const { key, token } = await createFeedKey(db, viewer, body.name)
+        return created({ ...feedKeyJson(key, wire), token, ...feedUrls(await open(db, caller, viewer, token), wire.web) })
+      },
+    ),
+    get(
+      '/user/feed_keys/{key_id}',
+      {
+        operation: 'feeds/get-key',
+        permission: 'classic',
+        summary: 'A key to the private feeds of the viewer',
+        scopes: ['user'],
+        answers: { 200: FeedKeySchema },
+      },
+      async ({ db, viewer, params, wire }) => feedKeyJson(await loadFeedKey(db, viewer, params.key_id), wire),
+    ),
+    del(
+      '/user/feed_keys/{key_id}',
+      {
+        operation: 'feeds/delete-key',
+        permission: 'classic',
+        summary: 'Revoke a key to the private feeds of the viewer',
+        scopes: ['user'],
+        answers: { 204: Nothing },
+      },
+      ({ db, viewer, params }) => deleteFeedKey(db, viewer, params.key_id),
+    ),
+  ])

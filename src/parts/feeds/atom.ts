@@ -1,0 +1,52 @@
+import { timestamp } from '#hosting/wire.ts'
+import type { Entry } from './entries.ts'
+import { type Markup, xml } from './markup.ts'
+
+/** A feed with all that its document says. */
+export interface FeedDocument {
+  title: string
+  /** Where it is below the web address, without a suffix. */
+  path: string
+  /** The page for people. */
+  page: string
+  /** In its own address, where it needs one. */
+  token: string | null
+  updated_at: Date
+  entries: Entry[]
+}
+
+/** An Atom document (RFC 4287), with the ids and elements that readers of the public service know. */
+export function atomOf(feed: FeedDocument, web: string): string {
+  const tag = `tag:${hostOf(web)},2008:`
+  const self = `${web}${feed.path}.atom${feed.token === null ? '' : `?token=${encodeURIComponent(feed.token)}`}`
+  return xml`<?xml version="1.0" encoding="UTF-8"?>
+<feed xmlns="http://www.w3.org/2005/Atom" xmlns:media="http://search.yahoo.com/mrss/" xml:lang="en-US">
+  <id>${tag}${feed.path}</id>
+  <link type="text/html" rel="alternate" href="${web}${feed.page}"/>
+  <link type="application/atom+xml" rel="self" href="${self}"/>
+  <title>${feed.title}</title>
+  <updated>${timestamp(feed.updated_at)}</updated>
+${feed.entries.map((entry) => writeEntry(entry, tag, web))}</feed>
+`.text
+}
+
+/** Tags have no room for the brackets of a numeric host, nor for a port. */
+function hostOf(web: string) {
+  return new URL(web).hostname.replaceAll(/[[\]]/g, '')
+}
+
+/** What is HTML in an entry is text to XML, and so escaped once more. */
+function writeEntry({ id, type, actor, created_at, link, title, content }: Entry, tag: string, web: string): Markup {
+  const at = timestamp(created_at)
+  return xml`  <entry>
+    <id>${tag}${type}/${id}</id>
+    <published>${at}</published>
+    <updated>${at}</updated>
+    <link type="text/html" rel="alternate" href="${link}"/>
+    <title type="html">${xml`${title}`.text}</title>
+    <author><name>${actor.login}</name><uri>${web}/${actor.login}</uri></author>
+    <media:thumbnail height="30" width="30" url="${web}/avatars/${actor.id}"/>
+    <content type="html">${content.text}</content>
+  </entry>
+`
+}

@@ -1,0 +1,120 @@
+import { noObject } from '#hosting/git/objects.ts'
+import type { Mentioned } from '#parts/timelines/mentioned.ts'
+import type { TimelineEvent } from '#parts/timelines/timelines.ts'
+import { type Markup, xml } from './markup.ts'
+
+/** An event in the words of a feed. */
+export interface Entry {
+  id: number
+  type: TimelineEvent['type']
+  actor: { id: number; login: string }
+  created_at: Date
+  /** The page that shows most of it. */
+  link: string
+  title: string
+  /** The same with links, and what there is to add. */
+  content: Markup
+}
+
+/** A sentence without its subject: words, and things to follow a link to. */
+type Words = (string | Thing)[]
+interface Thing {
+  name: string
+  href: string
+}
+
+interface Told {
+  words: Words
+  link: string
+  more?: Markup
+}
+
+export function entryOf(event: TimelineEvent, mentioned: Mentioned, web: string): Entry {
+  const { id, type, created_at, actor_id, actor_login: login } = event
+  const { words, link, more } = tell(event, mentioned, web)
+  const sentence: Words = [{ name: login, href: `${web}/${login}` }, ' ', ...words]
+  return {
+    id,
+    type,
+    actor: { id: actor_id, login },
+    created_at,
+    link,
+    title: sentence.map((word) => (typeof word === 'string' ? word : word.name)).join(''),
+    content: xml`<p>${sentence.map((word) => (typeof word === 'string' ? word : anchor(word)))}</p>${more}`,
+  }
+}
+
+const anchor = ({ name, href }: Thing) => xml`<a href="${href}">${name}</a>`
+
+function tell(event: TimelineEvent, mentioned: Mentioned, web: string): Told {
+  const repo = repositoryAt(web, event.owner_login, event.repo_name)
+  switch (event.type) {
+    case 'PushEvent':
+      return tellPush(event.payload, repo)
+    case 'CreateEvent': {
+      const { ref, ref_type, description } = event.payload
+      if (ref === null) return { words: ['created a repository ', repo], link: repo.href, more: paragraph(description) }
+      const made = { name: ref, href: treeOf(repo, ref) }
+      return { words: [`created a ${ref_type} `, made, ' in ', repo], link: made.href }
+    }
+    case 'DeleteEvent':
+      return { words: [`deleted a ${event.payload.ref_type} ${event.payload.ref} in `, repo], link: repo.href }
+    case 'ForkEvent': {
+      const forkee = mentioned.repositories.get(event.payload.forkee_id)
+      if (!forkee) return { words: ['forked ', repo], link: repo.href }
+      const fork = repositoryAt(web, forkee.owner_login, forkee.name)
+      return { words: ['forked ', repo, ' to ', fork], link: fork.href }
+    }
+    case 'WatchEvent':
+      return { words: ['starred ', repo], link: repo.href }
+    case 'PublicEvent':
+      return { words: ['made ', repo, ' public'], link: repo.href }
+    case 'MemberEvent': {
+      const { login = 'someone' } = mentioned.people.get(event.payload.member_id) ?? {}
+      return { words: ['added ', { name: login, href: `${web}/${login}` }, ' to ', repo], link: repo.href }
+    }
+    case 'ReleaseEvent': {
+      const release = mentioned.releases.get(event.payload.release_id)
+      if (!release) return { words: ['published a release in ', repo], link: repo.href }
+      const page = { name: release.tag_name, href: `${repo.href}/releases/tag/${encodePath(release.tag_name)}` }
+      return { words: ['published release ', page, ' in ', repo], link: page.href, more: paragraph(release.name) }
+    }
+  }
+}
+
+function repositoryAt(web: string, owner: string, name: string): Thing {
+  return { name: `${owner}/${name}`, href: `${web}/${owner}/${name}` }
+}
+
+function tellPush({ ref, before, head, size, commits }: (TimelineEvent & { type: 'PushEvent' })['payload'], repo: Thing): Told {
+  const name = ref.replace(/^refs\/(heads|tags)\//, '')
+  const branch = { name, href: treeOf(repo, name) }
+  // The last few are kept, oldest first; a reader wants the newest.
+  const list = commits.toReversed().map(({ sha, message }) => {
+    const commit = { name: sha.slice(0, 7), href: `${repo.href}/commit/${sha}` }
+    return xml`<li><code>${anchor(commit)}</code> ${firstLine(message)}</li>`
+  })
+  const others = size - commits.length
+  const link = before === noObject ? branch.href : `${repo.href}/compare/${before.slice(0, 10)}...${head.slice(0, 10)}`
+  return {
+    words: ['pushed to ', branch, ' in ', repo],
+    link,
+    more: xml`${list.length > 0 && xml`<ul>${list}</ul>`}${others > 0 && paragraph(`and ${others} more`)}`,
+  }
+}
+
+function treeOf(repo: Thing, ref: string) {
+  return `${repo.href}/tree/${encodePath(ref)}`
+}
+
+function encodePath(path: string) {
+  return path.toWellFormed().split('/').map(encodeURIComponent).join('/')
+}
+
+function firstLine(message: string) {
+  return message.trimStart().split(/[\r\n]/, 1)[0] ?? ''
+}
+
+function paragraph(text: string | null) {
+  return xml`${text !== null && text !== '' && xml`<p>${text}</p>`}`
+}

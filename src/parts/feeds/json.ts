@@ -1,0 +1,111 @@
+import type { Account } from '#hosting/people/people.ts'
+import { Address, NullableTimestamp, Timestamp, timestamp, type Wire } from '#hosting/wire.ts'
+import { type Static, Type } from '#platform/schema.ts'
+import { pathOf } from './feeds.ts'
+import type { FeedKey } from './keys.ts'
+
+const LinkSchema = Type.Object({ href: Address, type: Type.String() })
+
+const Links = Type.Object({
+  timeline: LinkSchema,
+  user: LinkSchema,
+  current_user_public: Type.Optional(LinkSchema),
+  current_user: Type.Optional(LinkSchema),
+  current_user_actor: Type.Optional(LinkSchema),
+  current_user_organization: Type.Optional(LinkSchema),
+  current_user_organizations: Type.Optional(Type.Array(LinkSchema)),
+})
+
+const privateUrls = {
+  current_user_url: Address,
+  current_user_actor_url: Address,
+  current_user_organization_urls: Type.Array(Address),
+}
+
+export const FeedList = Type.Object(
+  {
+    timeline_url: Address,
+    user_url: Address,
+    current_user_public_url: Type.Optional(Address),
+    current_user_url: Type.Optional(Address),
+    current_user_actor_url: Type.Optional(Address),
+    current_user_organization_url: Type.Optional(Address),
+    current_user_organization_urls: Type.Optional(Type.Array(Address)),
+    // The spec has a list of one; the public documentation, and clients that are typed by it, the object itself.
+    _links: Type.Unsafe<Static<typeof Links> | Static<typeof Links>[]>({ ...Links, type: ['array', 'object'], items: Links }),
+  },
+  { title: 'FeedList' },
+)
+
+/** What the private feeds of a person are opened with, and the organizations they have a feed of. */
+export interface Opened {
+  user: Account
+  token: string
+  organizations: Pick<Account, 'login'>[]
+}
+
+export function feedUrls({ user: { login }, token, organizations }: Opened, web: string) {
+  const opened = `?token=${token}`
+  return {
+    current_user_url: `${web}${pathOf({ of: 'received', login })}${opened}`,
+    current_user_actor_url: `${web}${pathOf({ of: 'actor', login })}${opened}`,
+    current_user_organization_urls: organizations.map(
+      (org) => `${web}${pathOf({ of: 'organization', login, org: org.login })}.atom${opened}`,
+    ),
+  }
+}
+
+/** For a caller without a name, with one, and with one that is shown what is private too. */
+export function feedListJson(
+  viewer: Account | null,
+  opened: Opened | null,
+  web: string,
+  plain: boolean,
+): Static<typeof FeedList> {
+  const addresses = {
+    timeline_url: `${web}${pathOf({ of: 'everyone' })}`,
+    user_url: `${web}/{user}`,
+    ...(viewer && { current_user_public_url: `${web}/${viewer.login}` }),
+    ...(opened && { ...feedUrls(opened, web), current_user_organization_url: '' }),
+  }
+  const { current_user_public_url, current_user_url, current_user_actor_url, current_user_organization_urls } = addresses
+  const links = {
+    timeline: link(addresses.timeline_url),
+    user: link(addresses.user_url),
+    ...(current_user_public_url && { current_user_public: link(current_user_public_url) }),
+    ...(current_user_url && { current_user: link(current_user_url) }),
+    ...(current_user_actor_url && { current_user_actor: link(current_user_actor_url) }),
+    ...(current_user_organization_urls && {
+      current_user_organization: { href: '', type: '' },
+      current_user_organizations: current_user_organization_urls.map(link),
+    }),
+  }
+  return { ...addresses, _links: plain ? links : [links] }
+}
+
+const link = (href: string) => ({ href, type: 'application/atom+xml' })
+
+const key = {
+  id: Type.Integer(),
+  name: Type.String(),
+  token_last_eight: Type.String(),
+  created_at: Timestamp,
+  last_used_at: NullableTimestamp,
+  url: Address,
+}
+
+export const FeedKeySchema = Type.Object(key, { title: 'FeedKey' })
+
+export function feedKeyJson(row: FeedKey, wire: Wire): Static<typeof FeedKeySchema> {
+  return {
+    id: row.id,
+    name: row.name,
+    token_last_eight: row.last_eight,
+    created_at: timestamp(row.created_at),
+    last_used_at: row.last_used_at && timestamp(row.last_used_at),
+    url: `${wire.api}/user/feed_keys/${row.id}`,
+  }
+}
+
+/** As it is told once, with what it opens. */
+export const NewFeedKey = Type.Object({ ...key, token: Type.String(), ...privateUrls }, { title: 'NewFeedKey' })
