@@ -2,10 +2,14 @@ import type { FastifyInstance } from 'fastify'
 import type { Belfry } from '#belfry.ts'
 import { api as administration } from '#hosting/administration/api.ts'
 import { api as collaborators } from '#hosting/collaborators/api.ts'
+import { api as contents } from '#hosting/contents/api.ts'
+import { mountGit } from '#hosting/git/api.ts'
 import { api as keys } from '#hosting/keys/api.ts'
 import { pages as keyPages } from '#hosting/keys/pages.ts'
 import { api as organizations } from '#hosting/organizations/api.ts'
 import { api as people } from '#hosting/people/api.ts'
+import { api as refs } from '#hosting/refs/api.ts'
+import { api as releases } from '#hosting/releases/api.ts'
 import { api as repositories } from '#hosting/repositories/api.ts'
 import { api as teams } from '#hosting/teams/api.ts'
 import type { Group } from '#http/endpoint.ts'
@@ -19,12 +23,17 @@ import { pages as applicationPages } from '#parts/applications/pages.ts'
 import { api as authorizations } from '#parts/authentication/api.ts'
 import { pages as signInPages } from '#parts/authentication/pages.ts'
 import { mountDocumentation } from '#parts/documentation/pages.ts'
+import { feedApi } from '#parts/feeds/api.ts'
+import { pages as feedPages, mountFeeds } from '#parts/feeds/pages.ts'
 import { api as oauth } from '#parts/oauth/api.ts'
 import { pages as oauthPages } from '#parts/oauth/pages.ts'
 import { mountTokenEndpoint } from '#parts/oauth/token-endpoint.ts'
 import { pages as tokenPages } from '#parts/personal-tokens/pages.ts'
+import { api as starring } from '#parts/starring/api.ts'
+import { api as timelines } from '#parts/timelines/api.ts'
 import { pages as twoFactorPages } from '#parts/two-factor/pages.ts'
-import { selfHosted, versioned } from '#variants.ts'
+import { api as watching } from '#parts/watching/api.ts'
+import { selfHosted, type Variant, versioned } from '#variants.ts'
 import { mountAssets } from '#web/assets.ts'
 import { mountAvatars } from '#web/avatars.ts'
 import { pages as homePages, mountFallbacks } from '#web/home.ts'
@@ -37,8 +46,15 @@ export const apiGroups = (belfry: Belfry): Group[] => [
   organizations,
   teams,
   repositories,
+  contents,
+  refs,
+  releases,
   collaborators,
   keys,
+  timelines,
+  feedApi(belfry),
+  starring,
+  watching,
   authorizations,
   oauth,
   administration,
@@ -51,6 +67,7 @@ const pageRoutes: PageRoute[] = [
   ...accountPages,
   ...twoFactorPages,
   ...tokenPages,
+  ...feedPages,
   ...applicationPages,
   ...keyPages,
   ...oauthPages,
@@ -78,14 +95,25 @@ export async function openApp(belfry: Belfry): Promise<App> {
   mountAvatars(listeners.web)
   mountPages(listeners.web, belfry, pageRoutes)
   mountTokenEndpoint(listeners.web, belfry)
+  mountFeeds(listeners.web, belfry, withSettings(selfHosted, belfry))
+  mountGit(listeners.web, belfry)
   metrics.mount(listeners.web, belfry)
   mountDocumentation(listeners.web, () => describeApi(belfry, groups, selfHosted))
-  await mountApi(listeners.web, belfry, selfHosted, groups)
-  await mountApi(listeners.versioned, belfry, versioned, groups)
+  for (const [listener, variant] of [
+    [listeners.web, selfHosted],
+    [listeners.versioned, versioned],
+  ] as const) {
+    await mountApi(listener, belfry, withSettings(variant, belfry), groups)
+  }
   return {
     ...listeners,
     announceStop: () => {
       stopping = true
     },
   }
+}
+
+function withSettings(variant: Variant, { settings }: Belfry): Variant {
+  const { BELFRY_PUBLIC_EVENTS_DELAY: public_delay } = settings
+  return public_delay === null ? variant : { ...variant, events: { ...variant.events, public_delay } }
 }

@@ -1,9 +1,11 @@
 import type { Belfry } from '#belfry.ts'
-import type { Commit } from '#hosting/git/storage.ts'
+import { noObject } from '#hosting/git/objects.ts'
 import { loadOrganization, setMembership } from '#hosting/organizations/organizations.ts'
 import { type Account, createOrganization, createUser, follow } from '#hosting/people/people.ts'
+import { adoptRefs, pushRefs } from '#hosting/pushes/pushes.ts'
 import { levelOf } from '#hosting/repositories/access.ts'
 import { authorOf, createOnDisk } from '#hosting/repositories/contents.ts'
+import { forkRepository } from '#hosting/repositories/forks.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { createTeam, setTeamAccess, setTeamRole } from '#hosting/teams/teams.ts'
 import { createToken } from '#parts/authentication/tokens.ts'
@@ -62,6 +64,16 @@ const repositories: DemoRepository[] = [
   },
 ]
 
+/** Who goes on with what in a fork of their own. */
+const fork = {
+  of: 'engine',
+  by: 'dmitri' as Name,
+  commits: [
+    ['dmitri', 'Turn the other way', { 'mill.md': 'The mill does the work, in either direction.\n' }],
+    ['dmitri', 'Count down', { 'src/count.ts': 'export const count = (n: number) => [...Array(n).keys()].reverse()\n' }],
+  ] satisfies DemoRepository['commits'],
+}
+
 /** Tokens of the demo's people, shown once. */
 export type DemoTokens = Record<string, string>
 
@@ -88,9 +100,8 @@ export async function loadDemo({ db, storage }: Belfry): Promise<DemoTokens> {
     const sight = { viewer_id: creator.id, sees_private: true }
     const place = owner === 'clockwork' ? org : creator
     const repo = await createOnDisk(db, storage, sight, place, creator, { name, description, private: hidden })
-    const { size } = await storage.commit(repo.id, repo.default_branch, commits.map(toCommit))
+    await push(repo, commits)
     await db.transaction(async (transaction) => {
-      await transaction.query(sql`update repositories set size = ${size}, pushed_at = ${transaction.now} where id = ${repo.id}`)
       for (const name of stars) await star(transaction, accounts[name], repo)
     })
     made.push(repo)
@@ -106,9 +117,32 @@ export async function loadDemo({ db, storage }: Belfry): Promise<DemoTokens> {
     for (const repo of made.filter(({ owner_id }) => owner_id === org.id))
       await setTeamAccess(transaction, team, repo, levelOf('push'))
   })
+  await goOnInFork()
   return tokens
 
-  function toCommit([author, message, files]: DemoRepository['commits'][number]): Commit {
-    return { author: authorOf(accounts[author]), at: db.now, message: `${message}\n`, files }
+  /** Each commit is a push by who wrote it. */
+  async function push(repo: Repository, commits: DemoRepository['commits']) {
+    const ref = `refs/heads/${repo.default_branch}`
+    let head = (await storage.refsOf(repo.id, [ref])).get(ref)
+    for (const [author, message, files] of commits) {
+      const pusher = accounts[author]
+      const commit = { author: authorOf(pusher), at: db.now, message: `${message}\n`, files }
+      const after = await storage.draft(repo.id, head, [commit])
+      await pushRefs(db, storage, repo, pusher, [{ ref, before: head ?? noObject, after }])
+      head = after
+    }
+  }
+
+  async function goOnInFork() {
+    const [forker, original] = [accounts[fork.by], made.find(({ name }) => name === fork.of)]
+    if (!original) return
+    const sight = { viewer_id: forker.id, sees_private: true }
+    const copy = await db.transaction(async (transaction) => {
+      const copy = await forkRepository(transaction, sight, original, forker, forker, {})
+      // A few kilobytes, copied before the job that does so could begin: it will find them there.
+      await storage.copy(original.id, copy.id, copy.default_branch, null, (refs) => adoptRefs(transaction, copy.id, refs))
+      return copy
+    })
+    await push(copy, fork.commits)
   }
 }

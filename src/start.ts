@@ -2,11 +2,13 @@ import { readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import pg from 'pg'
+import { alignLog } from '#activity/log.ts'
 import { type App, openApp } from '#app.ts'
 import type { Belfry } from '#belfry.ts'
 import type { Settings } from '#config.ts'
 import { prepareDrain } from '#drain.ts'
 import { Storage } from '#hosting/git/storage.ts'
+import { settleAll } from '#hosting/pushes/pushes.ts'
 import type { Clock } from '#platform/clock.ts'
 import { claimDataFolder, makeDataFolder } from '#platform/data-folder.ts'
 import { codeOf, Database } from '#platform/database.ts'
@@ -14,6 +16,7 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from '#platform/embedded
 import { StartError } from '#platform/errors.ts'
 import type { Logger } from '#platform/log.ts'
 import { migrate } from '#platform/migrate.ts'
+import { joinNeighbours } from '#platform/neighbours.ts'
 import { releaseAbandonedJobs } from '#platform/queue.ts'
 import { Vault } from '#platform/vault.ts'
 import { type FirstAdmin, setUp } from '#setup.ts'
@@ -68,7 +71,14 @@ export async function start(settings: Settings, clock: Clock, log: Logger, asked
     started_at: clock.now(),
     addresses: { web: '', versioned: '' },
   }
+  // With the embedded database there is one node only: the data folder is claimed.
+  if (settings.DATABASE_URL !== null) {
+    undo.use(await joinNeighbours(db, { connectionString: settings.DATABASE_URL }))
+  }
+  await alignLog(db)
   const first_admin = await setUp(belfry)
+  const unsettled = await settleAll(db, belfry.storage)
+  for (const { repo_id, error } of unsettled) log.error({ err: error, repo_id }, 'a push is not recorded yet')
   // The data folder is claimed: nobody else has jobs in hand.
   if (postgres) await releaseAbandonedJobs(db)
   asked.throwIfAborted()

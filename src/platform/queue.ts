@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Runner, run, Logger as WorkerLogger } from 'graphile-worker'
+import { parseCronItems, type Runner, run, Logger as WorkerLogger } from 'graphile-worker'
 import type pg from 'pg'
 import type { Logger } from 'pino'
 import { type Queryable, sql, type Transaction } from './database.ts'
@@ -7,9 +7,23 @@ import { type Queryable, sql, type Transaction } from './database.ts'
 /** What a job does. It may run more than once: after a crash, or when it failed. */
 export type Task = (payload: never) => Promise<void>
 
+/** A task that runs by the clock, at the times that `match` names as crontab does. */
+export interface Scheduled {
+  task: string
+  match: string
+}
+
+/** A job that is asked for again under the same key while it waits is one job, at the time of the first. */
+interface Later {
+  key: string
+  minutes: number
+}
+
 /** Adds a job in the caller's transaction: it exists exactly when the act that asks for it does. */
-export async function enqueue(db: Transaction, task: string, payload: object) {
-  await db.query(sql`select graphile_worker.add_job(${task}, ${JSON.stringify(payload)}::json)`)
+export async function enqueue(db: Transaction, task: string, payload: object, { key, minutes }: Partial<Later> = {}) {
+  await db.query(sql`
+    select graphile_worker.add_job(${task}, ${JSON.stringify(payload)}::json, job_key := ${key ?? null},
+      run_at := ${db.now}::timestamptz + ${minutes ?? null} * interval '1 minute', job_key_mode := 'preserve_run_at')`)
 }
 
 /**
@@ -31,8 +45,13 @@ const concurrency = 4
 const pollInterval = 2000
 
 /** Runs jobs until it is stopped, also through times when the database is away. */
-export async function startWorker(pool: pg.Pool, tasks: Record<string, Task>, log: Logger): Promise<Worker> {
-  let runner = await begin(pool, tasks, log)
+export async function startWorker(
+  pool: pg.Pool,
+  tasks: Record<string, Task>,
+  schedule: Scheduled[],
+  log: Logger,
+): Promise<Worker> {
+  let runner = await begin(pool, tasks, schedule, log)
   let stopping = false
   const watch = async () => {
     while (!stopping) {
@@ -40,7 +59,7 @@ export async function startWorker(pool: pg.Pool, tasks: Record<string, Task>, lo
       if (stopping) return
       log.error('the worker gets no jobs any more: starting a new one')
       await end(runner)
-      runner = await begin(pool, tasks, log).catch(async (error) => {
+      runner = await begin(pool, tasks, schedule, log).catch(async (error) => {
         log.error({ err: error }, 'the worker could not be started')
         await sleep(pollInterval)
         return runner
@@ -57,13 +76,13 @@ export async function startWorker(pool: pg.Pool, tasks: Record<string, Task>, lo
   }
 }
 
-function begin(pool: pg.Pool, tasks: Record<string, Task>, log: Logger) {
+function begin(pool: pg.Pool, tasks: Record<string, Task>, schedule: Scheduled[], log: Logger) {
   return run({
     pgPool: pool,
     concurrency,
     noHandleSignals: true,
     pollInterval,
-    parsedCronItems: [],
+    parsedCronItems: parseCronItems(schedule),
     logger: new WorkerLogger(() => (level, message, meta) => {
       if (level === 'error') log.error(meta ?? {}, message)
       else log.debug(meta ?? {}, message)

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 
 /** Nothing of the machine's or the user's own git settings reaches our repositories. */
 const environment = {
@@ -14,21 +14,57 @@ const environment = {
   GIT_CONFIG_VALUE_0: '*',
 }
 
+export interface GitOptions {
+  input?: string | Buffer
+  encoding?: BufferEncoding
+  /** How many bytes are read of what it prints, about; the rest is left. */
+  limit?: number
+}
+
 /** Runs git and gives what it prints; a failure carries git's own words. */
-export function git(args: string[], { input }: { input?: string } = {}): Promise<string> {
+export function git(args: string[], { input, encoding, limit = Infinity }: GitOptions = {}): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawn('git', args, { env: environment, stdio: ['pipe', 'pipe', 'pipe'] })
     const output: Buffer[] = []
     const complaint: Buffer[] = []
-    child.stdout.on('data', (chunk) => output.push(chunk))
+    let printed = 0
+    child.stdout.on('data', (chunk: Buffer) => {
+      output.push(chunk)
+      printed += chunk.length
+      if (printed > limit) child.kill('SIGKILL')
+    })
     child.stderr.on('data', (chunk) => complaint.push(chunk))
     child.once('error', reject)
     child.once('close', (status) => {
-      if (status === 0) resolve(Buffer.concat(output).toString())
+      if (status === 0 || printed > limit) resolve(Buffer.concat(output).toString(encoding))
       else reject(new Error(`git ${args[0]} failed (${status}): ${Buffer.concat(complaint).toString().trim()}`))
     })
     // A git that ended early closes its input; its exit status tells the story.
     child.stdin.on('error', () => {})
     child.stdin.end(input ?? '')
   })
+}
+
+/** Those that serve a request at the moment. */
+const serving = new Set<ChildProcessWithoutNullStreams>()
+process.on('exit', () => serving.forEach(endGit))
+
+/**
+ * Starts a git that serves a request, in a process group of its own: a Ctrl-C at our terminal is ours to handle, and what it starts
+ * itself ends with it.
+ */
+export function startGit(args: string[], settings: Record<string, string> = {}): ChildProcessWithoutNullStreams {
+  const child = spawn('git', args, { env: { ...environment, ...settings }, stdio: 'pipe', detached: true })
+  serving.add(child)
+  for (const end of ['close', 'error']) child.once(end, () => serving.delete(child))
+  return child
+}
+
+export function endGit({ pid, exitCode, signalCode }: ChildProcessWithoutNullStreams) {
+  if (pid === undefined || exitCode !== null || signalCode !== null) return
+  try {
+    process.kill(-pid, 'SIGTERM')
+  } catch {
+    // It ended a moment ago.
+  }
 }

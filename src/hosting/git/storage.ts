@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -10,6 +11,16 @@ export interface Commit {
   /** Whole contents by path; what is not named stays as it was. */
   files: Record<string, string>
 }
+
+/** Where a ref was and is to be; 40 zeros where it is not there. */
+export interface Command {
+  ref: string
+  before: string
+  after: string
+}
+
+/** As many names as fit on a command line, whatever their length. */
+const fewNames = 100
 
 /** The bare repositories on disk, by id: no rename or transfer ever moves one. */
 export class Storage {
@@ -35,8 +46,17 @@ export class Storage {
     )
   }
 
-  /** All branches and tags of another repository, or one branch alone. Objects on the same disk are shared, not copied. */
-  async copy(from_id: number, to_id: number, default_branch: string, only_branch: string | null) {
+  /**
+   * All branches and tags of another repository, or one branch alone. Objects on the same disk are shared, not copied.
+   * `prepare` is told the refs before anyone can find the copy.
+   */
+  async copy(
+    from_id: number,
+    to_id: number,
+    default_branch: string,
+    only_branch: string | null,
+    prepare?: (refs: Map<string, string>) => Promise<void>,
+  ) {
     const only = only_branch ? ['--single-branch', '--branch', only_branch] : []
     const source = this.pathOf(from_id)
     const empty = only_branch ? !(await this.hasBranch(from_id, only_branch)) : !this.has(from_id)
@@ -45,7 +65,26 @@ export class Storage {
       await git(['clone', '--quiet', '--bare', '--template=', ...only, source, draft])
       await git(['-C', draft, 'remote', 'remove', 'origin'])
       await git(['-C', draft, 'symbolic-ref', 'HEAD', `refs/heads/${default_branch}`])
+      await prepare?.(await readRefs(draft))
     })
+  }
+
+  /** Refs by name, as they are on disk; all of them, or those of `names` that are there. */
+  async refsOf(repo_id: number, names?: string[]): Promise<Map<string, string>> {
+    const refs = await readRefs(this.pathOf(repo_id), names && names.length <= fewNames ? names : [])
+    if (!names) return refs
+    return new Map(names.flatMap((name) => (refs.has(name) ? [[name, refs.get(name) ?? '']] : [])))
+  }
+
+  /** Moves all or none; it fails when one is not where `before` says. */
+  async moveRefs(repo_id: number, commands: Command[]) {
+    const input = commands.map(({ ref, before, after }) => `update ${ref}\0${after}\0${before}\0`).join('')
+    await git(['-C', this.pathOf(repo_id), 'update-ref', '-z', '--stdin'], { input })
+  }
+
+  /** Packs what has come in loosely, when that is much. */
+  async maintain(repo_id: number) {
+    await git(['-C', this.pathOf(repo_id), '-c', 'gc.autoDetach=false', 'gc', '--auto', '--quiet'])
   }
 
   async hasBranch(repo_id: number, branch: string) {
@@ -77,14 +116,25 @@ export class Storage {
 
   /** Adds commits on top of a branch, oldest first. */
   async commit(repo_id: number, branch: string, commits: Commit[]): Promise<{ head: string; size: number }> {
-    const path = this.pathOf(repo_id)
     const ref = `refs/heads/${branch}`
-    const started = (await git(['-C', path, 'for-each-ref', '--format=%(objectname)', ref])).trim()
-    await git(['-C', path, 'fast-import', '--quiet'], {
-      input: commits.map((commit, index) => describe(ref, commit, index === 0 && started)).join(''),
-    })
-    const head = (await git(['-C', path, 'rev-parse', ref])).trim()
+    const head = await this.#import(repo_id, ref, (await this.refsOf(repo_id, [ref])).get(ref), commits)
     return { head, size: await this.sizeOf(repo_id) }
+  }
+
+  /** Writes commits on top of another, or of nothing, and moves no branch: gives the last, for a push to bring. */
+  async draft(repo_id: number, onto: string | undefined, commits: Commit[]): Promise<string> {
+    const ref = `refs/drafts/${randomUUID()}`
+    const head = await this.#import(repo_id, ref, onto, commits)
+    await this.moveRefs(repo_id, [{ ref, before: head, after: '0'.repeat(40) }])
+    return head
+  }
+
+  async #import(repo_id: number, ref: string, onto: string | undefined, commits: Commit[]) {
+    const path = this.pathOf(repo_id)
+    await git(['-C', path, 'fast-import', '--quiet'], {
+      input: commits.map((commit, index) => describe(ref, commit, index === 0 && onto)).join(''),
+    })
+    return (await git(['-C', path, 'rev-parse', ref])).trim()
   }
 
   /** In kilobytes. */
@@ -94,7 +144,12 @@ export class Storage {
   }
 }
 
-function describe(ref: string, { author, at, message, files }: Commit, onto: string | false) {
+async function readRefs(path: string, names: string[] = []) {
+  const found = await git(['-C', path, 'for-each-ref', '--format=%(objectname) %(refname)', '--', ...names])
+  return new Map([...found.matchAll(/^(\w+) (.+)$/gm)].map(([, sha = '', name = '']) => [name, sha]))
+}
+
+function describe(ref: string, { author, at, message, files }: Commit, onto: string | false | undefined) {
   const who = `${author.name.replaceAll(/[\p{Cc}<>]/gu, '')} <${author.email.replaceAll(/[\p{Cc}<>]/gu, '')}> ${Math.floor(at.getTime() / 1000)} +0000`
   const changes = Object.entries(files).map(([path, text]) => `M 100644 inline ${JSON.stringify(path)}\n${data(text)}`)
   return `commit ${ref}\nauthor ${who}\ncommitter ${who}\n${data(message)}${onto ? `from ${onto}\n` : ''}${changes.join('')}\n`

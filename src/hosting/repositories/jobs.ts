@@ -1,4 +1,5 @@
 import type { Storage } from '#hosting/git/storage.ts'
+import { adoptRefs } from '#hosting/pushes/pushes.ts'
 import { type Database, sql } from '#platform/database.ts'
 import type { Task } from '#platform/queue.ts'
 
@@ -21,7 +22,9 @@ export function repositoryTasks(db: Database, storage: Storage): Record<string, 
       if (!fork) return
       if (!storage.has(from_id) && (await find(from_id))) throw new Error(`repository ${from_id} has no contents yet`)
       const source = [from_id, fork.parent_id, fork.network_id].find((id) => id !== null && storage.has(id))
-      await storage.copy(source ?? from_id, to_id, fork.default_branch, branch)
+      await storage.copy(source ?? from_id, to_id, fork.default_branch, branch, (refs) =>
+        db.transaction((transaction) => adoptRefs(transaction, to_id, refs)),
+      )
     },
     /** Waits until every fork has its contents: they may be coming from here. */
     erase_repository: async ({ repo_id, network_id }: { repo_id: number; network_id: number }) => {

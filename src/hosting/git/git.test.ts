@@ -1,0 +1,311 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { request } from 'node:http'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { gzipSync } from 'node:zlib'
+import { git } from '#hosting/git/git.ts'
+import { sql } from '#platform/database.ts'
+import { type Forge, openForge, type Person } from '#test/forge.ts'
+import { Desk, installHook } from '#test/git.ts'
+import { processesIn, until } from '#test/machine.ts'
+
+const zeros = '0'.repeat(40)
+const pkt = (line: string) => `${(Buffer.byteLength(line) + 4).toString(16).padStart(4, '0')}${line}`
+
+function send(forge: Forge, person: Person, path: string, body: string | Buffer, headers: Record<string, string> = {}) {
+  return fetch(`${forge.web}/${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${person.token}`, 'content-type': 'application/x-git-whatever', ...headers },
+    body: typeof body === 'string' ? body : new Uint8Array(body),
+  })
+}
+
+const open = async (forge: Forge) => (await forge.belfry.db.rows(sql`select * from pushes`)).length
+
+test('what is pushed can be cloned and fetched, by each version of the protocol', async () => {
+  await using forge = await openForge()
+  const ada = await forge.person('ada')
+  await ada.owns('engine')
+  await using desk = await Desk.open(forge)
+  const work = await desk.begin(ada, 'ada/engine')
+  await work.commit('Begin', { 'README.md': '# engine\n', 'src/mill.ts': 'export {}\n' })
+  await work.push()
+  for (const version of ['0', '1', '2']) {
+    const clone = await desk.clone(null, 'ada/engine', '-c', `protocol.version=${version}`)
+    assert.equal(await clone.head(), await work.head())
+    assert.equal(await clone.git('status', '--porcelain'), '')
+    const next = await work.commit(`Version ${version}`)
+    await work.git('-c', `protocol.version=${version}`, 'push', '--quiet', 'origin', 'main')
+    await clone.git('pull', '--quiet')
+    assert.equal(await clone.head(), next)
+  }
+})
+
+test('the answers are of the types that git looks for, and are kept by nobody', async () => {
+  await using forge = await openForge()
+  const ada = await forge.person('ada')
+  await ada.owns('engine', { auto_init: true })
+  const ask = async (service: string, protocol = '') => {
+    const headers = { authorization: `Bearer ${ada.token}`, 'git-protocol': protocol }
+    const answer = await fetch(`${forge.web}/ada/engine/info/refs?service=git-${service}`, { headers })
+    assert.equal(answer.status, 200)
+    assert.equal(answer.headers.get('content-type'), `application/x-git-${service}-advertisement`)
+    assert.match(answer.headers.get('cache-control') ?? '', /no-cache/)
+    return answer.text()
+  }
+  assert.match(await ask('upload-pack'), /^001e# service=git-upload-pack\n0000[0-9a-f]{44} HEAD/)
+  assert.match(await ask('upload-pack', 'version=2'), /^000eversion 2\n/)
+  assert.match(await ask('upload-pack', 'version=2\tevil=$(x)'), /^001e# service/)
+  // Pushing has no second version: git wants the first from who asks for it all the same.
+  assert.match(await ask('receive-pack', 'version=2'), /^001f# service=git-receive-pack\n0000[0-9a-f]{44} refs\/heads\/main/)
+})
+
+test('bodies may be packed by gzip, as git does with long ones', async () => {
+  await using forge = await openForge()
+  const ada = await forge.person('ada')
+  const { id } = await ada.owns('engine')
+  await using desk = await Desk.open(forge)
+  const work = await desk.begin(ada, 'ada/engine')
+  for (let turn = 0; turn < 40; turn++) await work.commit(`Turn ${turn}`)
+  const names = Array.from({ length: 40 }, (_, turn) => `HEAD~${turn}:refs/heads/turn-${turn}`)
+  await work.push(...names)
+  const clone = await desk.clone(null, 'ada/engine', '-c', 'protocol.version=0')
+  assert.equal((await clone.git('branch', '--remotes', '--format=x')).split('\n').length, 40)
+  await clone.git('checkout', '--quiet', '-b', 'mine')
+  for (let turn = 0; turn < 40; turn++) await clone.commit(`Mine ${turn}`)
+  await work.commit('News')
+  await work.push('HEAD:refs/heads/news')
+  // Forty commits that the server does not know, told by name: more than git sends as it is.
+  assert.match((await clone.attempt('-c', 'core.askpass=', 'fetch', '--verbose')).stderr, /news/)
+
+  const before = (await git(['-C', forge.belfry.storage.pathOf(id), 'rev-parse', 'refs/heads/turn-7'])).trim()
+  const removal = `${pkt(`${before} ${zeros} refs/heads/turn-7\0report-status`)}0000`
+  const answer = await send(forge, ada, 'ada/engine.git/git-receive-pack', gzipSync(removal), { 'content-encoding': 'gzip' })
+  assert.match(await answer.text(), /unpack ok\n.*ok refs\/heads\/turn-7/s)
+  assert.equal(await forge.belfry.storage.hasBranch(id, 'turn-7'), false)
+})
+
+test('a clone may be shallow, or leave out contents until they are wanted', async () => {
+  await using forge = await openForge()
+  const ada = await forge.person('ada')
+  await ada.owns('engine')
+  await using desk = await Desk.open(forge)
+  const work = await desk.begin(ada, 'ada/engine')
+  for (const turn of [1, 2, 3])
+    await work.commit(`Turn ${turn}`, { 'notes.txt': `${turn}\n`, 'large.txt': `${turn}`.repeat(9999) })
+  await work.push()
+  const shallow = await desk.clone(ada, 'ada/engine', '--depth=1')
+  assert.equal(await shallow.git('rev-list', '--count', 'HEAD'), '1')
+  const onTop = await shallow.commit('From the shallows')
+  await shallow.push('HEAD:main')
+  await shallow.git('fetch', '--quiet', '--unshallow')
+  assert.equal(await shallow.git('rev-list', '--count', 'HEAD'), '4')
+  const partial = await desk.clone(null, 'ada/engine', '--filter=blob:none', '--no-checkout')
+  assert.equal(await partial.head(), onTop)
+  const lacking = async () => (await partial.git('rev-list', '--objects', '--all', '--missing=print')).match(/^\?/gm)?.length ?? 0
+  assert.ok((await lacking()) > 0)
+  assert.equal(await partial.git('show', 'HEAD~2:notes.txt'), '2')
+})
+
+test('a large push and its clone pass through a little memory', async () => {
+  await using forge = await openForge()
+  const ada = await forge.person('ada')
+  await ada.owns('engine')
+  await using desk = await Desk.open(forge)
+  const work = await desk.begin(ada, 'ada/engine')
+  await work.commit('Large', { 'large.bin': randomBytes(24 << 20) })
+  // What is held, without what only waits to be collected.
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc')
+  const measure = () => {
+    collect()
+    return process.memoryUsage().arrayBuffers
+  }
+  const start = measure()
+  let most = 0
+  const watch = setInterval(() => {
+    most = Math.max(most, measure())
+  }, 200)
+  await work.push()
+  const clone = await desk.clone(null, 'ada/engine')
+  clearInterval(watch)
+  assert.equal(await clone.head(), await work.head())
+  assert.ok(most - start < 8 << 20, `${(most - start) >> 20} MB`)
+  assert.ok((await ada.read('/repos/ada/engine')).size > 24_000)
+})
+
+test('a client that goes away in the middle of a push leaves nothing: no process, no ref, no open push', async () => {
+  await using forge = await openForge()
+  const ada = await forge.person('ada')
+  const { id } = await ada.owns('engine')
+  const path = forge.belfry.storage.pathOf(id)
+  for (const packed of [false, true]) {
+    const head = `${pkt(`${zeros} ${'1'.repeat(40)} refs/heads/main\0report-status`)}0000PACK`
+    const cut = request(`${forge.web}/ada/engine.git/git-receive-pack`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${ada.token}`, ...(packed && { 'content-encoding': 'gzip' }) },
+    })
+    cut.on('error', () => {})
+    cut.write(packed ? gzipSync(head).subarray(0, -8) : head)
+    await until('git is at work', () => processesIn(path).length > 0)
+    assert.equal(await open(forge), 1)
+    cut.destroy()
+    await until('git has ended', () => processesIn(path).length === 0)
+    await until('nothing is open', async () => (await open(forge)) === 0)
+  }
+  assert.deepEqual(await forge.belfry.storage.refsOf(id), new Map())
+})
+
+test('a client that does not wait for a hook ends the push', async () => {
+  await using forge = await openForge()
+  const ada = await forge.person('ada')
+  const { id } = await ada.owns('engine', { auto_init: true })
+  const path = forge.belfry.storage.pathOf(id)
+  const head = (await git(['-C', path, 'rev-parse', 'main'])).trim()
+  await installHook(path, 'pre-receive', `touch "${path}/reached"; until [ -e "${path}/go" ]; do sleep 0.02; done`)
+  const cut = request(`${forge.web}/ada/engine.git/git-receive-pack`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${ada.token}` },
+  })
+  cut.on('error', () => {})
+  cut.end(`${pkt(`${head} ${zeros} refs/heads/main\0report-status`)}0000`)
+  await until('the hook is reached', () => existsSync(join(path, 'reached')))
+  cut.destroy()
+  await until('git has ended', () => processesIn(path).length === 0)
+  await until('nothing is open', async () => (await open(forge)) === 0)
+  assert.ok(await forge.belfry.storage.hasBranch(id, 'main'))
+})
+
+test('a client that goes away in the middle of a clone ends the git that served it', async () => {
+  await using forge = await openForge()
+  const ada = await forge.person('ada')
+  const { id } = await ada.owns('engine')
+  await using desk = await Desk.open(forge)
+  const work = await desk.begin(ada, 'ada/engine')
+  const head = await work.commit('Large', { 'large.bin': randomBytes(20 << 20) })
+  await work.push()
+  const leaving = new AbortController()
+  const answer = await fetch(`${forge.web}/ada/engine.git/git-upload-pack`, {
+    method: 'POST',
+    body: `${pkt(`want ${head} ofs-delta\n`)}0000${pkt('done\n')}`,
+    signal: leaving.signal,
+  })
+  assert.equal(answer.headers.get('content-type'), 'application/x-git-upload-pack-result')
+  await answer.body?.getReader().read()
+  assert.ok(processesIn(forge.belfry.storage.pathOf(id)).length > 0, 'it waits for its reader')
+  leaving.abort()
+  await until('git has ended', () => processesIn(forge.belfry.storage.pathOf(id)).length === 0)
+})
+
+test('what is no request of git is refused, and never a fault of ours', async () => {
+  await using forge = await openForge()
+  const ada = await forge.person('ada')
+  await ada.owns('engine', { auto_init: true })
+  const push = 'ada/engine.git/git-receive-pack'
+  const command = `${zeros} ${'1'.repeat(40)} refs/heads/x`
+  const refused: [number, string, string | Buffer, Record<string, string>?][] = [
+    [400, push, ''],
+    [400, push, 'zzzz'],
+    [400, push, '0003'],
+    [400, push, pkt(`${command}\0report-status`)],
+    [400, push, `${pkt('push-cert\0report-status\n')}${pkt(`${command}\n`)}${pkt('push-cert-end\n')}0000`],
+    [400, push, `${pkt(`${command}\n${command}y`)}0000`],
+    [400, push, 'this is no gzip', { 'content-encoding': 'gzip' }],
+    [415, push, '0000', { 'content-encoding': 'br' }],
+    [422, push, `${pkt(`${command}${'y'.repeat(1000)}\0`)}0000`],
+    [422, push, Buffer.from(`${pkt(`${command}\u{e9}`)}0000`.replace('\u{e9}', '\xff\xff'), 'latin1')],
+    [413, push, pkt(`${command}${'y'.repeat(900)}`).repeat(17_500)],
+    [400, 'ada/engine.git/git-upload-pack', 'zzzz'],
+    [400, 'ada/engine.git/git-upload-pack', 'this is no gzip', { 'content-encoding': 'gzip' }],
+  ]
+  for (const [status, path, body, headers] of refused) {
+    const answer = await send(forge, ada, path, body, headers)
+    assert.equal(answer.status, status, `${path} ${body.toString('latin1').slice(0, 100)}: ${await answer.text()}`)
+  }
+  assert.equal((await send(forge, ada, push, '0000')).status, 200, 'git sends this to see whether it may push')
+  const dumb = await fetch(`${forge.web}/ada/engine.git/info/refs`)
+  assert.equal(dumb.status, 403)
+  assert.match(await dumb.text(), /smart protocol/)
+  assert.equal(await open(forge), 0)
+  assert.deepEqual(
+    forge.logged.filter((line) => JSON.parse(line).level >= 50),
+    [],
+  )
+})
+
+test('objects that are broken are not taken in', async () => {
+  await using forge = await openForge()
+  const ada = await forge.person('ada')
+  await ada.owns('engine')
+  await using desk = await Desk.open(forge)
+  const work = await desk.begin(ada, 'ada/engine')
+  await work.commit('Begin')
+  await work.git('config', 'core.protectNTFS', 'false')
+  await work.git('hash-object', '-w', 'notes.txt')
+  const blob = await work.git('rev-parse', 'HEAD:notes.txt')
+  const tree = (await git(['-C', work.folder, 'mktree'], { input: `100644 blob ${blob}\t.git\n` })).trim()
+  const commit = await work.git('commit-tree', '-m', 'Evil', tree)
+  const { status, stderr } = await work.attempt('push', 'origin', `${commit}:refs/heads/evil`)
+  assert.notEqual(status, 0)
+  assert.match(stderr, /hasDotgit/)
+  assert.equal(await open(forge), 0)
+})
+
+test('hooks that an operator puts into a repository work, and what they say reaches the client', async () => {
+  await using forge = await openForge()
+  const ada = await forge.person('ada')
+  const { id } = await ada.owns('engine')
+  await installHook(forge.belfry.storage.pathOf(id), 'update', 'echo "not $1"; [ "$1" != refs/heads/closed ]')
+  await using desk = await Desk.open(forge)
+  const work = await desk.begin(ada, 'ada/engine')
+  await work.commit('Begin')
+  const { status, stderr } = await work.attempt('push', 'origin', 'HEAD:main', 'HEAD:closed')
+  assert.notEqual(status, 0)
+  assert.match(stderr, /remote: not refs\/heads\/closed/)
+  assert.deepEqual([...(await forge.belfry.storage.refsOf(id)).keys()], ['refs/heads/main'])
+  assert.equal(await open(forge), 0)
+})
+
+test('names that only the server may use cannot be pushed to', async () => {
+  await using forge = await openForge()
+  const ada = await forge.person('ada')
+  await ada.owns('engine')
+  await using desk = await Desk.open(forge)
+  const work = await desk.begin(ada, 'ada/engine')
+  await work.commit('Begin')
+  const { status, stderr } = await work.attempt('push', 'origin', 'HEAD:refs/pull/1/head')
+  assert.notEqual(status, 0)
+  assert.match(stderr, /deny updating a hidden ref/)
+})
+
+test('git follows a repository that was renamed, to fetch and to push', async () => {
+  await using forge = await openForge()
+  const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
+  await ada.owns('engine', { auto_init: true })
+  await ada.owns('secret', { auto_init: true, private: true })
+  await using desk = await Desk.open(forge)
+  const work = await desk.clone(ada, 'ada/engine')
+  await ada.patch('/repos/ada/engine', { name: 'machine' })
+  await ada.patch('/repos/ada/secret', { name: 'hidden' })
+  const head = await work.commit('Go on')
+  await work.push()
+  assert.equal(await (await desk.clone(null, 'ada/engine')).head(), head)
+  assert.equal(await (await desk.clone(null, 'ada/machine')).head(), head)
+  await assert.rejects(desk.clone(ben, 'ada/secret'), /not found/)
+})
+
+test('a fork whose contents are not there yet asks for patience', async () => {
+  await using forge = await openForge()
+  const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
+  await ada.owns('engine', { auto_init: true })
+  await ben.post('/repos/ada/engine/forks')
+  const answer = await fetch(`${forge.web}/ben/engine.git/info/refs?service=git-upload-pack`)
+  assert.equal(answer.status, 503)
+  assert.ok(answer.headers.get('retry-after'))
+  await using desk = await Desk.open(forge)
+  await assert.rejects(desk.clone(null, 'ben/engine'), /remote: The contents of this repository are still being copied/)
+})

@@ -1,0 +1,21 @@
+import type { Storage } from '#hosting/git/storage.ts'
+import { type Database, sql } from '#platform/database.ts'
+import type { Scheduled, Task } from '#platform/queue.ts'
+import { settlePushes } from './pushes.ts'
+
+export function pushTasks(db: Database, storage: Storage): Record<string, Task> {
+  return {
+    /** A push that takes long may have lost its server; each repository has a job of its own, so that none waits for another. */
+    find_open_pushes: async () => {
+      await db.query(sql`
+        select graphile_worker.add_job('settle_pushes', json_build_object('repo_id', repo_id), job_key := 'settle ' || repo_id)
+        from (select distinct repo_id from pushes where started_at < ${db.now}::timestamptz - interval '1 minute') slow`)
+    },
+    settle_pushes: ({ repo_id }: { repo_id: number }) => settlePushes(db, storage, repo_id),
+    maintain_repository: async ({ repo_id }: { repo_id: number }) => {
+      if (storage.has(repo_id)) await storage.maintain(repo_id)
+    },
+  }
+}
+
+export const pushSchedule: Scheduled[] = [{ task: 'find_open_pushes', match: '* * * * *' }]

@@ -1,0 +1,131 @@
+import { noObject } from '#hosting/git/objects.ts'
+import type { Command, Storage } from '#hosting/git/storage.ts'
+import type { Account } from '#hosting/people/people.ts'
+import type { Repository } from '#hosting/repositories/repositories.ts'
+import { type Database, sql, type Transaction } from '#platform/database.ts'
+import { Refusal } from '#platform/errors.ts'
+import { findMoves } from './moves.ts'
+import { describeMoves, type Known, type PushRow, recordMoves } from './recording.ts'
+
+export type { Command }
+
+/**
+ * Records what has moved before, when these commands start from where the log has not heard of: so no move hides an earlier one.
+ * Whoever begins a push does this first.
+ */
+export async function catchUp(db: Database, storage: Storage, repo: { id: number }, commands: Command[]) {
+  const unheard = await db.query(sql`
+    select from jsonb_to_recordset(${JSON.stringify(commands)}::jsonb) as command (ref text, before text)
+    left join refs on refs.repo_id = ${repo.id} and refs.name = command.ref
+    where coalesce(refs.sha, ${noObject}) <> command.before limit 1`)
+  if (unheard.rowCount) await settlePushes(db, storage, repo.id)
+}
+
+/** Notes who is about to move which refs; committed before git moves anything. Gives the push's id. */
+export async function beginPush(
+  db: Database,
+  repo: { id: number },
+  pusher: { id: number },
+  commands: Command[],
+): Promise<number> {
+  const begun = await db.first<{ id: number }>(sql`
+    insert into pushes (repo_id, pusher_id, commands, started_at)
+    values (${repo.id}, ${pusher.id}, ${JSON.stringify(commands)}::jsonb, ${db.now}) returning id`)
+  if (!begun) throw new Error('no push was begun')
+  return begun.id
+}
+
+/**
+ * Records in the log whatever has moved on disk and is not yet recorded; `ended` is a push that is over, and then only the refs that it
+ * names are looked at, so that pushes to different branches need not wait for each other. Safe at any time, by anyone, any number of times.
+ */
+export async function settlePushes(db: Database, storage: Storage, repo_id: number, ended?: number): Promise<void> {
+  try {
+    // Somebody else recorded in the meantime: what is left is less.
+    while (!(await settle(db, storage, repo_id, ended)));
+  } catch (error) {
+    const there = await db.query(sql`select from repositories where id = ${repo_id}`)
+    if (there.rowCount) throw error
+  }
+}
+
+/** False when what it read has changed before it could record. */
+async function settle(db: Database, storage: Storage, repo_id: number, ended: number | undefined): Promise<boolean> {
+  // The log is read before the disk, and the pushes after it: every move that the disk shows is then one that the log did not have
+  // and whose push is there.
+  const known = await readKnown(db, repo_id, ended)
+  if (!known.names.length || !storage.has(repo_id)) return true
+  const disk = await storage.refsOf(repo_id, known.names)
+  const pushes = await readPushes(db, repo_id, ended)
+  const moves = findMoves(pushes, known.refs, disk, known.names)
+  if (!moves.length && !pushes.some(({ over }) => over)) return true
+  const described = await describeMoves(db, storage, repo_id, moves)
+  const size = moves.length ? await storage.sizeOf(repo_id) : undefined
+  return db.transaction((transaction) => recordMoves(transaction, repo_id, { known, pushes, moves: described, size }))
+}
+
+async function readKnown(db: Database, repo_id: number, ended: number | undefined): Promise<Known> {
+  const rows = await db.rows<{ name: string; sha: string | null; version: string | null }>(sql`
+    select named.name, refs.sha, refs.xmin::text as version
+    from (select command->>'ref' as name, min(id) as push_id, min(place) as place
+          from pushes, jsonb_array_elements(commands) with ordinality as listed (command, place)
+          where repo_id = ${repo_id} and id = coalesce(${ended ?? null}, id) group by 1) named
+    left join refs on refs.repo_id = ${repo_id} and refs.name = named.name order by push_id, place`)
+  const there = rows.flatMap(({ name, sha, version }) => (sha && version ? [{ name, sha, version }] : []))
+  return {
+    names: rows.map(({ name }) => name),
+    refs: new Map(there.map(({ name, sha }) => [name, sha])),
+    versions: new Map(there.map(({ name, version }) => [name, version])),
+  }
+}
+
+/** After a day, no git that was left alone by its server is still at work. */
+function readPushes(db: Database, repo_id: number, ended: number | undefined): Promise<PushRow[]> {
+  return db.rows(sql`
+    select id, pusher_id, commands, xmin::text as version,
+      coalesce(id = ${ended ?? null}, started_at < ${db.now}::timestamptz - interval '1 day') as over
+    from pushes where repo_id = ${repo_id} order by id`)
+}
+
+/** Records what was left unrecorded when a server ended; gives the repositories where that failed. */
+export async function settleAll(db: Database, storage: Storage): Promise<{ repo_id: number; error: unknown }[]> {
+  const failures: { repo_id: number; error: unknown }[] = []
+  for (const { repo_id } of await db.rows<{ repo_id: number }>(sql`select distinct repo_id from pushes order by repo_id`)) {
+    await settlePushes(db, storage, repo_id).catch((error) => failures.push({ repo_id, error }))
+  }
+  return failures
+}
+
+/** Knows the refs of a copy as what it begins with: they are nobody's push. Only while nobody can push yet; a try that was cut off counts not. */
+export async function adoptRefs(db: Transaction, repo_id: number, refs: Map<string, string>) {
+  await db.query(sql`delete from refs where repo_id = ${repo_id}`)
+  await db.query(sql`
+    insert into refs (repo_id, name, sha)
+    select ${repo_id}, * from unnest(${[...refs.keys()]}::text[], ${[...refs.values()]}::text[])`)
+}
+
+/** Moves refs for a caller without git; all or none. Refuses when one is not where `before` says. */
+export async function pushRefs(
+  db: Database,
+  storage: Storage,
+  repo: Repository,
+  pusher: Account,
+  commands: Command[],
+): Promise<void> {
+  if (!commands.length) return
+  await catchUp(db, storage, repo, commands)
+  const id = await beginPush(db, repo, pusher, commands)
+  const failure = await storage.moveRefs(repo.id, commands).then(
+    () => undefined,
+    (error: Error) => error,
+  )
+  await settlePushes(db, storage, repo.id, id)
+  if (!failure) return
+  throw isConflict.test(failure.message)
+    ? new Refusal('conflict', 'A ref has moved in the meantime. Look again, and try again.')
+    : failure
+}
+
+/** Git's words for a ref that is elsewhere, gone, there already, in the way of another's name, or being moved by somebody else. */
+const isConflict =
+  /but expected|unable to resolve reference|reference is missing|already exists|cannot create|cannot be created|Unable to create/

@@ -1,0 +1,157 @@
+import type { Act } from '#activity/events.ts'
+import { record } from '#activity/log.ts'
+import { noObject } from '#hosting/git/objects.ts'
+import type { Storage } from '#hosting/git/storage.ts'
+import { type Database, sql, type Transaction } from '#platform/database.ts'
+import { enqueue } from '#platform/queue.ts'
+import { describeMove } from './commits.ts'
+import type { Move, OpenPush } from './moves.ts'
+
+const branches = 'refs/heads/'
+const tags = 'refs/tags/'
+
+type DescribedMove = Move & { brought?: Awaited<ReturnType<typeof describeMove>> }
+
+/** Asks git for the commits of each move that an event will name them for; other branches are taken as they were before it. */
+export async function describeMoves(db: Database, storage: Storage, repo_id: number, moves: Move[]): Promise<DescribedMove[]> {
+  if (!moves.some(bringsCommits)) return moves
+  const rows = await db.rows<{ name: string; sha: string }>(sql`
+    select name, sha from refs where repo_id = ${repo_id} and name like ${`${branches}%`}`)
+  const heads = new Map(rows.map(({ name, sha }) => [name, sha]))
+  const described: DescribedMove[] = []
+  for (const move of moves) {
+    heads.delete(move.ref)
+    const brought = bringsCommits(move) && (await describeMove(storage.pathOf(repo_id), move, heads.values()))
+    described.push({ ...move, ...(brought && { brought }) })
+    if (move.ref.startsWith(branches) && move.after !== noObject) heads.set(move.ref, move.after)
+  }
+  return described
+}
+
+function bringsCommits({ ref, before, after }: Move) {
+  return after !== noObject && (ref.startsWith(branches) || (ref.startsWith(tags) && before !== noObject))
+}
+
+/** What the log knows of the refs that open pushes name. A row's version changes with every write, also of what it had before. */
+export interface Known {
+  names: string[]
+  refs: Map<string, string>
+  versions: Map<string, string>
+}
+
+export type PushRow = OpenPush & { version: string }
+
+export interface Settlement {
+  known: Known
+  pushes: PushRow[]
+  moves: DescribedMove[]
+  size: number | undefined
+}
+
+/** Writes it all, unless what it follows from has changed since it was read. Settlements of one repository take turns. */
+export async function recordMoves(db: Transaction, repo_id: number, settlement: Settlement): Promise<boolean> {
+  const repo = await db.first<{ default_branch: string; description: string | null }>(sql`
+    select default_branch, description from repositories where id = ${repo_id} for no key update`)
+  if (!repo) return true
+  if (!(await isCurrent(db, repo_id, settlement))) return false
+  const { pushes, moves, size } = settlement
+  await closePushes(db, pushes, moves)
+  if (!moves.length) return true
+  await writeRefs(db, repo_id, moves)
+  const default_branch = await chooseDefault(db, repo_id, repo.default_branch, moves)
+  await db.query(sql`
+    update repositories set default_branch = ${default_branch}, pushed_at = ${db.now}, updated_at = ${db.now}, size = ${size}
+    where id = ${repo_id}`)
+  const facts = { master_branch: default_branch, description: repo.description }
+  for (const group of byPush(moves)) {
+    await record(db, { id: group[0].push.pusher_id }, { id: repo_id }, ...group.flatMap((move) => actsOf(move, facts)))
+  }
+  if (default_branch !== repo.default_branch) await enqueue(db, 'point_head', { repo_id })
+  await enqueue(db, 'maintain_repository', { repo_id }, { key: `maintain ${repo_id}`, minutes: 5 })
+  return true
+}
+
+async function isCurrent(db: Transaction, repo_id: number, { known, pushes, moves }: Settlement) {
+  const names = [...new Set(moves.map(({ ref }) => ref))]
+  const rows = await db.rows<{ name: string; version: string }>(sql`
+    select name, xmin::text as version from refs where repo_id = ${repo_id} and name = any(${names})`)
+  const versions = new Map(rows.map(({ name, version }) => [name, version]))
+  if (names.some((name) => versions.get(name) !== known.versions.get(name))) return false
+  const movers = new Set(moves.map(({ push }) => push.id))
+  const open = await db.rows<{ id: number; version: string }>(sql`
+    select id, xmin::text as version from pushes where id = any(${[...movers]})`)
+  return pushes
+    .filter(({ id }) => movers.has(id))
+    .every((push) => open.some(({ id, version }) => id === push.id && version === push.version))
+}
+
+/** What a push did is taken out of it, so that nothing is recorded twice; one that is over, or has nothing left to do, is done with. */
+async function closePushes(db: Transaction, pushes: PushRow[], moves: Move[]) {
+  const taken = new Set(moves.map(({ command }) => command))
+  const touched = new Set(moves.map(({ push }) => push.id))
+  const left = pushes
+    .filter(({ id, over }) => over || touched.has(id))
+    .map(({ id, over, commands }) => ({ id, commands: over ? [] : commands.filter((command) => !taken.has(command)) }))
+  const [done, open] = [left.filter(({ commands }) => !commands.length), left.filter(({ commands }) => commands.length)]
+  await db.query(sql`delete from pushes where id = any(${done.map(({ id }) => id)})`)
+  if (!open.length) return
+  await db.query(sql`
+    update pushes set commands = rest.commands
+    from jsonb_to_recordset(${JSON.stringify(open)}::jsonb) as rest (id bigint, commands jsonb) where pushes.id = rest.id`)
+}
+
+async function writeRefs(db: Transaction, repo_id: number, moves: Move[]) {
+  const ends = [...new Map(moves.map(({ ref, after }) => [ref, after]))]
+  const there = ends.filter(([, sha]) => sha !== noObject)
+  const gone = ends.filter(([, sha]) => sha === noObject)
+  await db.query(sql`delete from refs where repo_id = ${repo_id} and name = any(${gone.map(([name]) => name)})`)
+  await db.query(sql`
+    insert into refs (repo_id, name, sha)
+    select ${repo_id}, * from unnest(${there.map(([name]) => name)}::text[], ${there.map(([, sha]) => sha)}::text[])
+    on conflict (repo_id, name) do update set sha = excluded.sha`)
+}
+
+/** Where the default branch is not there, the first that is pushed becomes it; of several, those with the usual names come first. */
+async function chooseDefault(db: Transaction, repo_id: number, current: string, moves: Move[]) {
+  const there = await db.query(sql`select from refs where repo_id = ${repo_id} and name = ${branches + current}`)
+  if (there.rowCount) return current
+  const made = await db.rows<{ name: string }>(sql`
+    select name from refs where repo_id = ${repo_id} and name = any(${moves.filter(isBranchMade).map(({ ref }) => ref)})`)
+  const names = made.map(({ name }) => shortOf(name))
+  const first = moves.map(({ ref }) => shortOf(ref)).find((name) => names.includes(name))
+  return ['main', 'master'].find((usual) => names.includes(usual)) ?? first ?? current
+}
+
+function isBranchMade({ ref, before, after }: Move) {
+  return ref.startsWith(branches) && before === noObject && after !== noObject
+}
+
+/** One after the other, as they happened. */
+function byPush(moves: DescribedMove[]) {
+  const groups: [DescribedMove, ...DescribedMove[]][] = []
+  for (const move of moves) {
+    const last = groups.at(-1)
+    if (last?.[0].push.id === move.push.id) last.push(move)
+    else groups.push([move])
+  }
+  return groups
+}
+
+/** A new branch is made, and then pushed to; what is neither branch nor tag has no event. */
+function actsOf(
+  { ref, before, after, push, brought }: DescribedMove,
+  facts: { master_branch: string; description: string | null },
+): Act[] {
+  const ref_type = ref.startsWith(branches) ? 'branch' : ref.startsWith(tags) ? 'tag' : undefined
+  if (!ref_type) return []
+  if (after === noObject) return [{ type: 'DeleteEvent', payload: { ref: shortOf(ref), ref_type } }]
+  const made: Act = { type: 'CreateEvent', payload: { ref: shortOf(ref), ref_type, ...facts } }
+  const pushed: Act[] = brought
+    ? [{ type: 'PushEvent', payload: { push_id: push.id, ref, head: after, before, ...brought } }]
+    : []
+  return before === noObject ? [made, ...pushed] : pushed
+}
+
+function shortOf(ref: string) {
+  return ref.slice(ref.startsWith(branches) ? branches.length : tags.length)
+}

@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { sql } from '#platform/database.ts'
+import { type Forge, openForge, type Person } from '#test/forge.ts'
+
+interface Whoever {
+  login: string
+  token: string
+}
+
+/** How a git ended, and what it said. */
+export interface Ended {
+  status: number
+  stdout: string
+  stderr: string
+}
+
+/** A folder for clones, in which the real git client runs without anybody's settings. */
+export class Desk implements AsyncDisposable {
+  readonly folder: string
+  readonly #web: string
+  #clones = 0
+
+  static async open({ web }: { web: string }) {
+    return new Desk(await mkdtemp(join(tmpdir(), 'belfry-desk-')), web)
+  }
+
+  constructor(folder: string, web: string) {
+    this.folder = folder
+    this.#web = web
+  }
+
+  /** The address of a repository, with what shows who a person is. */
+  url(whoever: Whoever | null, full_name: string, password = whoever?.token) {
+    const url = new URL(`${this.#web}/${full_name}.git`)
+    if (whoever) [url.username, url.password] = [whoever.login, encodeURIComponent(password ?? '')]
+    return url.href
+  }
+
+  /** An empty folder that knows the repository as `origin`; nothing is fetched. */
+  async begin(whoever: Whoever | null, full_name: string) {
+    const work = new Worktree(await this.#place(), whoever?.login ?? 'nobody')
+    await work.git('init', '--quiet', '--initial-branch=main')
+    await work.git('remote', 'add', 'origin', this.url(whoever, full_name))
+    return work
+  }
+
+  async clone(whoever: Whoever | null, full_name: string, ...options: string[]) {
+    const folder = await this.#place()
+    const work = new Worktree(folder, whoever?.login ?? 'nobody')
+    await work.git('clone', '--quiet', ...options, this.url(whoever, full_name), '.')
+    return work
+  }
+
+  async #place() {
+    const folder = join(this.folder, `${++this.#clones}`)
+    await mkdir(folder)
+    return folder
+  }
+
+  async [Symbol.asyncDispose]() {
+    await rm(this.folder, { recursive: true, force: true })
+  }
+}
+
+export class Worktree {
+  readonly folder: string
+  readonly #author: string
+
+  constructor(folder: string, author: string) {
+    this.folder = folder
+    this.#author = author
+  }
+
+  /** Runs git and gives what it printed; it must succeed. */
+  async git(...args: string[]) {
+    const ended = await this.attempt(...args)
+    if (ended.status !== 0) throw new Error(`git ${args.join(' ')} failed (${ended.status}): ${ended.stderr}`)
+    return ended.stdout.trim()
+  }
+
+  /** Runs git, whatever comes of it. */
+  attempt(...args: string[]): Promise<Ended> {
+    return run(this.folder, this.#author, args)
+  }
+
+  /** Writes files and commits them; gives the commit's id. */
+  async commit(message: string, files: Record<string, string | Buffer> = { 'notes.txt': `${message}\n` }) {
+    for (const [path, contents] of Object.entries(files)) {
+      await mkdir(dirname(join(this.folder, path)), { recursive: true })
+      await writeFile(join(this.folder, path), contents)
+    }
+    await this.git('add', '--all')
+    await this.git('commit', '--quiet', '--allow-empty', '-m', message)
+    return this.head()
+  }
+
+  head() {
+    return this.git('rev-parse', 'HEAD')
+  }
+
+  push(...args: string[]) {
+    return this.git('push', '--quiet', 'origin', ...(args.length ? args : ['HEAD']))
+  }
+}
+
+function run(cwd: string, author: string, args: string[]): Promise<Ended> {
+  const [name, email] = [author, `${author}@example.com`]
+  const env = {
+    PATH: process.env.PATH,
+    HOME: cwd,
+    LC_ALL: 'C',
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_ASKPASS: 'true',
+    GIT_AUTHOR_NAME: name,
+    GIT_AUTHOR_EMAIL: email,
+    GIT_COMMITTER_NAME: name,
+    GIT_COMMITTER_EMAIL: email,
+  }
+  return new Promise((resolve) => {
+    execFile('git', args, { cwd, env, maxBuffer: 64 << 20 }, (error, stdout, stderr) => {
+      resolve({ status: error ? Number(error.code ?? 1) : 0, stdout, stderr })
+    })
+  })
+}
+
+/** Puts a hook into a bare repository. */
+export async function installHook(path: string, name: string, script: string) {
+  await mkdir(join(path, 'hooks'), { recursive: true })
+  await writeFile(join(path, 'hooks', name), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+}
+
+/** An event as a timeline shows it. */
+export interface Told {
+  type: string
+  actor: { login: string }
+  payload: {
+    ref: string | null
+    ref_type: string
+    master_branch: string
+    before: string
+    head: string
+    size: number
+    distinct_size: number
+    push_id: number
+    commits: { sha: string; message: string; distinct: boolean; author: { name: string; email: string } }[]
+  }
+}
+
+/** The timeline of a repository, oldest first, without the making of it. */
+export async function eventsOf(person: Person, full_name: string): Promise<Told[]> {
+  const events: Told[] = await person.read(`/repos/${full_name}/events`)
+  return events.reverse().filter(({ payload }) => payload.ref !== null && payload.ref !== undefined)
+}
+
+export const lines = (events: Told[]) => events.map(({ type, actor, payload }) => `${actor.login} ${type} ${payload.ref}`)
+
+/** Log, table and disk say the same, and nothing is open. */
+export async function assertSettled(forge: Forge, repo_id: number) {
+  const { db, storage } = forge.belfry
+  const rows = await db.rows<{ name: string; sha: string }>(
+    sql`select name, sha from refs where repo_id = ${repo_id} order by name`,
+  )
+  assert.deepEqual(new Map(rows.map(({ name, sha }) => [name, sha])), await storage.refsOf(repo_id))
+  assert.deepEqual(await db.rows(sql`select * from pushes`), [])
+}
+
+/** A repository of Ada's with nothing in it yet, and a folder to push to it from. */
+export async function openEngine(options: { worker?: boolean } = {}) {
+  const forge = await openForge(options)
+  const ada = await forge.person('ada')
+  const { id } = await ada.owns('engine')
+  const desk = await Desk.open(forge)
+  return {
+    forge,
+    ada,
+    id: id as number,
+    desk,
+    work: await desk.begin(ada, 'ada/engine'),
+    async [Symbol.asyncDispose]() {
+      await desk[Symbol.asyncDispose]()
+      await forge[Symbol.asyncDispose]()
+    },
+  }
+}
