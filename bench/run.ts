@@ -1,4 +1,5 @@
 import { makeFolder, startBelfry } from './belfry.ts'
+import { compareClones } from './clone.ts'
 import { compareGrowth } from './growth.ts'
 import { conclude } from './report.ts'
 import { compareRequests } from './requests.ts'
@@ -12,5 +13,6 @@ import { compareRequests } from './requests.ts'
     { name: 'GET {base}/user by token', path: '/api/v3/user', token: true, target: 0.35 },
   ])
 }
+await compareClones()
 await compareGrowth()
 conclude()

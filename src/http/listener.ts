@@ -26,6 +26,7 @@ export function openListener(belfry: Belfry): FastifyInstance {
     },
   })
   app.addHook('onResponse', (request, reply, done) => {
+    if (!belfry.log.isLevelEnabled('info')) return done()
     const { statusCode: status, elapsedTime } = reply
     const ms = Math.round(elapsedTime * 100) / 100
     request.log.info({ method: request.method, url: withoutSecrets(request.url), status, ms, ip: request.ip }, 'request')

@@ -13,15 +13,20 @@ const stretch = 1000
 /** What `X-Poll-Interval` says: rises while the process is under load, and falls back after. */
 export class PollInterval {
   #seconds = usual
+  #marked_at = performance.now()
   #mark: EventLoopUtilization = performance.eventLoopUtilization()
 
   get seconds() {
-    const now = performance.eventLoopUtilization()
-    const past = performance.eventLoopUtilization(now, this.#mark)
-    if (past.active + past.idle >= stretch) {
-      this.#mark = now
-      this.#seconds = steps.find(([busy]) => past.utilization >= busy)?.[1] ?? usual
-    }
+    const now = performance.now()
+    if (now - this.#marked_at >= stretch) this.#look(now)
     return this.#seconds
+  }
+
+  #look(now: number) {
+    const mark = performance.eventLoopUtilization()
+    const { utilization } = performance.eventLoopUtilization(mark, this.#mark)
+    this.#seconds = steps.find(([busy]) => utilization >= busy)?.[1] ?? usual
+    this.#mark = mark
+    this.#marked_at = now
   }
 }

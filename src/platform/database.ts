@@ -37,17 +37,16 @@ type CommitListener = (origin: CommitOrigin) => void
 
 export class Database implements Queryable, AsyncDisposable {
   readonly pool: pg.Pool
+  /** Plans each statement once and for all, see steadyRows. */
+  readonly #steady: pg.Pool
   readonly #clock: Clock
   #commits = 0
   readonly #listeners = new Set<CommitListener>()
 
   constructor(connection: pg.PoolConfig, clock: Clock) {
     this.#clock = clock
-    this.pool = new pg.Pool({ max: 16, application_name: 'belfry', ...connection, types })
-    // A connection that the server closes is replaced on the next use, and the query it was in fails; unhandled, its error
-    // would end the process besides.
-    this.pool.on('error', () => {})
-    this.pool.on('connect', (client) => client.on('error', () => {}))
+    this.pool = openPool({ max: 16, ...connection })
+    this.#steady = openPool({ max: 8, ...connection, options: steady })
   }
 
   get now() {
@@ -77,6 +76,15 @@ export class Database implements Queryable, AsyncDisposable {
 
   async rows<R extends Row>(statement: Sql) {
     return (await this.query<R>(statement)).rows
+  }
+
+  /**
+   * Planned once, whatever its values, along indexes in their order: for statements over many partitions whose way is always the same.
+   * Left to itself, the database plans them anew each time, which takes longer than running them (3 ms of 4); and told to plan once, it
+   * reads and sorts all of what an average repository has, which a busy one has two hundred times (38 ms instead of 1).
+   */
+  async steadyRows<R extends Row>(statement: Sql) {
+    return (await this.#steady.query<R>(named(statement))).rows
   }
 
   /** Planned anew for its very values: for statements whose best way depends on them. */
@@ -119,8 +127,22 @@ export class Database implements Queryable, AsyncDisposable {
   }
 
   async [Symbol.asyncDispose]() {
-    await this.pool.end()
+    await Promise.all([this.pool.end(), this.#steady.end()])
   }
+}
+
+const steady = ['plan_cache_mode=force_generic_plan']
+  .concat(['seqscan', 'bitmapscan', 'sort', 'hashjoin', 'mergejoin'].map((way) => `enable_${way}=off`))
+  .map((setting) => `-c ${setting}`)
+  .join(' ')
+
+function openPool(connection: pg.PoolConfig) {
+  const pool = new pg.Pool({ application_name: 'belfry', ...connection, types })
+  // A connection that the server closes is replaced on the next use, and the query it was in fails; unhandled, its error would end the
+  // process besides.
+  pool.on('error', () => {})
+  pool.on('connect', (client) => client.on('error', () => {}))
+  return pool
 }
 
 /** One moment in time: everything written in a transaction carries the same `now`. */

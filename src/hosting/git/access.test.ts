@@ -157,7 +157,7 @@ test('an archived repository can be cloned and not pushed to', async () => {
   await work.commit('Too late')
   const refused = await work.attempt('push', 'origin', 'main')
   assert.notEqual(refused.status, 0)
-  assert.match(refused.stderr, /remote: This repository is archived/)
+  assert.match(refused.stderr, /remote: Repository was archived so is read-only/)
 })
 
 test('a suspended person is nobody', async () => {

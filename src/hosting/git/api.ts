@@ -3,7 +3,7 @@ import { createGunzip } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Belfry } from '#belfry.ts'
 import { beginPush, catchUp, settlePushes } from '#hosting/pushes/pushes.ts'
-import { checkAccess } from '#hosting/repositories/access.ts'
+import { checkAccess, checkWritable } from '#hosting/repositories/access.ts'
 import { loadRepository, Moved, type Repository } from '#hosting/repositories/repositories.ts'
 import { refusalFor, statusOf } from '#http/errors.ts'
 import { Authenticator, anonymous, type Caller, CodeRequired } from '#parts/authentication/authentication.ts'
@@ -145,7 +145,7 @@ function checkPush({ token, may }: Caller, repo: Repository) {
     throw forbidden(`Missing the '${repo.private ? 'repo' : 'public_repo'}' scope.`)
   }
   checkAccess(repo.access, 'push')
-  if (repo.archived) throw forbidden('This repository is archived: it can be read, and not be changed.')
+  checkWritable(repo)
 }
 
 /** What the client says of versions goes into git's environment, if it is of the form that it must have. */

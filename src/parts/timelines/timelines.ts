@@ -1,9 +1,10 @@
 import type { Act } from '#activity/events.ts'
 import type { Account, Sight } from '#hosting/people/people.ts'
 import { reaches } from '#hosting/repositories/reach.ts'
-import { empty, type Listed, type Queryable, raw, type Slice, type Sql, sql } from '#platform/database.ts'
+import { type Database, empty, type Listed, raw, type Slice, type Sql, sql } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'
 import { mostEvents } from '#variants.ts'
+import { countEvents } from './length.ts'
 
 /** An event with those it is about, as they are now. */
 export type TimelineEvent = Act & {
@@ -87,16 +88,14 @@ export function shown({ sight, since, until }: View): Sql {
 }
 
 /** A page of a timeline, newest first, and how many events it has in all, as far as anyone may page. */
-export async function readTimeline(db: Queryable, timeline: Timeline, view: View, slice: Slice): Promise<Listed<TimelineEvent>> {
+export async function readTimeline(db: Database, timeline: Timeline, view: View, slice: Slice): Promise<Listed<TimelineEvent>> {
   if (slice.offset >= mostEvents) throw tooFar()
   const limit = Math.min(slice.limit, mostEvents - slice.offset)
   const end = slice.offset + limit
   const { found, source, asked } = await find(db, timeline, view, end)
   const rows = found.slice(slice.offset, end)
   if (found.length < asked) return { rows, total: found.length }
-  const all = source(mostEvents, 'any')
-  const count = await db.first<{ total: number }>(sql`select count(*) as total from (${all}) counted`)
-  return { rows, total: count?.total ?? 0 }
+  return { rows, total: await countEvents(db, source(mostEvents, 'any')) }
 }
 
 const tooFar = () =>
@@ -121,10 +120,10 @@ const lately = 5000
  * Who watches 5,000 repositories finds a page among the last few hundred events of all; who watches 50 quiet ones would not, and has
  * 50 places to look at. Only when many places are all quiet is each of them looked at.
  */
-async function find(db: Queryable, timeline: Timeline, view: View, wanted: number) {
+async function find(db: Database, timeline: Timeline, view: View, wanted: number) {
   const asked = lengths.find((length) => length >= wanted) ?? mostEvents
   const read = async (source: Source) => {
-    const found = await db.rows<TimelineEvent>(sql`${written(source(asked, 'newest'))} ${newestFirst}`)
+    const found = await db.steadyRows<TimelineEvent>(sql`${written(source(asked, 'newest'))} ${newestFirst}`)
     return { found, source, asked }
   }
   const { places } = timeline
@@ -150,8 +149,8 @@ interface Places {
   actors: number[]
 }
 
-async function listPlaces(db: Queryable, { repositories, actors }: NonNullable<Timeline['places']>, most: number | null) {
-  const found = await db.first<Places>(sql`
+async function listPlaces(db: Database, { repositories, actors }: NonNullable<Timeline['places']>, most: number | null) {
+  const [found] = await db.steadyRows<Places>(sql`
     select array(${repositories} limit ${most}) as repositories,
       ${actors ? sql`array(${actors} limit ${most})` : sql`'{}'::bigint[]`} as actors`)
   return { repositories: found?.repositories.map(Number) ?? [], actors: found?.actors.map(Number) ?? [] }

@@ -1,0 +1,164 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+
+/** Where a body differs from the public documentation, and who asks for it. */
+export interface Difference {
+  /** One, or with a `*` at its end all that begin so. */
+  operation: string
+  variant: 'self-hosted' | 'versioned' | 'both'
+  /** Where in the body; `*` is any item of a list. */
+  path: string
+  why: string
+}
+
+/** All of them; docs/differences.md tells the same to readers. */
+export const differences: Difference[] = [
+  {
+    operation: 'activity/list-*',
+    variant: 'both',
+    path: '/*/CreateEvent/ref',
+    why: 'Null when the repository itself was made: wire-facts.md 6.2, after the prose of the public documentation, whose schema says a string.',
+  },
+  {
+    operation: 'activity/get-feeds',
+    variant: 'both',
+    path: '/_links',
+    why: 'A list of one object: api.md, Feed listing. Those who ask for `vnd.github` get the object itself: decisions.md, Two dialects.',
+  },
+]
+
+/** Endpoints of ours that the public documentation does not have. */
+export const additions: Omit<Difference, 'path'>[] = [
+  {
+    operation: 'activity/get-stargazer-count-for-repo',
+    variant: 'self-hosted',
+    why: 'Documented of the other variant: `GET …/stargazers/count`.',
+  },
+  {
+    operation: 'feeds/create-key',
+    variant: 'both',
+    why: 'Feed keys that can be revoked, beside the feeds of the spec: `POST /user/feed_keys`.',
+  },
+  { operation: 'feeds/get-key', variant: 'both', why: 'The same: `GET /user/feed_keys/{key_id}`.' },
+  { operation: 'feeds/list-keys', variant: 'both', why: 'The same: `GET /user/feed_keys`.' },
+  {
+    operation: 'git/get-ref-by-old-name',
+    variant: 'both',
+    why: 'What `url` of a ref names, as older clients follow it: `GET …/git/refs/{ref}`.',
+  },
+  {
+    operation: 'git/list-refs',
+    variant: 'both',
+    why: 'What `git_refs_url` of a repository names without a ref: `GET …/git/refs`.',
+  },
+  { operation: 'repos/get-root-content', variant: 'both', why: 'The outermost folder, whose path is empty: `GET …/contents`.' },
+]
+
+export const isSaid = (said: Difference, { operation, path }: Fault) =>
+  said.path === path &&
+  (said.operation === operation || (said.operation.endsWith('*') && operation.startsWith(said.operation.slice(0, -1))))
+
+type Json = Record<string, unknown>
+
+export interface Fault {
+  operation: string
+  path: string
+  message: string
+}
+
+const documents = { 'self-hosted': 'ghes-3.19', versioned: 'api.github.com' } as const
+export type VariantName = keyof typeof documents
+
+/** The public documentation of a variant: which body an operation answers with. */
+export class Contract {
+  readonly #ajv = new Ajv({ strict: false, allErrors: true, logger: false, validateSchema: false, formats })
+  readonly #compiled = new Map<string, ValidateFunction>()
+  readonly #answers: Record<string, Record<string, Json>>
+
+  constructor(variant: VariantName) {
+    const place = createRequire(import.meta.url).resolve(`@octokit/openapi/generated/${documents[variant]}.json`)
+    const { paths, components } = JSON.parse(readFileSync(place, 'utf8'))
+    // A union that an empty payload satisfies with every kind at once: each payload is held against its own kind instead.
+    components.schemas.event.properties.payload = { type: 'object' }
+    this.#answers = Object.fromEntries(
+      Object.values(paths as Record<string, Json>)
+        .flatMap((path) => Object.values(path) as { operationId?: string; responses: Json }[])
+        .flatMap(({ operationId, responses }) =>
+          operationId ? [[operationId, answersOf(responses, components.responses)]] : [],
+        ),
+    )
+    const document = { answers: this.#answers, components: { schemas: components.schemas } }
+    this.#ajv.addSchema(withNull(document) as Json, base)
+  }
+
+  has(operation: string) {
+    return operation in this.#answers
+  }
+
+  /** What is wrong with a body, by the documentation; star lists come in two media types. */
+  check(operation: string, status: number, media: string, body: unknown): Fault[] {
+    const described = this.#answers[operation]?.[status]
+    const type = described && (media in described ? media : 'application/json')
+    if (!type || !(type in described)) return [{ operation, path: '', message: `has no documented ${status}` }]
+    const faults = this.#validate(`/answers/${escaped(operation)}/${status}/${escaped(type)}`, body)
+    return faults.map((fault) => ({ ...fault, operation }))
+  }
+
+  /** What is wrong with the payload of an event, by its kind. */
+  checkPayload(operation: string, { type, payload }: { type: string; payload: unknown }): Fault[] {
+    const name = type.replaceAll(/(?<=.)[A-Z]/g, (letter) => `-${letter}`).toLowerCase()
+    return this.#validate(`/components/schemas/${name}`, payload).map((fault) => ({
+      ...fault,
+      operation,
+      path: `/*/${type}${fault.path}`,
+    }))
+  }
+
+  #validate(pointer: string, body: unknown) {
+    let validate = this.#compiled.get(pointer)
+    if (!validate) {
+      validate = this.#ajv.compile({ $ref: `${base}#${pointer}` })
+      this.#compiled.set(pointer, validate)
+    }
+    validate(body)
+    return (validate.errors ?? []).map((error) => ({ path: placeOf(error), message: error.message ?? '' }))
+  }
+}
+
+const base = 'https://documentation.example/'
+const escaped = (name: string) => encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))
+
+/** Addresses may be templates, as the documentation's own examples are. */
+const formats = {
+  uri: (text: string) => URL.canParse(text.replaceAll(/\{[^}]*\}/g, 'x')),
+  'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/,
+}
+
+function answersOf(responses: Json, shared: Record<string, Json>) {
+  return Object.fromEntries(
+    Object.entries(responses as Record<string, { $ref?: string; content?: Record<string, { schema: Json }> }>).map(
+      ([status, response]) => {
+        const { content = {} } = (response.$ref ? shared[response.$ref.split('/').at(-1) ?? ''] : response) as typeof response
+        return [status, Object.fromEntries(Object.entries(content).map(([media, { schema }]) => [media, schema]))]
+      },
+    ),
+  )
+}
+
+/** OpenAPI 3.0 says `nullable` where JSON Schema has a type of its own. */
+function withNull(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withNull)
+  if (typeof schema !== 'object' || schema === null) return schema
+  const { nullable, example, examples, ...rest } = schema as Json
+  const own = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, withNull(value)]))
+  // A property may be called so too.
+  const named = typeof nullable === 'object' ? { ...own, nullable: withNull(nullable) } : own
+  return nullable === true ? { anyOf: [{ type: 'null' }, named] } : named
+}
+
+/** A fault's place in the body: a missing property's is its own. */
+function placeOf({ instancePath, params, keyword }: ErrorObject) {
+  const missing = keyword === 'required' ? `/${params.missingProperty}` : ''
+  return `${instancePath}${missing}`.replaceAll(/\/\d+(?=\/|$)/g, '/*')
+}
