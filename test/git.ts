@@ -140,7 +140,7 @@ export interface Told {
   type: string
   actor: { login: string }
   payload: {
-    ref: string | null
+    ref: string
     ref_type: string
     master_branch: string
     before: string
@@ -155,7 +155,7 @@ export interface Told {
 /** The timeline of a repository, oldest first, without the making of it. */
 export async function eventsOf(person: Person, full_name: string): Promise<Told[]> {
   const events: Told[] = await person.read(`/repos/${full_name}/events`)
-  return events.reverse().filter(({ payload }) => payload.ref !== null && payload.ref !== undefined)
+  return events.reverse().filter(({ payload }) => payload.ref !== undefined && payload.ref_type !== 'repository')
 }
 
 export const lines = (events: Told[]) => events.map(({ type, actor, payload }) => `${actor.login} ${type} ${payload.ref}`)

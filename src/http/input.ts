@@ -18,7 +18,8 @@ export function readQuery(fields: QueryFields, query: URLSearchParams) {
     Object.entries(fields).map(([name, field]) => {
       const { enum: words, default: fallback } = field as { enum?: string[]; default: string }
       const given = query.get(name)
-      return [name, given !== null && (words?.includes(given) ?? !given.includes('\0')) ? given : fallback]
+      if (given?.includes('\0')) throw nullCharacter()
+      return [name, given !== null && (words?.includes(given) ?? true) ? given : fallback]
     }),
   )
 }
@@ -36,10 +37,12 @@ export function parseBody(text: string): unknown {
     throw new Refusal('malformed', 'Body should be a JSON object')
   // The database's text cannot hold it. The first test is cheap and finds nearly every body innocent.
   if (text.includes('\\u0000') && JSON.stringify(Object.values(body)).includes('\\u0000') && holdsNull(body)) {
-    throw new Refusal('invalid', 'Invalid request.\n\nText may not hold the null character.')
+    throw nullCharacter()
   }
   return body
 }
+
+const nullCharacter = () => new Refusal('invalid', 'Invalid request.\n\nText may not hold the null character.')
 
 function holdsNull(value: unknown): boolean {
   if (typeof value === 'string') return value.includes('\0')

@@ -31,7 +31,7 @@ export function streamNews(
   const gone = new AbortController()
   const ended = AbortSignal.any([closing, gone.signal])
   const bell = new Bell(ended)
-  const off = db.onCommit(() => bell.ring())
+  const off = db.onEnd(() => bell.ring())
 
   async function* write() {
     let { news, place } = first

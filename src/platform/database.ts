@@ -32,8 +32,9 @@ function named(statement: Sql): pg.QueryConfig {
   return { name, text, values: statement.values }
 }
 
-export type CommitOrigin = 'here' | 'elsewhere'
-type CommitListener = (origin: CommitOrigin) => void
+/** Where a transaction ended; one that was rolled back changed nothing, but others may have waited for its end. */
+export type Ending = 'committed here' | 'committed elsewhere' | 'rolled back'
+type EndListener = (ending: Ending) => void
 
 export class Database implements Queryable, AsyncDisposable {
   readonly pool: pg.Pool
@@ -41,7 +42,7 @@ export class Database implements Queryable, AsyncDisposable {
   readonly #steady: pg.Pool
   readonly #clock: Clock
   #commits = 0
-  readonly #listeners = new Set<CommitListener>()
+  readonly #listeners = new Set<EndListener>()
 
   constructor(connection: pg.PoolConfig, clock: Clock) {
     this.#clock = clock
@@ -58,14 +59,14 @@ export class Database implements Queryable, AsyncDisposable {
     return this.#commits
   }
 
-  /** Called by every commit of this process, and by the word of another one's. */
-  noteCommit(origin: CommitOrigin) {
-    this.#commits++
-    for (const listener of this.#listeners) listener(origin)
+  /** Called by every transaction of this process that ends, and by the word of another one's. */
+  noteEnd(ending: Ending) {
+    if (ending !== 'rolled back') this.#commits++
+    for (const listener of this.#listeners) listener(ending)
   }
 
-  /** Calls `listener` after every commit, until the returned function is called. */
-  onCommit(listener: CommitListener): () => void {
+  /** Calls `listener` after every transaction, until the returned function is called. */
+  onEnd(listener: EndListener): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
@@ -114,12 +115,13 @@ export class Database implements Queryable, AsyncDisposable {
       await client.query('begin')
       const result = await work(new Transaction(client, this.now))
       await client.query('commit')
-      this.noteCommit('here')
+      this.noteEnd('committed here')
       return result
     } catch (error) {
       await client.query('rollback').catch((failure: Error) => {
         broken = failure
       })
+      this.noteEnd('rolled back')
       throw error
     } finally {
       client.release(broken)

@@ -17,8 +17,8 @@ export async function joinNeighbours(db: Database, connection: pg.ClientConfig):
   let left = false
   let listener = await listen()
   let pending: NodeJS.Timeout | undefined
-  const off = db.onCommit((origin) => {
-    if (origin === 'here') pending ??= setTimeout(tell, together)
+  const off = db.onEnd((ending) => {
+    if (ending === 'committed here') pending ??= setTimeout(tell, together)
   })
 
   function tell() {
@@ -28,7 +28,7 @@ export async function joinNeighbours(db: Database, connection: pg.ClientConfig):
 
   async function listen() {
     const client = new pg.Client({ ...connection, application_name: 'belfry neighbours' })
-    client.on('notification', ({ payload }) => payload !== name && db.noteCommit('elsewhere'))
+    client.on('notification', ({ payload }) => payload !== name && db.noteEnd('committed elsewhere'))
     client.on('error', () => {})
     await client.connect()
     client.once('end', () => void listenAgain())
@@ -43,7 +43,7 @@ export async function joinNeighbours(db: Database, connection: pg.ClientConfig):
       if (!again) continue
       listener = again
       // Whatever was said in between was not heard.
-      db.noteCommit('elsewhere')
+      db.noteEnd('committed elsewhere')
       return
     }
   }

@@ -47,7 +47,7 @@ async function work({ sha }: { sha: string }, person: Person, index: number) {
     () => person.post('/repos/acme/hub/git/refs', { ref: `refs/heads/of-${index}`, sha }),
     () => person.put('/user/starred/acme/hub'),
     () => person.post('/user/repos', { name: 'own' }),
-    ...(index % 2 ? [() => person.put('/repos/acme/hub/subscription', { subscribed: true })] : []),
+    ...(index % 2 ? [() => person.delete('/repos/acme/hub/subscription')] : []),
     ...(index % 5 ? [] : [() => person.post('/repos/acme/hub/forks')]),
     ...(index % 10 ? [] : [() => person.delete('/user/starred/ada/one'), () => person.put('/user/starred/ada/one')]),
   ]
@@ -56,7 +56,7 @@ async function work({ sha }: { sha: string }, person: Person, index: number) {
     assert.ok(answer.ok, `${answer.url}: ${answer.status} ${await answer.text()}`)
   }
 }
-const made = { WatchEvent: writers * 4 + writers / 10, ForkEvent: writers / 5, CreateEvent: 2 * writers, PushEvent: writers }
+const made = { WatchEvent: writers * 4 + writers / 10, ForkEvent: writers / 5, CreateEvent: 2 * writers }
 
 /**
  * Transactions that record something, and end only when later events have been shown; every third is taken back. They run on
@@ -81,7 +81,7 @@ async function dawdle({ belfry, clock, hub, reader }: Forge & { hub: number; rea
       () => kept++,
       (error) => assert.equal(error, taken),
     )
-    belfry.db.noteCommit('elsewhere')
+    belfry.db.noteEnd('committed elsewhere')
   }
   return kept
 }
@@ -131,7 +131,7 @@ test('fifty write at once, some take their time: who polls and who follows miss 
     select id, type from events where id > ${begun} order by position, id`)
   all = written.length
   // Whoever follows is woken by what is committed, and there will be nothing more.
-  forge.belfry.db.noteCommit('elsewhere')
+  forge.belfry.db.noteEnd('committed elsewhere')
 
   const types = Object.groupBy(written, ({ type }) => type)
   const counts = Object.fromEntries(Object.entries(types).map(([type, events]) => [type, events?.length]))

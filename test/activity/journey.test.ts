@@ -194,7 +194,7 @@ for (const variant of variants) {
       repo: { id: repo.id, name: 'ada/engine', url: repo.url },
       created_at: '2026-02-03T04:05:06Z',
       payload: {
-        ref: null,
+        ref: 'main',
         ref_type: 'repository',
         full_ref: 'refs/heads/main',
         master_branch: 'main',

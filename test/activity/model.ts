@@ -93,6 +93,7 @@ export class World {
     }
     this.repos.set(repo.id, repo)
     if (this.orgs.get(repo.owner)?.members.get(actor) === 'member') repo.collaborators.set(actor, admin)
+    for (const who of this.people) if (this.access(who, repo) >= push && !repo.minds.has(who)) repo.minds.set(who, true)
     if (parent) this.happen('ForkEvent', actor, parent, repo.id)
     else this.happen('CreateEvent', actor, repo)
     return repo
@@ -108,7 +109,6 @@ export class World {
 
   transfer(repo: Repo, owner: string) {
     const former = repo.owner
-    // Of those who gain by it, only the new owner is taken to have come here.
     this.changingAccess(
       () => {
         repo.owner = owner
@@ -116,7 +116,8 @@ export class World {
         repo.collaborators.delete(owner)
         if (!this.orgs.has(former) && !repo.collaborators.has(former)) repo.collaborators.set(former, push)
       },
-      (who, changed) => changed === repo && (repo.minds.has(who) || who === owner),
+      (who, changed) =>
+        changed === repo && (repo.minds.has(who) || who === owner || this.orgs.get(owner)?.members.has(who) === true),
     )
   }
 

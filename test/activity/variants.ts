@@ -34,13 +34,14 @@ export interface Told {
   actor: { login: string }
   repo: { name: string }
   org?: { login: string }
-  payload: { ref?: string | null; action?: string; member?: { login: string }; release?: { tag_name: string } }
+  payload: { ref?: string; ref_type?: string; action?: string; member?: { login: string }; release?: { tag_name: string } }
   public: boolean
 }
 
 /** An event in a line. */
 export function tell({ actor, type, payload, repo, org, public: open }: Told) {
-  const about = [payload.ref?.replace('refs/heads/', ''), payload.member?.login, payload.release?.tag_name].filter(Boolean)
+  const ref = payload.ref_type === 'repository' ? undefined : payload.ref?.replace('refs/heads/', '')
+  const about = [ref, payload.member?.login, payload.release?.tag_name].filter(Boolean)
   return [actor.login, type, ...about, 'in', repo.name, ...(org ? [`(${org.login})`] : []), ...(open ? [] : ['privately'])].join(
     ' ',
   )

@@ -137,7 +137,7 @@ function byPush(moves: DescribedMove[]) {
   return groups
 }
 
-/** A new branch is made, and then pushed to; what is neither branch nor tag has no event. */
+/** A new branch is made, and then pushed to if it brings commits; what is neither branch nor tag has no event. */
 function actsOf(
   { ref, before, after, push, brought }: DescribedMove,
   facts: { master_branch: string; description: string | null },
@@ -149,7 +149,8 @@ function actsOf(
   const pushed: Act[] = brought
     ? [{ type: 'PushEvent', payload: { push_id: push.id, ref, head: after, before, ...brought } }]
     : []
-  return before === noObject ? [made, ...pushed] : pushed
+  if (before !== noObject) return pushed
+  return brought?.size ? [made, ...pushed] : [made]
 }
 
 function shortOf(ref: string) {

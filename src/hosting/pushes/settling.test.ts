@@ -207,11 +207,9 @@ test('refs are moved for a caller without git, all or none, and only from where 
   assert.deepEqual(lines((await eventsOf(ada, 'ada/engine')).slice(2)), [
     'ada CreateEvent topic',
     'ada PushEvent refs/heads/topic',
-    'ada PushEvent refs/heads/topic',
     'ada CreateEvent v1',
     'ada DeleteEvent topic',
     'ada CreateEvent race',
-    'ada PushEvent refs/heads/race',
   ])
   await assertSettled(forge, id)
 })

@@ -3,7 +3,7 @@ import type { Account, Person, Sight } from '#hosting/people/people.ts'
 import { codeOf, type Listed, listed, type Queryable, type Slice, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
 import { enqueue } from '#platform/queue.ts'
-import { changingAccess, keepAccess, thisOwner, watch, watchersOf, whoOwns } from './watchers.ts'
+import { changingAccess, keepAccess, thisOwner, watch, watchByMembers, watchersOf, whoOwns } from './watchers.ts'
 
 export interface Repository {
   id: number
@@ -143,6 +143,7 @@ export async function createRepository(
   await endRedirect(db, owner.id, name)
   if (owner.type === 'Organization') await makeCreatorAdmin(db, owner, repo_id, sight.viewer_id)
   if (sight.viewer_id !== null) await watch(db, { id: sight.viewer_id }, { id: repo_id })
+  if (owner.type === 'Organization') await watchByMembers(db, { id: repo_id })
   return loadRepositoryById(db, { ...sight, sees_private: true }, repo_id)
 }
 

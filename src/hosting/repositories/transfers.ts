@@ -12,8 +12,10 @@ export async function transferRepository(
   owner: Account,
   new_name: string | undefined,
 ): Promise<Repository> {
-  const receiver = sql`select id as user_id, ${repo.id}::bigint as repo_id from accounts where id = ${owner.id} and type = 'User'`
-  return changingAccess(db, sql`${whoOwns(repo)} union ${thisOwner(owner)}`, sql`${watchersOf(repo)} union ${receiver}`, () =>
+  const receivers = sql`
+    select id as user_id, ${repo.id}::bigint as repo_id from accounts where id = ${owner.id} and type = 'User'
+    union select user_id, ${repo.id} from memberships where org_id = ${owner.id}`
+  return changingAccess(db, sql`${whoOwns(repo)} union ${thisOwner(owner)}`, sql`${watchersOf(repo)} union ${receivers}`, () =>
     writeTransfer(db, sight, repo, owner, new_name),
   )
 }

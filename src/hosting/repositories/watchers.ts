@@ -81,3 +81,13 @@ export async function watch(db: Transaction, user: Pick<Person, 'id'>, repo: { i
     select ${user.id}, r.id, ${db.now} from repositories r where r.id = ${repo.id} and access_of(${user.id}, r) > 0
     on conflict do nothing`)
 }
+
+/** A new repository of an organization is watched by all who come to push there; there are no teams and collaborators yet. */
+export async function watchByMembers(db: Transaction, repo: { id: number }) {
+  await db.query(sql`
+    insert into subscriptions (user_id, repo_id, created_at)
+    select m.user_id, r.id, ${db.now}
+    from repositories r join accounts o on o.id = r.owner_id join memberships m on m.org_id = o.id
+    where r.id = ${repo.id} and (m.role = 'admin' or o.member_access >= ${push})
+    on conflict do nothing`)
+}

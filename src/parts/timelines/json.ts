@@ -64,8 +64,9 @@ export function eventJson(event: TimelineEvent, pen: Pen): Static<typeof EventSc
 function payloadJson(event: TimelineEvent, { wire, variant, mentioned }: Pen): object {
   switch (event.type) {
     case 'CreateEvent': {
-      const { ref, ref_type, master_branch, description } = event.payload
-      return { ref, ref_type, full_ref: fullRef(ref ?? master_branch, ref_type), master_branch, description, pusher_type: 'user' }
+      const { ref_type, master_branch, description } = event.payload
+      const ref = event.payload.ref ?? master_branch
+      return { ref, ref_type, full_ref: fullRef(ref, ref_type), master_branch, description, pusher_type: 'user' }
     }
     case 'DeleteEvent': {
       const { ref, ref_type } = event.payload

@@ -16,16 +16,19 @@ async function openEngine() {
 const ids = async (client: Client, path: string): Promise<string[]> =>
   (await client.read(path)).map(({ id }: { id: string }) => id)
 
+/** More than a minute only while the machine is busy, see below. */
+const interval = /^(60|120|180|300)$/
+
 test('a timeline that has not changed is a 304 with the interval, by the exact quoted tag', async () => {
   await using forge = await openEngine()
   for (const path of ['/repos/ada/engine/events', '/users/ada/events', '/users/ben/received_events', '/events']) {
     const first = await forge.ben.get(path)
     const etag = first.headers.get('etag') ?? ''
     assert.match(etag, /^"[0-9a-f]{40}"$/)
-    assert.equal(first.headers.get('x-poll-interval'), '60')
+    assert.match(first.headers.get('x-poll-interval') ?? '', interval)
     const again = await forge.ben.with({ 'if-none-match': etag }).get(path)
     assert.equal(again.status, 304)
-    assert.equal(again.headers.get('x-poll-interval'), '60')
+    assert.match(again.headers.get('x-poll-interval') ?? '', interval)
     assert.equal(again.headers.get('etag'), etag)
     assert.equal(await again.text(), '')
     assert.equal((await forge.ben.with({ 'if-none-match': etag.replaceAll('"', '') }).get(path)).status, 200)
@@ -111,7 +114,7 @@ test('`after` gives what is newer, oldest first, on every timeline', async () =>
   assert.deepEqual(await ids(forge.nobodyVersioned, '/users/ada/events?after=0&per_page=1'), [all[0]])
   // Later than anything there is, or gone: from now on, or from what came after it.
   assert.deepEqual(await ids(forge.ada, '/users/ada/events?after=999999'), [])
-  for (const junk of ['x', '-1', '1.5', '1e3', '99999999999999999999']) {
+  for (const junk of ['1%00', 'x', '-1', '1.5', '1e3', '99999999999999999999']) {
     assert.equal((await forge.ada.get(`/users/ada/events?after=${junk}`)).status, 422, junk)
   }
 })

@@ -37,7 +37,7 @@ async function fillLog({ belfry: { db, clock } }: Forge, repo_id: number, actor_
     repo_id,
     JSON.stringify(Array.from({ length: count }, () => act)),
   ])
-  db.noteCommit('here')
+  db.noteEnd('committed here')
 }
 
 test('a star makes news once, and a repository begins with its creation', async () => {
@@ -68,7 +68,7 @@ test('an event has the documented fields, and no more', async () => {
     },
     repo: { id, name: 'ada/engine', url: `${forge.web}/api/v3/repos/ada/engine` },
     payload: {
-      ref: null,
+      ref: 'main',
       ref_type: 'repository',
       full_ref: 'refs/heads/main',
       master_branch: 'main',
@@ -155,7 +155,7 @@ test('whoever watches and follows hundreds receives the same as if it were few',
   await db.pool.query(`
     insert into subscriptions (user_id, repo_id, created_at)
     select a.id, r.id, r.created_at from accounts a, repositories r where a.login = 'ben'`)
-  db.noteCommit('here')
+  db.noteEnd('committed here')
   // Few hits among all that happened lately: each place is looked at. Then many: a page is found among them.
   for (const filled of [3, 40]) {
     await fillLog(forge, id, (await ada.read('/user')).id, filled)
