@@ -49,18 +49,36 @@ export function openCalls(app: FastifyInstance, belfry: Belfry, variant: Variant
     reply.header(branded(dialect.brand, 'Request-Id'), request.id)
     reply.header(branded(dialect.brand, 'Media-Type'), dialect.media_type)
     if (request.method === 'OPTIONS') return void reply.headers(preflight).code(204).send()
-    open(request, reply).then(() => done(), done)
+    // A caller without a name is let in at once: to wait for nothing takes a twentieth of the time of a 304.
+    if (request.headers.authorization !== undefined) open(request, reply).then(() => done(), done)
+    else {
+      try {
+        begin(request, reply)
+        admit(request, reply)
+        done()
+      } catch (error) {
+        done(error as Error)
+      }
+    }
   })
 
   /** The steps from a request to a caller who may go on, in their order. */
   async function open(request: FastifyRequest, reply: FastifyReply) {
-    checkAccept(request)
-    selectVersion(request, reply)
-    const { endpoint } = request.routeOptions.config
-    await identify(request, endpoint).catch((error) => {
+    begin(request, reply)
+    await identify(request, request.routeOptions.config.endpoint).catch((error) => {
       charge(request, reply)
       throw error
     })
+    admit(request, reply)
+  }
+
+  function begin(request: FastifyRequest, reply: FastifyReply) {
+    checkAccept(request)
+    selectVersion(request, reply)
+  }
+
+  function admit(request: FastifyRequest, reply: FastifyReply) {
+    const { endpoint } = request.routeOptions.config
     charge(request, reply)
     describeCaller(request, reply)
     if (endpoint) checkCaller(endpoint, request.call)
