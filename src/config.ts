@@ -152,7 +152,7 @@ export function unknownSettings(environment: NodeJS.ProcessEnv) {
 /** The settings as `--help` prints them. */
 export function describeSettings() {
   return Object.entries(settings)
-    .map(([name, { fallback, about }]) => `  ${name.padEnd(24)}${about.replaceAll('`', '')}${fallback ? ` [${fallback}]` : ''}`)
+    .map(([name, { fallback, about }]) => `  ${name.padEnd(28)}${about.replaceAll('`', '')}${fallback ? ` [${fallback}]` : ''}`)
     .join('\n')
 }
 
