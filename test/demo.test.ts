@@ -21,5 +21,12 @@ test('the demo has people, an organization with a team, repositories with commit
     (await ada.read('/orgs/clockwork/teams')).map((team: { slug: string }) => team.slug),
     ['ringers'],
   )
+  const events: { type: string; actor: { login: string } }[] = await forge.nobody.read('/repos/ada/engine/events')
+  assert.ok(events.some(({ type, actor }) => type === 'PushEvent' && actor.login === 'ben'))
+  for (const kind of ['CreateEvent', 'WatchEvent', 'ForkEvent'])
+    assert.ok(
+      events.some(({ type }) => type === kind),
+      kind,
+    )
   assert.deepEqual(await loadDemo(forge.belfry), {})
 })

@@ -1,10 +1,14 @@
 import type { Database } from '#platform/database.ts'
 import type { Scheduled, Task } from '#platform/queue.ts'
 import { daysKept } from '#variants.ts'
-import { forgetEvents } from './log.ts'
+import { forgetEvents, forgetRepository } from './log.ts'
 
 export function activityTasks(db: Database): Record<string, Task> {
   return {
+    /** A timeline leaves out what a deleted repository had; one that was busy would be in the way of all others. */
+    forget_repository: async ({ repo_id }: { repo_id: number }) => {
+      while (await db.transaction((transaction) => forgetRepository(transaction, repo_id)));
+    },
     /** The months that nobody is shown any more go as whole tables. */
     forget_events: async () => {
       const kept_since = new Date(db.now.getTime() - daysKept * 86_400_000)

@@ -17,6 +17,15 @@ export async function forgetEvents(db: Transaction, kept_since: Date): Promise<s
   return over
 }
 
+/** Deletes some of a repository's events, and says whether there are more. */
+export async function forgetRepository(db: Transaction, repo_id: number): Promise<boolean> {
+  const { rowCount } = await db.query(sql`
+    delete from events where repo_id = ${repo_id} and (created_at, id) in (
+      select created_at, id from events where repo_id = ${repo_id} order by created_at, id limit ${batch})`)
+  return rowCount === batch
+}
+const batch = 5000
+
 /**
  * Transaction ids of a database that was restored from a dump begin anew, below those that its log was written with. Run before
  * anything is recorded: positions then go on above all that are there.

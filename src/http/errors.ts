@@ -11,6 +11,7 @@ export const statusOf: Record<Reason, number> = {
   rate_limited: 403,
   missing: 404,
   conflict: 409,
+  gone: 410,
   too_large: 413,
   unacceptable: 415,
   invalid: 422,

@@ -1,9 +1,10 @@
 import { isIP } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import type { Belfry } from '#belfry.ts'
 import { sql } from '#platform/database.ts'
 import { sameSecret } from '#platform/secrets.ts'
+import { Durations } from './durations.ts'
 
 /** Alive: the process answers. Ready: it can do its work, too. */
 export function mountHealth(app: FastifyInstance, { db }: Belfry, isStopping: () => boolean) {
@@ -21,17 +22,11 @@ export function mountHealth(app: FastifyInstance, { db }: Belfry, isStopping: ()
 /** What Prometheus reads. One registry for each Belfry, so that several can live in one process. */
 export class Metrics {
   readonly #registry = new Registry()
-  readonly #requests: Histogram<'listener' | 'method' | 'status'>
+  readonly #durations: Durations
 
   constructor({ db }: Belfry) {
     collectDefaultMetrics({ register: this.#registry })
-    this.#requests = new Histogram({
-      name: 'belfry_http_request_duration_seconds',
-      help: 'Duration of answered requests.',
-      labelNames: ['listener', 'method', 'status'],
-      buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10],
-      registers: [this.#registry],
-    })
+    this.#durations = new Durations(this.#registry)
     new Gauge({
       name: 'belfry_database_connections',
       help: 'Connections of the pool, by what they are doing.',
@@ -46,17 +41,9 @@ export class Metrics {
   }
 
   observe(listener: FastifyInstance, name: 'web' | 'versioned') {
-    // Finding a counter by its labels takes longer than counting.
-    const counters = new Map<string, Histogram.Internal<'listener' | 'method' | 'status'>>()
     listener.addHook('onResponse', (request, reply, done) => {
       const method = methods.has(request.method) ? request.method : 'other'
-      const status = `${Math.floor(reply.statusCode / 100)}xx`
-      let counter = counters.get(method + status)
-      if (!counter) {
-        counter = this.#requests.labels({ listener: name, method, status })
-        counters.set(method + status, counter)
-      }
-      counter.observe(reply.elapsedTime / 1000)
+      this.#durations.observe(name, method, `${Math.floor(reply.statusCode / 100)}xx`, reply.elapsedTime / 1000)
       done()
     })
   }

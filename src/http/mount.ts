@@ -13,7 +13,7 @@ import { branded } from './headers.ts'
 import { parseBody } from './input.ts'
 import { describeApi } from './openapi.ts'
 import { PollInterval } from './poll-interval.ts'
-import { type Resources, serve } from './serve.ts'
+import { type Resources, serve, serveKept } from './serve.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -62,10 +62,14 @@ function mount(app: FastifyInstance, resources: Resources, endpoint: Endpoint, v
       config: { endpoint },
       ...(longest_body && { bodyLimit: longest_body }),
       schema: { ...(body && { body }), response: answers },
-      preValidation: async (request) => {
-        if (body) request.body ??= {}
-      },
-      handler: (request, reply) => serve(resources, endpoint, request, reply),
+      ...(body && {
+        preValidation: (request, _, done) => {
+          request.body ??= {}
+          done()
+        },
+      }),
+      handler: (request, reply) =>
+        (endpoint.polled && serveKept(resources, request, reply)) || serve(resources, endpoint, request, reply),
     })
   }
 }

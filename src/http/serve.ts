@@ -32,7 +32,6 @@ interface KeptAnswer {
 /** From a request whose caller is known to its answer. */
 export async function serve(resources: Resources, endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply) {
   if (!endpoint.polled) return send(reply, await answer(resources, endpoint, request, reply))
-  reply.header('X-Poll-Interval', resources.poll_interval.seconds)
   if (endpoint.followed && request.call.dialect.takes_stream) return follow(resources, endpoint, request, reply)
   const load = async (): Promise<KeptAnswer> => {
     const { status, headers, body } = await answer(resources, endpoint, request, reply)
@@ -41,8 +40,19 @@ export async function serve(resources: Resources, endpoint: Endpoint, request: F
   }
   // What is newer than an event changes as transactions end, also those that are rolled back.
   const fleeting = request.url.includes('after=')
-  const { body, headers, status } = await (fleeting ? load() : resources.answers.recall(keyOf(request), load))
-  reply.headers(headers)
+  return sendKept(resources, request, reply, await (fleeting ? load() : resources.answers.recall(keyOf(request), load)))
+}
+
+/** The same without waiting, where the answer is kept: most of what polled endpoints send. */
+export function serveKept(resources: Resources, request: FastifyRequest, reply: FastifyReply) {
+  if (request.call.dialect.takes_stream) return undefined
+  const kept = resources.answers.peek(keyOf(request))
+  return kept && sendKept(resources, request, reply, kept)
+}
+
+function sendKept({ poll_interval }: Resources, request: FastifyRequest, reply: FastifyReply, kept: KeptAnswer) {
+  const { status, headers, body } = kept
+  reply.header('X-Poll-Interval', poll_interval.seconds).headers(headers)
   if (isFresh(request.headers, headers.ETag)) return reply.code(304).send()
   return reply.code(status).type('application/json; charset=utf-8').send(body)
 }

@@ -5,6 +5,7 @@ export type Reason =
   | 'forbidden'
   | 'rate_limited'
   | 'missing'
+  | 'gone'
   | 'malformed'
   | 'conflict'
   | 'invalid'

@@ -5,6 +5,8 @@ const span = 800
 
 interface Remembered<T> {
   value: Promise<T>
+  /** The same once it is there, for callers who need not wait. */
+  settled?: { value: T }
   commits: number
   /** By the clock that cannot jump, and by the one that rules are told: neither may have moved far. */
   at: number
@@ -22,25 +24,39 @@ export class Memory<T> {
     this.#most = most
   }
 
+  /** What is kept and there, without waiting. */
+  peek(key: string): T | undefined {
+    return this.#find(key)?.settled?.value
+  }
+
   /** Callers who ask at the same moment share one reading. */
   recall(key: string, load: () => Promise<T>): Promise<T> {
-    const at = performance.now()
-    const now = this.#db.now.getTime()
+    const kept = this.#find(key)
+    if (kept) return kept.value
     // Counted before it is read: a commit in between must not be taken for seen.
-    const { commits } = this.#db
-    const kept = this.#kept.get(key)
-    if (kept && kept.commits === commits && at - kept.at < span && Math.abs(now - kept.now) < span) return kept.value
-    const value = load()
+    const { commits, now } = this.#db
+    const begun: Remembered<T> = { value: load(), commits, at: performance.now(), now: now.getTime() }
     this.#kept.delete(key)
-    this.#kept.set(key, { value, commits, at, now })
-    value.catch(() => this.#forget(key, value))
+    this.#kept.set(key, begun)
+    begun.value.then(
+      (value) => {
+        begun.settled = { value }
+      },
+      () => this.#forget(key, begun),
+    )
     if (this.#kept.size > this.#most) this.#forgetOldest()
-    return value
+    return begun.value
+  }
+
+  #find(key: string): Remembered<T> | undefined {
+    const kept = this.#kept.get(key)
+    if (!kept || kept.commits !== this.#db.commits || performance.now() - kept.at >= span) return undefined
+    return Math.abs(this.#db.now.getTime() - kept.now) < span ? kept : undefined
   }
 
   /** A failure is told to whoever waited for it, and is not kept. */
-  #forget(key: string, value: Promise<T>) {
-    if (this.#kept.get(key)?.value === value) this.#kept.delete(key)
+  #forget(key: string, failed: Remembered<T>) {
+    if (this.#kept.get(key) === failed) this.#kept.delete(key)
   }
 
   #forgetOldest() {

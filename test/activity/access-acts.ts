@@ -20,8 +20,11 @@ export async function collaborate(crowd: Crowd) {
   const level = levels[permission] ?? 0
   const belongs = repo.collaborators.has(whom) || crowd.world.orgs.get(repo.owner)?.members.has(whom) === true
   assert.equal(asked.status, belongs ? 204 : 201, `${crowd.history.at(-1)}`)
-  if (belongs) crowd.world.changingAccess(() => repo.collaborators.set(whom, level))
-  else if (await crowd.ask(whom, 'patch', `/user/repository_invitations/${asked.body.id}`, undefined, true)) {
+  if (belongs) {
+    const added = !repo.collaborators.has(whom)
+    crowd.world.changingAccess(() => repo.collaborators.set(whom, level))
+    if (added) crowd.world.happen('MemberEvent', who, repo)
+  } else if (await crowd.ask(whom, 'patch', `/user/repository_invitations/${asked.body.id}`, undefined, true)) {
     crowd.world.changingAccess(() => repo.collaborators.set(whom, level))
     crowd.world.happen('MemberEvent', who, repo)
   }

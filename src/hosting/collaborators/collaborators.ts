@@ -1,4 +1,3 @@
-import type { Act } from '#activity/events.ts'
 import { record } from '#activity/log.ts'
 import { type Account, type Person, personColumns } from '#hosting/people/people.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
@@ -67,7 +66,7 @@ export async function addCollaborator(
   if (await belongs(db, repo, user)) {
     // An older offer must not be there to be taken up after this.
     await db.query(sql`delete from invitations where repo_id = ${repo.id} and invitee_id = ${user.id}`)
-    await putCollaborator(db, repo, user, access)
+    await putCollaborator(db, repo, inviter, user, access)
     return undefined
   }
   await db.query(sql`
@@ -85,12 +84,15 @@ async function belongs(db: Queryable, repo: Repository, user: Account) {
   return (rowCount ?? 0) > 0
 }
 
-async function putCollaborator(db: Transaction, repo: { id: number }, user: Account, access: number) {
-  await changingAccess(db, whoOwns(repo), onePair(user, repo), () =>
-    db.query(sql`
+/** Someone who was no collaborator before is news. */
+async function putCollaborator(db: Transaction, repo: { id: number }, adder: { id: number }, user: Account, access: number) {
+  const { rows } = await changingAccess(db, whoOwns(repo), onePair(user, repo), () =>
+    db.query<{ added: boolean }>(sql`
       insert into collaborators (repo_id, user_id, access, created_at) values (${repo.id}, ${user.id}, ${access}, ${db.now})
-      on conflict (repo_id, user_id) do update set access = excluded.access`),
+      on conflict (repo_id, user_id) do update set access = excluded.access returning xmax = 0 as added`),
   )
+  if (!rows[0]?.added) return
+  await record(db, adder, repo, { type: 'MemberEvent', payload: { action: 'added', member_id: user.id } })
 }
 
 /** Ends the access, and an invitation to it; it is no fault if there was none. */
@@ -137,9 +139,7 @@ export async function acceptInvitation(db: Transaction, invitee: Account, id: nu
     delete from invitations where id = ${id} and invitee_id = ${invitee.id} and created_at > ${db.now}::timestamptz - ${goodFor}
     returning repo_id, inviter_id, access`)
   if (!found) throw missing()
-  await putCollaborator(db, { id: found.repo_id }, invitee, found.access)
-  const added: Act = { type: 'MemberEvent', payload: { action: 'added', member_id: invitee.id } }
-  await record(db, { id: found.inviter_id }, { id: found.repo_id }, added)
+  await putCollaborator(db, { id: found.repo_id }, { id: found.inviter_id }, invitee, found.access)
 }
 
 export async function declineInvitation(db: Transaction, invitee: Account, id: number) {

@@ -235,6 +235,7 @@ export async function deleteRepository(db: Transaction, { id, network_id }: Repo
   }
   await db.query(sql`delete from repositories where id = ${id}`)
   await enqueue(db, 'erase_repository', { repo_id: id, network_id })
+  await enqueue(db, 'forget_repository', { repo_id: id })
 }
 const deletions = 0x64656c65
 

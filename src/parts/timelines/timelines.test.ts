@@ -256,6 +256,28 @@ test('timelines go back thirty days on the versioned variant and ninety on the s
   assert.equal((await read(ada, '/users/ada/events')).length, 0)
 })
 
+/** Waits until the worker has nothing to do. */
+async function idle({ belfry: { db } }: Forge) {
+  for (let n = 0; n < 500; n++) {
+    const { rows } = await db.pool.query(`select from graphile_worker.jobs where run_at <= now()`)
+    if (!rows.length) return
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
+test('the log forgets what a deleted repository had, however much', async () => {
+  await using forge = await openForge({ worker: true })
+  const ada = await forge.person('ada')
+  const { id } = await ada.owns('engine')
+  await ada.owns('mill')
+  await fillLog(forge, id, (await ada.read('/user')).id, 12_000)
+  await expect(204, await ada.delete('/repos/ada/engine'))
+  assert.deepEqual(await tell(ada, '/users/ada/events'), ['ada CreateEvent ada/mill'])
+  await idle(forge)
+  const { rows } = await forge.belfry.db.pool.query('select repo_id from events')
+  assert.equal(rows.length, 1)
+})
+
 test('events of months that nobody is shown any more are dropped as whole tables', async () => {
   await using forge = await openForge({ worker: true })
   const { db } = forge.belfry
@@ -272,11 +294,7 @@ test('events of months that nobody is shown any more are dropped as whole tables
   assert.deepEqual(await months(), ['events_2026_02', 'events_2026_04'])
   const forget = async () => {
     await db.pool.query(`select graphile_worker.add_job('forget_events')`)
-    for (let n = 0; n < 200; n++) {
-      const { rows } = await db.pool.query('select from graphile_worker.jobs')
-      if (!rows.length) return
-      await new Promise((resolve) => setTimeout(resolve, 20))
-    }
+    await idle(forge)
   }
   await forget()
   assert.deepEqual(await months(), ['events_2026_02', 'events_2026_04'])
