@@ -45,9 +45,6 @@ export function openCalls(app: FastifyInstance, belfry: Belfry, variant: Variant
     const dialect = readAccept(request.headers.accept)
     const wire = { ...basesOf(belfry, variant), version: firstVersion }
     request.call = { variant, dialect, wire, caller: anonymous, application: undefined, allowance: null }
-    reply.headers(fixed[dialect.brand])
-    reply.header(branded(dialect.brand, 'Request-Id'), request.id)
-    reply.header(branded(dialect.brand, 'Media-Type'), dialect.media_type)
     if (request.method === 'OPTIONS') return void reply.headers(preflight).code(204).send()
     // A caller without a name is let in at once: to wait for nothing takes a twentieth of the time of a 304.
     if (request.headers.authorization !== undefined) open(request, reply).then(() => done(), done)
@@ -111,10 +108,11 @@ export function openCalls(app: FastifyInstance, belfry: Belfry, variant: Variant
   }
 
   app.addHook('onSend', (request, reply, payload, done) => {
-    const { allowance, caller } = request.call
+    const { allowance } = request.call
     const reads = request.method === 'GET' || request.method === 'HEAD'
-    if (reads && reply.statusCode < 400)
-      reply.header('Cache-Control', `${caller.user ? 'private' : 'public'}, max-age=60, s-maxage=60`)
+    reply.headers(describeAnswer(request.call))
+    reply.header(branded(request.call.dialect.brand, 'Request-Id'), request.id)
+    if (reads && reply.statusCode < 400) reply.header('Cache-Control', cacheControl(request.call))
     if (reads && reply.statusCode === 200 && typeof payload === 'string') {
       const etag = (reply.getHeader('ETag') as string | undefined) ?? etagOf(payload)
       reply.header('ETag', etag)
@@ -137,6 +135,13 @@ export function openCalls(app: FastifyInstance, belfry: Belfry, variant: Variant
     if (endpoint) checkCaller(endpoint, request.call)
   }
 }
+
+/** What every answer to such a call carries, whatever it says. */
+export function describeAnswer({ dialect: { brand, media_type } }: Call): Record<string, string> {
+  return { ...fixed[brand], [branded(brand, 'Media-Type')]: media_type }
+}
+
+export const cacheControl = ({ caller }: Call) => `${caller.user ? 'private' : 'public'}, max-age=60, s-maxage=60`
 
 function limitsOf({ settings }: Belfry, variant: Variant) {
   if (settings.BELFRY_RATE_LIMIT === 'off') return null
