@@ -4,8 +4,12 @@ import { api as administration } from '#hosting/administration/api.ts'
 import { api as collaborators } from '#hosting/collaborators/api.ts'
 import { api as contents } from '#hosting/contents/api.ts'
 import { mountGit } from '#hosting/git/api.ts'
+import { api as issues } from '#hosting/issues/api.ts'
+import { api as issueComments } from '#hosting/issues/comments/api.ts'
 import { api as keys } from '#hosting/keys/api.ts'
 import { pages as keyPages } from '#hosting/keys/pages.ts'
+import { api as labels } from '#hosting/labels/api.ts'
+import { api as milestones } from '#hosting/milestones/api.ts'
 import { api as organizations } from '#hosting/organizations/api.ts'
 import { api as people } from '#hosting/people/api.ts'
 import { api as refs } from '#hosting/refs/api.ts'
@@ -49,6 +53,10 @@ export const apiGroups = (belfry: Belfry): Group[] => [
   contents,
   refs,
   releases,
+  issues,
+  issueComments,
+  labels,
+  milestones,
   collaborators,
   keys,
   timelines,

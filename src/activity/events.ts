@@ -20,8 +20,8 @@ export interface Push {
 }
 
 /**
- * Everything that can happen, as the log keeps it. People, repositories and releases are named by id: a timeline shows them as they are
- * when it is read, and leaves out what is about something that is gone.
+ * Everything that can happen, as the log keeps it. People, repositories, releases, issues, their comments and labels are named by id: a
+ * timeline shows them as they are when it is read, and leaves out what is about something that is gone.
  */
 export type Act =
   | {
@@ -42,5 +42,9 @@ export type Act =
   | { type: 'PublicEvent'; payload: Record<string, never> }
   | { type: 'MemberEvent'; payload: { action: 'added'; member_id: number } }
   | { type: 'ReleaseEvent'; payload: { action: 'published'; release_id: number } }
+  | { type: 'IssuesEvent'; payload: { action: 'opened' | 'closed' | 'reopened'; issue_id: number } }
+  | { type: 'IssuesEvent'; payload: { action: 'assigned' | 'unassigned'; issue_id: number; assignee_id: number } }
+  | { type: 'IssuesEvent'; payload: { action: 'labeled' | 'unlabeled'; issue_id: number; label_id: number } }
+  | { type: 'IssueCommentEvent'; payload: { action: 'created'; issue_id: number; comment_id: number } }
 
 export type EventType = Act['type']

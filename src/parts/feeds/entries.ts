@@ -69,21 +69,37 @@ function tell(event: TimelineEvent, mentioned: Mentioned, web: string): Told {
       return { words: ['starred ', repo], link: repo.href }
     case 'PublicEvent':
       return { words: ['made ', repo, ' public'], link: repo.href }
-    case 'MemberEvent': {
-      const { login = 'someone' } = mentioned.people.get(event.payload.member_id) ?? {}
-      return { words: ['added ', { name: login, href: `${web}/${login}` }, ' to ', repo], link: repo.href }
-    }
+    case 'MemberEvent':
+      return { words: ['added ', personAt(mentioned, event.payload.member_id, web), ' to ', repo], link: repo.href }
     case 'ReleaseEvent': {
       const release = mentioned.releases.get(event.payload.release_id)
       if (!release) return { words: ['published a release in ', repo], link: repo.href }
       const page = { name: release.tag_name, href: `${repo.href}/releases/tag/${encodePath(release.tag_name)}` }
       return { words: ['published release ', page, ' in ', repo], link: page.href, more: paragraph(release.name) }
     }
+    case 'IssuesEvent':
+      return tellIssue(event.payload, mentioned, repo, web)
+    case 'IssueCommentEvent': {
+      const { issue_id, comment_id } = event.payload
+      const issue = issueAt(mentioned, issue_id, repo)
+      const link = `${issue.href}#issuecomment-${comment_id}`
+      const said = mentioned.comments.get(comment_id)?.body.slice(0, 1000) ?? null
+      return {
+        words: ['commented on issue ', { ...issue, href: link }, ' in ', repo],
+        link,
+        more: xml`${paragraph(issue.title)}${paragraph(said)}`,
+      }
+    }
   }
 }
 
 function repositoryAt(web: string, owner: string, name: string): Thing {
   return { name: `${owner}/${name}`, href: `${web}/${owner}/${name}` }
+}
+
+function personAt(mentioned: Mentioned, id: number, web: string): Thing {
+  const { login = 'someone' } = mentioned.people.get(id) ?? {}
+  return { name: login, href: `${web}/${login}` }
 }
 
 function tellPush({ ref, before, head, size, commits }: (TimelineEvent & { type: 'PushEvent' })['payload'], repo: Thing): Told {
@@ -101,6 +117,37 @@ function tellPush({ ref, before, head, size, commits }: (TimelineEvent & { type:
     link,
     more: xml`${list.length > 0 && xml`<ul>${list}</ul>`}${others > 0 && paragraph(`and ${others} more`)}`,
   }
+}
+
+function tellIssue(
+  payload: (TimelineEvent & { type: 'IssuesEvent' })['payload'],
+  mentioned: Mentioned,
+  repo: Thing,
+  web: string,
+): Told {
+  const issue = issueAt(mentioned, payload.issue_id, repo)
+  const told = { link: issue.href, more: paragraph(issue.title) }
+  switch (payload.action) {
+    case 'assigned':
+      return { ...told, words: ['assigned ', personAt(mentioned, payload.assignee_id, web), ' to issue ', issue, ' in ', repo] }
+    case 'unassigned':
+      return { ...told, words: ['took ', personAt(mentioned, payload.assignee_id, web), ' off issue ', issue, ' in ', repo] }
+    case 'labeled':
+    case 'unlabeled': {
+      const { name } = mentioned.labels.get(payload.label_id) ?? {}
+      const label = name === undefined ? 'a label' : `the label ${name}`
+      const words = payload.action === 'labeled' ? `added ${label} to issue ` : `removed ${label} from issue `
+      return { ...told, words: [words, issue, ' in ', repo] }
+    }
+    default:
+      return { ...told, words: [`${payload.action} issue `, issue, ' in ', repo] }
+  }
+}
+
+function issueAt(mentioned: Mentioned, issue_id: number, repo: Thing): Thing & { title: string | null } {
+  const issue = mentioned.issues.get(issue_id)
+  if (!issue) return { name: 'that is gone', href: repo.href, title: null }
+  return { name: `#${issue.number}`, href: `${repo.href}/issues/${issue.number}`, title: issue.title }
 }
 
 function treeOf(repo: Thing, ref: string) {

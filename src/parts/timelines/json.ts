@@ -1,3 +1,6 @@
+import { commentJson } from '#hosting/issues/comments/json.ts'
+import { issueJson } from '#hosting/issues/json.ts'
+import { labelJson } from '#hosting/labels/json.ts'
 import { userJson } from '#hosting/people/json.ts'
 import { releaseJson } from '#hosting/releases/json.ts'
 import { repositoryJson } from '#hosting/repositories/json.ts'
@@ -62,6 +65,7 @@ export function eventJson(event: TimelineEvent, pen: Pen): Static<typeof EventSc
 }
 
 function payloadJson(event: TimelineEvent, { wire, variant, mentioned }: Pen): object {
+  const repo = { owner_login: event.owner_login, name: event.repo_name }
   switch (event.type) {
     case 'CreateEvent': {
       const { ref_type, master_branch, description } = event.payload
@@ -104,8 +108,29 @@ function payloadJson(event: TimelineEvent, { wire, variant, mentioned }: Pen): o
     }
     case 'ReleaseEvent': {
       const release = mentioned.releases.get(event.payload.release_id)
-      const repo = { owner_login: event.owner_login, name: event.repo_name }
       return { action: event.payload.action, release: release && releaseJson(release, repo, wire) }
+    }
+    case 'IssuesEvent': {
+      const { action, issue_id } = event.payload
+      const issue = mentioned.issues.get(issue_id)
+      const assignee = 'assignee_id' in event.payload && mentioned.people.get(event.payload.assignee_id)
+      const label = 'label_id' in event.payload && mentioned.labels.get(event.payload.label_id)
+      return {
+        action,
+        issue: issue && issueJson(issue, repo, wire),
+        ...(assignee && { assignee: userJson(assignee, wire) }),
+        ...(label && { label: labelJson(label, repo, wire) }),
+      }
+    }
+    case 'IssueCommentEvent': {
+      const { action, issue_id, comment_id } = event.payload
+      const issue = mentioned.issues.get(issue_id)
+      const comment = mentioned.comments.get(comment_id)
+      return {
+        action,
+        issue: issue && issueJson(issue, repo, wire),
+        comment: comment && commentJson(comment, repo, wire),
+      }
     }
     case 'WatchEvent':
     case 'PublicEvent':

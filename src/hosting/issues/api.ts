@@ -1,0 +1,233 @@
+import { NamedLabels, namesOf } from '#hosting/labels/json.ts'
+import { SimpleUser, userJson } from '#hosting/people/json.ts'
+import { RepositorySchema, repositoryJson } from '#hosting/repositories/json.ts'
+import { readRepositories } from '#hosting/repositories/repositories.ts'
+import { Nothing } from '#hosting/wire.ts'
+import { Answer, created, del, get, group, paged, patch, post, put } from '#http/endpoint.ts'
+import { choice, text } from '#http/input.ts'
+import { invalid, missing } from '#platform/errors.ts'
+import { type Static, Type } from '#platform/schema.ts'
+import { isAssignable, listAssignable } from './assignees.ts'
+import { createIssue, setLock, sortIssue, updateIssue } from './changes.ts'
+import { type Issue, listIssues, listOwnIssues, loadIssue } from './issues.ts'
+import { IssueSchema, issueJson } from './json.ts'
+import { checkChangeable, checkEnabled, checkMayTalk, readNumber } from './rights.ts'
+import { addAssignees, removeAssignees } from './sorting.ts'
+
+const reading = { permission: 'issues:read', viewer: 'optional', optional_scopes: ['repo'] } as const
+const writing = { permission: 'issues:write', scopes: ['public_repo', 'repo'] } as const
+const Title = Type.Unsafe<string | number>({ type: ['string', 'integer'], maxLength: 256 })
+const Logins = Type.Array(Type.String(), { maxItems: 100 })
+
+const options = {
+  body: Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 65_536 }),
+  assignee: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+  assignees: Logins,
+  milestone: Type.Unsafe<string | number | null>({ type: ['string', 'integer', 'null'] }),
+  labels: NamedLabels,
+}
+const sent = Type.Partial(Type.Object(options))
+const filters = {
+  state: choice('open', 'closed', 'all'),
+  labels: text(),
+  sort: choice('created', 'updated', 'comments'),
+  direction: choice('desc', 'asc'),
+  since: text(),
+}
+
+/** Clients name one assignee or several, labels by name or whole, and a milestone's number as text. */
+function plain({ assignee, assignees, milestone, labels, body }: Static<typeof sent>) {
+  const logins = assignees ?? (assignee === undefined ? undefined : assignee ? [assignee] : [])
+  return {
+    ...(body !== undefined && { body }),
+    ...(logins && { assignees: logins }),
+    ...(labels && { labels: namesOf(labels) }),
+    ...(milestone !== undefined && { milestone: milestone === null || milestone === '' ? null : numberOf(milestone) }),
+  }
+}
+
+function numberOf(milestone: string | number) {
+  if (!/^\d{1,9}$/.test(String(milestone))) throw invalid({ resource: 'Issue', code: 'invalid', field: 'milestone' })
+  return Number(milestone)
+}
+
+export const api = group('Issues', [
+  get(
+    '/issues',
+    {
+      operation: 'issues/list',
+      permission: 'issues:read',
+      summary: 'Issues that the caller is assigned to, or has opened, wherever they see them',
+      scopes: ['public_repo', 'repo'],
+      query: { filter: choice('assigned', 'created', 'all'), ...filters },
+      list: true,
+      answers: {
+        200: Type.Array(Type.Object({ ...IssueSchema.properties, repository: RepositorySchema }, { title: 'IssueAnywhere' })),
+      },
+    },
+    async ({ db, caller, viewer, query, page, wire }) => {
+      const { rows, total } = await listOwnIssues(db, { ...caller, viewer_id: viewer.id }, query, page)
+      const repos = await readRepositories(db, viewer.id, [...new Set(rows.map(({ repo_id }) => repo_id))])
+      const write = (issue: Issue) =>
+        repos
+          .filter(({ id }) => id === issue.repo_id)
+          .map((repo) => ({ ...issueJson(issue, repo, wire), repository: repositoryJson(repo, wire, true) }))
+      return new Answer(rows.flatMap(write), { total })
+    },
+  ),
+  get(
+    '/repos/{owner}/{repo}/issues',
+    {
+      ...reading,
+      operation: 'issues/list-for-repo',
+      summary: 'Issues of a repository, newest first unless asked otherwise',
+      query: { ...filters, creator: text(), assignee: text(), milestone: text() },
+      list: true,
+      answers: { 200: Type.Array(IssueSchema) },
+    },
+    async ({ db, repo, query, page, wire }) => {
+      checkEnabled(repo)
+      return paged(await listIssues(db, repo, query, page), (issue) => issueJson(issue, repo, wire))
+    },
+  ),
+  post(
+    '/repos/{owner}/{repo}/issues',
+    {
+      ...writing,
+      operation: 'issues/create',
+      summary: 'Open an issue; labels, assignees and a milestone are for those who may sort issues, and passed over for others',
+      body: Type.Object({ title: Title, ...sent.properties }),
+      answers: { 201: IssueSchema },
+    },
+    async ({ db, caller, repo, viewer, body, wire }) => {
+      await checkMayTalk(db, caller, repo)
+      return created(issueJson(await createIssue(db, repo, viewer, { ...plain(body), title: String(body.title) }), repo, wire))
+    },
+  ),
+  get(
+    '/repos/{owner}/{repo}/issues/{issue_number}',
+    { ...reading, operation: 'issues/get', summary: 'An issue', answers: { 200: IssueSchema } },
+    async ({ db, repo, params, wire }) => {
+      checkEnabled(repo)
+      return issueJson(await loadIssue(db, repo, readNumber(params.issue_number)), repo, wire)
+    },
+  ),
+  patch(
+    '/repos/{owner}/{repo}/issues/{issue_number}',
+    {
+      ...writing,
+      operation: 'issues/update',
+      summary: 'Change, close or reopen an issue, as its author or someone who works here',
+      body: Type.Partial(
+        Type.Object({
+          title: Title,
+          state: Type.Unsafe<'open' | 'closed'>({ type: 'string', enum: ['open', 'closed'] }),
+          state_reason: Type.Unsafe<'completed' | 'not_planned' | 'duplicate' | 'reopened' | null>({
+            type: ['string', 'null'],
+            enum: ['completed', 'not_planned', 'duplicate', 'reopened', null],
+          }),
+          ...options,
+        }),
+      ),
+      answers: { 200: IssueSchema },
+    },
+    async ({ db, caller, repo, viewer, params, body, wire }) => {
+      await checkMayTalk(db, caller, repo)
+      const { title, state, state_reason } = body
+      const changes = {
+        ...plain(body),
+        ...(title !== undefined && { title: String(title) }),
+        ...(state && { state }),
+        ...(state_reason && { state_reason }),
+      }
+      return issueJson(await updateIssue(db, repo, viewer, readNumber(params.issue_number), changes), repo, wire)
+    },
+  ),
+  put(
+    '/repos/{owner}/{repo}/issues/{issue_number}/lock',
+    {
+      ...writing,
+      operation: 'issues/lock',
+      summary: 'Lock an issue: only those who may push go on talking there',
+      access: 'push',
+      body: Type.Partial(
+        Type.Object({
+          lock_reason: Type.Unsafe<string | null>({
+            type: ['string', 'null'],
+            enum: ['off-topic', 'too heated', 'resolved', 'spam', null],
+          }),
+        }),
+      ),
+      answers: { 204: Nothing },
+    },
+    async ({ db, repo, params, body }) => {
+      checkChangeable(repo)
+      await setLock(db, repo, readNumber(params.issue_number), true, body.lock_reason ?? null)
+    },
+  ),
+  del(
+    '/repos/{owner}/{repo}/issues/{issue_number}/lock',
+    { ...writing, operation: 'issues/unlock', summary: 'Unlock an issue', access: 'push', answers: { 204: Nothing } },
+    async ({ db, repo, params }) => {
+      checkChangeable(repo)
+      await setLock(db, repo, readNumber(params.issue_number), false, null)
+    },
+  ),
+  get(
+    '/repos/{owner}/{repo}/assignees',
+    {
+      ...reading,
+      operation: 'issues/list-assignees',
+      summary: 'Who can be assigned: to those who may assign, everyone with access by name',
+      list: true,
+      answers: { 200: Type.Array(SimpleUser) },
+    },
+    async ({ db, repo, page, wire }) => paged(await listAssignable(db, repo, page), (user) => userJson(user, wire)),
+  ),
+  get(
+    '/repos/{owner}/{repo}/assignees/{assignee}',
+    {
+      ...reading,
+      operation: 'issues/check-user-can-be-assigned',
+      summary: 'Whether someone can be assigned: 204, or 404',
+      answers: { 204: Nothing },
+    },
+    async ({ db, repo, params }) => {
+      if (!(await isAssignable(db, repo, params.assignee))) throw missing()
+    },
+  ),
+  post(
+    '/repos/{owner}/{repo}/issues/{issue_number}/assignees',
+    {
+      ...writing,
+      operation: 'issues/add-assignees',
+      summary: 'Assign people to an issue, ten at most; those who cannot be are passed over',
+      access: 'triage',
+      body: Type.Object({ assignees: Logins }),
+      answers: { 201: IssueSchema },
+    },
+    async ({ db, repo, viewer, params, body, wire }) => {
+      checkChangeable(repo)
+      const number = readNumber(params.issue_number)
+      const add = (held: Issue) => addAssignees(db, repo, held, body.assignees)
+      return issueJson(await sortIssue(db, repo, viewer, number, add), repo, wire)
+    },
+  ),
+  del(
+    '/repos/{owner}/{repo}/issues/{issue_number}/assignees',
+    {
+      ...writing,
+      operation: 'issues/remove-assignees',
+      summary: 'Take people off an issue',
+      access: 'triage',
+      body: Type.Object({ assignees: Logins }),
+      answers: { 200: IssueSchema },
+    },
+    async ({ db, repo, viewer, params, body, wire }) => {
+      checkChangeable(repo)
+      const number = readNumber(params.issue_number)
+      const remove = (held: Issue) => removeAssignees(db, held, body.assignees)
+      return issueJson(await sortIssue(db, repo, viewer, number, remove), repo, wire)
+    },
+  ),
+])

@@ -1,0 +1,123 @@
+import type { Act } from '#activity/events.ts'
+import { record } from '#activity/log.ts'
+import type { Account } from '#hosting/people/people.ts'
+import { checkAccess } from '#hosting/repositories/access.ts'
+import type { Repository } from '#hosting/repositories/repositories.ts'
+import { type Queryable, sql, type Transaction } from '#platform/database.ts'
+import { invalid, missing } from '#platform/errors.ts'
+import { holdIssue, type Issue, loadIssue, type StateReason, touchIssue } from './issues.ts'
+import { checkMayEdit, maySort } from './rights.ts'
+import { setAssignees, setLabels } from './sorting.ts'
+
+export interface NewIssue {
+  title: string
+  body?: string | null
+  /** These are passed over when whoever asks may not sort issues. */
+  labels?: string[]
+  assignees?: string[]
+  milestone?: number | null
+}
+
+export interface IssueChanges extends Partial<NewIssue> {
+  state?: 'open' | 'closed'
+  state_reason?: StateReason | null
+}
+
+export async function createIssue(db: Transaction, repo: Repository, author: Account, wanted: NewIssue): Promise<Issue> {
+  const { labels, assignees, milestone } = maySort(repo) ? wanted : ({} as NewIssue)
+  // Those who open issues here at the same moment take turns, so that a number which came to nothing is given again.
+  const taken = await db.first<{ number: number }>(sql`
+    update repositories set last_issue_number = last_issue_number + 1 where id = ${repo.id} returning last_issue_number as number`)
+  if (!taken) throw missing()
+  const milestone_id = milestone == null ? null : await findMilestone(db, repo, milestone)
+  const issue = await db.first<{ id: number }>(sql`
+    insert into issues (repo_id, number, author_id, title, body, milestone_id, created_at, updated_at)
+    values (${repo.id}, ${taken.number}, ${author.id}, ${checkTitle(wanted.title)}, ${wanted.body ?? null}, ${milestone_id}, ${db.now}, ${db.now})
+    returning id`)
+  if (!issue) throw missing()
+  const opened: Act = { type: 'IssuesEvent', payload: { action: 'opened', issue_id: issue.id } }
+  const assigned = assignees ? await setAssignees(db, repo, issue, assignees) : []
+  const labelled = labels ? await setLabels(db, repo, issue, labels) : []
+  await record(db, author, repo, opened, ...assigned, ...labelled)
+  return loadIssue(db, repo, taken.number)
+}
+
+/** Changes what is named, and leaves the rest. */
+export async function updateIssue(
+  db: Transaction,
+  repo: Repository,
+  editor: Account,
+  number: number,
+  changes: IssueChanges,
+): Promise<Issue> {
+  const held = await holdIssue(db, repo, number)
+  checkMayChange(repo, editor, held, changes)
+  const { labels, assignees, milestone } = maySort(repo) ? changes : ({} as IssueChanges)
+  const milestone_id =
+    milestone === undefined ? held.milestone_id : milestone === null ? null : await findMilestone(db, repo, milestone)
+  const { title = held.title, body = held.body } = changes
+  const next = nextState(held, changes)
+  const moved = next.state !== held.state
+  const closed = next.state === 'closed'
+  const moves: Act[] = moved
+    ? [{ type: 'IssuesEvent', payload: { action: closed ? 'closed' : 'reopened', issue_id: held.id } }]
+    : []
+  await db.query(sql`
+    update issues set title = ${checkTitle(title)}, body = ${body}, state = ${next.state}, state_reason = ${next.state_reason},
+      milestone_id = ${milestone_id}, updated_at = greatest(updated_at, ${db.now}),
+      closed_at = case when ${moved} then ${closed ? db.now : null}::timestamptz else closed_at end,
+      closed_by_id = case when ${moved} then ${closed ? editor.id : null}::bigint else closed_by_id end
+    where id = ${held.id}`)
+  const assigned = assignees ? await setAssignees(db, repo, held, assignees) : []
+  const labelled = labels ? await setLabels(db, repo, held, labels) : []
+  await record(db, editor, repo, ...moves, ...assigned, ...labelled)
+  return loadIssue(db, repo, number)
+}
+
+/** Who sorts issues may also close them; what they say is their author's, and of those who may push. */
+function checkMayChange(repo: Repository, editor: Account, { author }: Issue, { title, body }: IssueChanges) {
+  if (title !== undefined || body !== undefined) checkMayEdit(repo, editor, author)
+  else if (author?.id !== editor.id) checkAccess(repo.access, 'triage')
+}
+
+function nextState(held: Issue, { state = held.state, state_reason }: IssueChanges): Pick<Issue, 'state' | 'state_reason'> {
+  if (state === 'open') return { state, state_reason: held.state === 'open' ? held.state_reason : 'reopened' }
+  const told = state_reason === 'reopened' ? undefined : state_reason
+  return { state, state_reason: told ?? (held.state === 'closed' ? held.state_reason : 'completed') }
+}
+
+/** Changes who an issue is assigned to or how it is labelled, one at a time, and records what really changed. */
+export async function sortIssue(
+  db: Transaction,
+  repo: Repository,
+  editor: Account,
+  number: number,
+  act: (held: Issue) => Promise<Act[]>,
+): Promise<Issue> {
+  const held = await holdIssue(db, repo, number)
+  const acts = await act(held)
+  if (!acts.length) return held
+  await touchIssue(db, held)
+  await record(db, editor, repo, ...acts)
+  return loadIssue(db, repo, number)
+}
+
+/** Only those who may push talk on in a locked issue. */
+export async function setLock(db: Transaction, repo: Repository, number: number, locked: boolean, reason: string | null) {
+  const { id } = await holdIssue(db, repo, number)
+  await db.query(sql`update issues set locked = ${locked}, lock_reason = ${reason} where id = ${id}`)
+  await touchIssue(db, { id })
+}
+
+async function findMilestone(db: Queryable, repo: Repository, number: number): Promise<number> {
+  const found = await db.first<{ id: number }>(
+    sql`select id from milestones where repo_id = ${repo.id} and number = ${number}::bigint`,
+  )
+  if (!found) throw invalid({ resource: 'Issue', code: 'invalid', field: 'milestone' })
+  return found.id
+}
+
+function checkTitle(title: string) {
+  if (title.trim() === '') throw invalid({ resource: 'Issue', code: 'missing_field', field: 'title' })
+  return title.trim()
+}

@@ -1,0 +1,102 @@
+import { loadIssue } from '#hosting/issues/issues.ts'
+import { checkEnabled, checkMayTalk, readNumber } from '#hosting/issues/rights.ts'
+import { Nothing } from '#hosting/wire.ts'
+import { created, del, get, group, paged, patch, post } from '#http/endpoint.ts'
+import { choice, text } from '#http/input.ts'
+import { Type } from '#platform/schema.ts'
+import { createComment, deleteComment, listComments, listRepositoryComments, loadComment, updateComment } from './comments.ts'
+import { CommentSchema, commentJson } from './json.ts'
+
+const scopes = ['public_repo', 'repo'] as const
+const reading = { permission: 'issues:read', viewer: 'optional', optional_scopes: ['repo'] } as const
+const writing = { permission: 'issues:write', scopes } as const
+const CommentBody = Type.Object({ body: Type.String({ maxLength: 65_536 }) })
+
+export const api = group('Issue comments', [
+  get(
+    '/repos/{owner}/{repo}/issues/{issue_number}/comments',
+    {
+      ...reading,
+      operation: 'issues/list-comments',
+      summary: 'Comments of an issue, oldest first',
+      query: { since: text() },
+      list: true,
+      answers: { 200: Type.Array(CommentSchema) },
+    },
+    async ({ db, repo, params, query, page, wire }) => {
+      checkEnabled(repo)
+      const issue = await loadIssue(db, repo, readNumber(params.issue_number))
+      return paged(await listComments(db, issue, query.since, page), (row) => commentJson(row, repo, wire))
+    },
+  ),
+  post(
+    '/repos/{owner}/{repo}/issues/{issue_number}/comments',
+    {
+      ...writing,
+      operation: 'issues/create-comment',
+      summary: 'Comment on an issue; on a locked one, as someone who may push',
+      body: CommentBody,
+      answers: { 201: CommentSchema },
+    },
+    async ({ db, caller, repo, viewer, params, body, wire }) => {
+      await checkMayTalk(db, caller, repo)
+      const comment = await createComment(db, repo, viewer, readNumber(params.issue_number), body.body)
+      return created(commentJson(comment, repo, wire))
+    },
+  ),
+  get(
+    '/repos/{owner}/{repo}/issues/comments',
+    {
+      ...reading,
+      operation: 'issues/list-comments-for-repo',
+      summary: 'Comments of all issues of a repository',
+      query: { sort: choice('created', 'updated'), direction: choice('', 'asc', 'desc'), since: text() },
+      list: true,
+      answers: { 200: Type.Array(CommentSchema) },
+    },
+    async ({ db, repo, query, page, wire }) => {
+      checkEnabled(repo)
+      return paged(await listRepositoryComments(db, repo, query, page), (row) => commentJson(row, repo, wire))
+    },
+  ),
+  get(
+    '/repos/{owner}/{repo}/issues/comments/{comment_id}',
+    {
+      ...reading,
+      operation: 'issues/get-comment',
+      summary: 'A comment of an issue',
+      answers: { 200: CommentSchema },
+    },
+    async ({ db, repo, params, wire }) => {
+      checkEnabled(repo)
+      return commentJson(await loadComment(db, repo, params.comment_id), repo, wire)
+    },
+  ),
+  patch(
+    '/repos/{owner}/{repo}/issues/comments/{comment_id}',
+    {
+      ...writing,
+      operation: 'issues/update-comment',
+      summary: 'Change a comment, as its author or someone who may push',
+      body: CommentBody,
+      answers: { 200: CommentSchema },
+    },
+    async ({ db, caller, repo, viewer, params, body, wire }) => {
+      await checkMayTalk(db, caller, repo)
+      return commentJson(await updateComment(db, repo, viewer, params.comment_id, body.body), repo, wire)
+    },
+  ),
+  del(
+    '/repos/{owner}/{repo}/issues/comments/{comment_id}',
+    {
+      ...writing,
+      operation: 'issues/delete-comment',
+      summary: 'Delete a comment, as its author or someone who may push',
+      answers: { 204: Nothing },
+    },
+    async ({ db, caller, repo, viewer, params }) => {
+      await checkMayTalk(db, caller, repo)
+      await deleteComment(db, repo, viewer, params.comment_id)
+    },
+  ),
+])

@@ -1,0 +1,107 @@
+import { record } from '#activity/log.ts'
+import { associationOf, personOf } from '#hosting/issues/authors.ts'
+import { holdIssue, readMoment, touchIssue } from '#hosting/issues/issues.ts'
+import { checkMayEdit, mayPush } from '#hosting/issues/rights.ts'
+import type { Account, Person } from '#hosting/people/people.ts'
+import type { Repository } from '#hosting/repositories/repositories.ts'
+import { empty, type Listed, listed, type Queryable, type Slice, type Sql, sql, type Transaction } from '#platform/database.ts'
+import { forbidden, invalid, missing } from '#platform/errors.ts'
+
+export interface Comment {
+  id: number
+  issue_id: number
+  issue_number: number
+  author: Person | null
+  author_association: string
+  body: string
+  created_at: Date
+  updated_at: Date
+}
+
+const columns = sql`c.*, i.number as issue_number, ${personOf(sql`c.author_id`)} as author,
+  ${associationOf(sql`c.author_id`, sql`c.repo_id`)} as author_association`
+const source = sql`comments c join issues i on i.id = c.issue_id`
+
+/** Comments by id, whoever asks: for what shows them in passing. */
+export function loadComments(db: Queryable, ids: number[]): Promise<Comment[]> {
+  return db.rows(sql`select ${columns} from ${source} where c.id = any(${ids})`)
+}
+
+/** Oldest first. */
+export function listComments(db: Queryable, issue: { id: number }, since: string, slice: Slice): Promise<Listed<Comment>> {
+  const seen = sql`${source} where c.issue_id = ${issue.id} ${changedSince(since)}`
+  return listed(db, { columns, source: seen, order: sql`c.id` }, slice)
+}
+
+export interface CommentFilter {
+  sort: 'created' | 'updated'
+  direction: 'asc' | 'desc' | ''
+  since: string
+}
+
+/** Those of all issues; by their ids unless asked for otherwise. */
+export function listRepositoryComments(
+  db: Queryable,
+  repo: Repository,
+  { sort, direction, since }: CommentFilter,
+  slice: Slice,
+): Promise<Listed<Comment>> {
+  const down = direction === 'desc' ? sql`desc` : sql`asc`
+  const order = sort === 'updated' ? sql`c.updated_at ${down}, c.id ${down}` : sql`c.id ${down}`
+  return listed(db, { columns, source: sql`${source} where c.repo_id = ${repo.id} ${changedSince(since)}`, order }, slice)
+}
+
+function changedSince(since: string): Sql {
+  const moment = readMoment(since)
+  return moment ? sql`and c.updated_at >= ${moment}` : empty
+}
+
+export async function loadComment(db: Queryable, repo: Repository, id: number): Promise<Comment> {
+  const found = await db.first<Comment>(sql`select ${columns} from ${source} where c.repo_id = ${repo.id} and c.id = ${id}`)
+  if (!found) throw missing()
+  return found
+}
+
+export async function createComment(
+  db: Transaction,
+  repo: Repository,
+  author: Account,
+  number: number,
+  body: string,
+): Promise<Comment> {
+  const issue = await holdIssue(db, repo, number)
+  if (issue.locked && !mayPush(repo)) throw forbidden('Unable to create comment because issue is locked.')
+  const made = await db.first<{ id: number }>(sql`
+    insert into comments (repo_id, issue_id, author_id, body, created_at, updated_at)
+    values (${repo.id}, ${issue.id}, ${author.id}, ${checkBody(body)}, ${db.now}, ${db.now}) returning id`)
+  if (!made) throw missing()
+  await touchIssue(db, issue)
+  const payload = { action: 'created', issue_id: issue.id, comment_id: made.id } as const
+  await record(db, author, repo, { type: 'IssueCommentEvent', payload })
+  return loadComment(db, repo, made.id)
+}
+
+export async function updateComment(
+  db: Transaction,
+  repo: Repository,
+  editor: Account,
+  id: number,
+  body: string,
+): Promise<Comment> {
+  checkMayEdit(repo, editor, (await loadComment(db, repo, id)).author)
+  await db.query(
+    sql`update comments set body = ${checkBody(body)}, updated_at = greatest(updated_at, ${db.now}) where id = ${id}`,
+  )
+  return loadComment(db, repo, id)
+}
+
+export async function deleteComment(db: Transaction, repo: Repository, editor: Account, id: number) {
+  checkMayEdit(repo, editor, (await loadComment(db, repo, id)).author)
+  const { rowCount } = await db.query(sql`delete from comments where id = ${id}`)
+  if (!rowCount) throw missing()
+}
+
+function checkBody(body: string) {
+  if (body.trim() === '') throw invalid({ resource: 'IssueComment', code: 'missing_field', field: 'body' })
+  return body
+}

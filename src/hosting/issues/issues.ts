@@ -1,0 +1,167 @@
+import { type Label, labelColumns } from '#hosting/labels/labels.ts'
+import { loadMilestones, type Milestone } from '#hosting/milestones/milestones.ts'
+import type { Person, Sight } from '#hosting/people/people.ts'
+import { reaches } from '#hosting/repositories/reach.ts'
+import type { Repository } from '#hosting/repositories/repositories.ts'
+import { empty, type Listed, listed, type Queryable, type Slice, type Sql, sql, type Transaction } from '#platform/database.ts'
+import { invalid, missing } from '#platform/errors.ts'
+import { associationOf, person, personOf } from './authors.ts'
+
+export interface Issue {
+  id: number
+  repo_id: number
+  number: number
+  author: Person | null
+  author_association: string
+  title: string
+  body: string | null
+  state: 'open' | 'closed'
+  state_reason: StateReason | null
+  locked: boolean
+  lock_reason: string | null
+  milestone_id: number | null
+  milestone: Milestone | null
+  labels: Label[]
+  assignees: Person[]
+  comments_count: number
+  created_at: Date
+  updated_at: Date
+  closed_at: Date | null
+  closed_by: Person | null
+}
+
+export type StateReason = 'completed' | 'not_planned' | 'duplicate' | 'reopened'
+
+const columns = sql`i.*, ${associationOf(sql`i.author_id`, sql`i.repo_id`)} as author_association,
+  ${personOf(sql`i.author_id`)} as author, ${personOf(sql`i.closed_by_id`)} as closed_by,
+  array(select to_json(l) from (select ${labelColumns} from issue_labels b join labels l on l.id = b.label_id
+    where b.issue_id = i.id order by lower(l.name)) l) as labels,
+  array(select ${person} from issue_assignees s join accounts a on a.id = s.user_id
+    where s.issue_id = i.id order by s.assigned_at, a.id) as assignees`
+
+/** Milestones are shared by many issues of a page, and read once. */
+async function withMilestones(db: Queryable, issues: Issue[]): Promise<Issue[]> {
+  const ids = [...new Set(issues.flatMap(({ milestone_id }) => milestone_id ?? []))]
+  const found = new Map(ids.length ? (await loadMilestones(db, ids)).map((milestone) => [milestone.id, milestone]) : [])
+  return issues.map((issue) => ({ ...issue, milestone: found.get(issue.milestone_id ?? 0) ?? null }))
+}
+
+/** Issues by id, whoever asks: for what shows them in passing. */
+export async function loadIssues(db: Queryable, ids: number[]): Promise<Issue[]> {
+  return withMilestones(db, await db.rows<Issue>(sql`select ${columns} from issues i where i.id = any(${ids})`))
+}
+
+export async function loadIssue(db: Queryable, repo: { id: number }, number: number): Promise<Issue> {
+  const found = await db.rows<Issue>(sql`select ${columns} from issues i where i.repo_id = ${repo.id} and i.number = ${number}`)
+  const [issue] = await withMilestones(db, found)
+  if (!issue) throw missing()
+  return issue
+}
+
+/** The issue as it is now, and stays until the transaction ends: changes made at the same moment take turns. */
+export async function holdIssue(db: Transaction, repo: { id: number }, number: number): Promise<Issue> {
+  await db.query(sql`select from issues where repo_id = ${repo.id} and number = ${number} for no key update`)
+  return loadIssue(db, repo, number)
+}
+
+/** A moment that began earlier may end later: an issue is never seen to grow younger. */
+export async function touchIssue(db: Transaction, { id }: { id: number }) {
+  await db.query(sql`update issues set updated_at = greatest(updated_at, ${db.now}) where id = ${id}`)
+}
+
+export interface IssueFilter {
+  state: 'open' | 'closed' | 'all'
+  /** Names with commas between: those that have all of them. */
+  labels: string
+  /** Moments as text; what is none does not filter. */
+  since: string
+  sort: 'created' | 'updated' | 'comments'
+  direction: 'asc' | 'desc'
+}
+
+export interface RepositoryIssueFilter extends IssueFilter {
+  creator: string
+  /** A login, `none`, or `*` for anyone; a milestone likewise by its number. */
+  assignee: string
+  milestone: string
+}
+
+export function listIssues(db: Queryable, repo: Repository, filter: RepositoryIssueFilter, slice: Slice): Promise<Listed<Issue>> {
+  const { creator, assignee, milestone } = filter
+  const by = creator === '' ? empty : sql`and i.author_id = (${accountOf(creator)})`
+  const source = sql`issues i where i.repo_id = ${repo.id} ${by} ${assignedTo(assignee)} ${inMilestone(repo, milestone)}
+    ${inState(filter)} ${labelled(filter, sql`l.repo_id = ${repo.id}`)}`
+  return readPage(db, source, filter, sql`i.number`, slice)
+}
+
+/** Issues of all repositories that the viewer sees, by what they have to do with them. */
+export function listOwnIssues(
+  db: Queryable,
+  sight: Sight & { viewer_id: number },
+  { filter, ...rest }: IssueFilter & { filter: 'assigned' | 'created' | 'all' },
+  slice: Slice,
+): Promise<Listed<Issue>> {
+  const assigned = sql`select s.issue_id from issue_assignees s where s.user_id = ${sight.viewer_id}`
+  const written = sql`select w.id from issues w where w.author_id = ${sight.viewer_id}`
+  const which = { assigned, created: written, all: sql`${assigned} union ${written}` }[filter]
+  const seen = sight.sees_private ? sql`(not r.private or ${reaches(sight)})` : sql`not r.private`
+  const source = sql`issues i join repositories r on r.id = i.repo_id where i.id in (${which}) and r.has_issues and ${seen}
+    ${inState(rest)} ${labelled(rest, sql`b.issue_id in (${which})`)}`
+  return readPage(db, source, rest, sql`i.id`, slice)
+}
+
+const accountOf = (login: string) => sql`select id from accounts where lower(login) = lower(${login})`
+
+function assignedTo(assignee: string): Sql {
+  const some = sql`select from issue_assignees s where s.issue_id = i.id`
+  if (assignee === '') return empty
+  if (assignee === 'none') return sql`and not exists (${some})`
+  if (assignee === '*') return sql`and exists (${some})`
+  return sql`and exists (${some} and s.user_id = (${accountOf(assignee)}))`
+}
+
+function inMilestone(repo: Repository, milestone: string): Sql {
+  if (milestone === '') return empty
+  if (milestone === 'none') return sql`and i.milestone_id is null`
+  if (milestone === '*') return sql`and i.milestone_id is not null`
+  if (!/^\d{1,9}$/.test(milestone)) throw invalid({ resource: 'Issue', code: 'invalid', field: 'milestone' })
+  return sql`and i.milestone_id = (select id from milestones where repo_id = ${repo.id} and number = ${Number(milestone)})`
+}
+
+/** States stand in the statement itself, so that the index of open issues is used. */
+const states = { open: sql`and i.state = 'open'`, closed: sql`and i.state = 'closed'`, all: empty }
+
+function inState({ state, since }: IssueFilter): Sql {
+  const moment = readMoment(since)
+  return moment ? sql`${states[state]} and i.updated_at >= ${moment}` : states[state]
+}
+
+/** Those with all of the labels; `among` says where to look for these. */
+function labelled({ labels }: IssueFilter, among: Sql): Sql {
+  const names = [...new Set(labels.split(',').map((name) => name.trim().toLowerCase()))].filter(Boolean)
+  if (!names.length) return empty
+  return sql`and i.id in (
+    select b.issue_id from labels l join issue_labels b on b.label_id = l.id where ${among} and lower(l.name) = any(${names})
+    group by b.issue_id having count(*) = ${names.length})`
+}
+
+/** A date and perhaps a time, as ISO 8601 writes them. */
+export function readMoment(text: string): Date | undefined {
+  if (!/^\d{4}-\d\d-\d\d/.test(text)) return undefined
+  const moment = new Date(text)
+  return Number.isNaN(moment.getTime()) ? undefined : moment
+}
+
+/** Numbers of a repository, and ids across them, are given in the order in which issues are made: `place` is one of them. */
+async function readPage(
+  db: Queryable,
+  source: Sql,
+  { sort, direction }: IssueFilter,
+  place: Sql,
+  slice: Slice,
+): Promise<Listed<Issue>> {
+  const down = direction === 'desc' ? sql`desc` : sql`asc`
+  const first = { created: empty, updated: sql`i.updated_at ${down},`, comments: sql`i.comments_count ${down},` }[sort]
+  const { rows, total } = await listed<Issue>(db, { columns, source, order: sql`${first} ${place} ${down}` }, slice)
+  return { rows: await withMilestones(db, rows), total }
+}

@@ -1,0 +1,43 @@
+import type { Person, Sight } from '#hosting/people/people.ts'
+import { checkAccess, checkWritable, levelOf } from '#hosting/repositories/access.ts'
+import type { Repository } from '#hosting/repositories/repositories.ts'
+import { type Queryable, sql } from '#platform/database.ts'
+import { forbidden, missing, Refusal } from '#platform/errors.ts'
+
+/** A number in a path; what is none, or is beyond any, names nothing. */
+export function readNumber(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw missing()
+  return Number(text)
+}
+
+export function checkEnabled({ has_issues }: Repository) {
+  if (!has_issues) throw new Refusal('gone', 'Issues are disabled for this repo')
+}
+
+export function checkChangeable(repo: Repository) {
+  checkEnabled(repo)
+  checkWritable(repo)
+}
+
+/**
+ * Whoever sees a repository may talk there; but a fine-grained token only where it was made for, and a public repository is seen by all
+ * of them.
+ */
+export async function checkMayTalk(db: Queryable, { token_id = null }: Sight, repo: Repository) {
+  checkChangeable(repo)
+  if (token_id === null) return
+  const { rowCount } = await db.query(
+    sql`select from repositories r where r.id = ${repo.id} and token_reaches(${token_id}::bigint, r)`,
+  )
+  if (!rowCount) throw forbidden('Resource not accessible by personal access token')
+}
+
+/** What somebody wrote is changed by them, and by those who may push. */
+export function checkMayEdit(repo: Repository, viewer: { id: number }, author: Person | null) {
+  if (author?.id !== viewer.id) checkAccess(repo.access, 'push')
+}
+
+/** Labels, milestones and assignees are for those who sort issues. */
+export const maySort = ({ access }: Repository) => access >= levelOf('triage')
+
+export const mayPush = ({ access }: Repository) => access >= levelOf('push')

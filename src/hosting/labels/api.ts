@@ -1,0 +1,154 @@
+import { sortIssue } from '#hosting/issues/changes.ts'
+import { type Issue, loadIssue } from '#hosting/issues/issues.ts'
+import { checkChangeable, checkEnabled, readNumber } from '#hosting/issues/rights.ts'
+import { addLabels, removeLabel, setLabels } from '#hosting/issues/sorting.ts'
+import { checkWritable } from '#hosting/repositories/access.ts'
+import type { Repository } from '#hosting/repositories/repositories.ts'
+import { Nothing, type Wire } from '#hosting/wire.ts'
+import { Answer, created, del, get, group, paged, patch, post, put } from '#http/endpoint.ts'
+import { Type } from '#platform/schema.ts'
+import { LabelSchema, labelJson, NamedLabels, namesOf } from './json.ts'
+import { createLabel, deleteLabel, listLabels, loadLabel, updateLabel } from './labels.ts'
+
+const reading = { permission: 'issues:read', viewer: 'optional', optional_scopes: ['repo'] } as const
+const writing = { permission: 'issues:write', scopes: ['public_repo', 'repo'] } as const
+
+const looks = Type.Partial(
+  Type.Object({
+    color: Type.String(),
+    description: Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 100 }),
+  }),
+).properties
+const Labels = Type.Array(LabelSchema)
+
+const labelsOf = ({ labels }: Issue, repo: Repository, wire: Wire) => labels.map((label) => labelJson(label, repo, wire))
+
+export const api = group('Labels', [
+  get(
+    '/repos/{owner}/{repo}/labels',
+    {
+      ...reading,
+      operation: 'issues/list-labels-for-repo',
+      summary: 'Labels of a repository',
+      list: true,
+      answers: { 200: Labels },
+    },
+    async ({ db, repo, page, wire }) => paged(await listLabels(db, repo, page), (label) => labelJson(label, repo, wire)),
+  ),
+  post(
+    '/repos/{owner}/{repo}/labels',
+    {
+      ...writing,
+      operation: 'issues/create-label',
+      summary: 'Make a label',
+      access: 'push',
+      body: Type.Object({ name: Type.String(), ...looks }),
+      answers: { 201: LabelSchema },
+    },
+    async ({ db, repo, body, wire }) => {
+      checkWritable(repo)
+      return created(labelJson(await createLabel(db, repo, body), repo, wire))
+    },
+  ),
+  get(
+    '/repos/{owner}/{repo}/labels/{name}',
+    { ...reading, operation: 'issues/get-label', summary: 'A label', answers: { 200: LabelSchema } },
+    async ({ db, repo, params, wire }) => labelJson(await loadLabel(db, repo, params.name), repo, wire),
+  ),
+  patch(
+    '/repos/{owner}/{repo}/labels/{name}',
+    {
+      ...writing,
+      operation: 'issues/update-label',
+      summary: 'Change a label, on every issue that has it',
+      access: 'push',
+      body: Type.Object({ new_name: Type.Optional(Type.String()), ...looks }),
+      answers: { 200: LabelSchema },
+    },
+    async ({ db, repo, params, body: { new_name, ...rest }, wire }) => {
+      checkWritable(repo)
+      const changes = { ...rest, ...(new_name !== undefined && { name: new_name }) }
+      return labelJson(await updateLabel(db, await loadLabel(db, repo, params.name), changes), repo, wire)
+    },
+  ),
+  del(
+    '/repos/{owner}/{repo}/labels/{name}',
+    { ...writing, operation: 'issues/delete-label', summary: 'Delete a label', access: 'push', answers: { 204: Nothing } },
+    async ({ db, repo, params }) => {
+      checkWritable(repo)
+      await deleteLabel(db, await loadLabel(db, repo, params.name))
+    },
+  ),
+  get(
+    '/repos/{owner}/{repo}/issues/{issue_number}/labels',
+    { ...reading, operation: 'issues/list-labels-on-issue', summary: 'Labels of an issue', list: true, answers: { 200: Labels } },
+    async ({ db, repo, params, page, wire }) => {
+      checkEnabled(repo)
+      const issue = await loadIssue(db, repo, readNumber(params.issue_number))
+      // An issue has a hundred at most, and they came with it.
+      const rows = labelsOf(issue, repo, wire)
+      return new Answer(rows.slice(page.offset, page.offset + page.limit), { total: rows.length })
+    },
+  ),
+  post(
+    '/repos/{owner}/{repo}/issues/{issue_number}/labels',
+    {
+      ...writing,
+      operation: 'issues/add-labels',
+      summary: 'Put labels on an issue; those that are not there are made, for whoever may push',
+      access: 'triage',
+      body: Type.Object({ labels: NamedLabels }),
+      answers: { 200: Labels },
+    },
+    async ({ db, repo, viewer, params, body, wire }) => {
+      checkChangeable(repo)
+      const add = (held: Issue) => addLabels(db, repo, held, namesOf(body.labels))
+      return labelsOf(await sortIssue(db, repo, viewer, readNumber(params.issue_number), add), repo, wire)
+    },
+  ),
+  put(
+    '/repos/{owner}/{repo}/issues/{issue_number}/labels',
+    {
+      ...writing,
+      operation: 'issues/set-labels',
+      summary: 'Give an issue these labels and no others',
+      access: 'triage',
+      body: Type.Partial(Type.Object({ labels: NamedLabels })),
+      answers: { 200: Labels },
+    },
+    async ({ db, repo, viewer, params, body, wire }) => {
+      checkChangeable(repo)
+      const set = (held: Issue) => setLabels(db, repo, held, namesOf(body.labels ?? []))
+      return labelsOf(await sortIssue(db, repo, viewer, readNumber(params.issue_number), set), repo, wire)
+    },
+  ),
+  del(
+    '/repos/{owner}/{repo}/issues/{issue_number}/labels',
+    {
+      ...writing,
+      operation: 'issues/remove-all-labels',
+      summary: 'Take all labels off an issue',
+      access: 'triage',
+      answers: { 204: Nothing },
+    },
+    async ({ db, repo, viewer, params }) => {
+      checkChangeable(repo)
+      await sortIssue(db, repo, viewer, readNumber(params.issue_number), (held) => setLabels(db, repo, held, []))
+    },
+  ),
+  del(
+    '/repos/{owner}/{repo}/issues/{issue_number}/labels/{name}',
+    {
+      ...writing,
+      operation: 'issues/remove-label',
+      summary: 'Take a label off an issue',
+      access: 'triage',
+      answers: { 200: Labels },
+    },
+    async ({ db, repo, viewer, params, wire }) => {
+      checkChangeable(repo)
+      const remove = (held: Issue) => removeLabel(db, repo, held, params.name)
+      return labelsOf(await sortIssue(db, repo, viewer, readNumber(params.issue_number), remove), repo, wire)
+    },
+  ),
+])

@@ -1,0 +1,127 @@
+import { readMoment } from '#hosting/issues/issues.ts'
+import { checkChangeable, checkEnabled, readNumber } from '#hosting/issues/rights.ts'
+import { LabelSchema, labelJson } from '#hosting/labels/json.ts'
+import { Nothing } from '#hosting/wire.ts'
+import { created, del, get, group, paged, patch, post } from '#http/endpoint.ts'
+import { choice } from '#http/input.ts'
+import { invalid } from '#platform/errors.ts'
+import { type Static, Type } from '#platform/schema.ts'
+import { MilestoneSchema, milestoneJson } from './json.ts'
+import {
+  createMilestone,
+  deleteMilestone,
+  listMilestoneLabels,
+  listMilestones,
+  loadMilestone,
+  updateMilestone,
+} from './milestones.ts'
+
+const reading = { permission: 'issues:read', viewer: 'optional', optional_scopes: ['repo'] } as const
+const writing = { permission: 'issues:write', scopes: ['public_repo', 'repo'], access: 'push' } as const
+const Title = Type.String({ maxLength: 255 })
+const options = Type.Partial(
+  Type.Object({
+    state: Type.Unsafe<'open' | 'closed'>({ type: 'string', enum: ['open', 'closed'] }),
+    description: Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 65_536 }),
+    due_on: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+  }),
+)
+
+function plain({ state, description, due_on }: Static<typeof options>) {
+  return {
+    ...(state && { state }),
+    ...(description !== undefined && { description }),
+    ...(due_on !== undefined && { due_on: due_on ? readDue(due_on) : null }),
+  }
+}
+
+function readDue(due_on: string) {
+  const moment = readMoment(due_on)
+  if (!moment) throw invalid({ resource: 'Milestone', code: 'invalid', field: 'due_on' })
+  return moment
+}
+
+export const api = group('Milestones', [
+  get(
+    '/repos/{owner}/{repo}/milestones',
+    {
+      ...reading,
+      operation: 'issues/list-milestones',
+      summary: 'Milestones of a repository, by when they are due',
+      query: { state: choice('open', 'closed', 'all'), sort: choice('due_on', 'completeness'), direction: choice('asc', 'desc') },
+      list: true,
+      answers: { 200: Type.Array(MilestoneSchema) },
+    },
+    async ({ db, repo, query, page, wire }) => {
+      checkEnabled(repo)
+      return paged(await listMilestones(db, repo, query, page), (row) => milestoneJson(row, repo, wire))
+    },
+  ),
+  post(
+    '/repos/{owner}/{repo}/milestones',
+    {
+      ...writing,
+      operation: 'issues/create-milestone',
+      summary: 'Make a milestone',
+      body: Type.Object({ title: Title, ...options.properties }),
+      answers: { 201: MilestoneSchema },
+    },
+    async ({ db, repo, viewer, body, wire }) => {
+      checkChangeable(repo)
+      const milestone = await createMilestone(db, repo, viewer, { ...plain(body), title: body.title })
+      return created(milestoneJson(milestone, repo, wire))
+    },
+  ),
+  get(
+    '/repos/{owner}/{repo}/milestones/{milestone_number}',
+    { ...reading, operation: 'issues/get-milestone', summary: 'A milestone', answers: { 200: MilestoneSchema } },
+    async ({ db, repo, params, wire }) => {
+      checkEnabled(repo)
+      return milestoneJson(await loadMilestone(db, repo, readNumber(params.milestone_number)), repo, wire)
+    },
+  ),
+  patch(
+    '/repos/{owner}/{repo}/milestones/{milestone_number}',
+    {
+      ...writing,
+      operation: 'issues/update-milestone',
+      summary: 'Change, close or reopen a milestone',
+      body: Type.Object({ title: Type.Optional(Title), ...options.properties }),
+      answers: { 200: MilestoneSchema },
+    },
+    async ({ db, repo, params, body, wire }) => {
+      checkChangeable(repo)
+      const milestone = await loadMilestone(db, repo, readNumber(params.milestone_number))
+      const changes = { ...plain(body), ...(body.title !== undefined && { title: body.title }) }
+      return milestoneJson(await updateMilestone(db, repo, milestone, changes), repo, wire)
+    },
+  ),
+  del(
+    '/repos/{owner}/{repo}/milestones/{milestone_number}',
+    {
+      ...writing,
+      operation: 'issues/delete-milestone',
+      summary: 'Delete a milestone; its issues stay',
+      answers: { 204: Nothing },
+    },
+    async ({ db, repo, params }) => {
+      checkChangeable(repo)
+      await deleteMilestone(db, await loadMilestone(db, repo, readNumber(params.milestone_number)))
+    },
+  ),
+  get(
+    '/repos/{owner}/{repo}/milestones/{milestone_number}/labels',
+    {
+      ...reading,
+      operation: 'issues/list-labels-for-milestone',
+      summary: 'Labels of the issues of a milestone',
+      list: true,
+      answers: { 200: Type.Array(LabelSchema) },
+    },
+    async ({ db, repo, params, page, wire }) => {
+      checkEnabled(repo)
+      const milestone = await loadMilestone(db, repo, readNumber(params.milestone_number))
+      return paged(await listMilestoneLabels(db, milestone, page), (label) => labelJson(label, repo, wire))
+    },
+  ),
+])

@@ -1,0 +1,46 @@
+import { sql } from '#platform/database.ts'
+import { digest } from '#platform/secrets.ts'
+import { expect, type Forge, openForge, Person } from './forge.ts'
+
+export const engine = '/repos/ada/engine'
+export const repo = { owner: 'ada', repo: 'engine' }
+
+/** A repository to talk in: Ada owns it, Ben may push, Cy may sort issues, Dan is a stranger. */
+export async function openWithEngine() {
+  const forge = await openForge()
+  const ada = await forge.person('ada')
+  const ben = await forge.person('ben')
+  const cy = await forge.person('cy')
+  const dan = await forge.person('dan')
+  const { id } = await ada.owns('engine')
+  await join(ada, ben, 'push')
+  await join(ada, cy, 'triage')
+  const open = async (body: Record<string, unknown> = {}, who = ada) =>
+    expect(201, await who.post(`${engine}/issues`, { title: 'Smoke', ...body }))
+  return Object.assign(forge, { ada, ben, cy, dan, id: id as number, open })
+}
+
+async function join(owner: Person, person: Person, permission: string) {
+  const { id } = await expect(201, await owner.put(`${engine}/collaborators/${person.login}`, { permission }))
+  await expect(204, await person.patch(`/user/repository_invitations/${id}`))
+}
+
+/** What happened to issues, a line each, oldest first. */
+export async function issueEvents({ belfry: { db } }: Forge) {
+  const rows = await db.rows<{ said: string }>(sql`
+    select concat_ws(' ', a.login, e.payload->>'action', p.login, l.name) as said
+    from events e join accounts a on a.id = e.actor_id left join accounts p on p.id = (e.payload->>'assignee_id')::bigint
+      left join labels l on l.id = (e.payload->>'label_id')::bigint
+    where e.type = 'IssuesEvent' order by e.id`)
+  return rows.map(({ said }) => said)
+}
+
+/** A fine-grained token of a person, for what they own. */
+export async function fineGrained({ belfry: { db }, web, versioned }: Forge, login: string, permissions: object) {
+  const token = `bfp_fine_${login}_${JSON.stringify(permissions).replaceAll(/\W/g, '')}`
+  await db.query(sql`
+    insert into tokens (user_id, digest, last_eight, kind, scopes, permissions, resource_owner_id, created_at, updated_at)
+    select id, ${digest(token)}, '', 'fine_grained', '{}', ${permissions}, id, created_at, created_at
+    from accounts where login = ${login}`)
+  return new Person(login, token, { web, versioned })
+}
