@@ -1,0 +1,98 @@
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { Refusal } from '#platform/errors.ts'
+import { endGit, startGit } from './git.ts'
+
+export interface Bounds {
+  /** Ends git when the time is over; whoever waits is told by the signal's own reason. */
+  signal: AbortSignal
+  input?: string | AsyncIterable<Buffer>
+  settings?: Record<string, string>
+  /** The exit codes that are answers. */
+  expected?: number[]
+}
+
+/** Does what people can make arbitrarily slow, for so long and no longer. */
+export async function within<T>(milliseconds: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const signal = AbortSignal.timeout(milliseconds)
+  try {
+    return await work(signal)
+  } catch (error) {
+    throw signal.aborted ? new Refusal('invalid', 'This takes too long with so much history or so many changes.') : error
+  }
+}
+
+/** Runs git on a repository and gives its exit code and what it printed, up to `limit` bytes, about; the rest is left. */
+export async function runGit(path: string, args: string[], { limit = 1 << 24, ...bounds }: Bounds & { limit?: number }) {
+  const output: Buffer[] = []
+  const status = { code: 0 }
+  let printed = 0
+  for await (const chunk of streamGit(path, args, bounds, status)) {
+    output.push(chunk)
+    printed += chunk.length
+    if (printed > limit) break
+  }
+  return { status: status.code, output: Buffer.concat(output) }
+}
+
+/** What git prints as it comes; to stop reading ends it. */
+export async function* streamGit(
+  path: string,
+  args: string[],
+  { signal, input = '', settings = {}, expected = [0] }: Bounds,
+  status = { code: 0 },
+): AsyncGenerator<Buffer, void, void> {
+  signal.throwIfAborted()
+  // Anyone who may push can push replacements, and would have a say in what others see and merge.
+  const child = startGit(['--no-replace-objects', '-C', path, ...args], settings)
+  const end = () => endGit(child)
+  signal.addEventListener('abort', end)
+  const closed = new Promise<number | null>((resolve, reject) => {
+    child.once('close', resolve)
+    child.once('error', reject)
+  })
+  closed.catch(() => {})
+  let complaint = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    complaint = (complaint + text).slice(-2000)
+  })
+  // A git that ended early closes its input, and one whose input breaks off fails: its exit code tells the story.
+  if (typeof input === 'string') child.stdin.on('error', () => {}).end(input)
+  else pipeline(Readable.from(input), child.stdin).catch(() => {})
+  try {
+    for await (const chunk of child.stdout) yield chunk
+    const code = await closed
+    signal.throwIfAborted()
+    if (code === null || !expected.includes(code)) throw new Error(`git ${args[0]} failed (${code}): ${complaint.trim()}`)
+    status.code = code
+  } finally {
+    signal.removeEventListener('abort', end)
+    end()
+    await closed.catch(() => {})
+  }
+}
+
+/** Cuts a stream at a byte, many pieces at a time; of a longer piece than `longest`, only the beginning is kept. */
+export async function* split(chunks: AsyncIterable<Buffer>, byte: number, longest: number): AsyncGenerator<Buffer[], void, void> {
+  let open: Buffer[] = []
+  let kept = 0
+  const keep = (part: Buffer) => {
+    if (!part.length || kept >= longest) return
+    open.push(part.subarray(0, longest - kept))
+    kept += part.length
+  }
+  for await (const chunk of chunks) {
+    const pieces: Buffer[] = []
+    let from = 0
+    for (let at = chunk.indexOf(byte); at >= 0; at = chunk.indexOf(byte, from)) {
+      keep(chunk.subarray(from, at))
+      pieces.push(Buffer.concat(open))
+      open = []
+      kept = 0
+      from = at + 1
+    }
+    keep(chunk.subarray(from))
+    if (pieces.length) yield pieces
+  }
+  if (open.length) yield [Buffer.concat(open)]
+}

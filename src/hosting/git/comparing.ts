@@ -1,0 +1,216 @@
+import { resolve } from 'node:path'
+import { Refusal } from '#platform/errors.ts'
+import { runGit, split, streamGit, within } from './bounded.ts'
+import { type CommitObject, listRefs, resolveCommit } from './objects.ts'
+import type { Storage } from './storage.ts'
+
+/** How much is told; the counts are of everything. */
+const mostCommits = 250
+const mostFiles = 300
+const longestPatch = 1 << 16
+const longestPatches = 1 << 22
+const longestPath = 1 << 13
+const readLimit = 1 << 24
+const patience = 30_000
+
+export interface ChangedFile {
+  /** Of its contents in the head; of those that were, when it is removed. */
+  sha: string
+  filename: string
+  status: 'added' | 'removed' | 'modified' | 'renamed' | 'copied'
+  additions: number
+  deletions: number
+  changes: number
+  previous_filename?: string
+  /** From the first hunk on. Not of binary files, nor where it would be too long. */
+  patch?: string
+}
+
+export interface Comparison {
+  base: string
+  head: string
+  /** None for histories that have nothing in common; files are then as from the one to the other. */
+  merge_base: string | null
+  status: 'identical' | 'ahead' | 'behind' | 'diverged'
+  ahead_by: number
+  behind_by: number
+  total_commits: number
+  /** The latest, oldest first. */
+  commits: CommitObject[]
+  changed_files: number
+  additions: number
+  deletions: number
+  files: ChangedFile[]
+}
+
+/** What the head has and the base has not, from where they parted. */
+export async function compare(storage: Storage, repo_id: number, base_name: string, head_name: string): Promise<Comparison> {
+  const [base, head] = await findBoth(storage, repo_id, base_name, head_name)
+  const path = resolve(storage.pathOf(repo_id))
+  return within(patience, async (signal) => {
+    const [{ ahead_by, behind_by }, merge_base] = await Promise.all([
+      countApart(path, base, head, signal),
+      findMergeBase(path, base, head, signal),
+    ])
+    const [commits, changes] = await Promise.all([
+      ahead_by ? readCommits(path, base, head, signal) : [],
+      readChanges(path, merge_base ?? base, head, signal),
+    ])
+    const status = ahead_by ? (behind_by ? 'diverged' : 'ahead') : behind_by ? 'behind' : 'identical'
+    return { base, head, merge_base, status, ahead_by, behind_by, total_commits: ahead_by, commits, ...changes }
+  })
+}
+
+/** The commits that two names stand for. What reaches git is what this gives: 40 digits, and nothing else. */
+export async function findBoth(storage: Storage, repo_id: number, base: string, head: string): Promise<[string, string]> {
+  const found = await Promise.all([base, head].map((name) => resolveCommit(storage, repo_id, name)))
+  const [base_sha, head_sha] = found
+  if (base_sha && head_sha) return [base_sha, head_sha]
+  if (!(await listRefs(storage, repo_id, 'refs/')).length) throw new Refusal('conflict', 'Git Repository is empty.')
+  throw new Refusal('missing', `No commit found for the ref ${base_sha ? head : base}`)
+}
+
+async function countApart(path: string, base: string, head: string, signal: AbortSignal) {
+  const args = ['rev-list', '--left-right', '--count', '--end-of-options', `${base}...${head}`]
+  const { output } = await runGit(path, args, { signal })
+  const [behind_by = 0, ahead_by = 0] = output.toString().split('\t').map(Number)
+  return { ahead_by, behind_by }
+}
+
+/** One of them where there are several: the one that git itself compares with. */
+export async function findMergeBase(path: string, base: string, head: string, signal: AbortSignal): Promise<string | null> {
+  const { output } = await runGit(path, ['merge-base', '--end-of-options', base, head], { signal, expected: [0, 1] })
+  return output.toString().trim() || null
+}
+
+async function readCommits(path: string, base: string, head: string, signal: AbortSignal): Promise<CommitObject[]> {
+  const format = '--format=%H%x00%T%x00%P%x00%an%x00%ae%x00%at%x00%cn%x00%ce%x00%ct%x00%B'
+  const args = ['log', '-z', '--date-order', '--reverse', `--max-count=${mostCommits}`, format, '--end-of-options', head]
+  const { output } = await runGit(path, [...args, `^${base}`], { signal, limit: readLimit })
+  const fields = output.toString().split('\0')
+  return Array.from({ length: Math.floor(fields.length / 10) }, (_, index) => {
+    const [sha = '', tree = '', parents = '', ...rest] = fields.slice(10 * index, 10 * index + 10)
+    const [name = '', email = '', written = '', their_name = '', their_email = '', committed = '', message = ''] = rest
+    return {
+      sha,
+      tree,
+      parents: parents.split(' ').filter(Boolean),
+      author: { name, email, date: readTime(written) },
+      committer: { name: their_name, email: their_email, date: readTime(committed) },
+      message,
+    }
+  })
+}
+
+/** People push commits of any time, also of years that no date can be of. */
+const readTime = (seconds: string) => new Date(/^\d{1,11}$/.test(seconds) ? Number(seconds) * 1000 : 0)
+
+type Changes = Pick<Comparison, 'files' | 'changed_files' | 'additions' | 'deletions'>
+
+async function readChanges(path: string, from: string, to: string, signal: AbortSignal): Promise<Changes> {
+  const { retyped, ...changes } = await listChanges(path, from, to, signal)
+  if (!changes.files.length) return changes
+  // Where a file becomes a link, or the like, git shows one removed and one added.
+  const sections = changes.files.flatMap((file) => (retyped.has(file) ? [file, file] : [file]))
+  const patches = await readPatches(path, from, to, sections.length, signal)
+  for (const [index, file] of sections.entries()) {
+    const patch = patches[index]
+    if (patch) file.patch = file.patch ? `${file.patch}\n${patch}` : patch
+  }
+  return changes
+}
+
+const statuses: Record<string, ChangedFile['status']> = { A: 'added', D: 'removed', R: 'renamed', C: 'copied' }
+
+/** Reads everything, for the counts, and keeps the first of it. */
+async function listChanges(path: string, from: string, to: string, signal: AbortSignal) {
+  const changes: Changes = { files: [], changed_files: 0, additions: 0, deletions: 0 }
+  const retyped = new Set<ChangedFile>()
+  const note = ([before = '', after = '', letter = '']: string[], names: string[]) => {
+    if (changes.changed_files++ >= mostFiles) return
+    const [previous, filename = previous ?? ''] = names
+    const status = statuses[letter] ?? 'modified'
+    const sha = status === 'removed' ? before : after
+    const renamed = previous !== undefined && names.length > 1 ? { previous_filename: previous } : {}
+    const file = { sha, filename, status, additions: 0, deletions: 0, changes: 0, ...renamed }
+    changes.files.push(file)
+    if (letter === 'T') retyped.add(file)
+  }
+  let counted = 0
+  const count = ([added = '', removed = '']: string[]) => {
+    const [additions, deletions] = [Number(added) || 0, Number(removed) || 0]
+    changes.additions += additions
+    changes.deletions += deletions
+    const file = changes.files[counted++]
+    if (file) Object.assign(file, { additions, deletions, changes: additions + deletions })
+  }
+  // First a line and names for each, then counts for each in the same order. Whatever names follow belong to what came before.
+  let entry: { fields: string[]; names: string[]; wanted: number; take: typeof note } | undefined
+  const args = [
+    'diff-tree',
+    '-r',
+    '-M',
+    '-z',
+    '--raw',
+    '--numstat',
+    '--no-ext-diff',
+    '--no-textconv',
+    '--end-of-options',
+    from,
+    to,
+  ]
+  for await (const pieces of split(streamGit(path, args, { signal }), 0, longestPath)) {
+    for (const piece of pieces) {
+      const text = piece.toString()
+      if (entry) {
+        entry.names.push(text)
+      } else if (text.startsWith(':')) {
+        const [, , before = '', after = '', letter = ''] = text.split(' ')
+        entry = { fields: [before, after, letter.slice(0, 1)], names: [], wanted: /^[RC]/.test(letter) ? 2 : 1, take: note }
+      } else {
+        const fields = text.split('\t', 3)
+        entry = { fields, names: [], wanted: fields[2] === '' ? 2 : 0, take: count }
+      }
+      if (entry.names.length < entry.wanted) continue
+      entry.take(entry.fields, entry.names)
+      entry = undefined
+    }
+  }
+  return { ...changes, retyped }
+}
+
+/** The hunks of the first so many sections of a diff. */
+async function readPatches(path: string, from: string, to: string, most: number, signal: AbortSignal) {
+  const patches: (string | undefined)[] = []
+  let lines: Buffer[] | undefined
+  let length = 0
+  let total = 0
+  const close = () => {
+    const patch = lines && length <= longestPatch && total + length <= longestPatches ? join(lines) : undefined
+    if (patch !== undefined) total += length
+    patches.push(patch)
+  }
+  let begun = false
+  const args = ['diff-tree', '-r', '-M', '-p', '--no-ext-diff', '--no-textconv', '--end-of-options', from, to]
+  reading: for await (const pieces of split(streamGit(path, args, { signal }), 10, longestPatch + 1)) {
+    for (const line of pieces) {
+      // Every line of a hunk begins with a sign of its own.
+      if (line.subarray(0, 11).equals(header)) {
+        if (begun) close()
+        if (patches.length >= most) break reading
+        begun = true
+        lines = undefined
+        length = 0
+      } else if (lines || line[0] === 64) {
+        lines ??= []
+        length += line.length + 1
+        if (length <= longestPatch) lines.push(line)
+      }
+    }
+  }
+  if (patches.length < most && begun) close()
+  return patches
+}
+
+const header = Buffer.from('diff --git ')
+const join = (lines: Buffer[]) => lines.map((line) => line.toString()).join('\n')

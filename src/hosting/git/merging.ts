@@ -1,0 +1,121 @@
+import { resolve } from 'node:path'
+import { missing, Refusal } from '#platform/errors.ts'
+import { runGit, within } from './bounded.ts'
+import { findBoth, findMergeBase } from './comparing.ts'
+import { isRefName, typeOf } from './objects.ts'
+import { replay } from './replaying.ts'
+import { type Scratch, withScratch } from './scratch.ts'
+import type { Storage } from './storage.ts'
+import { type Conflict, joinTrees, readTrees } from './trees.ts'
+
+const mergePatience = 60_000
+const askPatience = 10_000
+const bringPatience = 600_000
+
+export interface Merge {
+  base: string
+  head: string
+  method: 'merge' | 'squash' | 'rebase'
+  author: { name: string; email: string }
+  committer: { name: string; email: string }
+  at: Date
+  /** Of the commit that is made; a rebase keeps those of the commits it repeats. */
+  message: string
+}
+
+/** Paths are those of the first commit that does not fit, when it is a rebase. */
+export type Merged = { sha: string } | { nothing: true } | Conflict
+
+/**
+ * Writes what a merge gives, and moves no branch: the commit that it gives is for a push to bring. Nothing is also what a squash or a
+ * rebase finds where the base has all the changes already.
+ */
+export async function merge(storage: Storage, repo_id: number, asked: Merge): Promise<Merged> {
+  const [base, head] = await findBoth(storage, repo_id, asked.base, asked.head)
+  return within(mergePatience, (signal) =>
+    withScratch(storage, repo_id, signal, async (scratch) => {
+      const merge_base = await findMergeBase(resolve(storage.pathOf(repo_id)), base, head, signal)
+      if (merge_base === head) return { nothing: true }
+      if (merge_base === null) return { conflict: [], reason: 'unrelated' }
+      const merged = await make(scratch, base, head, asked)
+      if ('sha' in merged) await scratch.keep(merged.sha, [base, head])
+      return merged
+    }),
+  )
+}
+
+async function make(scratch: Scratch, base: string, head: string, asked: Merge): Promise<Merged> {
+  const committer = sign(asked.committer, asked.at)
+  if (asked.method === 'rebase') return replay(scratch, base, head, committer)
+  const joined = await joinTrees(scratch, base, head)
+  if ('conflict' in joined) return joined
+  const { tree } = joined
+  const squash = asked.method === 'squash'
+  if (squash && tree === (await readTrees(scratch, [base]))[0]) return { nothing: true }
+  const parents = squash ? [base] : [base, head]
+  // Git itself would read a message up to its first zero only.
+  const message = bytes(asked.message.replaceAll('\0', ''))
+  return { sha: await scratch.write({ tree, parents, author: sign(asked.author, asked.at), committer, message }) }
+}
+
+function sign({ name, email }: { name: string; email: string }, at: Date) {
+  return bytes(`${clean(name)} <${clean(email)}> ${Math.max(0, Math.floor(at.getTime() / 1000))} +0000`)
+}
+
+const clean = (text: string) => text.replaceAll(/[\p{Cc}<>]/gu, '')
+
+const bytes = (text: string) => Buffer.from(text).toString('latin1')
+
+export type Mergeable = { state: 'clean' | 'nothing' | 'unknown' } | ({ state: 'dirty' } & Conflict)
+
+/** Whether a merge would do; nothing of it is left behind. What takes longer than until `signal` is unknown. */
+export async function isMergeable(
+  storage: Storage,
+  repo_id: number,
+  base_name: string,
+  head_name: string,
+  signal: AbortSignal = AbortSignal.timeout(askPatience),
+): Promise<Mergeable> {
+  const [base, head] = await findBoth(storage, repo_id, base_name, head_name)
+  try {
+    const merge_base = await findMergeBase(resolve(storage.pathOf(repo_id)), base, head, signal)
+    if (merge_base === head) return { state: 'nothing' }
+    if (merge_base === base) return { state: 'clean' }
+    if (merge_base === null) return { state: 'dirty', conflict: [], reason: 'unrelated' }
+    const joined = await withScratch(storage, repo_id, signal, (scratch) => joinTrees(scratch, base, head))
+    return 'tree' in joined ? { state: 'clean' } : { state: 'dirty', ...joined }
+  } catch (error) {
+    if (signal.aborted) return { state: 'unknown' }
+    throw error
+  }
+}
+
+/**
+ * Makes a commit of one repository, with its history, known in another under `refs/pull/…`, where no push reaches. It may go back too:
+ * of two at once the later stays, so whoever brings one after the other waits.
+ */
+export async function bringObjects(storage: Storage, from_id: number, to_id: number, sha: string, ref: string): Promise<void> {
+  if (!ref.startsWith('refs/pull/') || !isRefName(ref)) throw new Refusal('invalid', `${ref} is no ref of a pull request.`)
+  if (!storage.has(from_id) || !storage.has(to_id)) throw missing()
+  if (!/^[0-9a-f]{40}$/.test(sha) || (await typeOf(storage, from_id, sha)) !== 'commit') {
+    throw new Refusal('missing', `No commit found for SHA: ${sha}`)
+  }
+  const [from, to] = [resolve(storage.pathOf(from_id)), resolve(storage.pathOf(to_id))]
+  const settings = ['core.hooksPath=/dev/null', 'core.logAllRefUpdates=false', 'core.fsync=committed', 'core.fsyncMethod=batch']
+  const configured = settings.flatMap((setting) => ['-c', setting])
+  await within(bringPatience, (signal) =>
+    from_id === to_id
+      ? runGit(to, [...configured, 'update-ref', '--end-of-options', ref, sha], { signal })
+      : runGit(to, [...configured, 'fetch', ...fetching, '--end-of-options', from, `+${sha}:${ref}`], { signal }),
+  )
+}
+
+const fetching = [
+  '--quiet',
+  '--no-tags',
+  '--no-write-fetch-head',
+  '--no-auto-maintenance',
+  '--no-recurse-submodules',
+  // What we set for git does not reach the other end by itself.
+  `--upload-pack=git -c safe.directory='*' upload-pack`,
+]

@@ -1,0 +1,68 @@
+import { createHash } from 'node:crypto'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { deflateSync } from 'node:zlib'
+import { runGit, streamGit } from './bounded.ts'
+import type { Storage } from './storage.ts'
+
+/** A commit to write. Text is bytes, one a character: what others wrote is taken over as it is. */
+export interface Draft {
+  tree: string
+  parents: string[]
+  author: string
+  committer: string
+  /** Header lines that stay, each with its end. */
+  more?: string
+  message: string
+}
+
+/** A place for objects on top of those of a repository. Nobody else sees them, and they are gone afterwards, but for what is kept. */
+export interface Scratch {
+  run(args: string[], bounds?: { input?: string; expected?: number[]; limit?: number }): ReturnType<typeof runGit>
+  write(draft: Draft): Promise<string>
+  /** Brings a commit and what it needs into the repository itself, which has all that `known` leads to. */
+  keep(sha: string, known: string[]): Promise<void>
+}
+
+export async function withScratch<T>(
+  storage: Storage,
+  repo_id: number,
+  signal: AbortSignal,
+  work: (scratch: Scratch) => Promise<T>,
+): Promise<T> {
+  const path = resolve(storage.pathOf(repo_id))
+  // By this name, git's own housekeeping clears away what a server that was killed left behind.
+  const folder = await mkdtemp(join(path, 'objects', 'tmp_objdir-scratch-'))
+  const bounds = { signal, settings: { GIT_OBJECT_DIRECTORY: folder } }
+  try {
+    await mkdir(join(folder, 'info'))
+    await writeFile(join(folder, 'info', 'alternates'), `${join(path, 'objects')}\n`)
+    return await work({
+      run: (args, more) => runGit(path, args, { ...bounds, ...more }),
+      write: (draft) => writeObject(folder, 'commit', describe(draft)),
+      async keep(sha, known) {
+        const input = [sha, ...known.map((each) => `^${each}`), ''].join('\n')
+        const pack = streamGit(path, ['pack-objects', '--revs', '--stdout', '--delta-base-offset', '-q'], { ...bounds, input })
+        // As for a push: on disk before a ref leads to it.
+        const safely = ['-c', 'core.fsync=committed', '-c', 'core.fsyncMethod=batch']
+        await runGit(path, [...safely, 'unpack-objects', '-q'], { signal, input: pack })
+      },
+    })
+  } finally {
+    await rm(folder, { recursive: true, force: true, maxRetries: 3 })
+  }
+}
+
+function describe({ tree, parents, author, committer, more = '', message }: Draft) {
+  const lines = [`tree ${tree}`, ...parents.map((parent) => `parent ${parent}`), `author ${author}`, `committer ${committer}`]
+  return Buffer.from(`${lines.join('\n')}\n${more}\n${message}`, 'latin1')
+}
+
+/** As git would, without starting one for each: a rebase has a thousand of them. */
+async function writeObject(folder: string, type: string, contents: Buffer) {
+  const object = Buffer.concat([Buffer.from(`${type} ${contents.length}\0`), contents])
+  const sha = createHash('sha1').update(object).digest('hex')
+  await mkdir(join(folder, sha.slice(0, 2)), { recursive: true })
+  await writeFile(join(folder, sha.slice(0, 2), sha.slice(2)), deflateSync(object, { level: 1 }))
+  return sha
+}
