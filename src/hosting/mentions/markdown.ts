@@ -1,0 +1,116 @@
+import type { MarkdownIt, StateBlock, StateCore, StateInline, Token } from 'markdown-it'
+import { namesIn } from './names.ts'
+
+/** What is longer is cut: time and memory follow the length. */
+export const longest = 256 * 1024
+
+let opening: Promise<MarkdownIt> | undefined
+
+/** The parser is loaded by the first who needs it, and takes no memory until then. */
+export function openMarkdown(): Promise<MarkdownIt> {
+  opening ??= load()
+  return opening
+}
+
+async function load() {
+  const { default: Parser } = await import('markdown-it')
+  // HTML is told apart from text here; whoever shows it must escape it.
+  const markdown = new Parser({ html: true, breaks: true })
+  markdown.validateLink = isLinkable
+  markdown.helpers.parseLinkLabel = findLabelEnd
+  markdown.block.ruler.push('end_quote', endsQuote, { alt: ['blockquote'] })
+  // In place of joining all text: what was escaped is still known to be.
+  markdown.core.ruler.at('text_join', nameAll)
+  return markdown
+}
+
+/** An address of the web, of mail, or of this place: nothing that could be a scheme comes before the path. */
+function isLinkable(address: string) {
+  return /^(?:https?:\/\/|mailto:)/i.test(address) || /^[^:]*(?:[/?#]|$)/.test(address)
+}
+
+/**
+ * Where the text of a link ends, or -1. The parser's own looks through all of a paragraph for each bracket; this one gives up
+ * after 500 pieces of text and markup, so that a text full of brackets still takes linear time.
+ */
+function findLabelEnd(state: StateInline, start: number, no_links_inside = false) {
+  const before = state.pos
+  let end = -1
+  let depth = 1
+  state.pos = start + 1
+  for (let pieces = 0; pieces < 500 && state.pos < state.posMax; pieces++) {
+    const at = state.pos
+    const character = state.src[at]
+    if (character === ']' && --depth === 0) {
+      end = at
+      break
+    }
+    state.md.inline.skipToken(state)
+    if (character !== '[') continue
+    if (state.pos === at + 1) depth++
+    else if (no_links_inside) break
+  }
+  state.pos = before
+  return end
+}
+
+/**
+ * Whether a line without `>` below a quote ends it. It belongs to the quote where a paragraph goes on; to find out, the parser
+ * reads on to the end, and may do so again for every quote. Only a million lines are read so, then every such line is an end.
+ */
+function endsQuote({ env }: StateBlock, line: number, end: number, silent: boolean) {
+  if (!silent) return false
+  const read_ahead = Number(env.read_ahead ?? 0) + end - line
+  env.read_ahead = read_ahead
+  return read_ahead > 1_000_000
+}
+
+/** Splits the text of paragraphs, headings and cells so that each name is a token of its own, `name`, with the name in `meta`. */
+function nameAll({ tokens, Token }: StateCore) {
+  for (const token of tokens) {
+    if (token.children) token.children = nameInline(token.children, (type) => new Token(type, '', 0))
+  }
+}
+
+function nameInline(children: Token[], make: (type: string) => Token) {
+  const named: Token[] = []
+  let inside = 0
+  for (let index = 0; index < children.length; index++) {
+    const child = children[index] as Token
+    if (!isText(child)) {
+      inside = Math.max(0, inside + entered(child))
+      named.push(child)
+      continue
+    }
+    // A name right after code belongs to it, as in `decorator`@name.
+    let seen = children[index - 1]?.type === 'code_inline' ? '`' : ' '
+    let text = ''
+    for (; isText(children[index]); index++) {
+      const { type, content } = children[index] as Token
+      text += content
+      seen += type === 'text' ? content : content.replaceAll(/[@#]/g, '`')
+    }
+    index--
+    let done = 0
+    for (const { start, end, name } of inside > 0 ? [] : namesIn(seen)) {
+      named.push(Object.assign(make('text'), { content: text.slice(done, start - 1) }))
+      done = end - 1
+      named.push(Object.assign(make('name'), { content: text.slice(start - 1, done), meta: name }))
+    }
+    named.push(Object.assign(make('text'), { content: text.slice(done) }))
+  }
+  return named
+}
+
+function isText(token: Token | undefined) {
+  return token?.type === 'text' || token?.type === 'text_special'
+}
+
+/** In the text of a link, or of code written as HTML, nobody is named. */
+function entered({ type, content }: Token) {
+  if (type === 'link_open') return 1
+  if (type === 'link_close') return -1
+  if (type !== 'html_inline') return 0
+  if (/^<(?:a|code|pre)[\s>]/i.test(content)) return 1
+  return /^<\/(?:a|code|pre)[\s>]/i.test(content) ? -1 : 0
+}

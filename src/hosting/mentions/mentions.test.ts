@@ -1,0 +1,248 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { findMentions, findReferences } from './mentions.ts'
+
+/** What is written, and who is meant, as it would be typed. */
+const mentions: [text: string, ...meant: string[]][] = [
+  // Where a name may stand
+  ['@ada', '@ada'],
+  ['hello @ada', '@ada'],
+  ['@ada, @bob and @carol-ann', '@ada', '@bob', '@carol-ann'],
+  ['(@ada)', '@ada'],
+  ['"@ada"', '@ada'],
+  ['cc:@ada', '@ada'],
+  ['@ada: look', '@ada'],
+  ['@ada. And more', '@ada'],
+  ['thanks, @ada...', '@ada'],
+  ["@ada's change", '@ada'],
+  ['one\n@ada\nthree', '@ada'],
+  ['请@ada看', '@ada'],
+  ['@ada님', '@ada'],
+  // What a name is made of
+  ['@Ada and @ADA', '@ada'],
+  ['@42', '@42'],
+  ['@a', '@a'],
+  [`@${'a'.repeat(39)}`, `@${'a'.repeat(39)}`],
+  [`@${'a'.repeat(40)}`],
+  [`@${'a'.repeat(39)}-b`],
+  ['@ada-', '@ada'],
+  ['@ada--bob'],
+  ['@-ada'],
+  ['@ada_l'],
+  ['@ada.lovelace'],
+  ['@josé'],
+  ['@\u212Aate'],
+  ['@ ada'],
+  ['@'],
+  // Teams
+  ['@acme/writers', '@acme/writers'],
+  ['@Acme/Writers and @acme', '@acme/writers', '@acme'],
+  ['@acme/night_shift-2.', '@acme/night_shift-2'],
+  ['@acme/'],
+  ['@acme/writers/more'],
+  ['@acme/writers.js'],
+  // What only looks like a name
+  ['ada@example.com'],
+  ['mail ada@example.com or @bob', '@bob'],
+  ['<ada@example.com>'],
+  ['@ada@example.com'],
+  ['@@ada'],
+  ['josé@ada'],
+  ['x_@ada'],
+  ['path/@ada'],
+  ['.@ada'],
+  ['-@ada'],
+  ['\\@ada'],
+  ['&#64;ada'],
+  ['\\\\@ada', '@ada'],
+  // Code
+  ['`@ada`'],
+  ['`` ` @ada ``'],
+  ['`code`@ada'],
+  ['a ` @ada', '@ada'],
+  ['```\n@ada\n```'],
+  ['~~~ruby\n@ada = 1\n~~~\n@bob', '@bob'],
+  ['```\n@ada, and the fence never ends'],
+  ['    @ada'],
+  ['text\n    @ada', '@ada'],
+  ['\t@ada'],
+  ['- item\n\n      @ada'],
+  // A quoted reply tells nobody again
+  ['> @ada wrote this'],
+  ['> quoted\ngoes on @ada'],
+  ['> quoted\n\n@ada', '@ada'],
+  ['- > @ada'],
+  ['> ```\n> @ada\n> ```\n\n@bob', '@bob'],
+  // Links, images and addresses
+  ['[@ada](https://example.com)'],
+  ['[mail](https://example.com/?to=@ada)'],
+  ['[text](/x "@ada")'],
+  ['[**@ada**][x]\n\n[x]: /y'],
+  ['[x]: /y "@ada"\n\n[x]'],
+  ['[@ada]', '@ada'],
+  ['![@ada](/x.png)'],
+  ['[link](/x) @ada', '@ada'],
+  ['<https://example.com/@ada>'],
+  ['https://example.com/@ada'],
+  ['https://example.com/?to=@ada'],
+  ['see https://example.com/, @ada', '@ada'],
+  // HTML
+  ['<!-- @ada -->'],
+  ['text <!-- @ada --> @bob', '@bob'],
+  ['<!--\n@ada\n\n@bob\n-->\n@carol', '@carol'],
+  ['<b title="@ada">x</b>'],
+  ['a <b>@ada</b>', '@ada'],
+  ['a <a href="/x">@ada</a> @bob', '@bob'],
+  ['a <code>@ada</code>'],
+  ['<pre>\n@ada\n</pre>'],
+  ['a < @ada >', '@ada'],
+  // What is shown as text, however it is dressed
+  ['**@ada**', '@ada'],
+  ['*@ada* _@bob_', '@ada', '@bob'],
+  ['~~@ada~~', '@ada'],
+  ['# @ada', '@ada'],
+  ['@ada\n====', '@ada'],
+  ['- @ada\n- [ ] @bob\n  1. @carol', '@ada', '@bob', '@carol'],
+  ['| who |\n| --- |\n| @ada |\n| `@bob` |', '@ada'],
+  ['**@acme**/writers', '@acme'],
+  ['@ada  \n@bob\\\n@carol', '@ada', '@bob', '@carol'],
+  ['@ada\r\n\r\n@bob', '@ada', '@bob'],
+]
+
+const references: [text: string, ...meant: string[]][] = [
+  ['#12', '#12'],
+  ['fixes #12, #3 and #12', '#12', '#3'],
+  ['(#12)', '#12'],
+  ['see #12.', '#12'],
+  ['acme/site#12', 'acme/site#12'],
+  ['Acme/My.Site-2#7', 'acme/my.site-2#7'],
+  ['**#12** and *acme/site#1*', '#12', 'acme/site#1'],
+  ['- [ ] #12', '#12'],
+  ['#2147483647', '#2147483647'],
+  ['#2147483648'],
+  ['#0'],
+  ['#012'],
+  ['# 12'],
+  ['#12a'],
+  ['#a12'],
+  ['x#12'],
+  ['##12'],
+  ['/#12'],
+  ['a/b/c#12'],
+  ['a.b/c#12'],
+  ['-acme/site#12'],
+  ['\\#12'],
+  ['acme/site\\#12'],
+  ['&#12;'],
+  ['`#12`'],
+  ['```\n#12\n```'],
+  ['    #12'],
+  ['> #12'],
+  ['[#12](/x)'],
+  ['https://example.com/a/b#12'],
+  ['https://example.com/?n=#12'],
+  ['<!-- #12 -->'],
+]
+
+test('mentions are what a reader sees as one, and nothing else', async () => {
+  assert.ok(mentions.length >= 60)
+  for (const [text, ...meant] of mentions) {
+    const { users, teams } = await findMentions(text)
+    const isTeam = (name: string) => name.includes('/')
+    assert.deepEqual(
+      [...teams.map(({ org, slug }) => `@${org}/${slug}`), ...users.map((user) => `@${user}`)],
+      [...meant.filter(isTeam), ...meant.filter((name) => !isTeam(name))],
+      JSON.stringify(text),
+    )
+  }
+})
+
+test('references are numbers of this repository or of one that is named', async () => {
+  for (const [text, ...meant] of references) {
+    const found = await findReferences(text)
+    assert.deepEqual(
+      found.map(({ owner, repo, number }) => (owner ? `${owner}/${repo}#${number}` : `#${number}`)),
+      meant,
+      JSON.stringify(text),
+    )
+  }
+})
+
+test('what is quoted counts when asked for, as a page shows it', async () => {
+  assert.deepEqual((await findMentions('> @ada\n\n@bob', { quoted: true })).users, ['ada', 'bob'])
+  assert.deepEqual(await findReferences('> #12', { quoted: true }), [{ owner: null, repo: null, number: 12 }])
+})
+
+test('fifty of each are found, the first ones', async () => {
+  const numbers = Array.from({ length: 80 }, (_, index) => index + 1)
+  const text = numbers.map((n) => `@user${n} @acme/team${n} #${n}`).join('\n')
+  const { users, teams } = await findMentions(text)
+  assert.deepEqual(
+    users,
+    numbers.slice(0, 50).map((n) => `user${n}`),
+  )
+  assert.deepEqual(
+    teams,
+    numbers.slice(0, 50).map((n) => ({ org: 'acme', slug: `team${n}` })),
+  )
+  assert.deepEqual(
+    (await findReferences(text)).map(({ number }) => number),
+    numbers.slice(0, 50),
+  )
+})
+
+test('what stands beyond 256 KB is not read', async () => {
+  const filler = 'word '.repeat(52_428)
+  assert.deepEqual((await findMentions(`${filler.slice(0, 262_130)} @ada ${filler} @bob`)).users, ['ada'])
+})
+
+/** Written over and over, each of these has made some parser of Markdown slow. */
+const repeated = [
+  '[](',
+  '[a](b (',
+  '[a](<b',
+  '[a][',
+  '![',
+  '*a **a ',
+  'a* ',
+  '*a_ ',
+  '\\``',
+  '<!--',
+  '<a b="',
+  '- ',
+  '>- ',
+  '\n[',
+]
+
+const built = {
+  'quotes that a line ends': '># a\nb\n'.repeat(15_000),
+  'a quote after quotes that a line ends': `${'># a\nb\n'.repeat(2000)}${'>c\n'.repeat(30_000)}`,
+  'brackets in comments that do not end': '[--><!--]<a '.repeat(21_000),
+  'lists in lists, line by line': Array.from({ length: 350 }, (_, depth) => `${'  '.repeat(depth)}- a`).join('\n'),
+  'empty lines below deep lists': `${'- '.repeat(300)}a${'\n'.repeat(50_000)}`,
+  'lazy lines below deep quotes': `${'>'.repeat(1000)}a\n${'a\n'.repeat(30_000)}`,
+  'a wide table of short rows': `|${'a|'.repeat(20_000)}\n|${'-|'.repeat(20_000)}\n${'|\n'.repeat(20_000)}`,
+  'brackets that open and close': '['.repeat(60_000) + ']'.repeat(60_000),
+  'stars that open and close': `${'*a '.repeat(20_000)}${'a* '.repeat(20_000)}`,
+  'runs of backticks, each longer': Array.from({ length: 500 }, (_, length) => '`'.repeat(length)).join('a'),
+  'names that do not end': `${'@a-'.repeat(20_000)} ${'a/'.repeat(20_000)} ${'https://.'.repeat(5000)}${'.'.repeat(20_000)}`,
+}
+
+test('no text takes long, however it is nested', { timeout: 60_000 }, async () => {
+  const texts = [...repeated.map((part) => [part, part.repeat(65_536 / part.length)] as const), ...Object.entries(built)]
+  const slow: string[] = []
+  for (const [about, text] of texts) {
+    const before = process.cpuUsage()
+    assert.equal((await findMentions(`@ada\n\n${text}`)).users[0], 'ada', about)
+    // Half a second is much for what is linear; what is not takes many.
+    const { user } = process.cpuUsage(before)
+    if (user > 3_000_000) slow.push(`${JSON.stringify(about)} took ${user / 1000} ms`)
+  }
+  assert.deepEqual(slow, [])
+})
+
+test('after hostile nesting, everything is still found', async () => {
+  for (const part of ['>', '[', '*']) {
+    assert.deepEqual((await findMentions(`${part.repeat(100_000)}\n\n@ada`)).users, ['ada'], part)
+  }
+})

@@ -1,0 +1,51 @@
+import { longest, openMarkdown } from './markdown.ts'
+import type { Name, Reference } from './names.ts'
+
+export interface Mentions {
+  users: string[]
+  teams: { org: string; slug: string }[]
+}
+
+/** A quoted reply names nobody again; for showing a text, `quoted` asks for those too. */
+interface Wanted {
+  quoted?: boolean
+}
+
+/** An act tells at most so many of each. */
+const most = 50
+
+/** Who is mentioned in a text in Markdown: each once, in lower case, in order. Whether they exist is not known here. */
+export async function findMentions(text: string, { quoted = false }: Wanted = {}): Promise<Mentions> {
+  const users = new Set<string>()
+  const teams = new Map<string, { org: string; slug: string }>()
+  for (const name of await findNames(text, quoted)) {
+    if ('user' in name && users.size < most) users.add(name.user)
+    if ('org' in name && teams.size < most) teams.set(`${name.org}/${name.slug}`, name)
+  }
+  return { users: [...users], teams: [...teams.values()] }
+}
+
+/** Which issues and pull requests a text refers to. */
+export async function findReferences(text: string, { quoted = false }: Wanted = {}): Promise<Reference[]> {
+  const references = new Map<string, Reference>()
+  for (const name of await findNames(text, quoted)) {
+    if (!('reference' in name) || references.size === most) continue
+    const { owner, repo, number } = name.reference
+    references.set(`${owner}/${repo}#${number}`, name.reference)
+  }
+  return [...references.values()]
+}
+
+async function findNames(text: string, quoted: boolean) {
+  // Most texts name nobody, and need no parser.
+  if (!/[@#]/.test(text)) return []
+  const names: Name[] = []
+  let quotes = 0
+  for (const { type, children } of (await openMarkdown()).parse(text.slice(0, longest), {})) {
+    if (type === 'blockquote_open') quotes++
+    if (type === 'blockquote_close') quotes--
+    if (quotes > 0 && !quoted) continue
+    for (const child of children ?? []) if (child.type === 'name') names.push(child.meta as Name)
+  }
+  return names
+}

@@ -1,0 +1,159 @@
+import type { MarkdownIt, Token } from 'markdown-it'
+import { longest, openMarkdown } from '#hosting/mentions/markdown.ts'
+import type { Name, Reference } from '#hosting/mentions/names.ts'
+import { Html, html } from './html.ts'
+
+type Address = string | null | undefined
+
+/** Where those named in a text are found; nothing for those who are not there. */
+export interface Links {
+  userLink?(login: string): Address
+  teamLink?(org: string, slug: string): Address
+  referenceLink?(reference: Reference): Address
+}
+
+/** What is being written: how many links are open, and how much addresses and titles may still take. */
+interface Page {
+  markdown: MarkdownIt
+  links: Links
+  open: number
+  room: number
+}
+
+/** A text in Markdown, safe on a page of ours: HTML in it is shown as it is written, and nothing is loaded from elsewhere. */
+export async function renderMarkdown(text: string, links: Links = {}): Promise<Html> {
+  const markdown = await openMarkdown()
+  const page: Page = { markdown, links, open: 0, room: longest }
+  const tokens = markdown.parse(text.slice(0, longest), {})
+  const written: string[] = []
+  for (const [index, token] of tokens.entries()) {
+    if (tokens[index - 2]?.type === 'list_item_open') markTask(token.children?.[0])
+    for (const part of token.children ?? [token]) written.push(write(page, part).text)
+  }
+  return new Html(written.join(''))
+}
+
+/** `- [ ] to do`, `- [x] done`. */
+function markTask(first: Token | undefined) {
+  if (first?.type === 'text' && /^\[[ x]\] /i.test(first.content)) first.type = 'task'
+}
+
+/** Only what is listed here becomes an element; of anything else, the text is shown. */
+function write(page: Page, token: Token) {
+  if (token.hidden) return html``
+  const [, kind = '', side] = /^(.*?)(?:_(open|close))?$/.exec(token.type) ?? []
+  const element = elements[kind]
+  if (element) return new Html(side === 'open' ? `<${element}>` : `</${element}>\n`)
+  return (writers[token.type] ?? writeText)(page, token)
+}
+
+const elements: Record<string, string> = {
+  paragraph: 'p',
+  blockquote: 'blockquote',
+  bullet_list: 'ul',
+  list_item: 'li',
+  table: 'table',
+  thead: 'thead',
+  tbody: 'tbody',
+  tr: 'tr',
+}
+
+const writers: Record<string, (page: Page, token: Token) => Html> = {
+  em_open: () => html`<em>`,
+  em_close: () => html`</em>`,
+  strong_open: () => html`<strong>`,
+  strong_close: () => html`</strong>`,
+  s_open: () => html`<s>`,
+  s_close: () => html`</s>`,
+  softbreak: () => html`<br>\n`,
+  hardbreak: () => html`<br>\n`,
+  hr: () => html`<hr>\n`,
+  heading_open: (_, { tag }) => html`<${tag}>`,
+  heading_close: (_, { tag }) => html`</${tag}>\n`,
+  ordered_list_open: (_, token) => html`<ol${attribute('start', attributeOf(token, 'start'))}>`,
+  ordered_list_close: () => html`</ol>\n`,
+  th_open: (_, token) => html`<th${alignment(token)}>`,
+  th_close: () => html`</th>`,
+  td_open: (_, token) => html`<td${alignment(token)}>`,
+  td_close: () => html`</td>`,
+  code_inline: (_, { content }) => html`<code>${content}</code>`,
+  code_block: (_, { content }) => html`<pre><code>${content}</code></pre>\n`,
+  fence: (_, { content }) => html`<pre><code>${content}</code></pre>\n`,
+  link_open: (page, token) =>
+    page.open++ > 0
+      ? html``
+      : openLink(page, attributeOf(token, 'href'), attribute('title', spend(page, attributeOf(token, 'title')))),
+  link_close: (page) => (--page.open > 0 ? html`` : html`</a>`),
+  image: writeImage,
+  html_inline: (_, { content }) => html`${withoutComments(content)}`,
+  html_block: (_, { content }) => {
+    const shown = withoutComments(content).trim()
+    return shown ? html`<p>${shown}</p>\n` : html``
+  },
+  task: writeTask,
+  name: writeName,
+}
+
+function writeText(_: Page, { content }: Token) {
+  return html`${content}`
+}
+
+function attributeOf(token: Token, name: string) {
+  return token.attrGet(name)?.toString() ?? null
+}
+
+function attribute(name: string, value: string | null) {
+  return value === null ? html`` : html` ${name}="${value}"`
+}
+
+/** Our pages allow no `style`. */
+function alignment(token: Token) {
+  return attribute('align', /left|center|right/.exec(attributeOf(token, 'style') ?? '')?.[0] ?? null)
+}
+
+function openLink(page: Page, address: string | null, more = html``) {
+  return html`<a${attribute('href', spend(page, address))}${more} rel="nofollow noopener">`
+}
+
+/** One long address may be written by very many short references to it: beyond the length of the longest text, links lead nowhere. */
+function spend(page: Page, value: string | null) {
+  page.room -= value?.length ?? 0
+  return page.room < 0 ? null : value
+}
+
+/** An image would tell its host who reads: it is a link to it. */
+function writeImage(page: Page, token: Token) {
+  const shown = (token.children ?? []).map(({ type, content }) => (type === 'softbreak' ? ' ' : content)).join('') || 'image'
+  return page.open > 0 ? html`${shown}` : html`${openLink(page, attributeOf(token, 'src'))}${shown}</a>`
+}
+
+/** Templates for issues are full of comments that are not for readers. */
+function withoutComments(markup: string) {
+  let shown = ''
+  let from = 0
+  for (;;) {
+    const start = markup.indexOf('<!--', from)
+    const end = start < 0 ? -1 : markup.indexOf('-->', start + 4)
+    if (end < 0) return shown + markup.slice(from)
+    shown += markup.slice(from, start)
+    from = end + 3
+  }
+}
+
+function writeTask(_: Page, { content }: Token) {
+  const state = content.startsWith('[ ]') ? html`aria-label="to do"` : html`aria-label="done" checked`
+  return html`<input type="checkbox" disabled ${state}> ${content.slice(4)}`
+}
+
+function writeName(page: Page, { content, meta }: Token) {
+  const name = meta as Name
+  if ('address' in name) return html`${openLink(page, page.markdown.normalizeLink(name.address))}${content}</a>`
+  const address = addressOf(page.links, name)
+  return address ? html`<a href="${address}">${content}</a>` : html`${content}`
+}
+
+function addressOf(links: Links, name: Exclude<Name, { address: string }>) {
+  if ('user' in name) return links.userLink?.(name.user)
+  if ('org' in name) return links.teamLink?.(name.org, name.slug)
+  return links.referenceLink?.(name.reference)
+}
