@@ -188,3 +188,11 @@ export async function openEngine(options: { worker?: boolean } = {}) {
     },
   }
 }
+
+export const zeros = '0'.repeat(40)
+
+/** A line as git sends it: with its length before it. */
+export const pkt = (line: string) => `${(Buffer.byteLength(line) + 4).toString(16).padStart(4, '0')}${line}`
+
+/** How many pushes are begun and not over. */
+export const openPushes = async ({ belfry: { db } }: Forge) => (await db.rows(sql`select from pushes`)).length

@@ -1,20 +1,12 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { existsSync } from 'node:fs'
-import { request } from 'node:http'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { gzipSync } from 'node:zlib'
 import { git } from '#hosting/git/git.ts'
-import { sql } from '#platform/database.ts'
 import { type Forge, openForge, type Person } from '#test/forge.ts'
-import { Desk, installHook } from '#test/git.ts'
-import { processesIn, until } from '#test/machine.ts'
-
-const zeros = '0'.repeat(40)
-const pkt = (line: string) => `${(Buffer.byteLength(line) + 4).toString(16).padStart(4, '0')}${line}`
+import { Desk, installHook, openPushes, pkt, zeros } from '#test/git.ts'
 
 function send(forge: Forge, person: Person, path: string, body: string | Buffer, headers: Record<string, string> = {}) {
   return fetch(`${forge.web}/${path}`, {
@@ -23,8 +15,6 @@ function send(forge: Forge, person: Person, path: string, body: string | Buffer,
     body: typeof body === 'string' ? body : new Uint8Array(body),
   })
 }
-
-const open = async (forge: Forge) => (await forge.belfry.db.rows(sql`select * from pushes`)).length
 
 test('what is pushed can be cloned and fetched, by each version of the protocol', async () => {
   await using forge = await openForge()
@@ -139,69 +129,6 @@ test('a large push and its clone pass through a little memory', async () => {
   assert.ok((await ada.read('/repos/ada/engine')).size > 32_000)
 })
 
-test('a client that goes away in the middle of a push leaves nothing: no process, no ref, no open push', async () => {
-  await using forge = await openForge()
-  const ada = await forge.person('ada')
-  const { id } = await ada.owns('engine')
-  const path = forge.belfry.storage.pathOf(id)
-  for (const packed of [false, true]) {
-    const head = `${pkt(`${zeros} ${'1'.repeat(40)} refs/heads/main\0report-status`)}0000PACK`
-    const cut = request(`${forge.web}/ada/engine.git/git-receive-pack`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${ada.token}`, ...(packed && { 'content-encoding': 'gzip' }) },
-    })
-    cut.on('error', () => {})
-    cut.write(packed ? gzipSync(head).subarray(0, -8) : head)
-    await until('git is at work', () => processesIn(path).length > 0)
-    assert.equal(await open(forge), 1)
-    cut.destroy()
-    await until('git has ended', () => processesIn(path).length === 0)
-    await until('nothing is open', async () => (await open(forge)) === 0)
-  }
-  assert.deepEqual(await forge.belfry.storage.refsOf(id), new Map())
-})
-
-test('a client that does not wait for a hook ends the push', async () => {
-  await using forge = await openForge()
-  const ada = await forge.person('ada')
-  const { id } = await ada.owns('engine', { auto_init: true })
-  const path = forge.belfry.storage.pathOf(id)
-  const head = (await git(['-C', path, 'rev-parse', 'main'])).trim()
-  await installHook(path, 'pre-receive', `touch "${path}/reached"; until [ -e "${path}/go" ]; do sleep 0.02; done`)
-  const cut = request(`${forge.web}/ada/engine.git/git-receive-pack`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${ada.token}` },
-  })
-  cut.on('error', () => {})
-  cut.end(`${pkt(`${head} ${zeros} refs/heads/main\0report-status`)}0000`)
-  await until('the hook is reached', () => existsSync(join(path, 'reached')))
-  cut.destroy()
-  await until('git has ended', () => processesIn(path).length === 0)
-  await until('nothing is open', async () => (await open(forge)) === 0)
-  assert.ok(await forge.belfry.storage.hasBranch(id, 'main'))
-})
-
-test('a client that goes away in the middle of a clone ends the git that served it', async () => {
-  await using forge = await openForge()
-  const ada = await forge.person('ada')
-  const { id } = await ada.owns('engine')
-  await using desk = await Desk.open(forge)
-  const work = await desk.begin(ada, 'ada/engine')
-  const head = await work.commit('Large', { 'large.bin': randomBytes(20 << 20) })
-  await work.push()
-  const leaving = new AbortController()
-  const answer = await fetch(`${forge.web}/ada/engine.git/git-upload-pack`, {
-    method: 'POST',
-    body: `${pkt(`want ${head} ofs-delta\n`)}0000${pkt('done\n')}`,
-    signal: leaving.signal,
-  })
-  assert.equal(answer.headers.get('content-type'), 'application/x-git-upload-pack-result')
-  await answer.body?.getReader().read()
-  assert.ok(processesIn(forge.belfry.storage.pathOf(id)).length > 0, 'it waits for its reader')
-  leaving.abort()
-  await until('git has ended', () => processesIn(forge.belfry.storage.pathOf(id)).length === 0)
-})
-
 test('what is no request of git is refused, and never a fault of ours', async () => {
   await using forge = await openForge()
   const ada = await forge.person('ada')
@@ -231,7 +158,7 @@ test('what is no request of git is refused, and never a fault of ours', async ()
   const dumb = await fetch(`${forge.web}/ada/engine.git/info/refs`)
   assert.equal(dumb.status, 403)
   assert.match(await dumb.text(), /smart protocol/)
-  assert.equal(await open(forge), 0)
+  assert.equal(await openPushes(forge), 0)
   assert.deepEqual(
     forge.logged.filter((line) => JSON.parse(line).level >= 50),
     [],
@@ -253,7 +180,7 @@ test('objects that are broken are not taken in', async () => {
   const { status, stderr } = await work.attempt('push', 'origin', `${commit}:refs/heads/evil`)
   assert.notEqual(status, 0)
   assert.match(stderr, /hasDotgit/)
-  assert.equal(await open(forge), 0)
+  assert.equal(await openPushes(forge), 0)
 })
 
 test('hooks that an operator puts into a repository work, and what they say reaches the client', async () => {
@@ -268,7 +195,7 @@ test('hooks that an operator puts into a repository work, and what they say reac
   assert.notEqual(status, 0)
   assert.match(stderr, /remote: not refs\/heads\/closed/)
   assert.deepEqual([...(await forge.belfry.storage.refsOf(id)).keys()], ['refs/heads/main'])
-  assert.equal(await open(forge), 0)
+  assert.equal(await openPushes(forge), 0)
 })
 
 test('names that only the server may use cannot be pushed to', async () => {

@@ -1,23 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Client, expect, type Forge, openForge, type Person } from '#test/forge.ts'
-
-interface Event {
-  id: string
-  type: string
-  public: boolean
-  actor: { login: string }
-  repo: { id: number; name: string }
-  org?: { login: string }
-  payload: Record<string, unknown>
-}
-
-const day = 86_400_000
-
-const read = async (client: Client, path: string): Promise<Event[]> => client.read(path)
-const types = async (client: Client, path: string) => (await read(client, path)).map(({ type }) => type)
-const tell = async (client: Client, path: string) =>
-  (await read(client, path)).map(({ type, actor, repo }) => `${actor.login} ${type} ${repo.name}`)
+import { type Client, expect, openForge, type Person } from '#test/forge.ts'
+import { type Event, fillLog, read, tell, types } from '#test/timelines.ts'
 
 /** Many branches made one after the other: a timeline of some length. */
 async function fill(person: Person, repo: string, count: number, prefix = 'b') {
@@ -26,18 +10,6 @@ async function fill(person: Person, repo: string, count: number, prefix = 'b') {
     const body = { ref: `refs/tags/${prefix}${n}`, sha: object.sha }
     await expect(201, await person.post(`/repos/${person.login}/${repo}/git/refs`, body))
   }
-}
-
-/** The same, written straight into the log: for timelines that are far longer. */
-async function fillLog({ belfry: { db, clock } }: Forge, repo_id: number, actor_id: number, count: number) {
-  const act = { type: 'CreateEvent', payload: { ref: 'x', ref_type: 'tag', master_branch: 'main', description: null } }
-  await db.pool.query('select record_events($1, $2, $3, $4)', [
-    clock.now(),
-    actor_id,
-    repo_id,
-    JSON.stringify(Array.from({ length: count }, () => act)),
-  ])
-  db.noteEnd('committed here')
 }
 
 test('a star makes news once, and a repository begins with its creation', async () => {
@@ -101,27 +73,6 @@ test('the operator sets the delay of everyone’s timeline for both variants', a
   const ada = await forge.person('ada')
   await ada.owns('engine')
   for (const client of [ada, ada.versioned]) assert.deepEqual(await tell(client, '/events'), ['ada CreateEvent ada/engine'])
-})
-
-test('private events of a user are for that user alone, also if others could see the repository', async () => {
-  await using forge = await openForge()
-  const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
-  await ada.owns('engine')
-  await ada.owns('secret', { private: true })
-  await expect(201, await ada.put('/repos/ada/secret/collaborators/ben', { permission: 'push' }))
-  const [{ id }] = await ben.read('/user/repository_invitations')
-  await expect(204, await ben.patch(`/user/repository_invitations/${id}`))
-  const both = ['ada MemberEvent ada/secret', 'ada CreateEvent ada/secret', 'ada CreateEvent ada/engine']
-  assert.deepEqual(await tell(ada, '/users/ada/events'), both)
-  for (const client of [ben, forge.nobody, forge.admin]) {
-    assert.deepEqual(await tell(client, '/users/ada/events'), ['ada CreateEvent ada/engine'])
-    assert.deepEqual(await tell(client, '/users/ada/received_events'), ['ada CreateEvent ada/engine'])
-  }
-  assert.deepEqual(await tell(ada, '/users/ada/events/public'), ['ada CreateEvent ada/engine'])
-  assert.deepEqual(await tell(ben, '/repos/ada/secret/events'), both.slice(0, 2))
-  assert.equal((await forge.nobody.get('/repos/ada/secret/events')).status, 404)
-  const narrow = await forge.tokenFor('ada', ['public_repo'])
-  assert.deepEqual(await tell(narrow, '/users/ada/events'), ['ada CreateEvent ada/engine'])
 })
 
 test('received events are those of watched repositories and followed people, each once, public ones for all to see', async () => {
@@ -241,128 +192,4 @@ test('a walk through all pages meets every event once, newest first', async () =
   )
   assert.equal(new Set(seen.map(({ id }) => id)).size, 67)
   assert.equal((await read(ada, '/repos/ada/engine/events?page=4')).length, 0)
-})
-
-test('timelines go back thirty days on the versioned variant and ninety on the self-hosted one', async () => {
-  await using forge = await openForge()
-  const ada = await forge.person('ada')
-  await ada.owns('engine')
-  forge.clock.advance(30 * day - 1000)
-  assert.equal((await read(ada.versioned, '/users/ada/events')).length, 1)
-  forge.clock.advance(1000)
-  assert.equal((await read(ada.versioned, '/users/ada/events')).length, 0)
-  assert.equal((await read(ada, '/users/ada/events')).length, 1)
-  forge.clock.advance(60 * day)
-  assert.equal((await read(ada, '/users/ada/events')).length, 0)
-})
-
-/** Waits until the worker has nothing to do. */
-async function idle({ belfry: { db } }: Forge) {
-  for (let n = 0; n < 500; n++) {
-    const { rows } = await db.pool.query(`select from graphile_worker.jobs where run_at <= now()`)
-    if (!rows.length) return
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-}
-
-test('the log forgets what a deleted repository had, however much', async () => {
-  await using forge = await openForge({ worker: true })
-  const ada = await forge.person('ada')
-  const { id } = await ada.owns('engine')
-  await ada.owns('mill')
-  await fillLog(forge, id, (await ada.read('/user')).id, 12_000)
-  await expect(204, await ada.delete('/repos/ada/engine'))
-  assert.deepEqual(await tell(ada, '/users/ada/events'), ['ada CreateEvent ada/mill'])
-  await idle(forge)
-  const { rows } = await forge.belfry.db.pool.query('select repo_id from events')
-  assert.equal(rows.length, 1)
-})
-
-test('events of months that nobody is shown any more are dropped as whole tables', async () => {
-  await using forge = await openForge({ worker: true })
-  const { db } = forge.belfry
-  const ada = await forge.person('ada')
-  await ada.owns('engine')
-  forge.clock.advance(60 * day)
-  await ada.owns('mill')
-  const months = async () =>
-    (
-      await db.pool.query(
-        `select inhrelid::regclass::text as name from pg_inherits where inhparent = 'events'::regclass order by 1`,
-      )
-    ).rows.map(({ name }) => name)
-  assert.deepEqual(await months(), ['events_2026_02', 'events_2026_04'])
-  const forget = async () => {
-    await db.pool.query(`select graphile_worker.add_job('forget_events')`)
-    await idle(forge)
-  }
-  await forget()
-  assert.deepEqual(await months(), ['events_2026_02', 'events_2026_04'])
-  forge.clock.advance(57 * day)
-  await forget()
-  assert.deepEqual(await months(), ['events_2026_04'])
-  assert.deepEqual(await tell(ada, '/users/ada/events'), ['ada CreateEvent ada/mill'])
-})
-
-test('timelines follow at once when a repository is hidden, renamed or deleted', async () => {
-  await using forge = await openForge()
-  const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
-  await ada.owns('engine')
-  await ben.put('/user/starred/ada/engine')
-  const places = [
-    '/users/ben/events',
-    '/users/ben/events/public',
-    '/users/ada/received_events/public',
-    '/users/ada/events/public',
-  ]
-  const seen = async () => (await Promise.all(places.map((path) => tell(forge.nobody, path)))).map(({ length }) => length)
-  assert.deepEqual(await seen(), [1, 1, 2, 1])
-  await expect(200, await ada.patch('/repos/ada/engine', { name: 'motor' }))
-  assert.deepEqual(await tell(forge.nobody, '/users/ben/events'), ['ben WatchEvent ada/motor'])
-  await expect(200, await ada.patch('/repos/ada/motor', { private: true }))
-  assert.deepEqual(await seen(), [0, 0, 0, 0])
-  assert.deepEqual(await tell(ben, '/users/ben/events'), [])
-  const own = await read(ada, '/users/ada/events')
-  assert.deepEqual(
-    own.map((event) => event.public),
-    [false],
-  )
-  await expect(200, await ada.patch('/repos/ada/motor', { private: false }))
-  assert.deepEqual(await seen(), [1, 1, 3, 2])
-  await expect(204, await ada.delete('/repos/ada/motor'))
-  assert.deepEqual(await seen(), [0, 0, 0, 0])
-  assert.deepEqual(await tell(ada, '/users/ada/events'), [])
-})
-
-test('what happened in private stays so when the repository is published', async () => {
-  await using forge = await openForge()
-  const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
-  await ada.owns('engine', { private: true })
-  await expect(200, await ada.patch('/repos/ada/engine', { private: false }))
-  assert.deepEqual(await tell(ben, '/repos/ada/engine/events'), ['ada PublicEvent ada/engine'])
-  assert.deepEqual(await tell(ada, '/repos/ada/engine/events'), ['ada PublicEvent ada/engine', 'ada CreateEvent ada/engine'])
-})
-
-test('the acts of a suspended person leave every timeline, and come back with them', async () => {
-  await using forge = await openForge()
-  const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
-  await ada.owns('engine')
-  await ben.put('/user/starred/ada/engine')
-  await expect(204, await forge.admin.put('/users/ben/suspended'))
-  assert.deepEqual(await types(ada, '/repos/ada/engine/events'), ['CreateEvent'])
-  assert.deepEqual(await types(ada, '/users/ben/events'), [])
-  await expect(204, await forge.admin.delete('/users/ben/suspended'))
-  assert.deepEqual(await types(ada, '/repos/ada/engine/events'), ['WatchEvent', 'CreateEvent'])
-})
-
-test('a fork that is hidden or gone is not told of', async () => {
-  await using forge = await openForge()
-  const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
-  await ada.owns('engine')
-  await expect(202, await ben.post('/repos/ada/engine/forks'))
-  await expect(200, await ben.patch('/repos/ben/engine', { private: true }))
-  for (const client of [ada, forge.nobody]) assert.deepEqual(await types(client, '/repos/ada/engine/events'), ['CreateEvent'])
-  assert.deepEqual(await types(ben, '/repos/ada/engine/events'), ['ForkEvent', 'CreateEvent'])
-  await expect(204, await ben.delete('/repos/ben/engine'))
-  assert.deepEqual(await types(ben, '/repos/ada/engine/events'), ['CreateEvent'])
 })

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { expect, type Forge, openForge } from '#test/forge.ts'
+import { fillLog, read, tell } from '#test/timelines.ts'
+
+const day = 86_400_000
+
+/** Waits until the worker has nothing to do. */
+async function idle({ belfry: { db } }: Forge) {
+  for (let n = 0; n < 500; n++) {
+    const { rows } = await db.pool.query(`select from graphile_worker.jobs where run_at <= now()`)
+    if (!rows.length) return
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
+test('timelines go back thirty days on the versioned variant and ninety on the self-hosted one', async () => {
+  await using forge = await openForge()
+  const ada = await forge.person('ada')
+  await ada.owns('engine')
+  forge.clock.advance(30 * day - 1000)
+  assert.equal((await read(ada.versioned, '/users/ada/events')).length, 1)
+  forge.clock.advance(1000)
+  assert.equal((await read(ada.versioned, '/users/ada/events')).length, 0)
+  assert.equal((await read(ada, '/users/ada/events')).length, 1)
+  forge.clock.advance(60 * day)
+  assert.equal((await read(ada, '/users/ada/events')).length, 0)
+})
+
+test('the log forgets what a deleted repository had, however much', async () => {
+  await using forge = await openForge({ worker: true })
+  const ada = await forge.person('ada')
+  const { id } = await ada.owns('engine')
+  await ada.owns('mill')
+  await fillLog(forge, id, (await ada.read('/user')).id, 12_000)
+  await expect(204, await ada.delete('/repos/ada/engine'))
+  assert.deepEqual(await tell(ada, '/users/ada/events'), ['ada CreateEvent ada/mill'])
+  await idle(forge)
+  const { rows } = await forge.belfry.db.pool.query('select repo_id from events')
+  assert.equal(rows.length, 1)
+})
+
+test('events of months that nobody is shown any more are dropped as whole tables', async () => {
+  await using forge = await openForge({ worker: true })
+  const { db } = forge.belfry
+  const ada = await forge.person('ada')
+  await ada.owns('engine')
+  forge.clock.advance(60 * day)
+  await ada.owns('mill')
+  const months = async () =>
+    (
+      await db.pool.query(
+        `select inhrelid::regclass::text as name from pg_inherits where inhparent = 'events'::regclass order by 1`,
+      )
+    ).rows.map(({ name }) => name)
+  assert.deepEqual(await months(), ['events_2026_02', 'events_2026_04'])
+  const forget = async () => {
+    await db.pool.query(`select graphile_worker.add_job('forget_events')`)
+    await idle(forge)
+  }
+  await forget()
+  assert.deepEqual(await months(), ['events_2026_02', 'events_2026_04'])
+  forge.clock.advance(57 * day)
+  await forget()
+  assert.deepEqual(await months(), ['events_2026_04'])
+  assert.deepEqual(await tell(ada, '/users/ada/events'), ['ada CreateEvent ada/mill'])
+})

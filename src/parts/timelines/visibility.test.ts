@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { expect, openForge } from '#test/forge.ts'
+import { read, tell, types } from '#test/timelines.ts'
+
+test('private events of a user are for that user alone, also if others could see the repository', async () => {
+  await using forge = await openForge()
+  const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
+  await ada.owns('engine')
+  await ada.owns('secret', { private: true })
+  await expect(201, await ada.put('/repos/ada/secret/collaborators/ben', { permission: 'push' }))
+  const [{ id }] = await ben.read('/user/repository_invitations')
+  await expect(204, await ben.patch(`/user/repository_invitations/${id}`))
+  const both = ['ada MemberEvent ada/secret', 'ada CreateEvent ada/secret', 'ada CreateEvent ada/engine']
+  assert.deepEqual(await tell(ada, '/users/ada/events'), both)
+  for (const client of [ben, forge.nobody, forge.admin]) {
+    assert.deepEqual(await tell(client, '/users/ada/events'), ['ada CreateEvent ada/engine'])
+    assert.deepEqual(await tell(client, '/users/ada/received_events'), ['ada CreateEvent ada/engine'])
+  }
+  assert.deepEqual(await tell(ada, '/users/ada/events/public'), ['ada CreateEvent ada/engine'])
+  assert.deepEqual(await tell(ben, '/repos/ada/secret/events'), both.slice(0, 2))
+  assert.equal((await forge.nobody.get('/repos/ada/secret/events')).status, 404)
+  const narrow = await forge.tokenFor('ada', ['public_repo'])
+  assert.deepEqual(await tell(narrow, '/users/ada/events'), ['ada CreateEvent ada/engine'])
+})
+
+test('timelines follow at once when a repository is hidden, renamed or deleted', async () => {
+  await using forge = await openForge()
+  const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
+  await ada.owns('engine')
+  await ben.put('/user/starred/ada/engine')
+  const places = [
+    '/users/ben/events',
+    '/users/ben/events/public',
+    '/users/ada/received_events/public',
+    '/users/ada/events/public',
+  ]
+  const seen = async () => (await Promise.all(places.map((path) => tell(forge.nobody, path)))).map(({ length }) => length)
+  assert.deepEqual(await seen(), [1, 1, 2, 1])
+  await expect(200, await ada.patch('/repos/ada/engine', { name: 'motor' }))
+  assert.deepEqual(await tell(forge.nobody, '/users/ben/events'), ['ben WatchEvent ada/motor'])
+  await expect(200, await ada.patch('/repos/ada/motor', { private: true }))
+  assert.deepEqual(await seen(), [0, 0, 0, 0])
+  assert.deepEqual(await tell(ben, '/users/ben/events'), [])
+  const own = await read(ada, '/users/ada/events')
+  assert.deepEqual(
+    own.map((event) => event.public),
+    [false],
+  )
+  await expect(200, await ada.patch('/repos/ada/motor', { private: false }))
+  assert.deepEqual(await seen(), [1, 1, 3, 2])
+  await expect(204, await ada.delete('/repos/ada/motor'))
+  assert.deepEqual(await seen(), [0, 0, 0, 0])
+  assert.deepEqual(await tell(ada, '/users/ada/events'), [])
+})
+
+test('what happened in private stays so when the repository is published', async () => {
+  await using forge = await openForge()
+  const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
+  await ada.owns('engine', { private: true })
+  await expect(200, await ada.patch('/repos/ada/engine', { private: false }))
+  assert.deepEqual(await tell(ben, '/repos/ada/engine/events'), ['ada PublicEvent ada/engine'])
+  assert.deepEqual(await tell(ada, '/repos/ada/engine/events'), ['ada PublicEvent ada/engine', 'ada CreateEvent ada/engine'])
+})
+
+test('the acts of a suspended person leave every timeline, and come back with them', async () => {
+  await using forge = await openForge()
+  const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
+  await ada.owns('engine')
+  await ben.put('/user/starred/ada/engine')
+  await expect(204, await forge.admin.put('/users/ben/suspended'))
+  assert.deepEqual(await types(ada, '/repos/ada/engine/events'), ['CreateEvent'])
+  assert.deepEqual(await types(ada, '/users/ben/events'), [])
+  await expect(204, await forge.admin.delete('/users/ben/suspended'))
+  assert.deepEqual(await types(ada, '/repos/ada/engine/events'), ['WatchEvent', 'CreateEvent'])
+})
+
+test('a fork that is hidden or gone is not told of', async () => {
+  await using forge = await openForge()
+  const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
+  await ada.owns('engine')
+  await expect(202, await ben.post('/repos/ada/engine/forks'))
+  await expect(200, await ben.patch('/repos/ben/engine', { private: true }))
+  for (const client of [ada, forge.nobody]) assert.deepEqual(await types(client, '/repos/ada/engine/events'), ['CreateEvent'])
+  assert.deepEqual(await types(ben, '/repos/ada/engine/events'), ['ForkEvent', 'CreateEvent'])
+  await expect(204, await ben.delete('/repos/ben/engine'))
+  assert.deepEqual(await types(ben, '/repos/ada/engine/events'), ['CreateEvent'])
+})
