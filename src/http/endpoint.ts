@@ -71,13 +71,13 @@ type Things<Path extends string> = ('repo' extends Names<Path> ? { repo: Reposit
 type Params<Path extends string> = {
   [Name in Exclude<Names<Path>, 'owner' | 'repo' | 'org' | 'team_slug' | 'username'>]: Name extends 'client_id'
     ? string
-    : Name extends `${string}_id`
+    : Name extends `${string}_id` | `${string}_number`
       ? number
       : string
 }
 
 /** Ids in a path are numbers, but for those that applications are known by. */
-export const isNumbered = (name: string) => name.endsWith('_id') && name !== 'client_id'
+export const isNumbered = (name: string) => /_(id|number)$/.test(name) && name !== 'client_id'
 
 export interface BaseContext {
   storage: Storage

@@ -23,7 +23,7 @@ export async function loadThings(db: Database, endpoint: Endpoint, caller: Calle
   if (repository_id !== undefined || (owner !== undefined && repo !== undefined)) {
     const found =
       repository_id !== undefined
-        ? await loadRepositoryById(db, caller, readId(repository_id))
+        ? await loadRepositoryById(db, caller, readNumber('repository_id', repository_id))
         : await loadRepository(db, caller, owner ?? '', repo ?? '')
     if (endpoint.access) checkAccess(found.access, endpoint.access)
     if (found.private) checkPermission(caller, endpoint)
@@ -44,12 +44,15 @@ function checkPermission({ token }: Caller, { permission }: Endpoint) {
 function readParams({ path }: Endpoint, params: Record<string, string>) {
   const rest = /\{(\w+)\+\}$/.exec(path)?.[1] ?? ''
   return Object.fromEntries(
-    Object.entries(params).map(([name, value]) => [name === '*' ? rest : name, isNumbered(name) ? readId(value) : value]),
+    Object.entries(params).map(([name, value]) => [
+      name === '*' ? rest : name,
+      isNumbered(name) ? readNumber(name, value) : value,
+    ]),
   )
 }
 
-/** What is no number names nothing, and neither does one beyond any id. */
-function readId(text: string) {
-  if (!/^\d{1,15}$/.test(text)) throw missing()
+/** What is no number names nothing, and neither does one beyond any: ids have more room than what is counted in one repository. */
+function readNumber(name: string, text: string) {
+  if (!/^\d{1,15}$/.test(text) || (name.endsWith('_number') && text.length > 9)) throw missing()
   return Number(text)
 }

@@ -11,7 +11,7 @@ import { isAssignable, listAssignable } from './assignees.ts'
 import { createIssue, setLock, sortIssue, updateIssue } from './changes.ts'
 import { type Issue, listIssues, listOwnIssues, loadIssue } from './issues.ts'
 import { IssueSchema, issueJson } from './json.ts'
-import { checkChangeable, checkEnabled, checkMayTalk, readNumber } from './rights.ts'
+import { checkChangeable, checkEnabled, checkMayTalk } from './rights.ts'
 import { addAssignees, removeAssignees } from './sorting.ts'
 
 const reading = { permission: 'issues:read', viewer: 'optional', optional_scopes: ['repo'] } as const
@@ -109,7 +109,7 @@ export const api = group('Issues', [
     { ...reading, operation: 'issues/get', summary: 'An issue', answers: { 200: IssueSchema } },
     async ({ db, repo, params, wire }) => {
       checkEnabled(repo)
-      return issueJson(await loadIssue(db, repo, readNumber(params.issue_number)), repo, wire)
+      return issueJson(await loadIssue(db, repo, params.issue_number), repo, wire)
     },
   ),
   patch(
@@ -140,7 +140,7 @@ export const api = group('Issues', [
         ...(state && { state }),
         ...(state_reason && { state_reason }),
       }
-      return issueJson(await updateIssue(db, repo, viewer, readNumber(params.issue_number), changes), repo, wire)
+      return issueJson(await updateIssue(db, repo, viewer, params.issue_number, changes), repo, wire)
     },
   ),
   put(
@@ -162,7 +162,7 @@ export const api = group('Issues', [
     },
     async ({ db, repo, params, body }) => {
       checkChangeable(repo)
-      await setLock(db, repo, readNumber(params.issue_number), true, body.lock_reason ?? null)
+      await setLock(db, repo, params.issue_number, true, body.lock_reason ?? null)
     },
   ),
   del(
@@ -170,7 +170,7 @@ export const api = group('Issues', [
     { ...writing, operation: 'issues/unlock', summary: 'Unlock an issue', access: 'push', answers: { 204: Nothing } },
     async ({ db, repo, params }) => {
       checkChangeable(repo)
-      await setLock(db, repo, readNumber(params.issue_number), false, null)
+      await setLock(db, repo, params.issue_number, false, null)
     },
   ),
   get(
@@ -208,7 +208,7 @@ export const api = group('Issues', [
     },
     async ({ db, repo, viewer, params, body, wire }) => {
       checkChangeable(repo)
-      const number = readNumber(params.issue_number)
+      const number = params.issue_number
       const add = (held: Issue) => addAssignees(db, repo, held, body.assignees)
       return issueJson(await sortIssue(db, repo, viewer, number, add), repo, wire)
     },
@@ -225,7 +225,7 @@ export const api = group('Issues', [
     },
     async ({ db, repo, viewer, params, body, wire }) => {
       checkChangeable(repo)
-      const number = readNumber(params.issue_number)
+      const number = params.issue_number
       const remove = (held: Issue) => removeAssignees(db, held, body.assignees)
       return issueJson(await sortIssue(db, repo, viewer, number, remove), repo, wire)
     },

@@ -2,13 +2,7 @@ import type { Person, Sight } from '#hosting/people/people.ts'
 import { checkAccess, checkWritable, levelOf } from '#hosting/repositories/access.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { type Queryable, sql } from '#platform/database.ts'
-import { forbidden, missing, Refusal } from '#platform/errors.ts'
-
-/** A number in a path; what is none, or is beyond any, names nothing. */
-export function readNumber(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw missing()
-  return Number(text)
-}
+import { forbidden, Refusal } from '#platform/errors.ts'
 
 export function checkEnabled({ has_issues }: Repository) {
   if (!has_issues) throw new Refusal('gone', 'Issues are disabled for this repo')

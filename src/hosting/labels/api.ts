@@ -1,6 +1,6 @@
 import { sortIssue } from '#hosting/issues/changes.ts'
 import { type Issue, loadIssue } from '#hosting/issues/issues.ts'
-import { checkChangeable, checkEnabled, readNumber } from '#hosting/issues/rights.ts'
+import { checkChangeable, checkEnabled } from '#hosting/issues/rights.ts'
 import { addLabels, removeLabel, setLabels } from '#hosting/issues/sorting.ts'
 import { checkWritable } from '#hosting/repositories/access.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
@@ -84,7 +84,7 @@ export const api = group('Labels', [
     { ...reading, operation: 'issues/list-labels-on-issue', summary: 'Labels of an issue', list: true, answers: { 200: Labels } },
     async ({ db, repo, params, page, wire }) => {
       checkEnabled(repo)
-      const issue = await loadIssue(db, repo, readNumber(params.issue_number))
+      const issue = await loadIssue(db, repo, params.issue_number)
       // An issue has a hundred at most, and they came with it.
       const rows = labelsOf(issue, repo, wire)
       return new Answer(rows.slice(page.offset, page.offset + page.limit), { total: rows.length })
@@ -103,7 +103,7 @@ export const api = group('Labels', [
     async ({ db, repo, viewer, params, body, wire }) => {
       checkChangeable(repo)
       const add = (held: Issue) => addLabels(db, repo, held, namesOf(body.labels))
-      return labelsOf(await sortIssue(db, repo, viewer, readNumber(params.issue_number), add), repo, wire)
+      return labelsOf(await sortIssue(db, repo, viewer, params.issue_number, add), repo, wire)
     },
   ),
   put(
@@ -119,7 +119,7 @@ export const api = group('Labels', [
     async ({ db, repo, viewer, params, body, wire }) => {
       checkChangeable(repo)
       const set = (held: Issue) => setLabels(db, repo, held, namesOf(body.labels ?? []))
-      return labelsOf(await sortIssue(db, repo, viewer, readNumber(params.issue_number), set), repo, wire)
+      return labelsOf(await sortIssue(db, repo, viewer, params.issue_number, set), repo, wire)
     },
   ),
   del(
@@ -133,7 +133,7 @@ export const api = group('Labels', [
     },
     async ({ db, repo, viewer, params }) => {
       checkChangeable(repo)
-      await sortIssue(db, repo, viewer, readNumber(params.issue_number), (held) => setLabels(db, repo, held, []))
+      await sortIssue(db, repo, viewer, params.issue_number, (held) => setLabels(db, repo, held, []))
     },
   ),
   del(
@@ -148,7 +148,7 @@ export const api = group('Labels', [
     async ({ db, repo, viewer, params, wire }) => {
       checkChangeable(repo)
       const remove = (held: Issue) => removeLabel(db, repo, held, params.name)
-      return labelsOf(await sortIssue(db, repo, viewer, readNumber(params.issue_number), remove), repo, wire)
+      return labelsOf(await sortIssue(db, repo, viewer, params.issue_number, remove), repo, wire)
     },
   ),
 ])

@@ -1,5 +1,5 @@
 import { readMoment } from '#hosting/issues/issues.ts'
-import { checkChangeable, checkEnabled, readNumber } from '#hosting/issues/rights.ts'
+import { checkChangeable, checkEnabled } from '#hosting/issues/rights.ts'
 import { LabelSchema, labelJson } from '#hosting/labels/json.ts'
 import { Nothing } from '#hosting/wire.ts'
 import { created, del, get, group, paged, patch, post } from '#http/endpoint.ts'
@@ -77,7 +77,7 @@ export const api = group('Milestones', [
     { ...reading, operation: 'issues/get-milestone', summary: 'A milestone', answers: { 200: MilestoneSchema } },
     async ({ db, repo, params, wire }) => {
       checkEnabled(repo)
-      return milestoneJson(await loadMilestone(db, repo, readNumber(params.milestone_number)), repo, wire)
+      return milestoneJson(await loadMilestone(db, repo, params.milestone_number), repo, wire)
     },
   ),
   patch(
@@ -91,7 +91,7 @@ export const api = group('Milestones', [
     },
     async ({ db, repo, params, body, wire }) => {
       checkChangeable(repo)
-      const milestone = await loadMilestone(db, repo, readNumber(params.milestone_number))
+      const milestone = await loadMilestone(db, repo, params.milestone_number)
       const changes = { ...plain(body), ...(body.title !== undefined && { title: body.title }) }
       return milestoneJson(await updateMilestone(db, repo, milestone, changes), repo, wire)
     },
@@ -106,7 +106,7 @@ export const api = group('Milestones', [
     },
     async ({ db, repo, params }) => {
       checkChangeable(repo)
-      await deleteMilestone(db, await loadMilestone(db, repo, readNumber(params.milestone_number)))
+      await deleteMilestone(db, await loadMilestone(db, repo, params.milestone_number))
     },
   ),
   get(
@@ -120,7 +120,7 @@ export const api = group('Milestones', [
     },
     async ({ db, repo, params, page, wire }) => {
       checkEnabled(repo)
-      const milestone = await loadMilestone(db, repo, readNumber(params.milestone_number))
+      const milestone = await loadMilestone(db, repo, params.milestone_number)
       return paged(await listMilestoneLabels(db, milestone, page), (label) => labelJson(label, repo, wire))
     },
   ),

@@ -1,5 +1,5 @@
 import { loadIssue } from '#hosting/issues/issues.ts'
-import { checkEnabled, checkMayTalk, readNumber } from '#hosting/issues/rights.ts'
+import { checkEnabled, checkMayTalk } from '#hosting/issues/rights.ts'
 import { Nothing } from '#hosting/wire.ts'
 import { created, del, get, group, paged, patch, post } from '#http/endpoint.ts'
 import { choice, text } from '#http/input.ts'
@@ -25,7 +25,7 @@ export const api = group('Issue comments', [
     },
     async ({ db, repo, params, query, page, wire }) => {
       checkEnabled(repo)
-      const issue = await loadIssue(db, repo, readNumber(params.issue_number))
+      const issue = await loadIssue(db, repo, params.issue_number)
       return paged(await listComments(db, issue, query.since, page), (row) => commentJson(row, repo, wire))
     },
   ),
@@ -40,7 +40,7 @@ export const api = group('Issue comments', [
     },
     async ({ db, caller, repo, viewer, params, body, wire }) => {
       await checkMayTalk(db, caller, repo)
-      const comment = await createComment(db, repo, viewer, readNumber(params.issue_number), body.body)
+      const comment = await createComment(db, repo, viewer, params.issue_number, body.body)
       return created(commentJson(comment, repo, wire))
     },
   ),

@@ -1,0 +1,130 @@
+import { type Sql, sql, type Transaction } from '#platform/database.ts'
+import { enqueue } from '#platform/queue.ts'
+
+/** Why somebody is told of something, the strongest first. */
+export const reasons = [
+  'mention',
+  'review_requested',
+  'assign',
+  'team_mention',
+  'author',
+  'state_change',
+  'comment',
+  'invitation',
+  'manual',
+  'subscribed',
+] as const
+export type Reason = (typeof reasons)[number]
+
+/** What people are told about, by its id. */
+export type Subject =
+  | { type: 'Issue' | 'PullRequest'; issue_id: number }
+  | { type: 'Release'; release_id: number }
+  | { type: 'RepositoryInvitation'; invitation_id: number }
+  /** Of a commit the database knows nothing: the first line of its message, and whose it is when that is somebody here. */
+  | { type: 'Commit'; commit_id: string; title: string; author_id: number | null }
+
+interface Rule {
+  /** Whether those hear of it who watch the repository or take part, or only those whom it concerns and who are mentioned. */
+  audience: 'everyone' | 'concerned'
+  /** Whoever does it takes part from then on, for this reason. */
+  joins?: Reason
+  /** Why those are told whom it concerns. */
+  concerns?: Reason
+}
+
+export const rules = {
+  opened: { audience: 'everyone', joins: 'author' },
+  commented: { audience: 'everyone', joins: 'comment' },
+  reviewed: { audience: 'everyone', joins: 'comment' },
+  closed: { audience: 'everyone', joins: 'state_change' },
+  reopened: { audience: 'everyone', joins: 'state_change' },
+  merged: { audience: 'everyone', joins: 'state_change' },
+  pushed: { audience: 'everyone' },
+  published: { audience: 'everyone', joins: 'author' },
+  assigned: { audience: 'concerned', concerns: 'assign' },
+  review_requested: { audience: 'concerned', concerns: 'review_requested' },
+  invited: { audience: 'concerned', concerns: 'invitation' },
+  edited: { audience: 'concerned' },
+} satisfies Record<string, Rule>
+
+export type NoticeAct = keyof typeof rules
+
+/** An act that people are told of. */
+export interface Notice {
+  act: NoticeAct
+  /** What was written, in Markdown: those who are mentioned in it hear of it. */
+  body?: string | null
+  /** What it was before it was changed: who was mentioned there is not told again. */
+  body_before?: string | null
+  /** Whom it concerns, see `concerns`. */
+  people?: number[]
+  teams?: number[]
+  /** What was said, for the address of the latest comment. */
+  said?: { type: 'IssueComment' | 'PullRequestReview' | 'PullRequestReviewComment' | 'CommitComment'; id: number }
+}
+
+/**
+ * The one door to everybody's inbox: notes, in the transaction of the act itself, that people are to be told of it, and asks for that to be
+ * done. Acts on one subject take turns here, so that its notices are told in the order in which they happened.
+ */
+export async function notify(
+  db: Transaction,
+  actor: { id: number },
+  repo: { id: number },
+  subject: Subject,
+  ...notices: Notice[]
+) {
+  if (!notices.length) return
+  const subject_id = await putSubject(db, repo, subject, notices.findLast(({ said }) => said)?.said)
+  await join(db, subject_id, actor.id, ...notices.flatMap((notice) => joiningReasons(notice, actor)))
+  if (subject.type === 'Commit' && subject.author_id) await join(db, subject_id, subject.author_id, 'author')
+  const rows = notices.map(({ act, body, body_before, people = [], teams = [], said }) => ({
+    ...{ act, body, body_before, people, teams },
+    ...{ said_type: said?.type, said_id: said?.id },
+  }))
+  await db.query(sql`
+    insert into notices (subject_id, actor_id, act, people, teams, body, body_before, said_type, said_id, created_at)
+    select ${subject_id}, ${actor.id}, act, people, teams, body, body_before, said_type, said_id, ${db.now}
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+      as listed (act text, people bigint[], teams bigint[], body text, body_before text, said_type text, said_id bigint)`)
+  await enqueue(db, 'tell', { subject_id }, { key: `tell ${subject_id}` })
+}
+
+async function putSubject(db: Transaction, repo: { id: number }, subject: Subject, said: Notice['said']): Promise<number> {
+  const { type } = subject
+  const put = (column: Sql, value: number | string, target: Sql, title: string | null = null) =>
+    db.first<{ id: number }>(sql`
+    insert into subjects as s (repo_id, type, ${column}, title, latest_type, latest_id)
+    values (${repo.id}, ${type}, ${value}, ${title}, ${said?.type ?? null}, ${said?.id ?? null}::bigint)
+    on conflict (${target}) where ${column} is not null do update
+      set latest_type = coalesce(excluded.latest_type, s.latest_type), latest_id = coalesce(excluded.latest_id, s.latest_id)
+    returning id`)
+  const own = (column: Sql, value: number) => put(column, value, column)
+  const row = await (type === 'Commit'
+    ? put(sql`commit_id`, subject.commit_id, sql`repo_id, commit_id`, subject.title)
+    : type === 'Release'
+      ? own(sql`release_id`, subject.release_id)
+      : type === 'RepositoryInvitation'
+        ? own(sql`invitation_id`, subject.invitation_id)
+        : own(sql`issue_id`, subject.issue_id))
+  if (!row) throw new Error(`no ${type} to tell of`)
+  return row.id
+}
+
+/** Why an act makes somebody take part who did it: also when it concerns themselves, as when they assign themselves. */
+function joiningReasons({ act, people = [] }: Notice, actor: { id: number }): Reason[] {
+  const { joins, concerns }: Rule = rules[act]
+  return [joins, people.includes(actor.id) ? concerns : undefined].filter((reason) => reason !== undefined)
+}
+
+/** Who takes part for several reasons does so for the strongest. What somebody does ends their silence; being an author does not. */
+async function join(db: Transaction, subject_id: number, user_id: number, ...joined: Reason[]) {
+  const [strongest] = reasons.filter((reason) => joined.includes(reason))
+  if (!strongest) return
+  await db.query(sql`
+    insert into thread_subscriptions as s (subject_id, user_id, state, reason, created_at)
+    values (${subject_id}, ${user_id}, 'subscribed', ${strongest}, ${db.now})
+    on conflict (subject_id, user_id) do update set reason = least(s.reason, excluded.reason),
+      state = case when ${joined.includes('comment')} then 'subscribed' else s.state end`)
+}
