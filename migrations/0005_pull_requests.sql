@@ -18,7 +18,12 @@ create table pulls (
   -- What a trial merge found, and for which two commits; null until one was made.
   mergeable_state text check (mergeable_state in ('clean', 'dirty', 'nothing', 'unknown')),
   mergeable_head text,
-  mergeable_base text
+  mergeable_base text,
+  -- How much it is, as last counted.
+  commits integer not null default 0,
+  additions integer not null default 0,
+  deletions integer not null default 0,
+  changed_files integer not null default 0
 );
 create index pulls_repo on pulls (repo_id);
 create index pulls_head on pulls (head_repo_id, head_ref);

@@ -52,6 +52,8 @@ create table thread_subscriptions (
   state text not null check (state in ('subscribed', 'muted', 'ignored')),
   reason notification_reason not null,
   created_at timestamptz not null,
+  -- The last notice that was there when they came to take part: what was before that is not told them for it, however late it is told.
+  after_notice bigint not null default 0,
   primary key (subject_id, user_id)
 );
 create index thread_subscriptions_user on thread_subscriptions (user_id);
@@ -65,42 +67,48 @@ create table threads (
   subject_id bigint not null,
   reason notification_reason not null,
   unread boolean not null default true,
+  -- Put away by its reader, until something new happens.
   done boolean not null default false,
   updated_at timestamptz not null,
   last_read_at timestamptz,
   -- The transaction that changed it last, see log_position: what somebody had seen when they marked it is told by this, not by time.
   position bigint not null,
-  -- The notices that it tells of, oldest first, and why it told of each.
+  -- The last notices that it tells of, oldest first, and why it told of each.
   notice_ids bigint[] not null,
   reasons notification_reason[] not null
 );
 create unique index threads_subject on threads (subject_id, user_id);
-create index threads_unread on threads (user_id, updated_at, id) where unread and not done;
+create index threads_unread on threads (user_id, updated_at, id) where unread;
 create index threads_inbox on threads (user_id, updated_at, id) where not done;
 create index threads_done on threads (user_id, updated_at, id) where done;
 create index threads_participating on threads (user_id, updated_at, id) where reason <> 'subscribed' and not done;
 create index threads_repo on threads (user_id, repo_id, updated_at, id);
-create index threads_changed on threads (user_id, position);
+create index threads_changed on threads (user_id, position, id);
 create index threads_updated on threads using brin (updated_at) with (pages_per_range = 16);
 
+-- Threads of what is gone are shown to nobody, and deleted by a job: there may be millions.
 create function forget_threads() returns trigger language plpgsql as $$
 begin
-  if tg_table_name = 'subjects' then delete from threads where subject_id in (select id from gone);
-  else delete from threads where user_id in (select id from gone);
+  if exists (select from gone) then
+    perform graphile_worker.add_job('forget_threads', json_build_object(tg_argv[0], (select json_agg(id) from gone)));
   end if;
   return null;
 end
 $$;
 create trigger forget_threads_of_subject after delete on subjects referencing old table as gone
-  for each statement execute function forget_threads();
+  for each statement execute function forget_threads('subject_ids');
 create trigger forget_threads_of_account after delete on accounts referencing old table as gone
-  for each statement execute function forget_threads();
+  for each statement execute function forget_threads('user_ids');
 
--- The lists that people ask for again and again: what each was when it was last read, and since when it is so.
-create table notification_views (
-  user_id bigint not null references accounts on delete cascade,
-  view text not null,
-  digest bytea not null,
-  changed_at timestamptz not null,
-  primary key (user_id, view)
+-- Whether what stands at a position of the log was there to be seen in a snapshot. What came with a dump was there before any.
+create function log_seen(place bigint, snapshot pg_snapshot, base bigint) returns boolean language sql immutable as $$
+  select pg_visible_in_snapshot(greatest(place - base, 3)::text::xid8, snapshot)
+$$;
+
+-- Answers that clients ask for again and again: which it was when it was last given, and since when it is so.
+create table dated_answers (
+  key text primary key,
+  etag text not null,
+  changed_at timestamptz not null
 );
+create index dated_answers_changed on dated_answers (changed_at);

@@ -17,6 +17,8 @@ export interface Variant {
     public_delay: number
     /** Whether a push tells of its commits. */
     lists_commits: boolean
+    /** Whether pull requests are shown whole, and what merges one is told as closing it. */
+    whole_pulls: boolean
   }
 }
 
@@ -34,6 +36,7 @@ export const selfHosted: Variant = {
     days: 90,
     public_delay: 300,
     lists_commits: true,
+    whole_pulls: true,
   },
 }
 
@@ -48,6 +51,7 @@ export const versioned: Variant = {
     days: 30,
     public_delay: 30,
     lists_commits: false,
+    whole_pulls: false,
   },
 }
 

@@ -45,6 +45,12 @@ export type Act =
   | { type: 'IssuesEvent'; payload: { action: 'opened' | 'closed' | 'reopened'; issue_id: number } }
   | { type: 'IssuesEvent'; payload: { action: 'assigned' | 'unassigned'; issue_id: number; assignee_id: number } }
   | { type: 'IssuesEvent'; payload: { action: 'labeled' | 'unlabeled'; issue_id: number; label_id: number } }
+  | { type: 'PullRequestEvent'; payload: { action: 'opened' | 'closed' | 'reopened'; pull_id: number; merged?: true } }
+  | { type: 'PullRequestEvent'; payload: { action: 'assigned' | 'unassigned'; pull_id: number; assignee_id: number } }
+  | { type: 'PullRequestEvent'; payload: { action: 'labeled' | 'unlabeled'; pull_id: number; label_id: number } }
   | { type: 'IssueCommentEvent'; payload: { action: 'created'; issue_id: number; comment_id: number } }
+  | { type: 'PullRequestReviewEvent'; payload: { action: 'created'; pull_id: number; review_id: number } }
+  | { type: 'PullRequestReviewCommentEvent'; payload: { action: 'created'; pull_id: number; review_comment_id: number } }
+  | { type: 'CommitCommentEvent'; payload: { action: 'created'; commit_comment_id: number } }
 
 export type EventType = Act['type']

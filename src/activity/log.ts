@@ -1,10 +1,10 @@
-import { type Queryable, sql, type Transaction } from '#platform/database.ts'
+import { json, type Queryable, sql, type Transaction } from '#platform/database.ts'
 import type { Act } from './events.ts'
 
 /** The one door into the log: appends what a person did in a repository, in the transaction of the act itself. */
 export async function record(db: Transaction, actor: { id: number }, repo: { id: number }, ...acts: Act[]) {
   if (!acts.length) return
-  await db.query(sql`select record_events(${db.now}, ${actor.id}, ${repo.id}, ${JSON.stringify(acts)}::jsonb)`)
+  await db.query(sql`select record_events(${db.now}, ${actor.id}, ${repo.id}, ${json(acts)}::jsonb)`)
 }
 
 /** Drops the months that ended before `kept_since`. */
@@ -31,7 +31,9 @@ const batch = 5000
  * anything is recorded: positions then go on above all that are there.
  */
 export async function alignLog(db: Queryable) {
+  const log = await db.first<{ restored: boolean }>(sql`select max(position) >= log_position() as restored from events`)
+  if (!log?.restored) return
   await db.query(sql`
     update log_base set base = base + gap
-    from (select max(position) + 1 - log_position() as gap from events) restored where gap > 0`)
+    from (select greatest((select max(position) from events), (select max(position) from threads)) + 1 - log_position() as gap) restored`)
 }

@@ -1,4 +1,4 @@
-import { type Sql, sql, type Transaction } from '#platform/database.ts'
+import { json, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { enqueue } from '#platform/queue.ts'
 
 /** Why somebody is told of something, the strongest first. */
@@ -24,7 +24,7 @@ export type Subject =
   /** Of a commit the database knows nothing: the first line of its message, and whose it is when that is somebody here. */
   | { type: 'Commit'; commit_id: string; title: string; author_id: number | null }
 
-interface Rule {
+export interface Rule {
   /** Whether those hear of it who watch the repository or take part, or only those whom it concerns and who are mentioned. */
   audience: 'everyone' | 'concerned'
   /** Whoever does it takes part from then on, for this reason. */
@@ -34,7 +34,7 @@ interface Rule {
 }
 
 export const rules = {
-  opened: { audience: 'everyone', joins: 'author' },
+  opened: { audience: 'everyone', joins: 'author', concerns: 'assign' },
   commented: { audience: 'everyone', joins: 'comment' },
   reviewed: { audience: 'everyone', joins: 'comment' },
   closed: { audience: 'everyone', joins: 'state_change' },
@@ -76,18 +76,23 @@ export async function notify(
   ...notices: Notice[]
 ) {
   if (!notices.length) return
-  const subject_id = await putSubject(db, repo, subject, notices.findLast(({ said }) => said)?.said)
-  await join(db, subject_id, actor.id, ...notices.flatMap((notice) => joiningReasons(notice, actor)))
-  if (subject.type === 'Commit' && subject.author_id) await join(db, subject_id, subject.author_id, 'author')
-  const rows = notices.map(({ act, body, body_before, people = [], teams = [], said }) => ({
+  // What is changed is not the newest for that.
+  const newest = notices.findLast(({ act, said }) => said && act !== 'edited')
+  const subject_id = await putSubject(db, repo, subject, newest?.said)
+  const rows = together(notices).map(({ act, body, body_before, people = [], teams = [], said }) => ({
     ...{ act, body, body_before, people, teams },
     ...{ said_type: said?.type, said_id: said?.id },
   }))
-  await db.query(sql`
+  const noted = await db.rows<{ id: number }>(sql`
     insert into notices (subject_id, actor_id, act, people, teams, body, body_before, said_type, said_id, created_at)
     select ${subject_id}, ${actor.id}, act, people, teams, body, body_before, said_type, said_id, ${db.now}
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
-      as listed (act text, people bigint[], teams bigint[], body text, body_before text, said_type text, said_id bigint)`)
+    from jsonb_to_recordset(${json(rows)}::jsonb)
+      as listed (act text, people bigint[], teams bigint[], body text, body_before text, said_type text, said_id bigint)
+    returning id`)
+  const last = Math.max(...noted.map(({ id }) => id))
+  await join(db, subject_id, actor.id, last, ...notices.flatMap((notice) => joiningReasons(notice, actor)))
+  // Whoever wrote a commit is told of this very notice.
+  if (subject.type === 'Commit' && subject.author_id) await join(db, subject_id, subject.author_id, 0, 'author')
   await enqueue(db, 'tell', { subject_id }, { key: `tell ${subject_id}` })
 }
 
@@ -98,7 +103,8 @@ async function putSubject(db: Transaction, repo: { id: number }, subject: Subjec
     insert into subjects as s (repo_id, type, ${column}, title, latest_type, latest_id)
     values (${repo.id}, ${type}, ${value}, ${title}, ${said?.type ?? null}, ${said?.id ?? null}::bigint)
     on conflict (${target}) where ${column} is not null do update
-      set latest_type = coalesce(excluded.latest_type, s.latest_type), latest_id = coalesce(excluded.latest_id, s.latest_id)
+      set type = excluded.type, latest_type = coalesce(excluded.latest_type, s.latest_type),
+        latest_id = coalesce(excluded.latest_id, s.latest_id)
     returning id`)
   const own = (column: Sql, value: number) => put(column, value, column)
   const row = await (type === 'Commit'
@@ -112,6 +118,13 @@ async function putSubject(db: Transaction, repo: { id: number }, subject: Subjec
   return row.id
 }
 
+/** Who is assigned by the same change that mentions them has two reasons, and is told once, for the stronger. */
+function together(notices: Notice[]): Notice[] {
+  const [edited, assigned] = (['edited', 'assigned'] as const).map((act) => notices.find((notice) => notice.act === act))
+  if (!edited || !assigned) return notices
+  return notices.flatMap((notice) => (notice === edited ? [] : notice === assigned ? { ...edited, ...assigned } : notice))
+}
+
 /** Why an act makes somebody take part who did it: also when it concerns themselves, as when they assign themselves. */
 function joiningReasons({ act, people = [] }: Notice, actor: { id: number }): Reason[] {
   const { joins, concerns }: Rule = rules[act]
@@ -119,12 +132,13 @@ function joiningReasons({ act, people = [] }: Notice, actor: { id: number }): Re
 }
 
 /** Who takes part for several reasons does so for the strongest. What somebody does ends their silence; being an author does not. */
-async function join(db: Transaction, subject_id: number, user_id: number, ...joined: Reason[]) {
+async function join(db: Transaction, subject_id: number, user_id: number, after_notice: number, ...joined: Reason[]) {
   const [strongest] = reasons.filter((reason) => joined.includes(reason))
   if (!strongest) return
   await db.query(sql`
-    insert into thread_subscriptions as s (subject_id, user_id, state, reason, created_at)
-    values (${subject_id}, ${user_id}, 'subscribed', ${strongest}, ${db.now})
+    insert into thread_subscriptions as s (subject_id, user_id, state, reason, created_at, after_notice)
+    values (${subject_id}, ${user_id}, 'subscribed', ${strongest}, ${db.now}, ${after_notice})
     on conflict (subject_id, user_id) do update set reason = least(s.reason, excluded.reason),
-      state = case when ${joined.includes('comment')} then 'subscribed' else s.state end`)
+      state = case when ${joined.includes('comment')} then 'subscribed' else s.state end,
+      after_notice = case s.state when 'subscribed' then s.after_notice else excluded.after_notice end`)
 }

@@ -51,6 +51,16 @@ test('missing, forbidden and wrongly typed keys are 422 and named', async () => 
   assert.match(await says(await ada.post('/user/repos', { name: 'a\0b' })), /null character/)
 })
 
+test('half a character is no text, and becomes the sign for what cannot be shown', async () => {
+  await using forge = await openForge()
+  const ada = await forge.person('ada')
+  await ada.owns('engine')
+  const issue = await expect(201, await ada.post('/repos/ada/engine/issues', '{"title":"a\\ud83d","body":"@ben \\uDC00"}'))
+  assert.deepEqual([issue.title, issue.body], ['a\ufffd', '@ben \ufffd'])
+  const whole = await expect(201, await ada.post('/repos/ada/engine/issues', '{"title":"\\ud83d\\ude00"}'))
+  assert.equal(whole.title, '😀')
+})
+
 test('a semantic fault is 422 with errors that name resource, code and field', async () => {
   await using forge = await openForge()
   const body = await expect(422, await forge.admin.post('/admin/users', { login: 'admin', email: 'a@example.com' }))

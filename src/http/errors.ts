@@ -10,6 +10,7 @@ export const statusOf: Record<Reason, number> = {
   forbidden: 403,
   rate_limited: 403,
   missing: 404,
+  not_allowed: 405,
   conflict: 409,
   gone: 410,
   too_large: 413,

@@ -32,6 +32,10 @@ function named(statement: Sql): pg.QueryConfig {
   return { name, text, values: statement.values }
 }
 
+/** A value for a column of JSON. Half a character, which only JavaScript takes for text, becomes the sign for what cannot be shown. */
+export const json = (value: unknown) =>
+  JSON.stringify(value, (_, inner) => (typeof inner === 'string' ? inner.toWellFormed() : inner))
+
 /** Where a transaction ended; one that was rolled back changed nothing, but others may have waited for its end. */
 export type Ending = 'committed here' | 'committed elsewhere' | 'rolled back'
 type EndListener = (ending: Ending) => void

@@ -5,6 +5,7 @@ export type Reason =
   | 'forbidden'
   | 'rate_limited'
   | 'missing'
+  | 'not_allowed'
   | 'gone'
   | 'malformed'
   | 'conflict'

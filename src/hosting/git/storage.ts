@@ -17,6 +17,8 @@ export interface Command {
   ref: string
   before: string
   after: string
+  /** The pull request that is merged by it. */
+  merges?: number
 }
 
 /** As many names as fit on a command line, whatever their length. */

@@ -1,5 +1,6 @@
 import { NamedLabels, namesOf } from '#hosting/labels/json.ts'
 import { SimpleUser, userJson } from '#hosting/people/json.ts'
+import { checkWritable } from '#hosting/repositories/access.ts'
 import { RepositorySchema, repositoryJson } from '#hosting/repositories/json.ts'
 import { readRepositories } from '#hosting/repositories/repositories.ts'
 import { Nothing } from '#hosting/wire.ts'
@@ -11,7 +12,7 @@ import { isAssignable, listAssignable } from './assignees.ts'
 import { createIssue, setLock, sortIssue, updateIssue } from './changes.ts'
 import { type Issue, listIssues, listOwnIssues, loadIssue } from './issues.ts'
 import { IssueSchema, issueJson } from './json.ts'
-import { checkChangeable, checkEnabled, checkMayTalk } from './rights.ts'
+import { checkEnabled, checkMayTalk, checkMayTalkOfCode } from './rights.ts'
 import { addAssignees, removeAssignees } from './sorting.ts'
 
 const reading = { permission: 'issues:read', viewer: 'optional', optional_scopes: ['repo'] } as const
@@ -107,10 +108,7 @@ export const api = group('Issues', [
   get(
     '/repos/{owner}/{repo}/issues/{issue_number}',
     { ...reading, operation: 'issues/get', summary: 'An issue', answers: { 200: IssueSchema } },
-    async ({ db, repo, params, wire }) => {
-      checkEnabled(repo)
-      return issueJson(await loadIssue(db, repo, params.issue_number), repo, wire)
-    },
+    async ({ db, repo, params, wire }) => issueJson(await loadIssue(db, repo, params.issue_number), repo, wire),
   ),
   patch(
     '/repos/{owner}/{repo}/issues/{issue_number}',
@@ -132,7 +130,7 @@ export const api = group('Issues', [
       answers: { 200: IssueSchema },
     },
     async ({ db, caller, repo, viewer, params, body, wire }) => {
-      await checkMayTalk(db, caller, repo)
+      await checkMayTalkOfCode(db, caller, repo)
       const { title, state, state_reason } = body
       const changes = {
         ...plain(body),
@@ -161,7 +159,7 @@ export const api = group('Issues', [
       answers: { 204: Nothing },
     },
     async ({ db, repo, params, body }) => {
-      checkChangeable(repo)
+      checkWritable(repo)
       await setLock(db, repo, params.issue_number, true, body.lock_reason ?? null)
     },
   ),
@@ -169,7 +167,7 @@ export const api = group('Issues', [
     '/repos/{owner}/{repo}/issues/{issue_number}/lock',
     { ...writing, operation: 'issues/unlock', summary: 'Unlock an issue', access: 'push', answers: { 204: Nothing } },
     async ({ db, repo, params }) => {
-      checkChangeable(repo)
+      checkWritable(repo)
       await setLock(db, repo, params.issue_number, false, null)
     },
   ),
@@ -207,7 +205,7 @@ export const api = group('Issues', [
       answers: { 201: IssueSchema },
     },
     async ({ db, repo, viewer, params, body, wire }) => {
-      checkChangeable(repo)
+      checkWritable(repo)
       const number = params.issue_number
       const add = (held: Issue) => addAssignees(db, repo, held, body.assignees)
       return issueJson(await sortIssue(db, repo, viewer, number, add), repo, wire)
@@ -224,7 +222,7 @@ export const api = group('Issues', [
       answers: { 200: IssueSchema },
     },
     async ({ db, repo, viewer, params, body, wire }) => {
-      checkChangeable(repo)
+      checkWritable(repo)
       const number = params.issue_number
       const remove = (held: Issue) => removeAssignees(db, held, body.assignees)
       return issueJson(await sortIssue(db, repo, viewer, number, remove), repo, wire)

@@ -1,13 +1,17 @@
 import type { Act } from '#activity/events.ts'
 import { record } from '#activity/log.ts'
+import { type Notice, notify } from '#activity/notices.ts'
 import type { Account } from '#hosting/people/people.ts'
+import { reopenPull } from '#hosting/pulls/reopening.ts'
 import { checkAccess } from '#hosting/repositories/access.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
+import { stateAct } from './acts.ts'
 import { holdIssue, type Issue, loadIssue, type StateReason, touchIssue } from './issues.ts'
 import { checkMayEdit, maySort } from './rights.ts'
 import { setAssignees, setLabels } from './sorting.ts'
+import { assignedBy, editOf, noticesOf, subjectOf } from './telling.ts'
 
 export interface NewIssue {
   title: string
@@ -30,15 +34,17 @@ export async function createIssue(db: Transaction, repo: Repository, author: Acc
     update repositories set last_issue_number = last_issue_number + 1 where id = ${repo.id} returning last_issue_number as number`)
   if (!taken) throw missing()
   const milestone_id = milestone == null ? null : await findMilestone(db, repo, milestone)
-  const issue = await db.first<{ id: number }>(sql`
+  const made = await db.first<{ id: number }>(sql`
     insert into issues (repo_id, number, author_id, title, body, milestone_id, created_at, updated_at)
     values (${repo.id}, ${taken.number}, ${author.id}, ${checkTitle(wanted.title)}, ${wanted.body ?? null}, ${milestone_id}, ${db.now}, ${db.now})
     returning id`)
-  if (!issue) throw missing()
-  const opened: Act = { type: 'IssuesEvent', payload: { action: 'opened', issue_id: issue.id } }
+  if (!made) throw missing()
+  const issue = { id: made.id, pull_id: null }
   const assigned = assignees ? await setAssignees(db, repo, issue, assignees) : []
   const labelled = labels ? await setLabels(db, repo, issue, labels) : []
-  await record(db, author, repo, opened, ...assigned, ...labelled)
+  await record(db, author, repo, stateAct(issue, 'opened'), ...assigned, ...labelled)
+  const notice: Notice = { act: 'opened', body: wanted.body ?? null, people: assignedBy(assigned) }
+  await notify(db, author, repo, subjectOf(issue), notice)
   return loadIssue(db, repo, taken.number)
 }
 
@@ -59,9 +65,8 @@ export async function updateIssue(
   const next = nextState(held, changes)
   const moved = next.state !== held.state
   const closed = next.state === 'closed'
-  const moves: Act[] = moved
-    ? [{ type: 'IssuesEvent', payload: { action: closed ? 'closed' : 'reopened', issue_id: held.id } }]
-    : []
+  if (moved && !closed && held.pull_id !== null) await reopenPull(db, held.pull_id)
+  const moves = moved ? [stateAct(held, closed ? 'closed' : 'reopened')] : []
   await db.query(sql`
     update issues set title = ${checkTitle(title)}, body = ${body}, state = ${next.state}, state_reason = ${next.state_reason},
       milestone_id = ${milestone_id}, updated_at = greatest(updated_at, ${db.now}),
@@ -71,6 +76,8 @@ export async function updateIssue(
   const assigned = assignees ? await setAssignees(db, repo, held, assignees) : []
   const labelled = labels ? await setLabels(db, repo, held, labels) : []
   await record(db, editor, repo, ...moves, ...assigned, ...labelled)
+  const notices: Notice[] = [...(moved ? [{ act: closed ? 'closed' : 'reopened' } as const] : []), ...editOf(body, held.body)]
+  await notify(db, editor, repo, subjectOf(held), ...notices, ...noticesOf(assigned))
   return loadIssue(db, repo, number)
 }
 
@@ -81,6 +88,7 @@ function checkMayChange(repo: Repository, editor: Account, { author }: Issue, { 
 }
 
 function nextState(held: Issue, { state = held.state, state_reason }: IssueChanges): Pick<Issue, 'state' | 'state_reason'> {
+  if (held.pull_id !== null) return { state, state_reason: null }
   if (state === 'open') return { state, state_reason: held.state === 'open' ? held.state_reason : 'reopened' }
   const told = state_reason === 'reopened' ? undefined : state_reason
   return { state, state_reason: told ?? (held.state === 'closed' ? held.state_reason : 'completed') }
@@ -99,6 +107,7 @@ export async function sortIssue(
   if (!acts.length) return held
   await touchIssue(db, held)
   await record(db, editor, repo, ...acts)
+  await notify(db, editor, repo, subjectOf(held), ...noticesOf(acts))
   return loadIssue(db, repo, number)
 }
 
@@ -117,7 +126,7 @@ async function findMilestone(db: Queryable, repo: Repository, number: number): P
   return found.id
 }
 
-function checkTitle(title: string) {
-  if (title.trim() === '') throw invalid({ resource: 'Issue', code: 'missing_field', field: 'title' })
+export function checkTitle(title: string, resource = 'Issue') {
+  if (title.trim() === '') throw invalid({ resource, code: 'missing_field', field: 'title' })
   return title.trim()
 }

@@ -6,6 +6,7 @@ import type { Repository } from '#hosting/repositories/repositories.ts'
 import { empty, type Listed, listed, type Queryable, type Slice, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
 import { associationOf, person, personOf } from './authors.ts'
+import { checkEnabled } from './rights.ts'
 
 export interface Issue {
   id: number
@@ -28,6 +29,10 @@ export interface Issue {
   updated_at: Date
   closed_at: Date | null
   closed_by: Person | null
+  /** Not null when it is a pull request; the rest is then of that. */
+  pull_id: number | null
+  draft: boolean | null
+  merged_at: Date | null
 }
 
 export type StateReason = 'completed' | 'not_planned' | 'duplicate' | 'reopened'
@@ -37,7 +42,10 @@ const columns = sql`i.*, ${associationOf(sql`i.author_id`, sql`i.repo_id`)} as a
   array(select to_json(l) from (select ${labelColumns} from issue_labels b join labels l on l.id = b.label_id
     where b.issue_id = i.id order by lower(l.name)) l) as labels,
   array(select ${person} from issue_assignees s join accounts a on a.id = s.user_id
-    where s.issue_id = i.id order by s.assigned_at, a.id) as assignees`
+    where s.issue_id = i.id order by s.assigned_at, a.id) as assignees,
+  p.id as pull_id, p.draft, p.merged_at`
+
+const issues = sql`issues i left join pulls p on p.issue_id = i.id`
 
 /** Milestones are shared by many issues of a page, and read once. */
 async function withMilestones(db: Queryable, issues: Issue[]): Promise<Issue[]> {
@@ -48,18 +56,22 @@ async function withMilestones(db: Queryable, issues: Issue[]): Promise<Issue[]> 
 
 /** Issues by id, whoever asks: for what shows them in passing. */
 export async function loadIssues(db: Queryable, ids: number[]): Promise<Issue[]> {
-  return withMilestones(db, await db.rows<Issue>(sql`select ${columns} from issues i where i.id = any(${ids})`))
+  return withMilestones(db, await db.rows<Issue>(sql`select ${columns} from ${issues} where i.id = any(${ids})`))
 }
 
-export async function loadIssue(db: Queryable, repo: { id: number }, number: number): Promise<Issue> {
-  const found = await db.rows<Issue>(sql`select ${columns} from issues i where i.repo_id = ${repo.id} and i.number = ${number}`)
+/** With issues off, pull requests are still there. */
+export async function loadIssue(db: Queryable, repo: Place, number: number): Promise<Issue> {
+  const found = await db.rows<Issue>(sql`select ${columns} from ${issues} where i.repo_id = ${repo.id} and i.number = ${number}`)
   const [issue] = await withMilestones(db, found)
+  if (!issue?.pull_id) checkEnabled(repo)
   if (!issue) throw missing()
   return issue
 }
 
+type Place = Pick<Repository, 'id' | 'has_issues'>
+
 /** The issue as it is now, and stays until the transaction ends: changes made at the same moment take turns. */
-export async function holdIssue(db: Transaction, repo: { id: number }, number: number): Promise<Issue> {
+export async function holdIssue(db: Transaction, repo: Place, number: number): Promise<Issue> {
   await db.query(sql`select from issues where repo_id = ${repo.id} and number = ${number} for no key update`)
   return loadIssue(db, repo, number)
 }
@@ -84,13 +96,16 @@ export interface RepositoryIssueFilter extends IssueFilter {
   /** A login, `none`, or `*` for anyone; a milestone likewise by its number. */
   assignee: string
   milestone: string
+  /** Both, unless one is named. */
+  only?: 'issues' | 'pulls'
 }
 
 export function listIssues(db: Queryable, repo: Repository, filter: RepositoryIssueFilter, slice: Slice): Promise<Listed<Issue>> {
-  const { creator, assignee, milestone } = filter
+  const { creator, assignee, milestone, only } = filter
+  const kind = only ? { issues: sql`and p.id is null`, pulls: sql`and p.id is not null` }[only] : empty
   const by = creator === '' ? empty : sql`and i.author_id = (${accountOf(creator)})`
-  const source = sql`issues i where i.repo_id = ${repo.id} ${by} ${assignedTo(assignee)} ${inMilestone(repo, milestone)}
-    ${inState(filter)} ${labelled(filter, sql`l.repo_id = ${repo.id}`)}`
+  const source = sql`${issues} where i.repo_id = ${repo.id} ${by} ${assignedTo(assignee)} ${inMilestone(repo, milestone)}
+    ${kind} ${inState(filter)} ${labelled(filter, sql`l.repo_id = ${repo.id}`)}`
   return readPage(db, source, filter, sql`i.number`, slice)
 }
 
@@ -105,7 +120,8 @@ export function listOwnIssues(
   const written = sql`select w.id from issues w where w.author_id = ${sight.viewer_id}`
   const which = { assigned, created: written, all: sql`${assigned} union ${written}` }[filter]
   const seen = sight.sees_private ? sql`(not r.private or ${reaches(sight)})` : sql`not r.private`
-  const source = sql`issues i join repositories r on r.id = i.repo_id where i.id in (${which}) and r.has_issues and ${seen}
+  const source = sql`${issues} join repositories r on r.id = i.repo_id
+    where i.id in (${which}) and (r.has_issues or p.id is not null) and ${seen}
     ${inState(rest)} ${labelled(rest, sql`b.issue_id in (${which})`)}`
   return readPage(db, source, rest, sql`i.id`, slice)
 }

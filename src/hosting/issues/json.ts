@@ -47,6 +47,10 @@ const fields = {
   author_association: Type.String(),
   body: NullableString,
   performed_via_github_app: Type.Null(),
+  draft: Type.Optional(Type.Boolean()),
+  pull_request: Type.Optional(
+    Type.Object({ url: Address, html_url: Address, diff_url: Address, patch_url: Address, merged_at: NullableTimestamp }),
+  ),
 }
 
 export const IssueSchema = Type.Object(fields, { title: 'Issue' })
@@ -55,6 +59,7 @@ export function issueJson(issue: Issue, repo: { owner_login: string; name: strin
   const full_name = `${repo.owner_login}/${repo.name}`
   const repository_url = `${wire.api}/repos/${full_name}`
   const url = `${repository_url}/issues/${issue.number}`
+  const html_url = `${wire.web}/${full_name}/${issue.pull_id === null ? 'issues' : 'pull'}/${issue.number}`
   const assignees = issue.assignees.map((user) => userJson(user, wire))
   return {
     url,
@@ -63,7 +68,7 @@ export function issueJson(issue: Issue, repo: { owner_login: string; name: strin
     comments_url: `${url}/comments`,
     events_url: `${url}/events`,
     timeline_url: `${url}/timeline`,
-    html_url: `${wire.web}/${full_name}/issues/${issue.number}`,
+    html_url,
     id: issue.id,
     node_id: nodeId('Issue', issue.id),
     number: issue.number,
@@ -85,5 +90,15 @@ export function issueJson(issue: Issue, repo: { owner_login: string; name: strin
     author_association: issue.author_association,
     body: issue.body,
     performed_via_github_app: null,
+    ...(issue.pull_id !== null && {
+      draft: issue.draft ?? false,
+      pull_request: {
+        url: `${repository_url}/pulls/${issue.number}`,
+        html_url,
+        diff_url: `${html_url}.diff`,
+        patch_url: `${html_url}.patch`,
+        merged_at: issue.merged_at && timestamp(issue.merged_at),
+      },
+    }),
   }
 }

@@ -4,7 +4,7 @@ import type { Repository } from '#hosting/repositories/repositories.ts'
 import { type Queryable, sql } from '#platform/database.ts'
 import { forbidden, Refusal } from '#platform/errors.ts'
 
-export function checkEnabled({ has_issues }: Repository) {
+export function checkEnabled({ has_issues }: Pick<Repository, 'has_issues'>) {
   if (!has_issues) throw new Refusal('gone', 'Issues are disabled for this repo')
 }
 
@@ -13,12 +13,17 @@ export function checkChangeable(repo: Repository) {
   checkWritable(repo)
 }
 
+export async function checkMayTalk(db: Queryable, sight: Sight, repo: Repository) {
+  checkEnabled(repo)
+  await checkMayTalkOfCode(db, sight, repo)
+}
+
 /**
- * Whoever sees a repository may talk there; but a fine-grained token only where it was made for, and a public repository is seen by all
- * of them.
+ * Whoever sees a repository may talk there, of its code also when it has no issues; but a fine-grained token only where it was made for,
+ * and a public repository is seen by all of them.
  */
-export async function checkMayTalk(db: Queryable, { token_id = null }: Sight, repo: Repository) {
-  checkChangeable(repo)
+export async function checkMayTalkOfCode(db: Queryable, { token_id = null }: Sight, repo: Repository) {
+  checkWritable(repo)
   if (token_id === null) return
   const { rowCount } = await db.query(
     sql`select from repositories r where r.id = ${repo.id} and token_reaches(${token_id}::bigint, r)`,

@@ -3,11 +3,12 @@ import { findLabelIds } from '#hosting/labels/labels.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { sql, type Transaction } from '#platform/database.ts'
 import { invalid, Refusal } from '#platform/errors.ts'
+import { assigneeAct, labelAct, type Subject } from './acts.ts'
 import { findAssignable } from './assignees.ts'
 import { mayPush } from './rights.ts'
 
 /** Who an issue is assigned to, and how it is labelled. Each verb is given an issue that is held, and tells what really changed. */
-type Held = { id: number }
+type Held = Subject
 
 export async function addLabels(db: Transaction, repo: Repository, issue: Held, names: string[]): Promise<Act[]> {
   return putLabels(db, issue, await findLabelIds(db, repo, names, mayPush(repo)))
@@ -40,8 +41,8 @@ async function putLabels(db: Transaction, issue: Held, ids: number[]): Promise<A
   return labelActs('labeled', issue, added)
 }
 
-const labelActs = (action: 'labeled' | 'unlabeled', { id: issue_id }: Held, rows: { label_id: number }[]) =>
-  rows.map(({ label_id }): Act => ({ type: 'IssuesEvent', payload: { action, issue_id, label_id } }))
+const labelActs = (action: 'labeled' | 'unlabeled', issue: Held, rows: { label_id: number }[]) =>
+  rows.map(({ label_id }) => labelAct(issue, action, label_id))
 
 /** Whoever cannot be assigned is passed over. */
 export async function addAssignees(db: Transaction, repo: Repository, issue: Held, logins: string[]): Promise<Act[]> {
@@ -88,8 +89,8 @@ async function putAssignees(db: Transaction, issue: Held, ids: number[]): Promis
   return assigneeActs('assigned', issue, added)
 }
 
-const assigneeActs = (action: 'assigned' | 'unassigned', { id: issue_id }: Held, rows: { user_id: number }[]) =>
-  rows.map(({ user_id: assignee_id }): Act => ({ type: 'IssuesEvent', payload: { action, issue_id, assignee_id } }))
+const assigneeActs = (action: 'assigned' | 'unassigned', issue: Held, rows: { user_id: number }[]) =>
+  rows.map(({ user_id }) => assigneeAct(issue, action, user_id))
 
 const tooMany = (field: string, most: number) =>
   invalid({ resource: 'Issue', code: 'custom', field, message: `an issue has ${most} ${field} at most` })

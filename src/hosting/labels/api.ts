@@ -1,6 +1,5 @@
 import { sortIssue } from '#hosting/issues/changes.ts'
 import { type Issue, loadIssue } from '#hosting/issues/issues.ts'
-import { checkChangeable, checkEnabled } from '#hosting/issues/rights.ts'
 import { addLabels, removeLabel, setLabels } from '#hosting/issues/sorting.ts'
 import { checkWritable } from '#hosting/repositories/access.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
@@ -83,7 +82,6 @@ export const api = group('Labels', [
     '/repos/{owner}/{repo}/issues/{issue_number}/labels',
     { ...reading, operation: 'issues/list-labels-on-issue', summary: 'Labels of an issue', list: true, answers: { 200: Labels } },
     async ({ db, repo, params, page, wire }) => {
-      checkEnabled(repo)
       const issue = await loadIssue(db, repo, params.issue_number)
       // An issue has a hundred at most, and they came with it.
       const rows = labelsOf(issue, repo, wire)
@@ -101,7 +99,7 @@ export const api = group('Labels', [
       answers: { 200: Labels },
     },
     async ({ db, repo, viewer, params, body, wire }) => {
-      checkChangeable(repo)
+      checkWritable(repo)
       const add = (held: Issue) => addLabels(db, repo, held, namesOf(body.labels))
       return labelsOf(await sortIssue(db, repo, viewer, params.issue_number, add), repo, wire)
     },
@@ -117,7 +115,7 @@ export const api = group('Labels', [
       answers: { 200: Labels },
     },
     async ({ db, repo, viewer, params, body, wire }) => {
-      checkChangeable(repo)
+      checkWritable(repo)
       const set = (held: Issue) => setLabels(db, repo, held, namesOf(body.labels ?? []))
       return labelsOf(await sortIssue(db, repo, viewer, params.issue_number, set), repo, wire)
     },
@@ -132,7 +130,7 @@ export const api = group('Labels', [
       answers: { 204: Nothing },
     },
     async ({ db, repo, viewer, params }) => {
-      checkChangeable(repo)
+      checkWritable(repo)
       await sortIssue(db, repo, viewer, params.issue_number, (held) => setLabels(db, repo, held, []))
     },
   ),
@@ -146,7 +144,7 @@ export const api = group('Labels', [
       answers: { 200: Labels },
     },
     async ({ db, repo, viewer, params, wire }) => {
-      checkChangeable(repo)
+      checkWritable(repo)
       const remove = (held: Issue) => removeLabel(db, repo, held, params.name)
       return labelsOf(await sortIssue(db, repo, viewer, params.issue_number, remove), repo, wire)
     },

@@ -2,6 +2,8 @@ import type { Act } from '#activity/events.ts'
 import { record } from '#activity/log.ts'
 import { noObject } from '#hosting/git/objects.ts'
 import type { Storage } from '#hosting/git/storage.ts'
+import { holdMerged, markMerged } from '#hosting/pulls/merged.ts'
+import { enqueueFollowers } from '#hosting/pulls/queue.ts'
 import { type Database, sql, type Transaction } from '#platform/database.ts'
 import { enqueue } from '#platform/queue.ts'
 import { describeMove } from './commits.ts'
@@ -50,6 +52,7 @@ export interface Settlement {
 
 /** Writes it all, unless what it follows from has changed since it was read. Settlements of one repository take turns. */
 export async function recordMoves(db: Transaction, repo_id: number, settlement: Settlement): Promise<boolean> {
+  await holdMerged(db, settlement.moves)
   const repo = await db.first<{ default_branch: string; description: string | null }>(sql`
     select default_branch, description from repositories where id = ${repo_id} for no key update`)
   if (!repo) return true
@@ -66,6 +69,8 @@ export async function recordMoves(db: Transaction, repo_id: number, settlement: 
   for (const group of byPush(moves)) {
     await record(db, { id: group[0].push.pusher_id }, { id: repo_id }, ...group.flatMap((move) => actsOf(move, facts)))
   }
+  await markMerged(db, moves)
+  await enqueueFollowers(db, repo_id, moves)
   if (default_branch !== repo.default_branch) await enqueue(db, 'point_head', { repo_id })
   await enqueue(db, 'maintain_repository', { repo_id }, { key: `maintain ${repo_id}`, minutes: 5 })
   return true

@@ -26,14 +26,19 @@ export async function loadCommit(storage: Storage, repo: Repository, name: strin
 }
 
 /** The accounts that a commit's addresses are of: their own, or the one that reaches nobody, see authorOf. */
-export async function findAuthors(db: Queryable, { author, committer }: CommitObject): Promise<Authors> {
-  const addresses = [author.email, committer.email].map((email) => email.replaceAll('\0', '').toLowerCase())
+export async function findAuthors(db: Queryable, commit: CommitObject): Promise<Authors> {
+  const [authors = { author: undefined, committer: undefined }] = await findAllAuthors(db, [commit])
+  return authors
+}
+
+/** The same of many, in their order. */
+export async function findAllAuthors(db: Queryable, commits: CommitObject[]): Promise<Authors[]> {
+  const emails = commits.flatMap(({ author, committer }) => [author.email, committer.email])
+  const addresses = emails.map((email) => email.replaceAll('\0', '').toLowerCase())
   const ids = addresses.map((address) => Number(/^(\d{1,15})\+[^@]*@users\.noreply\.localhost$/.exec(address)?.[1] ?? 0))
   const people = await db.rows<Person & { address: string | null }>(sql`
     select ${personColumns}, lower(a.email) as address from accounts a
-    where a.type = 'User' and (lower(a.email) = any(${addresses}) or a.id = any(${ids}))`)
-  const [first, second] = addresses.map((address, index) =>
-    people.find((person) => person.id === ids[index] || person.address === address),
-  )
-  return { author: first, committer: second }
+    where a.type = 'User' and (lower(a.email) = any(${[...new Set(addresses)]}) or a.id = any(${[...new Set(ids)]}))`)
+  const found = addresses.map((address, index) => people.find((person) => person.id === ids[index] || person.address === address))
+  return commits.map((_, index) => ({ author: found[2 * index], committer: found[2 * index + 1] }))
 }

@@ -18,13 +18,16 @@ const team = {
   permission: Type.String(),
   members_url: Type.String(),
   repositories_url: Type.String(),
+  type: Type.String(),
   parent: Type.Null(),
 }
 
 export const TeamSchema = Type.Object(team, { title: 'Team' })
 
+export type ShownTeam = Pick<Team, 'id' | 'org_login' | 'name' | 'slug' | 'description' | 'privacy'>
+
 /** `access` is what the team may do in a repository, where it is shown beside one. */
-export function teamJson(row: Team, { api, web }: Wire, access = 1): Static<typeof TeamSchema> {
+export function teamJson(row: ShownTeam, { api, web }: Wire, access = 1): Static<typeof TeamSchema> {
   const url = `${api}/orgs/${row.org_login}/teams/${row.slug}`
   return {
     id: row.id,
@@ -39,6 +42,7 @@ export function teamJson(row: Team, { api, web }: Wire, access = 1): Static<type
     permission: nameOf(access),
     members_url: `${url}/members{/member}`,
     repositories_url: `${url}/repos`,
+    type: 'organization',
     parent: null,
   }
 }

@@ -78,20 +78,48 @@ function tell(event: TimelineEvent, mentioned: Mentioned, web: string): Told {
       return { words: ['published release ', page, ' in ', repo], link: page.href, more: paragraph(release.name) }
     }
     case 'IssuesEvent':
-      return tellIssue(event.payload, mentioned, repo, web)
+      return tellIssue(event.payload, 'issue', issueAt(mentioned, event.payload.issue_id, repo), mentioned, repo, web)
+    case 'PullRequestEvent':
+      return tellIssue(event.payload, 'pull request', pullAt(mentioned, event.payload.pull_id, repo), mentioned, repo, web)
     case 'IssueCommentEvent': {
       const { issue_id, comment_id } = event.payload
       const issue = issueAt(mentioned, issue_id, repo)
       const link = `${issue.href}#issuecomment-${comment_id}`
       const said = mentioned.comments.get(comment_id)?.body.slice(0, 1000) ?? null
       return {
-        words: ['commented on issue ', { ...issue, href: link }, ' in ', repo],
+        words: [`commented on ${issue.kind} `, { ...issue, href: link }, ' in ', repo],
         link,
         more: xml`${paragraph(issue.title)}${paragraph(said)}`,
       }
     }
+    case 'PullRequestReviewEvent': {
+      const pull = pullAt(mentioned, event.payload.pull_id, repo)
+      const { state = '', body = '' } = mentioned.reviews.get(event.payload.review_id) ?? {}
+      const link = `${pull.href}#pullrequestreview-${event.payload.review_id}`
+      const words = [`${verdicts[state] ?? 'reviewed'} pull request `, { ...pull, href: link }, ' in ', repo]
+      return { words, link, more: xml`${paragraph(pull.title)}${paragraph(body.slice(0, 1000))}` }
+    }
+    case 'PullRequestReviewCommentEvent': {
+      const pull = pullAt(mentioned, event.payload.pull_id, repo)
+      const comment = mentioned.review_comments.get(event.payload.review_comment_id)
+      const link = `${pull.href}#discussion_r${event.payload.review_comment_id}`
+      return {
+        words: [`commented on ${comment?.path ?? 'a file'} in pull request `, { ...pull, href: link }, ' in ', repo],
+        link,
+        more: xml`${paragraph(pull.title)}${paragraph(comment?.body.slice(0, 1000) ?? null)}`,
+      }
+    }
+    case 'CommitCommentEvent': {
+      const comment = mentioned.commit_comments.get(event.payload.commit_comment_id)
+      if (!comment) return { words: ['commented on a commit in ', repo], link: repo.href }
+      const link = `${repo.href}/commit/${comment.commit_id}#commitcomment-${comment.id}`
+      const commit = { name: comment.commit_id.slice(0, 7), href: link }
+      return { words: ['commented on commit ', commit, ' in ', repo], link, more: paragraph(comment.body.slice(0, 1000)) }
+    }
   }
 }
+
+const verdicts: Record<string, string> = { APPROVED: 'approved', CHANGES_REQUESTED: 'asked for changes to' }
 
 function repositoryAt(web: string, owner: string, name: string): Thing {
   return { name: `${owner}/${name}`, href: `${web}/${owner}/${name}` }
@@ -119,35 +147,44 @@ function tellPush({ ref, before, head, size, commits }: (TimelineEvent & { type:
   }
 }
 
+/** Pull requests are opened, assigned, labelled and closed as issues are. */
 function tellIssue(
-  payload: (TimelineEvent & { type: 'IssuesEvent' })['payload'],
+  payload: (TimelineEvent & { type: 'IssuesEvent' | 'PullRequestEvent' })['payload'],
+  kind: string,
+  issue: Thing & { title: string | null },
   mentioned: Mentioned,
   repo: Thing,
   web: string,
 ): Told {
-  const issue = issueAt(mentioned, payload.issue_id, repo)
   const told = { link: issue.href, more: paragraph(issue.title) }
   switch (payload.action) {
     case 'assigned':
-      return { ...told, words: ['assigned ', personAt(mentioned, payload.assignee_id, web), ' to issue ', issue, ' in ', repo] }
+      return { ...told, words: ['assigned ', personAt(mentioned, payload.assignee_id, web), ` to ${kind} `, issue, ' in ', repo] }
     case 'unassigned':
-      return { ...told, words: ['took ', personAt(mentioned, payload.assignee_id, web), ' off issue ', issue, ' in ', repo] }
+      return { ...told, words: ['took ', personAt(mentioned, payload.assignee_id, web), ` off ${kind} `, issue, ' in ', repo] }
     case 'labeled':
     case 'unlabeled': {
       const { name } = mentioned.labels.get(payload.label_id) ?? {}
       const label = name === undefined ? 'a label' : `the label ${name}`
-      const words = payload.action === 'labeled' ? `added ${label} to issue ` : `removed ${label} from issue `
+      const words = payload.action === 'labeled' ? `added ${label} to ${kind} ` : `removed ${label} from ${kind} `
       return { ...told, words: [words, issue, ' in ', repo] }
     }
     default:
-      return { ...told, words: [`${payload.action} issue `, issue, ' in ', repo] }
+      return { ...told, words: [`${'merged' in payload ? 'merged' : payload.action} ${kind} `, issue, ' in ', repo] }
   }
 }
 
-function issueAt(mentioned: Mentioned, issue_id: number, repo: Thing): Thing & { title: string | null } {
+function issueAt(mentioned: Mentioned, issue_id: number, repo: Thing) {
   const issue = mentioned.issues.get(issue_id)
-  if (!issue) return { name: 'that is gone', href: repo.href, title: null }
-  return { name: `#${issue.number}`, href: `${repo.href}/issues/${issue.number}`, title: issue.title }
+  if (!issue) return { kind: 'issue', name: 'that is gone', href: repo.href, title: null }
+  const [kind, folder] = issue.pull_id === null ? ['issue', 'issues'] : ['pull request', 'pull']
+  return { kind, name: `#${issue.number}`, href: `${repo.href}/${folder}/${issue.number}`, title: issue.title }
+}
+
+function pullAt(mentioned: Mentioned, pull_id: number, repo: Thing) {
+  const pull = mentioned.pulls.get(pull_id)
+  if (!pull) return { name: 'that is gone', href: repo.href, title: null }
+  return { name: `#${pull.number}`, href: `${repo.href}/pull/${pull.number}`, title: pull.title }
 }
 
 function treeOf(repo: Thing, ref: string) {

@@ -18,7 +18,7 @@ const declared = {
   query: { after: text() },
   list: (variant: Variant) => variant.events.page,
   polled: true,
-  followed: true,
+  followed: 'by id',
   answers: { 200: Type.Array(EventSchema) },
 } as const
 

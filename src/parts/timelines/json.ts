@@ -1,9 +1,13 @@
+import { commitCommentJson } from '#hosting/commit-comments/json.ts'
 import { commentJson } from '#hosting/issues/comments/json.ts'
 import { issueJson } from '#hosting/issues/json.ts'
 import { labelJson } from '#hosting/labels/json.ts'
 import { userJson } from '#hosting/people/json.ts'
+import { fullPullJson, minimalPullJson } from '#hosting/pulls/json.ts'
 import { releaseJson } from '#hosting/releases/json.ts'
 import { repositoryJson } from '#hosting/repositories/json.ts'
+import { toldCommentJson } from '#hosting/reviews/comments/json.ts'
+import { toldReviewJson } from '#hosting/reviews/json.ts'
 import { Address, Timestamp, timestamp, type Wire } from '#hosting/wire.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import type { Variant } from '#variants.ts'
@@ -122,6 +126,19 @@ function payloadJson(event: TimelineEvent, { wire, variant, mentioned }: Pen): o
         ...(label && { label: labelJson(label, repo, wire) }),
       }
     }
+    case 'PullRequestEvent': {
+      const { action, pull_id } = event.payload
+      const merged = 'merged' in event.payload && event.payload.merged && !variant.events.whole_pulls
+      const assignee = 'assignee_id' in event.payload && mentioned.people.get(event.payload.assignee_id)
+      const label = 'label_id' in event.payload && mentioned.labels.get(event.payload.label_id)
+      return {
+        action: merged ? 'merged' : action,
+        number: mentioned.pulls.get(pull_id)?.number,
+        pull_request: pullRequest(event, pull_id, { wire, variant, mentioned }),
+        ...(assignee && { assignee: userJson(assignee, wire) }),
+        ...(label && { label: labelJson(label, repo, wire) }),
+      }
+    }
     case 'IssueCommentEvent': {
       const { action, issue_id, comment_id } = event.payload
       const issue = mentioned.issues.get(issue_id)
@@ -132,10 +149,38 @@ function payloadJson(event: TimelineEvent, { wire, variant, mentioned }: Pen): o
         comment: comment && commentJson(comment, repo, wire),
       }
     }
+    case 'PullRequestReviewEvent': {
+      const { action, pull_id, review_id } = event.payload
+      const review = mentioned.reviews.get(review_id)
+      return {
+        action,
+        review: review && toldReviewJson(review, repo, wire),
+        pull_request: pullRequest(event, pull_id, { wire, variant, mentioned }),
+      }
+    }
+    case 'PullRequestReviewCommentEvent': {
+      const { action, pull_id, review_comment_id } = event.payload
+      const comment = mentioned.review_comments.get(review_comment_id)
+      return {
+        action,
+        comment: comment && toldCommentJson(comment, repo, wire),
+        pull_request: pullRequest(event, pull_id, { wire, variant, mentioned }),
+      }
+    }
+    case 'CommitCommentEvent': {
+      const comment = mentioned.commit_comments.get(event.payload.commit_comment_id)
+      return { action: event.payload.action, comment: comment && commitCommentJson(comment, repo, wire) }
+    }
     case 'WatchEvent':
     case 'PublicEvent':
       return event.payload
   }
+}
+
+function pullRequest({ repo_id }: TimelineEvent, pull_id: number, { wire, variant, mentioned }: Pen) {
+  const [pull, repo] = [mentioned.pulls.get(pull_id), mentioned.repositories.get(repo_id)]
+  if (!pull || !repo) return undefined
+  return variant.events.whole_pulls ? fullPullJson(pull, repo, wire) : minimalPullJson(pull, repo, wire)
 }
 
 /** A repository is made with its first branch in mind. */

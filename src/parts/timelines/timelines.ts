@@ -83,7 +83,8 @@ export function shown({ sight, since, until }: View): Sql {
   const own = sight?.sees_private ? sight : null
   return sql`e.created_at > ${since} ${until ? sql`and e.created_at <= ${until}` : empty} and a.suspended_at is null
     and ${own ? sql`(e.public and not r.private or ${reaches(own)})` : sql`e.public and not r.private`}
-    and (e.type not in ('ForkEvent', 'MemberEvent', 'ReleaseEvent', 'IssueCommentEvent')
+    and (e.type not in ('ForkEvent', 'MemberEvent', 'ReleaseEvent', 'IssueCommentEvent', 'PullRequestReviewEvent',
+        'PullRequestReviewCommentEvent', 'CommitCommentEvent')
       or mention_shown(e.type, e.payload, ${own?.viewer_id ?? null}, ${own?.token_id ?? null}))`
 }
 

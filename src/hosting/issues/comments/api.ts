@@ -1,5 +1,5 @@
 import { loadIssue } from '#hosting/issues/issues.ts'
-import { checkEnabled, checkMayTalk } from '#hosting/issues/rights.ts'
+import { checkEnabled, checkMayTalkOfCode } from '#hosting/issues/rights.ts'
 import { Nothing } from '#hosting/wire.ts'
 import { created, del, get, group, paged, patch, post } from '#http/endpoint.ts'
 import { choice, text } from '#http/input.ts'
@@ -24,7 +24,6 @@ export const api = group('Issue comments', [
       answers: { 200: Type.Array(CommentSchema) },
     },
     async ({ db, repo, params, query, page, wire }) => {
-      checkEnabled(repo)
       const issue = await loadIssue(db, repo, params.issue_number)
       return paged(await listComments(db, issue, query.since, page), (row) => commentJson(row, repo, wire))
     },
@@ -39,7 +38,7 @@ export const api = group('Issue comments', [
       answers: { 201: CommentSchema },
     },
     async ({ db, caller, repo, viewer, params, body, wire }) => {
-      await checkMayTalk(db, caller, repo)
+      await checkMayTalkOfCode(db, caller, repo)
       const comment = await createComment(db, repo, viewer, params.issue_number, body.body)
       return created(commentJson(comment, repo, wire))
     },
@@ -67,10 +66,7 @@ export const api = group('Issue comments', [
       summary: 'A comment of an issue',
       answers: { 200: CommentSchema },
     },
-    async ({ db, repo, params, wire }) => {
-      checkEnabled(repo)
-      return commentJson(await loadComment(db, repo, params.comment_id), repo, wire)
-    },
+    async ({ db, repo, params, wire }) => commentJson(await loadComment(db, repo, params.comment_id), repo, wire),
   ),
   patch(
     '/repos/{owner}/{repo}/issues/comments/{comment_id}',
@@ -82,7 +78,7 @@ export const api = group('Issue comments', [
       answers: { 200: CommentSchema },
     },
     async ({ db, caller, repo, viewer, params, body, wire }) => {
-      await checkMayTalk(db, caller, repo)
+      await checkMayTalkOfCode(db, caller, repo)
       return commentJson(await updateComment(db, repo, viewer, params.comment_id, body.body), repo, wire)
     },
   ),
@@ -95,7 +91,7 @@ export const api = group('Issue comments', [
       answers: { 204: Nothing },
     },
     async ({ db, caller, repo, viewer, params }) => {
-      await checkMayTalk(db, caller, repo)
+      await checkMayTalkOfCode(db, caller, repo)
       await deleteComment(db, repo, viewer, params.comment_id)
     },
   ),

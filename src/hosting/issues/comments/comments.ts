@@ -1,7 +1,9 @@
 import { record } from '#activity/log.ts'
+import { notify } from '#activity/notices.ts'
 import { associationOf, personOf } from '#hosting/issues/authors.ts'
 import { holdIssue, readMoment, touchIssue } from '#hosting/issues/issues.ts'
-import { checkMayEdit, mayPush } from '#hosting/issues/rights.ts'
+import { checkEnabled, checkMayEdit, mayPush } from '#hosting/issues/rights.ts'
+import { editOf, subjectOf } from '#hosting/issues/telling.ts'
 import type { Account, Person } from '#hosting/people/people.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { empty, type Listed, listed, type Queryable, type Slice, type Sql, sql, type Transaction } from '#platform/database.ts'
@@ -11,6 +13,8 @@ export interface Comment {
   id: number
   issue_id: number
   issue_number: number
+  /** Of the pull request that it is about, where it is one. */
+  pull_id: number | null
   author: Person | null
   author_association: string
   body: string
@@ -18,9 +22,9 @@ export interface Comment {
   updated_at: Date
 }
 
-const columns = sql`c.*, i.number as issue_number, ${personOf(sql`c.author_id`)} as author,
+const columns = sql`c.*, i.number as issue_number, p.id as pull_id, ${personOf(sql`c.author_id`)} as author,
   ${associationOf(sql`c.author_id`, sql`c.repo_id`)} as author_association`
-const source = sql`comments c join issues i on i.id = c.issue_id`
+const source = sql`comments c join issues i on i.id = c.issue_id left join pulls p on p.issue_id = i.id`
 
 /** Comments by id, whoever asks: for what shows them in passing. */
 export function loadComments(db: Queryable, ids: number[]): Promise<Comment[]> {
@@ -58,6 +62,7 @@ function changedSince(since: string): Sql {
 
 export async function loadComment(db: Queryable, repo: Repository, id: number): Promise<Comment> {
   const found = await db.first<Comment>(sql`select ${columns} from ${source} where c.repo_id = ${repo.id} and c.id = ${id}`)
+  if (!found?.pull_id) checkEnabled(repo)
   if (!found) throw missing()
   return found
 }
@@ -78,6 +83,7 @@ export async function createComment(
   await touchIssue(db, issue)
   const payload = { action: 'created', issue_id: issue.id, comment_id: made.id } as const
   await record(db, author, repo, { type: 'IssueCommentEvent', payload })
+  await notify(db, author, repo, subjectOf(issue), { act: 'commented', body, said: { type: 'IssueComment', id: made.id } })
   return loadComment(db, repo, made.id)
 }
 
@@ -88,10 +94,14 @@ export async function updateComment(
   id: number,
   body: string,
 ): Promise<Comment> {
-  checkMayEdit(repo, editor, (await loadComment(db, repo, id)).author)
+  const { author, issue_id, pull_id } = await loadComment(db, repo, id)
+  checkMayEdit(repo, editor, author)
+  const held = await db.first<{ body: string }>(sql`select body from comments where id = ${id} for no key update`)
+  if (!held) throw missing()
   await db.query(
     sql`update comments set body = ${checkBody(body)}, updated_at = greatest(updated_at, ${db.now}) where id = ${id}`,
   )
+  await notify(db, editor, repo, subjectOf({ id: issue_id, pull_id }), ...editOf(body, held.body))
   return loadComment(db, repo, id)
 }
 

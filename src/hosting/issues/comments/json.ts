@@ -28,9 +28,10 @@ export function commentJson(
 ): Static<typeof CommentSchema> {
   const full_name = `${repo.owner_login}/${repo.name}`
   const issues = `${wire.api}/repos/${full_name}/issues`
+  const page = comment.pull_id === null ? 'issues' : 'pull'
   return {
     url: `${issues}/comments/${comment.id}`,
-    html_url: `${wire.web}/${full_name}/issues/${comment.issue_number}#issuecomment-${comment.id}`,
+    html_url: `${wire.web}/${full_name}/${page}/${comment.issue_number}#issuecomment-${comment.id}`,
     issue_url: `${issues}/${comment.issue_number}`,
     id: comment.id,
     node_id: nodeId('IssueComment', comment.id),

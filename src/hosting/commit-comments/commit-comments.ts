@@ -1,0 +1,145 @@
+import { record } from '#activity/log.ts'
+import { notify, type Subject } from '#activity/notices.ts'
+import { type CommitObject, readCommit, resolveCommit } from '#hosting/git/objects.ts'
+import type { Storage } from '#hosting/git/storage.ts'
+import { associationOf, personOf } from '#hosting/issues/authors.ts'
+import { checkMayEdit } from '#hosting/issues/rights.ts'
+import type { Account, Person } from '#hosting/people/people.ts'
+import { findAuthors, loadCommit } from '#hosting/refs/commits.ts'
+import type { Repository } from '#hosting/repositories/repositories.ts'
+import { type Database, type Listed, listed, type Queryable, type Slice, sql, type Transaction } from '#platform/database.ts'
+import { invalid, missing } from '#platform/errors.ts'
+
+export interface CommitComment {
+  id: number
+  commit_id: string
+  author: Person | null
+  author_association: string
+  body: string
+  path: string | null
+  position: number | null
+  line: number | null
+  created_at: Date
+  updated_at: Date
+}
+
+const columns = sql`c.*, ${personOf(sql`c.author_id`)} as author,
+  ${associationOf(sql`c.author_id`, sql`c.repo_id`)} as author_association`
+
+/** Comments by id, whoever asks: for what shows them in passing. */
+export function loadCommitComments(db: Queryable, ids: number[]): Promise<CommitComment[]> {
+  return db.rows(sql`select ${columns} from commit_comments c where c.id = any(${ids})`)
+}
+
+/** Those of one commit, or of all; oldest first. */
+export function listCommitComments(
+  db: Queryable,
+  repo: Repository,
+  slice: Slice,
+  commit_id?: string,
+): Promise<Listed<CommitComment>> {
+  const of = commit_id === undefined ? sql`` : sql`and c.commit_id = ${commit_id}`
+  return listed(db, { columns, source: sql`commit_comments c where c.repo_id = ${repo.id} ${of}`, order: sql`c.id` }, slice)
+}
+
+export async function loadCommitComment(db: Queryable, repo: Repository, id: number): Promise<CommitComment> {
+  const found = await db.first<CommitComment>(
+    sql`select ${columns} from commit_comments c where c.repo_id = ${repo.id} and c.id = ${id}`,
+  )
+  if (!found) throw missing()
+  return found
+}
+
+export interface NewCommitComment {
+  body: string
+  path?: string | null
+  position?: number | null
+  line?: number | null
+}
+
+export async function createCommitComment(
+  db: Database,
+  storage: Storage,
+  repo: Repository,
+  author: Account,
+  name: string,
+  { path = null, position = null, line = null, ...wanted }: NewCommitComment,
+): Promise<CommitComment> {
+  const body = checkBody(wanted.body)
+  if (path === null && (position ?? line) !== null) throw fault('missing_field', 'path')
+  const subject = await tellOf(db, await loadCommit(storage, repo, name))
+  return db.transaction(async (transaction) => {
+    const made = await transaction.first<{ id: number }>(sql`
+      insert into commit_comments (repo_id, commit_id, author_id, body, path, position, line, created_at, updated_at)
+      values (${repo.id}, ${subject.commit_id}, ${author.id}, ${body}, ${path}, ${position}, ${line}, ${transaction.now}, ${transaction.now})
+      returning id`)
+    if (!made) throw missing()
+    await record(transaction, author, repo, {
+      type: 'CommitCommentEvent',
+      payload: { action: 'created', commit_comment_id: made.id },
+    })
+    await notify(transaction, author, repo, subject, { act: 'commented', body, said: { type: 'CommitComment', id: made.id } })
+    return loadCommitComment(transaction, repo, made.id)
+  })
+}
+
+export async function updateCommitComment(
+  db: Database,
+  storage: Storage,
+  repo: Repository,
+  editor: Account,
+  id: number,
+  wanted: string,
+): Promise<CommitComment> {
+  const { commit_id, author } = await loadCommitComment(db, repo, id)
+  checkMayEdit(repo, editor, author)
+  const body = checkBody(wanted)
+  // Commits that no branch leads to any more are forgotten by git in time; what was said of them is not.
+  const there = await resolveCommit(storage, repo.id, commit_id)
+  const gone: Subject = { type: 'Commit', commit_id, title: commit_id.slice(0, 7), author_id: null }
+  const subject = there ? await tellOf(db, await readCommit(storage, repo.id, there)) : gone
+  return db.transaction(async (transaction) => {
+    const before = await transaction.first<{ body: string }>(
+      sql`select body from commit_comments where id = ${id} for no key update`,
+    )
+    if (!before) throw missing()
+    await transaction.query(
+      sql`update commit_comments set body = ${body}, updated_at = greatest(updated_at, ${transaction.now}) where id = ${id}`,
+    )
+    if (before.body !== body) {
+      const said = { type: 'CommitComment', id } as const
+      await notify(transaction, editor, repo, subject, { act: 'edited', body, body_before: before.body, said })
+    }
+    return loadCommitComment(transaction, repo, id)
+  })
+}
+
+export async function deleteCommitComment(db: Transaction, repo: Repository, editor: Account, id: number) {
+  checkMayEdit(repo, editor, (await loadCommitComment(db, repo, id)).author)
+  const { rowCount } = await db.query(sql`delete from commit_comments where id = ${id}`)
+  if (!rowCount) throw missing()
+}
+
+const longestTitle = 256
+
+/** Messages hold anything, also what the database's text cannot. */
+async function tellOf(db: Queryable, commit: CommitObject): Promise<Subject & { type: 'Commit' }> {
+  const [line = ''] = commit.message
+    .replaceAll('\0', '')
+    .trimStart()
+    .split(/[\r\n]/, 1)
+  const { author } = await findAuthors(db, commit)
+  return {
+    type: 'Commit',
+    commit_id: commit.sha,
+    title: line.slice(0, longestTitle).toWellFormed(),
+    author_id: author?.id ?? null,
+  }
+}
+
+function checkBody(body: string) {
+  if (body.trim() === '') throw fault('missing_field', 'body')
+  return body
+}
+
+const fault = (code: 'missing_field' | 'invalid', field: string) => invalid({ resource: 'CommitComment', code, field })

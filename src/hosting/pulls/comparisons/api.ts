@@ -1,0 +1,46 @@
+import { compare } from '#hosting/git/comparing.ts'
+import { readCommit } from '#hosting/git/objects.ts'
+import type { Repository } from '#hosting/repositories/repositories.ts'
+import { Answer, get, group } from '#http/endpoint.ts'
+import { missing, Refusal } from '#platform/errors.ts'
+import { writeCommits } from './commits.ts'
+import { ComparisonSchema, comparisonJson } from './json.ts'
+
+export const api = group('Comparisons', [
+  get(
+    '/repos/{owner}/{repo}/compare/{basehead+}',
+    {
+      permission: 'contents:read',
+      viewer: 'optional',
+      optional_scopes: ['repo'],
+      operation: 'repos/compare-commits-with-basehead',
+      summary: 'What one commit has and another has not: `base...head`, by branches, tags or their own names',
+      list: true,
+      answers: { 200: ComparisonSchema },
+    },
+    async ({ db, storage, repo, params, page, wire }) => {
+      const asked = readEnds(repo, params.basehead)
+      const comparison = await compare(storage, repo.id, asked.base, asked.head)
+      const { merge_base } = comparison
+      if (!merge_base) throw new Refusal('missing', `No common ancestor between ${asked.base} and ${asked.head}.`)
+      const ends = [await readCommit(storage, repo.id, comparison.base), await readCommit(storage, repo.id, merge_base)]
+      const listed = comparison.commits.slice(page.offset, page.offset + page.limit)
+      const [base, common, ...shown] = await writeCommits(db, [...ends, ...listed], repo, wire)
+      if (!base || !common) throw missing()
+      const body = comparisonJson(comparison, asked, { base, merge_base: common, shown }, repo, wire)
+      return new Answer(body, { total: comparison.commits.length })
+    },
+  ),
+])
+
+/** Either may be named with the owner before it; those of forks are not compared. */
+function readEnds({ owner_login }: Repository, basehead: string) {
+  const names = basehead.split('...').map((name) => {
+    const [, owner, rest = name] = /^([^:]*):(.*)$/s.exec(name) ?? []
+    if (owner !== undefined && owner.toLowerCase() !== owner_login.toLowerCase()) throw missing()
+    return rest
+  })
+  const [base, head, ...more] = names
+  if (!base || !head || more.length) throw missing()
+  return { base, head }
+}

@@ -1,0 +1,14 @@
+import type { CommitObject } from '#hosting/git/objects.ts'
+import { findAllAuthors } from '#hosting/refs/commits.ts'
+import { commitJson } from '#hosting/refs/json.ts'
+import type { Repository } from '#hosting/repositories/repositories.ts'
+import type { Wire } from '#hosting/wire.ts'
+import type { Queryable } from '#platform/database.ts'
+
+/** Commits as a repository shows them, with those they are by. */
+export async function writeCommits(db: Queryable, commits: CommitObject[], repo: Repository, wire: Wire) {
+  const authors = await findAllAuthors(db, commits)
+  return commits.map((commit, index) =>
+    commitJson(commit, authors[index] ?? { author: undefined, committer: undefined }, repo, wire),
+  )
+}

@@ -1,0 +1,96 @@
+import type { ChangedFile, Comparison } from '#hosting/git/comparing.ts'
+import { Commit, encodePath } from '#hosting/refs/json.ts'
+import type { Repository } from '#hosting/repositories/repositories.ts'
+import { Address, type Wire } from '#hosting/wire.ts'
+import { type Static, Type } from '#platform/schema.ts'
+
+export const FileSchema = Type.Object(
+  {
+    sha: Type.String(),
+    filename: Type.String(),
+    status: Type.String(),
+    additions: Type.Integer(),
+    deletions: Type.Integer(),
+    changes: Type.Integer(),
+    blob_url: Address,
+    raw_url: Address,
+    contents_url: Address,
+    patch: Type.Optional(Type.String()),
+    previous_filename: Type.Optional(Type.String()),
+  },
+  { title: 'DiffEntry' },
+)
+
+/** A file that is removed is still to be seen where it was. */
+export function fileJson(
+  file: ChangedFile,
+  { base, head }: { base: string; head: string },
+  repo: Repository,
+  wire: Wire,
+): Static<typeof FileSchema> {
+  const full_name = `${repo.owner_login}/${repo.name}`
+  const [at, path] = [file.status === 'removed' ? base : head, encodePath(file.filename)]
+  return {
+    sha: file.sha,
+    filename: file.filename,
+    status: file.status,
+    additions: file.additions,
+    deletions: file.deletions,
+    changes: file.changes,
+    blob_url: `${wire.web}/${full_name}/blob/${at}/${path}`,
+    raw_url: `${wire.web}/${full_name}/raw/${at}/${path}`,
+    contents_url: `${wire.api}/repos/${full_name}/contents/${path}?ref=${at}`,
+    ...(file.patch !== undefined && { patch: file.patch }),
+    ...(file.previous_filename !== undefined && { previous_filename: file.previous_filename }),
+  }
+}
+
+export const ComparisonSchema = Type.Object(
+  {
+    url: Address,
+    html_url: Address,
+    permalink_url: Address,
+    diff_url: Address,
+    patch_url: Address,
+    base_commit: Commit,
+    merge_base_commit: Commit,
+    status: Type.String(),
+    ahead_by: Type.Integer(),
+    behind_by: Type.Integer(),
+    total_commits: Type.Integer(),
+    commits: Type.Array(Commit),
+    files: Type.Array(FileSchema),
+  },
+  { title: 'CommitComparison' },
+)
+
+type Written = Static<typeof Commit>
+
+/** `asked` is what was to be compared, as it was named. */
+export function comparisonJson(
+  comparison: Comparison,
+  asked: { base: string; head: string },
+  commits: { base: Written; merge_base: Written; shown: Written[] },
+  repo: Repository,
+  wire: Wire,
+): Static<typeof ComparisonSchema> {
+  const full_name = `${repo.owner_login}/${repo.name}`
+  const names = `${encodePath(asked.base)}...${encodePath(asked.head)}`
+  const html_url = `${wire.web}/${full_name}/compare/${names}`
+  const exact = [comparison.base, comparison.head].map((sha) => `${repo.owner_login}:${sha.slice(0, 12)}`)
+  return {
+    url: `${wire.api}/repos/${full_name}/compare/${names}`,
+    html_url,
+    permalink_url: `${wire.web}/${full_name}/compare/${exact.join('...')}`,
+    diff_url: `${html_url}.diff`,
+    patch_url: `${html_url}.patch`,
+    base_commit: commits.base,
+    merge_base_commit: commits.merge_base,
+    status: comparison.status,
+    ahead_by: comparison.ahead_by,
+    behind_by: comparison.behind_by,
+    total_commits: comparison.total_commits,
+    commits: commits.shown,
+    files: comparison.files.map((file) => fileJson(file, comparison, repo, wire)),
+  }
+}

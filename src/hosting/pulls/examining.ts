@@ -1,0 +1,82 @@
+import { type Comparison, compare } from '#hosting/git/comparing.ts'
+import { isMergeable } from '#hosting/git/merging.ts'
+import { findRef } from '#hosting/git/objects.ts'
+import type { Storage } from '#hosting/git/storage.ts'
+import { type Queryable, sql } from '#platform/database.ts'
+import { Refusal } from '#platform/errors.ts'
+import type { Pull } from './pulls.ts'
+
+export type Counts = Pick<Pull, 'commits' | 'additions' | 'deletions' | 'changed_files'>
+type Found = Counts & Pick<Pull, 'mergeable_state' | 'mergeable_head' | 'mergeable_base'>
+
+export const branchTip = async (storage: Storage, repo_id: number, branch: string) =>
+  (await findRef(storage, repo_id, `refs/heads/${branch}`))?.sha
+
+/** What it is compared with: an open one with what the base is now, any other with what it was then. */
+async function baseOf(storage: Storage, pull: Pull): Promise<string> {
+  const tip = pull.state === 'open' && (await branchTip(storage, pull.repo_id, pull.base_ref))
+  return tip || pull.base_sha
+}
+
+/** What a pull request asks to add. */
+export async function comparePull(storage: Storage, pull: Pull): Promise<Comparison> {
+  return compare(storage, pull.repo_id, await baseOf(storage, pull), pull.head_sha)
+}
+
+export const countsOf = ({ total_commits, additions, deletions, changed_files }: Comparison): Counts => ({
+  commits: total_commits,
+  additions,
+  deletions,
+  changed_files,
+})
+
+/** Those who ask for the same at the same moment wait for one answer. */
+const underway = new Map<string, Promise<Found | undefined>>()
+
+/** Finds out whether it can be merged and how much it is, and keeps that for the two commits it was found for. */
+export async function examine(db: Queryable, storage: Storage, pull: Pull): Promise<Pull> {
+  if (pull.state === 'closed') return pull
+  const base = await baseOf(storage, pull)
+  const known = pull.mergeable_head === pull.head_sha && pull.mergeable_base === base
+  if (known && pull.mergeable_state !== 'unknown') return pull
+  const key = `${pull.id} ${base} ${pull.head_sha}`
+  const looking = underway.get(key) ?? look(db, storage, pull, base).finally(() => underway.delete(key))
+  underway.set(key, looking)
+  return { ...pull, ...(await looking) }
+}
+
+/** What takes too long, or cannot be compared, is not known; asking again may help. */
+async function look(db: Queryable, storage: Storage, pull: Pull, base: string): Promise<Found | undefined> {
+  const { id, repo_id, head_sha } = pull
+  try {
+    const [{ state }, comparison] = await Promise.all([
+      isMergeable(storage, repo_id, base, head_sha),
+      compare(storage, repo_id, base, head_sha),
+    ])
+    // A base that has it all is about to be known as merged: what it was is to stay.
+    const { commits, additions, deletions, changed_files } = state === 'nothing' ? pull : countsOf(comparison)
+    await db.query(sql`
+      update pulls set mergeable_state = ${state}, mergeable_head = ${head_sha}, mergeable_base = ${base}, commits = ${commits},
+        additions = ${additions}, deletions = ${deletions}, changed_files = ${changed_files}
+      where id = ${id} and head_sha = ${head_sha} and merged_at is null`)
+    return {
+      mergeable_state: state,
+      mergeable_head: head_sha,
+      mergeable_base: base,
+      commits,
+      additions,
+      deletions,
+      changed_files,
+    }
+  } catch (error) {
+    if (error instanceof Refusal) return undefined
+    throw error
+  }
+}
+
+export async function writeCounts(db: Queryable, { id }: { id: number }, counts: Counts) {
+  const { commits, additions, deletions, changed_files } = counts
+  await db.query(sql`
+    update pulls set commits = ${commits}, additions = ${additions}, deletions = ${deletions}, changed_files = ${changed_files}
+    where id = ${id}`)
+}

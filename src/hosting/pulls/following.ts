@@ -1,0 +1,130 @@
+import { resolve } from 'node:path'
+import { notify } from '#activity/notices.ts'
+import { runGit, within } from '#hosting/git/bounded.ts'
+import { compare } from '#hosting/git/comparing.ts'
+import { bringObjects } from '#hosting/git/merging.ts'
+import { findRef, holdsAll, noObject, typeOf } from '#hosting/git/objects.ts'
+import type { Storage } from '#hosting/git/storage.ts'
+import { touchIssue } from '#hosting/issues/issues.ts'
+import { type Database, sql } from '#platform/database.ts'
+import { branchTip, countsOf, examine, writeCounts } from './examining.ts'
+import { becomeMerged, closeBaseless } from './merged.ts'
+import { loadPulls, type Pull, readPulls } from './pulls.ts'
+import type { Caught } from './queue.ts'
+
+/** A branch that has moved, and by whom. */
+export interface Followed {
+  repo_id: number
+  branch: string
+  before: string
+  after: string
+  pusher_id: number
+}
+
+/** Does what follows from a branch that moved: those who come from it have new commits, those who go to it may be merged by it. */
+export async function followBranch(db: Database, storage: Storage, moved: Followed) {
+  const { repo_id, branch } = moved
+  const open = sql`pulls p join issues i on i.id = p.issue_id and i.state = 'open'`
+  const coming = await readPulls(db, sql`${open} where p.head_repo_id = ${repo_id} and p.head_ref = ${branch} order by p.id`)
+  for (const pull of coming) await followHead(db, storage, pull, { id: moved.pusher_id })
+  const going = await readPulls(db, sql`${open} where p.repo_id = ${repo_id} and p.base_ref = ${branch} order by p.id`)
+  if (going.length) await followBase(db, storage, going, moved)
+}
+
+/** An open pull request takes up what it was opened with, for nobody to be told of. */
+export async function catchUpPull(db: Database, storage: Storage, { pull_id, before, head_sha }: Caught) {
+  const [pull] = await loadPulls(db, [pull_id])
+  if (pull?.state !== 'open' || pull.head_sha !== before) return
+  await keepHead(storage, pull, head_sha)
+  if (head_sha !== pull.head_sha) await moveHead(db, pull, head_sha, null)
+}
+
+const refOf = ({ number }: Pick<Pull, 'number'>) => `refs/pull/${number}/head`
+
+/**
+ * Takes the commit that the branch has now, however many there were since; a branch that is gone leaves all as it was. Of those who do
+ * this at the same moment, the last one looks again after all others.
+ */
+async function followHead(
+  db: Database,
+  storage: Storage,
+  { id }: Pull,
+  pusher: { id: number } | null,
+): Promise<Pull | undefined> {
+  for (;;) {
+    const [pull] = await loadPulls(db, [id])
+    if (pull?.state !== 'open' || pull.head_repo_id === null) return pull
+    const tip = await branchTip(storage, pull.head_repo_id, pull.head_ref)
+    await keepHead(storage, pull, tip ?? pull.head_sha)
+    if (!tip || tip === pull.head_sha) return pull
+    const moved = await moveHead(db, pull, tip, pusher)
+    if (moved) await examine(db, storage, { ...pull, head_sha: tip })
+    // Where it was merged or closed in the meantime, what it was then must not be cleared away.
+    else await keepHead(storage, pull, pull.head_sha)
+  }
+}
+
+/** False when it is not as it was any more. */
+function moveHead(db: Database, pull: Pull, head_sha: string, pusher: { id: number } | null): Promise<boolean> {
+  return db.transaction(async (transaction) => {
+    const open = sql`select from issues where id = ${pull.issue_id} and state = 'open' for no key update`
+    if (!(await transaction.query(open)).rowCount) return false
+    const { rowCount } = await transaction.query(
+      sql`update pulls set head_sha = ${head_sha} where id = ${pull.id} and head_sha = ${pull.head_sha}`,
+    )
+    if (!rowCount) return false
+    await touchIssue(transaction, { id: pull.issue_id })
+    const subject = { type: 'PullRequest', issue_id: pull.issue_id } as const
+    if (pusher) await notify(transaction, pusher, { id: pull.repo_id }, subject, { act: 'pushed' })
+    return true
+  })
+}
+
+/** The base repository has the commits of its pull requests under a ref of theirs, whatever becomes of the branch. */
+export async function keepHead(storage: Storage, pull: Pick<Pull, 'number' | 'repo_id' | 'head_repo_id'>, sha: string) {
+  const { repo_id, head_repo_id } = pull
+  if ((await findRef(storage, repo_id, refOf(pull)))?.sha === sha) return
+  const has = async (id: number) => storage.has(id) && (await typeOf(storage, id, sha)) === 'commit'
+  const from = head_repo_id !== null && (await has(head_repo_id)) ? head_repo_id : repo_id
+  if (await has(from)) await bringObjects(storage, from, repo_id, sha, refOf(pull))
+}
+
+async function followBase(
+  db: Database,
+  storage: Storage,
+  pulls: Pull[],
+  { repo_id, branch, before, after, pusher_id }: Followed,
+) {
+  const tip = await branchTip(storage, repo_id, branch)
+  const pusher = { id: pusher_id }
+  if (after === noObject) {
+    // One that was made anew since is a base again.
+    if (!tip) for (const pull of pulls) await db.transaction((transaction) => closeBaseless(transaction, pull, pusher))
+    return
+  }
+  const contained = await listContained(storage, repo_id, before, after)
+  for (const found of pulls.filter((each) => contained.get(refOf(each)) === each.head_sha)) {
+    // It may have gone on by the very same push.
+    const pull = await followHead(db, storage, found, pusher)
+    if (pull?.state !== 'open' || !(await holdsAll(storage, repo_id, after, pull.head_sha))) continue
+    const base_sha = before === noObject ? pull.base_sha : before
+    const counts = countsOf(await compare(storage, repo_id, base_sha, pull.head_sha))
+    await db.transaction(async (transaction) => {
+      await becomeMerged(transaction, pull.id, pusher, { base_sha, sha: after })
+      await writeCounts(transaction, pull, counts)
+    })
+  }
+  await db.query(sql`
+    update pulls p set base_sha = ${tip ?? after} from issues i
+    where i.id = p.issue_id and i.state = 'open' and p.repo_id = ${repo_id} and p.base_ref = ${branch} and p.base_sha <> ${tip ?? after}`)
+}
+
+const patience = 60_000
+
+/** Commits of pull requests that are part of a branch from this move on, and were not before. */
+async function listContained(storage: Storage, repo_id: number, before: string, after: string): Promise<Map<string, string>> {
+  const since = before === noObject ? [] : [`--no-merged=${before}`]
+  const args = ['for-each-ref', '--format=%(objectname) %(refname)', `--merged=${after}`, ...since, 'refs/pull/']
+  const { output } = await within(patience, (signal) => runGit(resolve(storage.pathOf(repo_id)), args, { signal }))
+  return new Map([...output.toString().matchAll(/^(\w+) (.+)$/gm)].map(([, sha = '', name = '']) => [name, sha]))
+}

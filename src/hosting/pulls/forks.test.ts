@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { engine } from '#test/conversations.ts'
+import { expect, type Person } from '#test/forge.ts'
+import { openWithTopic } from '#test/pulls.ts'
+
+const first = `${engine}/pulls/1`
+
+/** Somebody's fork, with a branch of one commit of their own. */
+async function fork({ desk, follow }: Awaited<ReturnType<typeof openWithTopic>>, who: Person) {
+  await expect(202, await who.post(`${engine}/forks`))
+  await follow()
+  const work = await desk.clone(who, `${who.login}/engine`)
+  await work.git('checkout', '--quiet', '-b', 'idea')
+  const idea = await work.commit('Idea', { 'idea.txt': 'An idea.\n' })
+  await work.push('idea')
+  return { work, idea }
+}
+
+test('a stranger asks from their fork, pushes on, and is merged', async () => {
+  await using forge = await openWithTopic()
+  const { ada, dan } = forge
+  const { work, idea } = await fork(forge, dan)
+  for (const head of ['idea', 'ben:idea'])
+    await expect(422, await dan.post(`${engine}/pulls`, { title: 'x', head, base: 'main' }))
+  await expect(403, await dan.post(`${engine}/pulls`, { title: 'x', head: 'topic', base: 'main' }))
+  const pull = await forge.propose({ title: 'Idea', head: 'dan:idea' }, dan)
+  assert.partialDeepStrictEqual(pull, {
+    head: { label: 'dan:idea', sha: idea, repo: { full_name: 'dan/engine', fork: true }, user: { login: 'dan' } },
+    base: { label: 'ada:main', repo: { full_name: 'ada/engine' } },
+    author_association: 'NONE',
+    mergeable: true,
+    changed_files: 1,
+  })
+  const sha = await work.commit('Better', { 'idea.txt': 'A better idea.\n' })
+  await work.push('idea')
+  await forge.follow()
+  assert.partialDeepStrictEqual(await ada.read(first), { head: { sha }, commits: 2 })
+  assert.partialDeepStrictEqual(await ada.read(`${first}/files`), [{ filename: 'idea.txt', additions: 1 }])
+  assert.deepEqual(
+    [...(await forge.belfry.storage.refsOf(forge.id)).keys()].filter((name) => /pull/.test(name)),
+    ['refs/pull/1/head'],
+  )
+  await expect(403, await dan.put(`${first}/merge`))
+  await expect(200, await ada.put(`${first}/merge`))
+  await forge.work.git('fetch', '--quiet')
+  assert.equal(await forge.work.git('show', 'origin/main:idea.txt'), 'A better idea.')
+})
+
+test('a pull request outlives the repository that it comes from, and its author', async () => {
+  await using forge = await openWithTopic()
+  const { ada, dan } = forge
+  const { idea } = await fork(forge, dan)
+  await forge.propose({ title: 'Idea', head: 'dan:idea' }, dan)
+  await expect(204, await dan.delete('/repos/dan/engine'))
+  await forge.follow()
+  assert.partialDeepStrictEqual(await ada.read(first), { head: { repo: null, sha: idea, label: 'dan:idea' }, mergeable: true })
+  await expect(422, await ada.put(`${first}/update-branch`))
+  await expect(200, await ada.put(`${first}/merge`, { merge_method: 'squash' }))
+  assert.equal((await ada.read(`${first}/commits`)).length, 1)
+})
+
+test('a private fork is shown to nobody who may not see it', async () => {
+  await using forge = await openWithTopic()
+  const { ada, ben, cy } = forge
+  await expect(200, await ada.patch(engine, { private: true }))
+  const { idea } = await fork(forge, ben)
+  await expect(404, await cy.get('/repos/ben/engine'))
+  await forge.propose({ title: 'Idea', head: 'ben:idea' }, ben)
+  const seen = async (who: Person) => [await who.read(first), ...(await who.read(`${engine}/pulls`))]
+  for (const pull of await seen(ben)) assert.equal(pull.head.repo.full_name, 'ben/engine')
+  for (const pull of await seen(cy)) assert.partialDeepStrictEqual(pull, { head: { repo: null, sha: idea, ref: 'idea' } })
+  const [event] = await cy.read(`${engine}/events`)
+  assert.deepEqual([event.type, event.payload.pull_request.head.repo], ['PullRequestEvent', null])
+  assert.equal((await cy.read(`${first}/files`)).length, 1)
+  await expect(404, await forge.dan.get(first))
+})
+
+test('who may push to the base touches a fork’s branch only where its owner lets them', async () => {
+  await using forge = await openWithTopic()
+  const { ada, ben, dan, work } = forge
+  await fork(forge, dan)
+  // Ben may push to the base, which is enough to ask, and not to give away what is Dan's.
+  const asked = await forge.propose({ title: 'Idea', head: 'dan:idea', maintainer_can_modify: true }, ben)
+  assert.equal(asked.maintainer_can_modify, false)
+  await work.git('checkout', '--quiet', 'main')
+  await work.commit('On', { 'on.txt': 'o\n' })
+  await work.push('main')
+  const update = `${first}/update-branch`
+  await expect(403, await ada.put(update))
+  await expect(403, await ben.patch(first, { maintainer_can_modify: true }))
+  await expect(200, await ben.patch(first, { state: 'closed' }))
+  await forge.propose({ title: 'Idea', head: 'dan:idea', maintainer_can_modify: true }, dan)
+  await expect(202, await ada.put(`${engine}/pulls/2/update-branch`))
+  await forge.follow()
+  const { head, commits } = await ada.read(`${engine}/pulls/2`)
+  assert.equal(commits, 2)
+  assert.equal((await dan.read('/repos/dan/engine/git/ref/heads/idea')).object.sha, head.sha)
+})
+
+test('a repository that is renamed or given away keeps its pull requests', async () => {
+  await using forge = await openWithTopic()
+  const { ada, dan, topic } = forge
+  await fork(forge, dan)
+  await forge.propose()
+  await forge.propose({ title: 'Idea', head: 'dan:idea' }, dan)
+  await expect(200, await dan.patch('/repos/dan/engine', { name: 'motor' }))
+  await expect(200, await ada.patch(engine, { name: 'machine' }))
+  const [idea, notes] = await ada.read('/repos/ada/machine/pulls')
+  assert.equal(idea.head.repo.full_name, 'dan/motor')
+  assert.partialDeepStrictEqual(notes, { head: { sha: topic, repo: { full_name: 'ada/machine' } } })
+  await expect(200, await ada.put('/repos/ada/machine/pulls/2/merge'))
+})

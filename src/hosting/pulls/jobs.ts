@@ -1,0 +1,13 @@
+import type { Storage } from '#hosting/git/storage.ts'
+import type { Database } from '#platform/database.ts'
+import type { Task } from '#platform/queue.ts'
+import { catchUpPull, type Followed, followBranch } from './following.ts'
+import type { Caught } from './queue.ts'
+
+/** What follows for pull requests from branches that move. Each may run twice and changes nothing the second time. */
+export function pullTasks(db: Database, storage: Storage): Record<string, Task> {
+  return {
+    follow_branch: (moved: Followed) => followBranch(db, storage, moved),
+    catch_up_pull: (caught: Caught) => catchUpPull(db, storage, caught),
+  }
+}

@@ -1,0 +1,61 @@
+import { record } from '#activity/log.ts'
+import { notify } from '#activity/notices.ts'
+import type { Move } from '#hosting/pushes/moves.ts'
+import { sql, type Transaction } from '#platform/database.ts'
+
+/** Locked before their repository is, as whoever closes one does. */
+export async function holdMerged(db: Transaction, moves: Move[]) {
+  const ids = moves.flatMap(({ command }) => command?.merges ?? [])
+  if (!ids.length) return
+  await db.query(sql`
+    select from issues where id in (select issue_id from pulls where id = any(${ids})) order by id for no key update`)
+}
+
+/**
+ * A merge is a push that says which pull request it is of. Both are recorded in one transaction: whatever happens to the server in
+ * between, there is no merged branch with an open pull request, nor the other way round.
+ */
+export async function markMerged(db: Transaction, moves: Move[]) {
+  for (const { command, before, after, push } of moves) {
+    if (command?.merges) await becomeMerged(db, command.merges, { id: push.pusher_id }, { base_sha: before, sha: after })
+  }
+}
+
+/** Marks a pull request as merged, once: `sha` is the commit of the base that has it. */
+export async function becomeMerged(
+  db: Transaction,
+  pull_id: number,
+  merger: { id: number },
+  { base_sha, sha }: { base_sha: string; sha: string },
+) {
+  await db.query(sql`select from issues where id = (select issue_id from pulls where id = ${pull_id}) for no key update`)
+  const pull = await db.first<{ issue_id: number; repo_id: number }>(
+    sql`select issue_id, repo_id from pulls where id = ${pull_id} and merged_at is null`,
+  )
+  if (!pull) return
+  await closeIssue(db, pull.issue_id, merger)
+  await db.query(sql`
+    update pulls set merged_at = ${db.now}, merged_by_id = ${merger.id}, merge_commit_sha = ${sha}, base_sha = ${base_sha}
+    where id = ${pull_id}`)
+  const repo = { id: pull.repo_id }
+  await record(db, merger, repo, { type: 'PullRequestEvent', payload: { action: 'closed', pull_id, merged: true } })
+  await notify(db, merger, repo, { type: 'PullRequest', issue_id: pull.issue_id }, { act: 'merged' })
+}
+
+/** Closes a pull request whose base is gone. */
+export async function closeBaseless(db: Transaction, { issue_id }: { issue_id: number }, closer: { id: number }) {
+  await db.query(sql`select from issues where id = ${issue_id} for no key update`)
+  const pull = await db.first<{ id: number; repo_id: number }>(sql`
+    select p.id, p.repo_id from pulls p join issues i on i.id = p.issue_id where p.issue_id = ${issue_id} and i.state = 'open'`)
+  if (!pull) return
+  await closeIssue(db, issue_id, closer)
+  const repo = { id: pull.repo_id }
+  await record(db, closer, repo, { type: 'PullRequestEvent', payload: { action: 'closed', pull_id: pull.id } })
+  await notify(db, closer, repo, { type: 'PullRequest', issue_id }, { act: 'closed' })
+}
+
+async function closeIssue(db: Transaction, id: number, { id: closer_id }: { id: number }) {
+  await db.query(sql`
+    update issues set state = 'closed', closed_at = ${db.now}, closed_by_id = ${closer_id}, updated_at = greatest(updated_at, ${db.now})
+    where id = ${id}`)
+}

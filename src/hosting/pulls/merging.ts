@@ -1,0 +1,90 @@
+import { merge } from '#hosting/git/merging.ts'
+import type { Storage } from '#hosting/git/storage.ts'
+import { type Account, loadAccount } from '#hosting/people/people.ts'
+import { pushRefs } from '#hosting/pushes/pushes.ts'
+import { authorOf } from '#hosting/repositories/contents.ts'
+import type { Repository } from '#hosting/repositories/repositories.ts'
+import type { Database } from '#platform/database.ts'
+import { Refusal } from '#platform/errors.ts'
+import { branchTip, comparePull, examine } from './examining.ts'
+import { loadPull, type Pull } from './pulls.ts'
+
+export type MergeMethod = 'merge' | 'squash' | 'rebase'
+
+export interface MergeRequest {
+  commit_title?: string
+  commit_message?: string
+  /** What the head must be, for whoever does not want to merge what they have not seen. */
+  sha?: string
+  merge_method?: MergeMethod
+}
+
+const notAllowed = (message: string) => new Refusal('not_allowed', message)
+const moved = (which: 'Head' | 'Base') => new Refusal('conflict', `${which} branch was modified. Review and try the merge again.`)
+
+/** Makes the commits, and pushes them onto the very commit they were made for: what somebody pushes in between is not lost. */
+export async function mergePull(
+  db: Database,
+  storage: Storage,
+  repo: Repository,
+  merger: Account,
+  number: number,
+  asked: MergeRequest,
+): Promise<{ sha: string }> {
+  const pull = await loadPull(db, repo, number)
+  const method = asked.merge_method ?? 'merge'
+  checkMergeable(pull, repo, method)
+  if (asked.sha !== undefined && asked.sha !== pull.head_sha) throw moved('Head')
+  const tip = pull.head_repo_id && (await branchTip(storage, pull.head_repo_id, pull.head_ref))
+  // What was just pushed is taken up in a moment.
+  if (tip && tip !== pull.head_sha) throw moved('Head')
+  const base = await branchTip(storage, repo.id, pull.base_ref)
+  if (!base) throw notAllowed('Pull Request is not mergeable')
+  await examine(db, storage, pull)
+  const author = method === 'squash' && pull.author ? await loadAccount(db, pull.author.login) : merger
+  const message = await messageOf(storage, pull, method, asked)
+  const people = { author: authorOf(author), committer: authorOf(merger) }
+  const merged = await merge(storage, repo.id, { base, head: pull.head_sha, method, ...people, at: db.now, message })
+  if (!('sha' in merged)) throw notAllowed('Pull Request is not mergeable')
+  const command = { ref: `refs/heads/${pull.base_ref}`, before: base, after: merged.sha, merges: pull.id }
+  await pushRefs(db, storage, repo, merger, [command]).catch((error) => {
+    throw error instanceof Refusal && error.reason === 'conflict' ? moved('Base') : error
+  })
+  return merged
+}
+
+const forbiddenMethods = {
+  merge: 'Merge commits are not allowed on this repository.',
+  squash: 'Squash merges are not allowed on this repository.',
+  rebase: 'Rebase merges are not allowed on this repository.',
+}
+
+function checkMergeable({ state, draft }: Pull, repo: Repository, method: MergeMethod) {
+  const { allow_merge_commit: merge, allow_squash_merge: squash, allow_rebase_merge: rebase } = repo
+  if (state === 'closed') throw notAllowed('Pull Request is not mergeable')
+  if (draft) throw notAllowed('Pull Request is still a draft')
+  if (!{ merge, squash, rebase }[method]) throw notAllowed(forbiddenMethods[method])
+}
+
+/** In the words that such commits are known by, where nobody asks for others. */
+async function messageOf(storage: Storage, pull: Pull, method: MergeMethod, asked: MergeRequest): Promise<string> {
+  const usual = method === 'squash' ? await squashWords(storage, pull, asked) : mergeWords(pull)
+  const title = asked.commit_title || usual.title
+  const text = asked.commit_message ?? usual.text
+  return text.trim() === '' ? `${title}\n` : `${title}\n\n${text.trimEnd()}\n`
+}
+
+function mergeWords({ number, title, head_owner, head_ref }: Pull) {
+  return { title: `Merge pull request #${number} from ${head_owner?.login ?? 'ghost'}/${head_ref}`, text: title }
+}
+
+async function squashWords(storage: Storage, pull: Pull, { commit_title, commit_message }: MergeRequest) {
+  if (commit_title && commit_message !== undefined) return { title: '', text: '' }
+  const { commits } = await comparePull(storage, pull)
+  const [first] = commits
+  if (commits.length === 1 && first) {
+    const [title = pull.title, ...rest] = first.message.split('\n')
+    return { title: `${title} (#${pull.number})`, text: rest.join('\n').trim() }
+  }
+  return { title: `${pull.title} (#${pull.number})`, text: commits.map(({ message }) => `* ${message.trim()}`).join('\n\n') }
+}

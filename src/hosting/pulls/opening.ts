@@ -1,0 +1,191 @@
+import { randomUUID } from 'node:crypto'
+import { record } from '#activity/log.ts'
+import { notify } from '#activity/notices.ts'
+import { type Comparison, compare } from '#hosting/git/comparing.ts'
+import { bringObjects } from '#hosting/git/merging.ts'
+import { noObject } from '#hosting/git/objects.ts'
+import type { Storage } from '#hosting/git/storage.ts'
+import { checkTitle } from '#hosting/issues/changes.ts'
+import { holdIssue } from '#hosting/issues/issues.ts'
+import { checkMayEdit, mayPush } from '#hosting/issues/rights.ts'
+import type { Account, Sight } from '#hosting/people/people.ts'
+import { settlePushes } from '#hosting/pushes/pushes.ts'
+import { loadRepositoryById, type Repository } from '#hosting/repositories/repositories.ts'
+import { type Database, type Queryable, sql, type Transaction } from '#platform/database.ts'
+import { forbidden, invalid, missing, Refusal } from '#platform/errors.ts'
+import { branchTip, countsOf } from './examining.ts'
+import { keepHead } from './following.ts'
+import { loadPull, type Pull } from './pulls.ts'
+import { enqueueCatchUp } from './queue.ts'
+import { checkAlone } from './reopening.ts'
+
+export interface NewPull {
+  title?: string
+  /** An issue that becomes a pull request. */
+  issue?: number
+  body?: string | null
+  /** A branch, or `owner:branch` of another repository of the network. */
+  head: string
+  head_repo?: string
+  base: string
+  draft?: boolean
+  maintainer_can_modify?: boolean
+}
+
+interface Ends {
+  head: Repository
+  head_ref: string
+  head_sha: string
+  base_ref: string
+  base_sha: string
+}
+
+/** What git has to say comes first; then it is written down, and its commits are kept by their own ref. */
+export async function createPull(
+  db: Database,
+  storage: Storage,
+  sight: Sight,
+  repo: Repository,
+  author: Account,
+  wanted: NewPull,
+): Promise<Pull> {
+  for (let attempts = 1; ; attempts++) {
+    const ends = await findEnds(db, storage, sight, repo, wanted)
+    const { head, head_sha, base_ref } = ends
+    if (!mayPush(head) && !mayPush(repo)) throw forbidden('Must have push access to the head or the base repository.')
+    const comparison = await compareEnds(storage, repo, ends)
+    checkWorthwhile(comparison, base_ref, labelOf(ends, repo))
+    const number = await db.transaction(async (transaction) => {
+      const settled = await holdEnds(transaction, repo, ends)
+      return settled || attempts === most ? writePull(transaction, repo, author, wanted, ends, comparison) : undefined
+    })
+    if (number !== undefined) {
+      await keepHead(storage, { number, repo_id: repo.id, head_repo_id: head.id }, head_sha)
+      return loadPull(db, repo, number, sight)
+    }
+    for (const id of new Set([repo.id, head.id])) await settlePushes(db, storage, id)
+  }
+}
+const most = 4
+
+async function findEnds(db: Queryable, storage: Storage, sight: Sight, repo: Repository, wanted: NewPull): Promise<Ends> {
+  const [, owner = repo.owner_login, head_ref = ''] = /^(?:([^:]*):)?(.*)$/s.exec(wanted.head) ?? []
+  const head = await findHead(db, sight, repo, owner, wanted.head_repo)
+  const head_sha = head && (await branchTip(storage, head.id, head_ref))
+  if (!head || !head_sha) throw invalid({ resource: 'PullRequest', code: 'invalid', field: 'head' })
+  const base_sha = await branchTip(storage, repo.id, wanted.base)
+  if (!base_sha) throw invalid({ resource: 'PullRequest', code: 'invalid', field: 'base' })
+  return { head, head_ref, head_sha, base_ref: wanted.base, base_sha }
+}
+
+/** A repository of the same network that whoever asks may see. */
+async function findHead(db: Queryable, sight: Sight, repo: Repository, owner: string, name: string | undefined) {
+  const same = owner.toLowerCase() === repo.owner_login.toLowerCase()
+  if (same && (name === undefined || name.toLowerCase() === repo.name.toLowerCase())) return repo
+  const found = await db.first<{ id: number }>(sql`
+    select r.id from repositories r join accounts o on o.id = r.owner_id
+    where r.network_id = ${repo.network_id} and lower(o.login) = lower(${owner})
+      and lower(r.name) = coalesce(lower(${name ?? null}), lower(r.name)) order by r.id limit 1`)
+  return found && loadRepositoryById(db, sight, found.id).catch(nothing)
+}
+
+/** For what is not there, or not to be seen. */
+function nothing(error: unknown) {
+  if (error instanceof Refusal) return undefined
+  throw error
+}
+
+/** Commits of a fork are brought here to be looked at, under a name that goes again. */
+async function compareEnds(storage: Storage, repo: Repository, { head, head_sha, base_sha }: Ends): Promise<Comparison> {
+  if (head.id === repo.id) return compare(storage, repo.id, base_sha, head_sha)
+  const ref = `refs/pull/new/${randomUUID()}`
+  await bringObjects(storage, head.id, repo.id, head_sha, ref)
+  try {
+    return await compare(storage, repo.id, base_sha, head_sha)
+  } finally {
+    await storage.moveRefs(repo.id, [{ ref, before: head_sha, after: noObject }])
+  }
+}
+
+const labelOf = ({ head, head_ref }: Ends, repo: Repository) =>
+  head.id === repo.id ? head_ref : `${head.owner_login}:${head_ref}`
+
+export function checkWorthwhile({ merge_base, ahead_by }: Comparison, base: string, head: string) {
+  const refused = (message: string) => invalid({ resource: 'PullRequest', code: 'custom', message })
+  if (!ahead_by) throw refused(`No commits between ${base} and ${head}`)
+  if (!merge_base) throw refused(`The ${head} branch has no history in common with ${base}`)
+}
+
+/**
+ * A push is recorded either before this, and then known to have moved what we looked at; or after it, and then finds the pull request
+ * there. Tells whether both branches are where the log has them.
+ */
+async function holdEnds(
+  db: Transaction,
+  repo: Repository,
+  { head, head_ref, head_sha, base_ref, base_sha }: Ends,
+): Promise<boolean> {
+  await db.query(sql`select from repositories where id = any(${[repo.id, head.id]}) order by id for no key update`)
+  const { rowCount } = await db.query(sql`
+    select from refs b, refs h where b.repo_id = ${repo.id} and b.name = ${`refs/heads/${base_ref}`} and b.sha = ${base_sha}
+      and h.repo_id = ${head.id} and h.name = ${`refs/heads/${head_ref}`} and h.sha = ${head_sha}`)
+  return rowCount === 1
+}
+
+/** Gives its number. */
+async function writePull(
+  db: Transaction,
+  repo: Repository,
+  author: Account,
+  wanted: NewPull,
+  ends: Ends,
+  comparison: Comparison,
+): Promise<number> {
+  const { head, head_ref, head_sha, base_ref, base_sha } = ends
+  await checkAlone(db, { repo_id: repo.id, head_repo_id: head.id, head_ref, base_ref }, head.owner_login)
+  const issue = await (wanted.issue === undefined
+    ? writeIssue(db, repo, author, wanted)
+    : takeIssue(db, repo, author, wanted.issue))
+  const { commits, additions, deletions, changed_files } = countsOf(comparison)
+  const pull = await db.first<{ id: number }>(sql`
+    insert into pulls (issue_id, repo_id, head_repo_id, head_owner_id, head_ref, head_sha, base_ref, base_sha, draft,
+      maintainer_can_modify, commits, additions, deletions, changed_files)
+    values (${issue.id}, ${repo.id}, ${head.id}, ${head.owner_id}, ${head_ref}, ${head_sha}, ${base_ref}, ${base_sha},
+      ${wanted.draft ?? false}, ${(wanted.maintainer_can_modify ?? false) && mayPush(head)}, ${commits}, ${additions}, ${deletions}, ${changed_files})
+    returning id`)
+  if (!pull) throw missing()
+  await record(db, author, repo, { type: 'PullRequestEvent', payload: { action: 'opened', pull_id: pull.id } })
+  await notify(db, author, repo, { type: 'PullRequest', issue_id: issue.id }, { act: 'opened', body: issue.body })
+  await enqueueCatchUp(db, { pull_id: pull.id, before: head_sha, head_sha })
+  return issue.number
+}
+
+interface Written {
+  id: number
+  number: number
+  body: string | null
+}
+
+async function writeIssue(
+  db: Transaction,
+  repo: Repository,
+  author: Account,
+  { title = '', body = null }: NewPull,
+): Promise<Written> {
+  const issue = await db.first<Written>(sql`
+    with taken as (
+      update repositories set last_issue_number = last_issue_number + 1 where id = ${repo.id} returning last_issue_number as number)
+    insert into issues (repo_id, number, author_id, title, body, created_at, updated_at)
+    select ${repo.id}, number, ${author.id}, ${checkTitle(title, 'PullRequest')}, ${body}, ${db.now}, ${db.now} from taken
+    returning id, number, body`)
+  if (!issue) throw missing()
+  return issue
+}
+
+async function takeIssue(db: Transaction, repo: Repository, author: Account, number: number): Promise<Written> {
+  const issue = await holdIssue(db, repo, number).catch(nothing)
+  if (!issue || issue.pull_id !== null || issue.state !== 'open')
+    throw invalid({ resource: 'PullRequest', code: 'invalid', field: 'issue' })
+  checkMayEdit(repo, author, issue.author)
+  return issue
+}

@@ -1,0 +1,89 @@
+import { person, personOf } from '#hosting/issues/authors.ts'
+import { type Issue, loadIssues } from '#hosting/issues/issues.ts'
+import type { Person, Sight } from '#hosting/people/people.ts'
+import { listRepositories, type Repository } from '#hosting/repositories/repositories.ts'
+import type { Team } from '#hosting/teams/teams.ts'
+import { type Queryable, type Sql, sql, type Transaction } from '#platform/database.ts'
+import { missing } from '#platform/errors.ts'
+
+/** A pull request: an issue, and the branch that asks to become part of another. */
+export interface Pull extends Omit<Issue, 'id' | 'pull_id' | 'draft'> {
+  id: number
+  issue_id: number
+  head_repo_id: number | null
+  /** Null when it is gone, or hidden from whoever looks; also when it is the repository itself. */
+  head_repo: Repository | null
+  head_owner: Person | null
+  head_ref: string
+  head_sha: string
+  base_ref: string
+  /** The last commit of the base before this was merged or closed; of an open one, as last looked at. */
+  base_sha: string
+  draft: boolean
+  maintainer_can_modify: boolean
+  merged_by: Person | null
+  merge_commit_sha: string | null
+  mergeable_state: 'clean' | 'dirty' | 'nothing' | 'unknown' | null
+  mergeable_head: string | null
+  mergeable_base: string | null
+  commits: number
+  additions: number
+  deletions: number
+  changed_files: number
+  review_comments_count: number
+  requested_reviewers: Person[]
+  /** Those that whoever looks may know of. */
+  requested_teams: Pick<Team, 'id' | 'org_login' | 'name' | 'slug' | 'description' | 'privacy'>[]
+}
+
+const nobody: Sight = { viewer_id: null, sees_private: false }
+
+const columns = ({ viewer_id }: Sight) => sql`p.*, ${personOf(sql`p.head_owner_id`)} as head_owner,
+  ${personOf(sql`p.merged_by_id`)} as merged_by,
+  (select count(*) from review_comments c left join reviews v on v.id = c.review_id
+    where c.pull_id = p.id and v.state is distinct from 'PENDING') as review_comments_count,
+  array(select ${person} from review_requests q join accounts a on a.id = q.user_id
+    where q.pull_id = p.id order by q.requested_at, a.id) as requested_reviewers,
+  array(select json_build_object('id', t.id, 'org_login', o.login, 'name', t.name, 'slug', t.slug, 'description', t.description,
+      'privacy', t.privacy)
+    from review_requests q join teams t on t.id = q.team_id join accounts o on o.id = t.org_id
+      join memberships m on m.org_id = t.org_id and m.user_id = ${viewer_id}
+    where q.pull_id = p.id and (t.privacy = 'closed' or m.role = 'admin'
+      or exists (select from team_members mine where mine.team_id = t.id and mine.user_id = m.user_id))
+    order by q.requested_at, t.id) as requested_teams`
+
+/** Reads the pull requests of `source`, in its order, as somebody may see them. */
+export async function readPulls(db: Queryable, source: Sql, sight: Sight = nobody): Promise<Pull[]> {
+  const rows = await db.rows<Pull>(sql`select ${columns(sight)} from ${source}`)
+  const heads = [...new Set(rows.flatMap((row) => (row.head_repo_id === row.repo_id ? [] : (row.head_repo_id ?? []))))]
+  // One after the other: a transaction has one connection.
+  const ids = rows.map(({ issue_id }) => issue_id)
+  const issues = ids.length ? await loadIssues(db, ids) : []
+  const slice = { limit: heads.length, offset: 0 }
+  const repos = heads.length ? await listRepositories(db, sight, sql`r.id = any(${heads})`, sql`r.id`, slice) : { rows: [] }
+  const talks = new Map(issues.map(({ id, pull_id, ...issue }) => [id, issue]))
+  const places = new Map(repos.rows.map((repo) => [repo.id, repo]))
+  return rows.flatMap((row) => {
+    const issue = talks.get(row.issue_id)
+    return issue ? [{ ...issue, ...row, head_repo: places.get(row.head_repo_id ?? 0) ?? null }] : []
+  })
+}
+
+/** Pull requests by id, for what shows them in passing: a hidden repository that one comes from is left out. */
+export function loadPulls(db: Queryable, ids: number[], sight?: Sight): Promise<Pull[]> {
+  return readPulls(db, sql`pulls p where p.id = any(${ids})`, sight)
+}
+
+/** `sight` tells whether the repository it comes from is shown; without one, only what is public is. */
+export async function loadPull(db: Queryable, repo: { id: number }, number: number, sight?: Sight): Promise<Pull> {
+  const source = sql`issues i join pulls p on p.issue_id = i.id where i.repo_id = ${repo.id} and i.number = ${number}`
+  const [pull] = await readPulls(db, source, sight)
+  if (!pull) throw missing()
+  return pull
+}
+
+/** The pull request as it is now, and stays until the transaction ends: changes made at the same moment take turns. */
+export async function holdPull(db: Transaction, repo: { id: number }, number: number, sight?: Sight): Promise<Pull> {
+  await db.query(sql`select from issues where repo_id = ${repo.id} and number = ${number} for no key update`)
+  return loadPull(db, repo, number, sight)
+}

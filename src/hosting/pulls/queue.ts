@@ -1,0 +1,27 @@
+import type { Move } from '#hosting/pushes/moves.ts'
+import { sql, type Transaction } from '#platform/database.ts'
+import { enqueue } from '#platform/queue.ts'
+
+/** What an open pull request is to have and to keep, whatever becomes of the branch; not once a push has led it on from `before`. */
+export interface Caught {
+  pull_id: number
+  before: string
+  head_sha: string
+}
+
+export const enqueueCatchUp = (db: Transaction, caught: Caught) => enqueue(db, 'catch_up_pull', caught)
+
+/** Asks for what follows from branches that have moved, where an open pull request comes from one or goes to one. */
+export async function enqueueFollowers(db: Transaction, repo_id: number, moves: Move[]) {
+  const listed = moves.map(({ ref, before, after, push }) => ({ ref, before, after, pusher_id: push.pusher_id }))
+  await db.query(sql`
+    select graphile_worker.add_job('follow_branch', json_build_object('repo_id', ${repo_id}::bigint, 'branch', moved.branch,
+      'before', moved.before, 'after', moved.after, 'pusher_id', moved.pusher_id), run_at := ${db.now}::timestamptz)
+    from (select substr(ref, 12) as branch, before, after, pusher_id
+      from jsonb_to_recordset(${JSON.stringify(listed)}::jsonb) as m (ref text, before text, after text, pusher_id bigint)
+      where ref like 'refs/heads/%') moved
+    where exists (select from pulls p join issues i on i.id = p.issue_id
+      where p.head_repo_id = ${repo_id} and p.head_ref = moved.branch and i.state = 'open')
+    or exists (select from pulls p join issues i on i.id = p.issue_id
+      where p.repo_id = ${repo_id} and p.base_ref = moved.branch and i.state = 'open')`)
+}

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { sql } from '#platform/database.ts'
+import { engine } from '#test/conversations.ts'
+import { expect, type Forge } from '#test/forge.ts'
+import { zeros } from '#test/git.ts'
+import { openWithTopic, pullEvents } from '#test/pulls.ts'
+
+/** Waits for every job that pull requests wait for. */
+async function idle({ belfry: { db } }: Forge) {
+  for (let tries = 0; tries < 300; tries++) {
+    const { rowCount } = await db.query(sql`
+      select from graphile_worker.jobs where task_identifier in ('follow_branch', 'catch_up_pull')`)
+    if (!rowCount) return
+    await sleep(50)
+  }
+  throw new Error('jobs are left')
+}
+
+test('pushes one after the other, with jobs at once, end at the last', async () => {
+  await using forge = await openWithTopic({ worker: true })
+  const { ada, work } = forge
+  await forge.propose()
+  let sha = ''
+  for (let round = 0; round < 8; round++) {
+    sha = await work.commit(`Round ${round}`, { 'rounds.txt': `${round}\n` })
+    await work.push('topic')
+  }
+  await idle(forge)
+  assert.partialDeepStrictEqual(await ada.read(`${engine}/pulls/1`), { head: { sha }, commits: 9, mergeable: true })
+  assert.equal((await forge.belfry.storage.refsOf(forge.id)).get('refs/pull/1/head'), sha)
+  await work.push('topic:main')
+  await idle(forge)
+  assert.partialDeepStrictEqual(await ada.read(`${engine}/pulls/1`), { merged: true, commits: 9, merge_commit_sha: sha })
+  assert.deepEqual(await pullEvents(forge), ['ada opened 1', 'ada closed merged 1'])
+})
+
+test('a push at the moment of opening or reopening is not missed', async () => {
+  await using forge = await openWithTopic()
+  const { ada, work } = forge
+  for (let round = 1; round <= 6; round++) {
+    const branch = `branch-${round}`
+    await work.git('checkout', '--quiet', '-b', branch, 'topic')
+    await work.commit(`First ${round}`, { 'rounds.txt': `${round}\n` })
+    await work.push(branch)
+    const second = await work.commit(`Second ${round}`, { 'more.txt': `${round}\n` })
+    await Promise.all([forge.propose({ head: branch }), work.push(branch)])
+    await forge.follow()
+    const path = `${engine}/pulls/${round}`
+    assert.equal((await ada.read(path)).head.sha, second)
+    await expect(200, await ada.patch(path, { state: 'closed' }))
+    const third = await work.commit(`Third ${round}`, { 'third.txt': `${round}\n` })
+    await Promise.all([ada.patch(path, { state: 'open' }), work.push(branch)])
+    await forge.follow()
+    assert.partialDeepStrictEqual(await ada.read(path), { state: 'open', head: { sha: third } })
+  }
+})
+
+test('what is recorded between the look at a branch and the opening is taken up', async () => {
+  await using forge = await openWithTopic()
+  const { ada, work, id, topic } = forge
+  const { db, storage } = forge.belfry
+  const more = await work.commit('More', { 'more.txt': 'm\n' })
+  await work.push('topic:refs/heads/more')
+  const ref = 'refs/heads/topic'
+  /** While others wait who have looked already, the branch moves and that is recorded. */
+  const meanwhile = (before: string, after: string, act: () => Promise<Response>) =>
+    db.transaction(async (transaction) => {
+      await transaction.query(sql`select from repositories where id = ${id} for no key update`)
+      const acting = act()
+      const waits = sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+      for (let tries = 0; tries < 200 && !(await db.query(waits)).rowCount; tries++) await sleep(20)
+      await storage.moveRefs(id, [{ ref, before, after }])
+      await transaction.query(sql`update refs set sha = ${after} where repo_id = ${id} and name = ${ref}`)
+      return { acting }
+    })
+  const wanted = { title: 'Notes', head: 'topic', base: 'main' }
+  const opened = await meanwhile(topic, more, () => ada.post(`${engine}/pulls`, wanted))
+  assert.equal((await expect(201, await opened.acting)).head.sha, more)
+  await expect(200, await ada.patch(`${engine}/pulls/1`, { state: 'closed' }))
+  const reopened = await meanwhile(more, topic, () => ada.patch(`${engine}/pulls/1`, { state: 'open' }))
+  await expect(200, await reopened.acting)
+  await forge.follow()
+  assert.equal((await ada.read(`${engine}/pulls/1`)).head.sha, topic)
+})
+
+test('of many who open the same at once, one does; and numbers have no gaps', async () => {
+  await using forge = await openWithTopic()
+  const { ada, ben } = forge
+  const wanted = { title: 'Notes', head: 'topic', base: 'main' }
+  const answers = await Promise.all([ada, ben, ada, ben, ada].map((who) => who.post(`${engine}/pulls`, wanted)))
+  assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 422, 422, 422, 422])
+  assert.equal((await forge.open()).number, 2)
+})
+
+test('what a server that ended did not keep is kept afterwards', async () => {
+  await using forge = await openWithTopic()
+  const { storage } = forge.belfry
+  const ref = 'refs/pull/1/head'
+  await forge.propose()
+  await storage.moveRefs(forge.id, [{ ref, before: forge.topic, after: zeros }])
+  await forge.follow()
+  assert.equal((await storage.refsOf(forge.id)).get(ref), forge.topic)
+})

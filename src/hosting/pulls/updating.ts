@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto'
+import { bringObjects, merge } from '#hosting/git/merging.ts'
+import { noObject } from '#hosting/git/objects.ts'
+import type { Storage } from '#hosting/git/storage.ts'
+import { mayPush } from '#hosting/issues/rights.ts'
+import type { Account, Sight } from '#hosting/people/people.ts'
+import { pushRefs } from '#hosting/pushes/pushes.ts'
+import { checkWritable } from '#hosting/repositories/access.ts'
+import { authorOf } from '#hosting/repositories/contents.ts'
+import { loadRepositoryById, type Repository } from '#hosting/repositories/repositories.ts'
+import type { Database } from '#platform/database.ts'
+import { forbidden, Refusal } from '#platform/errors.ts'
+import { branchTip } from './examining.ts'
+import { loadPull, type Pull } from './pulls.ts'
+
+const refused = (message: string) => new Refusal('invalid', message)
+
+/** Merges what is new in the base into the branch that a pull request comes from. */
+export async function updateBranch(
+  db: Database,
+  storage: Storage,
+  sight: Sight,
+  repo: Repository,
+  editor: Account,
+  number: number,
+  expected: string | undefined,
+): Promise<Pull> {
+  const pull = await loadPull(db, repo, number)
+  const head = await findHead(db, sight, repo, pull)
+  const [tip, base] = await Promise.all([branchTip(storage, head.id, pull.head_ref), branchTip(storage, repo.id, pull.base_ref)])
+  if (pull.state === 'closed' || !tip || !base) throw refused('The pull request is closed, or one of its branches is gone.')
+  if (expected !== undefined && expected !== tip) throw refused('expected_head_sha is not the head of the pull request.')
+  const sha = await withCommits(storage, repo, head, base, async () => {
+    const who = authorOf(editor)
+    const message = `Merge branch '${pull.base_ref}' into ${pull.head_ref}\n`
+    const asked = { base: tip, head: base, method: 'merge', author: who, committer: who, at: db.now, message } as const
+    const merged = await merge(storage, head.id, asked)
+    if ('nothing' in merged) throw refused('There are no new commits on the base branch.')
+    if ('conflict' in merged) throw refused('merge conflict between base and head')
+    return merged.sha
+  })
+  await pushRefs(db, storage, head, editor, [{ ref: `refs/heads/${pull.head_ref}`, before: tip, after: sha }])
+  return pull
+}
+
+/** Whoever may push to the branch; and, where its owner lets them, whoever may push to the base. */
+async function findHead(db: Database, sight: Sight, repo: Repository, pull: Pull): Promise<Repository> {
+  if (pull.head_repo_id === null) throw refused('The head repository is gone.')
+  const head = pull.head_repo_id === repo.id ? repo : await loadRepositoryById(db, sight, pull.head_repo_id)
+  if (!mayPush(head) && !(mayPush(repo) && pull.maintainer_can_modify))
+    throw forbidden('Must have push access to the head branch.')
+  if (repo.private && !head.private) throw refused('What is private is not merged into what is public.')
+  checkWritable(head)
+  return head
+}
+
+/** What the base has is brought to a fork for as long as it takes; what is merged stays. */
+async function withCommits<T>(storage: Storage, repo: Repository, head: Repository, sha: string, work: () => Promise<T>) {
+  if (repo.id === head.id) return work()
+  const ref = `refs/pull/new/${randomUUID()}`
+  await bringObjects(storage, repo.id, head.id, sha, ref)
+  try {
+    return await work()
+  } finally {
+    await storage.moveRefs(head.id, [{ ref, before: sha, after: noObject }])
+  }
+}

@@ -1,0 +1,180 @@
+import { record } from '#activity/log.ts'
+import { notify } from '#activity/notices.ts'
+import type { Storage } from '#hosting/git/storage.ts'
+import { touchIssue } from '#hosting/issues/issues.ts'
+import { checkMayEdit, mayPush } from '#hosting/issues/rights.ts'
+import type { Account } from '#hosting/people/people.ts'
+import { holdPull, loadPull, type Pull } from '#hosting/pulls/pulls.ts'
+import type { Repository } from '#hosting/repositories/repositories.ts'
+import { type Database, type Queryable, sql, type Transaction } from '#platform/database.ts'
+import { forbidden, Refusal } from '#platform/errors.ts'
+import { bodiesOf, putReviewComments } from './comments/comments.ts'
+import { findPlaces, findReviewed, type Pointer } from './places.ts'
+import { loadReview, putReview, type Review } from './reviews.ts'
+
+/** What submitting a review says of the changes. */
+export type Verdict = 'APPROVE' | 'REQUEST_CHANGES' | 'COMMENT'
+const states = { APPROVE: 'APPROVED', REQUEST_CHANGES: 'CHANGES_REQUESTED', COMMENT: 'COMMENTED' } as const
+
+export interface NewReview {
+  body: string
+  /** Without one, it stays pending until it is submitted. */
+  event?: Verdict | undefined
+  commit_id?: string | null | undefined
+  comments: (Pointer & { body: string })[]
+}
+
+export async function createReview(
+  db: Database,
+  storage: Storage,
+  repo: Repository,
+  author: Account,
+  number: number,
+  { event, body, commit_id, comments }: NewReview,
+): Promise<Review> {
+  const pull = await loadPull(db, repo, number)
+  checkMayReview(repo, pull)
+  if (event) checkVerdict(pull, author, event, body, comments.length)
+  if (comments.some((comment) => comment.body.trim() === '')) throw refused("Body can't be blank")
+  const commit = await inWords(findReviewed(storage, pull, commit_id))
+  const places = await inWords(findPlaces(storage, pull, commit, comments))
+  const written = places.map((place, index) => ({
+    ...place,
+    body: comments[index]?.body ?? '',
+    commit_id: commit,
+  }))
+  return db.transaction(async (transaction) => {
+    const held = await holdPull(transaction, repo, number)
+    checkMayReview(repo, held)
+    if (!event && (await hasPending(transaction, held, author))) {
+      throw refused('User can only have one pending review per pull request')
+    }
+    const made = await putReview(transaction, held, author, { state: event ? states[event] : 'PENDING', body, commit_id: commit })
+    await putReviewComments(transaction, made, written)
+    if (event) await tellOf(transaction, repo, held, author, made, body)
+    return loadReview(transaction, held, author, made.id)
+  })
+}
+
+export async function submitReview(
+  db: Transaction,
+  repo: Repository,
+  author: Account,
+  number: number,
+  id: number,
+  event: Verdict,
+  said: string | undefined,
+): Promise<Review> {
+  const pull = await holdPull(db, repo, number)
+  const review = await loadReview(db, pull, author, id)
+  if (review.state !== 'PENDING') throw refused('Can not submit a review that is not pending')
+  checkMayReview(repo, pull)
+  const body = said ?? review.body
+  checkVerdict(pull, author, event, body, (await bodiesOf(db, review)).length)
+  await db.query(sql`
+    update reviews set state = ${states[event]}, body = ${body}, submitted_at = ${db.now}, updated_at = ${db.now} where id = ${id}`)
+  await tellOf(db, repo, pull, author, review, body)
+  return loadReview(db, pull, author, id)
+}
+
+/** A submitted review is told of once, with all that is said in it. */
+async function tellOf(db: Transaction, repo: Repository, pull: Pull, author: Account, review: { id: number }, body: string) {
+  await db.query(sql`delete from review_requests where pull_id = ${pull.id} and user_id = ${author.id}`)
+  await touchIssue(db, { id: pull.issue_id })
+  await record(db, author, repo, {
+    type: 'PullRequestReviewEvent',
+    payload: { action: 'created', pull_id: pull.id, review_id: review.id },
+  })
+  const said = [body, ...(await bodiesOf(db, review))].filter((text) => text !== '').join('\n\n')
+  const subject = { type: 'PullRequest', issue_id: pull.issue_id } as const
+  await notify(db, author, repo, subject, { act: 'reviewed', body: said, said: { type: 'PullRequestReview', id: review.id } })
+}
+
+export async function updateReview(
+  db: Transaction,
+  repo: Repository,
+  editor: Account,
+  number: number,
+  id: number,
+  body: string,
+): Promise<Review> {
+  const pull = await holdPull(db, repo, number)
+  const review = await loadReview(db, pull, editor, id)
+  checkMayEdit(repo, editor, review.author)
+  if (body.trim() === '') throw refused("Body can't be blank")
+  await db.query(sql`update reviews set body = ${body}, updated_at = greatest(updated_at, ${db.now}) where id = ${id}`)
+  if (review.state !== 'PENDING' && review.body !== body) {
+    const subject = { type: 'PullRequest', issue_id: pull.issue_id } as const
+    const said = { type: 'PullRequestReview', id } as const
+    await notify(db, editor, repo, subject, { act: 'edited', body, body_before: review.body, said })
+  }
+  return loadReview(db, pull, editor, id)
+}
+
+export async function deletePendingReview(
+  db: Transaction,
+  repo: Repository,
+  author: Account,
+  number: number,
+  id: number,
+): Promise<Review> {
+  const pull = await holdPull(db, repo, number)
+  const review = await loadReview(db, pull, author, id)
+  if (review.state !== 'PENDING') throw refused('Can not delete a non-pending pull request review')
+  await db.query(sql`delete from reviews where id = ${id}`)
+  return review
+}
+
+/** Takes back what a review said of the changes; what was said stays. */
+export async function dismissReview(
+  db: Transaction,
+  repo: Repository,
+  editor: Account,
+  number: number,
+  id: number,
+  message: string,
+): Promise<Review> {
+  const pull = await holdPull(db, repo, number)
+  const review = await loadReview(db, pull, editor, id)
+  if (!['APPROVED', 'CHANGES_REQUESTED'].includes(review.state)) {
+    throw refused(`Can not dismiss a ${review.state.toLowerCase()} pull request review`)
+  }
+  if (message.trim() === '') throw refused("Message can't be blank")
+  await db.query(sql`
+    update reviews set state = 'DISMISSED', dismissal = ${message}, updated_at = greatest(updated_at, ${db.now}) where id = ${id}`)
+  await touchIssue(db, { id: pull.issue_id })
+  return loadReview(db, pull, editor, id)
+}
+
+export function checkMayReview(repo: Repository, { locked }: Pull) {
+  if (locked && !mayPush(repo)) throw forbidden('Unable to create comment because issue is locked.')
+}
+
+function checkVerdict(pull: Pull, author: Account, event: Verdict, body: string, comments: number) {
+  if (event !== 'COMMENT' && pull.author?.id === author.id) {
+    throw refused(`Can not ${event === 'APPROVE' ? 'approve' : 'request changes on'} your own pull request`)
+  }
+  // A review that only comments may say all it has to say in its comments.
+  if (body.trim() === '' && (event === 'REQUEST_CHANGES' || (event === 'COMMENT' && !comments))) {
+    throw refused("Body can't be blank")
+  }
+}
+
+async function hasPending(db: Queryable, pull: Pull, author: { id: number }) {
+  const { rowCount } = await db.query(
+    sql`select from reviews where pull_id = ${pull.id} and author_id = ${author.id} and state = 'PENDING'`,
+  )
+  return rowCount === 1
+}
+
+/** What is wrong with a review is documented to be told in words; of a comment by itself, by fields. */
+async function inWords<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    const { faults } = error as Partial<Refusal>
+    throw faults ? refused(faults.map(({ message, field }) => message ?? `${field} wasn't supplied`).join(' ')) : error
+  }
+}
+
+const refused = (message: string) => new Refusal('invalid', message)

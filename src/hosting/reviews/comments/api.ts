@@ -1,0 +1,139 @@
+import { checkMayTalkOfCode } from '#hosting/issues/rights.ts'
+import { loadPull } from '#hosting/pulls/pulls.ts'
+import { fault } from '#hosting/reviews/places.ts'
+import { Commit, pointing, Said } from '#hosting/reviews/pointing.ts'
+import { Nothing } from '#hosting/wire.ts'
+import { created, del, get, group, paged, patch, post } from '#http/endpoint.ts'
+import { choice, text } from '#http/input.ts'
+import { Type } from '#platform/schema.ts'
+import { createReviewComment, deleteReviewComment, replyToReviewComment, updateReviewComment } from './changes.ts'
+import { listReviewComments, loadReviewComment } from './comments.ts'
+import { ReviewCommentSchema, reviewCommentJson } from './json.ts'
+
+const reading = { permission: 'pull_requests:read', viewer: 'optional', optional_scopes: ['repo'] } as const
+const writing = { permission: 'pull_requests:write', scopes: ['public_repo', 'repo'] } as const
+const SaidAgain = Type.Object({ body: Said })
+
+const of = '/repos/{owner}/{repo}/pulls/{pull_number}/comments'
+const one = '/repos/{owner}/{repo}/pulls/comments/{comment_id}'
+
+export const api = group('Review comments', [
+  get(
+    '/repos/{owner}/{repo}/pulls/comments',
+    {
+      ...reading,
+      operation: 'pulls/list-review-comments-for-repo',
+      summary: 'Comments on the changes of all pull requests of a repository',
+      query: { sort: choice('created', 'updated', 'created_at'), direction: choice('asc', 'desc'), since: text() },
+      list: true,
+      answers: { 200: Type.Array(ReviewCommentSchema) },
+    },
+    async ({ db, repo, viewer, query, page, wire }) =>
+      paged(await listReviewComments(db, { repo }, viewer, query, page), (row) => reviewCommentJson(row, repo, wire)),
+  ),
+  get(
+    of,
+    {
+      ...reading,
+      operation: 'pulls/list-review-comments',
+      summary: 'Comments on the changes of a pull request',
+      query: { sort: choice('created', 'updated'), direction: choice('asc', 'desc'), since: text() },
+      list: true,
+      answers: { 200: Type.Array(ReviewCommentSchema) },
+    },
+    async ({ db, repo, viewer, params, query, page, wire }) => {
+      const pull = await loadPull(db, repo, params.pull_number)
+      return paged(await listReviewComments(db, { pull }, viewer, query, page), (row) => reviewCommentJson(row, repo, wire))
+    },
+  ),
+  post(
+    of,
+    {
+      ...writing,
+      operation: 'pulls/create-review-comment',
+      summary: 'Comment on a line, on several, or on a whole file that a pull request changes',
+      body: Type.Object({
+        body: Said,
+        commit_id: Type.Optional(Commit),
+        ...pointing,
+        path: Type.Optional(pointing.path),
+        in_reply_to: Type.Optional(
+          Type.Unsafe<number | null>({ type: ['integer', 'null'], minimum: 1, maximum: 999_999_999_999_999 }),
+        ),
+      }),
+      own_transaction: true,
+      answers: { 201: ReviewCommentSchema },
+    },
+    async ({ db, storage, caller, repo, viewer, params, body, wire }) => {
+      await checkMayTalkOfCode(db, caller, repo)
+      const { pull_number } = params
+      const { in_reply_to, path, commit_id, ...rest } = body
+      // What a reply is about is said by what it replies to, whatever else is sent along.
+      if (in_reply_to != null) {
+        const reply = await db.transaction((transaction) =>
+          replyToReviewComment(transaction, repo, viewer, pull_number, in_reply_to, body.body),
+        )
+        return created(reviewCommentJson(reply, repo, wire))
+      }
+      if (path === undefined) throw fault({ code: 'missing_field', field: 'path' })
+      if (commit_id == null) throw fault({ code: 'missing_field', field: 'commit_id' })
+      const comment = await createReviewComment(db, storage, repo, viewer, pull_number, { ...rest, path, commit_id })
+      return created(reviewCommentJson(comment, repo, wire))
+    },
+  ),
+  post(
+    '/repos/{owner}/{repo}/pulls/{pull_number}/comments/{comment_id}/replies',
+    {
+      ...writing,
+      operation: 'pulls/create-reply-for-review-comment',
+      summary: 'Reply to a comment on the changes of a pull request',
+      body: SaidAgain,
+      answers: { 201: ReviewCommentSchema },
+    },
+    async ({ db, caller, repo, viewer, params, body, wire }) => {
+      await checkMayTalkOfCode(db, caller, repo)
+      const { pull_number, comment_id } = params
+      return created(
+        reviewCommentJson(await replyToReviewComment(db, repo, viewer, pull_number, comment_id, body.body), repo, wire),
+      )
+    },
+  ),
+  get(
+    one,
+    {
+      ...reading,
+      operation: 'pulls/get-review-comment',
+      summary: 'A comment on the changes of a pull request',
+      answers: { 200: ReviewCommentSchema },
+    },
+    async ({ db, repo, viewer, params, wire }) =>
+      reviewCommentJson(await loadReviewComment(db, repo, viewer, params.comment_id), repo, wire),
+  ),
+  patch(
+    one,
+    {
+      ...writing,
+      operation: 'pulls/update-review-comment',
+      summary: 'Change a comment on changes, as its author or someone who may push',
+      body: SaidAgain,
+      answers: { 200: ReviewCommentSchema },
+    },
+    async ({ db, caller, repo, viewer, params, body, wire }) => {
+      await checkMayTalkOfCode(db, caller, repo)
+      return reviewCommentJson(await updateReviewComment(db, repo, viewer, params.comment_id, body.body), repo, wire)
+    },
+  ),
+  del(
+    one,
+    {
+      ...writing,
+      operation: 'pulls/delete-review-comment',
+      summary: 'Delete a comment on changes, as its author or someone who may push',
+      answers: { 204: Nothing },
+    },
+    async ({ db, caller, repo, viewer, params }) => {
+      await checkMayTalkOfCode(db, caller, repo)
+      await deleteReviewComment(db, repo, viewer, params.comment_id)
+    },
+  ),
+])

@@ -1,0 +1,113 @@
+import { record } from '#activity/log.ts'
+import { notify } from '#activity/notices.ts'
+import type { Storage } from '#hosting/git/storage.ts'
+import { touchIssue } from '#hosting/issues/issues.ts'
+import { checkMayEdit } from '#hosting/issues/rights.ts'
+import type { Account } from '#hosting/people/people.ts'
+import { holdPull, loadPull } from '#hosting/pulls/pulls.ts'
+import type { Repository } from '#hosting/repositories/repositories.ts'
+import { checkMayReview } from '#hosting/reviews/changes.ts'
+import { fault, findPlaces, findReviewed, type Pointer } from '#hosting/reviews/places.ts'
+import { putReview } from '#hosting/reviews/reviews.ts'
+import { type Database, sql, type Transaction } from '#platform/database.ts'
+import { missing } from '#platform/errors.ts'
+import { loadReviewComment, type NewReviewComment, putReviewComments, type ReviewComment } from './comments.ts'
+
+export async function createReviewComment(
+  db: Database,
+  storage: Storage,
+  repo: Repository,
+  author: Account,
+  number: number,
+  { commit_id, ...wanted }: Pointer & { body: string; commit_id: string },
+): Promise<ReviewComment> {
+  const pull = await loadPull(db, repo, number)
+  checkMayReview(repo, pull)
+  const body = checkBody(wanted.body)
+  const commit = await findReviewed(storage, pull, commit_id)
+  const [place] = await findPlaces(storage, pull, commit, [wanted])
+  if (!place) throw missing()
+  return db.transaction((transaction) => say(transaction, repo, author, number, { ...place, body, commit_id: commit }))
+}
+
+/** Replies stand beside what they reply to, all of them below the first. */
+export async function replyToReviewComment(
+  db: Transaction,
+  repo: Repository,
+  author: Account,
+  number: number,
+  id: number,
+  body: string,
+): Promise<ReviewComment> {
+  const first = await loadReviewComment(db, repo, null, id)
+  if (first.pull_number !== number) throw missing()
+  const { path, subject_type, diff_hunk, position, line, side, start_line, start_side, commit_id } = first
+  const place = { path, subject_type, diff_hunk, position, line, side, start_line, start_side }
+  const in_reply_to_id = first.in_reply_to_id ?? first.id
+  return say(db, repo, author, number, { ...place, body: checkBody(body), commit_id, in_reply_to_id })
+}
+
+/** A comment by itself is a review of its own, that says nothing else. */
+async function say(
+  db: Transaction,
+  repo: Repository,
+  author: Account,
+  number: number,
+  comment: NewReviewComment,
+): Promise<ReviewComment> {
+  const pull = await holdPull(db, repo, number)
+  checkMayReview(repo, pull)
+  const review = await putReview(db, pull, author, { state: 'COMMENTED', body: '', commit_id: comment.commit_id })
+  const [id = 0] = await putReviewComments(db, review, [comment])
+  await touchIssue(db, { id: pull.issue_id })
+  await record(db, author, repo, {
+    type: 'PullRequestReviewCommentEvent',
+    payload: { action: 'created', pull_id: pull.id, review_comment_id: id },
+  })
+  const subject = { type: 'PullRequest', issue_id: pull.issue_id } as const
+  const said = { type: 'PullRequestReviewComment', id } as const
+  await notify(db, author, repo, subject, { act: 'commented', body: comment.body, said })
+  return loadReviewComment(db, repo, author, id)
+}
+
+export async function updateReviewComment(
+  db: Transaction,
+  repo: Repository,
+  editor: Account,
+  id: number,
+  wanted: string,
+): Promise<ReviewComment> {
+  const body = checkBody(wanted)
+  const { pull, comment } = await holdComment(db, repo, editor, id)
+  await db.query(sql`
+    update review_comments set body = ${body}, updated_at = greatest(updated_at, ${db.now}) where id = ${id}`)
+  if (comment.review_state !== 'PENDING' && comment.body !== body) {
+    const subject = { type: 'PullRequest', issue_id: pull.issue_id } as const
+    const said = { type: 'PullRequestReviewComment', id } as const
+    await notify(db, editor, repo, subject, { act: 'edited', body, body_before: comment.body, said })
+  }
+  return loadReviewComment(db, repo, editor, id)
+}
+
+export async function deleteReviewComment(db: Transaction, repo: Repository, editor: Account, id: number) {
+  const { comment } = await holdComment(db, repo, editor, id)
+  await db.query(sql`delete from review_comments where id = ${id}`)
+  // A review that says nothing any more goes with its last comment.
+  await db.query(sql`
+    delete from reviews v where v.id = ${comment.review_id} and v.state = 'COMMENTED' and v.body = ''
+      and not exists (select from review_comments c where c.review_id = v.id)`)
+}
+
+/** The comment as it is while its pull request is held. */
+async function holdComment(db: Transaction, repo: Repository, editor: Account, id: number) {
+  const { pull_number } = await loadReviewComment(db, repo, editor, id)
+  const pull = await holdPull(db, repo, pull_number)
+  const comment = await loadReviewComment(db, repo, editor, id)
+  checkMayEdit(repo, editor, comment.author)
+  return { pull, comment }
+}
+
+function checkBody(body: string) {
+  if (body.trim() === '') throw fault({ code: 'missing_field', field: 'body' })
+  return body
+}

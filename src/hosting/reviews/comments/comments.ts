@@ -1,0 +1,100 @@
+import { associationOf, personOf } from '#hosting/issues/authors.ts'
+import { readMoment } from '#hosting/issues/issues.ts'
+import type { Person } from '#hosting/people/people.ts'
+import type { Pull } from '#hosting/pulls/pulls.ts'
+import type { Repository } from '#hosting/repositories/repositories.ts'
+import type { Place } from '#hosting/reviews/places.ts'
+import { empty, json, type Listed, listed, type Queryable, type Slice, sql, type Transaction } from '#platform/database.ts'
+import { missing } from '#platform/errors.ts'
+
+export interface ReviewComment extends Place {
+  id: number
+  pull_id: number
+  pull_number: number
+  review_id: number | null
+  review_state: string | null
+  in_reply_to_id: number | null
+  author: Person | null
+  author_association: string
+  body: string
+  commit_id: string
+  original_commit_id: string
+  created_at: Date
+  updated_at: Date
+}
+
+const columns = sql`c.*, i.number as pull_number, v.state as review_state, ${personOf(sql`c.author_id`)} as author,
+  ${associationOf(sql`c.author_id`, sql`c.repo_id`)} as author_association`
+const source = sql`review_comments c join pulls p on p.id = c.pull_id join issues i on i.id = p.issue_id
+  left join reviews v on v.id = c.review_id`
+
+/** Comments of a review that is not submitted are its author's alone. */
+const seenBy = (viewer: Viewer) => sql`(v.state is distinct from 'PENDING' or v.author_id = ${viewer?.id ?? null})`
+type Viewer = { id: number } | null
+
+/** Comments by id, for what shows them in passing. */
+export function loadReviewComments(db: Queryable, ids: number[]): Promise<ReviewComment[]> {
+  return db.rows(sql`select ${columns} from ${source} where c.id = any(${ids}) and ${seenBy(null)}`)
+}
+
+export interface ReviewCommentFilter {
+  sort: 'created' | 'updated' | 'created_at'
+  direction: 'asc' | 'desc'
+  since: string
+}
+
+/** Those of a pull request, or of all of a repository's. */
+export function listReviewComments(
+  db: Queryable,
+  of: { repo: Repository } | { pull: Pull },
+  viewer: Viewer,
+  { sort, direction, since }: ReviewCommentFilter,
+  slice: Slice,
+): Promise<Listed<ReviewComment>> {
+  const moment = readMoment(since)
+  const where = 'pull' in of ? sql`c.pull_id = ${of.pull.id}` : sql`c.repo_id = ${of.repo.id}`
+  const condition = sql`${where} and ${seenBy(viewer)} ${moment ? sql`and c.updated_at >= ${moment}` : empty}`
+  const down = direction === 'desc' ? sql`desc` : sql`asc`
+  const order = sort === 'updated' ? sql`c.updated_at ${down}, c.id ${down}` : sql`c.id ${down}`
+  return listed(db, { columns, source: sql`${source} where ${condition}`, order }, slice)
+}
+
+/** Those of one review that its reader was found to see. */
+export function listCommentsOfReview(db: Queryable, review: { id: number }, slice: Slice): Promise<Listed<ReviewComment>> {
+  return listed(db, { columns, source: sql`${source} where c.review_id = ${review.id}`, order: sql`c.id` }, slice)
+}
+
+export async function loadReviewComment(db: Queryable, repo: Repository, viewer: Viewer, id: number): Promise<ReviewComment> {
+  const found = await db.first<ReviewComment>(
+    sql`select ${columns} from ${source} where c.repo_id = ${repo.id} and c.id = ${id} and ${seenBy(viewer)}`,
+  )
+  if (!found) throw missing()
+  return found
+}
+
+export type NewReviewComment = Place & Pick<ReviewComment, 'body' | 'commit_id'> & { in_reply_to_id?: number | null }
+
+/** Writes comments of a review, and gives their ids in the same order. */
+export async function putReviewComments(
+  db: Transaction,
+  review: { id: number; pull_id: number; repo_id: number; author_id: number },
+  comments: NewReviewComment[],
+): Promise<number[]> {
+  if (!comments.length) return []
+  const rows = await db.rows<{ id: number }>(sql`
+    insert into review_comments (repo_id, pull_id, review_id, author_id, in_reply_to_id, body, path, commit_id, original_commit_id,
+      diff_hunk, position, line, start_line, side, start_side, subject_type, created_at, updated_at)
+    select ${review.repo_id}, ${review.pull_id}, ${review.id}, ${review.author_id}, in_reply_to_id, body, path, commit_id, commit_id,
+      diff_hunk, position, line, start_line, side, start_side, subject_type, ${db.now}, ${db.now}
+    from rows from (jsonb_to_recordset(${json(comments)}::jsonb) as (in_reply_to_id bigint, body text, path text,
+      commit_id text, diff_hunk text, position integer, line integer, start_line integer, side text, start_side text,
+      subject_type text)) with ordinality
+    order by ordinality returning id`)
+  return rows.map(({ id }) => id)
+}
+
+/** What comments of a review say, oldest first. */
+export async function bodiesOf(db: Queryable, review: { id: number }): Promise<string[]> {
+  const rows = await db.rows<{ body: string }>(sql`select body from review_comments where review_id = ${review.id} order by id`)
+  return rows.map(({ body }) => body)
+}

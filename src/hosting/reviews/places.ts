@@ -1,0 +1,130 @@
+import { resolve } from 'node:path'
+import { runGit, within } from '#hosting/git/bounded.ts'
+import { compare } from '#hosting/git/comparing.ts'
+import { resolveCommit } from '#hosting/git/objects.ts'
+import type { Storage } from '#hosting/git/storage.ts'
+import type { Pull } from '#hosting/pulls/pulls.ts'
+import { type Fault, invalid } from '#platform/errors.ts'
+
+export type Side = 'LEFT' | 'RIGHT'
+
+/** What a comment is said to be about. */
+export interface Pointer {
+  path: string
+  /** The older way: so many lines below the first `@@` of the file. */
+  position?: number | null
+  /** A line of the file as it was (`LEFT`), or as it is to be; the last one of several. */
+  line?: number | null
+  side?: Side | null
+  start_line?: number | null
+  start_side?: Side | null
+  subject_type?: 'line' | 'file' | null
+}
+
+/** The same as it was found in the diff. */
+export interface Place {
+  path: string
+  subject_type: 'line' | 'file'
+  diff_hunk: string
+  position: number | null
+  line: number | null
+  side: Side | null
+  start_line: number | null
+  start_side: Side | null
+}
+
+const patience = 30_000
+
+/** The commit of a pull request that has this name; its last one when none is named. */
+export async function findReviewed(storage: Storage, pull: Pull, name: string | null | undefined): Promise<string> {
+  if (name == null || name === pull.head_sha) return pull.head_sha
+  if (/^[0-9a-f]{40}$/.test(name) && (await isPartOf(storage, pull, name))) return name
+  throw fault({ code: 'custom', field: 'commit_id', message: 'commit_id is not part of the pull request' })
+}
+
+async function isPartOf(storage: Storage, { repo_id, base_sha, head_sha }: Pull, sha: string): Promise<boolean> {
+  const there = await Promise.all([base_sha, head_sha, sha].map((each) => resolveCommit(storage, repo_id, each)))
+  if (there.includes(undefined)) return false
+  return within(patience, async (signal) => {
+    const isIn = async (tip: string) => {
+      const args = ['merge-base', '--is-ancestor', '--end-of-options', sha, tip]
+      return (await runGit(resolve(storage.pathOf(repo_id)), args, { signal, expected: [0, 1] })).status === 0
+    }
+    return (await isIn(head_sha)) && !(await isIn(base_sha))
+  })
+}
+
+/** Where comments belong in what a pull request changes, up to one of its commits. */
+export async function findPlaces(storage: Storage, pull: Pull, commit: string, pointers: Pointer[]): Promise<Place[]> {
+  if (!pointers.length) return []
+  const { files } = await compare(storage, pull.repo_id, pull.base_sha, commit)
+  const named = files.filter(({ filename }) => pointers.some(({ path }) => path === filename))
+  const patches = new Map(named.map(({ filename, patch = '' }) => [filename, readPatch(patch)]))
+  return pointers.map((pointer) => findPlace(patches.get(pointer.path), pointer))
+}
+
+function findPlace(lines: PatchLine[] | undefined, pointer: Pointer): Place {
+  const { path, line, side, start_line, subject_type } = pointer
+  if (!lines) throw notInDiff('path')
+  const whole = { position: null, line: null, side: null, start_line: null, start_side: null }
+  if (subject_type === 'file') return { path, subject_type, diff_hunk: '', ...whole }
+  const end = line == null ? atPosition(lines, pointer.position) : atLine(lines, 'line', line, side ?? 'RIGHT')
+  const place: Place = { ...whole, path, subject_type: 'line', diff_hunk: hunkUpTo(lines, end.position), ...end }
+  if (start_line == null) return place
+  const start = atLine(lines, 'start_line', start_line, pointer.start_side ?? end.side)
+  if (start.position >= end.position) throw misplaced('start_line', 'must precede the end line.')
+  if (headOf(lines, start.position) !== headOf(lines, end.position))
+    throw misplaced('start_line', 'must be part of the same hunk as the line.')
+  return { ...place, start_line, start_side: start.side }
+}
+
+/** A line of a patch, with its number in the file as it was, and as it is to be. A line's place in the list is its position. */
+interface PatchLine {
+  text: string
+  LEFT?: number
+  RIGHT?: number
+}
+
+function readPatch(patch: string): PatchLine[] {
+  let [left, right] = [0, 0]
+  // Far enough into a file, git takes the null character for text; the database does not.
+  const lines = patch.replaceAll('\0', '\ufffd').split('\n')
+  return lines.map((text) => {
+    const [, before, after] = /^@@ -(\d+)(?:,\d+)? \+(\d+)/.exec(text) ?? []
+    if (before !== undefined) [left, right] = [Number(before), Number(after)]
+    else if (text.startsWith('-')) return { text, LEFT: left++ }
+    else if (text.startsWith('+')) return { text, RIGHT: right++ }
+    else if (text.startsWith(' ')) return { text, LEFT: left++, RIGHT: right++ }
+    return { text }
+  })
+}
+
+function atPosition(lines: PatchLine[], position: number | null | undefined) {
+  if (position == null) throw fault({ code: 'missing_field', field: 'pull_request_review_thread.line' })
+  const { LEFT, RIGHT } = lines[position] ?? {}
+  if (RIGHT !== undefined) return { position, line: RIGHT, side: 'RIGHT' as const }
+  if (LEFT !== undefined) return { position, line: LEFT, side: 'LEFT' as const }
+  throw notInDiff('position')
+}
+
+function atLine(lines: PatchLine[], field: 'line' | 'start_line', line: number, side: Side) {
+  const position = lines.findIndex((each) => each[side] === line)
+  if (position < 0) throw notInDiff(field)
+  return { position, line, side }
+}
+
+const headOf = (lines: PatchLine[], position: number) =>
+  lines.findLastIndex(({ text }, index) => index <= position && text.startsWith('@@'))
+
+const hunkUpTo = (lines: PatchLine[], position: number) =>
+  lines
+    .slice(headOf(lines, position), position + 1)
+    .map(({ text }) => text)
+    .join('\n')
+
+const notInDiff = (field: string) => misplaced(field, 'must be part of the diff')
+
+const misplaced = (field: string, rule: string) =>
+  fault({ code: 'custom', field: `pull_request_review_thread.${field}`, message: `pull_request_review_thread.${field} ${rule}` })
+
+export const fault = (what: Omit<Fault, 'resource'>) => invalid({ resource: 'PullRequestReviewComment', ...what })

@@ -1,0 +1,81 @@
+import { notify } from '#activity/notices.ts'
+import { findAssignable } from '#hosting/issues/assignees.ts'
+import { touchIssue } from '#hosting/issues/issues.ts'
+import type { Account, Sight } from '#hosting/people/people.ts'
+import { holdPull, loadPull, type Pull } from '#hosting/pulls/pulls.ts'
+import type { Repository } from '#hosting/repositories/repositories.ts'
+import { type Sql, sql, type Transaction } from '#platform/database.ts'
+import { Refusal } from '#platform/errors.ts'
+
+/** Who is to review: people by login, teams by slug. */
+export interface Reviewers {
+  reviewers: string[]
+  team_reviewers: string[]
+}
+
+/** Asks for reviews; those are told who were not asked already. */
+export async function requestReviews(
+  db: Transaction,
+  sight: Sight,
+  repo: Repository,
+  asker: Account,
+  number: number,
+  { reviewers, team_reviewers }: Reviewers,
+): Promise<Pull> {
+  const pull = await holdPull(db, repo, number, sight)
+  if (reviewers.some((login) => login.toLowerCase() === pull.author?.login.toLowerCase())) {
+    throw new Refusal('invalid', 'Review cannot be requested from pull request author.')
+  }
+  const wanted = await findAssignable(db, repo, reviewers)
+  const slugs = [...new Set(team_reviewers.map((slug) => slug.toLowerCase()))]
+  const teams_wanted = await db.rows<{ id: number }>(sql`select t.id from ${teamsOf(repo, asker, slugs)}`)
+  if (wanted.some(({ id }) => id === null) || teams_wanted.length < slugs.length) throw notCollaborators(repo)
+  const people = await db.rows<{ user_id: number }>(sql`
+    insert into review_requests (pull_id, user_id, requested_at)
+    select ${pull.id}, unnest(${wanted.map(({ id }) => id)}::bigint[]), ${db.now}
+    on conflict (pull_id, user_id) where user_id is not null do nothing returning user_id`)
+  const teams = await db.rows<{ team_id: number }>(sql`
+    insert into review_requests (pull_id, team_id, requested_at)
+    select ${pull.id}, unnest(${teams_wanted.map(({ id }) => id)}::bigint[]), ${db.now}
+    on conflict (pull_id, team_id) where team_id is not null do nothing returning team_id`)
+  if (!people.length && !teams.length) return pull
+  await touchIssue(db, { id: pull.issue_id })
+  const subject = { type: 'PullRequest', issue_id: pull.issue_id } as const
+  const newly = { people: people.map(({ user_id }) => user_id), teams: teams.map(({ team_id }) => team_id) }
+  await notify(db, asker, repo, subject, { act: 'review_requested', ...newly })
+  return loadPull(db, repo, number, sight)
+}
+
+/** Takes requests back; whoever was not asked is passed over. */
+export async function withdrawRequests(
+  db: Transaction,
+  sight: Sight,
+  repo: Repository,
+  asker: Account,
+  number: number,
+  { reviewers, team_reviewers }: Reviewers,
+): Promise<Pull> {
+  const pull = await holdPull(db, repo, number, sight)
+  const logins = reviewers.map((login) => login.toLowerCase())
+  const slugs = team_reviewers.map((slug) => slug.toLowerCase())
+  const { rowCount } = await db.query(sql`
+    delete from review_requests where pull_id = ${pull.id} and (
+      user_id in (select id from accounts where lower(login) = any(${logins}))
+      or team_id in (select t.id from ${teamsOf(repo, asker, slugs)}))`)
+  if (!rowCount) return pull
+  await touchIssue(db, { id: pull.issue_id })
+  return loadPull(db, repo, number, sight)
+}
+
+/** Teams of the owner with access to the repository, that the asker may know of. */
+const teamsOf = (repo: Repository, asker: Account, slugs: string[]): Sql => sql`
+  teams t join team_repositories g on g.team_id = t.id and g.repo_id = ${repo.id}
+    join memberships m on m.org_id = t.org_id and m.user_id = ${asker.id}
+  where t.org_id = ${repo.owner_id} and t.slug = any(${slugs}) and (t.privacy = 'closed' or m.role = 'admin'
+    or exists (select from team_members mine where mine.team_id = t.id and mine.user_id = ${asker.id}))`
+
+const notCollaborators = ({ owner_login, name }: Repository) =>
+  new Refusal(
+    'invalid',
+    `Reviews may only be requested from collaborators. One or more of the users or teams you specified is not a collaborator of the ${owner_login}/${name} repository.`,
+  )

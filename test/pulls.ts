@@ -1,0 +1,58 @@
+import { Logger, runOnce } from 'graphile-worker'
+import { pullTasks } from '#hosting/pulls/jobs.ts'
+import { repositoryTasks } from '#hosting/repositories/jobs.ts'
+import { sql } from '#platform/database.ts'
+import { engine, openWithEngine } from './conversations.ts'
+import { expect, type Forge, type ForgeOptions, type Person } from './forge.ts'
+import { Desk } from './git.ts'
+
+/** Ada's engine with a branch `topic`, one commit ahead of `main`; Ben may push, Cy may sort, Dan is a stranger. */
+export async function openWithTopic(options: ForgeOptions = {}) {
+  const forge = await openWithEngine(options)
+  const close = forge[Symbol.asyncDispose]
+  const desk = await Desk.open(forge)
+  const work = await desk.begin(forge.ada, 'ada/engine')
+  const main = await work.commit('Begin', { 'readme.txt': 'one\ntwo\nthree\n' })
+  await work.push('main')
+  await work.git('checkout', '--quiet', '-b', 'topic')
+  const topic = await work.commit('Add notes', { 'notes.txt': 'A note.\n' })
+  await work.push('topic')
+  const propose = async (body: Record<string, unknown> = {}, who: Person = forge.ada) =>
+    expect(201, await who.post(`${engine}/pulls`, { title: 'Notes', head: 'topic', base: 'main', ...body }))
+  return Object.assign(forge, {
+    desk,
+    work,
+    main,
+    topic,
+    propose,
+    /** Does what follows from pushes, and from forks. */
+    follow: () => follow(forge),
+    async [Symbol.asyncDispose]() {
+      await desk[Symbol.asyncDispose]()
+      await close()
+    },
+  })
+}
+
+async function follow({ belfry: { db, storage } }: Forge) {
+  const tasks = { ...pullTasks(db, storage), ...repositoryTasks(db, storage) }
+  const taskList = Object.fromEntries(
+    Object.entries(tasks).map(([name, task]) => [name, (payload: unknown) => task(payload as never)]),
+  )
+  await runOnce({ pgPool: db.pool, taskList, noHandleSignals: true, logger: new Logger(() => () => {}) })
+  const [failed] = await db.rows<{ last_error: string }>(
+    sql`select last_error from graphile_worker.jobs where last_error is not null`,
+  )
+  if (failed) throw new Error(failed.last_error)
+}
+
+/** What happened to pull requests, a line each, oldest first. */
+export async function pullEvents({ belfry: { db } }: Forge) {
+  const rows = await db.rows<{ said: string }>(sql`
+    select concat_ws(' ', a.login, e.payload->>'action', case when e.payload ? 'merged' then 'merged' end, i.number, p.login, l.name) as said
+    from events e join accounts a on a.id = e.actor_id join pulls u on u.id = (e.payload->>'pull_id')::bigint
+      join issues i on i.id = u.issue_id left join accounts p on p.id = (e.payload->>'assignee_id')::bigint
+      left join labels l on l.id = (e.payload->>'label_id')::bigint
+    where e.type = 'PullRequestEvent' order by e.id`)
+  return rows.map(({ said }) => said)
+}
