@@ -10,7 +10,8 @@ const rounds = 5
 export interface Case {
   name: string
   path: string
-  conditional?: true
+  /** Asks with what the last answer said of itself. */
+  conditional?: 'etag' | 'date'
   /** As the site admin, by token. */
   token?: true
   target?: number
@@ -27,8 +28,7 @@ export async function compareRequests(belfry: RunningBelfry, cases: Case[]) {
   write('| request | Belfry/s | bare node:http/s | ratio | target |\n|---|---:|---:|---:|---:|')
   for (const { name, path, conditional, token, target } of cases) {
     const plain = rawRequest(belfry, path, { token: token ?? false })
-    const etag = /^etag: (.*)$/im.exec((await readAnswer(belfry.port, `${plain}\r\n`)).toString('latin1'))?.[1]?.trim()
-    const request = `${plain}${conditional ? `If-None-Match: ${etag}\r\n` : ''}\r\n`
+    const request = `${plain}${conditional ? await condition(belfry, plain, conditional) : ''}\r\n`
     using bare = await startBare(await readAnswer(belfry.port, request))
     const ours: number[] = []
     const theirs: number[] = []
@@ -40,4 +40,10 @@ export async function compareRequests(belfry: RunningBelfry, cases: Case[]) {
     const verdict = judge(ratio, target === undefined ? undefined : { least: target })
     write(`| ${name} | ${median(ours).toFixed(0)} | ${median(theirs).toFixed(0)} | ${ratio.toFixed(2)} | ${verdict} |`)
   }
+}
+
+async function condition(belfry: RunningBelfry, plain: string, by: 'etag' | 'date') {
+  const answer = (await readAnswer(belfry.port, `${plain}\r\n`)).toString('latin1')
+  if (by === 'etag') return `If-None-Match: ${/^etag: (.*)$/im.exec(answer)?.[1]?.trim()}\r\n`
+  return `If-Modified-Since: ${/^last-modified: (.*)$/im.exec(answer)?.[1]?.trim()}\r\n`
 }

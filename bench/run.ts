@@ -1,6 +1,7 @@
 import { makeFolder, startBelfry } from './belfry.ts'
 import { compareClones } from './clone.ts'
 import { compareGrowth } from './growth.ts'
+import { compareNotifications } from './notifications.ts'
 import { conclude } from './report.ts'
 import { compareRequests } from './requests.ts'
 
@@ -9,10 +10,11 @@ import { compareRequests } from './requests.ts'
   await using belfry = await startBelfry(folder.path)
   await compareRequests(belfry, [
     { name: 'GET {base}/', path: '/api/v3/' },
-    { name: 'GET {base}/ as 304', path: '/api/v3/', conditional: true, target: 0.5 },
+    { name: 'GET {base}/ as 304', path: '/api/v3/', conditional: 'etag', target: 0.5 },
     { name: 'GET {base}/user by token', path: '/api/v3/user', token: true, target: 0.35 },
   ])
 }
 await compareClones()
 await compareGrowth()
+await compareNotifications()
 conclude()

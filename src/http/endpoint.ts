@@ -45,8 +45,13 @@ export interface Declaration {
   list?: true | ((variant: Variant) => PageRule)
   /** Clients ask again and again: the answer is kept for the moment, see Memory, and says when to come back. */
   polled?: true
-  /** Those who ask for `text/event-stream` get the same list as it grows, see `following`. */
-  followed?: true
+  /** A polled answer says with `Last-Modified` since when it is what it is. */
+  dated?: true
+  /**
+   * Those who ask for `text/event-stream` get the same list as it grows, see `following`. What comes is known by its own id, or by the
+   * place it was found at, when the same thing may come again.
+   */
+  followed?: 'by id' | 'by place'
   /** The handler opens its transaction itself, after slow work that must not be inside one. */
   own_transaction?: true
   /** What it gives, by status; the lowest is the usual one. */

@@ -31,7 +31,7 @@ function readCount(text: string | null) {
 
 /**
  * The `Link` header of a page, or nothing when everything fits on one. All other parameters stay, and `page` comes last:
- * some clients read it from the whole address and miss it elsewhere.
+ * some clients read it from the whole address and miss it elsewhere. A total of Infinity is one that nobody has counted.
  */
 export function linkHeader(address: string, query: URLSearchParams, page: Page, total: number): string | undefined {
   const last = Math.max(1, Math.ceil(total / page.size))
@@ -45,7 +45,7 @@ export function linkHeader(address: string, query: URLSearchParams, page: Page, 
   if (page.number > 1) add('prev', Math.min(page.number - 1, last))
   if (page.number < last) {
     add('next', page.number + 1)
-    add('last', last)
+    if (last < Infinity) add('last', last)
   }
   if (page.number > 1) add('first', 1)
   return links.length && (last > 1 || page.number > 1) ? links.join(', ') : undefined

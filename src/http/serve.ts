@@ -4,12 +4,13 @@ import { forbidden } from '#platform/errors.ts'
 import type { Memory } from '#platform/memory.ts'
 import { type Call, cacheControl, describeAnswer, type Readmit } from './call.ts'
 import { etagOf, isFresh, isUnchanged, lastModifiedOf } from './conditional.ts'
+import { dateAnswer } from './dated.ts'
 import { Answer, type BaseContext, type Endpoint, type Revalidate } from './endpoint.ts'
 import { branded } from './headers.ts'
 import { readQuery } from './input.ts'
 import { linkHeader, readPage, usualPages } from './paging.ts'
 import type { PollInterval } from './poll-interval.ts'
-import { type News, type Step, streamNews } from './stream.ts'
+import { type Step, streamNews } from './stream.ts'
 import { loadThings } from './things.ts'
 
 /** What serving needs beside the request: of one variant on one listener. */
@@ -28,6 +29,8 @@ interface KeptAnswer {
   status: number
   body: string
   headers: Record<string, string>
+  /** Since when it is what it is, where that is told. */
+  changed_at: Date | undefined
   /** The headers of a 304, name and value in turn, written down when the first is sent. */
   unchanged?: string[]
 }
@@ -39,7 +42,11 @@ export async function serve(resources: Resources, endpoint: Endpoint, request: F
   const load = async (): Promise<KeptAnswer> => {
     const { status, headers, body } = await answer(resources, endpoint, request, reply)
     const text = reply.code(status).serialize(body) as string
-    return { status, body: text, headers: { ...headers, ETag: etagOf(text) } }
+    const etag = etagOf(`${headers.Link ?? ''}${text}`)
+    const { db } = resources.belfry
+    const changed_at = endpoint.dated && (await dateAnswer(db, keyOf(request), etag))
+    const dated = changed_at && { 'Last-Modified': lastModifiedOf(changed_at, db.now) }
+    return { status, body: text, headers: { ...headers, ETag: etag, ...dated }, changed_at }
   }
   // What is newer than an event changes as transactions end, also those that are rolled back.
   const fleeting = request.url.includes('after=')
@@ -53,9 +60,9 @@ export function serveKept(resources: Resources, request: FastifyRequest, reply: 
   return kept && sendKept(resources, request, reply, kept)
 }
 
-function sendKept({ poll_interval }: Resources, request: FastifyRequest, reply: FastifyReply, kept: KeptAnswer) {
-  const { status, headers, body } = kept
-  const fresh = isFresh(request.headers, headers.ETag)
+function sendKept({ belfry, poll_interval }: Resources, request: FastifyRequest, reply: FastifyReply, kept: KeptAnswer) {
+  const { status, headers, body, changed_at } = kept
+  const fresh = isFresh(request.headers, headers.ETag) || (changed_at && isUnchanged(request.headers, changed_at, belfry.db.now))
   if (fresh && !request.call.allowance) return sendUnchanged(request, reply, kept, poll_interval.seconds)
   reply.header('X-Poll-Interval', poll_interval.seconds).headers(headers)
   return fresh ? reply.code(304).send() : reply.code(status).type('application/json; charset=utf-8').send(body)
@@ -151,11 +158,13 @@ function revalidator({ headers }: FastifyRequest, reply: FastifyReply): Revalida
 /** The same list as it grows: at every step the caller, and what the path names, are found again. */
 async function follow(resources: Resources, endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply) {
   if (request.call.caller.via === 'password') throw forbidden('To follow what happens, use a token.')
-  const handler = endpoint.handler as (context: object) => Promise<Answer<News[]>>
+  const handler = endpoint.handler as (context: object) => Promise<Answer<{ id: string }[]>>
   const look = async (following: string | null): Promise<Step> => {
     const { context } = await openContext(resources, endpoint, request, reply)
-    const { body, place } = await handler({ ...context, following })
-    return { news: body, place: place ?? null }
+    const { body, place = null } = await handler({ ...context, following })
+    const last = body.at(-1)
+    const idOf = (one: { id: string }) => (endpoint.followed === 'by id' ? one.id : one === last ? place : null)
+    return { news: body.map((one) => ({ id: idOf(one), data: one })), place }
   }
   const last = request.headers['last-event-id']
   const first = await look(typeof last === 'string' ? last : null)

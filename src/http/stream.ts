@@ -2,9 +2,10 @@ import { Readable } from 'node:stream'
 import type { Belfry } from '#belfry.ts'
 import { Refusal } from '#platform/errors.ts'
 
-/** Whatever happens has an id, which a client names when it comes back. */
+/** Something that happened. A client that comes back names the last id it was given: from there on it is told again. */
 export interface News {
-  id: string
+  id: string | null
+  data: unknown
 }
 
 /** What a look found, and where the next one begins. */
@@ -63,8 +64,8 @@ export function streamNews(
   return stream
 }
 
-function format(one: News) {
-  return `id: ${one.id}\ndata: ${JSON.stringify(one)}\n\n`
+function format({ id, data }: News) {
+  return `${id === null ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`
 }
 
 /** Wakes one who waits; a ring while nobody does is kept for the next. */

@@ -1,8 +1,9 @@
 import { record } from '#activity/log.ts'
+import { notify } from '#activity/notices.ts'
 import { type Account, type Person, personColumns } from '#hosting/people/people.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { changingAccess, onePair, whoOwns } from '#hosting/repositories/watchers.ts'
-import { type Listed, listed, type Queryable, type Slice, sql, type Transaction } from '#platform/database.ts'
+import { type Listed, listed, type Queryable, type Slice, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
 
 export interface Collaborator extends Person {
@@ -65,7 +66,7 @@ export async function addCollaborator(
   }
   if (await belongs(db, repo, user)) {
     // An older offer must not be there to be taken up after this.
-    await db.query(sql`delete from invitations where repo_id = ${repo.id} and invitee_id = ${user.id}`)
+    await endInvitations(db, sql`repo_id = ${repo.id} and invitee_id = ${user.id}`)
     await putCollaborator(db, repo, inviter, user, access)
     return undefined
   }
@@ -74,6 +75,8 @@ export async function addCollaborator(
     values (${repo.id}, ${user.id}, ${inviter.id}, ${access}, ${db.now})
     on conflict (repo_id, invitee_id) do update set access = excluded.access, inviter_id = excluded.inviter_id, created_at = excluded.created_at`)
   const { rows } = await listInvitations(db, { repo_id: repo.id, invitee_id: user.id }, { limit: 1, offset: 0 })
+  const subject = { type: 'RepositoryInvitation', invitation_id: rows[0]?.id ?? 0 } as const
+  await notify(db, inviter, repo, subject, { act: 'invited', people: [user.id] })
   return rows[0]
 }
 
@@ -97,14 +100,14 @@ async function putCollaborator(db: Transaction, repo: { id: number }, adder: { i
 
 /** Ends the access, and an invitation to it; it is no fault if there was none. */
 export async function removeCollaborator(db: Transaction, repo: Repository, user: Account) {
-  await db.query(sql`delete from invitations where repo_id = ${repo.id} and invitee_id = ${user.id}`)
+  await endInvitations(db, sql`repo_id = ${repo.id} and invitee_id = ${user.id}`)
   await changingAccess(db, whoOwns(repo), onePair(user, repo), () =>
     db.query(sql`delete from collaborators where repo_id = ${repo.id} and user_id = ${user.id}`),
   )
 }
 
 /** An invitation is good for a week. */
-const goodFor = sql`interval '7 days'`
+export const goodFor = sql`interval '7 days'`
 
 /** Open invitations to a repository, or of a person, or the one of both. */
 export function listInvitations(
@@ -130,8 +133,7 @@ export async function updateInvitation(db: Transaction, repo: Repository, id: nu
 }
 
 export async function withdrawInvitation(db: Transaction, repo: Repository, id: number) {
-  const { rowCount } = await db.query(sql`delete from invitations where id = ${id} and repo_id = ${repo.id}`)
-  if (!rowCount) throw missing()
+  if (!(await endInvitations(db, sql`id = ${id} and repo_id = ${repo.id}`))) throw missing()
 }
 
 export async function acceptInvitation(db: Transaction, invitee: Account, id: number) {
@@ -143,6 +145,12 @@ export async function acceptInvitation(db: Transaction, invitee: Account, id: nu
 }
 
 export async function declineInvitation(db: Transaction, invitee: Account, id: number) {
-  const { rowCount } = await db.query(sql`delete from invitations where id = ${id} and invitee_id = ${invitee.id}`)
-  if (!rowCount) throw missing()
+  if (!(await endInvitations(db, sql`id = ${id} and invitee_id = ${invitee.id}`))) throw missing()
+}
+
+/** An invitation that came to nothing leaves nothing to be told of. */
+async function endInvitations(db: Transaction, condition: Sql): Promise<number> {
+  const ended = await db.rows<{ id: number }>(sql`delete from invitations where ${condition} returning id`)
+  await db.query(sql`delete from subjects where invitation_id = any(${ended.map(({ id }) => id)})`)
+  return ended.length
 }

@@ -1,4 +1,5 @@
 import { record } from '#activity/log.ts'
+import { notify } from '#activity/notices.ts'
 import { findRef, isRefName, noObject, resolveCommit } from '#hosting/git/objects.ts'
 import type { Storage } from '#hosting/git/storage.ts'
 import type { Account } from '#hosting/people/people.ts'
@@ -94,7 +95,7 @@ export async function createRelease(
         ${wanted.prerelease ?? false}, ${transaction.now}, ${draft ? null : transaction.now})
       returning id`,
     )
-    if (!draft) await recordPublished(transaction, author, repo, id)
+    if (!draft) await recordPublished(transaction, author, repo, { id, body: wanted.body ?? null })
     return one(transaction, sql`e.id = ${id}`)
   })
 }
@@ -130,7 +131,7 @@ export async function updateRelease(
         body = ${next.body}, draft = ${next.draft}, prerelease = ${next.prerelease}, published_at = ${published_at}
       where id = ${held.id} returning id`,
     )
-    if (held.draft && !next.draft) await recordPublished(transaction, editor, repo, held.id)
+    if (held.draft && !next.draft) await recordPublished(transaction, editor, repo, next)
     return one(transaction, sql`e.id = ${held.id}`)
   })
 }
@@ -177,8 +178,14 @@ async function makeTag(db: Database, storage: Storage, repo: Repository, pusher:
   }
 }
 
-async function recordPublished(db: Transaction, publisher: Account, repo: Repository, release_id: number) {
+async function recordPublished(
+  db: Transaction,
+  publisher: Account,
+  repo: Repository,
+  { id: release_id, body }: Pick<Release, 'id' | 'body'>,
+) {
   await record(db, publisher, repo, { type: 'ReleaseEvent', payload: { action: 'published', release_id } })
+  await notify(db, publisher, repo, { type: 'Release', release_id }, { act: 'published', body })
 }
 
 async function write(db: Transaction, statement: Sql): Promise<{ id: number }> {

@@ -1,0 +1,75 @@
+import { type Database, type Sql, sql, type Transaction } from '#platform/database.ts'
+import { markThreads } from './marking.ts'
+
+/** What the inbox does to those that are selected. */
+export const acts = ['read', 'done', 'mute', 'undone'] as const
+export type InboxAct = (typeof acts)[number]
+
+/** What a thread was before, so that it can be put back. */
+export interface Former {
+  id: number
+  unread: boolean
+  done: boolean
+  state: 'subscribed' | 'muted' | 'ignored' | null
+}
+
+/** A thread, and when it was last updated as its reader saw it. */
+export interface Shown {
+  id: number
+  updated_at: Date
+}
+
+/**
+ * Does it, and tells what each of them was before. What was updated since it was shown, or is just now, is left as it is: nobody has seen
+ * that yet. To mute is to put away, and to hear of it again only by one's own name or words.
+ */
+export async function actOn(db: Transaction, user: { id: number }, shown: Shown[], act: InboxAct): Promise<Former[]> {
+  const [listed, moments] = [shown.map(({ id }) => id), shown.map(({ updated_at }) => updated_at)]
+  const former = await db.rows<Former>(sql`
+    select t.id, t.unread, t.done,
+      (select s.state from thread_subscriptions s where s.subject_id = t.subject_id and s.user_id = t.user_id) as state
+    from unnest(${listed}::bigint[], ${moments}::timestamptz[]) shown (id, updated_at) join threads t on t.id = shown.id
+    where t.user_id = ${user.id} and date_trunc('milliseconds', t.updated_at) <= shown.updated_at order by t.id for update of t skip locked`)
+  const ids = former.map(({ id }) => id)
+  if (act === 'mute') {
+    await db.query(sql`
+      insert into thread_subscriptions (subject_id, user_id, state, reason, created_at)
+      select t.subject_id, t.user_id, 'ignored', t.reason, ${db.now} from threads t where t.id = any(${ids}) order by t.subject_id
+      on conflict (subject_id, user_id) do update set state = excluded.state`)
+  }
+  await markThreads(db, user, ids, act === 'mute' ? 'done' : act)
+  return former
+}
+
+/** Puts threads back to what they were. What happened there since stays unread. */
+export async function undo(db: Transaction, user: { id: number }, act: InboxAct, former: Former[]) {
+  const idsOf = (wanted: (one: Former) => boolean) => former.filter(wanted).map(({ id }) => id)
+  await markThreads(
+    db,
+    user,
+    idsOf(({ unread }) => unread),
+    'unread',
+  )
+  await markThreads(
+    db,
+    user,
+    idsOf(({ unread, done }) => !unread && !done),
+    'undone',
+  )
+  if (act !== 'mute') return
+  const rows = JSON.stringify(former.map(({ id, state }) => ({ id, state })))
+  const still = sql`from jsonb_to_recordset(${rows}::jsonb) as f (id bigint, state text) join threads t on t.id = f.id and t.user_id = ${user.id}`
+  const muted = sql`s.subject_id = t.subject_id and s.user_id = t.user_id and s.state = 'ignored'`
+  await db.query(sql`
+    update thread_subscriptions s set state = f.state ${still} where ${muted} and f.state is not null`)
+  await db.query(sql`
+    delete from thread_subscriptions s using (select t.subject_id, t.user_id ${still} where f.state is null) t where ${muted}`)
+}
+
+/** What somebody looks at is read: their thread of it, if there is one, as far as it has told of anything yet. */
+export async function markSubjectRead(db: Database, user: { id: number }, subject: Sql) {
+  const found = await db.rows<{ id: number }>(sql`
+    select t.id from subjects s join threads t on t.subject_id = s.id and t.user_id = ${user.id} where ${subject} and t.unread limit 100`)
+  const ids = found.map(({ id }) => id)
+  if (ids.length) await db.transaction((transaction) => markThreads(transaction, user, ids, 'read'))
+}

@@ -1,0 +1,238 @@
+import { readRepositories } from '#hosting/repositories/repositories.ts'
+import { Nothing, type Wire } from '#hosting/wire.ts'
+import { Answer, type BaseContext, del, get, group, patch, put } from '#http/endpoint.ts'
+import { choice, text } from '#http/input.ts'
+import type { Database, Queryable } from '#platform/database.ts'
+import { invalid, missing } from '#platform/errors.ts'
+import { Type } from '#platform/schema.ts'
+import { ThreadSchema, ThreadSubscriptionSchema, ToldSchema, threadJson, threadSubscriptionJson, toldJson } from './json.ts'
+import { markAllRead, markThreads } from './marking.ts'
+import { listTold } from './reasons.ts'
+import { recallSeen } from './seen.ts'
+import { endThreadSubscription, findThreadSubscription, setThreadSubscription } from './subscriptions.ts'
+import { listThreads, loadThread, readChanges, type Thread } from './threads.ts'
+
+/** Fine-grained tokens have no business here, as the public documentation says. */
+const declared = { scopes: ['notifications', 'repo'], permission: 'classic' } as const
+
+const flag = () => choice('false', 'true', '1')
+const listing = {
+  ...declared,
+  query: { all: flag(), participating: flag(), since: text(), before: text() },
+  list: true,
+  polled: true,
+  dated: true,
+  answers: { 200: Type.Array(ThreadSchema) },
+} as const
+
+const Background = Type.Object({ message: Type.String() }, { title: 'InBackground' })
+const background = {
+  message:
+    "Unread notifications couldn't be marked in a single request. Notifications are being marked as read in the background.",
+}
+
+type Asked = Record<'all' | 'participating' | 'since' | 'before', string>
+
+async function list(
+  { db, page, wire }: Pick<BaseContext, 'page' | 'wire'> & { db: Database },
+  viewer: { id: number },
+  { all, participating, since, before }: Asked,
+  repo_id?: number,
+) {
+  const filter = {
+    view: all === 'false' ? 'unread' : 'inbox',
+    participating: participating !== 'false',
+    ...(repo_id !== undefined && { repo_id }),
+    since: momentOf('since', since),
+    before: momentOf('before', before),
+  } as const
+  const { rows, total } = await listThreads(db, viewer, filter, page)
+  return new Answer(await writeAll(db, viewer, rows, wire), { total })
+}
+
+async function writeAll(db: Queryable, viewer: { id: number }, threads: Thread[], wire: Wire) {
+  const found = await readRepositories(db, viewer.id, [...new Set(threads.map(({ repo_id }) => repo_id))])
+  const repos = new Map(found.map((repo) => [repo.id, repo]))
+  return threads.flatMap((thread) => {
+    const repo = repos.get(thread.repo_id)
+    return repo ? [threadJson(thread, repo, wire)] : []
+  })
+}
+
+/** A thread is written with its repository, which is there as long as the thread is. */
+async function repositoryOf(db: Queryable, viewer: { id: number }, { repo_id }: Thread) {
+  const [repo] = await readRepositories(db, viewer.id, [repo_id])
+  if (!repo) throw missing()
+  return repo
+}
+
+const iso8601 = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z|[+-]\d\d:?\d\d)?)?$/i
+
+/** A moment that was given, in ISO 8601; without a zone it is of UTC. */
+function momentOf(field: string, given: string | undefined): Date | undefined {
+  if (given === undefined || given === '') return undefined
+  const [, day = '', time = '00:00', zone = 'Z'] = iso8601.exec(given) ?? []
+  const moment = new Date(`${day}T${time}${zone}`)
+  // A thirtieth of February would be taken for the second of March.
+  if (Number.isNaN(moment.getTime()) || !new Date(`${day}T00:00Z`).toISOString().startsWith(day)) {
+    throw invalid({ resource: 'Notification', code: 'invalid', field, message: `${field} must be a time in ISO 8601` })
+  }
+  return moment
+}
+
+const Marks = Type.Partial(
+  Type.Object({ last_read_at: Type.Unsafe<string | null>({ type: ['string', 'null'] }), read: Type.Boolean() }),
+)
+
+export const api = group('Notifications', [
+  get(
+    '/notifications',
+    {
+      ...listing,
+      operation: 'activity/list-notifications-for-authenticated-user',
+      summary: 'What the caller should read, newest first; as text/event-stream, what changes from now on',
+      followed: 'by place',
+    },
+    async (context) => {
+      const { db, viewer, query, following, wire } = context
+      if (following === undefined) return list(context, viewer, query)
+      const { threads, place } = await readChanges(db, viewer, following)
+      return new Answer(await writeAll(db, viewer, threads, wire), { place })
+    },
+  ),
+  put(
+    '/notifications',
+    {
+      ...declared,
+      operation: 'activity/mark-notifications-as-read',
+      summary: 'Mark as read everything that was not updated after a moment; 202 when that goes on in the background',
+      own_transaction: true,
+      body: Marks,
+      answers: { 205: Nothing, 202: Background },
+    },
+    async ({ db, viewer, body }) => {
+      const given = momentOf('last_read_at', body.last_read_at ?? undefined)
+      if (body.read === false) return new Answer(undefined, { status: 205 })
+      const [last_read_at, seen] = [given ?? db.now, recallSeen(db, viewer)]
+      const finished = await db.transaction((transaction) => markAllRead(transaction, viewer, { last_read_at, seen }))
+      return finished ? new Answer(undefined, { status: 205 }) : new Answer(background, { status: 202 })
+    },
+  ),
+  get(
+    '/notifications/threads/{thread_id}',
+    { ...declared, operation: 'activity/get-thread', summary: 'A thread of the caller', answers: { 200: ThreadSchema } },
+    async ({ db, viewer, params, wire }) => {
+      const thread = await loadThread(db, viewer, params.thread_id)
+      return threadJson(thread, await repositoryOf(db, viewer, thread), wire)
+    },
+  ),
+  patch(
+    '/notifications/threads/{thread_id}',
+    {
+      ...declared,
+      operation: 'activity/mark-thread-as-read',
+      summary: 'Mark a thread as read',
+      answers: { 205: Nothing },
+    },
+    async ({ db, viewer, params }) => {
+      const { id } = await loadThread(db, viewer, params.thread_id)
+      await markThreads(db, viewer, [id], 'read')
+    },
+  ),
+  del(
+    '/notifications/threads/{thread_id}',
+    {
+      ...declared,
+      operation: 'activity/mark-thread-as-done',
+      summary: 'Put a thread away until something new happens',
+      answers: { 204: Nothing },
+    },
+    async ({ db, viewer, params }) => {
+      const { id } = await loadThread(db, viewer, params.thread_id)
+      await markThreads(db, viewer, [id], 'done')
+    },
+  ),
+  get(
+    '/notifications/threads/{thread_id}/reasons',
+    {
+      ...declared,
+      operation: 'activity/list-thread-reasons',
+      summary: 'Why the caller was told, each time: by which act, and by which rule; newest first',
+      answers: { 200: Type.Array(ToldSchema) },
+    },
+    async ({ db, viewer, params, wire }) => {
+      const thread = await loadThread(db, viewer, params.thread_id)
+      const repo = await repositoryOf(db, viewer, thread)
+      return (await listTold(db, thread)).map((told) => toldJson(told, thread, repo, wire))
+    },
+  ),
+  get(
+    '/notifications/threads/{thread_id}/subscription',
+    {
+      ...declared,
+      operation: 'activity/get-thread-subscription-for-authenticated-user',
+      summary: 'Whether the caller takes part in a thread or ignores it; 404 when neither',
+      answers: { 200: ThreadSubscriptionSchema },
+    },
+    async ({ db, viewer, params, wire }) => {
+      const thread = await loadThread(db, viewer, params.thread_id)
+      const subscription = await findThreadSubscription(db, viewer, thread.subject_id)
+      if (!subscription) throw missing()
+      return threadSubscriptionJson(subscription, thread, wire)
+    },
+  ),
+  put(
+    '/notifications/threads/{thread_id}/subscription',
+    {
+      ...declared,
+      operation: 'activity/set-thread-subscription',
+      summary: 'Take part in a thread, or ignore it',
+      body: Type.Partial(Type.Object({ ignored: Type.Boolean() })),
+      answers: { 200: ThreadSubscriptionSchema },
+    },
+    async ({ db, viewer, params, body, wire }) => {
+      const thread = await loadThread(db, viewer, params.thread_id)
+      const subscription = await setThreadSubscription(db, viewer, thread.subject_id, body.ignored ?? false)
+      return threadSubscriptionJson(subscription, thread, wire)
+    },
+  ),
+  del(
+    '/notifications/threads/{thread_id}/subscription',
+    {
+      ...declared,
+      operation: 'activity/delete-thread-subscription',
+      summary: 'Leave a thread until the caller comments or is mentioned',
+      answers: { 204: Nothing },
+    },
+    async ({ db, viewer, params }) => {
+      const { subject_id } = await loadThread(db, viewer, params.thread_id)
+      await endThreadSubscription(db, viewer, subject_id)
+    },
+  ),
+  get(
+    '/repos/{owner}/{repo}/notifications',
+    {
+      ...listing,
+      operation: 'activity/list-repo-notifications-for-authenticated-user',
+      summary: 'What the caller should read of one repository, newest first',
+    },
+    (context) => list(context, context.viewer, context.query, context.repo.id),
+  ),
+  put(
+    '/repos/{owner}/{repo}/notifications',
+    {
+      ...declared,
+      operation: 'activity/mark-repo-notifications-as-read',
+      summary: 'Mark as read everything of a repository that was not updated after a moment',
+      own_transaction: true,
+      body: Type.Partial(Type.Object({ last_read_at: Marks.properties.last_read_at })),
+      answers: { 202: Background },
+    },
+    async ({ db, viewer, repo, body }) => {
+      const last_read_at = momentOf('last_read_at', body.last_read_at ?? undefined) ?? db.now
+      const marks = { last_read_at, seen: recallSeen(db, viewer), repo_id: repo.id }
+      await db.transaction((transaction) => markAllRead(transaction, viewer, marks))
+      return background
+    },
+  ),
+])

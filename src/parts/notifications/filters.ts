@@ -1,0 +1,107 @@
+import { reasons } from '#activity/notices.ts'
+import { type Sql, sql } from '#platform/database.ts'
+import type { Filter, Thread } from './threads.ts'
+
+/** One word of a filter: `is:unread`, `-repo:acme/site`, or a word that is in the title. */
+interface Term {
+  not: boolean
+  key: 'repo' | 'reason' | 'is' | 'title'
+  value: string
+}
+
+export interface Search {
+  terms: Term[]
+  /** What means nothing here. */
+  unknown: string[]
+}
+
+const types: Record<string, Thread['type']> = {
+  issue: 'Issue',
+  pull: 'PullRequest',
+  commit: 'Commit',
+  release: 'Release',
+  invitation: 'RepositoryInvitation',
+}
+const known: Record<string, (value: string) => boolean> = {
+  repo: (value) => /^[a-z\d-]{1,39}\/[\w.-]{1,100}$/.test(value),
+  reason: (value) => reasons.some((reason) => reason === value),
+  is: (value) => value in types || ['unread', 'read', 'done'].includes(value),
+}
+
+export const longestFilter = 500
+const mostTerms = 30
+
+/** Reads what was typed into the box. What is written in quotation marks is one word. */
+export function readFilter(text: string): Search {
+  const search: Search = { terms: [], unknown: [] }
+  const words = text.slice(0, longestFilter).replaceAll('\0', '').toLowerCase()
+  for (const [written, minus, key, quoted, plain] of words.matchAll(/(-?)(?:(repo|reason|is):)?(?:"([^"]*)"|(\S+))/g)) {
+    const value = quoted ?? plain ?? ''
+    if (search.terms.length === mostTerms || value === '') continue
+    if (key && !known[key]?.(value)) search.unknown.push(written)
+    else search.terms.push({ not: minus === '-', key: (key ?? 'title') as Term['key'], value })
+  }
+  return search
+}
+
+/**
+ * Which threads are meant. A thread has one repository, one reason and one type, so that of several any will do; of words in its title,
+ * all must be there. Done threads are a list of their own.
+ */
+export function withSearch(user: { id: number }, filter: Filter, { terms }: Search): Filter {
+  const of = (key: Term['key'], not: boolean) =>
+    terms.filter((term) => term.key === key && term.not === not).map(({ value }) => value)
+  const parts = [true, false].map((not) => {
+    const is = of('is', not)
+    const kinds = is.flatMap((value) => types[value] ?? [])
+    const states = is.flatMap((value) => (value === 'unread' ? true : value === 'read' ? false : []))
+    return [
+      inRepositories(of('repo', not)),
+      oneOf(sql`t.reason::text`, of('reason', not)),
+      oneOf(sql`s.type`, kinds),
+      unread(states),
+    ]
+      .filter((part) => part !== undefined)
+      .map((part) => (not ? sql`and not (${part})` : sql`and (${part})`))
+  })
+  const conditions = [...parts.flat(), ...inTitle(of('title', false), of('title', true))]
+  const view = of('is', false).includes('done') ? 'done' : filter.view
+  if (!conditions.length) return { ...filter, view }
+  const besides = conditions.reduce((all, one) => sql`${all} ${one}`, among(user, view))
+  return { ...filter, view, besides }
+}
+
+/** A filter that nothing fits must not read a million threads: it looks at so many, the newest. */
+const mostSearched = 20_000
+
+const views = { unread: sql`u.unread`, inbox: sql`not u.done`, done: sql`u.done` }
+
+const among = (user: { id: number }, view: Filter['view']) => sql`and t.updated_at >= coalesce((
+  select u.updated_at from threads u where u.user_id = ${user.id} and ${views[view]}
+  order by u.updated_at desc, u.id desc offset ${mostSearched} limit 1), '-infinity')`
+
+function oneOf(column: Sql, values: string[]): Sql | undefined {
+  return values.length ? sql`${column} = any(${values}::text[])` : undefined
+}
+
+function unread(states: boolean[]): Sql | undefined {
+  return states.length ? sql`t.unread = any(${states}::boolean[])` : undefined
+}
+
+function inRepositories(names: string[]): Sql | undefined {
+  if (!names.length) return undefined
+  const halves = names.map((name) => name.split('/'))
+  return sql`t.repo_id = any(array(
+    select x.id from unnest(${halves.map(([owner]) => owner)}::text[], ${halves.map(([, name]) => name)}::text[]) n (owner, name)
+      join accounts o on lower(o.login) = n.owner join repositories x on x.owner_id = o.id and lower(x.name) = n.name))`
+}
+
+const title = sql`coalesce(i.title, nullif(e.name, ''), e.tag_name, s.title, 'Invitation to join ' || r.name)`
+
+function inTitle(words: string[], without: string[]): Sql[] {
+  const patterns = (list: string[]) => list.map((word) => `%${word.replaceAll(/[\\%_]/g, '\\$&')}%`)
+  return [
+    ...(words.length ? [sql`and ${title} ilike all(${patterns(words)}::text[])`] : []),
+    ...(without.length ? [sql`and not (${title} ilike any(${patterns(without)}::text[]))`] : []),
+  ]
+}

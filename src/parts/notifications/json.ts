@@ -1,0 +1,143 @@
+import { NullableUser } from '#hosting/milestones/json.ts'
+import { userJson } from '#hosting/people/json.ts'
+import { MinimalRepository, minimalRepositoryJson } from '#hosting/repositories/json.ts'
+import type { Repository } from '#hosting/repositories/repositories.ts'
+import { Address, NullableString, NullableTimestamp, Timestamp, timestamp, type Wire } from '#hosting/wire.ts'
+import { type Static, Type } from '#platform/schema.ts'
+import { rulesInWords, type Told } from './reasons.ts'
+import type { ThreadSubscription } from './subscriptions.ts'
+import type { Thread } from './threads.ts'
+
+export const ThreadSchema = Type.Object(
+  {
+    id: Type.String(),
+    repository: MinimalRepository,
+    subject: Type.Object({
+      title: Type.String(),
+      url: Type.String(),
+      latest_comment_url: Type.String(),
+      type: Type.String(),
+      state: NullableString,
+      html_url: Type.String(),
+    }),
+    reason: Type.String(),
+    unread: Type.Boolean(),
+    done: Type.Boolean(),
+    updated_at: Timestamp,
+    last_read_at: NullableTimestamp,
+    url: Address,
+    subscription_url: Address,
+  },
+  { title: 'Thread' },
+)
+
+export function threadJson(thread: Thread, repo: Repository, wire: Wire): Static<typeof ThreadSchema> {
+  const full_name = `${repo.owner_login}/${repo.name}`
+  const api = `${wire.api}/repos/${full_name}`
+  const { url, html_url } = addressesOf(thread, wire, full_name)
+  const thread_url = `${wire.api}/notifications/threads/${thread.id}`
+  return {
+    id: String(thread.id),
+    repository: minimalRepositoryJson(repo, wire),
+    subject: {
+      title: thread.title ?? `Invitation to join ${full_name}`,
+      url,
+      latest_comment_url: saidUrl(api, thread.number, thread.latest_type, thread.latest_id) ?? url,
+      type: thread.type,
+      state: thread.state,
+      html_url,
+    },
+    reason: thread.reason,
+    unread: thread.unread,
+    done: thread.done,
+    updated_at: timestamp(thread.updated_at),
+    last_read_at: thread.last_read_at && timestamp(thread.last_read_at),
+    url: thread_url,
+    subscription_url: `${thread_url}/subscription`,
+  }
+}
+
+/** Where a subject is found, by programs and by people. */
+export function addressesOf(
+  { type, number, commit_id, release_id, tag_name, invitation_id }: Thread,
+  wire: Pick<Wire, 'api' | 'web'>,
+  full_name: string,
+) {
+  const [api, web] = [`${wire.api}/repos/${full_name}`, `${wire.web}/${full_name}`]
+  switch (type) {
+    case 'Issue':
+      return { url: `${api}/issues/${number}`, html_url: `${web}/issues/${number}` }
+    case 'PullRequest':
+      return { url: `${api}/pulls/${number}`, html_url: `${web}/pull/${number}` }
+    case 'Commit':
+      return { url: `${api}/commits/${commit_id}`, html_url: `${web}/commit/${commit_id}` }
+    case 'Release':
+      return { url: `${api}/releases/${release_id}`, html_url: `${web}/releases/tag/${encodeURIComponent(tag_name ?? '')}` }
+    case 'RepositoryInvitation':
+      return { url: `${wire.api}/user/repository_invitations/${invitation_id}`, html_url: `${web}/invitations` }
+  }
+}
+
+/** The address of something that was said in a repository. */
+function saidUrl(api: string, number: number | null, type: Thread['latest_type'], id: number | null) {
+  if (type === null || id === null) return null
+  return {
+    IssueComment: `${api}/issues/comments/${id}`,
+    PullRequestReview: `${api}/pulls/${number}/reviews/${id}`,
+    PullRequestReviewComment: `${api}/pulls/comments/${id}`,
+    CommitComment: `${api}/comments/${id}`,
+  }[type]
+}
+
+export const ThreadSubscriptionSchema = Type.Object(
+  {
+    subscribed: Type.Boolean(),
+    ignored: Type.Boolean(),
+    reason: NullableString,
+    created_at: Timestamp,
+    url: Address,
+    thread_url: Address,
+  },
+  { title: 'ThreadSubscription' },
+)
+
+export function threadSubscriptionJson(
+  { subscribed, ignored, reason, created_at }: ThreadSubscription,
+  thread: { id: number },
+  wire: Wire,
+): Static<typeof ThreadSubscriptionSchema> {
+  const thread_url = `${wire.api}/notifications/threads/${thread.id}`
+  return {
+    subscribed,
+    ignored,
+    reason: subscribed ? reason : null,
+    created_at: timestamp(created_at),
+    url: `${thread_url}/subscription`,
+    thread_url,
+  }
+}
+
+export const ToldSchema = Type.Object(
+  {
+    reason: Type.String(),
+    rule: Type.String(),
+    act: Type.String(),
+    actor: NullableUser,
+    url: Type.String(),
+    created_at: Timestamp,
+  },
+  { title: 'ThreadReason' },
+)
+
+export function toldJson(told: Told, thread: Thread, repo: Repository, wire: Wire): Static<typeof ToldSchema> {
+  const full_name = `${repo.owner_login}/${repo.name}`
+  const said = saidUrl(`${wire.api}/repos/${full_name}`, thread.number, told.said_type, told.said_id)
+  return {
+    reason: told.reason,
+    rule: rulesInWords[told.reason],
+    act: told.act,
+    actor: told.actor && userJson(told.actor, wire),
+    url: said ?? addressesOf(thread, wire, full_name).url,
+    created_at: timestamp(told.created_at),
+  }
+}

@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { expect, type Person } from '#test/forge.ts'
+import { openGuild } from '#test/guild.ts'
+import { inboxOf, octokitsOf, openIssue, told } from '#test/inbox.ts'
+
+const forge = await openGuild()
+after(() => forge[Symbol.asyncDispose]())
+const { ada, ben, cy, dan } = forge
+
+async function openTeam(name: string, privacy: 'closed' | 'secret', ...members: Person[]) {
+  await expect(201, await ada.post('/orgs/guild/teams', { name, privacy }))
+  for (const { login } of members) await expect(200, await ada.put(`/orgs/guild/teams/${name}/memberships/${login}`, {}))
+}
+
+test('assign: whoever is assigned to an issue, when it is opened and later', async () => {
+  const place = await forge.place()
+  const [{ rest }] = octokitsOf(forge, ada)
+  const { data: issue } = await rest.issues.create({ ...place.repo, title: 'It rattles', assignees: ['ben'] })
+  assert.deepEqual(await place.inbox(ben), ['It rattles: assign'])
+  assert.deepEqual(await place.inbox(cy), [])
+  await rest.issues.addAssignees({ ...place.repo, issue_number: issue.number, assignees: ['cy'] })
+  assert.deepEqual(await place.inbox(cy), ['It rattles: assign'])
+})
+
+test('assign: also by a change of the whole issue, and only those who are new', async () => {
+  const place = await forge.place()
+  const number = await place.open(ada, { assignees: ['ben'] })
+  await expect(205, await ben.patch(`/notifications/threads/${(await place.thread(ben)).id}`))
+  await expect(200, await ada.patch(`${place.path}/issues/${number}`, { assignees: ['ben', 'cy'] }))
+  assert.deepEqual(await place.inbox(cy), ['It rattles: assign'])
+  assert.deepEqual(await place.inbox(ben), ['It rattles: assign, read'])
+})
+
+test('author: whoever opened it', async () => {
+  const place = await forge.place()
+  await place.say(ada, await place.open(dan))
+  assert.deepEqual(await place.inbox(dan), ['It rattles: author'])
+})
+
+test('comment: whoever said something there', async () => {
+  const place = await forge.place()
+  const number = await place.open(ben)
+  await place.say(dan, number)
+  assert.deepEqual(await place.inbox(dan), [])
+  await place.say(cy, number)
+  assert.deepEqual(await place.inbox(dan), ['It rattles: comment'])
+})
+
+test('invitation: whoever is invited to a repository, also to a private one', async () => {
+  const place = await forge.place({ private: true })
+  await expect(201, await ada.put(`${place.path}/collaborators/dan`, { permission: 'push' }))
+  const { reason, subject } = await place.thread(dan)
+  assert.deepEqual([reason, subject.title], ['invitation', `Invitation to join guild/${place.repo.repo}`])
+  assert.equal((await dan.get(`${place.path}/notifications`)).status, 404)
+})
+
+test('manual: whoever subscribed to a thread by hand', async () => {
+  const place = await forge.place()
+  await place.watch(ben)
+  const number = await place.open(cy)
+  const thread = await place.thread(ben)
+  assert.equal(thread.reason, 'subscribed')
+  await expect(200, await ben.put(`/notifications/threads/${thread.id}/subscription`, {}))
+  await place.say(cy, number)
+  assert.deepEqual(await place.inbox(ben), ['It rattles: manual'])
+})
+
+test('mention: whoever is named in an issue, in a comment, or in a commit comment', async () => {
+  const place = await forge.place({ auto_init: true })
+  const number = await place.open(ada, { body: 'Is it you, @Ben?' })
+  assert.deepEqual(await place.inbox(ben), ['It rattles: mention'])
+  await place.say(ada, number, 'Or @cy')
+  assert.deepEqual(await place.inbox(cy), ['It rattles: mention'])
+  const { sha } = await ada.read(`${place.path}/commits/main`)
+  await expect(201, await ada.post(`${place.path}/commits/${sha}/comments`, { body: 'Or @dan' }))
+  assert.deepEqual(await place.inbox(dan), ['Initial commit: mention'])
+})
+
+test('mention: not of those who may not see a private repository', async () => {
+  const place = await forge.place({ private: true })
+  await place.open(ada, { body: '@dan, @ben, @guild, @nobody-here' })
+  assert.deepEqual(await place.inbox(ben), ['It rattles: mention'])
+  const number = await place.open(ben, { title: 'Hidden' })
+  await place.say(ada, number, '@dan')
+  await place.inbox(ada)
+  const { id } = await expect(201, await ada.put(`${place.path}/collaborators/dan`, { permission: 'pull' }))
+  await expect(204, await dan.patch(`/user/repository_invitations/${id}`))
+  // Nothing was kept back for them either.
+  assert.deepEqual(await place.inbox(dan), [`Invitation to join guild/${place.repo.repo}: invitation`])
+})
+
+test('state_change: whoever closed or reopened it', async () => {
+  const place = await forge.place()
+  await expect(204, await ada.delete(`${place.path}/subscription`))
+  const [closed, reopened] = [await place.open(cy, { title: 'Closed' }), await place.open(cy, { title: 'Reopened' })]
+  await expect(200, await ada.patch(`${place.path}/issues/${closed}`, { state: 'closed' }))
+  await expect(200, await cy.patch(`${place.path}/issues/${reopened}`, { state: 'closed' }))
+  await expect(200, await ada.patch(`${place.path}/issues/${reopened}`, { state: 'open' }))
+  assert.deepEqual(await place.inbox(ada), [])
+  await place.say(cy, closed)
+  await place.say(cy, reopened)
+  assert.deepEqual((await place.inbox(ada)).toSorted(), ['Closed: state_change', 'Reopened: state_change'])
+})
+
+test('state_change: those who take part hear of it, and why they do', async () => {
+  const place = await forge.place()
+  const number = await place.open(ben)
+  await place.say(dan, number)
+  await place.inbox(ben)
+  for (const { id } of await ben.read('/notifications')) await ben.patch(`/notifications/threads/${id}`)
+  for (const state of ['closed', 'open']) {
+    await expect(200, await ada.patch(`${place.path}/issues/${number}`, { state }))
+    assert.deepEqual(await place.inbox(ben, ''), ['It rattles: author'])
+    assert.deepEqual(await place.inbox(dan), ['It rattles: comment'])
+    await ben.patch(`/notifications/threads/${(await place.thread(ben)).id}`)
+  }
+  // What is as it was is no news.
+  await expect(200, await ada.patch(`${place.path}/issues/${number}`, { state: 'open' }))
+  assert.deepEqual(await place.inbox(ben, ''), [])
+})
+
+test('subscribed: whoever watches the repository hears of all that is said there', async () => {
+  const place = await forge.place()
+  await place.watch(dan)
+  const number = await place.open(ben)
+  assert.deepEqual(await place.inbox(dan), ['It rattles: subscribed'])
+  await dan.patch(`/notifications/threads/${(await place.thread(dan)).id}`)
+  await place.say(ben, number)
+  assert.deepEqual(await place.inbox(dan, ''), ['It rattles: subscribed'])
+  assert.deepEqual(await place.inbox(cy), [])
+})
+
+test('team_mention: the members of a team of the organization that is named', async () => {
+  const place = await forge.place()
+  await openTeam('millers', 'closed', ben, cy)
+  const number = await place.open(ben, { body: 'Ask the @guild/millers' })
+  assert.deepEqual(await place.inbox(cy), ['It rattles: team_mention'])
+  assert.deepEqual(await place.inbox(ben), [])
+  await place.say(ada, number)
+  assert.deepEqual(await place.inbox(ben), ['It rattles: author'])
+})
+
+test('team_mention: a stranger to the organization names none of its teams', async () => {
+  const place = await forge.place()
+  await openTeam('open-team', 'closed', cy)
+  await place.open(dan, { body: '@guild/open-team' })
+  assert.deepEqual(await place.inbox(cy), [])
+})
+
+test('team_mention: a secret team is named only by its members and the owners', async () => {
+  const place = await forge.place()
+  await openTeam('wardens', 'secret', cy)
+  await place.open(ben, { title: 'By a member of the guild', body: '@guild/wardens' })
+  assert.deepEqual(await place.inbox(cy), [])
+  await place.open(ada, { title: 'By an owner', body: '@guild/wardens' })
+  assert.deepEqual(await place.inbox(cy), ['By an owner: team_mention'])
+  await expect(200, await ada.put('/orgs/guild/teams/wardens/memberships/ben', {}))
+  await place.open(ben, { title: 'By one of them', body: '@guild/wardens' })
+  assert.deepEqual((await place.inbox(cy)).toSorted(), ['By an owner: team_mention', 'By one of them: team_mention'])
+})
+
+test('team_mention: a team of another organization is nobody here', async () => {
+  const place = await forge.place()
+  await forge.organization('league', ada)
+  await expect(200, await ada.put('/orgs/league/memberships/cy', {}))
+  await expect(201, await ada.post('/orgs/league/teams', { name: 'scouts' }))
+  await expect(200, await ada.put('/orgs/league/teams/scouts/memberships/cy', {}))
+  await place.open(ada, { body: '@league/scouts' })
+  assert.deepEqual(await place.inbox(cy), [])
+})
+
+test('team_mention: not of members who may not see the repository', async () => {
+  await forge.organization('quarry', ada)
+  await expect(200, await ada.patch('/orgs/quarry', { default_repository_permission: 'none' }))
+  await expect(201, await ada.post('/orgs/quarry/repos', { name: 'pit', private: true }))
+  for (const [team, { login }] of [['diggers', ben] as const, ['carriers', cy] as const]) {
+    await expect(200, await ada.put(`/orgs/quarry/memberships/${login}`, {}))
+    await expect(201, await ada.post('/orgs/quarry/teams', { name: team }))
+    await expect(200, await ada.put(`/orgs/quarry/teams/${team}/memberships/${login}`, {}))
+  }
+  await expect(204, await ada.put('/orgs/quarry/teams/diggers/repos/quarry/pit', { permission: 'pull' }))
+  await openIssue(ada, '/repos/quarry/pit', { title: 'A stone', body: '@quarry/diggers and @quarry/carriers' })
+  await told(forge)
+  assert.deepEqual(await inboxOf(ben, '', '/repos/quarry/pit'), ['A stone: team_mention'])
+  assert.ok(!(await inboxOf(cy, '?per_page=100')).includes('A stone: team_mention'))
+  const { rows } = await forge.belfry.db.pool.query(`select from threads t join accounts a on a.id = t.user_id
+    join repositories r on r.id = t.repo_id where r.name = 'pit' and a.login = 'cy'`)
+  assert.equal(rows.length, 0)
+})

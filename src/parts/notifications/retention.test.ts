@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from '#platform/database.ts'
+import { expect } from '#test/forge.ts'
+import { openGuild } from '#test/guild.ts'
+import { fillInbox, told } from '#test/inbox.ts'
+
+const day = 86_400_000
+
+test('threads that nothing happened to for five months are forgotten; what somebody ignores stays ignored', async () => {
+  await using forge = await openGuild()
+  const { ben, cy, clock } = forge
+  const { db } = forge.belfry
+  const place = await forge.place()
+  const prune = async () => {
+    await db.transaction((transaction) => transaction.query(sql`select graphile_worker.add_job('prune_threads')`))
+    await told(forge)
+  }
+  const old = await place.open(cy, { title: 'Old', body: '@ben' })
+  const ignored = await place.open(cy, { title: 'Ignored', body: '@ben' })
+  await told(forge)
+  for (const { id, subject } of await ben.read('/notifications')) {
+    if (subject.title === 'Ignored')
+      await expect(200, await ben.put(`/notifications/threads/${id}/subscription`, { ignored: true }))
+  }
+  clock.advance(100 * day)
+  await place.open(cy, { title: 'Young', body: '@ben' })
+  // From the third of February to the third of July.
+  clock.advance(50 * day - 1000)
+  await prune()
+  assert.deepEqual((await place.inbox(ben)).toSorted(), ['Ignored: mention', 'Old: mention', 'Young: mention'])
+  clock.advance(1001)
+  await prune()
+  assert.deepEqual(await place.inbox(ben), ['Young: mention'])
+  const [notices] = await db.rows<{ total: number }>(sql`select count(*) as total from notices`)
+  assert.equal(notices?.total, 1)
+  await place.say(cy, ignored)
+  assert.deepEqual(await place.inbox(ben), ['Young: mention'])
+  await place.say(cy, old)
+  assert.deepEqual(await place.inbox(ben), ['Old: mention', 'Young: mention'])
+})
+
+test('however many they are, old threads are forgotten in one go', async () => {
+  await using forge = await openGuild()
+  const { db } = forge.belfry
+  const place = await forge.place()
+  await fillInbox(forge, forge.ben, place, 11_000)
+  forge.clock.advance(160 * day)
+  await db.transaction((transaction) => transaction.query(sql`select graphile_worker.add_job('prune_threads')`))
+  await told(forge)
+  assert.equal((await db.rows(sql`select from threads`)).length, 0)
+})

@@ -1,0 +1,134 @@
+import type { Reason } from '#activity/notices.ts'
+import { goodFor } from '#hosting/collaborators/collaborators.ts'
+import { reaches } from '#hosting/repositories/reach.ts'
+import { type Database, empty, type Listed, type Queryable, type Slice, type Sql, sql } from '#platform/database.ts'
+import { missing } from '#platform/errors.ts'
+import { rememberSeen } from './seen.ts'
+
+/** What a person is told of one subject, with that as it is now. */
+export interface Thread {
+  id: number
+  repo_id: number
+  subject_id: number
+  reason: Reason
+  unread: boolean
+  done: boolean
+  updated_at: Date
+  last_read_at: Date | null
+  position: number
+  type: 'Issue' | 'PullRequest' | 'Commit' | 'Release' | 'RepositoryInvitation'
+  /** Null for an invitation, which is called by its repository's name. */
+  title: string | null
+  state: 'open' | 'closed' | 'merged' | 'draft' | null
+  number: number | null
+  commit_id: string | null
+  release_id: number | null
+  tag_name: string | null
+  invitation_id: number | null
+  /** The newest thing that was said there and still stands. */
+  latest_type: 'IssueComment' | 'PullRequestReview' | 'PullRequestReviewComment' | 'CommitComment' | null
+  latest_id: number | null
+}
+
+const columns = sql`t.id, t.repo_id, t.subject_id, t.reason, t.unread, t.done, t.updated_at, t.last_read_at, t.position, s.type,
+  coalesce(i.title, nullif(e.name, ''), e.tag_name, s.title) as title,
+  case when p.merged_at is not null then 'merged' when p.draft and i.state = 'open' then 'draft' else i.state end as state,
+  i.number, s.commit_id, s.release_id, e.tag_name, s.invitation_id, s.latest_type,
+  case s.latest_type
+    when 'IssueComment' then (select c.id from comments c where c.id = s.latest_id)
+    when 'PullRequestReview' then (select c.id from reviews c where c.id = s.latest_id)
+    when 'PullRequestReviewComment' then (select c.id from review_comments c where c.id = s.latest_id)
+    when 'CommitComment' then (select c.id from commit_comments c where c.id = s.latest_id) end as latest_id`
+
+const source = sql`threads t join subjects s on s.id = t.subject_id join repositories r on r.id = t.repo_id
+  left join issues i on i.id = s.issue_id left join pulls p on p.issue_id = i.id left join releases e on e.id = s.release_id`
+
+/** What the counting of threads needs of that. */
+const counted = sql`threads t join subjects s on s.id = t.subject_id join repositories r on r.id = t.repo_id`
+
+/**
+ * The one rule of which threads a person has: theirs, of what they may see now. Whoever is invited sees the invitation, as long as it is
+ * good; a release that became a draft again is shown to nobody.
+ */
+const seenBy = (db: Queryable, user: { id: number }) => sql`t.user_id = ${user.id} and (not r.private
+  or ${reaches({ viewer_id: user.id, sees_private: true })}
+  or exists (select from invitations v where v.id = s.invitation_id and v.invitee_id = ${user.id}
+    and v.created_at > ${db.now}::timestamptz - ${goodFor}))
+  and (s.release_id is null or exists (select from releases d where d.id = s.release_id and not d.draft))`
+
+export interface Filter {
+  /** `inbox`: read and unread. */
+  view: 'unread' | 'inbox' | 'done'
+  participating?: boolean
+  repo_id?: number
+  since?: Date | undefined
+  before?: Date | undefined
+  /** Further conditions over `t`, the subject `s`, the repository `r` and the issue `i`. */
+  besides?: Sql
+}
+
+/** Each stands in the statement itself, so that its index is used. */
+const views = { unread: sql`t.unread`, inbox: sql`not t.done`, done: sql`t.done` }
+
+function matching({ view, participating, repo_id, since, before, besides = empty }: Filter): Sql {
+  return sql`${views[view]} ${participating ? sql`and not t.done and t.reason <> 'subscribed'` : empty}
+    ${repo_id === undefined ? empty : sql`and t.repo_id = ${repo_id}`}
+    ${since ? sql`and t.updated_at > ${since}` : empty} ${before ? sql`and t.updated_at < ${before}` : empty} ${besides}`
+}
+
+/** Longer lists are not counted: their last page is nobody's business. */
+const mostCounted = 1000
+
+/** Newest first. A list that is longer than anyone counts has a total of Infinity. */
+export async function listThreads(
+  db: Database,
+  user: { id: number },
+  filter: Filter,
+  { limit, offset }: Slice,
+): Promise<Listed<Thread>> {
+  const found = await db.steadyRows<Thread & { snapshot: string }>(sql`
+    select ${columns}, pg_current_snapshot()::text as snapshot from ${source} where ${seenBy(db, user)} and ${matching(filter)}
+    order by t.updated_at desc, t.id desc limit ${limit + 1} offset ${offset}`)
+  // Whoever reads on has not seen what has come to the front since.
+  if (found[0] && offset === 0) rememberSeen(db, user, found[0].snapshot)
+  const rows = found.slice(0, limit)
+  if (found.length <= limit && (offset === 0 || found.length)) return { rows, total: offset + found.length }
+  const total = await countThreads(db, user, filter, mostCounted)
+  // Past its end there is no next page, however long it is.
+  return { rows, total: total < mostCounted ? total : found.length ? Infinity : offset }
+}
+
+/** How many there are, up to so many. In their order, though any would do: the database would begin with all subjects otherwise. */
+export async function countThreads(db: Database, user: { id: number }, filter: Filter, most: number): Promise<number> {
+  const from = filter.besides ? source : counted
+  const [row] = await db.steadyRows<{ total: number }>(sql`
+    select count(*) as total from (
+      select from ${from} where ${seenBy(db, user)} and ${matching(filter)} order by t.updated_at desc, t.id desc limit ${most}) few`)
+  return row?.total ?? 0
+}
+
+export async function loadThread(db: Queryable, user: { id: number }, id: number): Promise<Thread> {
+  const found = await db.first<Thread>(sql`select ${columns} from ${source} where ${seenBy(db, user)} and t.id = ${id}`)
+  if (!found) throw missing()
+  return found
+}
+
+/** A look tells of so many at most: of more changes at one moment, the newest. */
+const mostChanges = 100
+
+/**
+ * What changed after a place in the log, oldest first, and where the next look begins. Only what every earlier transaction has had its say
+ * about is told, see log_horizon.
+ */
+export async function readChanges(db: Database, user: { id: number }, place: string | null) {
+  const since = place !== null && /^\d{1,16}$/.test(place) ? Number(place) : null
+  const [end] = await db.rows<{ horizon: number }>(sql`select log_horizon() as horizon`)
+  const horizon = end?.horizon ?? 0
+  if (since === null) return { threads: [], place: String(horizon) }
+  const threads = await db.steadyRows<Thread>(sql`
+    select ${columns} from ${source}
+    where ${seenBy(db, user)} and t.position >= ${since} and t.position < ${horizon}
+    order by t.position desc, t.id desc limit ${mostChanges}`)
+  // Also for who names a place that is yet to come, as one of another server: from now on.
+  return { threads: threads.reverse(), place: String(horizon) }
+}

@@ -1,0 +1,54 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Octokit } from '@octokit/rest'
+import { sql } from '#platform/database.ts'
+import { expect, type Forge, type Person } from './forge.ts'
+
+export async function openIssue(author: Person, repo: string, fields: Record<string, unknown> = {}): Promise<number> {
+  return (await expect(201, await author.post(`${repo}/issues`, { title: 'It rattles', ...fields }))).number
+}
+
+/** What is in somebody's inbox, newest first, a line each. */
+export async function inboxOf(person: Person, query = '', repo = ''): Promise<string[]> {
+  const threads: { subject: { title: string }; reason: string; unread: boolean }[] = await person.read(
+    `${repo}/notifications${query}`,
+  )
+  return threads.map(({ subject, reason, unread }) => `${subject.title}: ${reason}${unread ? '' : ', read'}`)
+}
+
+/** Waits until everyone was told of all that has happened, and nothing goes on in the background. */
+export async function told({ belfry: { db } }: Pick<Forge, 'belfry'>) {
+  for (let tries = 0; tries < 1000; tries++) {
+    const row = await db.first<{ waiting: boolean }>(sql`
+      select exists (select from notices where told_at is null)
+        or exists (select from graphile_worker.jobs where run_at <= now() and attempts < max_attempts) as waiting`)
+    if (!row?.waiting) return
+    await sleep(10)
+  }
+  throw new Error('not everyone was told in time')
+}
+
+/** Threads written straight into the database, for an inbox that is far longer than a test could act: of commits, the last the newest. */
+export async function fillInbox(
+  { belfry: { db } }: Pick<Forge, 'belfry'>,
+  { login }: Person,
+  repo: { id: number },
+  count: number,
+) {
+  await db.transaction((transaction) =>
+    transaction.query(sql`
+      with made as (
+        insert into subjects (repo_id, type, commit_id, title)
+        select ${repo.id}, 'Commit', md5(n::text), n from generate_series(1, ${count}::integer) n returning id, title::integer as n
+      )
+      insert into threads (user_id, repo_id, subject_id, reason, updated_at, position, notice_ids, reasons)
+      select a.id, ${repo.id}, made.id, 'subscribed', ${transaction.now}::timestamptz - (${count} - n) * interval '1 second',
+        log_position(), '{}', '{}'
+      from made, accounts a where a.login = ${login}`),
+  )
+}
+
+/** Clients as the public has them, acting for somebody, on the self-hosted and the versioned variant. */
+export const octokitsOf = ({ web, versioned }: Pick<Forge, 'web' | 'versioned'>, { token: auth }: Person) =>
+  [new Octokit({ auth, log, baseUrl: `${web}/api/v3` }), new Octokit({ auth, log, baseUrl: versioned })] as const
+
+const log = { debug() {}, info() {}, warn() {}, error() {} }

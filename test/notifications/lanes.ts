@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict'
+import { type Notice, notify } from '#activity/notices.ts'
+import { tell } from '#parts/notifications/fan-out.ts'
+import { type Database, sql } from '#platform/database.ts'
+import { expect, type Forge, openForge, type Person } from '#test/forge.ts'
+
+/** A conversation of ada's, and somebody who takes part in it and reads what is new. */
+export interface Lane {
+  reader: Person
+  reader_id: number
+  thread: string
+  subject_id: number
+  issue_id: number
+  number: number
+}
+
+export interface Lanes extends Forge {
+  ada: Person
+  ada_id: number
+  repo_id: number
+  lanes: Lane[]
+}
+
+export const engine = '/repos/ada/engine'
+
+/** Ada's engine with as many conversations, each with a reader of its own who was mentioned there; everyone was told. */
+export async function openLanes(count: number, { worker = false } = {}): Promise<Lanes> {
+  const forge = await openForge({ worker })
+  const { db } = forge.belfry
+  const ada = await forge.person('ada')
+  const repo = await ada.owns('engine', { auto_init: true })
+  const lanes: Lane[] = []
+  for (let index = 0; index < count; index++) {
+    const reader = await forge.person(`reader-${index}`)
+    const fields = { title: `Rattle ${index}`, body: `@${reader.login}` }
+    const { number, id: issue_id } = await expect(201, await ada.post(`${engine}/issues`, fields))
+    const subject = await db.first<{ id: number }>(sql`select id from subjects where issue_id = ${issue_id}`)
+    const subject_id = subject?.id ?? assert.fail()
+    await tell(db, subject_id)
+    const [thread] = await reader.read('/notifications')
+    const user = await reader.read('/user')
+    lanes.push({ reader, reader_id: user.id, thread: thread.id, subject_id, issue_id, number })
+  }
+  const { id: ada_id } = await ada.read('/user')
+  return { ...forge, ada, ada_id, repo_id: repo.id, lanes }
+}
+
+/** Something that ada does to a conversation, noted as the act's own transaction does, and not told yet. */
+export function act({ belfry: { db }, ada_id, repo_id }: Lanes, { issue_id }: Pick<Lane, 'issue_id'>, notice: Notice) {
+  const subject = { type: 'Issue', issue_id } as const
+  return db.transaction((transaction) => notify(transaction, { id: ada_id }, { id: repo_id }, subject, notice))
+}
+
+/** Marks note which version of a thread they marked, and what their statement could see. */
+export async function noteMarks(db: Database) {
+  await db.query(sql`alter table threads add column marked_position bigint, add column marked_in pg_snapshot`)
+  await db.query(sql`
+    create function note_mark() returns trigger language plpgsql stable as $$
+    begin
+      if old.unread and not new.unread then
+        new.marked_position := old.position;
+        new.marked_in := pg_current_snapshot();
+      end if;
+      return new;
+    end $$`)
+  await db.query(sql`create trigger note_mark before update on threads for each row execute function note_mark()`)
+}
+
+/** Threads of somebody that are read although their last update was not there to be seen by the mark. */
+export function findLost({ belfry: { db } }: Forge, { reader_id }: Lane) {
+  return db.rows<{ id: number }>(sql`
+    select t.id from threads t, log_base
+    where t.user_id = ${reader_id} and not t.unread and not pg_visible_in_snapshot((t.marked_position - base)::text::xid8, t.marked_in)`)
+}
+
+export interface Row {
+  unread: boolean
+  done: boolean
+  reason: string
+  notice_ids: number[]
+  reasons: string[]
+}
+
+export async function threadOf({ belfry: { db } }: Forge, { thread }: Pick<Lane, 'thread'>): Promise<Row> {
+  const row = await db.first<Row>(sql`
+    select unread, done, reason, notice_ids::int[], reasons::text[] from threads where id = ${thread}`)
+  return row ?? assert.fail()
+}
+
+/** Which notices of a conversation there are, in the order in which they happened. */
+export async function noticesOf(db: Database, { subject_id }: Pick<Lane, 'subject_id'>): Promise<number[]> {
+  const rows = await db.rows<{ id: number }>(sql`select id from notices where subject_id = ${subject_id} order by id`)
+  return rows.map(({ id }) => id)
+}
+
+/** Runs a race so many times in every lane, all lanes at once; none goes on when one has failed. */
+export async function inLanes(lanes: Lane[], rounds: number, race: (lane: Lane, round: number) => Promise<void>) {
+  const failures: unknown[] = []
+  const run = async (lane: Lane, first: number) => {
+    for (let round = 0; round < rounds && !failures.length; round++) await race(lane, first + round)
+  }
+  await Promise.all(lanes.map((lane, index) => run(lane, index).catch((error) => failures.push(error))))
+  if (failures.length) throw failures[0]
+}

@@ -1,0 +1,103 @@
+import { test } from 'node:test'
+import { seeded } from '#test/activity/crowd.ts'
+import { expect, openForge } from '#test/forge.ts'
+import { told } from '#test/inbox.ts'
+import { answerInvitation, changeTeam, collaborate, leaveOrganization, publishOrHide, watchSomething } from './access-acts.ts'
+import {
+  assignSomeone,
+  changeIssue,
+  commentSomewhere,
+  deleteComment,
+  deleteRelease,
+  editComment,
+  openSomething,
+  publishRelease,
+  renameSomething,
+} from './acts.ts'
+import { compareAll, compareOne, compareParts, compareUnread } from './comparing.ts'
+import { Crowd, logins } from './crowd.ts'
+import { askForReview, mergeSomething, proposeSomething, pushMore, reviewSomething } from './pull-acts.ts'
+import { changeMind, type Ids, markMany, markThread } from './reading-acts.ts'
+
+/** More are run by naming one, as in `MODEL_SEED=4711`. */
+const seeds = process.env.MODEL_SEED ? [Number(process.env.MODEL_SEED)] : [1, 2]
+const steps = Number(process.env.MODEL_STEPS ?? 150)
+
+for (const seed of seeds) {
+  test(`random acts of ten people reach the inboxes that they should, and no other (seed ${seed})`, async () => {
+    await using forge = await openForge({ worker: true })
+    const crowd = new Crowd(forge, seeded(seed))
+    await gather(crowd)
+    const ids: Ids = new Map()
+    for (let done = 1; done <= steps; done++) {
+      // Often several things happen in one second, and some at one moment.
+      crowd.advance(crowd.chance(0.3) ? 0 : crowd.below(crowd.chance(0.5) ? 3000 : 300))
+      const affected = await crowd.pick(all)(crowd, ids)
+      await told(forge)
+      const looked = new Set([...affected, crowd.pick(logins)])
+      await Promise.all([...looked].map((who) => compareAll(crowd, ids, who)))
+      for (const compare of [compareUnread, compareOne]) await compare(crowd, ids, crowd.pick(looked))
+      if (done % 5 === 0) await compareParts(crowd, ids, crowd.pick(looked))
+      if (done % 50) continue
+      for (const who of logins) for (const compare of [compareAll, compareUnread]) await compare(crowd, ids, who, 100)
+    }
+  })
+}
+
+/** Three repositories: of ada's for everyone, of ben's for some, and of an organization for its crew. */
+async function gather(crowd: Crowd) {
+  const { world } = crowd
+  for (const login of logins) crowd.people.set(login, await crowd.forge.person(login))
+  const [ada, ben] = [crowd.person('ada'), crowd.person('ben')]
+  await crowd.forge.organization('acme', ada)
+  await expect(200, await ada.patch('/orgs/acme', { default_repository_permission: 'none' }))
+  await expect(201, await ada.post('/orgs/acme/teams', { name: 'crew', privacy: 'closed' }))
+  await expect(201, await ada.post('/orgs/acme/teams', { name: 'night', privacy: 'secret' }))
+  crowd.night.add('ada')
+  const crew = { members: new Set(['ada']), repos: new Map<number, number>() }
+  const members = new Map<string, 'admin' | 'member'>([['ada', 'admin']])
+  world.orgs.set('acme', { members, access: 0, crew })
+  for (const [slug, who] of ['crew dee', 'crew eve', 'night eve', 'night finn'].map((pair) => pair.split(' '))) {
+    await expect(200, await ada.put(`/orgs/acme/teams/${slug}/memberships/${who}`))
+    members.set(who ?? '', 'member')
+    if (slug === 'crew') crew.members.add(who ?? '')
+    else crowd.night.add(who ?? '')
+  }
+  const engine = await ada.owns('engine', { auto_init: true })
+  world.create('ada', { id: engine.id, owner: 'ada', name: 'engine', private: false })
+  const vault = await ben.owns('vault', { auto_init: true, private: true })
+  world.create('ben', { id: vault.id, owner: 'ben', name: 'vault', private: true })
+  const hub = await expect(201, await ada.post('/orgs/acme/repos', { name: 'hub', auto_init: true, private: true }))
+  const repo = world.create('ada', { id: hub.id, owner: 'acme', name: 'hub', private: true })
+  await expect(204, await ada.put('/orgs/acme/teams/crew/repos/acme/hub', { permission: 'triage' }))
+  world.changingAccess(() => crew.repos.set(repo.id, 2))
+}
+
+type Act = (crowd: Crowd, ids: Ids) => Promise<string[]>
+
+const acts: readonly (readonly [number, Act])[] = [
+  [10, openSomething],
+  [24, commentSomewhere],
+  [5, editComment],
+  [2, deleteComment],
+  [10, changeIssue],
+  [7, assignSomeone],
+  [4, proposeSomething],
+  [3, pushMore],
+  [5, askForReview],
+  [5, reviewSomething],
+  [2, mergeSomething],
+  [3, publishRelease],
+  [1, deleteRelease],
+  [1, renameSomething],
+  [8, watchSomething],
+  [2, publishOrHide],
+  [7, collaborate],
+  [4, answerInvitation],
+  [4, changeTeam],
+  [1, leaveOrganization],
+  [9, markThread],
+  [9, markMany],
+  [10, changeMind],
+]
+const all = acts.flatMap(([weight, act]) => Array<Act>(weight).fill(act))

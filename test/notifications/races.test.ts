@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { notify } from '#activity/notices.ts'
+import { tell } from '#parts/notifications/fan-out.ts'
+import { sql } from '#platform/database.ts'
+import { seeded } from '#test/activity/crowd.ts'
+import { expect, type Person } from '#test/forge.ts'
+import { fillInbox, told } from '#test/inbox.ts'
+import { until } from '#test/machine.ts'
+import { act, engine, findLost, inLanes, type Lane, noteMarks, noticesOf, openLanes, threadOf } from './lanes.ts'
+
+/** All the ways to mark what is there. */
+const marks: ((reader: Person, thread: string) => Promise<Response>)[] = [
+  (reader, thread) => reader.patch(`/notifications/threads/${thread}`),
+  (reader) => reader.put('/notifications'),
+  (reader) => reader.put(`${engine}/notifications`),
+  (reader, thread) => reader.delete(`/notifications/threads/${thread}`),
+]
+
+test('what is told while somebody marks their inbox is read only where it was there to be seen: 1,000 times', async () => {
+  await using forge = await openLanes(8)
+  const { belfry, lanes } = forge
+  await noteMarks(belfry.db)
+  const random = seeded(1)
+  const seen = { read: 0, unread: 0 }
+  const race = async (lane: Lane, round: number) => {
+    const { reader, thread, subject_id } = lane
+    const mark = marks[round % marks.length] ?? assert.fail()
+    await act(forge, lane, { act: 'commented' })
+    const [first, second] = [random() * 4, random() * 4]
+    const order: string[] = []
+    const telling = sleep(first).then(async () => {
+      order.push('telling')
+      await tell(belfry.db, subject_id)
+      order.push('told')
+    })
+    const marking = sleep(second).then(async () => {
+      order.push('marking')
+      assert.ok((await mark(reader, thread)).ok)
+      order.push('marked')
+    })
+    await Promise.all([telling, marking])
+    const { unread } = await threadOf(forge, lane)
+    const [last] = order
+    if (order[1] === 'marked') assert.equal(unread, true, `marked before it was told, ${last}`)
+    if (order[1] === 'told') assert.equal(unread, false, 'told before it was marked')
+    assert.deepEqual(await findLost(forge, lane), [], `round ${round}`)
+    seen[unread ? 'unread' : 'read']++
+  }
+  await inLanes(lanes, 125, race)
+  for (const lane of lanes)
+    assert.deepEqual((await threadOf(forge, lane)).notice_ids, (await noticesOf(belfry.db, lane)).slice(-100))
+  assert.ok(seen.read > 50 && seen.unread > 50, JSON.stringify(seen))
+})
+
+test('who marks what they have read up to the newest moment of their list has not read what came later in that second', async () => {
+  await using forge = await openLanes(8, { worker: true })
+  const race = async ({ reader, number }: Lane, round: number) => {
+    const [newest] = await reader.read('/notifications?all=true')
+    const body = { last_read_at: newest.updated_at }
+    const say = () => forge.ada.post(`${engine}/issues/${number}/comments`, { body: 'So it does' })
+    const mark = () => reader.put(round % 2 ? '/notifications' : `${engine}/notifications`, body)
+    const [said, marked] = await Promise.all(round % 3 ? [say(), mark()] : [mark(), say()])
+    assert.ok(said.ok && marked.ok)
+  }
+  for (let round = 0; round < 25; round++) {
+    // Half of the comments come in the very second of the last one.
+    forge.clock.advance(round % 2 ? 10 : 500)
+    await Promise.all(forge.lanes.map((lane) => race(lane, round)))
+    await told(forge)
+    for (const { reader } of forge.lanes) {
+      const [{ unread }, ...more] = await reader.read('/notifications?all=true')
+      assert.deepEqual([unread, more], [true, []], `round ${round}`)
+    }
+  }
+  for (const { reader } of forge.lanes) {
+    const [{ updated_at }] = await reader.read('/notifications')
+    await expect(205, await reader.put('/notifications', { last_read_at: updated_at }))
+    assert.deepEqual(await reader.read('/notifications'), [], 'and has read what was in the list')
+  }
+})
+
+test('who marks their inbox while something is being told waits for nobody, and what is told stays unread', async () => {
+  await using forge = await openLanes(3)
+  const { belfry, lanes } = forge
+  const [first, gate, last] = lanes as [Lane, Lane, Lane]
+  // All three take part in the first conversation, in this order, and the second one's thread is held by somebody.
+  const people = lanes.map(({ reader_id }) => reader_id)
+  await act(forge, first, { act: 'assigned', people })
+  await tell(belfry.db, first.subject_id)
+  const threads = await belfry.db.rows<{ id: string; user_id: number }>(sql`
+    select id::text, user_id from threads where subject_id = ${first.subject_id}`)
+  const threadFor = ({ reader_id }: Lane) => threads.find(({ user_id }) => user_id === reader_id)?.id ?? assert.fail()
+  for (const mark of marks) {
+    await act(forge, first, { act: 'assigned', people })
+    let telling = Promise.resolve()
+    await belfry.db.transaction(async (transaction) => {
+      await transaction.query(sql`select from threads where id = ${threadFor(gate)} for update`)
+      telling = tell(belfry.db, first.subject_id)
+      await until('it is in the middle of telling', async () => {
+        const { rowCount } = await belfry.db.query(sql`
+          select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`)
+        return rowCount === 1
+      })
+      for (const lane of [first, last]) assert.ok((await mark(lane.reader, threadFor(lane))).ok)
+    })
+    await telling
+    for (const lane of lanes) {
+      const row = await threadOf(forge, { thread: threadFor(lane) })
+      assert.deepEqual([row.unread, row.done], [true, false], lane.reader.login)
+    }
+  }
+})
+
+test('a thread that is put away while it is marked as read is put away', async () => {
+  await using forge = await openLanes(8)
+  const ways = [
+    (reader: Person, thread: string) => reader.patch(`/notifications/threads/${thread}`),
+    (reader: Person) => reader.put('/notifications'),
+  ]
+  const race = async (lane: Lane, round: number) => {
+    const { reader, thread } = lane
+    await act(forge, lane, { act: 'commented' })
+    await tell(forge.belfry.db, lane.subject_id)
+    const mark = ways[round % 2] ?? assert.fail()
+    const put = () => reader.delete(`/notifications/threads/${thread}`)
+    const answers = await Promise.all(round % 3 ? [mark(reader, thread), put()] : [put(), mark(reader, thread)])
+    for (const answer of answers) assert.ok(answer.ok)
+    const { unread, done } = await threadOf(forge, lane)
+    assert.deepEqual([unread, done], [false, true], `round ${round}`)
+  }
+  await inLanes(forge.lanes, 30, race)
+})
+
+test('20,000 threads are marked in the background while some of them are updated: these stay unread, and all others are read', async () => {
+  await using forge = await openLanes(1, { worker: true })
+  const { belfry, repo_id, ada_id } = forge
+  const { db } = belfry
+  const [lane] = forge.lanes as [Lane]
+  const { reader, reader_id } = lane
+  await noteMarks(db)
+  await fillInbox(forge, reader, { id: repo_id }, 20_000)
+  await expect(200, await reader.put(`${engine}/subscription`, { subscribed: true }))
+  const update = async (number: number) => {
+    const found = await db.first<{ id: number; commit_id: string }>(sql`
+      select id, commit_id from subjects where title = ${String(number)}`)
+    if (!found) return assert.fail()
+    const subject = { type: 'Commit', commit_id: found.commit_id, title: '', author_id: null } as const
+    await db.transaction((transaction) => notify(transaction, { id: ada_id }, { id: repo_id }, subject, { act: 'commented' }))
+    await tell(db, found.id)
+  }
+  const numbers = (from: number) => Array.from({ length: 40 }, (_, index) => from + index * 500)
+  const early = numbers(1).map(update)
+  await expect(202, await reader.put('/notifications'))
+  const late = numbers(2)
+  await Promise.all([...early, ...late.map(update)])
+  await told(forge)
+  assert.deepEqual(await findLost(forge, lane), [])
+  const unread = await db.rows<{ title: string }>(sql`
+    select s.title from threads t join subjects s on s.id = t.subject_id where t.user_id = ${reader_id} and t.unread and s.type = 'Commit'`)
+  const left = new Set(unread.map(({ title }) => Number(title)))
+  for (const number of late) assert.ok(left.delete(number), `${number} was updated after the mark`)
+  for (const number of numbers(1)) left.delete(number)
+  assert.deepEqual([...left], [], 'all others are read')
+  const shown = await reader.read('/notifications?per_page=100')
+  assert.equal(shown.length, unread.length)
+})

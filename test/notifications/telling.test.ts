@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { notify } from '#activity/notices.ts'
+import { tell } from '#parts/notifications/fan-out.ts'
+import { Database, sql } from '#platform/database.ts'
+import { seeded } from '#test/activity/crowd.ts'
+import { World } from '#test/activity/model.ts'
+import { expect, type Person } from '#test/forge.ts'
+import { told } from '#test/inbox.ts'
+import { act, engine, inLanes, type Lane, type Lanes, noticesOf, openLanes } from './lanes.ts'
+import { type Happening, Inboxes, type Thread, type Topic } from './model.ts'
+
+test('people who are told by several at once, each of them killed again and again, are told everything once, in order', async () => {
+  await using forge = await openLanes(10)
+  const { belfry, lanes, clock } = forge
+  const [subject] = lanes as [Lane]
+  for (const { reader } of lanes) await expect(200, await reader.put(`${engine}/subscription`, { subscribed: true }))
+  // Who is assigned hears of that alone, and is told of all else for that reason from then on.
+  const before = await noticesOf(belfry.db, subject)
+  const expected = lanes.map(({ reader_id }, index) => ({
+    reader_id,
+    reason: index ? 'subscribed' : 'mention',
+    lines: [] as string[],
+  }))
+  for (let round = 0; round < 60; round++) {
+    const assigned = round % 7 === 3 ? expected[round % 10] : undefined
+    await act(forge, subject, assigned ? { act: 'assigned', people: [assigned.reader_id] } : { act: 'commented' })
+    const id = (await noticesOf(belfry.db, subject)).at(-1)
+    if (assigned) assigned.reason = 'assign'
+    for (const one of assigned ? [assigned] : expected) one.lines.push(`${id} ${one.reason}`)
+  }
+  await using doomed = new Database({ ...belfry.db.pool.options, application_name: 'doomed', max: 6 }, clock)
+  const random = seeded(1)
+  let [failures, ended] = [0, false]
+  const telling = Promise.all(
+    [1, 2, 3].map(async () => {
+      for (;;) {
+        const error = await tell(doomed, subject.subject_id).catch((failure: Error) => failure)
+        if (!error) return
+        failures++
+        assert.ok(failures < 500, error)
+      }
+    }),
+  ).finally(() => {
+    ended = true
+  })
+  for (let kills = 0; kills < 40 && !ended; kills++) {
+    await sleep(random() * 30)
+    await belfry.db.query(sql`
+      select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and application_name = 'doomed' order by random() limit 2`)
+  }
+  await telling
+  assert.ok(failures >= 3, `${failures} were killed at work`)
+  const rows = await belfry.db.rows<{ user_id: number; lines: string[]; unread: boolean }>(sql`
+    select user_id, unread, array(select id || ' ' || reason from unnest(notice_ids, reasons) as n (id, reason)
+      where id <> all(${before})) as lines
+    from threads where subject_id = ${subject.subject_id} order by user_id`)
+  assert.deepEqual(
+    rows.map(({ user_id, lines }) => ({ user_id, lines })),
+    expected.map(({ reader_id: user_id, lines }) => ({ user_id, lines })),
+  )
+  assert.ok(rows.every(({ unread }) => unread))
+  const waiting = await belfry.db.rows(sql`select from notices where told_at is null`)
+  assert.equal(waiting.length, 0)
+})
+
+test('many who talk in one conversation at the same moment each hear of all the others, once and in order', async () => {
+  await using forge = await openLanes(8, { worker: true })
+  const { belfry, ada, lanes } = forge
+  const [{ number, subject_id }] = lanes as [Lane]
+  const talking = lanes.map(async ({ reader }) => {
+    for (let said = 0; said < 6; said++)
+      await expect(201, await reader.post(`${engine}/issues/${number}/comments`, { body: 'Yes' }))
+  })
+  let ended = false
+  // Besides the worker, which tells of it too.
+  const telling = [1, 2, 3].map(async () => {
+    while (!ended) await tell(belfry.db, subject_id).then(() => sleep(1))
+  })
+  await Promise.all(talking).finally(() => {
+    ended = true
+  })
+  await Promise.all(telling)
+  await told(forge)
+  const comments: { id: number; user: { login: string } }[] = await ada.read(`${engine}/issues/${number}/comments?per_page=100`)
+  assert.equal(comments.length, 48)
+  for (const person of [ada, ...lanes.map(({ reader }) => reader)]) {
+    const threads = await person.read('/notifications?all=true')
+    const { id } = threads.find(({ subject }: { subject: { url: string } }) => subject.url.endsWith(`/issues/${number}`))
+    const reasons: { act: string; url: string }[] = await person.read(`/notifications/threads/${id}/reasons`)
+    const heard = reasons.filter(({ act }) => act === 'commented').map(({ url }) => Number(url.split('/').at(-1)))
+    const joined =
+      person === ada || person === lanes[0]?.reader ? 0 : comments.find(({ user }) => user.login === person.login)?.id
+    const others = comments.filter(({ user }) => user.login !== person.login).map((comment) => comment.id)
+    // Who was told of what came just before they joined had joined when that was told.
+    const since = others.filter((comment) => comment >= Math.min(joined ?? 0, heard.at(-1) ?? 0))
+    assert.deepEqual(heard.toReversed(), since, person.login)
+  }
+})
+
+/** What a reader may do to their subscription, in Belfry and in the model. */
+const changes = [
+  [(reader: Person, path: string) => reader.delete(path), 'muted'],
+  [(reader: Person, path: string) => reader.put(path, { ignored: true }), 'ignored'],
+  [(reader: Person, path: string) => reader.put(path, { ignored: false }), 'subscribed'],
+] as const
+
+test('a change of mind that meets an act ends as if one of them had come first', async () => {
+  await using forge = await openLanes(8)
+  const { belfry, ada_id, repo_id } = forge
+  const random = seeded(2)
+  const reached = new Set<string>()
+  await inLanes(forge.lanes, 40, async (lane, round) => {
+    const { reader, reader_id, thread, subject_id, issue_id } = lane
+    const path = `/notifications/threads/${thread}/subscription`
+    const [prepare] = changes[Math.floor(round / 9) % 3] ?? assert.fail()
+    assert.ok((await prepare(reader, path)).ok)
+    assert.ok((await reader.patch(`/notifications/threads/${thread}`)).ok)
+    const [change, state] = changes[round % 3] ?? assert.fail()
+    const happening = happenings[Math.floor(round / 3) % 3] ?? assert.fail()
+    const start = await outcomeOf(forge, lane)
+    const serial = [true, false].map((changed_first) => simulate(start, happening, state, changed_first))
+    const { act: kind, people, mentioned } = happening
+    const notice = { act: kind, ...(people && { people: [reader_id] }), ...(mentioned && { body: `@${reader.login}` }) }
+    const telling = sleep(random() * 3).then(async () => {
+      const subject = { type: 'Issue', issue_id } as const
+      await belfry.db.transaction((transaction) => notify(transaction, { id: ada_id }, { id: repo_id }, subject, notice))
+      await tell(belfry.db, subject_id)
+    })
+    const changing = sleep(random() * 6).then(() => change(reader, path))
+    const [, answer] = await Promise.all([telling, changing])
+    assert.ok(answer.ok)
+    const end = JSON.stringify(await outcomeOf(forge, lane))
+    const found = serial.map((one) => JSON.stringify(one)).indexOf(end)
+    assert.ok(found >= 0, `${JSON.stringify({ start, kind, state })} gave ${end} and not one of ${JSON.stringify(serial)}`)
+    if (JSON.stringify(serial[0]) !== JSON.stringify(serial[1])) reached.add(found ? 'told first' : 'changed first')
+  })
+  assert.equal(reached.size, 2, 'both came first, now and then')
+})
+
+const happenings: (Happening & { act: 'commented' | 'assigned' })[] = [
+  { act: 'commented' },
+  { act: 'commented', mentioned: ['reader'] },
+  { act: 'assigned', people: ['reader'] },
+]
+
+interface Outcome {
+  state: 'subscribed' | 'muted' | 'ignored'
+  takes_part: Thread['reason']
+  reason: Thread['reason']
+  unread: boolean
+}
+
+async function outcomeOf({ belfry: { db } }: Lanes, { thread }: Lane): Promise<Outcome> {
+  const found = await db.first<Outcome>(sql`
+    select s.state, s.reason as takes_part, t.reason, t.unread
+    from threads t join thread_subscriptions s on s.subject_id = t.subject_id and s.user_id = t.user_id where t.id = ${thread}`)
+  return found ?? assert.fail()
+}
+
+/** How it would end, one after the other. */
+function simulate(
+  { state, takes_part, ...held }: Outcome,
+  happening: Happening,
+  next: Outcome['state'],
+  changed_first: boolean,
+): Outcome {
+  const world = new World(['ada', 'reader'])
+  const inboxes = new Inboxes(world)
+  const repo = world.create('ada', { id: 1, owner: 'ada', name: 'engine', private: false })
+  const topic: Topic = inboxes.begin(repo, 'Issue', 1, '')
+  topic.minds.set('reader', { state, reason: takes_part })
+  topic.threads.set('reader', { ...held, done: false, updated_at: 0, last_read_at: null, told: 0, history: [] })
+  if (changed_first) inboxes.setMind(topic, 'reader', next)
+  inboxes.happen(topic, 'ada', happening)
+  if (!changed_first) inboxes.setMind(topic, 'reader', next)
+  const [mind, thread] = [topic.minds.get('reader'), topic.threads.get('reader')]
+  if (!mind || !thread) return assert.fail()
+  return { state: mind.state, takes_part: mind.reason, reason: thread.reason, unread: thread.unread }
+}
+
+test('who loses access while something is told of what they lose sees nothing of it', async () => {
+  await using forge = await openLanes(4, { worker: true })
+  const { ada, lanes } = forge
+  await expect(200, await ada.patch(engine, { private: true }))
+  await inLanes(lanes, 10, async ({ reader, thread, number }, round) => {
+    const place = `${engine}/collaborators/${reader.login}`
+    const { id } = await expect(201, await ada.put(place))
+    await expect(204, await reader.patch(`/user/repository_invitations/${id}`))
+    const shown = await reader.read('/notifications?all=true')
+    assert.ok(shown.some((one: { id: string }) => one.id === thread))
+    const lose = () => ada.delete(place)
+    const say = () => ada.post(`${engine}/issues/${number}/comments`, { body: `@${reader.login}, are you there?` })
+    const answers = await Promise.all(round % 2 ? [lose(), say()] : [say(), lose()])
+    assert.ok(answers.every(({ ok }) => ok))
+    assert.deepEqual(await reader.read('/notifications?all=true'), [])
+    const path = `/notifications/threads/${thread}`
+    for (const each of [path, `${path}/reasons`, `${path}/subscription`, `${engine}/notifications`]) {
+      assert.equal((await reader.get(each)).status, 404, each)
+    }
+    assert.equal((await reader.patch(path)).status, 404)
+  })
+  await told(forge)
+  for (const { reader } of lanes) assert.deepEqual(await reader.read('/notifications?all=true'), [])
+})
