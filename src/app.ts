@@ -2,20 +2,32 @@ import type { FastifyInstance } from 'fastify'
 import type { Belfry } from '#belfry.ts'
 import { api as administration } from '#hosting/administration/api.ts'
 import { api as collaborators } from '#hosting/collaborators/api.ts'
+import { pages as invitationPages } from '#hosting/collaborators/pages.ts'
+import { api as commitComments } from '#hosting/commit-comments/api.ts'
+import { pages as commitPages } from '#hosting/commit-comments/pages.ts'
 import { api as contents } from '#hosting/contents/api.ts'
 import { mountGit } from '#hosting/git/api.ts'
 import { api as issues } from '#hosting/issues/api.ts'
 import { api as issueComments } from '#hosting/issues/comments/api.ts'
+import { pages as issuePages } from '#hosting/issues/pages.ts'
 import { api as keys } from '#hosting/keys/api.ts'
 import { pages as keyPages } from '#hosting/keys/pages.ts'
 import { api as labels } from '#hosting/labels/api.ts'
 import { api as milestones } from '#hosting/milestones/api.ts'
 import { api as organizations } from '#hosting/organizations/api.ts'
 import { api as people } from '#hosting/people/api.ts'
+import { api as pulls } from '#hosting/pulls/api.ts'
+import { api as comparisons } from '#hosting/pulls/comparisons/api.ts'
+import { pages as pullPages } from '#hosting/pulls/pages.ts'
 import { api as refs } from '#hosting/refs/api.ts'
 import { api as releases } from '#hosting/releases/api.ts'
+import { pages as releasePages } from '#hosting/releases/pages.ts'
 import { api as repositories } from '#hosting/repositories/api.ts'
+import { api as reviews } from '#hosting/reviews/api.ts'
+import { api as reviewComments } from '#hosting/reviews/comments/api.ts'
+import { api as reviewRequests } from '#hosting/reviews/requests/api.ts'
 import { api as teams } from '#hosting/teams/api.ts'
+import { pages as teamPages } from '#hosting/teams/pages.ts'
 import type { Group } from '#http/endpoint.ts'
 import { Metrics, mountHealth } from '#http/health.ts'
 import { openListener } from '#http/listener.ts'
@@ -29,6 +41,8 @@ import { pages as signInPages } from '#parts/authentication/pages.ts'
 import { mountDocumentation } from '#parts/documentation/pages.ts'
 import { feedApi } from '#parts/feeds/api.ts'
 import { pages as feedPages, mountFeeds } from '#parts/feeds/pages.ts'
+import { api as notifications } from '#parts/notifications/api.ts'
+import { pages as inboxPages, mountInboxStream } from '#parts/notifications/pages.ts'
 import { api as oauth } from '#parts/oauth/api.ts'
 import { pages as oauthPages } from '#parts/oauth/pages.ts'
 import { mountTokenEndpoint } from '#parts/oauth/token-endpoint.ts'
@@ -52,15 +66,22 @@ export const apiGroups = (belfry: Belfry): Group[] => [
   repositories,
   contents,
   refs,
+  commitComments,
   releases,
   issues,
   issueComments,
+  pulls,
+  comparisons,
+  reviews,
+  reviewComments,
+  reviewRequests,
   labels,
   milestones,
   collaborators,
   keys,
   timelines,
   feedApi(belfry),
+  notifications,
   starring,
   watching,
   authorizations,
@@ -79,6 +100,13 @@ const pageRoutes: PageRoute[] = [
   ...applicationPages,
   ...keyPages,
   ...oauthPages,
+  ...inboxPages,
+  ...issuePages,
+  ...pullPages,
+  ...commitPages,
+  ...releasePages,
+  ...invitationPages,
+  ...teamPages,
 ]
 
 export interface App {
@@ -103,6 +131,7 @@ export async function openApp(belfry: Belfry): Promise<App> {
   mountAvatars(listeners.web)
   mountPages(listeners.web, belfry, pageRoutes)
   mountTokenEndpoint(listeners.web, belfry)
+  mountInboxStream(listeners.web, belfry)
   mountFeeds(listeners.web, belfry, withSettings(selfHosted, belfry))
   mountGit(listeners.web, belfry)
   metrics.mount(listeners.web, belfry)

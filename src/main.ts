@@ -1,7 +1,7 @@
 import { enableCompileCache } from 'node:module'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import type { DemoTokens } from '#demo.ts'
+import type { DemoTokens } from '#demo/demo.ts'
 import { systemClock } from '#platform/clock.ts'
 import { StartError } from '#platform/errors.ts'
 import type { Running } from '#start.ts'
@@ -49,7 +49,7 @@ async function main() {
 }
 
 async function loadDemo(running: Running) {
-  const demo = await import('#demo.ts')
+  const demo = await import('#demo/demo.ts')
   try {
     return await demo.loadDemo(running.belfry)
   } catch (error) {

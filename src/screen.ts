@@ -1,4 +1,4 @@
-import type { DemoTokens } from '#demo.ts'
+import type { DemoTokens } from '#demo/demo.ts'
 import type { Running } from '#start.ts'
 
 /** One screen: where to go, where data lives, and, the first time, who may enter. */

@@ -13,7 +13,7 @@ export interface Browser extends AsyncDisposable {
 }
 
 /** A real browser that talks to nobody but the page's own server. */
-export async function openBrowser(): Promise<Browser> {
+export async function openBrowser({ scripts = true } = {}): Promise<Browser> {
   const quiet = [
     '--disable-background-networking',
     '--disable-component-update',
@@ -25,7 +25,7 @@ export async function openBrowser(): Promise<Browser> {
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
     args: ['--no-sandbox', '--disable-gpu', ...quiet],
   })
-  const page = await browser.newPage({ viewport: { width: 1280, height: 900 } })
+  const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, javaScriptEnabled: scripts })
   mkdirSync(output, { recursive: true })
   return {
     page,
@@ -38,6 +38,14 @@ export async function openBrowser(): Promise<Browser> {
     },
     [Symbol.asyncDispose]: () => browser.close(),
   }
+}
+
+/** With the password that people of the forge have. */
+export async function signIn(page: Page, { web }: { web: string }, login: string, path: string) {
+  await page.goto(`${web}/login?login=${login}&return_to=${encodeURIComponent(path)}`)
+  await page.getByLabel('Password').fill(`${login}'s password`)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.waitForURL(`${web}${path}`)
 }
 
 const axe = readFileSync(join(import.meta.dirname, '../node_modules/axe-core/axe.min.js'), 'utf8')

@@ -1,13 +1,13 @@
 import { sql } from '#platform/database.ts'
 import { digest } from '#platform/secrets.ts'
-import { expect, type Forge, openForge, Person } from './forge.ts'
+import { expect, type Forge, type ForgeOptions, openForge, Person } from './forge.ts'
 
 export const engine = '/repos/ada/engine'
 export const repo = { owner: 'ada', repo: 'engine' }
 
 /** A repository to talk in: Ada owns it, Ben may push, Cy may sort issues, Dan is a stranger. */
-export async function openWithEngine() {
-  const forge = await openForge()
+export async function openWithEngine(options: ForgeOptions = {}) {
+  const forge = await openForge(options)
   const ada = await forge.person('ada')
   const ben = await forge.person('ben')
   const cy = await forge.person('cy')

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { loadDemo } from '#demo.ts'
+import { loadDemo } from '#demo/demo.ts'
 import { git } from '#hosting/git/git.ts'
 import { openForge } from './forge.ts'
+import { told } from './inbox.ts'
 
 test('the demo has people, an organization with a team, repositories with commits, stars and follows; once', async () => {
-  await using forge = await openForge()
+  await using forge = await openForge({ worker: true })
   const tokens = await loadDemo(forge.belfry)
   const ada = forge.nobody.with({ authorization: `token ${tokens.ada}` })
   assert.equal((await ada.read('/user')).name, 'Ada Byron')
@@ -28,5 +29,8 @@ test('the demo has people, an organization with a team, repositories with commit
       events.some(({ type }) => type === kind),
       kind,
     )
+  await told(forge)
+  const [thread] = await ada.read('/notifications')
+  assert.deepEqual([thread.subject.title, thread.reason], ['Who rings at noon?', 'team_mention'])
   assert.deepEqual(await loadDemo(forge.belfry), {})
 })

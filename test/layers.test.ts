@@ -16,7 +16,7 @@ const layers: [name: string, files: RegExp][] = [
   ['what is running', /^belfry\.ts$/],
   ['http and web', /^(http|web)\//],
   ['edges', /\/(api|pages|jobs)\.ts$/],
-  ['the program', /^[a-z]+\.ts$/],
+  ['the program', /^(demo\/)?[a-z]+\.ts$/],
 ]
 
 function layerOf(file: string) {

@@ -11,6 +11,7 @@ import { createTeam, setTeamAccess, setTeamRole } from '#hosting/teams/teams.ts'
 import { createToken } from '#parts/authentication/tokens.ts'
 import { star } from '#parts/starring/starring.ts'
 import { sql } from '#platform/database.ts'
+import { holdConversations } from './conversations.ts'
 
 const people = { ada: 'Ada Byron', ben: 'Ben Okafor', cleo: 'Cleo Marchetti', dmitri: 'Dmitri Sorokin' }
 type Name = keyof typeof people
@@ -118,6 +119,7 @@ export async function loadDemo({ db, storage }: Belfry): Promise<DemoTokens> {
       await setTeamAccess(transaction, team, repo, levelOf('push'))
   })
   await goOnInFork()
+  await holdConversations(db, accounts, made)
   return tokens
 
   /** Each commit is a push by who wrote it. */

@@ -13,12 +13,13 @@ interface Field {
   required?: boolean
   hint?: string
   numeric?: boolean
+  longest?: number
 }
 
 export function field({ label, name, id = name, type = 'text', value, autocomplete = 'off', ...more }: Field): Html {
-  const { required = false, hint, numeric = false } = more
+  const { required = false, hint, numeric = false, longest = 500 } = more
   return html`<label for="${id}">${label}</label><input id="${id}" name="${name}" type="${type}" value="${value}" autocomplete="${autocomplete}"
-${required && html` required`}${numeric && html` inputmode="numeric"`}${hint && html` aria-describedby="${id}-hint"`} maxlength="500" spellcheck="false" autocapitalize="none">
+${required && html` required`}${numeric && html` inputmode="numeric"`}${hint && html` aria-describedby="${id}-hint"`} maxlength="${longest}" spellcheck="false" autocapitalize="none">
 ${hint && html`<p class="hint muted" id="${id}-hint">${hint}</p>`}`
 }
 
@@ -64,7 +65,10 @@ export async function attempt(
     return await work()
   } catch (error) {
     if (!(error instanceof Refusal) || error.reason === 'missing') throw error
-    const message = error.faults?.map((fault) => sentence(fault.message ?? fault.code)).join(' ') ?? error.message
+    const message =
+      error.faults
+        ?.map((fault) => sentence(fault.message ?? (fault.code === 'missing_field' ? `${fault.field} is missing` : fault.code)))
+        .join(' ') ?? error.message
     return { ...(await again({ message, status: error.reason === 'forbidden' ? 403 : 422 })) }
   }
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { html } from './html.ts'
-import { sendPage } from './layout.ts'
+import { nothingHere, sendPage } from './layout.ts'
 import { type PageRoute, show } from './page.ts'
 
 /** The first page says where everything is. */
@@ -20,14 +20,8 @@ ${addresses.versioned && html`<tr><th>Versioned variant</th><td><a href="${addre
 
 /** What has no page says so, and what fails says whose fault it is. */
 export function mountFallbacks(app: FastifyInstance) {
-  app.setNotFoundHandler((_, reply) =>
-    sendPage(
-      reply,
-      'Not found',
-      html`<main><h1>There is no such page</h1><p>Try the <a href="/">first page</a>.</p></main>`,
-      404,
-    ),
-  )
+  const { title, body, status } = nothingHere
+  app.setNotFoundHandler((_, reply) => sendPage(reply, title, body, status))
   app.setErrorHandler((error, request, reply) => {
     const { statusCode: status = 500 } = error as { statusCode?: number }
     if (status < 500) {

@@ -6,28 +6,54 @@ import { type Html, html } from './html.ts'
 const policy =
   "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'"
 
+/** What is not there, and what the visitor may not see. */
+export const nothingHere = {
+  title: 'Not found',
+  status: 404,
+  body: html`<main><h1>There is no such page</h1><p>Try the <a href="/">first page</a>.</p></main>`,
+}
+
 /** Who is signed in, for the links at the top. */
 export interface Signed {
   visitor: Account
   csrf: string
+  /** How many notifications are unread, up to one more than are counted. */
+  unread: number
 }
 
-/** `feed` is where the same is told to feed readers. */
-export function sendPage(reply: FastifyReply, title: string, body: Html, status = 200, signed?: Signed, feed?: string) {
+export const mostShown = 99
+
+export interface Extras {
+  /** Where the same is told to feed readers. */
+  feed?: string
+  /** Style and scripts of this page alone, from /assets. */
+  assets?: string[]
+  /** Its scripts ask this server for news. */
+  live?: boolean
+}
+
+export function sendPage(
+  reply: FastifyReply,
+  title: string,
+  body: Html,
+  status = 200,
+  signed?: Signed,
+  { live = false, ...extras }: Extras = {},
+) {
   return reply
     .code(status)
     .headers({
-      'Content-Security-Policy': policy,
+      'Content-Security-Policy': live ? `${policy}; connect-src 'self'` : policy,
       'X-Content-Type-Options': 'nosniff',
       'X-Frame-Options': 'deny',
       'Referrer-Policy': 'same-origin',
       'Cache-Control': 'no-store',
     })
     .type('text/html; charset=utf-8')
-    .send(layout(title, body, signed, feed).text)
+    .send(layout(title, body, signed, extras).text)
 }
 
-function layout(title: string, body: Html, signed: Signed | undefined, feed: string | undefined) {
+function layout(title: string, body: Html, signed: Signed | undefined, { feed, assets = [] }: Extras) {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -39,7 +65,7 @@ function layout(title: string, body: Html, signed: Signed | undefined, feed: str
     feed !== undefined &&
     html`
 <link rel="alternate" type="application/atom+xml" href="${feed}">`
-  }
+  }${assets.map(load)}
 </head>
 <body>
 <header class="top"><a href="/" class="brand"><img src="/assets/belfry.svg" alt="" width="20" height="20"> Belfry</a> <a href="/docs">API reference</a>
@@ -50,5 +76,13 @@ ${body}
 `
 }
 
-const whoIs = ({ visitor, csrf }: Signed) =>
-  html`<a href="/settings/profile">${visitor.login}</a> <form method="post" action="/logout" class="inline"><input type="hidden" name="csrf" value="${csrf}"><button class="link">Sign out</button></form>`
+const load = (name: string) =>
+  name.endsWith('.css')
+    ? html`
+<link rel="stylesheet" href="/assets/${name}">`
+    : html`
+<script src="/assets/${name}" defer></script>`
+
+const whoIs = ({ visitor, csrf, unread }: Signed) =>
+  html`<a href="/notifications">Notifications <span class="count" id="unread"${!unread && html` hidden`}>${unread > mostShown ? `${mostShown}+` : unread}</span></a>
+<a href="/settings/profile">${visitor.login}</a> <form method="post" action="/logout" class="inline"><input type="hidden" name="csrf" value="${csrf}"><button class="link">Sign out</button></form>`

@@ -12,8 +12,8 @@ test('Markdown is shown as what it means', async () => {
     ['- a\n- b', '<ul><li>a</li>\n<li>b</li>\n</ul>'],
     ['3. a', '<ol start="3"><li>a</li>\n</ol>'],
     ['> a', '<blockquote><p>a</p>\n</blockquote>'],
-    ['```js\nlet a\n```', '<pre><code>let a\n</code></pre>'],
-    ['    a < b', '<pre><code>a &lt; b\n</code></pre>'],
+    ['```js\nlet a\n```', '<pre tabindex="0"><code>let a\n</code></pre>'],
+    ['    a < b', '<pre tabindex="0"><code>a &lt; b\n</code></pre>'],
     ['---', '<hr>'],
     [
       '|a|b|\n|-|-:|\n|1|2|',
@@ -58,7 +58,8 @@ test('who and what is named becomes a link where it is there', async () => {
 })
 
 /** Everything that may be written, to the letter; an address has one of three schemes, or none. */
-const plainTag = /^<\/?(?:p|blockquote|ul|ol|li|table|thead|tbody|tr|th|td|em|strong|s|h[1-6]|pre|code)>|^<(?:br|hr)>|^<\/a>/
+const plainTag =
+  /^<\/?(?:p|blockquote|ul|ol|li|table|thead|tbody|tr|th|td|em|strong|s|h[1-6]|pre|code)>|^<(?:br|hr)>|^<\/a>|^<pre tabindex="0">/
 const tagWithMore =
   /^<ol start="\d+">|^<t[hd] align="(?:left|center|right)">|^<input type="checkbox" disabled aria-label=(?:"to do"|"done" checked)>/
 const link = /^<a(?: href="(?<href>[^"<>]*)")?(?: title="[^"<>]*")? rel="nofollow noopener">/

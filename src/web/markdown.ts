@@ -20,11 +20,28 @@ interface Page {
   room: number
 }
 
+/** A text that was read: who and what it names, to be found before it is written. */
+export interface Reading {
+  names: Name[]
+  write(links: Links): Html
+}
+
 /** A text in Markdown, safe on a page of ours: HTML in it is shown as it is written, and nothing is loaded from elsewhere. */
 export async function renderMarkdown(text: string, links: Links = {}): Promise<Html> {
+  return (await readMarkdown(text)).write(links)
+}
+
+export async function readMarkdown(text: string): Promise<Reading> {
   const markdown = await openMarkdown()
-  const page: Page = { markdown, links, open: 0, room: longest }
   const tokens = markdown.parse(text.slice(0, longest), {})
+  const inside = tokens.flatMap(({ children }) => children ?? [])
+  return {
+    names: inside.filter(({ type }) => type === 'name').map(({ meta }) => meta as Name),
+    write: (links) => writeAll({ markdown, links, open: 0, room: longest }, tokens),
+  }
+}
+
+function writeAll(page: Page, tokens: Token[]): Html {
   const written: string[] = []
   for (const [index, token] of tokens.entries()) {
     if (tokens[index - 2]?.type === 'list_item_open') markTask(token.children?.[0])
@@ -77,8 +94,9 @@ const writers: Record<string, (page: Page, token: Token) => Html> = {
   td_open: (_, token) => html`<td${alignment(token)}>`,
   td_close: () => html`</td>`,
   code_inline: (_, { content }) => html`<code>${content}</code>`,
-  code_block: (_, { content }) => html`<pre><code>${content}</code></pre>\n`,
-  fence: (_, { content }) => html`<pre><code>${content}</code></pre>\n`,
+  // What is wider than the page scrolls, for the keyboard too.
+  code_block: (_, { content }) => html`<pre tabindex="0"><code>${content}</code></pre>\n`,
+  fence: (_, { content }) => html`<pre tabindex="0"><code>${content}</code></pre>\n`,
   link_open: (page, token) =>
     page.open++ > 0
       ? html``

@@ -2,13 +2,15 @@ import { createHmac } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Belfry } from '#belfry.ts'
 import type { Account } from '#hosting/people/people.ts'
+import { Moved } from '#hosting/repositories/repositories.ts'
 import { findSession, type Session, touchSession } from '#parts/authentication/sessions.ts'
+import { countThreads } from '#parts/notifications/threads.ts'
 import type { Database } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'
 import { randomText, sameSecret } from '#platform/secrets.ts'
 import { readCookie, writeCookie } from './cookies.ts'
 import { type Html, html } from './html.ts'
-import { sendPage } from './layout.ts'
+import { type Extras, mostShown, nothingHere, sendPage } from './layout.ts'
 
 /** One person looking at one page. */
 export interface Visit {
@@ -30,7 +32,7 @@ export interface Visit {
 export type SignedIn = Visit & { visitor: Account; session: Session }
 
 /** What a handler gives: a page, or somewhere else to go. */
-export type Outcome = { title: string; body: Html; status?: number; feed?: string } | { to: string }
+export type Outcome = ({ title: string; body: Html; status?: number } & Extras) | { to: string }
 
 export interface PageRoute {
   method: 'GET' | 'POST'
@@ -89,13 +91,29 @@ export async function servePage(belfry: Belfry, route: PageRoute, request: Fasti
     return send(visit, await (handler as Handler<Visit>)(visit))
   } catch (error) {
     if (error instanceof Refusal) return send(visit, describeRefusal(error))
+    if (error instanceof Moved && method === 'GET') return send(visit, { to: addressIn(error.to, request.url) })
     throw error
   }
 }
 
+/** The same page of a repository that has another name by now. */
+function addressIn({ owner, name }: Moved['to'], url: string) {
+  return url.replace(/^(?:\/[^/?]*){2}/, `/${owner}/${name}`)
+}
+
+/** Who is signed in, for what is no page. */
+export async function findVisitor(belfry: Belfry, request: FastifyRequest): Promise<Account | null> {
+  const found = await sessionOf(belfry, readCookie(request, sessionCookie))
+  return found && !found.session.awaits_code ? found.user : null
+}
+
+async function sessionOf({ db }: Belfry, token: string | undefined) {
+  return token === undefined ? undefined : findSession(db, token)
+}
+
 async function openVisit(belfry: Belfry, request: FastifyRequest, reply: FastifyReply): Promise<Visit> {
   const token = readCookie(request, sessionCookie)
-  const found = token === undefined ? undefined : await findSession(belfry.db, token)
+  const found = await sessionOf(belfry, token)
   if (found) await touchSession(belfry.db, found.session)
   const mark = request.url.indexOf('?')
   return {
@@ -137,15 +155,23 @@ function checkForm({ form, csrf, request, belfry }: Visit) {
   }
 }
 
-function send({ reply, visitor, csrf }: Visit, outcome: Outcome) {
+async function send({ db, reply, visitor, csrf }: Visit, outcome: Outcome) {
   if ('to' in outcome) return reply.code(303).header('Cache-Control', 'no-store').header('Location', outcome.to).send()
-  const { title, body, status, feed } = outcome
-  return sendPage(reply, title, body, status, visitor ? { visitor, csrf } : undefined, feed)
+  const { title, body, status, ...extras } = outcome
+  const unread = visitor ? await countThreads(db, visitor, { view: 'unread' }, mostShown + 1) : 0
+  return sendPage(reply, title, body, status, visitor ? { visitor, csrf, unread } : undefined, extras)
 }
 
-const statuses: Partial<Record<Refusal['reason'], number>> = { forbidden: 403, missing: 404, invalid: 422, rate_limited: 429 }
+const statuses: Partial<Record<Refusal['reason'], number>> = {
+  forbidden: 403,
+  conflict: 409,
+  gone: 410,
+  invalid: 422,
+  rate_limited: 429,
+}
 
 function describeRefusal({ reason, message, faults }: Refusal): Outcome {
+  if (reason === 'missing') return nothingHere
   const reasons = faults?.map((fault) => html`<li>${fault.message ?? fault.code}</li>`) ?? []
   return {
     title: 'Not possible',

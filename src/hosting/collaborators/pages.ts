@@ -1,0 +1,52 @@
+import { roleOf } from '#hosting/repositories/access.ts'
+import { readRepositories } from '#hosting/repositories/repositories.ts'
+import { sql } from '#platform/database.ts'
+import { missing } from '#platform/errors.ts'
+import { nameOf } from '#web/conversation.ts'
+import { markShown } from '#web/hearing.ts'
+import { html } from '#web/html.ts'
+import { form, type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
+import { loadPlace, pathOf } from '#web/place.ts'
+import { moment } from '#web/settings.ts'
+import { acceptInvitation, declineInvitation, listInvitations } from './collaborators.ts'
+
+const place = '/:owner/:repo/invitations'
+
+export const pages: PageRoute[] = [showOwn(place, invitationPage), submitOwn(place, answer)]
+
+/** Whoever is invited need not see the repository yet: it is found among their invitations. */
+async function findInvitation({ db, visitor, params }: SignedIn) {
+  const { rows } = await listInvitations(db, { invitee_id: visitor.id }, { limit: 100, offset: 0 })
+  const repos = await readRepositories(
+    db,
+    visitor.id,
+    rows.map(({ repo_id }) => repo_id),
+  )
+  const repo = repos.find((one) => pathOf(one).toLowerCase() === `/${params.owner}/${params.repo}`.toLowerCase())
+  const invitation = rows.find(({ repo_id }) => repo_id === repo?.id)
+  return repo && invitation && { repo, invitation }
+}
+
+/** What was accepted already leads on to the repository. */
+async function invitationPage(visit: SignedIn): Promise<Outcome> {
+  const found = await findInvitation(visit)
+  const repo = found?.repo ?? (await loadPlace(visit))
+  await markShown(visit, sql`s.type = 'RepositoryInvitation' and s.repo_id = ${repo.id}`)
+  if (!found) return { to: pathOf(repo) }
+  const { inviter, access, created_at } = found.invitation
+  const buttons = html`<div class="decision"><button class="primary" name="answer" value="accept">Accept</button> <button name="answer" value="decline">Decline</button></div>`
+  const body = html`<main class="conversation"><h1>Invitation to ${repo.owner_login}/${repo.name}</h1>
+<p>${nameOf(inviter)} invites you to take part, with the role <strong>${roleOf(access)}</strong>. <span class="muted">${moment(created_at)}</span></p>
+<p>${repo.description}</p>${form(visit, `${pathOf(repo)}/invitations`, buttons)}</main>`
+  return { title: `Invitation to ${repo.owner_login}/${repo.name}`, body, assets: ['conversations.css'] }
+}
+
+async function answer(visit: SignedIn): Promise<Outcome> {
+  const found = await findInvitation(visit)
+  if (!found) throw missing()
+  const { repo, invitation } = found
+  const accepted = visit.form.get('answer') === 'accept'
+  const verb = accepted ? acceptInvitation : declineInvitation
+  await visit.db.transaction((db) => verb(db, visit.visitor, invitation.id))
+  return { to: accepted ? pathOf(repo) : '/notifications' }
+}

@@ -1,0 +1,55 @@
+import { compare } from '#hosting/git/comparing.ts'
+import { readCommit, resolveCommit } from '#hosting/git/objects.ts'
+import type { Repository } from '#hosting/repositories/repositories.ts'
+import { sql } from '#platform/database.ts'
+import { missing } from '#platform/errors.ts'
+import { post } from '#web/conversation.ts'
+import { fileList } from '#web/diff.ts'
+import { markShown } from '#web/hearing.ts'
+import { html } from '#web/html.ts'
+import { type Outcome, type PageRoute, show, type Visit } from '#web/page.ts'
+import { crumbs, loadPlace, pathOf } from '#web/place.ts'
+import { moment } from '#web/settings.ts'
+import { writeTexts } from '#web/writing.ts'
+import { listCommitComments } from './commit-comments.ts'
+
+export const pages: PageRoute[] = [show('/:owner/:repo/commit/:sha', commitPage)]
+
+/** What a commit says and changes, and what is said about it. */
+async function commitPage(visit: Visit): Promise<Outcome> {
+  const repo = await loadPlace(visit)
+  const { storage } = visit.belfry
+  const name = visit.params.sha ?? ''
+  const sha = /^[0-9a-f]{7,40}$/i.test(name) ? await resolveCommit(storage, repo.id, name) : undefined
+  if (!sha) throw missing()
+  await markShown(visit, sql`s.repo_id = ${repo.id} and s.commit_id = ${sha}`)
+  const { message, author, parents } = await readCommit(storage, repo.id, sha)
+  const [title = '', ...rest] = message.trim().split('\n')
+  const files = parents[0]
+    ? fileList(await compare(storage, repo.id, parents[0], sha))
+    : html`<p class="muted">The first commit.</p>`
+  const body = html`<main class="conversation">${crumbs(repo)}<h1>${title || 'No message'}</h1>
+<p class="muted">${author.name} ${moment(author.date)} · <code>${sha}</code></p>${rest.length > 0 && html`<pre tabindex="0">${rest.join('\n').trim()}</pre>`}
+${parents.map((parent) => html`<p class="muted">Parent <a href="${pathOf(repo)}/commit/${parent}"><code>${parent.slice(0, 7)}</code></a></p>`)}
+${files}${await showComments(visit, repo, sha)}</main>`
+  return { title: `${title} · ${sha.slice(0, 7)} · ${repo.owner_login}/${repo.name}`, body, assets: ['conversations.css'] }
+}
+
+const most = 100
+
+async function showComments(visit: Visit, repo: Repository, sha: string) {
+  const { rows, total } = await listCommitComments(visit.db, repo, { limit: most, offset: 0 }, sha)
+  const newest = total > most ? (await listCommitComments(visit.db, repo, { limit: most, offset: total - most }, sha)).rows : rows
+  const texts = await writeTexts(
+    visit,
+    repo,
+    newest.map(({ body }) => body),
+  )
+  const posts = newest.map((comment, index) => {
+    const about =
+      comment.path !== null &&
+      html`<p class="muted"><code>${comment.path}${comment.line !== null && `:${comment.line}`}</code></p>`
+    return post({ ...comment, id: `commitcomment-${comment.id}` }, html`${about}${texts[index]}`)
+  })
+  return html`<h2>Comments</h2>${total > most && html`<p class="muted">The newest ${most} of ${total}.</p>`}${posts.length ? posts : html`<p class="muted">None.</p>`}`
+}

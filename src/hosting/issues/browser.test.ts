@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { check, openBrowser, signIn } from '#test/browser.ts'
+import { engine, openWithEngine } from '#test/conversations.ts'
+import { expect } from '#test/forge.ts'
+
+const rich = `# Smoke
+It **smokes**, as @ben and @acme/writers know; see #2, ada/engine#1 and https://example.com/a?b=c.
+
+- [x] open the window
+- [ ] find the ~~fire~~ source
+
+| part | state |
+|:-----|------:|
+| boiler | \`hot\` |
+| wheel | fine |
+
+> quoted
+> > twice
+
+\`\`\`ts
+const answer = await fetch('https://example.com/a/very/long/address/that/does/not/fit/on/any/telephone/at/all')
+\`\`\`
+1. one
+2. two
+
+![a picture](https://example.com/picture.png)`
+
+const hostile = `<script>document.title = 'taken over'</script>
+<img src=x onerror="document.title = 'taken over'">
+<style>body { display: none }</style>
+[click](javascript:document.title='taken%20over') <a href="javascript:alert(1)">here</a>
+![x](https://elsewhere.example/spy.png) <iframe src="https://elsewhere.example"></iframe>
+<form action="https://elsewhere.example"><button>Send</button></form>
+</div></article></main><h1>Broken out</h1>
+${'unbroken'.repeat(60)}`
+
+test('an issue is read and answered, with rich and with hostile text', async () => {
+  await using forge = await openWithEngine()
+  await using browser = await openBrowser()
+  const { page, picture } = browser
+  const elsewhere: string[] = []
+  page.on('request', (request) => void (request.url().startsWith(forge.web) || elsewhere.push(request.url())))
+  await expect(201, await forge.ada.post(`${engine}/labels`, { name: 'bug', color: 'd73a4a', description: 'It is broken' }))
+  await expect(201, await forge.ada.post(`${engine}/labels`, { name: 'a label with a rather long name', color: 'ffffff' }))
+  await expect(201, await forge.ada.post(`${engine}/milestones`, { title: 'Steam' }))
+  const sorted = { labels: ['bug', 'a label with a rather long name'], assignees: ['ben', 'cy'], milestone: 1 }
+  await forge.open({ title: 'Smoke & <b>mirrors</b>', body: rich, ...sorted })
+  await forge.open({ title: 'W'.repeat(200) }, forge.dan)
+  await expect(201, await forge.dan.post(`${engine}/issues/1/comments`, { body: hostile }))
+
+  await page.goto(`${forge.web}/ada/engine/issues/1`)
+  await page.getByText('Broken out').waitFor()
+  await check(page)
+  await picture('issue-signed-out')
+  assert.equal(await page.title(), 'Smoke & <b>mirrors</b> · Issue #1 · ada/engine · Belfry')
+  assert.equal(await page.locator('.markdown').locator('script, img, style, iframe, form, h1:has-text("Broken")').count(), 0)
+  assert.equal(await page.locator('a[href^="javascript" i]').count(), 0)
+  assert.equal(
+    await page.locator('.markdown').first().getByRole('link', { name: '#2' }).getAttribute('href'),
+    '/ada/engine/issues/2',
+  )
+
+  await signIn(page, forge, 'dan', '/ada/engine/issues/1')
+  await page.getByLabel('Comment on this issue').fill('Thank you, @ada.\n\n```\ncode\n```')
+  await check(page)
+  await page.getByRole('button', { name: 'Comment', exact: true }).click()
+  await page.getByText('Thank you').waitFor()
+  assert.match(page.url(), /#issuecomment-\d+$/)
+  await picture('issue')
+
+  await page.getByRole('link', { name: 'Issues' }).click()
+  await page.getByRole('link', { name: 'New issue' }).waitFor()
+  await check(page)
+  await picture('issues')
+  await page.getByRole('link', { name: 'New issue' }).click()
+  await page.getByLabel('Title').fill('Steam')
+  await check(page)
+  await picture('new-issue')
+  await page.getByRole('button', { name: 'Open issue' }).click()
+  await page.getByRole('button', { name: 'Close issue' }).click()
+  await page.getByRole('button', { name: 'Reopen issue' }).waitFor()
+  await page.getByRole('link', { name: 'ada/engine' }).click()
+  await page.getByText('git clone').waitFor()
+  await check(page)
+  assert.deepEqual(elsewhere, [])
+})
+
+test('a link to an old comment of a long conversation leads there', async () => {
+  await using forge = await openWithEngine()
+  await using browser = await openBrowser()
+  await forge.open()
+  const first = await expect(201, await forge.ada.post(`${engine}/issues/1/comments`, { body: 'The first of many' }))
+  for (let index = 0; index < 60; index++) await forge.ada.post(`${engine}/issues/1/comments`, { body: `Line ${index}` })
+  await browser.page.goto(first.html_url)
+  await browser.page.getByText('The first of many').waitFor({ timeout: 10_000 })
+  assert.equal(new URL(browser.page.url()).hash, `#issuecomment-${first.id}`)
+})

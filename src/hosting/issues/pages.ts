@@ -1,0 +1,92 @@
+import { missing } from '#platform/errors.ts'
+import { addressOf, conversationPage, count, type Talk } from '#web/conversation.ts'
+import { alert, attempt, field, type Problem } from '#web/fields.ts'
+import { changeHearing, markTalkShown } from '#web/hearing.ts'
+import { html } from '#web/html.ts'
+import { listPage } from '#web/issue-list.ts'
+import { form, type Outcome, type PageRoute, type SignedIn, show, showOwn, submitOwn, type Visit } from '#web/page.ts'
+import { crumbs, loadPlace, numberIn, pathOf, sightOf } from '#web/place.ts'
+import { reply } from '#web/replying.ts'
+import { textArea, written } from '#web/writing.ts'
+import { createIssue } from './changes.ts'
+import { loadIssue } from './issues.ts'
+import { checkEnabled, checkMayTalk } from './rights.ts'
+
+const place = '/:owner/:repo/issues'
+
+export const pages: PageRoute[] = [
+  show('/:owner/:repo', repositoryPage),
+  show(place, async (visit) => {
+    checkEnabled(await loadPlace(visit))
+    return listPage(visit, 'issues')
+  }),
+  showOwn(`${place}/new`, (visit) => newPage(visit)),
+  submitOwn(`${place}/new`, open),
+  show(`${place}/:number`, async (visit) => {
+    const talk = await loadTalk(visit)
+    return talk.kind === 'pull' ? { to: addressOf(talk) } : conversationPage(visit, talk)
+  }),
+  submitOwn(`${place}/:number/comments`, async (visit) => reply(visit, await loadOwnTalk(visit))),
+  submitOwn(`${place}/:number/subscription`, async (visit) => {
+    const talk = await loadOwnTalk(visit)
+    return changeHearing(visit, talk, addressOf(talk))
+  }),
+]
+
+async function loadTalk(visit: Visit): Promise<Talk> {
+  const repo = await loadPlace(visit)
+  const number = numberIn(visit.params.number)
+  await markTalkShown(visit, repo, number)
+  const issue = await loadIssue(visit.db, repo, number)
+  return { repo, issue, kind: issue.pull_id === null ? 'issues' : 'pull' }
+}
+
+/** What is sent to an issue's page is not meant for a pull request. */
+async function loadOwnTalk(visit: Visit): Promise<Talk> {
+  const talk = await loadTalk(visit)
+  if (talk.kind === 'pull') throw missing()
+  return talk
+}
+
+/** What a repository is, and where it is talked about. */
+async function repositoryPage(visit: Visit): Promise<Outcome> {
+  const repo = await loadPlace(visit)
+  const { description, homepage, stargazers_count, subscribers_count, forks_count } = repo
+  const site =
+    homepage && /^https?:\/\//i.test(homepage) && html`<p><a href="${homepage}" rel="nofollow noreferrer">${homepage}</a></p>`
+  const clone = `git clone ${visit.belfry.addresses.web}${pathOf(repo)}.git`
+  const body = html`<main class="conversation">${crumbs(repo)}<h1>${repo.owner_login}/${repo.name}</h1>
+<p>${description}</p>${site}<p class="muted">${count(stargazers_count, 'star')} · ${count(subscribers_count, 'watcher')} · ${count(forks_count, 'fork')}</p>
+<pre tabindex="0">${clone}</pre></main>`
+  return { title: `${repo.owner_login}/${repo.name}`, body, assets: ['conversations.css'] }
+}
+
+async function newPage(visit: SignedIn, problem?: Problem): Promise<Outcome> {
+  const repo = await loadPlace(visit)
+  checkEnabled(repo)
+  const path = `${pathOf(repo)}/issues/new`
+  const inputs = html`${alert(problem)}${field({ label: 'Title', name: 'title', value: visit.form.get('title'), required: true, longest: 256 })}
+${textArea('body', 'Description', visit.form.get('body') ?? '')}<button class="primary">Open issue</button>`
+  const body = html`<main class="conversation">${crumbs(repo, 'issues')}<h1>New issue</h1>${form(visit, path, inputs, { class: 'form reply' })}</main>`
+  return {
+    title: `New issue · ${repo.owner_login}/${repo.name}`,
+    body,
+    assets: ['conversations.css'],
+    ...(problem && { status: problem.status }),
+  }
+}
+
+async function open(visit: SignedIn): Promise<Outcome> {
+  const repo = await loadPlace(visit)
+  return attempt(
+    async () => {
+      const wanted = { title: written(visit.form, 'title'), body: written(visit.form, 'body') || null }
+      const issue = await visit.db.transaction(async (db) => {
+        await checkMayTalk(db, sightOf(visit), repo)
+        return createIssue(db, repo, visit.visitor, wanted)
+      })
+      return { to: addressOf({ repo, issue, kind: 'issues' }) }
+    },
+    (problem) => newPage(visit, problem),
+  )
+}

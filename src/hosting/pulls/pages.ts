@@ -1,0 +1,190 @@
+import { loadIssue } from '#hosting/issues/issues.ts'
+import { mayPush } from '#hosting/issues/rights.ts'
+import { checkAccess, checkWritable } from '#hosting/repositories/access.ts'
+import { listReviewComments, type ReviewComment } from '#hosting/reviews/comments/comments.ts'
+import { listReviews, type Review } from '#hosting/reviews/reviews.ts'
+import { addressOf, conversationPage, nameOf, post, stateMark, type Talk } from '#web/conversation.ts'
+import { commitList, fileList } from '#web/diff.ts'
+import { attempt, select } from '#web/fields.ts'
+import { changeHearing, markTalkShown } from '#web/hearing.ts'
+import { type Html, html } from '#web/html.ts'
+import { listPage } from '#web/issue-list.ts'
+import { form, type Outcome, type PageRoute, type SignedIn, show, submitOwn, type Visit } from '#web/page.ts'
+import { crumbs, loadPlace, numberIn, pathOf, sightOf } from '#web/place.ts'
+import { reply } from '#web/replying.ts'
+import { writeTexts } from '#web/writing.ts'
+import { comparePull, examine } from './examining.ts'
+import { type MergeMethod, mergePull } from './merging.ts'
+import { loadPull, type Pull } from './pulls.ts'
+
+const place = '/:owner/:repo/pull/:number'
+
+export const pages: PageRoute[] = [
+  show('/:owner/:repo/pulls', (visit) => listPage(visit, 'pulls')),
+  show(place, async (visit) => {
+    const found = await findTalk(visit)
+    return 'to' in found ? found : conversationPage(visit, found)
+  }),
+  show(`${place}/commits`, (visit) => comparisonPage(visit, 'Commits')),
+  show(`${place}/files`, (visit) => comparisonPage(visit, 'Files')),
+  submitOwn(`${place}/comments`, async (visit) => reply(visit, await loadTalk(visit))),
+  submitOwn(`${place}/subscription`, async (visit) => {
+    const talk = await loadTalk(visit)
+    return changeHearing(visit, talk, addressOf(talk))
+  }),
+  submitOwn(`${place}/merge`, merge),
+]
+
+/** A number of an issue leads to the issue. */
+async function findTalk(visit: Visit): Promise<Talk | { to: string }> {
+  const repo = await loadPlace(visit)
+  const issue = await loadIssue(visit.db, repo, numberIn(visit.params.number))
+  return issue.pull_id === null ? { to: addressOf({ repo, issue, kind: 'issues' }) } : loadTalk(visit)
+}
+
+async function loadTalk(visit: Visit): Promise<Talk> {
+  const { repo, pull } = await load(visit)
+  const issue = { ...pull, id: pull.issue_id, pull_id: pull.id }
+  const talk: Talk = { repo, issue, kind: 'pull' }
+  const path = addressOf(talk)
+  const summary = html`<p>${nameOf(pull.author)} asks to merge <code>${headOf(pull)}</code> into <code>${pull.base_ref}</code></p>${tabs(path, pull, 'Conversation')}`
+  const [below, side] = [html`${await showReviews(visit, talk, pull)}${mergeBox(visit, talk, pull)}`, reviewers(pull)]
+  return { ...talk, summary, below, side }
+}
+
+async function load(visit: Visit) {
+  const repo = await loadPlace(visit)
+  const number = numberIn(visit.params.number)
+  await markTalkShown(visit, repo, number)
+  const pull = await loadPull(visit.db, repo, number, sightOf(visit))
+  return { repo, pull: await examine(visit.db, visit.belfry.storage, pull) }
+}
+
+/** From another repository, with whose it is. */
+const headOf = ({ head_repo_id, repo_id, head_owner, head_ref }: Pull) =>
+  head_repo_id === repo_id ? head_ref : `${head_owner?.login ?? 'somebody who left'}:${head_ref}`
+
+type Tab = 'Conversation' | 'Commits' | 'Files'
+
+function tabs(path: string, { commits, changed_files, additions, deletions }: Pull, current: Tab): Html {
+  const tab = (title: Tab, address: string, number?: number) =>
+    html`<a href="${address}"${title === current && html` aria-current="page"`}>${title}${number !== undefined && ` (${number})`}</a> `
+  return html`<nav class="views" aria-label="Pull request">${tab('Conversation', path)}${tab('Commits', `${path}/commits`, commits)}${tab('Files', `${path}/files`, changed_files)}
+<span class="added">+${additions}</span> <span class="removed">−${deletions}</span></nav>`
+}
+
+async function comparisonPage(visit: Visit, tab: 'Commits' | 'Files'): Promise<Outcome> {
+  const { repo, pull } = await load(visit)
+  const comparison = await comparePull(visit.belfry.storage, pull)
+  const path = `${pathOf(repo)}/pull/${pull.number}`
+  const shown = tab === 'Commits' ? commitList(comparison, pathOf(repo)) : fileList(comparison)
+  const body = html`<main class="conversation">${crumbs(repo, 'pulls')}<h1>${pull.title} <span class="muted">#${pull.number}</span></h1>
+<p class="summary">${stateMark(pull)}</p>${tabs(path, pull, tab)}${shown}</main>`
+  const title = `${tab} · ${pull.title} · Pull request #${pull.number} · ${repo.owner_login}/${repo.name}`
+  return { title, body, assets: ['conversations.css'] }
+}
+
+/** So many reviews, and comments on changes, are shown: the newest. */
+const most = 100
+
+async function showReviews(visit: Visit, { repo }: Talk, pull: Pull): Promise<Html> {
+  const { db, visitor } = visit
+  const newest = { sort: 'created', direction: 'desc', since: '' } as const
+  const { rows: comments } = await listReviewComments(db, { pull }, visitor, newest, { limit: most, offset: 0 })
+  const { rows: first, total } = await listReviews(db, pull, visitor, { limit: most, offset: 0 })
+  const reviews = total > most ? (await listReviews(db, pull, visitor, { limit: most, offset: total - most })).rows : first
+  if (!reviews.length) return html``
+  const shown = comments.toReversed()
+  const texts = await writeTexts(
+    visit,
+    repo,
+    [...reviews, ...shown].map(({ body }) => body),
+  )
+  const written = new Map([...reviews, ...shown].map((one, index) => [one, texts[index]]))
+  const posts = reviews.map((review) => {
+    const own = shown.filter(({ review_id }) => review_id === review.id)
+    return html`${showReview(review, written.get(review))}${own.map((comment) => showComment(comment, written.get(comment)))}`
+  })
+  return html`<h2>Reviews</h2>${total > most && html`<p class="muted">The newest ${most} of ${total}.</p>`}${posts}`
+}
+
+const verdicts: Record<Review['state'], string> = {
+  PENDING: 'has not submitted this yet, begun',
+  APPROVED: 'approved',
+  CHANGES_REQUESTED: 'requested changes',
+  COMMENTED: 'reviewed',
+  DISMISSED: 'had a review dismissed, made',
+}
+
+const showReview = (review: Review, text = html``) =>
+  post(
+    {
+      ...review,
+      id: `pullrequestreview-${review.id}`,
+      did: verdicts[review.state],
+      created_at: review.submitted_at ?? review.created_at,
+    },
+    text,
+  )
+
+function showComment(comment: ReviewComment, text = html``): Html {
+  const { path, line, diff_hunk } = comment
+  const about = html`<p class="muted"><code>${path}${line !== null && `:${line}`}</code></p>${diff_hunk && html`<pre class="patch" tabindex="0">${diff_hunk.slice(-2000)}</pre>`}`
+  return post({ ...comment, id: `discussion_r${comment.id}` }, html`${about}${text}`)
+}
+
+function reviewers({ requested_reviewers, requested_teams }: Pull): Html {
+  const asked = [
+    ...requested_reviewers.map((person) => html`<li>${nameOf(person)}</li>`),
+    ...requested_teams.map(
+      ({ org_login, slug }) => html`<li><a href="/orgs/${org_login}/teams/${slug}">${org_login}/${slug}</a></li>`,
+    ),
+  ]
+  return html`<h2 class="small">Asked to review</h2>${asked.length ? html`<ul class="plain">${asked}</ul>` : html`<p class="muted">Nobody</p>`}`
+}
+
+const findings = {
+  clean: 'This can be merged without conflicts.',
+  dirty: 'This conflicts with the base, and cannot be merged as it is.',
+  nothing: 'The base has all of this already.',
+  unknown: 'Whether this can be merged is not known yet.',
+}
+
+/** Merges what is shown, and nothing that was pushed since. */
+function mergeBox(visit: Visit, talk: Talk, pull: Pull): Html {
+  const { repo } = talk
+  if (pull.merged_at)
+    return html`<section class="card"><p>${nameOf(pull.merged_by)} merged this into <code>${pull.base_ref}</code>.</p></section>`
+  if (pull.state === 'closed') return html``
+  const finding = pull.draft ? 'This is a draft, and not to be merged yet.' : findings[pull.mergeable_state ?? 'unknown']
+  const methods = methodsOf(repo)
+  const may =
+    visit.visitor && mayPush(repo) && !repo.archived && !pull.draft && pull.mergeable_state === 'clean' && methods.length
+  const inputs = html`<input type="hidden" name="sha" value="${pull.head_sha}">${select('How', 'method', methods, '')}<button class="primary">Merge pull request</button>`
+  return html`<section class="card" aria-label="Merging"><p>${finding}</p>${may && form(visit, `${addressOf(talk)}/merge`, inputs)}</section>`
+}
+
+function methodsOf({ allow_merge_commit, allow_squash_merge, allow_rebase_merge }: Talk['repo']): [MergeMethod, string][] {
+  return [
+    ...(allow_merge_commit ? [['merge', 'With a merge commit'] as [MergeMethod, string]] : []),
+    ...(allow_squash_merge ? [['squash', 'Squashed into one commit'] as [MergeMethod, string]] : []),
+    ...(allow_rebase_merge ? [['rebase', 'Rebased onto the base'] as [MergeMethod, string]] : []),
+  ]
+}
+
+async function merge(visit: SignedIn): Promise<Outcome> {
+  const talk = await loadTalk(visit)
+  const { repo, issue } = talk
+  return attempt(
+    async () => {
+      checkWritable(repo)
+      checkAccess(repo.access, 'push')
+      const wanted = visit.form.get('method')
+      const [merge_method] = methodsOf(repo).find(([name]) => name === wanted) ?? ['merge' as const]
+      const asked = { merge_method, sha: visit.form.get('sha') ?? '' }
+      await mergePull(visit.db, visit.belfry.storage, repo, visit.visitor, issue.number, asked)
+      return { to: addressOf(talk) }
+    },
+    (problem) => conversationPage(visit, talk, { body: '', problem }),
+  )
+}

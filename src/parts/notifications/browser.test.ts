@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
+import type { Page } from 'playwright-core'
+import { check, openBrowser, signIn } from '#test/browser.ts'
+import { expect } from '#test/forge.ts'
+import { openReading } from '#test/reading.ts'
+
+const titles = (page: Page) => page.locator('.thread .title').allTextContents()
+const focused = (page: Page) => page.evaluate("document.activeElement.closest('.thread')?.querySelector('.title').textContent")
+const [site, release, steam, smoke] = ['Broken link', 'First', 'Steam & 100% gears', 'Smoke']
+
+/** Until the list is this, ten seconds at most. */
+async function shows(page: Page, ...expected: (string | undefined)[]) {
+  for (let round = 0; round < 400 && !isDeepStrictEqual(await titles(page), expected); round++) await page.waitForTimeout(25)
+  assert.deepEqual(await titles(page), expected)
+}
+
+test('an inbox is gone through by keyboard alone', async () => {
+  await using forge = await openReading()
+  await using browser = await openBrowser()
+  const { page, picture } = browser
+  const problems: string[] = []
+  page.on('console', (message) => void (message.type() === 'error' && problems.push(message.text())))
+  page.on('pageerror', (error) => void problems.push(error.message))
+  await signIn(page, forge, 'ben', '/notifications')
+  await shows(page, site, release, steam, smoke)
+  await check(page)
+  await picture('inbox')
+  const press = (...keys: string[]) =>
+    keys.reduce((before, key) => before.then(() => page.keyboard.press(key)), Promise.resolve())
+
+  await press('j', 'j', 'j', 'k')
+  assert.equal(await focused(page), release)
+  await press('e')
+  await shows(page, site, steam, smoke)
+  await page.getByText('1 done.').waitFor()
+  assert.equal(await focused(page), steam)
+  assert.equal(await page.locator('#unread').textContent(), '3')
+  await picture('inbox-undo')
+  await check(page)
+  await press('z')
+  await shows(page, site, release, steam, smoke)
+
+  await press('j')
+  assert.equal(await focused(page), smoke)
+  await press('x', 'k', 'x', 'm')
+  await page.getByText('2 muted.').waitFor()
+  await shows(page, site, release)
+  await press('z')
+  await shows(page, site, release, steam, smoke)
+
+  await press('k', 'k', 'k', 'k', 'r')
+  await shows(page, release, steam, smoke)
+  assert.equal(await focused(page), release)
+  await press('?')
+  await page.getByRole('dialog').waitFor()
+  await check(page)
+  await picture('inbox-keys')
+  await press('e', 'Escape')
+  await page.getByRole('dialog').waitFor({ state: 'hidden' })
+  assert.deepEqual(await titles(page), [release, steam, smoke])
+
+  await press('/')
+  await page.keyboard.type('is:issue -reason:mention e')
+  await press('Enter')
+  await page.waitForURL(/q=is/)
+  await shows(page, smoke)
+  await check(page)
+  await picture('inbox-filtered')
+  await press('j', 'Enter')
+  await page.waitForURL(`${forge.web}/ada/engine/issues/1`)
+  await page.getByText('You are receiving notifications because you watch the repository').waitFor()
+  await check(page)
+  await picture('issue-watched')
+  await page.goto(`${forge.web}/notifications`)
+  await shows(page, release, steam)
+  await page.goto(`${forge.web}/notifications?view=done`)
+  await page.getByText('Nothing is done yet').waitFor()
+  assert.deepEqual(problems, [])
+})
+
+test('what happens is shown without reloading, and nothing that was selected is lost', async () => {
+  await using forge = await openReading()
+  await using browser = await openBrowser()
+  const { page, picture } = browser
+  await signIn(page, forge, 'ben', '/notifications?group=repo')
+  await shows(page, site, release, steam, smoke)
+  await page.getByRole('checkbox', { name: `Select ${steam}` }).check()
+  await page.evaluate('window.sameDocument = true')
+  forge.clock.advance(1000)
+  await expect(201, await forge.ada.post('/repos/ada/engine/issues', { title: 'News <b>from</b> afar' }))
+  await shows(page, 'News <b>from</b> afar', release, steam, smoke, site)
+  assert.equal(await page.locator('#unread').textContent(), '5')
+  assert.equal(await page.title(), '(5) Notifications · Belfry')
+  assert.ok(await page.getByRole('checkbox', { name: `Select ${steam}` }).isChecked())
+  assert.equal(await focused(page), steam)
+  // Read elsewhere, it goes here.
+  const [newest] = await forge.ben.read('/notifications')
+  await expect(205, await forge.ben.patch(`/notifications/threads/${newest.id}`))
+  await shows(page, site, release, steam, smoke)
+  assert.equal(await page.evaluate('window.sameDocument'), true)
+  await check(page)
+  await picture('inbox-by-repository')
+  await page.getByRole('checkbox', { name: 'All' }).check()
+  await page.getByRole('button', { name: 'Done' }).click()
+  await page.getByText('Nothing to read').waitFor()
+  await check(page)
+  await picture('inbox-empty')
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await shows(page, site, release, steam, smoke)
+  assert.ok(await page.locator('#unread').isVisible())
+})
+
+test('without scripts, an inbox is read and marked all the same', async () => {
+  await using forge = await openReading()
+  await using browser = await openBrowser({ scripts: false })
+  const { page, picture } = browser
+  await signIn(page, forge, 'ben', '/notifications')
+  await page.getByRole('checkbox', { name: `Select ${smoke}` }).check()
+  await page.getByRole('checkbox', { name: `Select ${site}` }).check()
+  await page.getByRole('button', { name: 'Done' }).click()
+  await page.getByText('2 done.').waitFor()
+  assert.deepEqual(await titles(page), [release, steam])
+  await picture('inbox-without-scripts')
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await page.getByText('It is as it was before').waitFor()
+  assert.deepEqual(await titles(page), [site, release, steam, smoke])
+  await page.getByLabel('Filter').fill('steam')
+  await page.getByRole('button', { name: 'Filter' }).click()
+  await page.getByRole('link', { name: steam }).click()
+  await page.getByRole('button', { name: 'Unsubscribe' }).click()
+  await page.getByText('only when you are mentioned').waitFor()
+  assert.equal(await page.locator('#unread').textContent(), '3')
+})

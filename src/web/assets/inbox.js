@@ -1,0 +1,134 @@
+// Keys, and what is new without reloading. Without scripts, the inbox is links and forms.
+const find = (selector) => document.querySelector(selector)
+const rows = () => [...document.querySelectorAll('.thread')]
+const current = () => rows().indexOf(document.activeElement.closest('.thread'))
+
+function move(step) {
+  const all = rows()
+  focusRow(all[Math.min(Math.max(current() + step, 0), all.length - 1)])
+}
+
+function focusRow(row) {
+  row?.querySelector('.title').focus()
+}
+
+// On those that are selected, or else on the one that the keyboard is at.
+function act(name) {
+  const button = find(`.selection button[value="${name}"]`)
+  if (!button) return
+  if (!find('[name="id"]:checked')) {
+    const row = rows()[current()]
+    if (!row) return
+    row.querySelector('[name="id"]').checked = true
+  }
+  button.form.requestSubmit(button)
+}
+
+const keys = {
+  j: () => move(1),
+  k: () => move(-1),
+  x: () => rows()[current()]?.querySelector('[name="id"]').click(),
+  r: () => act('read'),
+  e: () => act('done'),
+  m: () => act('mute'),
+  z: () => find('#undo')?.click(),
+  '/': () => find('#q').focus(),
+  '?': () => find('#keys').showModal(),
+}
+
+document.addEventListener('keydown', (event) => {
+  const { target, key } = event
+  const typing = target.matches('input:not([type="checkbox"]), textarea, select')
+  if (typing || event.ctrlKey || event.metaKey || event.altKey || find('#keys').open) return
+  // Enter on a box that is to be ticked would send the form.
+  const open =
+    key === 'Enter' && target.matches('[name="id"]') && (() => target.closest('.thread').querySelector('.title').click())
+  const does = open || (Object.hasOwn(keys, key) && keys[key])
+  if (!does) return
+  event.preventDefault()
+  does()
+})
+
+// What is asked of the server is asked in turn, so that an older answer never replaces a newer one.
+let turn = Promise.resolve()
+function exchange(address, init, parts, keep) {
+  turn = turn.then(async () => {
+    const answer = await fetch(address, init)
+    if (!answer.ok || new URL(answer.url).pathname !== location.pathname) return location.reload()
+    const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
+    const back = remember(keep)
+    for (const id of parts) {
+      const [old, fresh] = [document.getElementById(id), page.getElementById(id)]
+      old.replaceChildren(...fresh.childNodes)
+      old.hidden = fresh.hidden
+    }
+    document.title = page.title
+    back()
+    prepare()
+  })
+  turn = turn.catch(() => {
+    if (init.method) find('#told').textContent = 'That did not reach the server. Try again.'
+  })
+}
+
+// Where the keyboard is, and what is selected, stay as they are, or as near as can be.
+function remember(keep) {
+  const active = document.activeElement
+  const index = current()
+  const { id } = rows()[index]?.dataset ?? {}
+  const box = active.matches('[name="id"]')
+  const button = active.matches('.selection button, #undo') && active.value
+  const chosen = keep ? [...document.querySelectorAll('.thread:has(:checked)')].map(({ dataset }) => dataset.id) : []
+  return () => {
+    for (const row of rows()) if (chosen.includes(row.dataset.id)) row.querySelector('[name="id"]').checked = true
+    if (active.isConnected) return
+    const all = rows()
+    const row = all.find((one) => one.dataset.id === id) ?? all[Math.min(Math.max(index, 0), all.length - 1)]
+    const same = button && find(`.selection button[value="${button}"]`)
+    if (same) same.focus()
+    else if (index >= 0 || button !== false) box ? row?.querySelector('[name="id"]').focus() : focusRow(row)
+  }
+}
+
+let waiting = false
+function refresh() {
+  if (waiting) return
+  waiting = true
+  turn = turn.then(() => {
+    waiting = false
+  })
+  exchange(location.href, {}, ['threads', 'unread'], true)
+}
+
+document.addEventListener('submit', (event) => {
+  const form = event.target
+  if (form.method !== 'post' || !form.closest('#inbox')) return
+  event.preventDefault()
+  const body = new URLSearchParams(new FormData(form, event.submitter))
+  exchange(form.action, { method: 'POST', body }, ['told', 'threads', 'unread'], false)
+})
+
+document.addEventListener('change', ({ target }) => {
+  if (target.id === 'every') for (const row of rows()) row.querySelector('[name="id"]').checked = target.checked
+})
+
+function prepare() {
+  const every = find('#every')
+  if (every) every.parentElement.hidden = false
+}
+
+// A browser has few connections to spare: a page that nobody sees holds none, and looks again when it is seen.
+let stream
+function follow() {
+  stream?.close()
+  if (document.hidden) return
+  stream = new EventSource('/notifications/stream')
+  stream.addEventListener('open', refresh)
+  stream.addEventListener('message', refresh)
+}
+document.addEventListener('visibilitychange', follow)
+addEventListener('pagehide', () => stream?.close())
+addEventListener('pageshow', follow)
+
+find('#keys-hint').hidden = false
+prepare()

@@ -1,0 +1,207 @@
+import type { Repository } from '#hosting/repositories/repositories.ts'
+import type { Former, InboxAct, Shown } from '#parts/notifications/acting.ts'
+import { addressesOf } from '#parts/notifications/json.ts'
+import { rulesInWords } from '#parts/notifications/reasons.ts'
+import type { Thread } from '#parts/notifications/threads.ts'
+import { type Html, html } from './html.ts'
+import { form, type Visit } from './page.ts'
+import { pager } from './place.ts'
+import { moment } from './settings.ts'
+
+export const inbox = '/notifications'
+
+export const views = { unread: 'Unread', participating: 'Participating', all: 'All', done: 'Done' } as const
+export type View = keyof typeof views
+
+/** What is looked at: it stands in the address of the page. */
+export interface Look {
+  view: View
+  group: 'time' | 'repo'
+  q: string
+  page: number
+}
+
+export interface Listing extends Look {
+  threads: (Thread & { repo: Repository })[]
+  total: number
+  /** Whether it is of those that are done, in whichever view. */
+  done: boolean
+  unknown: string[]
+  /** When the list was read: what is marked as read is what was there then. */
+  read_at: Date
+}
+
+/** What was done just now, and to which: it can be taken back. */
+export interface Told {
+  text: string
+  undo?: { act: InboxAct; former: Former[] }
+}
+
+function addressOf(look: Look, change: Partial<Look> = {}): string {
+  const { view, group, q, page } = { ...look, page: 1, ...change }
+  const query = {
+    ...(view !== 'unread' && { view }),
+    ...(group !== 'time' && { group }),
+    ...(q && { q }),
+    ...(page > 1 && { page: String(page) }),
+  }
+  const text = new URLSearchParams(query).toString()
+  return text ? `${inbox}?${text}` : inbox
+}
+
+/** Scripts exchange its parts by their ids, and without them it is whole. */
+export function inboxBody(visit: Visit, listing: Listing, now: Date, told?: Told): Html {
+  return html`<main class="inbox" id="inbox"><h1>Notifications</h1>${navigation(listing)}${filterBox(listing)}
+<div id="told" role="status">${told && showTold(visit, listing, told)}</div>
+<div id="threads">${list(visit, listing, now)}</div>${keys}</main>`
+}
+
+function navigation(look: Listing): Html {
+  const tab = ([view, title]: [string, string]) =>
+    html`<a href="${addressOf(look, { view: view as View })}"${view === look.view && html` aria-current="page"`}>${title}</a> `
+  const grouped = (group: Look['group'], title: string) =>
+    html`<a href="${addressOf(look, { group })}"${group === look.group && html` aria-current="true"`}>${title}</a> `
+  return html`<nav class="views" aria-label="Views">${Object.entries(views).map(tab)}</nav>
+<nav class="views groups" aria-label="Grouped by"><span class="muted">Grouped by</span> ${grouped('time', 'time')}${grouped('repo', 'repository')}</nav>`
+}
+
+const hint =
+  'repo:owner/name, reason:mention, is:unread, read, issue, pull, commit, release, invitation or done, - for not, and words of the title'
+
+function filterBox({ view, group, q, unknown }: Listing): Html {
+  return html`<form method="get" action="${inbox}" class="filter" role="search">
+${view !== 'unread' && html`<input type="hidden" name="view" value="${view}">`}${group !== 'time' && html`<input type="hidden" name="group" value="${group}">`}
+<label for="q">Filter</label> <input id="q" name="q" type="search" value="${q}" maxlength="500" autocomplete="off" spellcheck="false" autocapitalize="none"
+aria-describedby="q-hint"> <button>Filter</button><p class="hint muted" id="q-hint">${hint}</p></form>
+${unknown.length > 0 && html`<p class="error" role="alert">Not understood, and passed over: ${unknown.map((word) => html`<code>${word}</code> `)}</p>`}`
+}
+
+function showTold(visit: Visit, look: Look, { text, undo }: Told): Html {
+  const back =
+    undo &&
+    html`<input type="hidden" name="act" value="undo"><input type="hidden" name="undone" value="${undo.act}">
+${undo.former.map((one) => html`<input type="hidden" name="former" value="${writeFormer(one)}">`)}<button class="link" id="undo">Undo</button>`
+  return html`<div class="note">${text} ${back && form(visit, addressOf(look, { page: look.page }), back, { class: 'inline' })}</div>`
+}
+
+const writeFormer = ({ id, unread, done, state }: Former) =>
+  [id, unread ? 'unread' : 'read', done ? 'done' : 'inbox', state ?? 'none'].join('.')
+
+/** A row that was selected, as it was when it was shown. */
+export function readShown(text: string): Shown[] {
+  const [, id, time] = /^(\d{1,15})\.(\d{1,14})$/.exec(text) ?? []
+  return id === undefined ? [] : [{ id: Number(id), updated_at: new Date(Number(time)) }]
+}
+
+/** What came back from the form above; anything else is passed over. */
+export function readFormer(text: string): Former[] {
+  const [, id, unread, done, state] =
+    /^(\d{1,15})\.(unread|read)\.(done|inbox)\.(subscribed|muted|ignored|none)$/.exec(text) ?? []
+  if (id === undefined) return []
+  return [
+    {
+      id: Number(id),
+      unread: unread === 'unread',
+      done: done === 'done',
+      state: state === 'none' ? null : (state as Former['state']),
+    },
+  ]
+}
+
+function list(visit: Visit, listing: Listing, now: Date): Html {
+  const { threads, total, page, view, done } = listing
+  if (!threads.length) return html`<p class="empty">${emptyText(listing)}</p>`
+  const groups = Map.groupBy(threads, (thread) =>
+    listing.group === 'repo' ? nameOf(thread.repo) : dayOf(thread.updated_at, now),
+  )
+  const sections = [...groups].map(
+    ([title, some]) =>
+      html`<section><h2 class="small">${title}</h2><ul class="threads">${some.map((thread) => row(thread, listing))}</ul></section>`,
+  )
+  const buttons = done
+    ? html`<button name="act" value="undone">Move to inbox</button> <button name="act" value="mute">Mute</button>`
+    : html`<button name="act" value="read">Mark as read</button> <button name="act" value="done">Done</button> <button name="act" value="mute">Mute</button>`
+  const chosen = html`<div class="bar"><label hidden><input type="checkbox" id="every"> All</label> ${buttons}</div>${sections}`
+  const all = html`<input type="hidden" name="act" value="all"><input type="hidden" name="read_at" value="${listing.read_at.toISOString()}"><button>Mark everything as read</button>`
+  const place = addressOf(listing, { page })
+  return html`${form(visit, place, chosen, { class: 'selection' })}
+${pager(inbox, Object.fromEntries(new URL(addressOf(listing), 'http://x').searchParams), page, Math.ceil(total / perPage))}
+${view === 'unread' && !listing.q && form(visit, place, all, { class: 'more' })}`
+}
+
+export const perPage = 50
+
+function emptyText({ view, q, page }: Look): string {
+  if (q) return 'Nothing here fits the filter.'
+  if (page > 1) return 'There is no more.'
+  return {
+    unread: 'Nothing to read. That is all.',
+    participating: 'Nothing that you take part in.',
+    all: 'Nothing yet.',
+    done: 'Nothing is done yet.',
+  }[view]
+}
+
+const nameOf = ({ owner_login, name }: Repository) => `${owner_login}/${name}`
+
+const day = 86_400_000
+
+function dayOf(at: Date, now: Date): string {
+  const days = Math.floor(now.getTime() / day) - Math.floor(at.getTime() / day)
+  return days <= 0 ? 'Today' : days === 1 ? 'Yesterday' : days < 7 ? 'This week' : days < 31 ? 'This month' : 'Before that'
+}
+
+const kinds = {
+  Issue: 'Issue',
+  PullRequest: 'Pull request',
+  Commit: 'Commit',
+  Release: 'Release',
+  RepositoryInvitation: 'Invitation',
+}
+const anchors = {
+  IssueComment: 'issuecomment-',
+  PullRequestReview: 'pullrequestreview-',
+  PullRequestReviewComment: 'discussion_r',
+  CommitComment: 'commitcomment-',
+}
+
+function row(thread: Listing['threads'][number], { group }: Look): Html {
+  const { id, repo, number, unread, reason, type, state, latest_type, latest_id, updated_at } = thread
+  const full_name = nameOf(repo)
+  const title = thread.title ?? `Invitation to join ${full_name}`
+  const { html_url } = addressesOf(thread, { api: '', web: '' }, full_name)
+  const place = latest_type && latest_id ? `#${anchors[latest_type]}${latest_id}` : ''
+  const kind = state && state !== 'open' ? `${kinds[type]}, ${state}` : kinds[type]
+  return html`<li class="thread${unread && ' unread'}" data-id="${id}"><input type="checkbox" name="id" value="${id}.${updated_at.getTime()}" aria-label="Select ${title}">
+<div><a class="title" href="${html_url}${place}">${title}</a>${unread && html` <span class="mark">unread</span>`}
+<p class="muted">${group !== 'repo' && html`${full_name} · `}${kind}${number && ` #${number}`} · <span title="${rulesInWords[reason]}">${reasonNames[reason]}</span> · ${moment(updated_at)}</p></div></li>`
+}
+
+const reasonNames: Record<Thread['reason'], string> = {
+  mention: 'you were mentioned',
+  review_requested: 'review requested',
+  assign: 'you are assigned',
+  team_mention: 'your team was mentioned',
+  author: 'you wrote it',
+  state_change: 'you changed its state',
+  comment: 'you commented',
+  invitation: 'you are invited',
+  manual: 'you subscribed',
+  subscribed: 'you watch the repository',
+}
+
+const keys = html`<dialog id="keys" aria-labelledby="keys-title"><h2 class="small" id="keys-title">Keys</h2><table><tbody>
+${(
+  [
+    ['j, k', 'next, previous'],
+    ['x', 'select'],
+    ['Enter', 'open'],
+    ['r', 'mark as read'],
+    ['e', 'done'],
+    ['m', 'mute'],
+    ['z', 'undo'],
+    ['/', 'filter'],
+    ['?', 'these keys'],
+  ] as const
+).map(([key, means]) => html`<tr><th scope="row"><kbd>${key}</kbd></th><td>${means}</td></tr>`)}</tbody></table>
+<form method="dialog"><button>Close</button></form></dialog><p class="hint muted" id="keys-hint" hidden>Press <kbd>?</kbd> for keys.</p>`

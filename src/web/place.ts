@@ -1,0 +1,51 @@
+import type { Sight } from '#hosting/people/people.ts'
+import { loadRepository, type Repository } from '#hosting/repositories/repositories.ts'
+import { missing } from '#platform/errors.ts'
+import { type Html, html } from './html.ts'
+import type { Visit } from './page.ts'
+
+/** Whoever is signed in sees what they may see; there is no token to narrow it. */
+export const sightOf = ({ visitor }: Visit): Sight => ({ viewer_id: visitor?.id ?? null, sees_private: true })
+
+/** The repository that the path names, as the visitor may see it. */
+export async function loadPlace(visit: Visit): Promise<Repository> {
+  const { owner = '', repo = '' } = visit.params
+  if (/\0/.test(owner + repo)) throw missing()
+  return loadRepository(visit.db, sightOf(visit), owner, repo)
+}
+
+export const pathOf = ({ owner_login, name }: Pick<Repository, 'owner_login' | 'name'>) => `/${owner_login}/${name}`
+
+/** A number in a path or a query: what is none names nothing. */
+export function numberIn(text: string | undefined): number {
+  if (!/^[1-9]\d{0,8}$/.test(text ?? '')) throw missing()
+  return Number(text)
+}
+
+const sections = [
+  ['issues', 'Issues'],
+  ['pulls', 'Pull requests'],
+] as const
+
+/** Which repository this is, and the way to its other pages. */
+export function crumbs(repo: Repository, current?: (typeof sections)[number][0]): Html {
+  const path = pathOf(repo)
+  const links = sections
+    .filter(([name]) => name !== 'issues' || repo.has_issues)
+    .map(([name, title]) => html` <a href="${path}/${name}"${name === current && html` aria-current="page"`}>${title}</a>`)
+  return html`<nav class="crumbs" aria-label="Repository"><a href="${path}"><strong>${repo.owner_login}/${repo.name}</strong></a>
+${repo.private && html`<span class="badge">private</span>`}${repo.archived && html`<span class="badge">archived</span>`}${links}</nav>`
+}
+
+/** The ways to the pages before and after. */
+export function pager(path: string, query: Record<string, string>, page: number, pages: number): Html {
+  const to = (number: number) => `${path}?${new URLSearchParams({ ...query, page: String(number) })}`
+  if (pages <= 1) return html``
+  return html`<nav class="pager" aria-label="Pages">${page > 1 && html`<a href="${to(page - 1)}" rel="prev">Newer</a>`}
+<span class="muted">Page ${page}${Number.isFinite(pages) && ` of ${pages}`}</span>${page < pages && html` <a href="${to(page + 1)}" rel="next">Older</a>`}</nav>`
+}
+
+/** A page's number in a query; what is none is the first, and nobody pages on for ever. */
+export function pageIn(query: URLSearchParams): number {
+  return Math.min(Number(/^[1-9]\d{0,5}$/.exec(query.get('page') ?? '')?.[0] ?? 1), 1000)
+}

@@ -1,0 +1,34 @@
+import { updateIssue } from '#hosting/issues/changes.ts'
+import { createComment } from '#hosting/issues/comments/comments.ts'
+import { checkMayTalkOfCode } from '#hosting/issues/rights.ts'
+import { invalid } from '#platform/errors.ts'
+import { addressOf, conversationPage, type Talk } from './conversation.ts'
+import { attempt } from './fields.ts'
+import type { Outcome, SignedIn } from './page.ts'
+import { sightOf } from './place.ts'
+import { written } from './writing.ts'
+
+/** Says something, closes or reopens, or both at once; what cannot be taken is shown again, to be changed. */
+export function reply(visit: SignedIn, talk: Talk): Promise<Outcome> {
+  const { repo, issue } = talk
+  return attempt(
+    async () => {
+      const body = written(visit.form, 'body')
+      const state = stateIn(visit.form)
+      if (!body && !state) throw invalid({ resource: 'Issue', code: 'custom', message: 'write something first' })
+      const said = await visit.db.transaction(async (db) => {
+        await checkMayTalkOfCode(db, sightOf(visit), repo)
+        const comment = body ? await createComment(db, repo, visit.visitor, issue.number, body) : undefined
+        if (state) await updateIssue(db, repo, visit.visitor, issue.number, { state })
+        return comment
+      })
+      return { to: said ? `${addressOf(talk)}#issuecomment-${said.id}` : addressOf(talk) }
+    },
+    (problem) => conversationPage(visit, talk, { body: visit.form.get('body') ?? '', problem }),
+  )
+}
+
+function stateIn(form: URLSearchParams) {
+  const state = form.get('state')
+  return state === 'open' || state === 'closed' ? state : undefined
+}
