@@ -30,7 +30,11 @@ test('the demo has people, an organization with a team, repositories with commit
       kind,
     )
   await told(forge)
-  const [thread] = await ada.read('/notifications')
-  assert.deepEqual([thread.subject.title, thread.reason], ['Who rings at noon?', 'team_mention'])
+  const threads: { subject: { title: string; type: string }; reason: string }[] = await ada.read('/notifications')
+  assert.deepEqual(threads.map(({ subject, reason }) => [subject.type, subject.title, reason]).sort(), [
+    ['Issue', 'The mill turns backwards', 'mention'],
+    ['Issue', 'Who rings at noon?', 'team_mention'],
+    ['PullRequest', 'Let the mill turn both ways', 'mention'],
+  ])
   assert.deepEqual(await loadDemo(forge.belfry), {})
 })

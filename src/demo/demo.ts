@@ -2,6 +2,7 @@ import type { Belfry } from '#belfry.ts'
 import { noObject } from '#hosting/git/objects.ts'
 import { loadOrganization, setMembership } from '#hosting/organizations/organizations.ts'
 import { type Account, createOrganization, createUser, follow } from '#hosting/people/people.ts'
+import { createPull } from '#hosting/pulls/opening.ts'
 import { adoptRefs, pushRefs } from '#hosting/pushes/pushes.ts'
 import { levelOf } from '#hosting/repositories/access.ts'
 import { authorOf, createOnDisk } from '#hosting/repositories/contents.ts'
@@ -73,6 +74,10 @@ const fork = {
     ['dmitri', 'Turn the other way', { 'mill.md': 'The mill does the work, in either direction.\n' }],
     ['dmitri', 'Count down', { 'src/count.ts': 'export const count = (n: number) => [...Array(n).keys()].reverse()\n' }],
   ] satisfies DemoRepository['commits'],
+  asks: {
+    title: 'Let the mill turn both ways',
+    body: 'Both directions, and counting down. Would you have a look, @ada and @ben?',
+  },
 }
 
 /** Tokens of the demo's people, shown once. */
@@ -118,8 +123,8 @@ export async function loadDemo({ db, storage }: Belfry): Promise<DemoTokens> {
     for (const repo of made.filter(({ owner_id }) => owner_id === org.id))
       await setTeamAccess(transaction, team, repo, levelOf('push'))
   })
-  await goOnInFork()
   await holdConversations(db, accounts, made)
+  await goOnInFork()
   return tokens
 
   /** Each commit is a push by who wrote it. */
@@ -146,5 +151,10 @@ export async function loadDemo({ db, storage }: Belfry): Promise<DemoTokens> {
       return copy
     })
     await push(copy, fork.commits)
+    await createPull(db, storage, sight, original, forker, {
+      ...fork.asks,
+      head: `${forker.login}:${copy.default_branch}`,
+      base: original.default_branch,
+    })
   }
 }
