@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { type Queryable, sql } from '#platform/database.ts'
 
 /**
@@ -5,7 +6,9 @@ import { type Queryable, sql } from '#platform/database.ts'
  * of which some change unseen, as when somebody loses access: so its own bytes tell, and no change can be missed. All nodes go by the same
  * date, which never moves back, also when a clock does.
  */
-export async function dateAnswer(db: Queryable, key: string, etag: string): Promise<Date> {
+export async function dateAnswer(db: Queryable, request: string, etag: string): Promise<Date> {
+  // An address may be longer than what an index holds.
+  const key = hash('sha1', request)
   const known = await db.first<{ changed_at: Date }>(
     sql`select changed_at from dated_answers where key = ${key} and etag = ${etag}`,
   )
@@ -19,7 +22,7 @@ export async function dateAnswer(db: Queryable, key: string, etag: string): Prom
 }
 
 /** Whoever comes back after so long is given the answer again. */
-const daysKept = 30
+const daysKept = 3
 
 export async function forgetDates(db: Queryable) {
   await db.query(sql`delete from dated_answers where changed_at < ${db.now}::timestamptz - ${daysKept} * interval '1 day'`)

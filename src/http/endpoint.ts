@@ -33,6 +33,8 @@ export interface Declaration {
    * where they have a second factor, a code; no token will do. `client`: an application, by its id and secret.
    */
   viewer?: 'optional' | 'site_admin' | 'password' | 'client'
+  /** Its scopes are enough for private repositories too: nothing of what these hold is shown. */
+  sees_private?: true
   /** What the viewer must be allowed to do in the path's repository, beyond seeing it. */
   access?: Access
   /** What the viewer must be in the path's organization. */

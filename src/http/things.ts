@@ -21,10 +21,11 @@ export async function loadThings(db: Database, endpoint: Endpoint, caller: Calle
     if (team_slug !== undefined) things.team = await loadTeam(db, caller.viewer_id, found, team_slug)
   }
   if (repository_id !== undefined || (owner !== undefined && repo !== undefined)) {
+    const sight = { ...caller, sees_private: caller.sees_private || endpoint.sees_private === true }
     const found =
       repository_id !== undefined
-        ? await loadRepositoryById(db, caller, readNumber('repository_id', repository_id))
-        : await loadRepository(db, caller, owner ?? '', repo ?? '')
+        ? await loadRepositoryById(db, sight, readNumber('repository_id', repository_id))
+        : await loadRepository(db, sight, owner ?? '', repo ?? '')
     if (endpoint.access) checkAccess(found.access, endpoint.access)
     if (found.private) checkPermission(caller, endpoint)
     things.repo = found

@@ -13,7 +13,7 @@ const assignable = (crowd: Crowd, repo: Repo) => logins.filter((who) => crowd.wo
 export async function openSomething(crowd: Crowd): Promise<Affected> {
   const repo = crowd.repo()
   const who = crowd.someone(repo, pull)
-  const text = crowd.write()
+  const text = crowd.write(repo)
   const title = `Issue ${crowd.name()}`
   const assignees = crowd.chance(0.4) ? crowd.some(3, assignable(crowd, repo)) : []
   const body = { title, body: text.body, assignees }
@@ -28,7 +28,7 @@ export async function openSomething(crowd: Crowd): Promise<Affected> {
 /** Mostly one of those that were opened last. */
 function someIssue(crowd: Crowd): Issue | undefined {
   if (!crowd.issues.length) return undefined
-  return crowd.pick(crowd.chance(0.7) ? crowd.issues.slice(-4) : crowd.issues)
+  return crowd.pick(crowd.chance(0.85) ? crowd.issues.slice(-3) : crowd.issues)
 }
 
 export async function commentSomewhere(crowd: Crowd): Promise<Affected> {
@@ -36,7 +36,7 @@ export async function commentSomewhere(crowd: Crowd): Promise<Affected> {
   if (!issue) return nobody
   const { topic } = issue
   const who = crowd.someone(topic.repo, pull)
-  const text = crowd.write()
+  const text = crowd.write(topic.repo)
   const path = `${pathOf(topic.repo)}/issues/${topic.number}/comments`
   const made = await crowd.ask(who, 'post', path, { body: text.body }, crowd.access(who, topic.repo) >= pull)
   if (!made) return nobody
@@ -53,7 +53,7 @@ export async function editComment(crowd: Crowd): Promise<Affected> {
   const comment = crowd.pick(crowd.comments.slice(-10))
   const { topic, author } = comment
   const who = crowd.chance(0.7) ? author : crowd.someone(topic.repo, push)
-  const text = crowd.chance(0.5) ? crowd.write() : { ...comment.text, body: `${comment.text.body} or ${crowd.name()}` }
+  const text = crowd.chance(0.5) ? crowd.write(topic.repo) : { ...comment.text, body: `${comment.text.body} or ${crowd.name()}` }
   const path = `${pathOf(topic.repo)}/issues/comments/${comment.id}`
   const may = mayEdit(crowd, who, author, topic.repo)
   if (!(await crowd.ask(who, 'patch', path, { body: text.body }, may))) return nobody
@@ -83,7 +83,7 @@ export async function changeIssue(crowd: Crowd): Promise<Affected> {
   const who = crowd.chance(0.4) ? author : crowd.someone(repo, triage)
   const [moves, edits, assigns] = [topic.state !== 'merged' && crowd.chance(0.8), crowd.chance(0.2), crowd.chance(0.2)]
   const state = moves ? (topic.state === 'closed' ? 'open' : 'closed') : undefined
-  const text = edits ? crowd.write() : undefined
+  const text = edits ? crowd.write(repo) : undefined
   const assignees = assigns ? crowd.some(3, assignable(crowd, repo)) : undefined
   const may = text ? mayEdit(crowd, who, author, repo) : crowd.access(who, repo) >= (who === author ? pull : triage)
   const body = { ...(state && { state }), ...(text && { body: text.body }), ...(assignees && { assignees }) }
@@ -124,7 +124,7 @@ export async function assignSomeone(crowd: Crowd): Promise<Affected> {
 export async function publishRelease(crowd: Crowd): Promise<Affected> {
   const repo = crowd.repo()
   const who = crowd.someone(repo, push)
-  const text = crowd.write()
+  const text = crowd.write(repo)
   const tag_name = crowd.name()
   const body = { tag_name, body: text.body }
   const made = await crowd.ask(who, 'post', `${pathOf(repo)}/releases`, body, crowd.access(who, repo) >= push)

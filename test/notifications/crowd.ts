@@ -109,9 +109,9 @@ export class Crowd {
   }
 
   /** Something that names people and teams, and some whom it does not mean. */
-  write(): Text {
+  write(repo: Repo): Text {
     const users = this.chance(0.5) ? this.some(2) : []
-    const teams = this.chance(0.2) ? [this.pick(['crew', 'night'] as const)] : []
+    const teams = this.chance(this.world.orgs.has(repo.owner) ? 0.5 : 0.1) ? [this.pick(['crew', 'night'] as const)] : []
     const decoy = this.pick(logins)
     const decoys = [`\`@${decoy}\``, `post@${decoy}.example`, `\n\n> @${decoy}\n\n`, '@nobody', '@acme/nobody', '@ben/crew']
     const names = [...users.map((login) => `@${login}`), ...teams.map((slug) => `@acme/${slug}`)]

@@ -76,14 +76,14 @@ async function gather(crowd: Crowd) {
 type Act = (crowd: Crowd, ids: Ids) => Promise<string[]>
 
 const acts: readonly (readonly [number, Act])[] = [
-  [10, openSomething],
+  [5, openSomething],
   [24, commentSomewhere],
   [5, editComment],
   [2, deleteComment],
   [10, changeIssue],
-  [7, assignSomeone],
-  [4, proposeSomething],
-  [3, pushMore],
+  [9, assignSomeone],
+  [2, proposeSomething],
+  [2, pushMore],
   [5, askForReview],
   [5, reviewSomething],
   [2, mergeSomething],
@@ -96,8 +96,8 @@ const acts: readonly (readonly [number, Act])[] = [
   [4, answerInvitation],
   [4, changeTeam],
   [1, leaveOrganization],
-  [9, markThread],
-  [9, markMany],
-  [10, changeMind],
+  [8, markThread],
+  [8, markMany],
+  [16, changeMind],
 ]
 const all = acts.flatMap(([weight, act]) => Array<Act>(weight).fill(act))

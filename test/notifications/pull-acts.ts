@@ -34,7 +34,7 @@ export async function proposeSomething(crowd: Crowd) {
     issue.topic.type = 'PullRequest'
     return begin(crowd, who, issue, branch, draft)
   }
-  const text = crowd.write()
+  const text = crowd.write(repo)
   const title = `Pull ${crowd.name()}`
   const made = await crowd.ask(who, 'post', path, { title, body: text.body, ...ends }, true)
   const topic = crowd.inboxes.begin(repo, 'PullRequest', made?.body.number, title)
@@ -96,7 +96,7 @@ export async function reviewSomething(crowd: Crowd) {
   const { topic } = proposal.issue
   const who = crowd.someone(topic.repo, pull)
   const path = `${pathOf(topic.repo)}/pulls/${topic.number}/reviews`
-  const text = crowd.write()
+  const text = crowd.write(topic.repo)
   const review = proposal.reviews.find(({ author }) => author === who)
   if (review && crowd.chance(0.5)) {
     const may = crowd.access(who, topic.repo) >= pull

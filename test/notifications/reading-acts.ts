@@ -12,7 +12,7 @@ interface Held {
   shown: boolean
 }
 
-/** Somebody's thread, mostly one that they see, by the id they know it by. */
+/** Somebody's thread, by the id they know it by; mostly of what is talked about. */
 function someThread(crowd: Crowd, ids: Ids): Held | undefined {
   const held = crowd.inboxes.topics.flatMap((topic) =>
     [...topic.threads].flatMap(([who, thread]) => {
@@ -22,8 +22,9 @@ function someThread(crowd: Crowd, ids: Ids): Held | undefined {
     }),
   )
   if (!held.length) return undefined
-  const newest = held.toSorted((a, b) => b.thread.updated_at - a.thread.updated_at).slice(0, 30)
-  return crowd.pick(crowd.chance(0.7) ? newest : held)
+  const talked = new Set(crowd.issues.slice(-3).map(({ topic }) => topic))
+  const busy = held.filter(({ topic }) => talked.has(topic))
+  return crowd.pick(busy.length && crowd.chance(0.8) ? busy : held)
 }
 
 export const idKey = (who: string, { repo, type, number }: Topic) => `${who} ${repo.id} ${type} ${number}`

@@ -214,6 +214,7 @@ export const api = group('Notifications', [
     {
       ...listing,
       operation: 'activity/list-repo-notifications-for-authenticated-user',
+      sees_private: true,
       summary: 'What the caller should read of one repository, newest first',
     },
     (context) => list(context, context.viewer, context.query, context.repo.id),
@@ -223,6 +224,7 @@ export const api = group('Notifications', [
     {
       ...declared,
       operation: 'activity/mark-repo-notifications-as-read',
+      sees_private: true,
       summary: 'Mark as read everything of a repository that was not updated after a moment',
       own_transaction: true,
       body: Type.Partial(Type.Object({ last_read_at: Marks.properties.last_read_at })),

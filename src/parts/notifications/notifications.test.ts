@@ -102,7 +102,12 @@ test('a token with `notifications` alone is told of private repositories too', a
   await told(forge)
   const narrow = await forge.tokenFor('ben', ['notifications'])
   assert.equal((await place.thread(narrow)).subject.title, 'It rattles')
-  assert.equal((await narrow.get(`${place.path}/issues/1`)).status, 404)
+  assert.deepEqual(await place.inbox(narrow), ['It rattles: mention'])
+  await expect(202, await narrow.put(`${place.path}/notifications`))
+  assert.deepEqual(await place.inbox(narrow), ['It rattles: mention, read'])
+  for (const path of ['', '/issues/1']) assert.equal((await narrow.get(`${place.path}${path}`)).status, 404)
+  const stranger = await forge.tokenFor('dan', ['notifications'])
+  assert.equal((await stranger.get(`${place.path}/notifications`)).status, 404)
 })
 
 test('fine-grained tokens are refused', async () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { randomText } from '#platform/secrets.ts'
 import { type Client, expect } from '#test/forge.ts'
 import { openGuild } from '#test/guild.ts'
 import { octokitsOf, told } from '#test/inbox.ts'
@@ -160,6 +161,13 @@ test('the date does not move back when the clock does', async () => {
   clock.advance(90_000)
   assert.equal(await poll.ask(), 200)
   assert.ok(Date.parse(poll.date) > Date.parse(date))
+  await poll.settle()
+})
+
+test('a request has its date however long it is', async () => {
+  const { path } = await openPolled()
+  const poll = new Poll(ben, `${path}/notifications?junk=${randomText(7000)}`)
+  assert.equal(await poll.ask(), 200)
   await poll.settle()
 })
 
