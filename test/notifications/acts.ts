@@ -93,15 +93,13 @@ export async function changeIssue(crowd: Crowd): Promise<Affected> {
     topic.state = state === 'open' ? (issue.open_state ?? 'open') : 'closed'
     affected.push(...crowd.inboxes.happen(topic, who, { act: state === 'open' ? 'reopened' : 'closed' }))
   }
-  if (text) {
-    affected.push(...crowd.inboxes.happen(topic, who, { act: 'edited', ...crowd.mentions(repo, who, text, issue.text) }))
-    issue.text = text
-  }
-  if (!assignees || crowd.access(who, repo) < triage) return affected
-  const people = assignees.filter((login) => !issue.assignees.has(login))
-  issue.assignees.clear()
-  for (const login of assignees) issue.assignees.add(login)
-  return [...affected, ...crowd.inboxes.happen(topic, who, { act: 'assigned', people })]
+  const mentions = text ? crowd.mentions(repo, who, text, issue.text) : {}
+  const assigned = crowd.access(who, repo) < triage ? undefined : assignees
+  const people = (assigned ?? []).filter((login) => !issue.assignees.has(login))
+  issue.text = text ?? issue.text
+  issue.assignees = assigned ? new Set(assigned) : issue.assignees
+  // Who is assigned and mentioned by one change has two reasons for one act.
+  return [...affected, ...crowd.inboxes.happen(topic, who, { act: people.length ? 'assigned' : 'edited', people, ...mentions })]
 }
 
 export async function assignSomeone(crowd: Crowd): Promise<Affected> {

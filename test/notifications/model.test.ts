@@ -1,5 +1,6 @@
 import { test } from 'node:test'
 import { seeded } from '#test/activity/crowd.ts'
+import { pull, push } from '#test/activity/model.ts'
 import { expect, openForge } from '#test/forge.ts'
 import { told } from '#test/inbox.ts'
 import { answerInvitation, changeTeam, collaborate, leaveOrganization, publishOrHide, watchSomething } from './access-acts.ts'
@@ -66,7 +67,17 @@ async function gather(crowd: Crowd) {
   const engine = await ada.owns('engine', { auto_init: true })
   world.create('ada', { id: engine.id, owner: 'ada', name: 'engine', private: false })
   const vault = await ben.owns('vault', { auto_init: true, private: true })
-  world.create('ben', { id: vault.id, owner: 'ben', name: 'vault', private: true })
+  const ours = world.create('ben', { id: vault.id, owner: 'ben', name: 'vault', private: true })
+  for (const [login, permission, level] of [
+    ['cy', 'push', push],
+    ['gus', 'pull', pull],
+    ['hal', 'triage', 2],
+  ] as const) {
+    const { id } = await expect(201, await ben.put(`/repos/ben/vault/collaborators/${login}`, { permission }))
+    await expect(204, await crowd.person(login).patch(`/user/repository_invitations/${id}`))
+    crowd.inboxes.happen(crowd.inboxes.begin(ours, 'RepositoryInvitation', id, ''), 'ben', { act: 'invited', people: [login] })
+    world.changingAccess(() => ours.collaborators.set(login, level))
+  }
   const hub = await expect(201, await ada.post('/orgs/acme/repos', { name: 'hub', auto_init: true, private: true }))
   const repo = world.create('ada', { id: hub.id, owner: 'acme', name: 'hub', private: true })
   await expect(204, await ada.put('/orgs/acme/teams/crew/repos/acme/hub', { permission: 'triage' }))

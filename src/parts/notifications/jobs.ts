@@ -1,6 +1,6 @@
 import { forgetDates } from '#http/dated.ts'
 import type { Database } from '#platform/database.ts'
-import type { Scheduled, Task } from '#platform/queue.ts'
+import { enqueue, type Scheduled, type Task } from '#platform/queue.ts'
 import { forgetThreads, pruneThreads, tell } from './fan-out.ts'
 import { type MarkInBackground, markInBackground } from './marking.ts'
 
@@ -8,13 +8,16 @@ export function notificationTasks(db: Database): Record<string, Task> {
   return {
     tell: ({ subject_id }: { subject_id: number }) => tell(db, subject_id),
     mark_read: (mark: MarkInBackground) => markInBackground(db, mark),
-    forget_threads: async (gone: { user_ids?: number[]; subject_ids?: number[] }) => {
-      while (await db.transaction((transaction) => forgetThreads(transaction, gone)));
-    },
-    prune_threads: async () => {
-      while (await db.transaction((transaction) => pruneThreads(transaction)));
-      await forgetDates(db)
-    },
+    /** A job for each batch here and below: there may be millions, and who stops the server waits for a job. */
+    forget_threads: (gone: { user_ids?: number[]; subject_ids?: number[] }) =>
+      db.transaction(async (transaction) => {
+        if (await forgetThreads(transaction, gone)) await enqueue(transaction, 'forget_threads', gone)
+      }),
+    prune_threads: () =>
+      db.transaction(async (transaction) => {
+        if (await pruneThreads(transaction)) await enqueue(transaction, 'prune_threads', {})
+        else await forgetDates(transaction)
+      }),
   }
 }
 
