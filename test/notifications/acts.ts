@@ -108,7 +108,10 @@ export async function assignSomeone(crowd: Crowd): Promise<Affected> {
   const { topic } = issue
   const who = crowd.someone(topic.repo, triage)
   const ends = crowd.chance(0.3)
-  const assignees = ends && issue.assignees.size ? crowd.some(2, [...issue.assignees]) : crowd.some(3)
+  // Often those who want to hear nothing.
+  const silent = [...topic.minds].flatMap(([login, { state }]) => (state === 'subscribed' ? [] : login))
+  const among = ends && issue.assignees.size ? [...issue.assignees] : silent.length && crowd.chance(0.6) ? silent : logins
+  const assignees = crowd.some(3, among)
   const path = `${pathOf(topic.repo)}/issues/${topic.number}/assignees`
   const may = crowd.access(who, topic.repo) >= triage
   if (!(await crowd.ask(who, ends ? 'delete' : 'post', path, { assignees }, may))) return nobody

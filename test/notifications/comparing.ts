@@ -92,13 +92,14 @@ async function compareList(
   )
 }
 
-/** One of somebody's threads, why they were told, and whether they take part; what they may not see is not there. */
+/** One of somebody's threads and the one that was told last, why they were told, and whether they take part; what they may not see is not there. */
 export async function compareOne(crowd: Crowd, ids: Ids, who: string) {
   const { inboxes, history, people } = crowd
   const known = inboxes.topics.filter((topic) => ids.has(idKey(who, topic)))
   const person = people.get(who)
   if (!known.length || !person) return
-  for (const topic of new Set([crowd.pick(known), known.at(-1)])) {
+  const toldIn = (topic: Topic) => topic.threads.get(who)?.told ?? 0
+  for (const topic of new Set([crowd.pick(known), known.toSorted((a, b) => toldIn(b) - toldIn(a))[0]])) {
     const thread = topic?.threads.get(who)
     if (!topic || !thread) continue
     const path = `/notifications/threads/${ids.get(idKey(who, topic))}`

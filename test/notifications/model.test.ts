@@ -37,7 +37,7 @@ for (const seed of seeds) {
       await told(forge)
       const looked = new Set([...affected, crowd.pick(logins)])
       await Promise.all([...looked].map((who) => compareAll(crowd, ids, who)))
-      for (const compare of [compareUnread, compareOne]) await compare(crowd, ids, crowd.pick(looked))
+      for (const compare of [compareUnread, compareOne, compareOne]) await compare(crowd, ids, crowd.pick(looked))
       if (done % 5 === 0) await compareParts(crowd, ids, crowd.pick(looked))
       if (done % 50) continue
       for (const who of logins) for (const compare of [compareAll, compareUnread]) await compare(crowd, ids, who, 100)
@@ -75,8 +75,8 @@ async function gather(crowd: Crowd) {
   ] as const) {
     const { id } = await expect(201, await ben.put(`/repos/ben/vault/collaborators/${login}`, { permission }))
     await expect(204, await crowd.person(login).patch(`/user/repository_invitations/${id}`))
-    crowd.inboxes.happen(crowd.inboxes.begin(ours, 'RepositoryInvitation', id, ''), 'ben', { act: 'invited', people: [login] })
     world.changingAccess(() => ours.collaborators.set(login, level))
+    crowd.inboxes.happen(crowd.inboxes.begin(ours, 'RepositoryInvitation', id, ''), 'ben', { act: 'invited', people: [login] })
   }
   const hub = await expect(201, await ada.post('/orgs/acme/repos', { name: 'hub', auto_init: true, private: true }))
   const repo = world.create('ada', { id: hub.id, owner: 'acme', name: 'hub', private: true })
@@ -89,7 +89,7 @@ type Act = (crowd: Crowd, ids: Ids) => Promise<string[]>
 const acts: readonly (readonly [number, Act])[] = [
   [5, openSomething],
   [24, commentSomewhere],
-  [5, editComment],
+  [8, editComment],
   [2, deleteComment],
   [10, changeIssue],
   [9, assignSomeone],
@@ -109,6 +109,6 @@ const acts: readonly (readonly [number, Act])[] = [
   [1, leaveOrganization],
   [8, markThread],
   [8, markMany],
-  [16, changeMind],
+  [18, changeMind],
 ]
 const all = acts.flatMap(([weight, act]) => Array<Act>(weight).fill(act))
