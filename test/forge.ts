@@ -1,19 +1,19 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import pg from 'pg'
 import { pino } from 'pino'
 import { openApp } from '#app.ts'
 import type { Belfry } from '#belfry.ts'
 import { readSettings } from '#config.ts'
 import { Storage } from '#hosting/git/storage.ts'
 import { allScopes } from '#parts/authentication/scopes.ts'
-import { Database } from '#platform/database.ts'
-import { randomText } from '#platform/secrets.ts'
+import { Database, sql } from '#platform/database.ts'
+import { hashPassword, randomText } from '#platform/secrets.ts'
 import { Vault } from '#platform/vault.ts'
 import { setUp } from '#setup.ts'
 import { bind } from '#start.ts'
 import { openWorker } from '#worker.ts'
+import { takeDatabase } from './databases.ts'
 
 /** Time that stands still until a test moves it. */
 export class TestClock {
@@ -128,13 +128,16 @@ export interface Forge extends AsyncDisposable {
   organization(login: string, owner: Person): Promise<void>
 }
 
+/** Of each password, made once: to hash one takes as long as all else that makes a person. */
+const hashes = new Map<string, string>()
+
 /** A whole Belfry on a fresh database, in this process, with people who act. */
 export async function openForge({ settings: environment = {}, worker: wanted = false }: ForgeOptions = {}): Promise<Forge> {
   await using undo = new AsyncDisposableStack()
   const clock = new TestClock()
   const data = await mkdtemp(join(tmpdir(), 'belfry-forge-'))
   undo.defer(() => rm(data, { recursive: true, force: true }))
-  const { connection, drop } = await copyDatabase()
+  const { connection, drop } = await takeDatabase()
   undo.defer(drop)
   const db = undo.use(new Database({ ...connection, max: 8 }, clock))
   const settings = readSettings({
@@ -188,10 +191,10 @@ export async function openForge({ settings: environment = {}, worker: wanted = f
     nobodyVersioned: new Client(versioned, {}),
     tokenFor,
     async person(login, scopes = allScopes.filter((scope) => scope !== 'site_admin')) {
-      await expect(
-        201,
-        await admin.post('/admin/users', { login, email: `${login}@example.com`, password: `${login}'s password` }),
-      )
+      const made = await expect(201, await admin.post('/admin/users', { login, email: `${login}@example.com` }))
+      const hashed = hashes.get(login) ?? (await hashPassword(`${login}'s password`))
+      hashes.set(login, hashed)
+      await db.query(sql`update accounts set password_hash = ${hashed} where id = ${made.id}`)
       return tokenFor(login, scopes)
     },
     async organization(login, owner) {
@@ -199,18 +202,4 @@ export async function openForge({ settings: environment = {}, worker: wanted = f
     },
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   }
-}
-
-/** A database of its own, copied from the migrated one. */
-export async function copyDatabase() {
-  const server: pg.ClientConfig = JSON.parse(process.env.BELFRY_TEST_POSTGRES ?? '{}')
-  const name = `forge_${randomText(12).toLowerCase()}`
-  const administer = async (statement: string) => {
-    const client = new pg.Client({ ...server, database: 'postgres' })
-    await client.connect()
-    await client.query(statement)
-    await client.end()
-  }
-  await administer(`create database ${name} template belfry`)
-  return { connection: { ...server, database: name }, drop: () => administer(`drop database ${name} with (force)`) }
 }

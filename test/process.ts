@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { randomText } from '#platform/secrets.ts'
-import { copyDatabase } from '#test/forge.ts'
+import { copyDatabase } from '#test/databases.ts'
 import { freePort, kill, processesIn, until } from '#test/machine.ts'
 
 const exec = promisify(execFile)

@@ -1,0 +1,68 @@
+import pg from 'pg'
+import { randomText } from '#platform/secrets.ts'
+
+export interface TestDatabase {
+  connection: pg.ClientConfig
+  /** Nobody needs it any more. */
+  drop(): Promise<void>
+}
+
+const server = (): pg.ClientConfig => JSON.parse(process.env.BELFRY_TEST_POSTGRES ?? '{}')
+
+async function run(database: string, statement: string) {
+  const client = new pg.Client({ ...server(), database })
+  await client.connect()
+  try {
+    await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}
+
+/** A database of its own, copied from the migrated one. */
+export async function copyDatabase(): Promise<TestDatabase> {
+  const name = `forge_${randomText(12).toLowerCase()}`
+  await run('postgres', `create database ${name} template belfry`)
+  return {
+    connection: { ...server(), database: name },
+    drop: () => run('postgres', `drop database ${name} with (force)`),
+  }
+}
+
+const spare: string[] = []
+
+/** The same, or one that was used before and emptied: copying takes 250 milliseconds, and emptying 30. */
+export async function takeDatabase(): Promise<TestDatabase> {
+  const name = spare.pop() ?? (await copyDatabase()).connection.database
+  if (!name) throw new Error('a database has a name')
+  return {
+    connection: { ...server(), database: name },
+    drop: async () => {
+      await run(name, empty)
+      spare.push(name)
+    },
+  }
+}
+
+/** Back to what the migrations leave: months of the log are tables, and go; numbers begin anew. */
+const empty = `
+  select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid();
+  set session_replication_role = replica;
+  do $$
+  declare
+    name text;
+  begin
+    for name in select inhrelid::regclass from pg_inherits where inhparent = 'events'::regclass loop
+      execute 'drop table ' || name;
+    end loop;
+    for name in
+      select c.oid::regclass from pg_class c
+      where c.relkind = 'r' and c.relnamespace in ('public'::regnamespace, 'graphile_worker'::regnamespace)
+        and c.relname not in ('migrations', 'log_base')
+    loop
+      execute 'delete from ' || name;
+    end loop;
+    update log_base set base = 0;
+    perform setval(c.oid::regclass, 1, false) from pg_class c where c.relkind = 'S';
+  end
+  $$`
