@@ -79,6 +79,7 @@ const phrases: Record<number, string> = {
   201: 'Created',
   202: 'Accepted',
   204: 'No content',
+  205: 'Reset content',
   400: 'The body is no JSON object',
   401: 'Requires authentication, or bad credentials',
   403: 'Forbidden',
