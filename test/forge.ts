@@ -13,7 +13,7 @@ import { Vault } from '#platform/vault.ts'
 import { setUp } from '#setup.ts'
 import { bind } from '#start.ts'
 import { openWorker } from '#worker.ts'
-import { takeDatabase } from './databases.ts'
+import { copyDatabase, takeDatabase } from './databases.ts'
 
 /** Time that stands still until a test moves it. */
 export class TestClock {
@@ -106,6 +106,8 @@ export interface ForgeOptions {
   settings?: Record<string, string>
   /** Run background jobs too. */
   worker?: boolean
+  /** A database that no other test will have, for one that changes its tables. */
+  own_database?: true
 }
 
 export interface Forge extends AsyncDisposable {
@@ -132,12 +134,16 @@ export interface Forge extends AsyncDisposable {
 const hashes = new Map<string, string>()
 
 /** A whole Belfry on a fresh database, in this process, with people who act. */
-export async function openForge({ settings: environment = {}, worker: wanted = false }: ForgeOptions = {}): Promise<Forge> {
+export async function openForge({
+  settings: environment = {},
+  worker: wanted = false,
+  own_database,
+}: ForgeOptions = {}): Promise<Forge> {
   await using undo = new AsyncDisposableStack()
   const clock = new TestClock()
   const data = await mkdtemp(join(tmpdir(), 'belfry-forge-'))
   undo.defer(() => rm(data, { recursive: true, force: true }))
-  const { connection, drop } = await takeDatabase()
+  const { connection, drop } = await (own_database ? copyDatabase() : takeDatabase())
   undo.defer(drop)
   const db = undo.use(new Database({ ...connection, max: 8 }, clock))
   const settings = readSettings({

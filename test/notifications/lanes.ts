@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type Notice, notify } from '#activity/notices.ts'
 import { tell } from '#parts/notifications/fan-out.ts'
 import { type Database, sql } from '#platform/database.ts'
-import { expect, type Forge, openForge, type Person } from '#test/forge.ts'
+import { expect, type Forge, type ForgeOptions, openForge, type Person } from '#test/forge.ts'
 
 /** A conversation of ada's, and somebody who takes part in it and reads what is new. */
 export interface Lane {
@@ -24,8 +24,8 @@ export interface Lanes extends Forge {
 export const engine = '/repos/ada/engine'
 
 /** Ada's engine with as many conversations, each with a reader of its own who was mentioned there; everyone was told. */
-export async function openLanes(count: number, { worker = false } = {}): Promise<Lanes> {
-  const forge = await openForge({ worker })
+export async function openLanes(count: number, options: ForgeOptions = {}): Promise<Lanes> {
+  const forge = await openForge(options)
   const { db } = forge.belfry
   const ada = await forge.person('ada')
   const repo = await ada.owns('engine', { auto_init: true })

@@ -22,7 +22,7 @@ import { changeMind, type Ids, markMany, markThread } from './reading-acts.ts'
 
 /** More are run by naming one, as in `MODEL_SEED=4711`. */
 const seeds = process.env.MODEL_SEED ? [Number(process.env.MODEL_SEED)] : [1, 2]
-const steps = Number(process.env.MODEL_STEPS ?? 150)
+const steps = Number(process.env.MODEL_STEPS ?? 100)
 
 for (const seed of seeds) {
   test(`random acts of ten people reach the inboxes that they should, and no other (seed ${seed})`, async () => {

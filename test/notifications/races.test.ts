@@ -19,7 +19,7 @@ const marks: ((reader: Person, thread: string) => Promise<Response>)[] = [
 ]
 
 test('what is told while somebody marks their inbox is read only where it was there to be seen: 1,000 times', async () => {
-  await using forge = await openLanes(8)
+  await using forge = await openLanes(8, { own_database: true })
   const { belfry, lanes } = forge
   await noteMarks(belfry.db)
   const random = seeded(1)
@@ -134,7 +134,7 @@ test('a thread that is put away while it is marked as read is put away', async (
 })
 
 test('20,000 threads are marked in the background while some of them are updated: these stay unread, and all others are read', async () => {
-  await using forge = await openLanes(1, { worker: true })
+  await using forge = await openLanes(1, { worker: true, own_database: true })
   const { belfry, repo_id, ada_id } = forge
   const { db } = belfry
   const [lane] = forge.lanes as [Lane]
