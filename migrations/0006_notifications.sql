@@ -81,7 +81,7 @@ create unique index threads_subject on threads (subject_id, user_id);
 create index threads_unread on threads (user_id, updated_at, id) where unread;
 create index threads_inbox on threads (user_id, updated_at, id) where not done;
 create index threads_done on threads (user_id, updated_at, id) where done;
-create index threads_participating on threads (user_id, updated_at, id) where reason <> 'subscribed' and not done;
+create index threads_participating on threads (user_id, updated_at, id) where reason <> 'subscribed';
 create index threads_repo on threads (user_id, repo_id, updated_at, id);
 create index threads_changed on threads (user_id, position, id);
 create index threads_updated on threads using brin (updated_at) with (pages_per_range = 16);

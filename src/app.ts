@@ -9,6 +9,7 @@ import { api as contents } from '#hosting/contents/api.ts'
 import { mountGit } from '#hosting/git/api.ts'
 import { api as issues } from '#hosting/issues/api.ts'
 import { api as issueComments } from '#hosting/issues/comments/api.ts'
+import { api as ownIssues } from '#hosting/issues/own/api.ts'
 import { pages as issuePages } from '#hosting/issues/pages.ts'
 import { api as keys } from '#hosting/keys/api.ts'
 import { pages as keyPages } from '#hosting/keys/pages.ts'
@@ -69,6 +70,7 @@ export const apiGroups = (belfry: Belfry): Group[] => [
   commitComments,
   releases,
   issues,
+  ownIssues,
   issueComments,
   pulls,
   comparisons,

@@ -1,16 +1,14 @@
 import { NamedLabels, namesOf } from '#hosting/labels/json.ts'
 import { SimpleUser, userJson } from '#hosting/people/json.ts'
 import { checkWritable } from '#hosting/repositories/access.ts'
-import { RepositorySchema, repositoryJson } from '#hosting/repositories/json.ts'
-import { readRepositories } from '#hosting/repositories/repositories.ts'
 import { Nothing } from '#hosting/wire.ts'
-import { Answer, created, del, get, group, paged, patch, post, put } from '#http/endpoint.ts'
+import { created, del, get, group, paged, patch, post, put } from '#http/endpoint.ts'
 import { choice, text } from '#http/input.ts'
 import { invalid, missing } from '#platform/errors.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import { isAssignable, listAssignable } from './assignees.ts'
 import { createIssue, setLock, sortIssue, updateIssue } from './changes.ts'
-import { type Issue, listIssues, listOwnIssues, loadIssue } from './issues.ts'
+import { type Issue, listIssues, loadIssue } from './issues.ts'
 import { IssueSchema, issueJson } from './json.ts'
 import { checkEnabled, checkMayTalk, checkMayTalkOfCode } from './rights.ts'
 import { addAssignees, removeAssignees } from './sorting.ts'
@@ -28,7 +26,7 @@ const options = {
   labels: NamedLabels,
 }
 const sent = Type.Partial(Type.Object(options))
-const filters = {
+export const filters = {
   state: choice('open', 'closed', 'all'),
   labels: text(),
   sort: choice('created', 'updated', 'comments'),
@@ -53,29 +51,6 @@ function numberOf(milestone: string | number) {
 }
 
 export const api = group('Issues', [
-  get(
-    '/issues',
-    {
-      operation: 'issues/list',
-      permission: 'issues:read',
-      summary: 'Issues that the caller is assigned to, or has opened, wherever they see them',
-      scopes: ['public_repo', 'repo'],
-      query: { filter: choice('assigned', 'created', 'all'), ...filters },
-      list: true,
-      answers: {
-        200: Type.Array(Type.Object({ ...IssueSchema.properties, repository: RepositorySchema }, { title: 'IssueAnywhere' })),
-      },
-    },
-    async ({ db, caller, viewer, query, page, wire }) => {
-      const { rows, total } = await listOwnIssues(db, { ...caller, viewer_id: viewer.id }, query, page)
-      const repos = await readRepositories(db, viewer.id, [...new Set(rows.map(({ repo_id }) => repo_id))])
-      const write = (issue: Issue) =>
-        repos
-          .filter(({ id }) => id === issue.repo_id)
-          .map((repo) => ({ ...issueJson(issue, repo, wire), repository: repositoryJson(repo, wire, true) }))
-      return new Answer(rows.flatMap(write), { total })
-    },
-  ),
   get(
     '/repos/{owner}/{repo}/issues',
     {
@@ -191,6 +166,19 @@ export const api = group('Issues', [
       answers: { 204: Nothing },
     },
     async ({ db, repo, params }) => {
+      if (!(await isAssignable(db, repo, params.assignee))) throw missing()
+    },
+  ),
+  get(
+    '/repos/{owner}/{repo}/issues/{issue_number}/assignees/{assignee}',
+    {
+      ...reading,
+      operation: 'issues/check-user-can-be-assigned-to-issue',
+      summary: 'Whether someone can be assigned to an issue: 204, or 404',
+      answers: { 204: Nothing },
+    },
+    async ({ db, repo, params }) => {
+      await loadIssue(db, repo, params.issue_number)
       if (!(await isAssignable(db, repo, params.assignee))) throw missing()
     },
   ),

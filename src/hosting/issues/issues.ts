@@ -109,19 +109,30 @@ export function listIssues(db: Queryable, repo: Repository, filter: RepositoryIs
   return readPage(db, source, filter, sql`i.number`, slice)
 }
 
-/** Issues of all repositories that the viewer sees, by what they have to do with them. */
+export interface OwnIssueFilter extends IssueFilter {
+  filter: 'assigned' | 'created' | 'mentioned' | 'subscribed' | 'all'
+}
+
+/** Issues of all repositories that the viewer sees, by what they have to do with them; `among` says of which repositories `r`. */
 export function listOwnIssues(
   db: Queryable,
   sight: Sight & { viewer_id: number },
-  { filter, ...rest }: IssueFilter & { filter: 'assigned' | 'created' | 'all' },
+  { filter, ...rest }: OwnIssueFilter,
   slice: Slice,
+  among: Sql = empty,
 ): Promise<Listed<Issue>> {
-  const assigned = sql`select s.issue_id from issue_assignees s where s.user_id = ${sight.viewer_id}`
-  const written = sql`select w.id from issues w where w.author_id = ${sight.viewer_id}`
-  const which = { assigned, created: written, all: sql`${assigned} union ${written}` }[filter]
+  const { viewer_id } = sight
+  const assigned = sql`select s.issue_id from issue_assignees s where s.user_id = ${viewer_id}`
+  const created = sql`select w.id from issues w where w.author_id = ${viewer_id}`
+  const mentioned = sql`select x.issue_id from threads t join subjects x on x.id = t.subject_id
+    where t.user_id = ${viewer_id} and t.reason <> 'subscribed' and 'mention' = any(t.reasons)`
+  const subscribed = sql`select x.issue_id from thread_subscriptions t join subjects x on x.id = t.subject_id
+    where t.user_id = ${viewer_id} and t.state = 'subscribed'`
+  const all = sql`${assigned} union ${created} union ${mentioned} union ${subscribed}`
+  const which = { assigned, created, mentioned, subscribed, all }[filter]
   const seen = sight.sees_private ? sql`(not r.private or ${reaches(sight)})` : sql`not r.private`
   const source = sql`${issues} join repositories r on r.id = i.repo_id
-    where i.id in (${which}) and (r.has_issues or p.id is not null) and ${seen}
+    where i.id in (${which}) and (r.has_issues or p.id is not null) and ${seen} ${among}
     ${inState(rest)} ${labelled(rest, sql`b.issue_id in (${which})`)}`
   return readPage(db, source, rest, sql`i.id`, slice)
 }

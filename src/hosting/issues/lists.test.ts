@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { Octokit } from '@octokit/rest'
 import { engine, fineGrained, openWithEngine } from '#test/conversations.ts'
-import { expect } from '#test/forge.ts'
+import { expect, openForge } from '#test/forge.ts'
+import { told } from '#test/inbox.ts'
 
 /** Four issues, a minute apart, each with something that no other has. */
 async function openWithFour() {
@@ -80,6 +82,34 @@ test('one’s own issues are found wherever one sees them', async () => {
   assert.equal(await titles(), '')
 })
 
+test('issues that somebody is mentioned in or subscribed to are found too, and those of some repositories alone', async () => {
+  await using forge = await openForge({ worker: true })
+  const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
+  await forge.organization('acme', ada)
+  await expect(201, await ada.post('/orgs/acme/repos', { name: 'plans' }))
+  await ada.owns('engine')
+  await ben.owns('own')
+  const titles = async (path: string) => (await ben.read(path)).map(({ title }: { title: string }) => title).join('')
+  for (const [repo, fields] of [
+    ['acme/plans', { title: 'a', body: '@ben' }],
+    ['ada/engine', { title: 'b', body: 'Nobody' }],
+    ['ben/own', { title: 'c', body: 'So, @ben' }],
+  ] as const) {
+    await expect(201, await ada.post(`/repos/${repo}/issues`, fields))
+  }
+  await expect(201, await ben.post('/repos/ada/engine/issues/1/comments', { body: 'I do' }))
+  await told(forge)
+  assert.equal(await titles('/issues?filter=mentioned&direction=asc'), 'ac')
+  assert.equal(await titles('/issues?filter=subscribed&direction=asc'), 'abc')
+  assert.equal(await titles('/user/issues?filter=all'), 'c')
+  assert.equal(await titles('/orgs/acme/issues?filter=all'), 'a')
+  assert.equal(await titles('/orgs/acme/issues'), '')
+  assert.equal((await ben.get('/orgs/nobody/issues')).status, 404)
+  const { rest } = new Octokit({ auth: ben.token, baseUrl: `${forge.web}/api/v3` })
+  assert.equal((await rest.issues.listForOrg({ org: 'acme', filter: 'mentioned' })).data[0]?.repository?.full_name, 'acme/plans')
+  assert.equal((await rest.issues.listForAuthenticatedUser({ filter: 'mentioned' })).data.length, 1)
+})
+
 test('who can be assigned is told to those who assign', async () => {
   await using forge = await openWithEngine()
   const { ada, cy, dan, nobody } = forge
@@ -94,6 +124,10 @@ test('who can be assigned is told to those who assign', async () => {
     [nobody, 'ada', 204],
   ] as const) {
     assert.equal((await who.get(`${engine}/assignees/${login}`)).status, status, login)
+  }
+  await forge.open()
+  for (const [path, status] of Object.entries({ '1/assignees/ben': 204, '1/assignees/dan': 404, '2/assignees/ben': 404 })) {
+    assert.equal((await ada.get(`${engine}/issues/${path}`)).status, status, path)
   }
   await forge.organization('acme', ada)
   await expect(200, await ada.put('/orgs/acme/memberships/dan'))

@@ -1,0 +1,58 @@
+import { filters } from '#hosting/issues/api.ts'
+import { type Issue, listOwnIssues, type OwnIssueFilter } from '#hosting/issues/issues.ts'
+import { IssueSchema, issueJson } from '#hosting/issues/json.ts'
+import { RepositorySchema, repositoryJson } from '#hosting/repositories/json.ts'
+import { reaches } from '#hosting/repositories/reach.ts'
+import { readRepositories } from '#hosting/repositories/repositories.ts'
+import { Answer, type BaseContext, get, group } from '#http/endpoint.ts'
+import { choice } from '#http/input.ts'
+import { type Database, type Sql, sql } from '#platform/database.ts'
+import { Type } from '#platform/schema.ts'
+
+const IssueAnywhere = Type.Object({ ...IssueSchema.properties, repository: RepositorySchema }, { title: 'IssueAnywhere' })
+
+const listing = {
+  permission: 'issues:read',
+  scopes: ['public_repo', 'repo'],
+  query: { filter: choice('assigned', 'created', 'mentioned', 'subscribed', 'all'), ...filters },
+  list: true,
+  answers: { 200: Type.Array(IssueAnywhere) },
+} as const
+
+type Context = BaseContext & { db: Database; viewer: { id: number }; query: OwnIssueFilter }
+
+async function list({ db, caller, viewer, query, page, wire }: Context, among?: Sql) {
+  const { rows, total } = await listOwnIssues(db, { ...caller, viewer_id: viewer.id }, query, page, among)
+  const repos = await readRepositories(db, viewer.id, [...new Set(rows.map(({ repo_id }) => repo_id))])
+  const write = (issue: Issue) =>
+    repos
+      .filter(({ id }) => id === issue.repo_id)
+      .map((repo) => ({ ...issueJson(issue, repo, wire), repository: repositoryJson(repo, wire, true) }))
+  return new Answer(rows.flatMap(write), { total })
+}
+
+export const api = group('Issues of one’s own', [
+  get(
+    '/issues',
+    {
+      ...listing,
+      operation: 'issues/list',
+      summary: 'Issues that the caller is assigned to, has opened, is mentioned in or subscribed to, wherever they see them',
+    },
+    (context) => list(context),
+  ),
+  get(
+    '/user/issues',
+    {
+      ...listing,
+      operation: 'issues/list-for-authenticated-user',
+      summary: 'The same, of repositories that the caller owns or has access to by name',
+    },
+    (context) => list(context, sql`and ${reaches({ ...context.caller, viewer_id: context.viewer.id })}`),
+  ),
+  get(
+    '/orgs/{org}/issues',
+    { ...listing, operation: 'issues/list-for-org', summary: 'The same, of repositories of an organization' },
+    (context) => list(context, sql`and r.owner_id = ${context.org.id}`),
+  ),
+])
