@@ -1,9 +1,9 @@
 import type { FastifyRequest } from 'fastify'
+import type { Issue } from '#hosting/issues/issues.ts'
 import { markSubjectRead } from '#parts/notifications/acting.ts'
 import { findHearing, setHearing } from '#parts/notifications/conversations.ts'
 import { rulesInWords } from '#parts/notifications/reasons.ts'
 import { type Sql, sql } from '#platform/database.ts'
-import type { Talk } from './conversation.ts'
 import { type Html, html } from './html.ts'
 import { form, type Outcome, type SignedIn, type Visit } from './page.ts'
 
@@ -26,10 +26,7 @@ export const markTalkShown = (visit: Visit, repo: { id: number }, number: number
   markShown(visit, sql`s.issue_id = (select i.id from issues i where i.repo_id = ${repo.id} and i.number = ${number})`)
 
 /** Whether the visitor hears of a conversation, why, and the way to change it. */
-export async function hearingBox(
-  visit: Visit,
-  { issue, path }: { issue: Talk['issue']; path: string },
-): Promise<Html | undefined> {
+export async function hearingBox(visit: Visit, { issue, path }: { issue: Issue; path: string }): Promise<Html | undefined> {
   if (!visit.visitor) return undefined
   const { hears, reason, repository_ignored } = await findHearing(visit.db, visit.visitor, issue)
   if (repository_ignored) return box(html`<p>You ignore this repository, and hear nothing of it.</p>`)
@@ -47,9 +44,9 @@ const box = (body: Html) =>
 
 const begun = (sentence: string) => sentence.charAt(0).toLowerCase() + sentence.slice(1)
 
-export async function changeHearing(visit: SignedIn, { issue, kind }: Talk, path: string): Promise<Outcome> {
+export async function changeHearing(visit: SignedIn, issue: Issue, path: string): Promise<Outcome> {
   const hears = visit.form.get('hears') === 'yes'
-  const type = kind === 'pull' ? 'PullRequest' : 'Issue'
+  const type = issue.pull_id === null ? 'Issue' : 'PullRequest'
   await visit.db.transaction((db) => setHearing(db, visit.visitor, issue, type, hears))
   return { to: path }
 }

@@ -29,7 +29,7 @@ export const pages: PageRoute[] = [
   submitOwn(`${place}/:number/comments`, async (visit) => reply(visit, await loadOwnTalk(visit))),
   submitOwn(`${place}/:number/subscription`, async (visit) => {
     const talk = await loadOwnTalk(visit)
-    return changeHearing(visit, talk, addressOf(talk))
+    return changeHearing(visit, talk.issue, addressOf(talk))
   }),
 ]
 

@@ -30,7 +30,7 @@ export const pages: PageRoute[] = [
   submitOwn(`${place}/comments`, async (visit) => reply(visit, await loadTalk(visit))),
   submitOwn(`${place}/subscription`, async (visit) => {
     const talk = await loadTalk(visit)
-    return changeHearing(visit, talk, addressOf(talk))
+    return changeHearing(visit, talk.issue, addressOf(talk))
   }),
   submitOwn(`${place}/merge`, merge),
 ]

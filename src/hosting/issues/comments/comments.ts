@@ -101,7 +101,7 @@ export async function updateComment(
   await db.query(
     sql`update comments set body = ${checkBody(body)}, updated_at = greatest(updated_at, ${db.now}) where id = ${id}`,
   )
-  await notify(db, editor, repo, subjectOf({ id: issue_id, pull_id }), ...editOf(body, held.body))
+  await notify(db, editor, repo, subjectOf({ id: issue_id, pull_id }), ...editOf(body, held.body, { type: 'IssueComment', id }))
   return loadComment(db, repo, id)
 }
 
