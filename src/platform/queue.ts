@@ -13,7 +13,10 @@ export interface Scheduled {
   match: string
 }
 
-/** A job that is asked for again under the same key while it waits is one job, at the time of the first. */
+/**
+ * A job that is asked for again under the same key while it waits is one job: at the time of the first where it has one, at once otherwise,
+ * also if it failed before.
+ */
 interface Later {
   key: string
   minutes: number
@@ -23,7 +26,7 @@ interface Later {
 export async function enqueue(db: Transaction, task: string, payload: object, { key, minutes }: Partial<Later> = {}) {
   await db.query(sql`
     select graphile_worker.add_job(${task}, ${JSON.stringify(payload)}::json, job_key := ${key ?? null},
-      run_at := ${db.now}::timestamptz + ${minutes ?? null} * interval '1 minute', job_key_mode := 'preserve_run_at')`)
+      run_at := ${db.now}::timestamptz + ${minutes ?? null} * interval '1 minute', job_key_mode := ${minutes === undefined ? 'replace' : 'preserve_run_at'})`)
 }
 
 /**

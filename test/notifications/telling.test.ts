@@ -204,3 +204,16 @@ test('who loses access while something is told of what they lose sees nothing of
   await told(forge)
   for (const { reader } of lanes) assert.deepEqual(await reader.read('/notifications?all=true'), [])
 })
+
+test('what could not be told waits no longer than until something else happens there', async () => {
+  await using forge = await openLanes(1)
+  const { db } = forge.belfry
+  const [lane] = forge.lanes as [Lane]
+  const jobs = () =>
+    db.rows<{ waits: boolean }>(sql`select run_at > now() as waits from graphile_worker.jobs where key like 'tell %'`)
+  await act(forge, lane, { act: 'commented' })
+  await db.query(sql`update graphile_worker._private_jobs set attempts = 9, run_at = now() + interval '1 day'`)
+  assert.deepEqual(await jobs(), [{ waits: true }])
+  await act(forge, lane, { act: 'commented' })
+  assert.deepEqual(await jobs(), [{ waits: false }])
+})
