@@ -1,8 +1,10 @@
+import { EventEmitter } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseCronItems, type Runner, run, Logger as WorkerLogger } from 'graphile-worker'
+import { parseCronItems, type Runner, run, type WorkerEvents, Logger as WorkerLogger } from 'graphile-worker'
 import type pg from 'pg'
 import type { Logger } from 'pino'
 import { type Queryable, sql, type Transaction } from './database.ts'
+import { keepAlive } from './liveness.ts'
 
 /** What a job does. It may run more than once: after a crash, or when it failed. */
 export type Task = (payload: never) => Promise<void>
@@ -30,7 +32,7 @@ export async function enqueue(db: Transaction, task: string, payload: object, { 
 }
 
 /**
- * Gives back the jobs that workers had in hand when they were killed; they would be left alone for four hours otherwise.
+ * Gives back the jobs that workers had in hand when they were killed, at once; others wait for their silence, see liveness.ts.
  * Only for who knows that no other node is at work.
  */
 export async function releaseAbandonedJobs(db: Queryable) {
@@ -54,7 +56,10 @@ export async function startWorker(
   schedule: Scheduled[],
   log: Logger,
 ): Promise<Worker> {
-  let runner = await begin(pool, tasks, schedule, log)
+  const ids = new Set<string>()
+  const open = () => begin(pool, tasks, schedule, log, ids)
+  let runner = await open()
+  const endLife = keepAlive(pool, ids, log)
   let stopping = false
   const watch = async () => {
     while (!stopping) {
@@ -62,7 +67,7 @@ export async function startWorker(
       if (stopping) return
       log.error('the worker gets no jobs any more: starting a new one')
       await end(runner)
-      runner = await begin(pool, tasks, schedule, log).catch(async (error) => {
+      runner = await open().catch(async (error) => {
         log.error({ err: error }, 'the worker could not be started')
         await sleep(pollInterval)
         return runner
@@ -72,16 +77,20 @@ export async function startWorker(
   }
   void watch()
   return {
-    stop() {
+    async stop() {
       stopping = true
-      return end(runner)
+      await end(runner)
+      await endLife()
     },
   }
 }
 
-function begin(pool: pg.Pool, tasks: Record<string, Task>, schedule: Scheduled[], log: Logger) {
+function begin(pool: pg.Pool, tasks: Record<string, Task>, schedule: Scheduled[], log: Logger, ids: Set<string>) {
+  const events: WorkerEvents = new EventEmitter()
+  events.on('worker:create', ({ worker }) => ids.add(worker.workerId))
   return run({
     pgPool: pool,
+    events,
     concurrency,
     noHandleSignals: true,
     pollInterval,

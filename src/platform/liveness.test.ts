@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from '#platform/database.ts'
+import { openForge } from '#test/forge.ts'
+import { inboxOf, openIssue, told } from '#test/inbox.ts'
+import { until } from '#test/machine.ts'
+import { openWorker } from '#worker.ts'
+import { tellAlive } from './liveness.ts'
+
+/** A forge where ben is to be told of something, and somebody has the job of that in hand. */
+async function openHeld(seconds: number) {
+  const forge = await openForge()
+  const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
+  await ada.owns('engine')
+  await openIssue(ada, '/repos/ada/engine', { body: '@ben' })
+  const { db } = forge.belfry
+  await db.query(sql`
+    update graphile_worker._private_jobs set locked_by = 'somebody', locked_at = clock_timestamp() - ${seconds} * interval '1 second'`)
+  const held = async () => (await db.query(sql`select from graphile_worker.jobs where locked_by = 'somebody'`)).rowCount
+  return { ...forge, ben, pool: db.pool, held }
+}
+
+test('what a worker had in hand that is not heard of any more is done by another', async () => {
+  await using forge = await openHeld(61)
+  const worker = await openWorker(forge.belfry)
+  await told(forge)
+  assert.deepEqual(await inboxOf(forge.ben), ['It rattles: mention'])
+  await worker.stop()
+})
+
+test('a worker that says it lives keeps what it has in hand, however long it takes', async () => {
+  await using forge = await openHeld(3600)
+  assert.deepEqual(await tellAlive(forge.pool, new Set(['somebody'])), [])
+  assert.deepEqual(await tellAlive(forge.pool, new Set(['other'])), [])
+  assert.equal(await forge.held(), 1)
+  await forge.pool.query(`update workers set seen_at = clock_timestamp() - interval '61 seconds' where id = 'somebody'`)
+  assert.deepEqual(await tellAlive(forge.pool, new Set(['other'])), ['somebody'])
+  assert.equal(await forge.held(), 0)
+})
+
+test('a worker that has only begun is not yet taken for dead', async () => {
+  await using forge = await openHeld(30)
+  assert.deepEqual(await tellAlive(forge.pool, new Set(['other'])), [])
+  assert.equal(await forge.held(), 1)
+})
+
+test('a worker that stops leaves nothing behind, and those that run are known', async () => {
+  await using forge = await openForge()
+  const { db } = forge.belfry
+  const known = async () => (await db.rows(sql`select from workers`)).length
+  const worker = await openWorker(forge.belfry)
+  await until('the workers are known', async () => (await known()) > 0)
+  await worker.stop()
+  assert.equal(await known(), 0)
+})
