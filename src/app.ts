@@ -9,6 +9,7 @@ import { api as contents } from '#hosting/contents/api.ts'
 import { mountGit } from '#hosting/git/api.ts'
 import { api as issues } from '#hosting/issues/api.ts'
 import { api as issueComments } from '#hosting/issues/comments/api.ts'
+import { api as issueEvents } from '#hosting/issues/events/api.ts'
 import { api as ownIssues } from '#hosting/issues/own/api.ts'
 import { pages as issuePages } from '#hosting/issues/pages.ts'
 import { api as keys } from '#hosting/keys/api.ts'
@@ -72,6 +73,7 @@ export const apiGroups = (belfry: Belfry): Group[] => [
   issues,
   ownIssues,
   issueComments,
+  issueEvents,
   pulls,
   comparisons,
   reviews,
@@ -123,7 +125,7 @@ export async function openApp(belfry: Belfry): Promise<App> {
   const groups = apiGroups(belfry)
   const metrics = new Metrics(belfry)
   let stopping = false
-  const listeners = { web: openListener(belfry), versioned: openListener(belfry) }
+  const listeners = { web: openListener(belfry, selfHosted.prefix), versioned: openListener(belfry, versioned.prefix) }
   for (const [name, listener] of Object.entries(listeners)) {
     metrics.observe(listener, name as keyof typeof listeners)
     mountHealth(listener, belfry, () => stopping)

@@ -6,9 +6,13 @@ import { codeOf } from '#platform/database.ts'
 import { withoutSecrets } from '#platform/log.ts'
 import { errorBody } from './errors.ts'
 
-/** A listener, with what both have in common: limits, request ids, logs, and an answer to what is not even HTTP. */
-export function openListener(belfry: Belfry): FastifyInstance {
+/**
+ * A listener, with what both have in common: limits, request ids, logs, and an answer to what is not even HTTP. The interface is below
+ * `prefix` there.
+ */
+export function openListener(belfry: Belfry, prefix: string): FastifyInstance {
   const app = fastify({
+    rewriteUrl: ({ url = '' }) => byId(url, prefix),
     loggerInstance: belfry.log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     genReqId: newRequestId,
@@ -29,10 +33,23 @@ export function openListener(belfry: Belfry): FastifyInstance {
     if (!belfry.log.isLevelEnabled('info')) return done()
     const { statusCode: status, elapsedTime } = reply
     const ms = Math.round(elapsedTime * 100) / 100
-    request.log.info({ method: request.method, url: withoutSecrets(request.url), status, ms, ip: request.ip }, 'request')
+    request.log.info({ method: request.method, url: withoutSecrets(request.originalUrl), status, ms, ip: request.ip }, 'request')
     done()
   })
   return app
+}
+
+/**
+ * A repository is also found by its id: where redirects lead to, and what never changes. The name that stands for "by id" is nobody's; a
+ * second route for each would take 10 MB.
+ */
+export const byIdOwner = '~'
+
+function byId(url: string, prefix: string) {
+  const start = `${prefix}/repositories/`
+  if (!url.startsWith(start)) return url
+  const [id] = /^\d+(?=[/?]|$)/.exec(url.slice(start.length)) ?? []
+  return id === undefined ? url : `${prefix}/repos/${byIdOwner}/${url.slice(start.length)}`
 }
 
 /** Five groups of hexadecimal digits, as clients print them in bug reports; unique across nodes and restarts. */

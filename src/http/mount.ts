@@ -52,26 +52,21 @@ export async function mountApi(listener: FastifyInstance, belfry: Belfry, varian
 function mount(app: FastifyInstance, resources: Resources, endpoint: Endpoint, variant: Variant) {
   if (endpoint.served && !endpoint.served(variant)) return
   const { method, path, body, longest_body, answers } = endpoint
-  const paths = [path]
-  // A repository is also found by its id: where redirects lead to, and what never changes.
-  if (path.startsWith('/repos/{owner}/{repo}')) paths.push(path.replace('/repos/{owner}/{repo}', '/repositories/{repository_id}'))
-  for (const each of paths) {
-    app.route({
-      method,
-      url: each.replace(/\{\w+\+\}$/, '*').replaceAll(/\{(\w+)\}/g, ':$1'),
-      config: { endpoint },
-      ...(longest_body && { bodyLimit: longest_body }),
-      schema: { ...(body && { body }), response: answers },
-      ...(body && {
-        preValidation: (request, _, done) => {
-          request.body ??= {}
-          done()
-        },
-      }),
-      handler: (request, reply) =>
-        (endpoint.polled && serveKept(resources, request, reply)) || serve(resources, endpoint, request, reply),
-    })
-  }
+  app.route({
+    method,
+    url: path.replace(/\{\w+\+\}$/, '*').replaceAll(/\{(\w+)\}/g, ':$1'),
+    config: { endpoint },
+    ...(longest_body && { bodyLimit: longest_body }),
+    schema: { ...(body && { body }), response: answers },
+    ...(body && {
+      preValidation: (request, _, done) => {
+        request.body ??= {}
+        done()
+      },
+    }),
+    handler: (request, reply) =>
+      (endpoint.polled && serveKept(resources, request, reply)) || serve(resources, endpoint, request, reply),
+  })
 }
 
 function sendError(request: FastifyRequest, reply: FastifyReply, error: unknown) {

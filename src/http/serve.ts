@@ -107,7 +107,7 @@ async function answer(resources: Resources, endpoint: Endpoint, request: Fastify
     ? await db.transaction(async (transaction) => handler({ ...context, db: transaction }))
     : await handler(context)
   const { body, status, headers, total, changed_at } = result instanceof Answer ? result : new Answer(result, {})
-  const address = `${request.call.wire.api}${request.url.slice(request.call.variant.prefix.length).split('?')[0]}`
+  const address = `${request.call.wire.api}${request.originalUrl.slice(request.call.variant.prefix.length).split('?')[0]}`
   const link = total !== undefined && linkHeader(address, search, context.page, total)
   const had = changed_at && endpoint.method === 'GET' && isUnchanged(request.headers, changed_at, db.now)
   return {

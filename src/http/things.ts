@@ -8,10 +8,11 @@ import { allows } from '#parts/authentication/permissions.ts'
 import type { Database } from '#platform/database.ts'
 import { forbidden, missing } from '#platform/errors.ts'
 import { type Endpoint, isNumbered } from './endpoint.ts'
+import { byIdOwner } from './listener.ts'
 
 /** Finds what the path names, as the caller may see it, in the order of the path. */
 export async function loadThings(db: Database, endpoint: Endpoint, caller: Caller, params: Record<string, string>) {
-  const { repository_id, owner, repo, org, team_slug, username, ...rest } = params
+  const { owner, repo, org, team_slug, username, ...rest } = params
   if (Object.values(params).some((value) => value.includes('\0'))) throw missing()
   const things: Record<string, unknown> = { params: readParams(endpoint, rest) }
   if (org !== undefined) {
@@ -20,12 +21,12 @@ export async function loadThings(db: Database, endpoint: Endpoint, caller: Calle
     things.org = found
     if (team_slug !== undefined) things.team = await loadTeam(db, caller.viewer_id, found, team_slug)
   }
-  if (repository_id !== undefined || (owner !== undefined && repo !== undefined)) {
+  if (owner !== undefined && repo !== undefined) {
     const sight = { ...caller, sees_private: caller.sees_private || endpoint.sees_private === true }
     const found =
-      repository_id !== undefined
-        ? await loadRepositoryById(db, sight, readNumber('repository_id', repository_id))
-        : await loadRepository(db, sight, owner ?? '', repo ?? '')
+      owner === byIdOwner
+        ? await loadRepositoryById(db, sight, readNumber('repository_id', repo))
+        : await loadRepository(db, sight, owner, repo)
     if (endpoint.access) checkAccess(found.access, endpoint.access)
     if (found.private) checkPermission(caller, endpoint)
     things.repo = found

@@ -133,17 +133,17 @@ export const api = group('Issues', [
       ),
       answers: { 204: Nothing },
     },
-    async ({ db, repo, params, body }) => {
+    async ({ db, repo, viewer, params, body }) => {
       checkWritable(repo)
-      await setLock(db, repo, params.issue_number, true, body.lock_reason ?? null)
+      await setLock(db, repo, viewer, params.issue_number, true, body.lock_reason ?? null)
     },
   ),
   del(
     '/repos/{owner}/{repo}/issues/{issue_number}/lock',
     { ...writing, operation: 'issues/unlock', summary: 'Unlock an issue', access: 'push', answers: { 204: Nothing } },
-    async ({ db, repo, params }) => {
+    async ({ db, repo, viewer, params }) => {
       checkWritable(repo)
-      await setLock(db, repo, params.issue_number, false, null)
+      await setLock(db, repo, viewer, params.issue_number, false, null)
     },
   ),
   get(

@@ -8,6 +8,7 @@ import type { Repository } from '#hosting/repositories/repositories.ts'
 import { type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
 import { stateAct } from './acts.ts'
+import { type IssueAct, milestonedBy, recordIssueEvents, sortedBy } from './events/events.ts'
 import { holdIssue, type Issue, loadIssue, type StateReason, touchIssue } from './issues.ts'
 import { checkMayEdit, maySort } from './rights.ts'
 import { setAssignees, setLabels } from './sorting.ts'
@@ -43,6 +44,8 @@ export async function createIssue(db: Transaction, repo: Repository, author: Acc
   const assigned = assignees ? await setAssignees(db, repo, issue, assignees) : []
   const labelled = labels ? await setLabels(db, repo, issue, labels) : []
   await record(db, author, repo, stateAct(issue, 'opened'), ...assigned, ...labelled)
+  const sorted = [...milestonedBy(null, milestone_id), ...sortedBy([...assigned, ...labelled])]
+  await recordIssueEvents(db, author, repo, issue, ...sorted)
   const notice: Notice = { act: 'opened', body: wanted.body ?? null, people: assignedBy(assigned) }
   await notify(db, author, repo, subjectOf(issue), notice)
   return loadIssue(db, repo, taken.number)
@@ -76,10 +79,16 @@ export async function updateIssue(
   const assigned = assignees ? await setAssignees(db, repo, held, assignees) : []
   const labelled = labels ? await setLabels(db, repo, held, labels) : []
   await record(db, editor, repo, ...moves, ...assigned, ...labelled)
+  const sorted = [...milestonedBy(held.milestone_id, milestone_id), ...sortedBy([...assigned, ...labelled])]
+  const closing: IssueAct[] = moved ? [{ event: closed ? 'closed' : 'reopened', state_reason: next.state_reason }] : []
+  await recordIssueEvents(db, editor, repo, held, ...renamedBy(held.title, checkTitle(title)), ...sorted, ...closing)
   const notices: Notice[] = [...(moved ? [{ act: closed ? 'closed' : 'reopened' } as const] : []), ...editOf(body, held.body)]
   await notify(db, editor, repo, subjectOf(held), ...notices, ...noticesOf(assigned))
   return loadIssue(db, repo, number)
 }
+
+const renamedBy = (before: string, after: string): IssueAct[] =>
+  before === after ? [] : [{ event: 'renamed', renamed_from: before, renamed_to: after }]
 
 /** Who sorts issues may also close them; what they say is their author's, and of those who may push. */
 function checkMayChange(repo: Repository, editor: Account, { author }: Issue, { title, body }: IssueChanges) {
@@ -107,15 +116,26 @@ export async function sortIssue(
   if (!acts.length) return held
   await touchIssue(db, held)
   await record(db, editor, repo, ...acts)
+  await recordIssueEvents(db, editor, repo, held, ...sortedBy(acts))
   await notify(db, editor, repo, subjectOf(held), ...noticesOf(acts))
   return loadIssue(db, repo, number)
 }
 
 /** Only those who may push talk on in a locked issue. */
-export async function setLock(db: Transaction, repo: Repository, number: number, locked: boolean, reason: string | null) {
-  const { id } = await holdIssue(db, repo, number)
+export async function setLock(
+  db: Transaction,
+  repo: Repository,
+  editor: Account,
+  number: number,
+  locked: boolean,
+  reason: string | null,
+) {
+  const held = await holdIssue(db, repo, number)
+  const { id } = held
   await db.query(sql`update issues set locked = ${locked}, lock_reason = ${reason} where id = ${id}`)
   await touchIssue(db, { id })
+  if (held.locked === locked) return
+  await recordIssueEvents(db, editor, repo, held, { event: locked ? 'locked' : 'unlocked', lock_reason: reason })
 }
 
 async function findMilestone(db: Queryable, repo: Repository, number: number): Promise<number> {

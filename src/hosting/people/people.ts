@@ -189,7 +189,7 @@ function normaliseLogin(login: string) {
 
 /** First parts of addresses that belong to Belfry itself. */
 const reserved = new Set(
-  `about account api apps avatars docs events explore features feeds healthz help login logout metrics networks new none
+  `about account api apps avatars docs events explore features feeds ghost healthz help login logout metrics networks new none
   notifications oauth openapi organizations orgs readyz repositories repos search security session sessions settings signup
   site stars status teams timeline topics user users watching webhooks`.split(/\s+/),
 )

@@ -1,6 +1,7 @@
 import { type Comparison, compare } from '#hosting/git/comparing.ts'
 import type { Storage } from '#hosting/git/storage.ts'
 import { updateIssue } from '#hosting/issues/changes.ts'
+import { recordIssueEvents } from '#hosting/issues/events/events.ts'
 import { checkMayEdit } from '#hosting/issues/rights.ts'
 import type { Account, Sight } from '#hosting/people/people.ts'
 import { checkAccess } from '#hosting/repositories/access.ts'
@@ -43,6 +44,9 @@ export async function updatePull(
       update pulls set draft = coalesce(${draft ?? null}, draft),
         maintainer_can_modify = coalesce(${maintainer_can_modify ?? null}, maintainer_can_modify)
       where id = ${held.id}`)
+    if (draft === undefined || draft === held.draft) return
+    const event = draft ? 'convert_to_draft' : 'ready_for_review'
+    await recordIssueEvents(transaction, editor, repo, { id: held.issue_id }, { event })
   })
   return loadPull(db, repo, number, sight)
 }

@@ -1,5 +1,6 @@
 import { record } from '#activity/log.ts'
 import { notify } from '#activity/notices.ts'
+import { recordIssueEvents } from '#hosting/issues/events/events.ts'
 import type { Move } from '#hosting/pushes/moves.ts'
 import { sql, type Transaction } from '#platform/database.ts'
 
@@ -29,9 +30,9 @@ export async function becomeMerged(
   { base_sha, sha }: { base_sha: string; sha: string },
 ) {
   await db.query(sql`select from issues where id = (select issue_id from pulls where id = ${pull_id}) for no key update`)
-  const pull = await db.first<{ issue_id: number; repo_id: number }>(
-    sql`select issue_id, repo_id from pulls where id = ${pull_id} and merged_at is null`,
-  )
+  const pull = await db.first<{ issue_id: number; repo_id: number; state: 'open' | 'closed' }>(sql`
+    select p.issue_id, p.repo_id, i.state from pulls p join issues i on i.id = p.issue_id
+    where p.id = ${pull_id} and p.merged_at is null`)
   if (!pull) return
   await closeIssue(db, pull.issue_id, merger)
   await db.query(sql`
@@ -39,6 +40,8 @@ export async function becomeMerged(
     where id = ${pull_id}`)
   const repo = { id: pull.repo_id }
   await record(db, merger, repo, { type: 'PullRequestEvent', payload: { action: 'closed', pull_id, merged: true } })
+  const closing = pull.state === 'open' ? [{ event: 'closed' } as const] : []
+  await recordIssueEvents(db, merger, repo, { id: pull.issue_id }, { event: 'merged', commit_id: sha }, ...closing)
   await notify(db, merger, repo, { type: 'PullRequest', issue_id: pull.issue_id }, { act: 'merged' })
 }
 
@@ -51,6 +54,7 @@ export async function closeBaseless(db: Transaction, { issue_id }: { issue_id: n
   await closeIssue(db, issue_id, closer)
   const repo = { id: pull.repo_id }
   await record(db, closer, repo, { type: 'PullRequestEvent', payload: { action: 'closed', pull_id: pull.id } })
+  await recordIssueEvents(db, closer, repo, { id: issue_id }, { event: 'closed' })
   await notify(db, closer, repo, { type: 'PullRequest', issue_id }, { act: 'closed' })
 }
 

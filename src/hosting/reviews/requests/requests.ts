@@ -1,5 +1,6 @@
 import { notify } from '#activity/notices.ts'
 import { findAssignable } from '#hosting/issues/assignees.ts'
+import { type IssueAct, recordIssueEvents } from '#hosting/issues/events/events.ts'
 import { touchIssue } from '#hosting/issues/issues.ts'
 import type { Account, Sight } from '#hosting/people/people.ts'
 import { holdPull, loadPull, type Pull } from '#hosting/pulls/pulls.ts'
@@ -42,6 +43,7 @@ export async function requestReviews(
   await touchIssue(db, { id: pull.issue_id })
   const subject = { type: 'PullRequest', issue_id: pull.issue_id } as const
   const newly = { people: people.map(({ user_id }) => user_id), teams: teams.map(({ team_id }) => team_id) }
+  await recordIssueEvents(db, asker, repo, { id: pull.issue_id }, ...requestsOf('review_requested', [...people, ...teams]))
   await notify(db, asker, repo, subject, { act: 'review_requested', ...newly })
   return loadPull(db, repo, number, sight)
 }
@@ -58,13 +60,26 @@ export async function withdrawRequests(
   const pull = await holdPull(db, repo, number, sight)
   const logins = reviewers.map((login) => login.toLowerCase())
   const slugs = team_reviewers.map((slug) => slug.toLowerCase())
-  const { rowCount } = await db.query(sql`
+  const withdrawn = await db.rows<{ user_id: number | null; team_id: number | null }>(sql`
     delete from review_requests where pull_id = ${pull.id} and (
       user_id in (select id from accounts where lower(login) = any(${logins}))
-      or team_id in (select t.id from ${teamsOf(repo, asker, slugs)}))`)
-  if (!rowCount) return pull
+      or team_id in (select t.id from ${teamsOf(repo, asker, slugs)}))
+    returning user_id, team_id`)
+  if (!withdrawn.length) return pull
   await touchIssue(db, { id: pull.issue_id })
+  await recordIssueEvents(db, asker, repo, { id: pull.issue_id }, ...requestsOf('review_request_removed', withdrawn))
   return loadPull(db, repo, number, sight)
+}
+
+/** One for each who is asked, or is no longer. */
+function requestsOf(
+  event: 'review_requested' | 'review_request_removed',
+  asked: { user_id?: number | null; team_id?: number | null }[],
+): IssueAct[] {
+  return asked.flatMap(({ user_id, team_id }): IssueAct[] => {
+    if (user_id) return [{ event, requested_reviewer_id: user_id }]
+    return team_id ? [{ event, requested_team_id: team_id }] : []
+  })
 }
 
 /** Teams of the owner with access to the repository, that the asker may know of. */

@@ -1,0 +1,82 @@
+import { loadIssue, loadIssues } from '#hosting/issues/issues.ts'
+import { get, group, paged } from '#http/endpoint.ts'
+import { missing } from '#platform/errors.ts'
+import { Type } from '#platform/schema.ts'
+import { listIssueEvents, listRepositoryEvents, loadIssueEvent } from './events.ts'
+import {
+  IssueEventSchema,
+  issueEventJson,
+  RepositoryIssueEventSchema,
+  repositoryIssueEventJson,
+  TimelineEventSchema,
+  timelineEventJson,
+} from './json.ts'
+import { listTimeline } from './timelines.ts'
+
+const reading = { permission: 'issues:read', viewer: 'optional', optional_scopes: ['repo'] } as const
+
+export const api = group('Issue events', [
+  get(
+    '/repos/{owner}/{repo}/issues/events',
+    {
+      ...reading,
+      operation: 'issues/list-events-for-repo',
+      summary: 'What happened to the issues and pull requests of a repository, newest first',
+      list: true,
+      answers: { 200: Type.Array(RepositoryIssueEventSchema) },
+    },
+    async ({ db, caller, repo, page, wire }) => {
+      const { rows, total } = await listRepositoryEvents(db, caller, repo, page)
+      const issues = await loadIssues(db, [...new Set(rows.map(({ issue_id }) => issue_id))])
+      const found = new Map(issues.map((issue) => [issue.id, issue]))
+      const told = rows.flatMap((event) => {
+        const issue = found.get(event.issue_id)
+        return issue ? [{ event, issue }] : []
+      })
+      return paged({ rows: told, total }, ({ event, issue }) => repositoryIssueEventJson(event, issue, repo, wire))
+    },
+  ),
+  get(
+    '/repos/{owner}/{repo}/issues/events/{event_id}',
+    {
+      ...reading,
+      operation: 'issues/get-event',
+      summary: 'Something that happened to an issue or a pull request',
+      answers: { 200: RepositoryIssueEventSchema },
+    },
+    async ({ db, caller, repo, params, wire }) => {
+      const event = await loadIssueEvent(db, caller, repo, params.event_id)
+      const [issue] = await loadIssues(db, [event.issue_id])
+      if (!issue) throw missing()
+      return repositoryIssueEventJson(event, issue, repo, wire)
+    },
+  ),
+  get(
+    '/repos/{owner}/{repo}/issues/{issue_number}/events',
+    {
+      ...reading,
+      operation: 'issues/list-events',
+      summary: 'What happened to an issue, oldest first',
+      list: true,
+      answers: { 200: Type.Array(IssueEventSchema) },
+    },
+    async ({ db, caller, repo, params, page, wire }) => {
+      const issue = await loadIssue(db, repo, params.issue_number)
+      return paged(await listIssueEvents(db, caller, issue, page), (event) => issueEventJson(event, repo, wire))
+    },
+  ),
+  get(
+    '/repos/{owner}/{repo}/issues/{issue_number}/timeline',
+    {
+      ...reading,
+      operation: 'issues/list-events-for-timeline',
+      summary: 'All that was said and done in an issue, oldest first: comments, reviews and events',
+      list: true,
+      answers: { 200: Type.Array(TimelineEventSchema) },
+    },
+    async ({ db, caller, repo, params, page, wire }) => {
+      const issue = await loadIssue(db, repo, params.issue_number)
+      return paged(await listTimeline(db, caller, issue, page), (entry) => timelineEventJson(entry, repo, wire))
+    },
+  ),
+])

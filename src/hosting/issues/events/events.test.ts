@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Octokit } from '@octokit/rest'
+import { sql } from '#platform/database.ts'
+import { engine, fineGrained, openWithEngine, repo } from '#test/conversations.ts'
+import { type Client, expect } from '#test/forge.ts'
+
+interface Told {
+  event: string
+  actor: { login: string } | null
+  label?: { name: string; color: string }
+  assignee?: { login: string } | null
+  milestone?: { title: string }
+  rename?: { from: string; to: string }
+}
+
+/** What happened, a line each. */
+const lines = (events: Told[]) =>
+  events.map(({ event, actor, label, assignee, milestone, rename }) =>
+    [actor?.login ?? 'nobody', event, label?.name, assignee?.login, milestone?.title, rename && `${rename.from} to ${rename.to}`]
+      .filter((word) => word !== undefined)
+      .join(' '),
+  )
+const history = async (who: Client, number = 1) => lines(await who.read(`${engine}/issues/${number}/events`))
+
+test('what happens to an issue is told in its order', async () => {
+  await using forge = await openWithEngine()
+  const { ada, ben, cy, dan, open } = forge
+  const issue = `${engine}/issues/1`
+  await expect(201, await ada.post(`${engine}/labels`, { name: 'hot', color: 'ff0000' }))
+  for (const title of ['One', 'Two']) await expect(201, await ada.post(`${engine}/milestones`, { title }))
+  await open({ title: 'Plain' }, dan)
+  assert.deepEqual(await history(dan), [], 'opening makes none')
+  await expect(200, await cy.patch(issue, { milestone: 1, labels: ['hot'], assignees: ['ben'] }))
+  await expect(200, await ben.patch(issue, { title: ' Plainer ', milestone: 2, state: 'closed', state_reason: 'not_planned' }))
+  await expect(200, await ben.patch(issue, { title: 'Plainer', state: 'closed', body: 'More', labels: ['HOT'] }))
+  await expect(200, await dan.patch(issue, { state: 'open' }))
+  await expect(200, await cy.post(`${issue}/labels`, { labels: ['hot'] }))
+  await expect(200, await ada.delete(`${issue}/labels/hot`))
+  await expect(201, await cy.post(`${issue}/assignees`, { assignees: ['cy', 'ben'] }))
+  await expect(200, await cy.delete(`${issue}/assignees`, { assignees: ['ben', 'dan'] }))
+  await expect(204, await ben.put(`${issue}/lock`, { lock_reason: 'spam' }))
+  await expect(204, await ben.put(`${issue}/lock`))
+  await expect(204, await ada.delete(`${issue}/lock`))
+  await expect(204, await ada.delete(`${issue}/lock`))
+  await expect(200, await ada.patch(issue, { milestone: null }))
+  assert.deepEqual(await history(forge.nobody), [
+    'cy milestoned One',
+    'cy assigned ben',
+    'cy labeled hot',
+    'ben renamed Plain to Plainer',
+    'ben demilestoned One',
+    'ben milestoned Two',
+    'ben closed',
+    'dan reopened',
+    'ada unlabeled hot',
+    'cy assigned cy',
+    'cy unassigned ben',
+    'ben locked',
+    'ada unlocked',
+    'ada demilestoned Two',
+  ])
+  const events = await ada.read(`${issue}/events`)
+  assert.deepEqual(events[2].label, { name: 'hot', color: 'ff0000' })
+  assert.equal(events[1].assigner.login, 'cy')
+  assert.equal(events[6].state_reason, 'not_planned')
+  assert.equal(events[11].lock_reason, 'spam')
+  assert.equal('issue' in events[0] || 'label' in events[0], false)
+})
+
+test('an issue that is opened with labels, people and a milestone has them told; one that is refused tells nothing', async () => {
+  await using forge = await openWithEngine()
+  const { ada, open, dan } = forge
+  await expect(201, await ada.post(`${engine}/milestones`, { title: 'One' }))
+  await open({ milestone: 1, assignees: ['cy', 'ben'], labels: ['a', 'b'] })
+  const said = await history(ada)
+  assert.deepEqual(said.slice(0, 1), ['ada milestoned One'])
+  assert.deepEqual(said.slice(1, 3).toSorted(), ['ada assigned ben', 'ada assigned cy'])
+  assert.deepEqual(said.slice(3).toSorted(), ['ada labeled a', 'ada labeled b'])
+  await open({ labels: ['a'], assignees: ['cy'] }, dan)
+  assert.deepEqual(await history(ada, 2), [], 'what is passed over did not happen')
+  await expect(422, await ada.patch(`${engine}/issues/2`, { title: 'Other', state: 'closed', assignees: ['no one'] }))
+  assert.deepEqual(await history(ada, 2), [])
+})
+
+test('labels, milestones and titles are told as they were', async () => {
+  await using forge = await openWithEngine()
+  const { ada, ben, open } = forge
+  await expect(201, await ada.post(`${engine}/milestones`, { title: 'One' }))
+  await expect(201, await ada.post(`${engine}/labels`, { name: 'hot', color: 'ff0000' }))
+  await open({ labels: ['hot'], milestone: 1 })
+  await expect(200, await ada.patch(`${engine}/labels/hot`, { new_name: 'cold', color: '0000ff' }))
+  await expect(200, await ben.patch(`${engine}/issues/1`, { labels: [] }))
+  await expect(204, await ada.delete(`${engine}/labels/cold`))
+  await expect(204, await ada.delete(`${engine}/milestones/1`))
+  assert.deepEqual(await history(ada), ['ada milestoned One', 'ada labeled hot', 'ben unlabeled cold'])
+  const [, labeled, unlabeled] = await ada.read(`${engine}/issues/1/events`)
+  assert.deepEqual([labeled.label.color, unlabeled.label.color], ['ff0000', '0000ff'])
+})
+
+test('octokit reads events of an issue, of a repository and by themselves, page by page', async () => {
+  await using forge = await openWithEngine()
+  const { ada, open } = forge
+  await open({ assignees: ['ben'] })
+  await open({ labels: ['b'] })
+  await expect(200, await ada.patch(`${engine}/issues/1`, { state: 'closed' }))
+  for (const baseUrl of [`${forge.web}/api/v3`, forge.versioned]) {
+    const octokit = new Octokit({ baseUrl, auth: ada.token })
+    const { issues } = octokit.rest
+    const all = await octokit.paginate(issues.listEventsForRepo, { ...repo, per_page: 1 })
+    assert.deepEqual(
+      all.map(({ event, issue, actor }) => `${actor?.login} ${event} ${issue?.number}`),
+      ['ada closed 1', 'ada labeled 2', 'ada assigned 1'],
+    )
+    const own = await issues.listEvents({ ...repo, issue_number: 1, per_page: 1, page: 2 })
+    assert.deepEqual(lines(own.data as Told[]), ['ada closed'])
+    assert.match(own.headers.link ?? '', /rel="prev"/)
+    const [closed] = all
+    const { data } = await issues.getEvent({ ...repo, event_id: closed?.id ?? 0 })
+    assert.deepEqual(data, closed)
+    assert.equal((await ada.get(data.url)).status, 200)
+    assert.equal(data.node_id, btoa(`010:IssueEvent${data.id}`))
+    const { data: timeline } = await issues.listEventsForTimeline({ ...repo, issue_number: 1 })
+    assert.deepEqual(lines(timeline as Told[]), ['ada assigned ben', 'ada closed'])
+  }
+  const issue = await ada.read(`${engine}/issues/1`)
+  for (const url of [issue.events_url, issue.timeline_url]) assert.equal((await ada.read(url)).length, 2)
+})
+
+test('comments and events come in the order of time', async () => {
+  await using forge = await openWithEngine()
+  const { ada, ben, dan, open, clock } = forge
+  const issue = `${engine}/issues/1`
+  await open({}, dan)
+  const steps = [
+    () => dan.post(`${issue}/comments`, { body: 'Hm' }),
+    () => ben.post(`${issue}/labels`, { labels: ['a'] }),
+    () => ada.post(`${issue}/comments`, { body: 'Ha' }),
+    () => ada.patch(issue, { state: 'closed' }),
+  ]
+  for (const step of steps) {
+    clock.advance(1000)
+    assert.ok((await step()).ok)
+  }
+  await expect(201, await ben.post(`${issue}/comments`, { body: 'At once' }))
+  const all = await ada.read(`${issue}/timeline`)
+  assert.deepEqual(lines(all), ['dan commented', 'ben labeled a', 'ada commented', 'ben commented', 'ada closed'])
+  assert.partialDeepStrictEqual(all[0], { body: 'Hm', user: { login: 'dan' }, author_association: 'NONE' })
+  const paged = []
+  for (const page of [1, 2, 3, 4]) paged.push(...(await ada.read(`${issue}/timeline?per_page=2&page=${page}`)))
+  assert.deepEqual(paged, all)
+})
+
+test('only those see them who see the repository', async () => {
+  await using forge = await openWithEngine()
+  const { ada, cy, dan, nobody, open } = forge
+  await ada.owns('other')
+  await open({ labels: ['a'] })
+  const [{ id }] = await ada.read(`${engine}/issues/events`)
+  const paths = [`/issues/events`, `/issues/events/${id}`, '/issues/1/events', '/issues/1/timeline']
+  for (const path of paths) assert.equal((await nobody.get(`${engine}${path}`)).status, 200)
+  assert.equal((await ada.get(`/repos/ada/other/issues/events/${id}`)).status, 404, 'of another repository')
+  for (const wrong of ['/issues/events/99', '/issues/9/events', '/issues/9/timeline', '/issues/events/x', '/issues/events/1e30'])
+    assert.equal((await ada.get(`${engine}${wrong}`)).status, 404, wrong)
+  await expect(200, await ada.patch(engine, { private: true }))
+  const narrow = await forge.tokenFor('ada', ['public_repo'])
+  const other = await fineGrained(forge, 'ada', { metadata: 'read' })
+  for (const path of paths) {
+    assert.equal((await cy.get(`${engine}${path}`)).status, 200, path)
+    for (const who of [nobody, dan, narrow]) assert.equal((await who.get(`${engine}${path}`)).status, 404, path)
+    assert.equal((await other.get(`${engine}${path}`)).status, 403, path)
+  }
+  await expect(200, await ada.patch(engine, { has_issues: false }))
+  assert.deepEqual(await ada.read(`${engine}/issues/events`), [])
+  for (const path of paths.slice(1)) assert.equal((await ada.get(`${engine}${path}`)).status, 410, path)
+})
+
+test('whose account is gone is nobody, and what they did stays', async () => {
+  await using forge = await openWithEngine()
+  const { ada, ben, open } = forge
+  await open({ assignees: ['cy'] })
+  await expect(200, await ben.patch(`${engine}/issues/1`, { state: 'closed' }))
+  await expect(201, await ben.post(`${engine}/issues/1/comments`, { body: 'Bye' }))
+  await forge.belfry.db.query(sql`delete from accounts where login in ('ben', 'cy')`)
+  const [closed, assigned] = await ada.read(`${engine}/issues/events`)
+  assert.deepEqual([closed.event, closed.actor, assigned.assignee, assigned.actor.login], ['closed', null, null, 'ada'])
+  assert.deepEqual(await history(ada), ['ada assigned ghost', 'ghost closed'])
+  assert.deepEqual(lines(await ada.read(`${engine}/issues/1/timeline`)), [
+    'ghost commented',
+    'ada assigned ghost',
+    'ghost closed',
+  ])
+})

@@ -1,0 +1,34 @@
+import { type Comment, loadComments } from '#hosting/issues/comments/comments.ts'
+import type { Sight } from '#hosting/people/people.ts'
+import { loadReviews, type Review } from '#hosting/reviews/reviews.ts'
+import { type Listed, listed, type Queryable, type Slice, sql } from '#platform/database.ts'
+import { type IssueEvent, loadIssueEvents } from './events.ts'
+
+export type TimelineEntry =
+  | { kind: 'comment'; row: Comment }
+  | { kind: 'event'; row: IssueEvent }
+  | { kind: 'review'; row: Review }
+
+/** All that was said and done, oldest first; of the same moment, what was said comes first: who says why closes after that. */
+export async function listTimeline(
+  db: Queryable,
+  sight: Sight,
+  issue: { id: number; pull_id: number | null },
+  slice: Slice,
+): Promise<Listed<TimelineEntry>> {
+  const source = sql`(
+    select 'comment' as kind, id, created_at from comments where issue_id = ${issue.id}
+    union all select 'event', id, created_at from issue_events where issue_id = ${issue.id}
+    union all select 'review', id, submitted_at from reviews where pull_id = ${issue.pull_id} and state <> 'PENDING') told`
+  const order = sql`told.created_at, case told.kind when 'event' then 1 else 0 end, told.kind, told.id`
+  const page = await listed<Pick<TimelineEntry, 'kind'> & { id: number }>(db, { columns: sql`told.*`, source, order }, slice)
+  const ids = (kind: TimelineEntry['kind']) => page.rows.flatMap((row) => (row.kind === kind ? row.id : []))
+  const [comments, events, reviews] = [ids('comment'), ids('event'), ids('review')]
+  const entries: TimelineEntry[] = [
+    ...(comments.length ? await loadComments(db, comments) : []).map((row) => ({ kind: 'comment', row }) as const),
+    ...(events.length ? await loadIssueEvents(db, sight, events) : []).map((row) => ({ kind: 'event', row }) as const),
+    ...(reviews.length ? await loadReviews(db, reviews) : []).map((row) => ({ kind: 'review', row }) as const),
+  ]
+  const found = new Map(entries.map((entry) => [`${entry.kind} ${entry.row.id}`, entry]))
+  return { rows: page.rows.flatMap(({ kind, id }) => found.get(`${kind} ${id}`) ?? []), total: page.total }
+}
