@@ -1,0 +1,37 @@
+import { isIP } from 'node:net'
+import { type Policy, withoutDot } from './policy.ts'
+
+/** Ports of protocols that could take a request for words of their own: the fetch standard's bad ports. */
+const otherPorts = new Set([
+  0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109, 110, 111, 113,
+  115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515, 526, 530, 531, 532, 540, 548, 554, 556,
+  563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667,
+  6668, 6669, 6679, 6697, 10080,
+])
+
+/**
+ * What can be said of a URL before its host is looked up. Connect to the URL it gives back, never to the text: there
+ * 0x7f.1, 2130706433 and fullwidth digits are all 127.0.0.1. The addresses of a name are judged at connect time.
+ */
+export function checkUrl(text: string, policy: Policy): { url: URL } | { refused: string } {
+  const url = URL.parse(text)
+  if (!url) return { refused: 'the address is not a URL' }
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') return { refused: 'the address must begin with http:// or https://' }
+  if (url.username || url.password) return { refused: 'the address must not hold a user name or password' }
+  const refused = refusalOfHost(bareHost(url.hostname), policy)
+  if (refused) return { refused }
+  if (url.port && otherPorts.has(Number(url.port))) return { refused: `port ${url.port} is not for HTTP` }
+  return { url }
+}
+
+function refusalOfHost(host: string, policy: Policy) {
+  if (isIP(host)) return policy.whyNot(host, host)
+  if (!/^(?=.{1,253}\.?$)([a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}\.?$/.test(host)) return 'the address has no valid host name'
+  // Reserved for loopback (RFC 6761), so there is no need to wait for a lookup.
+  return /(^|\.)localhost$/.test(withoutDot(host)) ? policy.whyNot(host, '127.0.0.1') : undefined
+}
+
+/** A URL writes an IPv6 address in brackets; sockets and lookups want it without. */
+export function bareHost(hostname: string) {
+  return hostname.startsWith('[') && hostname.endsWith(']') ? hostname.slice(1, -1) : hostname
+}
