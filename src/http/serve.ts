@@ -10,7 +10,7 @@ import { branded } from './headers.ts'
 import { readQuery } from './input.ts'
 import { linkHeader, readPage, usualPages } from './paging.ts'
 import type { PollInterval } from './poll-interval.ts'
-import { type Step, streamNews } from './stream.ts'
+import { type Step, streamHeaders, streamNews } from './stream.ts'
 import { loadThings } from './things.ts'
 
 /** What serving needs beside the request: of one variant on one listener. */
@@ -172,5 +172,5 @@ async function follow(resources: Resources, endpoint: Endpoint, request: Fastify
     await resources.readmit(request)
     return look(place)
   })
-  return reply.headers({ 'Content-Type': 'text/event-stream; charset=utf-8', 'Cache-Control': 'no-store' }).send(stream)
+  return reply.headers(streamHeaders).send(stream)
 }

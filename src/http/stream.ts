@@ -14,6 +14,13 @@ export interface Step {
   place: string | null
 }
 
+/** A connection is not kept after a stream: one that ends while the server stops would be waited for. */
+export const streamHeaders = {
+  'Content-Type': 'text/event-stream; charset=utf-8',
+  'Cache-Control': 'no-store',
+  Connection: 'close',
+}
+
 /** After a commit we look at once, and again a few times: what was committed shows when all that began before it has ended. */
 const looks = [0, 30, 100, 400, 1500]
 /** With nothing committed, we look all the same, for what time alone brings; and say that we are there. In milliseconds. */

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Belfry } from '#belfry.ts'
 import { readRepositories } from '#hosting/repositories/repositories.ts'
-import { streamNews } from '#http/stream.ts'
+import { streamHeaders, streamNews } from '#http/stream.ts'
 import { missing } from '#platform/errors.ts'
 import { typed } from '#web/fields.ts'
 import {
@@ -116,6 +116,6 @@ export function mountInboxStream(listener: FastifyInstance, belfry: Belfry) {
     if (!(await findVisitor(belfry, request))) return reply.callNotFound()
     const last = request.headers['last-event-id']
     const stream = streamNews(belfry, closing.signal, await look(typeof last === 'string' ? last : null), look)
-    return reply.headers({ 'Content-Type': 'text/event-stream; charset=utf-8', 'Cache-Control': 'no-store' }).send(stream)
+    return reply.headers(streamHeaders).send(stream)
   })
 }

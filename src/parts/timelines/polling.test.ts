@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { record } from '#activity/log.ts'
 import { sql } from '#platform/database.ts'
 import { type Client, expect, type Forge, openForge } from '#test/forge.ts'
+import { listen } from '#test/streams.ts'
 
 async function openEngine() {
   const forge = await openForge()
@@ -167,31 +167,7 @@ test('everyone’s timeline in order obeys its delay', async () => {
   assert.equal((await ids(forge.nobody, `/events?after=${first[0]}`)).length, 1)
 })
 
-/** Reads a stream of events until it has been told enough. */
-async function listen(client: Client, path: string, last?: string) {
-  const stop = new AbortController()
-  const headers = { accept: 'text/event-stream', ...(last && { 'last-event-id': last }) }
-  const answer = await fetch(`${client.base}${path}`, { headers: { ...client.headers, ...headers }, signal: stop.signal })
-  const messages: EventSourceMessage[] = []
-  const parser = createParser({ onEvent: (message) => messages.push(message) })
-  const ended = (async () => {
-    const decoder = new TextDecoder()
-    for await (const chunk of answer.body ?? []) parser.feed(decoder.decode(chunk, { stream: true }))
-  })().catch(() => {})
-  return {
-    answer,
-    ended,
-    messages,
-    async until(count: number) {
-      for (let n = 0; n < 500 && messages.length < count; n++) await sleep(10)
-      return messages.map(({ data }) => JSON.parse(data).type as string)
-    },
-    async [Symbol.asyncDispose]() {
-      stop.abort()
-      await ended
-    },
-  }
-}
+const typesOf = (events: { type: string }[]) => events.map(({ type }) => type)
 
 test('a stream tells of new events as they happen, and goes on after the last that was seen', async () => {
   await using forge = await openEngine()
@@ -201,14 +177,14 @@ test('a stream tells of new events as they happen, and goes on after the last th
   assert.equal(stream.answer.status, 200)
   assert.match(stream.answer.headers.get('content-type') ?? '', /^text\/event-stream/)
   await forge.ben.put('/user/starred/ada/engine')
-  assert.deepEqual(await stream.until(1), ['WatchEvent'])
+  assert.deepEqual(typesOf(await stream.until(1)), ['WatchEvent'])
   await expect(202, await forge.ben.post('/repos/ada/engine/forks'))
-  assert.deepEqual(await stream.until(2), ['WatchEvent', 'ForkEvent'])
+  assert.deepEqual(typesOf(await stream.until(2)), ['WatchEvent', 'ForkEvent'])
   const [watch, fork] = stream.messages
   assert.deepEqual([fork?.id, watch?.id], (await ids(forge.nobody, path)).slice(0, 2))
   assert.deepEqual(JSON.parse(watch?.data ?? ''), (await forge.nobody.read(path))[1])
   await using resumed = await listen(forge.nobody, path, watch?.id)
-  assert.deepEqual(await resumed.until(1), ['ForkEvent'])
+  assert.deepEqual(typesOf(await resumed.until(1)), ['ForkEvent'])
 })
 
 test('a stream shows what its caller may see, and ends when its token does', async () => {
@@ -221,7 +197,7 @@ test('a stream shows what its caller may see, and ends when its token does', asy
   await expect(200, await forge.ada.patch('/repos/ada/secret', { private: true }))
   await forge.ada.put('/user/starred/ada/secret')
   await forge.ada.put('/user/starred/ada/engine')
-  assert.deepEqual(await own.until(3), ['PublicEvent', 'WatchEvent', 'WatchEvent'])
+  assert.deepEqual(typesOf(await own.until(3)), ['PublicEvent', 'WatchEvent', 'WatchEvent'])
   // Whoever looked in the moment when it was public has seen that it was made so.
   const starred = () => others.messages.map(({ data }) => JSON.parse(data)).filter(({ type }) => type === 'WatchEvent')
   for (let n = 0; n < 500 && !starred().length; n++) await sleep(10)
