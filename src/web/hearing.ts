@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Issue } from '#hosting/issues/issues.ts'
 import { markSubjectRead } from '#parts/notifications/acting.ts'
-import { findHearing, setHearing } from '#parts/notifications/conversations.ts'
+import { findHearing, setHearing } from '#parts/notifications/hearing.ts'
 import { rulesInWords } from '#parts/notifications/reasons.ts'
 import { type Sql, sql } from '#platform/database.ts'
 import { type Html, html } from './html.ts'

@@ -1,3 +1,4 @@
+import { knownTo } from '#hosting/teams/teams.ts'
 import { type Queryable, sql } from '#platform/database.ts'
 import type { Name, Reference } from './names.ts'
 
@@ -37,7 +38,7 @@ export async function findAddresses(
 
 const distinct = (names: string[]) => [...new Set(names)].slice(0, most)
 
-/** The three kinds of names are told apart by their `/` and `#`. Members know their organization's teams, as `visible` of teams says. */
+/** The three kinds of names are told apart by their `/` and `#`. */
 function look(db: Queryable, viewer_id: number | null, users: string[], teams: string[], references: string[]) {
   return db.rows<{ name: string; address: string }>(sql`
     select n.name, '/' || a.login as address from unnest(${users}::text[]) n (name) join accounts a on lower(a.login) = n.name
@@ -45,8 +46,7 @@ function look(db: Queryable, viewer_id: number | null, users: string[], teams: s
     select n.name, '/orgs/' || o.login || '/teams/' || t.slug
     from unnest(${teams}::text[]) n (name) join accounts o on lower(o.login) = split_part(n.name, '/', 1)
       join teams t on t.org_id = o.id and t.slug = split_part(n.name, '/', 2)
-      join memberships m on m.org_id = o.id and m.user_id = ${viewer_id}
-    where t.privacy = 'closed' or m.role = 'admin' or exists (select from team_members w where w.team_id = t.id and w.user_id = m.user_id)
+    where ${knownTo(sql`${viewer_id}`)}
     union all
     select n.name, '/' || o.login || '/' || r.name || case when p.id is null then '/issues/' else '/pull/' end || i.number
     from unnest(${references}::text[]) n (name) join accounts o on lower(o.login) = split_part(n.name, '/', 1)

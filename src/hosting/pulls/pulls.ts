@@ -2,7 +2,8 @@ import { person, personOf } from '#hosting/issues/authors.ts'
 import { type Issue, loadIssues } from '#hosting/issues/issues.ts'
 import type { Person, Sight } from '#hosting/people/people.ts'
 import { listRepositories, type Repository } from '#hosting/repositories/repositories.ts'
-import type { Team } from '#hosting/teams/teams.ts'
+import type { ShownTeam } from '#hosting/teams/json.ts'
+import { knownTo, shownTeam } from '#hosting/teams/teams.ts'
 import { type Queryable, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
 
@@ -33,7 +34,7 @@ export interface Pull extends Omit<Issue, 'id' | 'pull_id' | 'draft'> {
   review_comments_count: number
   requested_reviewers: Person[]
   /** Those that whoever looks may know of. */
-  requested_teams: Pick<Team, 'id' | 'org_login' | 'name' | 'slug' | 'description' | 'privacy'>[]
+  requested_teams: ShownTeam[]
 }
 
 const nobody: Sight = { viewer_id: null, sees_private: false }
@@ -44,12 +45,9 @@ const columns = ({ viewer_id }: Sight) => sql`p.*, ${personOf(sql`p.head_owner_i
     where c.pull_id = p.id and v.state is distinct from 'PENDING') as review_comments_count,
   array(select ${person} from review_requests q join accounts a on a.id = q.user_id
     where q.pull_id = p.id order by q.requested_at, a.id) as requested_reviewers,
-  array(select json_build_object('id', t.id, 'org_login', o.login, 'name', t.name, 'slug', t.slug, 'description', t.description,
-      'privacy', t.privacy)
+  array(select ${shownTeam}
     from review_requests q join teams t on t.id = q.team_id join accounts o on o.id = t.org_id
-      join memberships m on m.org_id = t.org_id and m.user_id = ${viewer_id}
-    where q.pull_id = p.id and (t.privacy = 'closed' or m.role = 'admin'
-      or exists (select from team_members mine where mine.team_id = t.id and mine.user_id = m.user_id))
+    where q.pull_id = p.id and ${knownTo(sql`${viewer_id}`)}
     order by q.requested_at, t.id) as requested_teams`
 
 /** Reads the pull requests of `source`, in its order, as somebody may see them. */

@@ -31,6 +31,16 @@ const columns = sql`t.*, o.login as org_login, mine.role,
 const source = (viewer_id: number | null) => sql`
   teams t join accounts o on o.id = t.org_id left join team_members mine on mine.team_id = t.id and mine.user_id = ${viewer_id}`
 
+/** A team as others show it in passing, of the rows `t` and `o`, its organization. */
+export const shownTeam = sql`json_build_object('id', t.id, 'org_login', o.login, 'name', t.name, 'slug', t.slug,
+  'description', t.description, 'privacy', t.privacy)`
+
+/** Whether somebody may know of the team `t`: the same rule as `visible`, for whoever a statement is about. */
+export const knownTo = (user_id: Sql) => sql`exists (
+  select from memberships known where known.org_id = t.org_id and known.user_id = ${user_id}
+    and (t.privacy = 'closed' or known.role = 'admin'
+      or exists (select from team_members inside where inside.team_id = t.id and inside.user_id = known.user_id)))`
+
 /** Members see their organization's teams; a secret one only those inside it, and owners. */
 const visible = (org: Organization) => sql`
   ${org.role !== null}::boolean and (t.privacy = 'closed' or mine.role is not null or ${org.role === 'admin'}::boolean)`

@@ -1,5 +1,6 @@
 import { type NoticeAct, type Rule, rules } from '#activity/notices.ts'
 import { findMentions, type Mentions } from '#hosting/mentions/mentions.ts'
+import { knownTo } from '#hosting/teams/teams.ts'
 import { type Database, empty, type Sql, sql, type Transaction } from '#platform/database.ts'
 
 interface Waiting {
@@ -86,13 +87,11 @@ function concerned(act: NoticeAct, { users, teams }: Mentions): Sql {
     union all select m.user_id, ${concerns ?? null}::notification_reason from act join team_members m on m.team_id = any(act.teams)
     union all select a.id, 'mention' from accounts a where lower(a.login) = any(${users}::text[]) and a.type = 'User'
     union all select m.user_id, 'team_mention'
-    from act join memberships by on by.org_id = act.owner_id and by.user_id = act.actor_id
-      join accounts o on o.id = act.owner_id
+    from act join accounts o on o.id = act.owner_id
       join unnest(${orgs}::text[], ${slugs}::text[]) as named (org, slug) on named.org = lower(o.login)
       join teams t on t.org_id = o.id and t.slug = named.slug
       join team_members m on m.team_id = t.id
-    where t.privacy = 'closed' or by.role = 'admin'
-      or exists (select from team_members own where own.team_id = t.id and own.user_id = act.actor_id)`
+    where ${knownTo(sql`act.actor_id`)}`
 }
 
 const subscription = sql`left join thread_subscriptions s on s.subject_id = act.subject_id and s.user_id = who.user_id`

@@ -4,6 +4,7 @@ import { checkEnabled } from '#hosting/issues/rights.ts'
 import type { Person, Sight } from '#hosting/people/people.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import type { ShownTeam } from '#hosting/teams/json.ts'
+import { knownTo, shownTeam } from '#hosting/teams/teams.ts'
 import { empty, json, type Listed, listed, type Queryable, type Slice, sql, type Transaction } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
 
@@ -85,11 +86,8 @@ export interface IssueEvent {
 
 const columns = ({ viewer_id }: Sight) => sql`e.*, ${personOf(sql`e.actor_id`)} as actor,
   ${personOf(sql`e.assignee_id`)} as assignee, ${personOf(sql`e.requested_reviewer_id`)} as requested_reviewer,
-  (select json_build_object('id', t.id, 'org_login', o.login, 'name', t.name, 'slug', t.slug, 'description', t.description,
-      'privacy', t.privacy)
-    from teams t join accounts o on o.id = t.org_id join memberships m on m.org_id = t.org_id and m.user_id = ${viewer_id}
-    where t.id = e.requested_team_id and (t.privacy = 'closed' or m.role = 'admin'
-      or exists (select from team_members mine where mine.team_id = t.id and mine.user_id = m.user_id))) as requested_team`
+  (select ${shownTeam} from teams t join accounts o on o.id = t.org_id
+    where t.id = e.requested_team_id and ${knownTo(sql`${viewer_id}`)}) as requested_team`
 
 /** Oldest first. */
 export function listIssueEvents(db: Queryable, sight: Sight, issue: { id: number }, slice: Slice): Promise<Listed<IssueEvent>> {

@@ -5,6 +5,7 @@ import { touchIssue } from '#hosting/issues/issues.ts'
 import type { Account, Sight } from '#hosting/people/people.ts'
 import { holdPull, loadPull, type Pull } from '#hosting/pulls/pulls.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
+import { knownTo } from '#hosting/teams/teams.ts'
 import { type Sql, sql, type Transaction } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'
 
@@ -85,9 +86,7 @@ function requestsOf(
 /** Teams of the owner with access to the repository, that the asker may know of. */
 const teamsOf = (repo: Repository, asker: Account, slugs: string[]): Sql => sql`
   teams t join team_repositories g on g.team_id = t.id and g.repo_id = ${repo.id}
-    join memberships m on m.org_id = t.org_id and m.user_id = ${asker.id}
-  where t.org_id = ${repo.owner_id} and t.slug = any(${slugs}) and (t.privacy = 'closed' or m.role = 'admin'
-    or exists (select from team_members mine where mine.team_id = t.id and mine.user_id = ${asker.id}))`
+  where t.org_id = ${repo.owner_id} and t.slug = any(${slugs}) and ${knownTo(sql`${asker.id}`)}`
 
 const notCollaborators = ({ owner_login, name }: Repository) =>
   new Refusal(
