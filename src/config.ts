@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { StartError } from '#platform/errors.ts'
 import { type LogLevel, logLevels } from '#platform/log.ts'
+import { type Policy, policyWords, readPolicy } from '#platform/outbound/policy.ts'
 
 /** One setting: what it is for, what it may be, and how its text becomes a value (undefined: it may not be that). */
 interface Setting<T> {
@@ -98,6 +100,30 @@ export const settings = {
     allowed: 'a number of seconds, at most a day',
     read: (text) => (text === '' ? null : /^\d{1,5}$/.test(text) && Number(text) <= 86_400 ? Number(text) : undefined),
   }),
+  BELFRY_WEBHOOK_ADDRESSES: setting<Policy>({
+    fallback: 'external',
+    about: 'Where webhooks may be sent to. `loopback` is added when both listeners are only for this machine.',
+    allowed: `a list of ${policyWords}`,
+    read: (text) => readPolicy(text, 'BELFRY_WEBHOOK_ADDRESSES'),
+  }),
+  BELFRY_WEBHOOK_TIMEOUT: setting({
+    fallback: '30',
+    about: 'Seconds that a receiver of webhooks has for its answer.',
+    allowed: 'a number of seconds from 1 to 300',
+    read: (text) => (/^\d{1,3}$/.test(text) && Number(text) >= 1 && Number(text) <= 300 ? Number(text) : undefined),
+  }),
+  BELFRY_WEBHOOK_RETRIES: setting({
+    fallback: '0',
+    about: 'How often a delivery that failed is tried again by itself.',
+    allowed: 'a number from 0 to 20',
+    read: (text) => (/^\d{1,2}$/.test(text) && Number(text) <= 20 ? Number(text) : undefined),
+  }),
+  BELFRY_WEBHOOK_CA: setting<string | null>({
+    fallback: '',
+    about: "File of certificates (PEM) that receivers' own may be signed by, besides those that the system trusts.",
+    allowed: 'a file of certificates in PEM form',
+    read: (text) => (text === '' ? null : readCertificates(text)),
+  }),
   BELFRY_METRICS_TOKEN: setting<string | null>({
     fallback: '',
     about: 'Bearer token that opens `/metrics` to others than this machine. Unset: to nobody else.',
@@ -165,6 +191,15 @@ function readAddress(text: string) {
   const url = URL.parse(text)
   const plain = url && /^https?:$/.test(url.protocol) && url.pathname === '/' && !url.search && !url.hash && !url.username
   return plain ? url : undefined
+}
+
+function readCertificates(path: string) {
+  try {
+    const text = readFileSync(path, 'utf8')
+    return text.includes('-----BEGIN CERTIFICATE-----') ? text : undefined
+  } catch {
+    return undefined
+  }
 }
 
 function readProxies(text: string) {

@@ -38,7 +38,9 @@ export const json = (value: unknown) =>
 
 /** Where a transaction ended; one that was rolled back changed nothing, but others may have waited for its end. */
 export type Ending = 'committed here' | 'committed elsewhere' | 'rolled back'
-type EndListener = (ending: Ending) => void
+/** `topics` is what a transaction of this process was about, see Transaction.touch; of another's we know nothing. */
+type EndListener = (ending: Ending, topics: ReadonlySet<string>) => void
+const nothing: ReadonlySet<string> = new Set()
 
 export class Database implements Queryable, AsyncDisposable {
   readonly pool: pg.Pool
@@ -64,9 +66,9 @@ export class Database implements Queryable, AsyncDisposable {
   }
 
   /** Called by every transaction of this process that ends, and by the word of another one's. */
-  noteEnd(ending: Ending) {
+  noteEnd(ending: Ending, topics = nothing) {
     if (ending !== 'rolled back') this.#commits++
-    for (const listener of this.#listeners) listener(ending)
+    for (const listener of this.#listeners) listener(ending, topics)
   }
 
   /** Calls `listener` after every transaction, until the returned function is called. */
@@ -117,9 +119,10 @@ export class Database implements Queryable, AsyncDisposable {
     let broken: Error | undefined
     try {
       await client.query('begin')
-      const result = await work(new Transaction(client, this.now))
+      const transaction = new Transaction(client, this.now)
+      const result = await work(transaction)
       await client.query('commit')
-      this.noteEnd('committed here')
+      this.noteEnd('committed here', transaction.topics)
       return result
     } catch (error) {
       await client.query('rollback').catch((failure: Error) => {
@@ -155,10 +158,20 @@ function openPool(connection: pg.PoolConfig) {
 export class Transaction implements Queryable {
   readonly now: Date
   readonly #client: pg.PoolClient
+  readonly #topics = new Set<string>()
 
   constructor(client: pg.PoolClient, now: Date) {
     this.#client = client
     this.now = now
+  }
+
+  get topics(): ReadonlySet<string> {
+    return this.#topics
+  }
+
+  /** Names something that this transaction wrote, so that who waits for it looks when it is committed. */
+  touch(topic: string) {
+    this.#topics.add(topic)
   }
 
   query<R extends Row>(statement: Sql) {

@@ -6,7 +6,7 @@ import { settings as known } from '#config.ts'
 import { processesIn } from '#test/machine.ts'
 import { Host, newToken, openDatabase } from '#test/process.ts'
 
-const wrong: Record<keyof typeof known, { value: string; shown?: string; says: RegExp }> = {
+const wrong: Record<keyof typeof known, { value: string; shown?: string; begins?: string; says: RegExp }> = {
   BELFRY_HOST: { value: 'not a host', says: /an IP address or a host name/ },
   BELFRY_PORT: { value: '65536', says: /a port number from 0 to 65535/ },
   BELFRY_VERSIONED_PORT: { value: '3001.5', says: /a port number from 0 to 65535/ },
@@ -19,6 +19,10 @@ const wrong: Record<keyof typeof known, { value: string; shown?: string; says: R
   BELFRY_SIGNUP: { value: 'maybe', says: /on or off/ },
   BELFRY_PUBLIC_EVENTS_DELAY: { value: '-1', says: /a number of seconds, at most a day/ },
   BELFRY_RATE_LIMIT: { value: 'maybe\nnot', shown: '"maybe\\nnot"', says: /on or off/ },
+  BELFRY_WEBHOOK_ADDRESSES: { value: 'extern', begins: 'has "extern"', says: /external, private, loopback, host names/ },
+  BELFRY_WEBHOOK_TIMEOUT: { value: '0', says: /a number of seconds from 1 to 300/ },
+  BELFRY_WEBHOOK_RETRIES: { value: '-1', says: /a number from 0 to 20/ },
+  BELFRY_WEBHOOK_CA: { value: '/dev/null', says: /a file of certificates in PEM form/ },
   BELFRY_METRICS_TOKEN: { value: 'hunter2secret', says: /at least 20 printable characters/ },
   BELFRY_TRUSTED_PROXIES: { value: '10.0.0.0/33', says: /IP addresses, CIDR ranges/ },
   BELFRY_LOG: { value: 'loud', says: /one of fatal, error, warn, info, debug, trace, silent/ },
@@ -26,14 +30,14 @@ const wrong: Record<keyof typeof known, { value: string; shown?: string; says: R
 
 test('a wrong value of any setting is one line with its name, the value and what is allowed, and exit 1', async () => {
   await using host = await Host.open()
-  const runs = Object.entries(wrong).map(async ([name, { value, shown, says }]) => {
+  const runs = Object.entries(wrong).map(async ([name, { value, shown, begins, says }]) => {
     const belfry = await host.run({ settings: { [name]: value } })
     const secret = known[name as keyof typeof known].secret
     assert.equal(belfry.end, '1', name)
     assert.equal(belfry.stdout, '', name)
     assert.match(belfry.stderr, /^[^\n]+\n$/, name)
     assert.ok(
-      belfry.stderr.startsWith(`${name} is ${secret ? 'set to something else' : (shown ?? `"${value}"`)}: `),
+      belfry.stderr.startsWith(`${name} ${begins ?? `is ${secret ? 'set to something else' : (shown ?? `"${value}"`)}`}: `),
       belfry.stderr,
     )
     assert.match(belfry.stderr, says)

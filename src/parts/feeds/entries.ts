@@ -1,5 +1,5 @@
 import { noObject } from '#hosting/git/objects.ts'
-import type { Mentioned } from '#parts/timelines/mentioned.ts'
+import type { Mentioned } from '#hosting/mentioned.ts'
 import type { TimelineEvent } from '#parts/timelines/timelines.ts'
 import { type Markup, xml } from './markup.ts'
 

@@ -1,3 +1,4 @@
+import { loadMentioned } from '#hosting/mentioned.ts'
 import type { Account, Sight } from '#hosting/people/people.ts'
 import { Answer, type BaseContext, get, group } from '#http/endpoint.ts'
 import { text } from '#http/input.ts'
@@ -9,7 +10,6 @@ import { Type } from '#platform/schema.ts'
 import type { Variant } from '#variants.ts'
 import { readAfter } from './after.ts'
 import { EventSchema, eventJson } from './json.ts'
-import { loadMentioned } from './mentioned.ts'
 import { readTimeline, type Timeline, type TimelineEvent, timelines, type View } from './timelines.ts'
 
 /** What every timeline declares. */

@@ -73,7 +73,12 @@ function readHost(word: string) {
   return new RegExp(`^${pattern}$`)
 }
 
-/** The same policy, for a server that only its own machine can reach. */
+/** A server that listens on `host`: one that only its own machine can reach may reach that machine. */
+export function policyFor(host: string, policy: Policy): Policy {
+  const local = host === 'localhost' || (isIP(host) > 0 && judge(host).every((judgement) => judgement.class === 'loopback'))
+  return local ? withLoopback(policy) : policy
+}
+
 export function withLoopback({ rules }: Policy): Policy {
   return policyOf({ ...rules, classes: new Set([...rules.classes, 'loopback']) })
 }

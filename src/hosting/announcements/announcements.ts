@@ -1,0 +1,91 @@
+import { loadMentioned } from '#hosting/mentioned.ts'
+import { type Account, accountColumns, type Person } from '#hosting/people/people.ts'
+import { readRepositories } from '#hosting/repositories/repositories.ts'
+import { type Queryable, sql, type Transaction } from '#platform/database.ts'
+import type { News } from './news.ts'
+import { writePayload } from './payloads.ts'
+
+/** Where a hook sends to whose owner listens by a stream. */
+export const listening = 'belfry:listen'
+/** How long a delivery waits for somebody who listens, in seconds. */
+const patience = 30
+/** What is larger is not sent, and recorded as a failure. In bytes. */
+const largest = 25 * 1024 * 1024
+/** What a transaction touches that stores deliveries, see Transaction.touch. */
+export const deliveriesTopic = 'deliveries'
+
+/**
+ * The one door to webhooks: where hooks listen, stores what they are told and a delivery for each, in the transaction of the act itself.
+ * Called when all of the act is written, since what is told is what the database has then; and before something is deleted.
+ */
+export async function announce(db: Transaction, actor: { id: number }, repo: { id: number }, ...news: News[]) {
+  if (!news.length) return
+  const hooks = await findListeners(db, repo.id, news)
+  const heard = news.filter(({ event }) => hooks.some((hook) => hears(hook, event)))
+  if (!heard.length) return
+  const [place] = await readRepositories(db, null, [repo.id])
+  if (!place) return
+  const cast = await db.rows<Account>(
+    sql`select ${accountColumns} from accounts a where a.id in (${actor.id}, ${place.owner_id})`,
+  )
+  const [sender = ghost, owner = ghost] = [actor.id, place.owner_id].map((id) => cast.find((one) => one.id === id))
+  const mentioned = await loadMentioned(
+    db,
+    heard.map(({ payload }) => ({ repo_id: repo.id, payload })),
+  )
+  const told = heard.map((one) => ({
+    ...{ event: one.event, action: actionOf(one) },
+    body: writePayload(one, { repo: place, mentioned }, { sender, owner }),
+    hooks: hooks.filter((hook) => hears(hook, one.event)),
+  }))
+  await storeDeliveries(db, repo.id, told)
+}
+
+/** Whether any hook would be told of it, for news that takes work to gather. */
+export async function isHeard(db: Queryable, repo: { id: number }, event: News['event']): Promise<boolean> {
+  return (await findListeners(db, repo.id, [{ event }])).length > 0
+}
+
+export interface Listener {
+  id: number
+  events: string[]
+  url: string
+}
+
+function findListeners(db: Queryable, repo_id: number, news: Pick<News, 'event'>[]): Promise<Listener[]> {
+  const events = [...new Set(news.map(({ event }) => event)), '*']
+  return db.rows(sql`
+    select id, events, url from hooks where repo_id = ${repo_id} and active and deleted_at is null and events && ${events}
+    union all
+    select h.id, h.events, h.url from repositories r join hooks h on h.org_id = r.owner_id
+    where r.id = ${repo_id} and h.active and h.deleted_at is null and h.events && ${events}`)
+}
+
+function hears({ events }: Listener, event: string) {
+  return events.includes(event) || events.includes('*')
+}
+
+/** What happened, told to those who hear of it. */
+export interface Told {
+  event: string
+  action: string | null
+  body: string
+  hooks: Pick<Listener, 'id' | 'url'>[]
+}
+
+export async function storeDeliveries(db: Transaction, repo_id: number | null, told: Told[]) {
+  const pairs = told.flatMap(({ hooks }, place) => hooks.map((hook) => ({ place: place + 1, hook })))
+  await db.query(sql`
+    select store_deliveries(${db.now}, ${repo_id}, ${told.map(({ event }) => event)}::text[], ${told.map(({ action }) => action)}::text[],
+      ${told.map(({ body }) => (Buffer.byteLength(body) > largest ? null : body))}::text[], ${pairs.map(({ place }) => place)}::integer[],
+      ${pairs.map(({ hook }) => hook.id)}::bigint[], ${pairs.map(({ hook }) => (hook.url === listening ? patience : 0))}::double precision[])`)
+  db.touch(deliveriesTopic)
+}
+
+export function actionOf({ payload }: News): string | null {
+  return 'action' in payload && typeof payload.action === 'string' ? payload.action : null
+}
+
+/** Stands for somebody who is gone. */
+const ghost = { id: 0, type: 'User', login: 'ghost', site_admin: false, bio: null, email: null } satisfies Person &
+  Partial<Account>

@@ -1,0 +1,15 @@
+import type { Mentioned } from '#hosting/mentioned.ts'
+import type { Repository } from '#hosting/repositories/repositories.ts'
+
+/** Where something happened, and what it is about. */
+export interface Scene {
+  repo: Repository
+  mentioned: Mentioned
+}
+
+/** What an act is about is there when it is told. */
+export function named<Row>(rows: Map<number, Row>, id: number): Row {
+  const row = rows.get(id)
+  if (!row) throw new Error(`what is told of names ${id}, which is not there`)
+  return row
+}

@@ -1,0 +1,77 @@
+import { createHmac } from 'node:crypto'
+
+/** What is sent with every delivery, and what of it is kept to show it again. */
+export interface Envelope {
+  guid: string
+  event: string
+  hook_id: number
+  target_id: number
+  target_type: string
+}
+
+/** Headers that depend on the moment and the hook's secret: they are stored with the outcome. */
+export type SignedHeaders = Record<string, string>
+
+export interface Seal {
+  content_type: 'json' | 'form'
+  agent: string
+  /** Signs everything; null where the hook has none. */
+  secret: string | null
+  /** Signs besides, for a while after it was replaced: only the Standard Webhooks header can carry two. */
+  former_secret: string | null
+  sent_at: Date
+}
+
+const contentTypes = { json: 'application/json', form: 'application/x-www-form-urlencoded' }
+
+/** The bytes that are sent of a payload. */
+export function encodeBody(payload: string, content_type: 'json' | 'form'): Buffer {
+  return Buffer.from(content_type === 'json' ? payload : `payload=${formEncode(payload)}`)
+}
+
+/** As forms are sent: a space is a plus. */
+function formEncode(text: string) {
+  return encodeURIComponent(text)
+    .replaceAll('%20', '+')
+    .replace(/[!'()~]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)
+}
+
+export function sign(body: Buffer, guid: string, { content_type, agent, secret, former_secret, sent_at }: Seal): SignedHeaders {
+  const moment = Math.floor(sent_at.getTime() / 1000)
+  const standard = [secret, former_secret].filter((one) => one !== null).map((one) => standardSignature(one, guid, moment, body))
+  return {
+    'User-Agent': agent,
+    'content-type': contentTypes[content_type],
+    ...(secret !== null && {
+      'X-Hub-Signature': `sha1=${createHmac('sha1', secret).update(body).digest('hex')}`,
+      'X-Hub-Signature-256': `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`,
+    }),
+    'webhook-timestamp': String(moment),
+    ...(standard.length > 0 && { 'webhook-signature': standard.join(' ') }),
+  }
+}
+
+/** https://www.standardwebhooks.com: a secret that begins with `whsec_` is the key in base64, any other is the key itself. */
+function standardSignature(secret: string, guid: string, moment: number, body: Buffer) {
+  const key = secret.startsWith('whsec_') ? Buffer.from(secret.slice(6), 'base64') : secret
+  return `v1,${createHmac('sha256', key).update(`${guid}.${moment}.`).update(body).digest('base64')}`
+}
+
+/** All headers of a request: receivers written for either spelling find theirs. */
+export function headersOf({ guid, event, hook_id, target_id, target_type }: Envelope, signed: SignedHeaders) {
+  const told = [
+    ['Delivery', guid],
+    ['Event', event],
+    ['Hook-ID', String(hook_id)],
+    ['Hook-Installation-Target-ID', String(target_id)],
+    ['Hook-Installation-Target-Type', target_type],
+  ] as const
+  return {
+    Accept: '*/*',
+    ...Object.fromEntries(
+      ['X-Service', 'X-GitHub'].flatMap((family) => told.map(([name, value]) => [`${family}-${name}`, value])),
+    ),
+    'webhook-id': guid,
+    ...signed,
+  }
+}
