@@ -28,7 +28,7 @@ create table hooks (
   -- How many failed in a row because the receiver was not well, and until when it is left in peace for that.
   failures integer not null default 0,
   throttled_until timestamptz
-);
+) with (fillfactor = 70);
 create index hooks_repo on hooks (repo_id);
 create index hooks_org on hooks (org_id);
 create index hooks_creator on hooks (creator_id);
@@ -78,8 +78,8 @@ create table deliveries (
   throttled_at timestamptz,
   url text not null,
   -- What of the request's headers does not follow from the rest.
-  request_headers jsonb not null,
-  response_headers jsonb,
+  request_headers json not null,
+  response_headers json,
   response_body text,
   primary key (id)
 ) partition by range (id);
@@ -89,7 +89,8 @@ create index deliveries_failed on deliveries (hook_id, id) where status_code >= 
 -- Deliveries that have no outcome yet. Written with the act, and gone in the statement that records the outcome.
 create table unsent (
   id bigint primary key,
-  hook_id bigint not null references hooks on delete cascade,
+  -- Hooks are deleted when nothing waits for them: a foreign key would only check that for each row.
+  hook_id bigint not null,
   payload_id bigint not null,
   repo_id bigint,
   guid uuid not null,
@@ -107,7 +108,6 @@ create table unsent (
 -- The sender is in no index, so that taking a row writes none.
 create index unsent_ready on unsent (ready_at, id);
 create index unsent_hook on unsent (hook_id, id);
-create index unsent_payload on unsent (payload_id);
 
 -- Those who send. Each holds a lock by its number as long as it lives; what a dead one had in hand is given back.
 create table senders (number bigint generated always as identity primary key);
@@ -148,7 +148,7 @@ begin
 end
 $$;
 
--- A span of what happened that is told again.
+-- A span of what happened that is told again, in the order of the log.
 create table replays (
   id bigint generated always as identity primary key,
   hook_id bigint not null references hooks on delete cascade,
@@ -157,12 +157,20 @@ create table replays (
   until timestamptz not null,
   events text[] not null,
   status text not null check (status in ('queued', 'running', 'done', 'cancelled')),
-  -- How many events there are to tell of, how many were told, and which was the last.
+  -- How many events of the log there are to tell of, how many were told, and of how many there was nothing left to tell.
   total integer,
   told integer not null default 0,
+  passed_over integer not null default 0,
+  -- The last of the log that is done with.
+  place_at timestamptz not null,
   place bigint not null default 0,
+  -- When the next delivery may be sent, so that a receiver is not flooded.
+  paced_until timestamptz not null,
   created_at timestamptz not null,
   finished_at timestamptz
 );
 create index replays_hook on replays (hook_id, id);
+-- A hook has one at a time.
+create unique index replays_open on replays (hook_id) where status in ('queued', 'running');
 create index replays_requester on replays (requester_id);
+create index replays_finished on replays (finished_at) where finished_at is not null;

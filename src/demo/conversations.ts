@@ -1,5 +1,5 @@
 import { createIssue } from '#hosting/issues/changes.ts'
-import { createComment } from '#hosting/issues/comments/comments.ts'
+import { createComment } from '#hosting/issues/comments/changes.ts'
 import type { Account } from '#hosting/people/people.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import type { Database } from '#platform/database.ts'

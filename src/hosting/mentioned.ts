@@ -33,7 +33,7 @@ export interface Naming {
 }
 
 /** Reads everything that is mentioned; what is gone is in no map. */
-export async function loadMentioned(db: Queryable, namings: Naming[]): Promise<Mentioned> {
+export async function loadMentioned(db: Queryable, namings: Naming[], readPulls = loadPulls): Promise<Mentioned> {
   const [forkees, releases, pulls] = [idsOf(namings, 'forkee_id'), idsOf(namings, 'release_id'), idsOf(namings, 'pull_id')]
   const places = [...forkees, ...namings.flatMap(({ payload, repo_id }) => ('pull_id' in payload ? [repo_id] : []))]
   const members = [...idsOf(namings, 'member_id'), ...idsOf(namings, 'assignee_id'), ...idsOf(namings, 'reviewer_id')]
@@ -53,7 +53,7 @@ export async function loadMentioned(db: Queryable, namings: Naming[]): Promise<M
     read(labels, (ids) => loadLabels(db, ids)),
     read(milestones, (ids) => loadMilestones(db, ids)),
     read(commit_comments, (ids) => loadCommitComments(db, ids)),
-    read(pulls, (ids) => loadPulls(db, ids)),
+    read(pulls, (ids) => readPulls(db, ids)),
     read(reviews, (ids) => loadReviews(db, ids)),
     read(review_comments, (ids) => loadReviewComments(db, ids)),
   ])

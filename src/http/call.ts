@@ -153,7 +153,8 @@ export function basesOf({ addresses }: Belfry, variant: Variant) {
 }
 
 function checkAccept({ headers, call, routeOptions }: FastifyRequest) {
-  if (call.dialect.takes_json || (call.dialect.takes_stream && routeOptions.config.endpoint?.followed)) return
+  const { followed, streamed } = routeOptions.config.endpoint ?? {}
+  if (call.dialect.takes_json || (call.dialect.takes_stream && (followed || streamed))) return
   const message = `Unsupported 'Accept' header: '${headers.accept?.slice(0, 200)}'. Must accept 'application/json'.`
   throw new Refusal('unacceptable', message)
 }

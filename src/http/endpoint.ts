@@ -14,8 +14,9 @@ import type { Static, TObject, TSchema } from '#platform/schema.ts'
 import type { Variant } from '#variants.ts'
 import type { Dialect } from './dialects.ts'
 import type { Query, QueryFields } from './input.ts'
-import type { Page, PageRule } from './paging.ts'
+import type { Cursors, Page, PageRule } from './paging.ts'
 import type { Allowance } from './rate-limit.ts'
+import type { Step } from './stream.ts'
 
 /** An endpoint's contract: who may call it, what it takes, what it gives. */
 export interface Declaration {
@@ -43,8 +44,11 @@ export interface Declaration {
   /** How long a body may be, where a megabyte is too little. */
   longest_body?: number
   query?: QueryFields
-  /** Takes `page` and `per_page`, answers with `Link`; `true` for pages as most lists have them. */
-  list?: true | ((variant: Variant) => PageRule)
+  /**
+   * Takes `page` and `per_page`, answers with `Link`; `true` for pages as most lists have them. One `by cursor` has no `page`, and declares
+   * its cursor itself.
+   */
+  list?: true | 'by cursor' | ((variant: Variant) => PageRule)
   /** Clients ask again and again: the answer is kept for the moment, see Memory, and says when to come back. */
   polled?: true
   /** A polled answer says with `Last-Modified` since when it is what it is. */
@@ -54,6 +58,8 @@ export interface Declaration {
    * place it was found at, when the same thing may come again.
    */
   followed?: 'by id' | 'by place'
+  /** Answers with nothing but a stream, whatever the client takes: the handler tells what a look found, from `following` on. */
+  streamed?: true
   /** The handler opens its transaction itself, after slow work that must not be inside one. */
   own_transaction?: true
   /** What it gives, by status; the lowest is the usual one. */
@@ -124,15 +130,20 @@ export class Answer<Body> {
   readonly status: number | undefined
   readonly headers: Record<string, string>
   readonly total: number | undefined
+  readonly cursors: Cursors | undefined
   readonly changed_at: Date | undefined
   /** Where whoever follows goes on from here. */
   readonly place: string | undefined
 
-  constructor(body: Body, more: Partial<Pick<Answer<Body>, 'status' | 'headers' | 'total' | 'changed_at' | 'place'>>) {
+  constructor(
+    body: Body,
+    more: Partial<Pick<Answer<Body>, 'status' | 'headers' | 'total' | 'cursors' | 'changed_at' | 'place'>>,
+  ) {
     this.body = body
     this.status = more.status
     this.headers = more.headers ?? {}
     this.total = more.total
+    this.cursors = more.cursors
     this.changed_at = more.changed_at
     this.place = more.place
   }
@@ -150,7 +161,7 @@ export const paged = <Row, Json>({ rows, total }: Listed<Row>, write: (row: Row)
 export const changed = <Body>(body: Body, changed_at: Date) => new Answer(body, { changed_at })
 
 type Body<D extends Declaration> = Static<Extract<D['answers'][keyof D['answers']], TSchema>>
-type Result<D extends Declaration> = Body<D> | Answer<Body<D>> | Answer<never>
+type Result<D extends Declaration> = D extends { streamed: true } ? Step : Body<D> | Answer<Body<D>> | Answer<never>
 type Handler<Path extends string, D extends Declaration, Db> = (context: Context<Path, D, Db>) => Result<D> | Promise<Result<D>>
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'

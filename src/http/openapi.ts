@@ -51,7 +51,7 @@ export type ApiDescription = ReturnType<typeof describeApi>
 
 function describe(endpoint: Endpoint, tag: string, schemas: Record<string, Json>, variant: Variant): Json {
   const { operation, summary, viewer, scopes = [], body, answers } = endpoint
-  const responses = Object.entries(answers).map(([status, schema]) => [status, describeAnswer(status, schema, schemas)])
+  const responses = Object.entries(answers).map(([status, schema]) => [status, describeAnswer(status, schema, schemas, endpoint)])
   const refusals = refusalsOf(endpoint).map((status) => [
     status,
     { description: phrases[status], ...json({ $ref: '#/components/schemas/Error' }) },
@@ -69,9 +69,11 @@ function describe(endpoint: Endpoint, tag: string, schemas: Record<string, Json>
   }
 }
 
-function describeAnswer(status: string, schema: TSchema, schemas: Record<string, Json>): Json {
+function describeAnswer(status: string, schema: TSchema, schemas: Record<string, Json>, { streamed }: Endpoint): Json {
   const description = phrases[Number(status)]
-  return 'type' in schema && schema.type === 'null' ? { description } : { description, ...json(hoist(schema, schemas)) }
+  if ('type' in schema && schema.type === 'null') return { description }
+  const hoisted = hoist(schema, schemas)
+  return { description, ...(streamed ? { content: { 'text/event-stream': { schema: hoisted } } } : json(hoisted)) }
 }
 
 const phrases: Record<number, string> = {
@@ -109,10 +111,10 @@ function pathParameters(path: string) {
 function queryParameters({ query = {}, list }: Endpoint, variant: Variant) {
   const declared = Object.entries(query).map(([name, schema]) => ({ name, in: 'query', schema: describeWords(schema) }))
   if (!list) return declared
-  const { size, largest, fixed } = list === true ? usualPages : list(variant)
+  const { size, largest, fixed } = typeof list === 'function' ? list(variant) : usualPages
   const per_page = { name: 'per_page', in: 'query', schema: { type: 'integer', default: size, maximum: largest } }
   const page = { name: 'page', in: 'query', schema: { type: 'integer', default: 1 } }
-  return [...declared, ...(fixed ? [] : [per_page]), page]
+  return [...declared, ...(fixed ? [] : [per_page]), ...(list === 'by cursor' ? [] : [page])]
 }
 
 const json = (schema: unknown) => ({ content: { 'application/json': { schema } } })

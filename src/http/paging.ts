@@ -50,3 +50,20 @@ export function linkHeader(address: string, query: URLSearchParams, page: Page, 
   if (page.number > 1) add('first', 1)
   return links.length && (last > 1 || page.number > 1) ? links.join(', ') : undefined
 }
+
+/** Where a list goes on that is paged by cursor. Nobody counts it, so it has no last page. */
+export interface Cursors {
+  prev: string | undefined
+  next: string | undefined
+}
+
+export function cursorLinks(address: string, query: URLSearchParams, { prev, next }: Cursors): string | undefined {
+  const links = Object.entries({ prev, next }).flatMap(([rel, cursor]) => {
+    if (cursor === undefined) return []
+    const parameters = new URLSearchParams(query)
+    parameters.delete('page')
+    parameters.set('cursor', cursor)
+    return [`<${address}?${parameters}>; rel="${rel}"`]
+  })
+  return links.length ? links.join(', ') : undefined
+}

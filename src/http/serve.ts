@@ -8,7 +8,7 @@ import { dateAnswer } from './dated.ts'
 import { Answer, type BaseContext, type Endpoint, type Revalidate } from './endpoint.ts'
 import { branded } from './headers.ts'
 import { readQuery } from './input.ts'
-import { linkHeader, readPage, usualPages } from './paging.ts'
+import { cursorLinks, linkHeader, readPage, usualPages } from './paging.ts'
 import type { PollInterval } from './poll-interval.ts'
 import { type Step, streamHeaders, streamNews } from './stream.ts'
 import { loadThings } from './things.ts'
@@ -37,6 +37,7 @@ interface KeptAnswer {
 
 /** From a request whose caller is known to its answer. */
 export async function serve(resources: Resources, endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply) {
+  if (endpoint.streamed) return follow(resources, endpoint, request, reply)
   if (!endpoint.polled) return send(reply, await answer(resources, endpoint, request, reply))
   if (endpoint.followed && request.call.dialect.takes_stream) return follow(resources, endpoint, request, reply)
   const load = async (): Promise<KeptAnswer> => {
@@ -106,9 +107,11 @@ async function answer(resources: Resources, endpoint: Endpoint, request: Fastify
   const result = writes
     ? await db.transaction(async (transaction) => handler({ ...context, db: transaction }))
     : await handler(context)
-  const { body, status, headers, total, changed_at } = result instanceof Answer ? result : new Answer(result, {})
+  const { body, status, headers, total, cursors, changed_at } = result instanceof Answer ? result : new Answer(result, {})
   const address = `${request.call.wire.api}${request.originalUrl.slice(request.call.variant.prefix.length).split('?')[0]}`
-  const link = total !== undefined && linkHeader(address, search, context.page, total)
+  const link = cursors
+    ? cursorLinks(address, search, cursors)
+    : total !== undefined && linkHeader(address, search, context.page, total)
   const had = changed_at && endpoint.method === 'GET' && isUnchanged(request.headers, changed_at, db.now)
   return {
     body: had ? undefined : body,
@@ -158,16 +161,20 @@ function revalidator({ headers }: FastifyRequest, reply: FastifyReply): Revalida
 /** The same list as it grows: at every step the caller, and what the path names, are found again. */
 async function follow(resources: Resources, endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply) {
   if (request.call.caller.via === 'password') throw forbidden('To follow what happens, use a token.')
-  const handler = endpoint.handler as (context: object) => Promise<Answer<{ id: string }[]>>
+  const handler = endpoint.handler as (context: object) => Promise<Answer<{ id: string }[]> | Step>
   const look = async (following: string | null): Promise<Step> => {
     const { context } = await openContext(resources, endpoint, request, reply)
-    const { body, place = null } = await handler({ ...context, following })
+    const found = await handler({ ...context, following })
+    if (!(found instanceof Answer)) return found
+    const { body, place = null } = found
     const last = body.at(-1)
     const idOf = (one: { id: string }) => (endpoint.followed === 'by id' ? one.id : one === last ? place : null)
     return { news: body.map((one) => ({ id: idOf(one), data: one })), place }
   }
   const last = request.headers['last-event-id']
   const first = await look(typeof last === 'string' ? last : null)
+  // Nobody would read what follows, and nobody end it.
+  if (request.method === 'HEAD') return reply.headers(streamHeaders).send('')
   const stream = streamNews(resources.belfry, resources.closing, first, async (place) => {
     await resources.readmit(request)
     return look(place)

@@ -49,8 +49,12 @@ export function streamNews(
       if (ended.aborted) return
       if (rung) round = -1
       ;({ news, place } = await look(place))
-      if (news.length) yield news.map(format).join('')
-      else if (round >= looks.length) yield ': still here\n\n'
+      if (news.length) {
+        yield news.map(format).join('')
+        // Where there was something, there may be more than is told at once.
+        round = -1
+      }
+      if (round >= looks.length) yield ': still here\n\n'
     }
   }
 

@@ -36,6 +36,12 @@ function named(statement: Sql): pg.QueryConfig {
 export const json = (value: unknown) =>
   JSON.stringify(value, (_, inner) => (typeof inner === 'string' ? inner.toWellFormed() : inner))
 
+/**
+ * A source of one row: a statement that reads it does not wait until its transaction is on disk. For what may be done again when the
+ * machine loses its power, as all that follows from something else may.
+ */
+export const unhurried = sql`(select set_config('synchronous_commit', 'off', true)) unhurried`
+
 /** Where a transaction ended; one that was rolled back changed nothing, but others may have waited for its end. */
 export type Ending = 'committed here' | 'committed elsewhere' | 'rolled back'
 /** `topics` is what a transaction of this process was about, see Transaction.touch; of another's we know nothing. */

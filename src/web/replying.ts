@@ -1,5 +1,5 @@
 import { updateIssue } from '#hosting/issues/changes.ts'
-import { createComment } from '#hosting/issues/comments/comments.ts'
+import { createComment } from '#hosting/issues/comments/changes.ts'
 import { checkMayTalkOfCode } from '#hosting/issues/rights.ts'
 import { invalid } from '#platform/errors.ts'
 import { addressOf, conversationPage, type Talk } from './conversation.ts'

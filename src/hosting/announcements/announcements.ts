@@ -1,16 +1,18 @@
 import { loadMentioned } from '#hosting/mentioned.ts'
-import { type Account, accountColumns, type Person } from '#hosting/people/people.ts'
+import { type Account, accountColumns } from '#hosting/people/people.ts'
+import { loadToldPulls } from '#hosting/pulls/pulls.ts'
 import { readRepositories } from '#hosting/repositories/repositories.ts'
 import { type Queryable, sql, type Transaction } from '#platform/database.ts'
 import type { News } from './news.ts'
 import { writePayload } from './payloads.ts'
+import { ghost } from './scene.ts'
 
 /** Where a hook sends to whose owner listens by a stream. */
 export const listening = 'belfry:listen'
 /** How long a delivery waits for somebody who listens, in seconds. */
-const patience = 30
+export const patience = 30
 /** What is larger is not sent, and recorded as a failure. In bytes. */
-const largest = 25 * 1024 * 1024
+export const largest = 25 * 1024 * 1024
 /** What a transaction touches that stores deliveries, see Transaction.touch. */
 export const deliveriesTopic = 'deliveries'
 
@@ -32,6 +34,7 @@ export async function announce(db: Transaction, actor: { id: number }, repo: { i
   const mentioned = await loadMentioned(
     db,
     heard.map(({ payload }) => ({ repo_id: repo.id, payload })),
+    loadToldPulls,
   )
   const told = heard.map((one) => ({
     ...{ event: one.event, action: actionOf(one) },
@@ -85,7 +88,3 @@ export async function storeDeliveries(db: Transaction, repo_id: number | null, t
 export function actionOf({ payload }: News): string | null {
   return 'action' in payload && typeof payload.action === 'string' ? payload.action : null
 }
-
-/** Stands for somebody who is gone. */
-const ghost = { id: 0, type: 'User', login: 'ghost', site_admin: false, bio: null, email: null } satisfies Person &
-  Partial<Account>

@@ -10,8 +10,21 @@ import { named, type Scene } from './scene.ts'
 type Payload<Event extends News['event']> = Extract<News, { event: Event }>['payload']
 
 export function issueFields({ action, issue_id, ...sorted }: Payload<'issues'>, scene: Scene) {
-  const issue = named(scene.mentioned.issues, issue_id)
-  return { action, issue: issueJson(issue, scene.repo, wire), ...sortedFields(sorted, scene) }
+  const issue = toldIssueJson(issue_id, scene)
+  // Before it gets another milestone it has none, and receivers count on that.
+  const between = action === 'demilestoned' && { milestone: null }
+  return { action, issue: { ...issue, ...between }, ...sortedFields(sorted, scene) }
+}
+
+function toldIssueJson(issue_id: number, { repo, mentioned }: Scene) {
+  const issue = issueJson(named(mentioned.issues, issue_id), repo, wire)
+  return { ...issue, reactions: noReactions(issue.url) }
+}
+
+/** Nobody reacts here, and receivers count on being told so. */
+export function noReactions(url: string) {
+  const counts = { '+1': 0, '-1': 0, laugh: 0, hooray: 0, confused: 0, heart: 0, rocket: 0, eyes: 0 }
+  return { url: `${url}/reactions`, total_count: 0, ...counts }
 }
 
 /** What an act put on an issue or a pull request, or took off. */
@@ -24,10 +37,11 @@ export function sortedFields({ label_id, assignee_id, milestone_id, changes }: S
   }
 }
 
-export function commentFields({ issue_id, comment_id, ...rest }: Payload<'issue_comment'>, { repo, mentioned }: Scene) {
+export function commentFields({ issue_id, comment_id, ...rest }: Payload<'issue_comment'>, scene: Scene) {
+  const comment = commentJson(named(scene.mentioned.comments, comment_id), scene.repo, wire)
   return {
     ...rest,
-    issue: issueJson(named(mentioned.issues, issue_id), repo, wire),
-    comment: commentJson(named(mentioned.comments, comment_id), repo, wire),
+    issue: toldIssueJson(issue_id, scene),
+    comment: { ...comment, reactions: noReactions(comment.url) },
   }
 }

@@ -1,3 +1,5 @@
+import type { ShownTeam } from '#hosting/teams/json.ts'
+
 /** What something was before it was changed, by the names of what changed. */
 type Changes = Record<string, unknown>
 
@@ -62,12 +64,6 @@ export interface Sorted {
   changes?: Changes
 }
 
-interface Teammate {
-  id: number
-  name: string
-  slug: string
-}
-
 /** Everything that webhooks tell of, with what it is about named by id; see payloads.ts for what each becomes. */
 export type News =
   | { event: 'push'; payload: PushNews }
@@ -112,7 +108,7 @@ export type News =
         action: PullAction
         pull_id: number
         reviewer_id?: number
-        requested_team?: Teammate
+        requested_team?: ShownTeam
         before?: string
         after?: string
       } & Sorted

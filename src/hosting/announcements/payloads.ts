@@ -5,12 +5,12 @@ import { simpleOrganizationJson } from '#hosting/organizations/json.ts'
 import { userJson } from '#hosting/people/json.ts'
 import type { Account, Person } from '#hosting/people/people.ts'
 import { releaseJson } from '#hosting/releases/json.ts'
-import { repositoryJson } from '#hosting/repositories/json.ts'
 import { unaddressed as wire } from './addresses.ts'
 import { commentFields, issueFields } from './issues.ts'
 import type { News } from './news.ts'
 import { pullFields, reviewCommentFields, reviewFields } from './pulls.ts'
 import { pushFields, pushRepository } from './pushes.ts'
+import { toldRepositoryJson } from './repositories.ts'
 import { named, type Scene } from './scene.ts'
 
 /** Who did something, and whose repository it was in. */
@@ -21,7 +21,7 @@ export interface Cast {
 
 /** What receivers are sent, as JSON: what happened, where, and who did it. */
 export function writePayload(news: News, scene: Scene, { sender, owner }: Cast): string {
-  const repository = news.event === 'push' ? pushRepository(scene.repo, owner) : repositoryJson(scene.repo, wire, false)
+  const repository = news.event === 'push' ? pushRepository(scene.repo, owner) : toldRepositoryJson(scene.repo)
   return JSON.stringify({
     ...ownFields(news, scene, sender),
     repository,
@@ -42,7 +42,7 @@ function ownFields({ event, payload }: News, scene: Scene, sender: Person): obje
       return { ...payload, pusher_type: 'user' }
     case 'fork': {
       const forkee = named(mentioned.repositories, payload.forkee_id)
-      return { forkee: { ...repositoryJson(forkee, wire, false), public: !forkee.private } }
+      return { forkee: { ...toldRepositoryJson(forkee), public: !forkee.private } }
     }
     case 'star':
     case 'watch':
@@ -56,7 +56,9 @@ function ownFields({ event, payload }: News, scene: Scene, sender: Person): obje
     }
     case 'release': {
       const { release_id, ...rest } = payload
-      return { ...rest, release: releaseJson(named(mentioned.releases, release_id), repo, wire) }
+      const release = releaseJson(named(mentioned.releases, release_id), repo, wire)
+      // Receivers count on texts.
+      return { ...rest, release: { ...release, name: release.name ?? '', body: release.body ?? '' } }
     }
     case 'issues':
       return issueFields(payload, scene)

@@ -1,8 +1,8 @@
 import type { Account, Person } from '#hosting/people/people.ts'
-import { repositoryJson } from '#hosting/repositories/json.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { unaddressed as wire } from './addresses.ts'
 import type { CommitNews, PushNews } from './news.ts'
+import { toldRepositoryJson } from './repositories.ts'
 
 export function pushFields({ commits, head_commit, ...push }: PushNews, repo: Repository, pusher: Person) {
   const place = `${wire.web}/${repo.owner_login}/${repo.name}`
@@ -13,16 +13,17 @@ export function pushFields({ commits, head_commit, ...push }: PushNews, repo: Re
     compare: `${place}/${push.created || push.deleted ? `commit/${push.deleted ? before : after}` : `compare/${before}...${after}`}`,
     commits: commits.map(commit),
     head_commit: head_commit && commit(head_commit),
-    pusher: { name: pusher.login },
+    // An address given to sign up with is not for receivers.
+    pusher: { name: pusher.login, email: null },
   }
 }
 
 /** Older than the rest of the interface, and different: moments are numbers, `url` is the page, and the owner has a name. */
-export function pushRepository(repo: Repository, owner: Pick<Account, 'login' | 'email'>) {
-  const usual = repositoryJson(repo, wire, false)
+export function pushRepository(repo: Repository, owner: Pick<Account, 'type' | 'login' | 'email'>) {
+  const usual = toldRepositoryJson(repo)
   return {
     ...usual,
-    owner: { name: owner.login, email: owner.email, ...usual.owner },
+    owner: { name: owner.login, email: owner.type === 'Organization' ? owner.email : null, ...usual.owner },
     url: usual.html_url,
     created_at: seconds(repo.created_at),
     pushed_at: repo.pushed_at && seconds(repo.pushed_at),

@@ -1,4 +1,5 @@
 import type { Mentioned } from '#hosting/mentioned.ts'
+import type { Account, Person } from '#hosting/people/people.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 
 /** Where something happened, and what it is about. */
@@ -6,6 +7,10 @@ export interface Scene {
   repo: Repository
   mentioned: Mentioned
 }
+
+/** Stands for somebody who is gone. */
+export const ghost = { id: 0, type: 'User', login: 'ghost', site_admin: false, bio: null, email: null } satisfies Person &
+  Partial<Account>
 
 /** What an act is about is there when it is told. */
 export function named<Row>(rows: Map<number, Row>, id: number): Row {

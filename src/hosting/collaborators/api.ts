@@ -80,7 +80,7 @@ export const api = group('Collaborators', [
     },
     ({ db, repo, viewer, user }) => {
       if (user.id !== viewer.id) checkAccess(repo.access, 'admin')
-      return removeCollaborator(db, repo, user)
+      return removeCollaborator(db, repo, viewer, user)
     },
   ),
   get(

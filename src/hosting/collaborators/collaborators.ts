@@ -1,6 +1,8 @@
 import { record } from '#activity/log.ts'
 import { notify } from '#activity/notices.ts'
+import { announce } from '#hosting/announcements/announcements.ts'
 import { type Account, type Person, personColumns } from '#hosting/people/people.ts'
+import { permissionOf, roleOf } from '#hosting/repositories/access.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { changingAccess, onePair, whoOwns } from '#hosting/repositories/watchers.ts'
 import { type Listed, listed, type Queryable, type Slice, type Sql, sql, type Transaction } from '#platform/database.ts'
@@ -87,23 +89,37 @@ async function belongs(db: Queryable, repo: Repository, user: Account) {
   return (rowCount ?? 0) > 0
 }
 
-/** Someone who was no collaborator before is news. */
+/** Someone who was no collaborator before is news; to hooks, a change of what one may do as well. */
 async function putCollaborator(db: Transaction, repo: { id: number }, adder: { id: number }, user: Account, access: number) {
-  const { rows } = await changingAccess(db, whoOwns(repo), onePair(user, repo), () =>
-    db.query<{ added: boolean }>(sql`
-      insert into collaborators (repo_id, user_id, access, created_at) values (${repo.id}, ${user.id}, ${access}, ${db.now})
-      on conflict (repo_id, user_id) do update set access = excluded.access returning xmax = 0 as added`),
-  )
-  if (!rows[0]?.added) return
-  await record(db, adder, repo, { type: 'MemberEvent', payload: { action: 'added', member_id: user.id } })
+  const before = await changingAccess(db, whoOwns(repo), onePair(user, repo), () => writeAccess(db, repo, user, access))
+  if (before === undefined) {
+    await record(db, adder, repo, { type: 'MemberEvent', payload: { action: 'added', member_id: user.id } })
+    const changes = { permission: { to: permissionOf(access) } }
+    await announce(db, adder, repo, { event: 'member', payload: { action: 'added', member_id: user.id, changes } })
+  } else if (before !== access) {
+    const [from, to] = [roleOf(before), roleOf(access)]
+    const changes = { old_permission: { from }, permission: { from, to } }
+    await announce(db, adder, repo, { event: 'member', payload: { action: 'edited', member_id: user.id, changes } })
+  }
+}
+
+/** Gives what it was before. */
+async function writeAccess(db: Transaction, repo: { id: number }, user: Account, access: number): Promise<number | undefined> {
+  const held = await db.first<{ access: number }>(sql`
+    select access from collaborators where repo_id = ${repo.id} and user_id = ${user.id} for update`)
+  await db.query(sql`
+    insert into collaborators (repo_id, user_id, access, created_at) values (${repo.id}, ${user.id}, ${access}, ${db.now})
+    on conflict (repo_id, user_id) do update set access = excluded.access`)
+  return held?.access
 }
 
 /** Ends the access, and an invitation to it; it is no fault if there was none. */
-export async function removeCollaborator(db: Transaction, repo: Repository, user: Account) {
+export async function removeCollaborator(db: Transaction, repo: Repository, remover: Account, user: Account) {
   await endInvitations(db, sql`repo_id = ${repo.id} and invitee_id = ${user.id}`)
-  await changingAccess(db, whoOwns(repo), onePair(user, repo), () =>
+  const { rowCount } = await changingAccess(db, whoOwns(repo), onePair(user, repo), () =>
     db.query(sql`delete from collaborators where repo_id = ${repo.id} and user_id = ${user.id}`),
   )
+  if (rowCount) await announce(db, remover, repo, { event: 'member', payload: { action: 'removed', member_id: user.id } })
 }
 
 /** An invitation is good for a week. */

@@ -1,5 +1,6 @@
 import { record } from '#activity/log.ts'
 import { notify, type Subject } from '#activity/notices.ts'
+import { announce } from '#hosting/announcements/announcements.ts'
 import { type CommitObject, readCommit, resolveCommit } from '#hosting/git/objects.ts'
 import type { Storage } from '#hosting/git/storage.ts'
 import { associationOf, personOf } from '#hosting/issues/authors.ts'
@@ -74,11 +75,10 @@ export async function createCommitComment(
       values (${repo.id}, ${subject.commit_id}, ${author.id}, ${body}, ${path}, ${position}, ${line}, ${transaction.now}, ${transaction.now})
       returning id`)
     if (!made) throw missing()
-    await record(transaction, author, repo, {
-      type: 'CommitCommentEvent',
-      payload: { action: 'created', commit_comment_id: made.id },
-    })
+    const payload = { action: 'created', commit_comment_id: made.id } as const
+    await record(transaction, author, repo, { type: 'CommitCommentEvent', payload })
     await notify(transaction, author, repo, subject, { act: 'commented', body, said: { type: 'CommitComment', id: made.id } })
+    await announce(transaction, author, repo, { event: 'commit_comment', payload })
     return loadCommitComment(transaction, repo, made.id)
   })
 }

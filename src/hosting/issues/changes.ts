@@ -1,6 +1,7 @@
 import type { Act } from '#activity/events.ts'
 import { record } from '#activity/log.ts'
 import { type Notice, notify } from '#activity/notices.ts'
+import { announce } from '#hosting/announcements/announcements.ts'
 import type { Account } from '#hosting/people/people.ts'
 import { reopenPull } from '#hosting/pulls/reopening.ts'
 import { checkAccess } from '#hosting/repositories/access.ts'
@@ -10,6 +11,7 @@ import { invalid, missing } from '#platform/errors.ts'
 import { stateAct } from './acts.ts'
 import { type IssueAct, milestonedBy, recordIssueEvents, sortedBy } from './events/events.ts'
 import { holdIssue, type Issue, loadIssue, type StateReason, touchIssue } from './issues.ts'
+import { editNews, issueNews, newsOf } from './news.ts'
 import { checkMayEdit, maySort } from './rights.ts'
 import { setAssignees, setLabels } from './sorting.ts'
 import { assignedBy, editOf, noticesOf, subjectOf } from './telling.ts'
@@ -42,12 +44,13 @@ export async function createIssue(db: Transaction, repo: Repository, author: Acc
   if (!made) throw missing()
   const issue = { id: made.id, pull_id: null }
   const assigned = assignees ? await setAssignees(db, repo, issue, assignees) : []
-  const labelled = labels ? await setLabels(db, repo, issue, labels) : []
+  const labelled = labels ? await setLabels(db, repo, author, issue, labels) : []
   await record(db, author, repo, stateAct(issue, 'opened'), ...assigned, ...labelled)
   const sorted = [...milestonedBy(null, milestone_id), ...sortedBy([...assigned, ...labelled])]
   await recordIssueEvents(db, author, repo, issue, ...sorted)
   const notice: Notice = { act: 'opened', body: wanted.body ?? null, people: assignedBy(assigned) }
   await notify(db, author, repo, subjectOf(issue), notice)
+  await announce(db, author, repo, issueNews(issue, 'opened'), ...newsOf(issue, ...sorted))
   return loadIssue(db, repo, taken.number)
 }
 
@@ -65,25 +68,27 @@ export async function updateIssue(
   const milestone_id =
     milestone === undefined ? held.milestone_id : milestone === null ? null : await findMilestone(db, repo, milestone)
   const { title = held.title, body = held.body } = changes
+  const said = { title: checkTitle(title), body }
   const next = nextState(held, changes)
   const moved = next.state !== held.state
   const closed = next.state === 'closed'
-  if (moved && !closed && held.pull_id !== null) await reopenPull(db, held.pull_id)
+  if (moved && !closed && held.pull_id !== null) await reopenPull(db, held.pull_id, editor)
   const moves = moved ? [stateAct(held, closed ? 'closed' : 'reopened')] : []
   await db.query(sql`
-    update issues set title = ${checkTitle(title)}, body = ${body}, state = ${next.state}, state_reason = ${next.state_reason},
+    update issues set title = ${said.title}, body = ${said.body}, state = ${next.state}, state_reason = ${next.state_reason},
       milestone_id = ${milestone_id}, updated_at = greatest(updated_at, ${db.now}),
       closed_at = case when ${moved} then ${closed ? db.now : null}::timestamptz else closed_at end,
       closed_by_id = case when ${moved} then ${closed ? editor.id : null}::bigint else closed_by_id end
     where id = ${held.id}`)
   const assigned = assignees ? await setAssignees(db, repo, held, assignees) : []
-  const labelled = labels ? await setLabels(db, repo, held, labels) : []
+  const labelled = labels ? await setLabels(db, repo, editor, held, labels) : []
   await record(db, editor, repo, ...moves, ...assigned, ...labelled)
   const sorted = [...milestonedBy(held.milestone_id, milestone_id), ...sortedBy([...assigned, ...labelled])]
   const closing: IssueAct[] = moved ? [{ event: closed ? 'closed' : 'reopened', state_reason: next.state_reason }] : []
-  await recordIssueEvents(db, editor, repo, held, ...renamedBy(held.title, checkTitle(title)), ...sorted, ...closing)
+  await recordIssueEvents(db, editor, repo, held, ...renamedBy(held.title, said.title), ...sorted, ...closing)
   const notices: Notice[] = [...(moved ? [{ act: closed ? 'closed' : 'reopened' } as const] : []), ...editOf(body, held.body)]
   await notify(db, editor, repo, subjectOf(held), ...notices, ...noticesOf(assigned))
+  await announce(db, editor, repo, ...editNews(held, said), ...newsOf(held, ...sorted, ...closing))
   return loadIssue(db, repo, number)
 }
 
@@ -116,8 +121,10 @@ export async function sortIssue(
   if (!acts.length) return held
   await touchIssue(db, held)
   await record(db, editor, repo, ...acts)
-  await recordIssueEvents(db, editor, repo, held, ...sortedBy(acts))
+  const sorted = sortedBy(acts)
+  await recordIssueEvents(db, editor, repo, held, ...sorted)
   await notify(db, editor, repo, subjectOf(held), ...noticesOf(acts))
+  await announce(db, editor, repo, ...newsOf(held, ...sorted))
   return loadIssue(db, repo, number)
 }
 
@@ -135,7 +142,9 @@ export async function setLock(
   await db.query(sql`update issues set locked = ${locked}, lock_reason = ${reason} where id = ${id}`)
   await touchIssue(db, { id })
   if (held.locked === locked) return
-  await recordIssueEvents(db, editor, repo, held, { event: locked ? 'locked' : 'unlocked', lock_reason: reason })
+  const act = { event: locked ? 'locked' : 'unlocked', lock_reason: reason } as const
+  await recordIssueEvents(db, editor, repo, held, act)
+  await announce(db, editor, repo, ...newsOf(held, act))
 }
 
 async function findMilestone(db: Queryable, repo: Repository, number: number): Promise<number> {

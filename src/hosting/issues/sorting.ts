@@ -1,5 +1,6 @@
 import type { Act } from '#activity/events.ts'
-import { findLabelIds } from '#hosting/labels/labels.ts'
+import { findLabelIds } from '#hosting/labels/changes.ts'
+import type { Account } from '#hosting/people/people.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { sql, type Transaction } from '#platform/database.ts'
 import { invalid, Refusal } from '#platform/errors.ts'
@@ -10,12 +11,24 @@ import { mayPush } from './rights.ts'
 /** Who an issue is assigned to, and how it is labelled. Each verb is given an issue that is held, and tells what really changed. */
 type Held = Subject
 
-export async function addLabels(db: Transaction, repo: Repository, issue: Held, names: string[]): Promise<Act[]> {
-  return putLabels(db, issue, await findLabelIds(db, repo, names, mayPush(repo)))
+export async function addLabels(
+  db: Transaction,
+  repo: Repository,
+  editor: Account,
+  issue: Held,
+  names: string[],
+): Promise<Act[]> {
+  return putLabels(db, issue, await findLabelIds(db, repo, editor, names, mayPush(repo)))
 }
 
-export async function setLabels(db: Transaction, repo: Repository, issue: Held, names: string[]): Promise<Act[]> {
-  const ids = await findLabelIds(db, repo, names, mayPush(repo))
+export async function setLabels(
+  db: Transaction,
+  repo: Repository,
+  editor: Account,
+  issue: Held,
+  names: string[],
+): Promise<Act[]> {
+  const ids = await findLabelIds(db, repo, editor, names, mayPush(repo))
   const removed = await db.rows<{ label_id: number }>(sql`
     with removed as (delete from issue_labels where issue_id = ${issue.id} and label_id <> all(${ids}::bigint[]) returning label_id)
     select label_id from removed order by label_id`)

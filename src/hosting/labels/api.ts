@@ -6,8 +6,9 @@ import type { Repository } from '#hosting/repositories/repositories.ts'
 import { Nothing, type Wire } from '#hosting/wire.ts'
 import { Answer, created, del, get, group, paged, patch, post, put } from '#http/endpoint.ts'
 import { Type } from '#platform/schema.ts'
+import { createLabel, deleteLabel, updateLabel } from './changes.ts'
 import { LabelSchema, labelJson, NamedLabels, namesOf } from './json.ts'
-import { createLabel, deleteLabel, listLabels, loadLabel, updateLabel } from './labels.ts'
+import { listLabels, loadLabel } from './labels.ts'
 
 const reading = { permission: 'issues:read', viewer: 'optional', optional_scopes: ['repo'] } as const
 const writing = { permission: 'issues:write', scopes: ['public_repo', 'repo'] } as const
@@ -44,9 +45,9 @@ export const api = group('Labels', [
       body: Type.Object({ name: Type.String(), ...looks }),
       answers: { 201: LabelSchema },
     },
-    async ({ db, repo, body, wire }) => {
+    async ({ db, repo, viewer, body, wire }) => {
       checkWritable(repo)
-      return created(labelJson(await createLabel(db, repo, body), repo, wire))
+      return created(labelJson(await createLabel(db, repo, viewer, body), repo, wire))
     },
   ),
   get(
@@ -64,18 +65,19 @@ export const api = group('Labels', [
       body: Type.Object({ new_name: Type.Optional(Type.String()), ...looks }),
       answers: { 200: LabelSchema },
     },
-    async ({ db, repo, params, body: { new_name, ...rest }, wire }) => {
+    async ({ db, repo, viewer, params, body: { new_name, ...rest }, wire }) => {
       checkWritable(repo)
       const changes = { ...rest, ...(new_name !== undefined && { name: new_name }) }
-      return labelJson(await updateLabel(db, await loadLabel(db, repo, params.name), changes), repo, wire)
+      const label = await loadLabel(db, repo, params.name)
+      return labelJson(await updateLabel(db, repo, viewer, label, changes), repo, wire)
     },
   ),
   del(
     '/repos/{owner}/{repo}/labels/{name}',
     { ...writing, operation: 'issues/delete-label', summary: 'Delete a label', access: 'push', answers: { 204: Nothing } },
-    async ({ db, repo, params }) => {
+    async ({ db, repo, viewer, params }) => {
       checkWritable(repo)
-      await deleteLabel(db, await loadLabel(db, repo, params.name))
+      await deleteLabel(db, repo, viewer, await loadLabel(db, repo, params.name))
     },
   ),
   get(
@@ -100,7 +102,7 @@ export const api = group('Labels', [
     },
     async ({ db, repo, viewer, params, body, wire }) => {
       checkWritable(repo)
-      const add = (held: Issue) => addLabels(db, repo, held, namesOf(body.labels))
+      const add = (held: Issue) => addLabels(db, repo, viewer, held, namesOf(body.labels))
       return labelsOf(await sortIssue(db, repo, viewer, params.issue_number, add), repo, wire)
     },
   ),
@@ -116,7 +118,7 @@ export const api = group('Labels', [
     },
     async ({ db, repo, viewer, params, body, wire }) => {
       checkWritable(repo)
-      const set = (held: Issue) => setLabels(db, repo, held, namesOf(body.labels ?? []))
+      const set = (held: Issue) => setLabels(db, repo, viewer, held, namesOf(body.labels ?? []))
       return labelsOf(await sortIssue(db, repo, viewer, params.issue_number, set), repo, wire)
     },
   ),
@@ -131,7 +133,7 @@ export const api = group('Labels', [
     },
     async ({ db, repo, viewer, params }) => {
       checkWritable(repo)
-      await sortIssue(db, repo, viewer, params.issue_number, (held) => setLabels(db, repo, held, []))
+      await sortIssue(db, repo, viewer, params.issue_number, (held) => setLabels(db, repo, viewer, held, []))
     },
   ),
   del(

@@ -6,15 +6,9 @@ import { created, del, get, group, paged, patch, post } from '#http/endpoint.ts'
 import { choice } from '#http/input.ts'
 import { invalid } from '#platform/errors.ts'
 import { type Static, Type } from '#platform/schema.ts'
+import { createMilestone, deleteMilestone, updateMilestone } from './changes.ts'
 import { MilestoneSchema, milestoneJson } from './json.ts'
-import {
-  createMilestone,
-  deleteMilestone,
-  listMilestoneLabels,
-  listMilestones,
-  loadMilestone,
-  updateMilestone,
-} from './milestones.ts'
+import { listMilestoneLabels, listMilestones, loadMilestone } from './milestones.ts'
 
 const reading = { permission: 'issues:read', viewer: 'optional', optional_scopes: ['repo'] } as const
 const writing = { permission: 'issues:write', scopes: ['public_repo', 'repo'], access: 'push' } as const
@@ -89,11 +83,11 @@ export const api = group('Milestones', [
       body: Type.Object({ title: Type.Optional(Title), ...options.properties }),
       answers: { 200: MilestoneSchema },
     },
-    async ({ db, repo, params, body, wire }) => {
+    async ({ db, repo, viewer, params, body, wire }) => {
       checkChangeable(repo)
       const milestone = await loadMilestone(db, repo, params.milestone_number)
       const changes = { ...plain(body), ...(body.title !== undefined && { title: body.title }) }
-      return milestoneJson(await updateMilestone(db, repo, milestone, changes), repo, wire)
+      return milestoneJson(await updateMilestone(db, repo, viewer, milestone, changes), repo, wire)
     },
   ),
   del(
@@ -104,9 +98,9 @@ export const api = group('Milestones', [
       summary: 'Delete a milestone; its issues stay',
       answers: { 204: Nothing },
     },
-    async ({ db, repo, params }) => {
+    async ({ db, repo, viewer, params }) => {
       checkChangeable(repo)
-      await deleteMilestone(db, await loadMilestone(db, repo, params.milestone_number))
+      await deleteMilestone(db, repo, viewer, await loadMilestone(db, repo, params.milestone_number))
     },
   ),
   get(

@@ -1,9 +1,9 @@
 import { personOf } from '#hosting/issues/authors.ts'
 import { type Label, labelColumns } from '#hosting/labels/labels.ts'
-import type { Account, Person } from '#hosting/people/people.ts'
+import type { Person } from '#hosting/people/people.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
-import { codeOf, type Listed, listed, type Queryable, type Slice, type Sql, sql, type Transaction } from '#platform/database.ts'
-import { invalid, missing } from '#platform/errors.ts'
+import { type Listed, listed, type Queryable, type Slice, type Sql, sql } from '#platform/database.ts'
+import { missing } from '#platform/errors.ts'
 
 export interface Milestone {
   id: number
@@ -64,69 +64,4 @@ export function listMilestoneLabels(db: Queryable, { id }: Milestone, slice: Sli
   const source = sql`labels l where exists (
     select from issue_labels b join issues i on i.id = b.issue_id where b.label_id = l.id and i.milestone_id = ${id})`
   return listed(db, { columns: labelColumns, source, order: sql`lower(l.name)` }, slice)
-}
-
-export interface MilestoneChanges {
-  title?: string
-  description?: string | null
-  state?: 'open' | 'closed'
-  due_on?: Date | null
-}
-
-export async function createMilestone(
-  db: Transaction,
-  repo: Repository,
-  creator: Account,
-  { title, description = null, state = 'open', due_on = null }: MilestoneChanges & { title: string },
-): Promise<Milestone> {
-  const taken = await db.first<{ number: number }>(sql`
-    update repositories set last_milestone_number = last_milestone_number + 1 where id = ${repo.id}
-    returning last_milestone_number as number`)
-  if (!taken) throw missing()
-  await write(
-    db,
-    sql`
-    insert into milestones (repo_id, number, creator_id, title, description, state, due_on, created_at, updated_at, closed_at)
-    values (${repo.id}, ${taken.number}, ${creator.id}, ${checkTitle(title)}, ${description}, ${state}, ${due_on}, ${db.now}, ${db.now},
-      ${state === 'closed' ? db.now : null})`,
-  )
-  return loadMilestone(db, repo, taken.number)
-}
-
-export async function updateMilestone(
-  db: Transaction,
-  repo: Repository,
-  { id, number }: Milestone,
-  changes: MilestoneChanges,
-): Promise<Milestone> {
-  const held = await db.first<Milestone>(sql`select * from milestones where id = ${id} for no key update`)
-  if (!held) throw missing()
-  const next = { ...held, ...changes }
-  const closed_at = next.state === 'open' ? null : (held.closed_at ?? db.now)
-  await write(
-    db,
-    sql`
-    update milestones set title = ${checkTitle(next.title)}, description = ${next.description}, state = ${next.state},
-      due_on = ${next.due_on}, updated_at = ${db.now}, closed_at = ${closed_at} where id = ${id}`,
-  )
-  return loadMilestone(db, repo, number)
-}
-
-/** Its issues stay, without one. */
-export async function deleteMilestone(db: Transaction, { id }: Milestone) {
-  const { rowCount } = await db.query(sql`delete from milestones where id = ${id}`)
-  if (!rowCount) throw missing()
-}
-
-function checkTitle(title: string) {
-  if (title.trim() === '') throw invalid({ resource: 'Milestone', code: 'missing_field', field: 'title' })
-  return title.trim()
-}
-
-async function write(db: Transaction, statement: Sql) {
-  try {
-    await db.query(statement)
-  } catch (error) {
-    throw codeOf(error) === '23505' ? invalid({ resource: 'Milestone', code: 'already_exists', field: 'title' }) : error
-  }
 }

@@ -1,3 +1,5 @@
+import { announce } from '#hosting/announcements/announcements.ts'
+import type { News } from '#hosting/announcements/news.ts'
 import { type Comparison, compare } from '#hosting/git/comparing.ts'
 import type { Storage } from '#hosting/git/storage.ts'
 import { updateIssue } from '#hosting/issues/changes.ts'
@@ -38,15 +40,19 @@ export async function updatePull(
     const held = await holdPull(transaction, repo, number, sight)
     if (comparison || draft !== undefined || maintainer_can_modify !== undefined) checkMayEdit(repo, editor, held.author)
     if (maintainer_can_modify) checkAccess((held.head_repo_id === repo.id ? repo : held.head_repo)?.access ?? 0, 'push')
-    if (Object.keys(said).length || !comparison) await updateIssue(transaction, repo, editor, number, said)
     if (base !== undefined && comparison) await changeBase(transaction, held, base, comparison)
     await transaction.query(sql`
       update pulls set draft = coalesce(${draft ?? null}, draft),
         maintainer_can_modify = coalesce(${maintainer_can_modify ?? null}, maintainer_can_modify)
       where id = ${held.id}`)
-    if (draft === undefined || draft === held.draft) return
+    if (Object.keys(said).length || !comparison) await updateIssue(transaction, repo, editor, number, said)
+    const rebased = comparison && base !== held.base_ref
+    const turned = draft !== undefined && draft !== held.draft
     const event = draft ? 'convert_to_draft' : 'ready_for_review'
-    await recordIssueEvents(transaction, editor, repo, { id: held.issue_id }, { event })
+    if (turned) await recordIssueEvents(transaction, editor, repo, { id: held.issue_id }, { event })
+    const action = draft ? 'converted_to_draft' : 'ready_for_review'
+    const turn: News[] = turned ? [{ event: 'pull_request', payload: { action, pull_id: held.id } }] : []
+    await announce(transaction, editor, repo, ...(rebased ? [baseNews(held)] : []), ...turn)
   })
   return loadPull(db, repo, number, sight)
 }
@@ -70,4 +76,10 @@ async function changeBase(db: Transaction, held: Pull, base_ref: string, compari
     update pulls set base_ref = ${base_ref}, base_sha = ${comparison.base}, mergeable_state = null where id = ${held.id}`)
   await db.query(sql`update issues set updated_at = greatest(updated_at, ${db.now}) where id = ${held.issue_id}`)
   await writeCounts(db, held, countsOf(comparison))
+}
+
+/** Told of a pull request that has another base now. */
+function baseNews({ id, base_ref, base_sha }: Pull): News {
+  const changes = { base: { ref: { from: base_ref }, sha: { from: base_sha } } }
+  return { event: 'pull_request', payload: { action: 'edited', pull_id: id, changes } }
 }

@@ -1,3 +1,4 @@
+import { isHeard } from '#hosting/announcements/announcements.ts'
 import { type Comparison, compare } from '#hosting/git/comparing.ts'
 import { isMergeable } from '#hosting/git/merging.ts'
 import { findRef } from '#hosting/git/objects.ts'
@@ -29,6 +30,18 @@ export const countsOf = ({ total_commits, additions, deletions, changed_files }:
   deletions,
   changed_files,
 })
+
+/** How much it is with another head, where hooks are told of that; not when it takes too long, or the base has it all. */
+export async function countsWith(db: Queryable, storage: Storage, pull: Pull, head_sha: string): Promise<Counts | undefined> {
+  if (!(await isHeard(db, { id: pull.repo_id }, 'pull_request'))) return undefined
+  try {
+    const comparison = await comparePull(storage, { ...pull, head_sha })
+    return comparison.ahead_by ? countsOf(comparison) : undefined
+  } catch (error) {
+    if (error instanceof Refusal) return undefined
+    throw error
+  }
+}
 
 /** Those who ask for the same at the same moment wait for one answer. */
 const underway = new Map<string, Promise<Found | undefined>>()

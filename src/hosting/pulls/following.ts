@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
-import { notify } from '#activity/notices.ts'
+import { type Notice, notify } from '#activity/notices.ts'
+import { announce } from '#hosting/announcements/announcements.ts'
 import { runGit, within } from '#hosting/git/bounded.ts'
 import { compare } from '#hosting/git/comparing.ts'
 import { bringObjects } from '#hosting/git/merging.ts'
@@ -7,7 +8,7 @@ import { findRef, holdsAll, noObject, typeOf } from '#hosting/git/objects.ts'
 import type { Storage } from '#hosting/git/storage.ts'
 import { touchIssue } from '#hosting/issues/issues.ts'
 import { type Database, sql } from '#platform/database.ts'
-import { branchTip, countsOf, examine, writeCounts } from './examining.ts'
+import { branchTip, countsOf, countsWith, examine, writeCounts } from './examining.ts'
 import { becomeMerged, closeBaseless } from './merged.ts'
 import { loadPulls, type Pull, readPulls } from './pulls.ts'
 import type { Caught } from './queue.ts'
@@ -31,12 +32,12 @@ export async function followBranch(db: Database, storage: Storage, moved: Follow
   if (going.length) await followBase(db, storage, going, moved)
 }
 
-/** An open pull request takes up what it was opened with, for nobody to be told of. */
-export async function catchUpPull(db: Database, storage: Storage, { pull_id, before, head_sha }: Caught) {
+/** An open pull request takes up what it was opened with. People are not notified; hooks were told of what it had before. */
+export async function catchUpPull(db: Database, storage: Storage, { pull_id, before, head_sha, actor_id = 0 }: Caught) {
   const [pull] = await loadPulls(db, [pull_id])
   if (pull?.state !== 'open' || pull.head_sha !== before) return
   await keepHead(storage, pull, head_sha)
-  if (head_sha !== pull.head_sha) await moveHead(db, pull, head_sha, null)
+  if (head_sha !== pull.head_sha) await moveHead(db, storage, pull, head_sha, { id: actor_id })
 }
 
 const refOf = ({ number }: Pick<Pull, 'number'>) => `refs/pull/${number}/head`
@@ -45,19 +46,14 @@ const refOf = ({ number }: Pick<Pull, 'number'>) => `refs/pull/${number}/head`
  * Takes the commit that the branch has now, however many there were since; a branch that is gone leaves all as it was. Of those who do
  * this at the same moment, the last one looks again after all others.
  */
-async function followHead(
-  db: Database,
-  storage: Storage,
-  { id }: Pull,
-  pusher: { id: number } | null,
-): Promise<Pull | undefined> {
+async function followHead(db: Database, storage: Storage, { id }: Pull, pusher: { id: number }): Promise<Pull | undefined> {
   for (;;) {
     const [pull] = await loadPulls(db, [id])
     if (pull?.state !== 'open' || pull.head_repo_id === null) return pull
     const tip = await branchTip(storage, pull.head_repo_id, pull.head_ref)
     await keepHead(storage, pull, tip ?? pull.head_sha)
     if (!tip || tip === pull.head_sha) return pull
-    const moved = await moveHead(db, pull, tip, pusher)
+    const moved = await moveHead(db, storage, pull, tip, pusher, { act: 'pushed' })
     if (moved) await examine(db, storage, { ...pull, head_sha: tip })
     // Where it was merged or closed in the meantime, what it was then must not be cleared away.
     else await keepHead(storage, pull, pull.head_sha)
@@ -65,7 +61,15 @@ async function followHead(
 }
 
 /** False when it is not as it was any more. */
-function moveHead(db: Database, pull: Pull, head_sha: string, pusher: { id: number } | null): Promise<boolean> {
+async function moveHead(
+  db: Database,
+  storage: Storage,
+  pull: Pull,
+  head_sha: string,
+  mover: { id: number },
+  ...notices: Notice[]
+): Promise<boolean> {
+  const counts = await countsWith(db, storage, pull, head_sha)
   return db.transaction(async (transaction) => {
     const open = sql`select from issues where id = ${pull.issue_id} and state = 'open' for no key update`
     if (!(await transaction.query(open)).rowCount) return false
@@ -73,9 +77,12 @@ function moveHead(db: Database, pull: Pull, head_sha: string, pusher: { id: numb
       sql`update pulls set head_sha = ${head_sha} where id = ${pull.id} and head_sha = ${pull.head_sha}`,
     )
     if (!rowCount) return false
+    if (counts) await writeCounts(transaction, pull, counts)
     await touchIssue(transaction, { id: pull.issue_id })
-    const subject = { type: 'PullRequest', issue_id: pull.issue_id } as const
-    if (pusher) await notify(transaction, pusher, { id: pull.repo_id }, subject, { act: 'pushed' })
+    const repo = { id: pull.repo_id }
+    await notify(transaction, mover, repo, { type: 'PullRequest', issue_id: pull.issue_id }, ...notices)
+    const payload = { action: 'synchronize', pull_id: pull.id, before: pull.head_sha, after: head_sha } as const
+    await announce(transaction, mover, repo, { event: 'pull_request', payload })
     return true
   })
 }
@@ -109,10 +116,7 @@ async function followBase(
     if (pull?.state !== 'open' || !(await holdsAll(storage, repo_id, after, pull.head_sha))) continue
     const base_sha = before === noObject ? pull.base_sha : before
     const counts = countsOf(await compare(storage, repo_id, base_sha, pull.head_sha))
-    await db.transaction(async (transaction) => {
-      await becomeMerged(transaction, pull.id, pusher, { base_sha, sha: after })
-      await writeCounts(transaction, pull, counts)
-    })
+    await db.transaction((transaction) => becomeMerged(transaction, pull.id, pusher, { base_sha, sha: after, counts }))
   }
   await db.query(sql`
     update pulls p set base_sha = ${tip ?? after} from issues i

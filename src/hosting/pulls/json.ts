@@ -155,7 +155,7 @@ export function pullJson(pull: Pull, repo: Repository, wire: Wire, viewer = fals
   }
 }
 
-const headOf = (pull: Pull, repo: Repository) => (pull.head_repo_id === repo.id ? repo : pull.head_repo)
+export const headOf = (pull: Pull, repo: Repository) => (pull.head_repo_id === repo.id ? repo : pull.head_repo)
 
 /** As it is shown by itself: with what it takes git to know. */
 export const FullPullSchema = Type.Object(

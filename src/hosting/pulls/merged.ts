@@ -1,8 +1,10 @@
 import { record } from '#activity/log.ts'
 import { notify } from '#activity/notices.ts'
+import { announce } from '#hosting/announcements/announcements.ts'
 import { recordIssueEvents } from '#hosting/issues/events/events.ts'
 import type { Move } from '#hosting/pushes/moves.ts'
 import { sql, type Transaction } from '#platform/database.ts'
+import { type Counts, writeCounts } from './examining.ts'
 
 /** Locked before their repository is, as whoever closes one does. */
 export async function holdMerged(db: Transaction, moves: Move[]) {
@@ -22,12 +24,12 @@ export async function markMerged(db: Transaction, moves: Move[]) {
   }
 }
 
-/** Marks a pull request as merged, once: `sha` is the commit of the base that has it. */
+/** Marks a pull request as merged, once: `sha` is the commit of the base that has it, `counts` how much it was. */
 export async function becomeMerged(
   db: Transaction,
   pull_id: number,
   merger: { id: number },
-  { base_sha, sha }: { base_sha: string; sha: string },
+  { base_sha, sha, counts }: { base_sha: string; sha: string; counts?: Counts },
 ) {
   await db.query(sql`select from issues where id = (select issue_id from pulls where id = ${pull_id}) for no key update`)
   const pull = await db.first<{ issue_id: number; repo_id: number; state: 'open' | 'closed' }>(sql`
@@ -38,11 +40,13 @@ export async function becomeMerged(
   await db.query(sql`
     update pulls set merged_at = ${db.now}, merged_by_id = ${merger.id}, merge_commit_sha = ${sha}, base_sha = ${base_sha}
     where id = ${pull_id}`)
+  if (counts) await writeCounts(db, { id: pull_id }, counts)
   const repo = { id: pull.repo_id }
   await record(db, merger, repo, { type: 'PullRequestEvent', payload: { action: 'closed', pull_id, merged: true } })
   const closing = pull.state === 'open' ? [{ event: 'closed' } as const] : []
   await recordIssueEvents(db, merger, repo, { id: pull.issue_id }, { event: 'merged', commit_id: sha }, ...closing)
   await notify(db, merger, repo, { type: 'PullRequest', issue_id: pull.issue_id }, { act: 'merged' })
+  await announce(db, merger, repo, { event: 'pull_request', payload: { action: 'closed', pull_id } })
 }
 
 /** Closes a pull request whose base is gone. */
@@ -56,6 +60,7 @@ export async function closeBaseless(db: Transaction, { issue_id }: { issue_id: n
   await record(db, closer, repo, { type: 'PullRequestEvent', payload: { action: 'closed', pull_id: pull.id } })
   await recordIssueEvents(db, closer, repo, { id: issue_id }, { event: 'closed' })
   await notify(db, closer, repo, { type: 'PullRequest', issue_id }, { act: 'closed' })
+  await announce(db, closer, repo, { event: 'pull_request', payload: { action: 'closed', pull_id: pull.id } })
 }
 
 async function closeIssue(db: Transaction, id: number, { id: closer_id }: { id: number }) {

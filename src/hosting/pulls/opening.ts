@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { record } from '#activity/log.ts'
 import { notify } from '#activity/notices.ts'
+import { announce } from '#hosting/announcements/announcements.ts'
 import { type Comparison, compare } from '#hosting/git/comparing.ts'
 import { bringObjects } from '#hosting/git/merging.ts'
 import { noObject } from '#hosting/git/objects.ts'
@@ -157,6 +158,7 @@ async function writePull(
   await record(db, author, repo, { type: 'PullRequestEvent', payload: { action: 'opened', pull_id: pull.id } })
   await notify(db, author, repo, { type: 'PullRequest', issue_id: issue.id }, { act: 'opened', body: issue.body })
   await enqueueCatchUp(db, { pull_id: pull.id, before: head_sha, head_sha })
+  await announce(db, author, repo, { event: 'pull_request', payload: { action: 'opened', pull_id: pull.id } })
   return issue.number
 }
 

@@ -39,7 +39,10 @@ export interface Pull extends Omit<Issue, 'id' | 'pull_id' | 'draft'> {
 
 const nobody: Sight = { viewer_id: null, sees_private: false }
 
-const columns = ({ viewer_id }: Sight) => sql`p.*, ${personOf(sql`p.head_owner_id`)} as head_owner,
+/** Whether hooks are told of the team `t`. They are set by whoever runs the repository; what is secret is not theirs to know. */
+export const isTold = sql`t.privacy = 'closed'`
+
+const columns = (known: Sql) => sql`p.*, ${personOf(sql`p.head_owner_id`)} as head_owner,
   ${personOf(sql`p.merged_by_id`)} as merged_by,
   (select count(*) from review_comments c left join reviews v on v.id = c.review_id
     where c.pull_id = p.id and v.state is distinct from 'PENDING') as review_comments_count,
@@ -47,12 +50,17 @@ const columns = ({ viewer_id }: Sight) => sql`p.*, ${personOf(sql`p.head_owner_i
     where q.pull_id = p.id order by q.requested_at, a.id) as requested_reviewers,
   array(select ${shownTeam}
     from review_requests q join teams t on t.id = q.team_id join accounts o on o.id = t.org_id
-    where q.pull_id = p.id and ${knownTo(sql`${viewer_id}`)}
+    where q.pull_id = p.id and ${known}
     order by q.requested_at, t.id) as requested_teams`
 
 /** Reads the pull requests of `source`, in its order, as somebody may see them. */
-export async function readPulls(db: Queryable, source: Sql, sight: Sight = nobody): Promise<Pull[]> {
-  const rows = await db.rows<Pull>(sql`select ${columns(sight)} from ${source}`)
+export async function readPulls(
+  db: Queryable,
+  source: Sql,
+  sight: Sight = nobody,
+  known = knownTo(sql`${sight.viewer_id}`),
+): Promise<Pull[]> {
+  const rows = await db.rows<Pull>(sql`select ${columns(known)} from ${source}`)
   const heads = [...new Set(rows.flatMap((row) => (row.head_repo_id === row.repo_id ? [] : (row.head_repo_id ?? []))))]
   // One after the other: a transaction has one connection.
   const ids = rows.map(({ issue_id }) => issue_id)
@@ -70,6 +78,11 @@ export async function readPulls(db: Queryable, source: Sql, sight: Sight = nobod
 /** Pull requests by id, for what shows them in passing: a hidden repository that one comes from is left out. */
 export function loadPulls(db: Queryable, ids: number[], sight?: Sight): Promise<Pull[]> {
   return readPulls(db, sql`pulls p where p.id = any(${ids})`, sight)
+}
+
+/** Pull requests by id, as hooks are told of them. */
+export function loadToldPulls(db: Queryable, ids: number[]): Promise<Pull[]> {
+  return readPulls(db, sql`pulls p where p.id = any(${ids})`, nobody, isTold)
 }
 
 /** `sight` tells whether the repository it comes from is shown; without one, only what is public is. */

@@ -7,6 +7,8 @@ export interface Caught {
   pull_id: number
   before: string
   head_sha: string
+  /** Who opened it again. */
+  actor_id?: number
 }
 
 export const enqueueCatchUp = (db: Transaction, caught: Caught) => enqueue(db, 'catch_up_pull', caught)

@@ -17,7 +17,7 @@ interface Ends {
 }
 
 /** What was merged stays so; what is opened again needs a base, and to be the only one of its kind. It then catches up with its branch. */
-export async function reopenPull(db: Transaction, pull_id: number) {
+export async function reopenPull(db: Transaction, pull_id: number, { id: actor_id }: { id: number }) {
   // Those who open one here, or push, at the same moment take turns.
   await db.query(sql`
     select from repositories where id in (select unnest(array[repo_id, head_repo_id]) from pulls where id = ${pull_id})
@@ -31,7 +31,7 @@ export async function reopenPull(db: Transaction, pull_id: number) {
   if (pull.merged_at) throw refused('state', 'The pull request cannot be reopened because it was merged')
   if (!pull.base_there) throw refused('base', `The ${pull.base_ref} branch was deleted.`)
   await checkAlone(db, pull, pull.head_login ?? 'ghost')
-  await enqueueCatchUp(db, { pull_id, before: pull.before, head_sha: pull.head_sha })
+  await enqueueCatchUp(db, { pull_id, before: pull.before, head_sha: pull.head_sha, actor_id })
 }
 
 const refused = (field: string, message: string) => invalid({ resource: 'PullRequest', code: 'custom', field, message })

@@ -1,5 +1,7 @@
 import type { Act } from '#activity/events.ts'
 import { record } from '#activity/log.ts'
+import { announce, isHeard } from '#hosting/announcements/announcements.ts'
+import type { News, PushNews } from '#hosting/announcements/news.ts'
 import { noObject } from '#hosting/git/objects.ts'
 import type { Storage } from '#hosting/git/storage.ts'
 import { holdMerged, markMerged } from '#hosting/pulls/merged.ts'
@@ -8,23 +10,34 @@ import { type Database, sql, type Transaction } from '#platform/database.ts'
 import { enqueue } from '#platform/queue.ts'
 import { describeMove } from './commits.ts'
 import type { Move, OpenPush } from './moves.ts'
+import { allow, readPushNews } from './telling.ts'
 
 const branches = 'refs/heads/'
 const tags = 'refs/tags/'
 
-type DescribedMove = Move & { brought?: Awaited<ReturnType<typeof describeMove>> }
+type DescribedMove = Move & {
+  brought?: Awaited<ReturnType<typeof describeMove>>
+  /** What webhooks are told of it, when one listened as it was read. */
+  told?: PushNews
+}
 
-/** Asks git for the commits of each move that an event will name them for; other branches are taken as they were before it. */
+/** Asks git for the commits of each move that somebody will be told of; other branches are taken as they were before it. */
 export async function describeMoves(db: Database, storage: Storage, repo_id: number, moves: Move[]): Promise<DescribedMove[]> {
-  if (!moves.some(bringsCommits)) return moves
+  const telling = moves.length > 0 && (await isHeard(db, { id: repo_id }, 'push'))
+  if (!telling && !moves.some(bringsCommits)) return moves
   const rows = await db.rows<{ name: string; sha: string }>(sql`
     select name, sha from refs where repo_id = ${repo_id} and name like ${`${branches}%`}`)
   const heads = new Map(rows.map(({ name, sha }) => [name, sha]))
+  const tellable = new Set(telling ? moves.filter(tellableAmong(moves)) : [])
+  const allowance = allow()
   const described: DescribedMove[] = []
   for (const move of moves) {
     heads.delete(move.ref)
-    const brought = bringsCommits(move) && (await describeMove(storage.pathOf(repo_id), move, heads.values()))
-    described.push({ ...move, ...(brought && { brought }) })
+    const [brought, told] = await Promise.all([
+      bringsCommits(move) && describeMove(storage.pathOf(repo_id), move, heads.values()),
+      tellable.has(move) && readPushNews(db, storage, repo_id, move, { others: heads, allowance }),
+    ])
+    described.push({ ...move, ...(brought && { brought }), ...(told && { told }) })
     if (move.ref.startsWith(branches) && move.after !== noObject) heads.set(move.ref, move.after)
   }
   return described
@@ -68,6 +81,10 @@ export async function recordMoves(db: Transaction, repo_id: number, settlement: 
   const facts = { master_branch: default_branch, description: repo.description }
   for (const group of byPush(moves)) {
     await record(db, { id: group[0].push.pusher_id }, { id: repo_id }, ...group.flatMap((move) => actsOf(move, facts)))
+  }
+  const tellable = tellableAmong(moves)
+  for (const group of byPush(moves.filter(tellable))) {
+    await announce(db, { id: group[0].push.pusher_id }, { id: repo_id }, ...group.flatMap(newsOf))
   }
   await markMerged(db, moves)
   await enqueueFollowers(db, repo_id, moves)
@@ -143,11 +160,9 @@ function byPush(moves: DescribedMove[]) {
 }
 
 /** A new branch is made, and then pushed to if it brings commits; what is neither branch nor tag has no event. */
-function actsOf(
-  { ref, before, after, push, brought }: DescribedMove,
-  facts: { master_branch: string; description: string | null },
-): Act[] {
-  const ref_type = ref.startsWith(branches) ? 'branch' : ref.startsWith(tags) ? 'tag' : undefined
+function actsOf(move: DescribedMove, facts: { master_branch: string; description: string | null }): Act[] {
+  const { ref, before, after, push, brought } = move
+  const ref_type = typeOf(move)
   if (!ref_type) return []
   if (after === noObject) return [{ type: 'DeleteEvent', payload: { ref: shortOf(ref), ref_type } }]
   const made: Act = { type: 'CreateEvent', payload: { ref: shortOf(ref), ref_type, ...facts } }
@@ -156,6 +171,30 @@ function actsOf(
     : []
   if (before !== noObject) return pushed
   return brought?.size ? [made, ...pushed] : [made]
+}
+
+/** Hooks are not told of tags when a push moves more than three, nor of branches when it moves more than 5,000. */
+function tellableAmong(moves: Move[]): (move: Move) => boolean {
+  const crowds = new Map<string, number>()
+  const crowdOf = ({ ref, push }: Move) => `${push.id} ${ref.startsWith(tags)}`
+  for (const move of moves) if (typeOf(move)) crowds.set(crowdOf(move), (crowds.get(crowdOf(move)) ?? 0) + 1)
+  return (move) => {
+    const type = typeOf(move)
+    return type !== undefined && (crowds.get(crowdOf(move)) ?? 0) <= (type === 'tag' ? 3 : 5000)
+  }
+}
+
+function newsOf({ told, ...move }: DescribedMove): News[] {
+  const ref_type = typeOf(move)
+  if (!ref_type) return []
+  const payload = { ref: shortOf(move.ref), ref_type }
+  const pushed: News[] = told ? [{ event: 'push', payload: told }] : []
+  if (move.before === noObject) return [{ event: 'create', payload }, ...pushed]
+  return move.after === noObject ? [{ event: 'delete', payload }, ...pushed] : pushed
+}
+
+function typeOf({ ref }: Move): 'branch' | 'tag' | undefined {
+  return ref.startsWith(branches) ? 'branch' : ref.startsWith(tags) ? 'tag' : undefined
 }
 
 function shortOf(ref: string) {

@@ -32,7 +32,10 @@ export async function findAuthors(db: Queryable, commit: CommitObject): Promise<
 }
 
 /** The same of many, in their order. */
-export async function findAllAuthors(db: Queryable, commits: CommitObject[]): Promise<Authors[]> {
+export async function findAllAuthors(
+  db: Queryable,
+  commits: { author: { email: string }; committer: { email: string } }[],
+): Promise<Authors[]> {
   const emails = commits.flatMap(({ author, committer }) => [author.email, committer.email])
   const addresses = emails.map((email) => email.replaceAll('\0', '').toLowerCase())
   const ids = addresses.map((address) => Number(/^(\d{1,15})\+[^@]*@users\.noreply\.localhost$/.exec(address)?.[1] ?? 0))

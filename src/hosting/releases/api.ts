@@ -129,9 +129,9 @@ export const api = group('Releases', [
       access: 'push',
       answers: { 204: Nothing },
     },
-    async ({ db, repo, params }) => {
+    async ({ db, repo, viewer, params }) => {
       checkWritable(repo)
-      await deleteRelease(db, await loadRelease(db, repo, params.release_id, true))
+      await deleteRelease(db, repo, viewer, await loadRelease(db, repo, params.release_id, true))
     },
   ),
 ])

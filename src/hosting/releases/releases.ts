@@ -1,5 +1,6 @@
 import { record } from '#activity/log.ts'
 import { notify } from '#activity/notices.ts'
+import { announce } from '#hosting/announcements/announcements.ts'
 import { findRef, isRefName, noObject, resolveCommit } from '#hosting/git/objects.ts'
 import type { Storage } from '#hosting/git/storage.ts'
 import type { Account } from '#hosting/people/people.ts'
@@ -17,6 +18,7 @@ import {
   type Transaction,
 } from '#platform/database.ts'
 import { invalid, missing, Refusal } from '#platform/errors.ts'
+import { changeNews, creationNews } from './news.ts'
 
 export interface Release {
   id: number
@@ -96,7 +98,9 @@ export async function createRelease(
       returning id`,
     )
     if (!draft) await recordPublished(transaction, author, repo, { id, body: wanted.body ?? null })
-    return one(transaction, sql`e.id = ${id}`)
+    const made = await one(transaction, sql`e.id = ${id}`)
+    await announce(transaction, author, repo, ...creationNews(made))
+    return made
   })
 }
 
@@ -132,6 +136,7 @@ export async function updateRelease(
       where id = ${held.id} returning id`,
     )
     if (held.draft && !next.draft) await recordPublished(transaction, editor, repo, next)
+    await announce(transaction, editor, repo, ...changeNews(held, next))
     return one(transaction, sql`e.id = ${held.id}`)
   })
 }
@@ -139,9 +144,11 @@ export async function updateRelease(
 const needsTag = (before: Release, after: Release) => !after.draft && (before.draft || before.tag_name !== after.tag_name)
 
 /** Its tag stays. */
-export async function deleteRelease(db: Transaction, { id }: Release) {
-  const { rowCount } = await db.query(sql`delete from releases where id = ${id}`)
-  if (!rowCount) throw missing()
+export async function deleteRelease(db: Transaction, repo: Repository, deleter: Account, { id }: Release) {
+  const held = await db.first<{ id: number }>(sql`select id from releases where id = ${id} for update`)
+  if (!held) throw missing()
+  await announce(db, deleter, repo, { event: 'release', payload: { action: 'deleted', release_id: id } })
+  await db.query(sql`delete from releases where id = ${id}`)
 }
 
 function checkTagName(tag_name: string) {

@@ -6,10 +6,11 @@ import { choice } from '#http/input.ts'
 import { type Queryable, type Sql, sql } from '#platform/database.ts'
 import { forbidden, Refusal } from '#platform/errors.ts'
 import { type Static, Type } from '#platform/schema.ts'
+import { deleteRepository, updateRepository } from './changes.ts'
 import { checkBranch, createOnDisk } from './contents.ts'
 import { countNetwork, forkRepository, listForks, loadAncestors } from './forks.ts'
 import { FullRepository, fullRepositoryJson, RepositorySchema, repositoryJson } from './json.ts'
-import { deleteRepository, listRepositories, type Repository, updateRepository } from './repositories.ts'
+import { listRepositories, type Repository } from './repositories.ts'
 import { transferRepository } from './transfers.ts'
 
 const Repositories = Type.Array(RepositorySchema)
@@ -118,7 +119,7 @@ export const api = group('Repositories', [
       access: 'admin',
       answers: { 204: Nothing },
     },
-    ({ db, repo }) => deleteRepository(db, repo),
+    ({ db, viewer, repo }) => deleteRepository(db, viewer, repo),
   ),
   post(
     '/repos/{owner}/{repo}/transfer',
@@ -133,7 +134,7 @@ export const api = group('Repositories', [
     },
     async ({ db, caller, viewer, repo, body, wire }) => {
       const owner = await loadReceiver(db, viewer, body.new_owner)
-      return repositoryJson(await transferRepository(db, caller, repo, owner, body.new_name), wire, true)
+      return repositoryJson(await transferRepository(db, caller, viewer, repo, owner, body.new_name), wire, true)
     },
   ),
   get(

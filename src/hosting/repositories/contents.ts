@@ -1,6 +1,10 @@
 import { record } from '#activity/log.ts'
+import { announce } from '#hosting/announcements/announcements.ts'
+import type { News } from '#hosting/announcements/news.ts'
+import { noObject } from '#hosting/git/objects.ts'
 import type { Storage } from '#hosting/git/storage.ts'
 import type { Account, Person, Sight } from '#hosting/people/people.ts'
+import { readPushNews } from '#hosting/pushes/telling.ts'
 import { type Database, sql } from '#platform/database.ts'
 import { invalid } from '#platform/errors.ts'
 import { checkName, createRepository, type NewRepository, type Repository, reserveId } from './repositories.ts'
@@ -29,15 +33,26 @@ export async function createOnDisk(
   await storage.create(id, branch)
   try {
     const first = auto_init ? await storage.commit(id, branch, [firstCommit(wanted, creator, db.now)]) : undefined
+    // Only an organization's hooks can be there before the repository is.
+    const heard = first && owner.type === 'Organization'
+    const pushed =
+      heard && (await readPushNews(db, storage, id, { ref: `refs/heads/${branch}`, before: noObject, after: first.head }))
     return await db.transaction(async (transaction) => {
       const repo = await createRepository(transaction, sight, owner, wanted, id)
       const facts = { master_branch: branch, description: repo.description }
       await record(transaction, creator, repo, { type: 'CreateEvent', payload: { ref: null, ref_type: 'repository', ...facts } })
-      if (!first) return repo
-      await record(transaction, creator, repo, { type: 'CreateEvent', payload: { ref: branch, ref_type: 'branch', ...facts } })
-      await transaction.query(sql`insert into refs (repo_id, name, sha) values (${id}, ${`refs/heads/${branch}`}, ${first.head})`)
-      await transaction.query(sql`update repositories set size = ${first.size} where id = ${id}`)
-      return { ...repo, size: first.size }
+      const news: News[] = [{ event: 'repository', payload: { action: 'created' } }]
+      if (first) {
+        await record(transaction, creator, repo, { type: 'CreateEvent', payload: { ref: branch, ref_type: 'branch', ...facts } })
+        await transaction.query(
+          sql`insert into refs (repo_id, name, sha) values (${id}, ${`refs/heads/${branch}`}, ${first.head})`,
+        )
+        await transaction.query(sql`update repositories set size = ${first.size} where id = ${id}`)
+        news.push({ event: 'create', payload: { ref: branch, ref_type: 'branch' } })
+        if (pushed) news.push({ event: 'push', payload: pushed })
+      }
+      await announce(transaction, creator, repo, ...news)
+      return { ...repo, size: first?.size ?? repo.size }
     })
   } catch (error) {
     await storage.erase(id)

@@ -1,4 +1,5 @@
 import { record } from '#activity/log.ts'
+import { announce } from '#hosting/announcements/announcements.ts'
 import type { Account, Sight } from '#hosting/people/people.ts'
 import { type Listed, type Queryable, type Slice, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { forbidden } from '#platform/errors.ts'
@@ -38,6 +39,8 @@ export async function forkRepository(
     where id = ${fork.id}`)
   await db.query(sql`update repositories set forks_count = forks_count + 1 where id = ${repo.id}`)
   await record(db, forker, repo, { type: 'ForkEvent', payload: { forkee_id: fork.id } })
+  await announce(db, forker, repo, { event: 'fork', payload: { forkee_id: fork.id } })
+  await announce(db, forker, fork, { event: 'repository', payload: { action: 'created' } })
   await enqueue(db, 'copy_repository', {
     from_id: repo.id,
     to_id: fork.id,

@@ -1,9 +1,7 @@
-import { record } from '#activity/log.ts'
 import type { Account, Person, Sight } from '#hosting/people/people.ts'
 import { codeOf, type Listed, listed, type Queryable, type Slice, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
-import { enqueue } from '#platform/queue.ts'
-import { changingAccess, keepAccess, thisOwner, watch, watchByMembers, watchersOf, whoOwns } from './watchers.ts'
+import { keepAccess, thisOwner, watch, watchByMembers } from './watchers.ts'
 
 export interface Repository {
   id: number
@@ -155,89 +153,11 @@ async function makeCreatorAdmin(db: Transaction, org: Person, repo_id: number, c
     for key share`)
 }
 
-export interface RepositoryChanges extends Partial<NewRepository> {
-  default_branch?: string
-  archived?: boolean
-  visibility?: 'public' | 'private'
-}
-
 /** The repository as it is now, and stays until the transaction ends: changes made at the same moment take turns. */
 export async function hold(db: Transaction, sight: Sight, id: number): Promise<Repository> {
   await db.query(sql`select from repositories where id = ${id} for no key update`)
   return loadRepositoryById(db, sight, id)
 }
-
-/** Changes what is named, and leaves the rest. A former name goes on leading here. */
-export async function updateRepository(
-  db: Transaction,
-  sight: Sight,
-  editor: Account,
-  repo: Repository,
-  changes: RepositoryChanges,
-): Promise<Repository> {
-  const change = () => writeChanges(db, sight, editor, repo, changes)
-  const hides = changes.visibility ? changes.visibility === 'private' : changes.private
-  return hides ? changingAccess(db, whoOwns(repo), watchersOf(repo), change) : change()
-}
-
-async function writeChanges(
-  db: Transaction,
-  sight: Sight,
-  editor: Account,
-  { id }: Repository,
-  changes: RepositoryChanges,
-): Promise<Repository> {
-  const repo = await hold(db, sight, id)
-  const next = { ...repo, ...changes }
-  if (changes.visibility) next.private = changes.visibility === 'private'
-  if (repo.private && !next.private) await checkParentPublic(db, repo)
-  const name = changes.name === undefined ? repo.name : checkName(changes.name)
-  if (name.toLowerCase() !== repo.name.toLowerCase()) {
-    await endRedirect(db, repo.owner_id, name)
-    await redirectFrom(db, repo)
-  }
-  await writeNamed(
-    db,
-    name,
-    sql`
-    update repositories set name = ${name}, description = ${next.description}, homepage = ${next.homepage}, private = ${next.private},
-      default_branch = ${next.default_branch}, archived = ${next.archived}, is_template = ${next.is_template},
-      has_issues = ${next.has_issues}, has_projects = ${next.has_projects}, has_wiki = ${next.has_wiki},
-      allow_rebase_merge = ${next.allow_rebase_merge}, allow_squash_merge = ${next.allow_squash_merge},
-      allow_merge_commit = ${next.allow_merge_commit}, updated_at = ${db.now}
-    where id = ${repo.id}`,
-  )
-  if (repo.private && !next.private) await record(db, editor, repo, { type: 'PublicEvent', payload: {} })
-  if (next.default_branch !== repo.default_branch) await enqueue(db, 'point_head', { repo_id: repo.id })
-  return loadRepositoryById(db, sight, repo.id)
-}
-
-/** What a fork of a private repository holds is not its owner's to publish. */
-async function checkParentPublic(db: Transaction, repo: Repository) {
-  const { rowCount } = await db.query(sql`select from repositories where id = ${repo.parent_id} and private`)
-  if (!rowCount) return
-  const message = 'A fork of a private repository stays private'
-  throw invalid({ resource: 'Repository', code: 'custom', field: 'visibility', message })
-}
-
-/** Its forks live on: they become forks of what it was forked from, or the oldest becomes the first of the network. */
-export async function deleteRepository(db: Transaction, { id, network_id }: Repository) {
-  // Each deletion changes its neighbours in the network: without turns, two of them would wait for each other.
-  await db.query(sql`select pg_advisory_xact_lock(${deletions}, hashint8(${network_id}))`)
-  // Whoever forks it at the same moment waits for this lock, and then finds it gone.
-  const held = await db.first<{ parent_id: number | null }>(sql`select parent_id from repositories where id = ${id} for update`)
-  if (!held) throw missing()
-  const forks = await db.rows<{ id: number }>(sql`select id from repositories where parent_id = ${id} order by created_at, id`)
-  const heir = held.parent_id ?? forks[0]?.id
-  if (heir) {
-    await db.query(sql`update repositories set parent_id = nullif(${heir}::bigint, id) where parent_id = ${id}`)
-    await db.query(sql`update repositories set forks_count = forks_count + ${forks.length - 1}::integer where id = ${heir}`)
-  }
-  await db.query(sql`delete from repositories where id = ${id}`)
-  await enqueue(db, 'erase_repository', { repo_id: id, network_id })
-  await enqueue(db, 'forget_repository', { repo_id: id })
-}
-const deletions = 0x64656c65
 
 /** Runs a statement that gives a repository its name, and says so when the name is taken. */
 export async function writeNamed(db: Transaction, name: string, statement: Sql) {

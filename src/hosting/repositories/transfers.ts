@@ -1,4 +1,8 @@
-import type { Account, Sight } from '#hosting/people/people.ts'
+import { unaddressed } from '#hosting/announcements/addresses.ts'
+import { announce } from '#hosting/announcements/announcements.ts'
+import { simpleOrganizationJson } from '#hosting/organizations/json.ts'
+import { userJson } from '#hosting/people/json.ts'
+import { type Account, loadAccount, type Sight } from '#hosting/people/people.ts'
 import { sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
 import { checkName, endRedirect, hold, type Repository, readRepositories, redirectFrom, writeNamed } from './repositories.ts'
@@ -8,6 +12,7 @@ import { changingAccess, thisOwner, watchersOf, whoOwns } from './watchers.ts'
 export async function transferRepository(
   db: Transaction,
   sight: Sight,
+  giver: Account,
   repo: Repository,
   owner: Account,
   new_name: string | undefined,
@@ -16,13 +21,14 @@ export async function transferRepository(
     select id as user_id, ${repo.id}::bigint as repo_id from accounts where id = ${owner.id} and type = 'User'
     union select user_id, ${repo.id} from memberships where org_id = ${owner.id}`
   return changingAccess(db, sql`${whoOwns(repo)} union ${thisOwner(owner)}`, sql`${watchersOf(repo)} union ${receivers}`, () =>
-    writeTransfer(db, sight, repo, owner, new_name),
+    writeTransfer(db, sight, giver, repo, owner, new_name),
   )
 }
 
 async function writeTransfer(
   db: Transaction,
   sight: Sight,
+  giver: Account,
   { id }: Repository,
   owner: Account,
   new_name: string | undefined,
@@ -48,8 +54,16 @@ async function writeTransfer(
       insert into collaborators (repo_id, user_id, access, created_at) values (${repo.id}, ${repo.owner_id}, 3, ${db.now})
       on conflict do nothing`)
   }
+  const from = await tellOwner(db, repo)
+  await announce(db, giver, repo, { event: 'repository', payload: { action: 'transferred', changes: { owner: { from } } } })
   // Who gave it away may be one who sees it no more.
   const [given] = await readRepositories(db, sight.viewer_id, [repo.id])
   if (!given) throw missing()
   return given
+}
+
+async function tellOwner(db: Transaction, { owner_login }: Repository) {
+  const former = await loadAccount(db, owner_login)
+  if (former.type === 'User') return { user: userJson(former, unaddressed) }
+  return { organization: simpleOrganizationJson(former, unaddressed) }
 }

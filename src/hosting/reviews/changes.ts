@@ -1,5 +1,7 @@
 import { record } from '#activity/log.ts'
 import { notify } from '#activity/notices.ts'
+import { announce } from '#hosting/announcements/announcements.ts'
+import type { News } from '#hosting/announcements/news.ts'
 import type { Storage } from '#hosting/git/storage.ts'
 import { touchIssue } from '#hosting/issues/issues.ts'
 import { checkMayEdit, mayPush } from '#hosting/issues/rights.ts'
@@ -8,7 +10,7 @@ import { holdPull, loadPull, type Pull } from '#hosting/pulls/pulls.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { type Database, type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { forbidden, Refusal } from '#platform/errors.ts'
-import { bodiesOf, putReviewComments } from './comments/comments.ts'
+import { putReviewComments, saidIn } from './comments/comments.ts'
 import { findPlaces, findReviewed, type Pointer } from './places.ts'
 import { loadReview, putReview, type Review } from './reviews.ts'
 
@@ -70,7 +72,7 @@ export async function submitReview(
   if (review.state !== 'PENDING') throw refused('Can not submit a review that is not pending')
   checkMayReview(repo, pull)
   const body = said ?? review.body
-  checkVerdict(pull, author, event, body, (await bodiesOf(db, review)).length)
+  checkVerdict(pull, author, event, body, (await saidIn(db, review)).length)
   await db.query(sql`
     update reviews set state = ${states[event]}, body = ${body}, submitted_at = ${db.now}, updated_at = ${db.now} where id = ${id}`)
   await tellOf(db, repo, pull, author, review, body)
@@ -85,9 +87,24 @@ async function tellOf(db: Transaction, repo: Repository, pull: Pull, author: Acc
     type: 'PullRequestReviewEvent',
     payload: { action: 'created', pull_id: pull.id, review_id: review.id },
   })
-  const said = [body, ...(await bodiesOf(db, review))].filter((text) => text !== '').join('\n\n')
+  const comments = await saidIn(db, review)
+  const said = [body, ...comments.map((comment) => comment.body)].filter((text) => text !== '').join('\n\n')
   const subject = { type: 'PullRequest', issue_id: pull.issue_id } as const
   await notify(db, author, repo, subject, { act: 'reviewed', body: said, said: { type: 'PullRequestReview', id: review.id } })
+  await announce(db, author, repo, ...submittedNews(pull, review, comments))
+}
+
+/** A review is told of, and then each comment in it. */
+export function submittedNews({ id: pull_id }: Pull, review: { id: number }, comments: { id: number }[]): News[] {
+  return [
+    { event: 'pull_request_review', payload: { action: 'submitted', pull_id, review_id: review.id } },
+    ...comments.map(
+      ({ id }): News => ({
+        event: 'pull_request_review_comment',
+        payload: { action: 'created', pull_id, review_comment_id: id },
+      }),
+    ),
+  ]
 }
 
 export async function updateReview(
@@ -107,6 +124,8 @@ export async function updateReview(
     const subject = { type: 'PullRequest', issue_id: pull.issue_id } as const
     const said = { type: 'PullRequestReview', id } as const
     await notify(db, editor, repo, subject, { act: 'edited', body, body_before: review.body, said })
+    const payload = { action: 'edited', pull_id: pull.id, review_id: id, changes: { body: { from: review.body } } } as const
+    await announce(db, editor, repo, { event: 'pull_request_review', payload })
   }
   return loadReview(db, pull, editor, id)
 }
@@ -143,6 +162,8 @@ export async function dismissReview(
   await db.query(sql`
     update reviews set state = 'DISMISSED', dismissal = ${message}, updated_at = greatest(updated_at, ${db.now}) where id = ${id}`)
   await touchIssue(db, { id: pull.issue_id })
+  const payload = { action: 'dismissed', pull_id: pull.id, review_id: id } as const
+  await announce(db, editor, repo, { event: 'pull_request_review', payload })
   return loadReview(db, pull, editor, id)
 }
 

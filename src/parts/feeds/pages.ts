@@ -10,6 +10,7 @@ import { alert, attempt, field, type Problem, typed } from '#web/fields.ts'
 import { Html, html } from '#web/html.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, servePage, show, showOwn, submitOwn } from '#web/page.ts'
 import { moment, note, settingsPage, shownOnce } from '#web/settings.ts'
+import { ownerLink } from '#web/webhooks/places.ts'
 import { atomOf, type FeedDocument } from './atom.ts'
 import type { Entry } from './entries.ts'
 import { type Feed, findFeed, type Place, pathOf, readFeed, readPlace } from './feeds.ts'
@@ -41,7 +42,7 @@ export function mountFeeds(listener: FastifyInstance, belfry: Belfry, variant: V
       return { ...read, text: atomOf(read, belfry.addresses.web) }
     })
     if (as_atom || prefersAtom(request.headers.accept)) return sendAtom(request, reply, feed, document, db.now)
-    const page = show(feed.path, () => activityPage(feed, document.entries))
+    const page = show(feed.path, async (visit) => activityPage(feed, document.entries, await ownerLink(visit, feed.account)))
     return servePage(belfry, page, request, reply.header('Vary', 'Accept'))
   }
 }
@@ -95,9 +96,9 @@ function sendAtom(
   return reply.type('application/atom+xml; charset=utf-8').send(text)
 }
 
-function activityPage({ account, path }: Feed, entries: Entry[]): Outcome {
+function activityPage({ account, path }: Feed, entries: Entry[], settings: Html | undefined): Outcome {
   const heading = account
-    ? html`<h1 class="who"><img src="/avatars/${account.id}" alt="" width="48" height="48"> ${account.name || account.login}</h1>${profile(account)}`
+    ? html`<h1 class="who"><img src="/avatars/${account.id}" alt="" width="48" height="48"> ${account.name || account.login}</h1>${profile(account)}${settings}`
     : html`<h1>What happens in public</h1>`
   const list = entries.length
     ? html`<ol class="activity">${entries.map(showEntry)}</ol>`

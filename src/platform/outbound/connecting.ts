@@ -17,7 +17,7 @@ export class ForbiddenAddress extends Error {
 }
 
 type Answer = (error: NodeJS.ErrnoException | null, address: string | LookupAddress[], family?: number) => void
-type Resolve = (
+export type Resolve = (
   hostname: string,
   options: LookupAllOptions,
   answer: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,

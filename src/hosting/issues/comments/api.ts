@@ -4,7 +4,8 @@ import { Nothing } from '#hosting/wire.ts'
 import { created, del, get, group, paged, patch, post } from '#http/endpoint.ts'
 import { choice, text } from '#http/input.ts'
 import { Type } from '#platform/schema.ts'
-import { createComment, deleteComment, listComments, listRepositoryComments, loadComment, updateComment } from './comments.ts'
+import { createComment, deleteComment, updateComment } from './changes.ts'
+import { listComments, listRepositoryComments, loadComment } from './comments.ts'
 import { CommentSchema, commentJson } from './json.ts'
 
 const scopes = ['public_repo', 'repo'] as const

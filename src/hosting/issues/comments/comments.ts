@@ -1,13 +1,10 @@
-import { record } from '#activity/log.ts'
-import { notify } from '#activity/notices.ts'
 import { associationOf, personOf } from '#hosting/issues/authors.ts'
-import { holdIssue, readMoment, touchIssue } from '#hosting/issues/issues.ts'
-import { checkEnabled, checkMayEdit, mayPush } from '#hosting/issues/rights.ts'
-import { editOf, subjectOf } from '#hosting/issues/telling.ts'
-import type { Account, Person } from '#hosting/people/people.ts'
+import { readMoment } from '#hosting/issues/issues.ts'
+import { checkEnabled } from '#hosting/issues/rights.ts'
+import type { Person } from '#hosting/people/people.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
-import { empty, type Listed, listed, type Queryable, type Slice, type Sql, sql, type Transaction } from '#platform/database.ts'
-import { forbidden, invalid, missing } from '#platform/errors.ts'
+import { empty, type Listed, listed, type Queryable, type Slice, type Sql, sql } from '#platform/database.ts'
+import { missing } from '#platform/errors.ts'
 
 export interface Comment {
   id: number
@@ -65,53 +62,4 @@ export async function loadComment(db: Queryable, repo: Repository, id: number): 
   if (!found?.pull_id) checkEnabled(repo)
   if (!found) throw missing()
   return found
-}
-
-export async function createComment(
-  db: Transaction,
-  repo: Repository,
-  author: Account,
-  number: number,
-  body: string,
-): Promise<Comment> {
-  const issue = await holdIssue(db, repo, number)
-  if (issue.locked && !mayPush(repo)) throw forbidden('Unable to create comment because issue is locked.')
-  const made = await db.first<{ id: number }>(sql`
-    insert into comments (repo_id, issue_id, author_id, body, created_at, updated_at)
-    values (${repo.id}, ${issue.id}, ${author.id}, ${checkBody(body)}, ${db.now}, ${db.now}) returning id`)
-  if (!made) throw missing()
-  await touchIssue(db, issue)
-  const payload = { action: 'created', issue_id: issue.id, comment_id: made.id } as const
-  await record(db, author, repo, { type: 'IssueCommentEvent', payload })
-  await notify(db, author, repo, subjectOf(issue), { act: 'commented', body, said: { type: 'IssueComment', id: made.id } })
-  return loadComment(db, repo, made.id)
-}
-
-export async function updateComment(
-  db: Transaction,
-  repo: Repository,
-  editor: Account,
-  id: number,
-  body: string,
-): Promise<Comment> {
-  const { author, issue_id, pull_id } = await loadComment(db, repo, id)
-  checkMayEdit(repo, editor, author)
-  const held = await db.first<{ body: string }>(sql`select body from comments where id = ${id} for no key update`)
-  if (!held) throw missing()
-  await db.query(
-    sql`update comments set body = ${checkBody(body)}, updated_at = greatest(updated_at, ${db.now}) where id = ${id}`,
-  )
-  await notify(db, editor, repo, subjectOf({ id: issue_id, pull_id }), ...editOf(body, held.body, { type: 'IssueComment', id }))
-  return loadComment(db, repo, id)
-}
-
-export async function deleteComment(db: Transaction, repo: Repository, editor: Account, id: number) {
-  checkMayEdit(repo, editor, (await loadComment(db, repo, id)).author)
-  const { rowCount } = await db.query(sql`delete from comments where id = ${id}`)
-  if (!rowCount) throw missing()
-}
-
-function checkBody(body: string) {
-  if (body.trim() === '') throw invalid({ resource: 'IssueComment', code: 'missing_field', field: 'body' })
-  return body
 }

@@ -1,12 +1,13 @@
 import { record } from '#activity/log.ts'
 import { notify } from '#activity/notices.ts'
+import { announce } from '#hosting/announcements/announcements.ts'
 import type { Storage } from '#hosting/git/storage.ts'
 import { touchIssue } from '#hosting/issues/issues.ts'
 import { checkMayEdit } from '#hosting/issues/rights.ts'
 import type { Account } from '#hosting/people/people.ts'
 import { holdPull, loadPull } from '#hosting/pulls/pulls.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
-import { checkMayReview } from '#hosting/reviews/changes.ts'
+import { checkMayReview, submittedNews } from '#hosting/reviews/changes.ts'
 import { fault, findPlaces, findReviewed, type Pointer } from '#hosting/reviews/places.ts'
 import { putReview } from '#hosting/reviews/reviews.ts'
 import { type Database, sql, type Transaction } from '#platform/database.ts'
@@ -67,6 +68,7 @@ async function say(
   const subject = { type: 'PullRequest', issue_id: pull.issue_id } as const
   const said = { type: 'PullRequestReviewComment', id } as const
   await notify(db, author, repo, subject, { act: 'commented', body: comment.body, said })
+  await announce(db, author, repo, ...submittedNews(pull, review, [{ id }]))
   return loadReviewComment(db, repo, author, id)
 }
 
@@ -85,12 +87,19 @@ export async function updateReviewComment(
     const subject = { type: 'PullRequest', issue_id: pull.issue_id } as const
     const said = { type: 'PullRequestReviewComment', id } as const
     await notify(db, editor, repo, subject, { act: 'edited', body, body_before: comment.body, said })
+    const changes = { body: { from: comment.body } }
+    const payload = { action: 'edited', pull_id: pull.id, review_comment_id: id, changes } as const
+    await announce(db, editor, repo, { event: 'pull_request_review_comment', payload })
   }
   return loadReviewComment(db, repo, editor, id)
 }
 
 export async function deleteReviewComment(db: Transaction, repo: Repository, editor: Account, id: number) {
-  const { comment } = await holdComment(db, repo, editor, id)
+  const { pull, comment } = await holdComment(db, repo, editor, id)
+  if (comment.review_state !== 'PENDING') {
+    const payload = { action: 'deleted', pull_id: pull.id, review_comment_id: id } as const
+    await announce(db, editor, repo, { event: 'pull_request_review_comment', payload })
+  }
   await db.query(sql`delete from review_comments where id = ${id}`)
   // A review that says nothing any more goes with its last comment.
   await db.query(sql`

@@ -94,7 +94,6 @@ export async function putReviewComments(
 }
 
 /** What comments of a review say, oldest first. */
-export async function bodiesOf(db: Queryable, review: { id: number }): Promise<string[]> {
-  const rows = await db.rows<{ body: string }>(sql`select body from review_comments where review_id = ${review.id} order by id`)
-  return rows.map(({ body }) => body)
+export function saidIn(db: Queryable, review: { id: number }): Promise<Pick<ReviewComment, 'id' | 'body'>[]> {
+  return db.rows(sql`select id, body from review_comments where review_id = ${review.id} order by id`)
 }

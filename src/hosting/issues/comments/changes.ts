@@ -1,0 +1,69 @@
+import { record } from '#activity/log.ts'
+import { notify } from '#activity/notices.ts'
+import { announce } from '#hosting/announcements/announcements.ts'
+import { changesOf } from '#hosting/announcements/changes.ts'
+import { holdIssue, touchIssue } from '#hosting/issues/issues.ts'
+import { checkMayEdit, mayPush } from '#hosting/issues/rights.ts'
+import { editOf, subjectOf } from '#hosting/issues/telling.ts'
+import type { Account } from '#hosting/people/people.ts'
+import type { Repository } from '#hosting/repositories/repositories.ts'
+import { sql, type Transaction } from '#platform/database.ts'
+import { forbidden, invalid, missing } from '#platform/errors.ts'
+import { type Comment, loadComment } from './comments.ts'
+
+export async function createComment(
+  db: Transaction,
+  repo: Repository,
+  author: Account,
+  number: number,
+  body: string,
+): Promise<Comment> {
+  const issue = await holdIssue(db, repo, number)
+  if (issue.locked && !mayPush(repo)) throw forbidden('Unable to create comment because issue is locked.')
+  const made = await db.first<{ id: number }>(sql`
+    insert into comments (repo_id, issue_id, author_id, body, created_at, updated_at)
+    values (${repo.id}, ${issue.id}, ${author.id}, ${checkBody(body)}, ${db.now}, ${db.now}) returning id`)
+  if (!made) throw missing()
+  await touchIssue(db, issue)
+  const payload = { action: 'created', issue_id: issue.id, comment_id: made.id } as const
+  await record(db, author, repo, { type: 'IssueCommentEvent', payload })
+  await notify(db, author, repo, subjectOf(issue), { act: 'commented', body, said: { type: 'IssueComment', id: made.id } })
+  await announce(db, author, repo, { event: 'issue_comment', payload })
+  return loadComment(db, repo, made.id)
+}
+
+export async function updateComment(
+  db: Transaction,
+  repo: Repository,
+  editor: Account,
+  id: number,
+  body: string,
+): Promise<Comment> {
+  const { author, issue_id, pull_id } = await loadComment(db, repo, id)
+  checkMayEdit(repo, editor, author)
+  const held = await db.first<{ body: string }>(sql`select body from comments where id = ${id} for no key update`)
+  if (!held) throw missing()
+  await db.query(
+    sql`update comments set body = ${checkBody(body)}, updated_at = greatest(updated_at, ${db.now}) where id = ${id}`,
+  )
+  await notify(db, editor, repo, subjectOf({ id: issue_id, pull_id }), ...editOf(body, held.body, { type: 'IssueComment', id }))
+  const edit = changesOf(held, { body }, 'body')
+  const payload = { action: 'edited', issue_id, comment_id: id, ...edit } as const
+  if (edit.changes) await announce(db, editor, repo, { event: 'issue_comment', payload })
+  return loadComment(db, repo, id)
+}
+
+export async function deleteComment(db: Transaction, repo: Repository, editor: Account, id: number) {
+  const { author, issue_id } = await loadComment(db, repo, id)
+  checkMayEdit(repo, editor, author)
+  const held = await db.first(sql`select from comments where id = ${id} for update`)
+  if (!held) throw missing()
+  const payload = { action: 'deleted', issue_id, comment_id: id } as const
+  await announce(db, editor, repo, { event: 'issue_comment', payload })
+  await db.query(sql`delete from comments where id = ${id}`)
+}
+
+function checkBody(body: string) {
+  if (body.trim() === '') throw invalid({ resource: 'IssueComment', code: 'missing_field', field: 'body' })
+  return body
+}

@@ -1,0 +1,123 @@
+import { announce } from '#hosting/announcements/announcements.ts'
+import { changesOf } from '#hosting/announcements/changes.ts'
+import type { News } from '#hosting/announcements/news.ts'
+import type { Account } from '#hosting/people/people.ts'
+import type { Repository } from '#hosting/repositories/repositories.ts'
+import { codeOf, type Sql, sql, type Transaction } from '#platform/database.ts'
+import { invalid, missing } from '#platform/errors.ts'
+import { type Label, labelColumns } from './labels.ts'
+
+/** What a label looks like that somebody only named. */
+const plain = 'ededed'
+
+export interface LabelChanges {
+  name?: string
+  color?: string
+  description?: string | null
+}
+
+export async function createLabel(
+  db: Transaction,
+  repo: Repository,
+  creator: Account,
+  { name, color = plain, description = null }: LabelChanges & { name: string },
+): Promise<Label> {
+  const label = await write(
+    db,
+    sql`
+    insert into labels as l (repo_id, name, color, description)
+    values (${repo.id}, ${checkName(name)}, ${checkColor(color)}, ${description}) returning ${labelColumns}`,
+  )
+  await announce(db, creator, repo, labelNews('created', label))
+  return label
+}
+
+function labelNews(action: 'created' | 'deleted', { id: label_id }: { id: number }): News {
+  return { event: 'label', payload: { action, label_id } }
+}
+
+export async function updateLabel(
+  db: Transaction,
+  repo: Repository,
+  editor: Account,
+  { id }: Label,
+  changes: LabelChanges,
+): Promise<Label> {
+  const held = await db.first<Label>(sql`select ${labelColumns} from labels l where l.id = ${id} for no key update`)
+  if (!held) throw missing()
+  const next = { ...held, ...changes }
+  const label = await write(
+    db,
+    sql`
+    update labels l set name = ${checkName(next.name)}, color = ${checkColor(next.color)}, description = ${next.description}
+    where l.id = ${id} returning ${labelColumns}`,
+  )
+  const edit = changesOf(held, label, 'name', 'color', 'description')
+  if (edit.changes) await announce(db, editor, repo, { event: 'label', payload: { action: 'edited', label_id: id, ...edit } })
+  return label
+}
+
+/** It comes off every issue. */
+export async function deleteLabel(db: Transaction, repo: Repository, editor: Account, { id }: Label) {
+  const held = await db.first<{ id: number }>(sql`select id from labels where id = ${id} for update`)
+  if (!held) throw missing()
+  await announce(db, editor, repo, labelNews('deleted', held))
+  await db.query(sql`delete from labels where id = ${id}`)
+}
+
+/** The ids of labels by name, in the order of the names. What is not there is made, by those who may; for others it is a fault. */
+export async function findLabelIds(
+  db: Transaction,
+  repo: Repository,
+  editor: Account,
+  wanted: string[],
+  makes: boolean,
+): Promise<number[]> {
+  const names = wanted.map(checkName)
+  // In the order of names, so that two who make the same labels do not wait for each other.
+  if (makes && names.length) {
+    const made = await db.rows<{ id: number }>(sql`
+      insert into labels (repo_id, name, color)
+      select distinct on (lower(name)) ${repo.id}::bigint, name, ${plain} from unnest(${names}::text[]) name order by lower(name)
+      on conflict do nothing returning id`)
+    await announce(db, editor, repo, ...made.map((label) => labelNews('created', label)))
+  }
+  const found = await db.rows<{ name: string; id: number | null }>(sql`
+    select n.name, l.id from unnest(${names}::text[]) with ordinality n (name, place)
+      left join labels l on l.repo_id = ${repo.id} and lower(l.name) = lower(n.name)
+    order by n.place`)
+  const unknown = found.find(({ id }) => id === null)
+  if (unknown)
+    throw invalid({ resource: 'Label', code: 'missing', field: 'name', message: `there is no label '${unknown.name}'` })
+  return [...new Set(found.flatMap(({ id }) => id ?? []))]
+}
+
+const longestName = 50
+
+function checkName(wanted: string) {
+  const name = wanted.trim()
+  if (name === '') throw invalid({ resource: 'Label', code: 'missing_field', field: 'name' })
+  if ([...name].length <= longestName) return name
+  const message = `name is too long (maximum is ${longestName} characters)`
+  throw invalid({ resource: 'Label', code: 'custom', field: 'name', message })
+}
+
+function checkColor(color: string) {
+  if (/^[0-9a-f]{6}$/i.test(color)) return color.toLowerCase()
+  throw invalid({
+    resource: 'Label',
+    code: 'invalid',
+    field: 'color',
+    message: 'color must be six hexadecimal digits, without #',
+  })
+}
+
+async function write(db: Transaction, statement: Sql): Promise<Label> {
+  try {
+    const row = await db.first<Label>(statement)
+    if (!row) throw missing()
+    return row
+  } catch (error) {
+    throw codeOf(error) === '23505' ? invalid({ resource: 'Label', code: 'already_exists', field: 'name' }) : error
+  }
+}

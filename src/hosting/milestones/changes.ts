@@ -1,0 +1,97 @@
+import { announce } from '#hosting/announcements/announcements.ts'
+import { changesOf } from '#hosting/announcements/changes.ts'
+import type { News } from '#hosting/announcements/news.ts'
+import type { Account } from '#hosting/people/people.ts'
+import type { Repository } from '#hosting/repositories/repositories.ts'
+import { timestamp } from '#hosting/wire.ts'
+import { codeOf, type Sql, sql, type Transaction } from '#platform/database.ts'
+import { invalid, missing } from '#platform/errors.ts'
+import { loadMilestone, type Milestone } from './milestones.ts'
+
+export interface MilestoneChanges {
+  title?: string
+  description?: string | null
+  state?: 'open' | 'closed'
+  due_on?: Date | null
+}
+
+export async function createMilestone(
+  db: Transaction,
+  repo: Repository,
+  creator: Account,
+  { title, description = null, state = 'open', due_on = null }: MilestoneChanges & { title: string },
+): Promise<Milestone> {
+  const taken = await db.first<{ number: number }>(sql`
+    update repositories set last_milestone_number = last_milestone_number + 1 where id = ${repo.id}
+    returning last_milestone_number as number`)
+  if (!taken) throw missing()
+  await write(
+    db,
+    sql`
+    insert into milestones (repo_id, number, creator_id, title, description, state, due_on, created_at, updated_at, closed_at)
+    values (${repo.id}, ${taken.number}, ${creator.id}, ${checkTitle(title)}, ${description}, ${state}, ${due_on}, ${db.now}, ${db.now},
+      ${state === 'closed' ? db.now : null})`,
+  )
+  const made = await loadMilestone(db, repo, taken.number)
+  const closed = state === 'closed' ? [milestoneNews(made, 'closed')] : []
+  await announce(db, creator, repo, milestoneNews(made, 'created'), ...closed)
+  return made
+}
+
+type Action = Exclude<Extract<News, { event: 'milestone' }>['payload']['action'], 'edited'>
+
+function milestoneNews({ id: milestone_id }: { id: number }, action: Action): News {
+  return { event: 'milestone', payload: { action, milestone_id } }
+}
+
+export async function updateMilestone(
+  db: Transaction,
+  repo: Repository,
+  editor: Account,
+  { id, number }: Milestone,
+  changes: MilestoneChanges,
+): Promise<Milestone> {
+  const held = await db.first<Milestone>(sql`select * from milestones where id = ${id} for no key update`)
+  if (!held) throw missing()
+  const next = { ...held, ...changes }
+  const closed_at = next.state === 'open' ? null : (held.closed_at ?? db.now)
+  await write(
+    db,
+    sql`
+    update milestones set title = ${checkTitle(next.title)}, description = ${next.description}, state = ${next.state},
+      due_on = ${next.due_on}, updated_at = ${db.now}, closed_at = ${closed_at} where id = ${id}`,
+  )
+  const after = await loadMilestone(db, repo, number)
+  await announce(db, editor, repo, ...changeNews(held, after))
+  return after
+}
+
+function changeNews(held: Milestone, after: Milestone): News[] {
+  const edit = changesOf(toldOf(held), toldOf(after), 'title', 'description', 'due_on')
+  const edited: News = { event: 'milestone', payload: { action: 'edited', milestone_id: held.id, ...edit } }
+  const moved = milestoneNews(held, after.state === 'open' ? 'opened' : 'closed')
+  return [...(edit.changes ? [edited] : []), ...(held.state === after.state ? [] : [moved])]
+}
+
+const toldOf = ({ title, description, due_on }: Milestone) => ({ title, description, due_on: due_on && timestamp(due_on) })
+
+/** Its issues stay, without one. */
+export async function deleteMilestone(db: Transaction, repo: Repository, editor: Account, { id }: Milestone) {
+  const held = await db.first<{ id: number }>(sql`select id from milestones where id = ${id} for update`)
+  if (!held) throw missing()
+  await announce(db, editor, repo, milestoneNews(held, 'deleted'))
+  await db.query(sql`delete from milestones where id = ${id}`)
+}
+
+function checkTitle(title: string) {
+  if (title.trim() === '') throw invalid({ resource: 'Milestone', code: 'missing_field', field: 'title' })
+  return title.trim()
+}
+
+async function write(db: Transaction, statement: Sql) {
+  try {
+    await db.query(statement)
+  } catch (error) {
+    throw codeOf(error) === '23505' ? invalid({ resource: 'Milestone', code: 'already_exists', field: 'title' }) : error
+  }
+}
