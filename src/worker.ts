@@ -4,16 +4,31 @@ import { pullTasks } from '#hosting/pulls/jobs.ts'
 import { pushSchedule, pushTasks } from '#hosting/pushes/jobs.ts'
 import { repositoryTasks } from '#hosting/repositories/jobs.ts'
 import { notificationSchedule, notificationTasks } from '#parts/notifications/jobs.ts'
+import { deliverySchedule, deliveryTasks } from '#parts/webhooks/deliveries/jobs.ts'
+import { webhookSchedule, webhookTasks } from '#parts/webhooks/jobs.ts'
+import { replayTasks } from '#parts/webhooks/replays/jobs.ts'
+import { openSender } from '#parts/webhooks/sending/jobs.ts'
 import { startWorker, type Worker } from '#platform/queue.ts'
 
 /** Every task there is, and those that run by the clock. */
-export function openWorker({ db, storage, log }: Belfry): Promise<Worker> {
+export async function openWorker(belfry: Belfry): Promise<Worker> {
+  const { db, storage, log } = belfry
   const tasks = {
     ...repositoryTasks(db, storage),
     ...pushTasks(db, storage),
     ...pullTasks(db, storage),
     ...activityTasks(db),
     ...notificationTasks(db),
+    ...webhookTasks(db),
+    ...deliveryTasks(db),
+    ...replayTasks(db, storage),
   }
-  return startWorker(db.pool, tasks, [...pushSchedule, ...activitySchedule, ...notificationSchedule], log)
+  const schedule = [...pushSchedule, ...activitySchedule, ...notificationSchedule, ...webhookSchedule, ...deliverySchedule]
+  const worker = await startWorker(db.pool, tasks, schedule, log)
+  const sender = openSender(belfry)
+  return {
+    async stop() {
+      await Promise.all([worker.stop(), sender.stop()])
+    },
+  }
 }

@@ -1,6 +1,10 @@
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { readFileSync } from 'node:fs'
+import { createServer, type IncomingHttpHeaders, type RequestListener, type ServerResponse } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
+import { type AddressInfo, createServer as createSocketServer, type Server, type Socket } from 'node:net'
+import { join } from 'node:path'
 import { fillIn } from '#hosting/announcements/addresses.ts'
+import { deliveriesTopic } from '#hosting/announcements/announcements.ts'
 import { sql } from '#platform/database.ts'
 import { expect, type Forge, type Person } from './forge.ts'
 import { until } from './machine.ts'
@@ -39,23 +43,29 @@ export interface Received {
   json: any
 }
 
-/** A receiver of webhooks on this machine. `answer` says what it does with a request; left out, it answers 200. */
+/** A receiver of webhooks on this machine. `answer` says what it does with a request; left out, it answers 200. With a certificate it speaks TLS. */
 export async function openReceiver(
   answer: (response: ServerResponse, received: Received) => void = (response) => response.end('ok'),
+  certificate?: { key: string; cert: string },
 ) {
   const received: Received[] = []
-  const server = createServer(async (request, response) => {
+  const listener: RequestListener = async (request, response) => {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk)
     const body = Buffer.concat(chunks)
     const one = { headers: request.headers, body, json: readPayload(body, request.headers['content-type']) }
     received.push(one)
     answer(response, one)
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  }
+  const server = certificate ? createSecureServer(certificate, listener) : createServer(listener)
+  const { port, counted } = await listen(server)
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    url: `${certificate ? 'https' : 'http'}://127.0.0.1:${port}/`,
     received,
+    /** How many connections were made to it. */
+    get connections() {
+      return counted.connections
+    },
     /** Waits until so many came, and gives them all. */
     async first(count: number) {
       await until(`${count} deliveries came`, () => received.length >= count)
@@ -68,6 +78,15 @@ export async function openReceiver(
   }
 }
 
+async function listen(server: Server) {
+  const counted = { connections: 0 }
+  server.on('connection', () => {
+    counted.connections++
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return { port: (server.address() as AddressInfo).port, counted }
+}
+
 function readPayload(body: Buffer, type: string | undefined) {
   const text = type === 'application/json' ? body.toString() : (new URLSearchParams(body.toString()).get('payload') ?? 'null')
   try {
@@ -75,4 +94,68 @@ function readPayload(body: Buffer, type: string | undefined) {
   } catch {
     return undefined
   }
+}
+
+/** A receiver that need not speak HTTP: `answer` does as it likes with the connection whenever a whole request has come. */
+export async function openSocketReceiver(answer: (socket: Socket, requests: number) => void) {
+  const sockets = new Set<Socket>()
+  let requests = 0
+  const server = createSocketServer((socket) => {
+    sockets.add(socket)
+    let text = ''
+    socket.setEncoding('latin1').on('error', () => {})
+    socket.on('close', () => sockets.delete(socket))
+    socket.on('data', (chunk) => {
+      text += chunk
+      const end = text.indexOf('\r\n\r\n') + 4
+      const length = Number(/^content-length: (\d+)/im.exec(text)?.[1] ?? 0)
+      if (end < 4 || text.length < end + length) return
+      text = text.slice(end + length)
+      answer(socket, ++requests)
+    })
+  })
+  const { port, counted } = await listen(server)
+  return {
+    url: `http://127.0.0.1:${port}/`,
+    get requests() {
+      return requests
+    },
+    get connections() {
+      return counted.connections
+    },
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+/** The full deliveries of a hook, oldest first, once so many are recorded. */
+// biome-ignore lint/suspicious/noExplicitAny: as above.
+export async function delivered(person: Person, hook: { deliveries_url: string }, count = 1): Promise<any[]> {
+  const list = () => person.read(`${hook.deliveries_url}?per_page=100`)
+  await until(`${count} deliveries are recorded`, async () => (await list()).length >= count)
+  const items: { id: number }[] = await list()
+  return Promise.all(items.reverse().map(({ id }) => person.read(`${hook.deliveries_url}/${id}`)))
+}
+
+/** Has a hook hear of something that is too large to be sent. */
+export async function tellTooMuch({ belfry: { db } }: Forge, hook: { id: number }) {
+  await db.transaction(async (transaction) => {
+    await transaction.query(sql`
+      with told as (
+        insert into payloads (id, event, body, created_at) values (delivery_id(${db.now}), 'push', null, ${db.now}) returning *
+      )
+      insert into unsent (id, hook_id, payload_id, guid, event, redelivery, created_at, ready_at)
+      select delivery_id(${db.now}), ${hook.id}, id, gen_random_uuid(), event, false, ${db.now}, ${db.now} from told`)
+    transaction.touch(deliveriesTopic)
+  })
+}
+
+const certificates = join(import.meta.dirname, 'certificates')
+export const certificateFile = (name: string) => join(certificates, `${name}.pem`)
+
+/** A certificate of test/certificates: all of them have the same key. */
+export function certificateOf(name: string) {
+  return { key: readFileSync(join(certificates, 'localhost.key'), 'utf8'), cert: readFileSync(certificateFile(name), 'utf8') }
 }

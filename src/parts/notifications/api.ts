@@ -4,6 +4,7 @@ import { Answer, type BaseContext, del, get, group, patch, put } from '#http/end
 import { choice, text } from '#http/input.ts'
 import type { Database, Queryable } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
+import { readMoment } from '#platform/moments.ts'
 import { Type } from '#platform/schema.ts'
 import { ThreadSchema, ThreadSubscriptionSchema, ToldSchema, threadJson, threadSubscriptionJson, toldJson } from './json.ts'
 import { markAllRead, markThreads } from './marking.ts'
@@ -66,15 +67,10 @@ async function repositoryOf(db: Queryable, viewer: { id: number }, { repo_id }: 
   return repo
 }
 
-const iso8601 = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z|[+-]\d\d:?\d\d)?)?$/i
-
-/** A moment that was given, in ISO 8601; without a zone it is of UTC. */
 function momentOf(field: string, given: string | undefined): Date | undefined {
   if (given === undefined || given === '') return undefined
-  const [, day = '', time = '00:00', zone = 'Z'] = iso8601.exec(given) ?? []
-  const moment = new Date(`${day}T${time}${zone}`)
-  // A thirtieth of February would be taken for the second of March.
-  if (Number.isNaN(moment.getTime()) || !new Date(`${day}T00:00Z`).toISOString().startsWith(day)) {
+  const moment = readMoment(given)
+  if (!moment) {
     throw invalid({ resource: 'Notification', code: 'invalid', field, message: `${field} must be a time in ISO 8601` })
   }
   return moment

@@ -1,0 +1,133 @@
+import type { Belfry } from '#belfry.ts'
+import { checkWritable } from '#hosting/repositories/access.ts'
+import { Nothing } from '#hosting/wire.ts'
+import { created, del, type Endpoint, type Group, get, group, paged, patch, post } from '#http/endpoint.ts'
+import { type Policy, policyFor } from '#platform/outbound/policy.ts'
+import { Type } from '#platform/schema.ts'
+import type { Vault } from '#platform/vault.ts'
+import { createHook, deleteHook, listHooks, loadHook, pingHook, placeOf, updateConfig, updateHook } from './hooks.ts'
+import { configJson, HookConfig, hookJson } from './json.ts'
+import { type Kind, kinds } from './kinds.ts'
+
+const config = {
+  url: Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 2048 }),
+  content_type: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+  secret: Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 1024 }),
+  insecure_ssl: Type.Unsafe<string | number | null>({ type: ['string', 'number', 'null'] }),
+}
+const Config = Type.Partial(Type.Object(config))
+const Events = Type.Array(Type.String({ maxLength: 100 }), { maxItems: 250 })
+const options = { name: Type.String(), config: Config, events: Events, active: Type.Boolean() }
+const HookChanges = Type.Partial(Type.Object({ ...options, add_events: Events, remove_events: Events }))
+
+/** Nothing but what it names: a slip of the pen would make a hook that nobody wanted. */
+const only = { additionalProperties: false }
+const NewHook = Type.Object(Type.Partial(Type.Object(options)).properties, only)
+const ConfigChanges = Type.Object(Config.properties, only)
+
+export const webhookApi = ({ vault, settings }: Belfry): Group => {
+  const policy = policyFor(settings.BELFRY_HOST, settings.BELFRY_WEBHOOK_ADDRESSES)
+  return group(
+    'Webhooks',
+    Object.values(kinds).flatMap((kind) => endpointsOf(kind, vault, policy)),
+  )
+}
+
+/** Repositories and organizations have the same endpoints. */
+const endpointsOf = (
+  { prefix, names, short, of, schema, reads, writes, deletes }: Kind,
+  vault: Vault,
+  policy: Policy,
+): Endpoint[] => [
+  get(
+    `${prefix}/hooks`,
+    {
+      ...reads,
+      operation: `${names}/list-webhooks`,
+      summary: `Webhooks of ${of}, oldest first`,
+      list: true,
+      answers: { 200: Type.Array(schema) },
+    },
+    async ({ db, page, wire, ...context }) => {
+      const place = placeOf(context)
+      return paged(await listHooks(db, place, page), (hook) => hookJson(hook, place, wire))
+    },
+  ),
+  post(
+    `${prefix}/hooks`,
+    {
+      ...writes,
+      operation: `${names}/create-webhook`,
+      summary: 'Make a webhook; it is sent a `ping`',
+      body: NewHook,
+      answers: { 201: schema },
+    },
+    async ({ db, viewer, body, wire, ...context }) => {
+      const place = placeOf(context)
+      if (place.type === 'repository') checkWritable(context.repo)
+      return created(hookJson(await createHook(db, viewer, place, body, vault, policy), place, wire))
+    },
+  ),
+  get(
+    `${prefix}/hooks/{hook_id}`,
+    { ...reads, operation: `${names}/get-webhook`, summary: 'A webhook', answers: { 200: schema } },
+    async ({ db, params, wire, ...context }) => {
+      const place = placeOf(context)
+      return hookJson(await loadHook(db, place, params.hook_id), place, wire)
+    },
+  ),
+  patch(
+    `${prefix}/hooks/{hook_id}`,
+    {
+      ...writes,
+      operation: `${names}/update-webhook`,
+      summary: 'Change a webhook; a config without the secret removes the secret',
+      body: HookChanges,
+      answers: { 200: schema },
+    },
+    async ({ db, params, body, wire, ...context }) => {
+      const place = placeOf(context)
+      return hookJson(await updateHook(db, place, { id: params.hook_id }, body, vault, policy), place, wire)
+    },
+  ),
+  del(
+    `${prefix}/hooks/{hook_id}`,
+    {
+      ...deletes,
+      operation: `${names}/delete-webhook`,
+      summary: 'Delete a webhook; what waits to be sent is dropped',
+      answers: { 204: Nothing },
+    },
+    ({ db, viewer, params, ...context }) => deleteHook(db, viewer, placeOf(context), { id: params.hook_id }),
+  ),
+  get(
+    `${prefix}/hooks/{hook_id}/config`,
+    {
+      ...reads,
+      operation: `${names}/get-webhook-config-for-${short}`,
+      summary: 'Where a webhook sends to; a secret is shown as stars',
+      answers: { 200: HookConfig },
+    },
+    async ({ db, params, ...context }) => configJson(await loadHook(db, placeOf(context), params.hook_id)),
+  ),
+  patch(
+    `${prefix}/hooks/{hook_id}/config`,
+    {
+      ...writes,
+      operation: `${names}/update-webhook-config-for-${short}`,
+      summary: 'Change where a webhook sends to; what is not named stays',
+      body: ConfigChanges,
+      answers: { 200: HookConfig },
+    },
+    async ({ db, params, body, ...context }) =>
+      configJson(await updateConfig(db, placeOf(context), { id: params.hook_id }, body, vault, policy)),
+  ),
+  post(
+    `${prefix}/hooks/{hook_id}/pings`,
+    { ...reads, operation: `${names}/ping-webhook`, summary: 'Send a `ping`', answers: { 204: Nothing } },
+    async ({ db, viewer, params, ...context }) => {
+      const place = placeOf(context)
+      await pingHook(db, viewer, place, await loadHook(db, place, params.hook_id))
+    },
+  ),
+]

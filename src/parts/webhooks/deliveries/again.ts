@@ -1,0 +1,32 @@
+import { deliveriesTopic, listening, patience } from '#hosting/announcements/announcements.ts'
+import type { Hook } from '#parts/webhooks/hooks.ts'
+import { sql, type Transaction } from '#platform/database.ts'
+
+interface Repetition {
+  payload_id: number
+  /** Null for one of its own. */
+  guid: string | null
+  redelivery: boolean
+}
+
+/**
+ * Stores one more delivery of a payload; false when that is gone. One of another day is copied into this one, so that it is kept for as
+ * long as the new delivery is.
+ */
+export async function sendAgain(db: Transaction, hook: Hook, { payload_id, guid, redelivery }: Repetition): Promise<boolean> {
+  await db.query(sql`select open_delivery_day(delivery_day(${db.now}))`)
+  const { rowCount } = await db.query(sql`
+    with source as materialized (
+      select * from payloads where id = ${payload_id}
+    ), copied as (
+      insert into payloads (id, repo_id, event, action, body, created_at)
+      select delivery_id(${db.now}), repo_id, event, action, body, created_at from source where id >> 36 <> delivery_day(${db.now})
+      returning id
+    )
+    insert into unsent (id, hook_id, payload_id, repo_id, guid, event, action, redelivery, created_at, ready_at)
+    select delivery_id(${db.now}), ${hook.id}, coalesce(copied.id, source.id), repo_id, coalesce(${guid}, gen_random_uuid()), event, action,
+      ${redelivery}, ${db.now}, ${db.now}::timestamptz + ${hook.url === listening ? patience : 0} * interval '1 second'
+    from source left join copied on true`)
+  db.touch(deliveriesTopic)
+  return rowCount === 1
+}

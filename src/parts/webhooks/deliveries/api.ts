@@ -1,0 +1,92 @@
+import { Nothing } from '#hosting/wire.ts'
+import { Answer, type Endpoint, get, group, post } from '#http/endpoint.ts'
+import { text } from '#http/input.ts'
+import { loadHook, placeOf } from '#parts/webhooks/hooks.ts'
+import { type Kind, kinds } from '#parts/webhooks/kinds.ts'
+import { invalid } from '#platform/errors.ts'
+import { Type } from '#platform/schema.ts'
+import { readCursor } from './cursors.ts'
+import { type DeliveryStatus, deliveryStatuses, listDeliveries, loadDelivery, redeliver, resendLatestPush } from './deliveries.ts'
+import { DeliveryItemSchema, DeliverySchema, deliveryItemJson, deliveryJson } from './json.ts'
+
+const Accepted = Type.Object({}, { title: 'Accepted' })
+
+/** Repositories and organizations have the same endpoints. */
+const endpointsOf = ({ prefix, names, reads, writes }: Kind): Endpoint[] => [
+  get(
+    `${prefix}/hooks/{hook_id}/deliveries`,
+    {
+      ...reads,
+      operation: `${names}/list-webhook-deliveries`,
+      summary: 'What was delivered to a webhook in the last thirty days, newest first',
+      query: { cursor: text(), status: text() },
+      list: 'by cursor',
+      answers: { 200: Type.Array(DeliveryItemSchema) },
+    },
+    async ({ db, params, query, page, ...context }) => {
+      const hook = await loadHook(db, placeOf(context), params.hook_id)
+      const wanted = { status: readStatus(query.status), cursor: readCursor(query.cursor), limit: page.limit }
+      const { rows, ...cursors } = await listDeliveries(db, hook, wanted)
+      return new Answer(rows.map(deliveryItemJson), { cursors })
+    },
+  ),
+  get(
+    `${prefix}/hooks/{hook_id}/deliveries/{delivery_id}`,
+    {
+      ...reads,
+      operation: `${names}/get-webhook-delivery`,
+      summary: 'A delivery, with all that was sent and answered',
+      answers: { 200: DeliverySchema },
+    },
+    async ({ db, params, wire, ...context }) => {
+      const hook = await loadHook(db, placeOf(context), params.hook_id)
+      return deliveryJson(await loadDelivery(db, hook, params.delivery_id), hook, wire)
+    },
+  ),
+  post(
+    `${prefix}/hooks/{hook_id}/deliveries/{delivery_id}/attempts`,
+    {
+      ...writes,
+      operation: `${names}/redeliver-webhook-delivery`,
+      summary: 'Deliver the same again, under the same guid, to where the webhook sends now',
+      answers: { 202: Accepted },
+    },
+    async ({ db, params, ...context }) => {
+      const hook = await loadHook(db, placeOf(context), params.hook_id)
+      await redeliver(db, hook, await loadDelivery(db, hook, params.delivery_id))
+      return {}
+    },
+  ),
+]
+
+function readStatus(given: string): DeliveryStatus | null {
+  if (given === '') return null
+  const status = deliveryStatuses.find((name) => name === given)
+  if (status) return status
+  const message = `status must be one of: ${deliveryStatuses.join(', ')}`
+  throw invalid({ resource: 'HookDelivery', code: 'invalid', field: 'status', message })
+}
+
+/** The second is the name that the first had once. */
+const tests = [
+  ['tests', 'repos/test-push-webhook'],
+  ['test', 'repos/test-push-webhook-by-old-name'],
+] as const
+
+export const api = group('Webhook deliveries', [
+  ...Object.values(kinds).flatMap(endpointsOf),
+  ...tests.map(([name, operation]) =>
+    post(
+      `/repos/{owner}/{repo}/hooks/{hook_id}/${name}`,
+      {
+        ...kinds.repository.reads,
+        operation,
+        summary: 'Send the latest push once more, if the webhook listens to pushes',
+        own_transaction: true,
+        answers: { 204: Nothing },
+      },
+      async ({ db, storage, repo, params }) =>
+        resendLatestPush(db, storage, repo, await loadHook(db, placeOf({ repo }), params.hook_id)),
+    ),
+  ),
+])

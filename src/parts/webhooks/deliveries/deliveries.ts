@@ -1,0 +1,139 @@
+import type { Push } from '#activity/events.ts'
+import { storeDeliveries } from '#hosting/announcements/announcements.ts'
+import type { Storage } from '#hosting/git/storage.ts'
+import { readPushNews } from '#hosting/pushes/telling.ts'
+import type { Hook } from '#parts/webhooks/hooks.ts'
+import { compose } from '#parts/webhooks/replays/composing.ts'
+import { hears } from '#parts/webhooks/replays/news.ts'
+import type { SignedHeaders } from '#parts/webhooks/signing.ts'
+import { type Database, empty, type Queryable, type Sql, sql, type Transaction } from '#platform/database.ts'
+import { missing, Refusal } from '#platform/errors.ts'
+import { sendAgain } from './again.ts'
+import { type Cursor, writeCursor } from './cursors.ts'
+
+/** A delivery whose outcome is recorded. */
+export interface Delivery {
+  id: number
+  hook_id: number
+  payload_id: number
+  repo_id: number | null
+  guid: string
+  event: string
+  action: string | null
+  redelivery: boolean
+  delivered_at: Date
+  /** In seconds. */
+  duration: number
+  status: string
+  status_code: number
+  throttled_at: Date | null
+}
+
+export interface FullDelivery extends Delivery {
+  url: string
+  request_headers: SignedHeaders
+  response_headers: Record<string, string | string[]> | null
+  response_body: string | null
+  /** As it was stored, see addresses.ts; null when it was too large to be sent. */
+  body: string | null
+}
+
+export const deliveryStatuses = ['success', 'failure'] as const
+export type DeliveryStatus = (typeof deliveryStatuses)[number]
+
+/** The lower bound of failures is that of their index. */
+const outcomes: Record<DeliveryStatus, Sql> = {
+  success: sql`and d.status_code between 200 and 399`,
+  failure: sql`and d.status_code >= 400 and d.status_code <= 599`,
+}
+
+const columns = sql`d.id, d.hook_id, d.payload_id, d.repo_id, d.guid, d.event, d.action, d.redelivery, d.delivered_at, d.duration,
+  d.status, d.status_code, d.throttled_at`
+
+interface Wanted {
+  status: DeliveryStatus | null
+  cursor: Cursor | null
+  limit: number
+}
+
+/** Newest first. Days are looked at one after the other, until there are enough. */
+export async function listDeliveries(db: Database, hook: { id: number }, { status, cursor, limit }: Wanted) {
+  const back = cursor?.towards === 'newer'
+  const found = await db.steadyRows<Delivery>(sql`
+    select ${columns} from deliveries d
+    where d.hook_id = ${hook.id} ${status ? outcomes[status] : empty}
+      ${back ? sql`and d.id > ${cursor.id} order by d.id` : sql`and d.id < ${cursor?.id ?? beyond} order by d.id desc`}
+    limit ${limit + 1}`)
+  const more = found.length > limit
+  const rows = back ? found.slice(0, limit).reverse() : found.slice(0, limit)
+  const [newest, oldest] = [rows[0], rows.at(-1)]
+  return {
+    rows,
+    // Whoever came here by a cursor came from the other side.
+    prev: newest && (back ? more : cursor !== null) ? writeCursor({ id: newest.id, towards: 'newer' }) : undefined,
+    next: oldest && (back || more) ? writeCursor({ id: oldest.id, towards: 'older' }) : undefined,
+  }
+}
+const beyond = Number.MAX_SAFE_INTEGER
+
+/** With all that was sent and answered. */
+export async function loadDelivery(db: Queryable, hook: { id: number }, id: number): Promise<FullDelivery> {
+  const found = await db.first<FullDelivery>(sql`
+    select ${columns}, d.url, d.request_headers, d.response_headers, d.response_body, p.body
+    from deliveries d left join payloads p on p.id = d.payload_id where d.id = ${id} and d.hook_id = ${hook.id}`)
+  if (!found) throw missing()
+  return found
+}
+
+/** Sends the same again, under the same guid, to where the hook sends now. Somebody asks for it, so it need not be active. */
+export async function redeliver(db: Transaction, hook: Hook, { payload_id, guid }: Pick<Delivery, 'payload_id' | 'guid'>) {
+  if (await sendAgain(db, hook, { payload_id, guid, redelivery: true })) return
+  throw new Refusal('invalid', 'What was delivered is not kept any more.')
+}
+
+/**
+ * What the log has of the last push is sent as it was told then, or read from the repository when it was told to nobody. Not for hooks
+ * that would not hear of the next one.
+ */
+export async function resendLatestPush(db: Database, storage: Storage, repo: { id: number }, hook: Hook): Promise<void> {
+  if (!hook.active || !hears(hook.events, 'push')) return
+  const [push] = await db.steadyRows<LoggedPush>(sql`
+    select e.actor_id, e.payload, e.created_at from events e
+    where e.repo_id = ${repo.id} and e.type = 'PushEvent' order by e.created_at desc, e.id desc limit 1`)
+  if (!push) return
+  const payload_id = await findPayload(db, repo, push)
+  const sent =
+    payload_id !== undefined &&
+    (await db.transaction((transaction) => sendAgain(transaction, hook, { payload_id, guid: null, redelivery: false })))
+  if (sent) return
+  const { ref, before, head: after, size: most } = push.payload
+  const payload = await readPushNews(db, storage, repo.id, { ref, before, after }, { most })
+  await db.transaction(async (transaction) => {
+    const happened = { repo_id: repo.id, actor_id: push.actor_id, news: [{ event: 'push' as const, payload }] }
+    const [told = []] = await compose(transaction, [happened])
+    await storeDeliveries(
+      transaction,
+      repo.id,
+      told.map((one) => ({ ...one, hooks: [hook] })),
+    )
+  })
+}
+
+interface LoggedPush {
+  actor_id: number
+  payload: Push
+  created_at: Date
+}
+
+/** What was told of a push when it was made: at that very moment, with its own ends, which no text in it can be taken for. */
+async function findPayload(db: Queryable, repo: { id: number }, { payload, created_at }: LoggedPush) {
+  const { ref, before, head } = payload
+  const row = await db.first<{ id: number }>(sql`
+    select id from payloads
+    where repo_id = ${repo.id} and event = 'push' and created_at = ${created_at}
+      and id >= delivery_day(${created_at}) << 36 and id < (delivery_day(${created_at}) + 1) << 36
+      and strpos(body, ${`"ref":${JSON.stringify(ref)}`}) > 0 and strpos(body, ${`"before":"${before}"`}) > 0
+      and strpos(body, ${`"after":"${head}"`}) > 0
+    order by id limit 1`)
+  return row?.id
+}

@@ -1,0 +1,79 @@
+import { fillIn } from '#hosting/announcements/addresses.ts'
+import { NullableString, NullableTimestamp, Timestamp, type Wire } from '#hosting/wire.ts'
+import type { Hook } from '#parts/webhooks/hooks.ts'
+import { headersOf } from '#parts/webhooks/signing.ts'
+import { type Static, Type } from '#platform/schema.ts'
+import type { Delivery, FullDelivery } from './deliveries.ts'
+
+const NullableInteger = Type.Unsafe<number | null>({ type: ['integer', 'null'] })
+const NullableHeaders = Type.Unsafe<Record<string, string> | null>({
+  type: ['object', 'null'],
+  additionalProperties: { type: 'string' },
+})
+
+const item = {
+  id: Type.Integer(),
+  guid: Type.String(),
+  delivered_at: Timestamp,
+  redelivery: Type.Boolean(),
+  duration: Type.Unsafe<number>({ type: 'number' }),
+  status: Type.String(),
+  status_code: Type.Integer(),
+  event: Type.String(),
+  action: NullableString,
+  installation_id: NullableInteger,
+  repository_id: NullableInteger,
+  throttled_at: NullableTimestamp,
+}
+
+export const DeliveryItemSchema = Type.Object(item, { title: 'HookDeliveryItem' })
+
+export const DeliverySchema = Type.Object(
+  {
+    ...item,
+    url: Type.String(),
+    request: Type.Object({
+      headers: NullableHeaders,
+      payload: Type.Unsafe<object | null>({ type: ['object', 'null'], additionalProperties: true }),
+    }),
+    response: Type.Object({ headers: NullableHeaders, payload: NullableString }),
+  },
+  { title: 'HookDelivery' },
+)
+
+/** Deliveries are told apart by less than a second: their moments have milliseconds, as clients know them. */
+export function deliveryItemJson(delivery: Delivery): Static<typeof DeliveryItemSchema> {
+  return {
+    id: delivery.id,
+    guid: delivery.guid,
+    delivered_at: delivery.delivered_at.toISOString(),
+    redelivery: delivery.redelivery,
+    duration: Math.round(delivery.duration * 1000) / 1000,
+    status: delivery.status,
+    status_code: delivery.status_code,
+    event: delivery.event,
+    action: delivery.action,
+    installation_id: null,
+    repository_id: delivery.repo_id,
+    throttled_at: delivery.throttled_at?.toISOString() ?? null,
+  }
+}
+
+export function deliveryJson(delivery: FullDelivery, hook: Hook, wire: Wire): Static<typeof DeliverySchema> {
+  const { guid, event, hook_id, body, response_headers } = delivery
+  const { target_id, target_type } = hook
+  return {
+    ...deliveryItemJson(delivery),
+    url: delivery.url,
+    request: {
+      headers: headersOf({ guid, event, hook_id, target_id, target_type }, delivery.request_headers),
+      payload: body === null ? null : JSON.parse(fillIn(body, wire.web)),
+    },
+    response: { headers: response_headers && inText(response_headers), payload: delivery.response_body },
+  }
+}
+
+/** Clients take each header for one text; of several of a name, they are the list of them. */
+function inText(headers: Record<string, string | string[]>) {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
+}

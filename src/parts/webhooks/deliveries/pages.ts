@@ -1,0 +1,146 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { FastifyInstance } from 'fastify'
+import type { Belfry } from '#belfry.ts'
+import { fillIn } from '#hosting/announcements/addresses.ts'
+import { listening } from '#hosting/announcements/announcements.ts'
+import { Moved } from '#hosting/repositories/repositories.ts'
+import { streamHeaders, streamNews } from '#http/stream.ts'
+import { readHistory, readMark, readWaiting, type Span, spans } from '#parts/webhooks/history.ts'
+import { headersOf } from '#parts/webhooks/signing.ts'
+import { missing, Refusal } from '#platform/errors.ts'
+import { type Html, html } from '#web/html.ts'
+import { findVisitor, form, type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
+import { note } from '#web/settings.ts'
+import { exchangePanes } from '#web/webhooks/delivery.ts'
+import { exactMoment, lengthOf, outcomeMark, signOf, wordsOf } from '#web/webhooks/marks.ts'
+import { type Filter, filters, type Look, overview } from '#web/webhooks/overview.ts'
+import { type HookVisit, hookPage, hookPath, idIn, loadVisited, placePaths } from '#web/webhooks/places.ts'
+import { readCursor } from './cursors.ts'
+import { listDeliveries, loadDelivery, redeliver, resendLatestPush } from './deliveries.ts'
+
+export const pages: PageRoute[] = placePaths.flatMap((path) => [
+  showOwn(`${path}/:hook_id`, overviewPage),
+  submitOwn(`${path}/:hook_id/tests`, testPush),
+  showOwn(`${path}/:hook_id/deliveries/:delivery_id`, deliveryPage),
+  submitOwn(`${path}/:hook_id/deliveries/:delivery_id/attempts`, sendAgain),
+])
+
+const perPage = 30
+
+const done: Record<string, string> = {
+  created: 'The webhook is made, and a ping is on its way.',
+  pinged: 'A ping is on its way.',
+  tested: 'The latest push is on its way again.',
+  unheard: 'There was nothing to send: the webhook is not active, does not hear of pushes, or nothing was pushed yet.',
+  again: 'It is on its way again.',
+}
+
+async function overviewPage(visit: SignedIn): Promise<Outcome> {
+  const visited = await loadVisited(visit)
+  const { db, query } = visit
+  const { hook } = visited
+  const look = lookOf(query)
+  const cursor = readCursor(query.get('cursor') ?? '')
+  const status = look.status === 'all' ? null : look.status
+  const [history, waiting, deliveries] = await Promise.all([
+    readHistory(db, hook, look.span),
+    readWaiting(db, hook),
+    listDeliveries(db, hook, { status, cursor, limit: perPage }),
+  ])
+  const shown = {
+    ...look,
+    now: db.now,
+    history,
+    waiting,
+    deliveries,
+    newest: cursor === null,
+    command: commandOf(visit, visited),
+  }
+  const said = done[query.get('done') ?? '']
+  const body = html`${note(said)}${overview(visited, shown, buttons(visit, visited))}`
+  const page = hookPage(visited, '', 'Deliveries', body)
+  // What is older does not change any more.
+  return cursor ? page : { ...page, assets: [...page.assets, 'webhooks.js'], live: true }
+}
+
+function commandOf({ belfry }: SignedIn, { hook, place }: HookVisit): string | null {
+  const address = `${belfry.addresses.web}/api/v3/${place.path}/hooks/${hook.id}`
+  return hook.url === listening ? `BELFRY_TOKEN=… npx belfry listen --hook ${address} --forward http://localhost:4000/` : null
+}
+
+function lookOf(query: URLSearchParams): Look {
+  const [span, status] = [query.get('span') ?? '', query.get('status') ?? '']
+  return {
+    span: Object.hasOwn(spans, span) ? (span as Span) : 'day',
+    status: Object.hasOwn(filters, status) ? (status as Filter) : 'all',
+  }
+}
+
+function buttons(visit: SignedIn, visited: HookVisit): Html {
+  const path = hookPath(visited)
+  return html`<div class="buttons">${form(visit, `${path}/pings`, html`<button>Send a ping</button>`, { class: 'inline' })}
+${visited.repo && form(visit, `${path}/tests`, html`<button>Send the latest push</button>`, { class: 'inline' })}</div>`
+}
+
+async function testPush(visit: SignedIn): Promise<Outcome> {
+  const visited = await loadVisited(visit)
+  if (!visited.repo) throw missing()
+  const before = await readMark(visit.db, visited.hook)
+  await resendLatestPush(visit.db, visit.belfry.storage, visited.repo, visited.hook)
+  const sent = before !== (await readMark(visit.db, visited.hook))
+  return { to: `${hookPath(visited)}?done=${sent ? 'tested' : 'unheard'}` }
+}
+
+async function deliveryPage(visit: SignedIn): Promise<Outcome> {
+  const visited = await loadVisited(visit)
+  const { hook } = visited
+  const delivery = await loadDelivery(visit.db, hook, idIn(visit.params.delivery_id))
+  const { id, guid, event, action, body, redelivery, throttled_at, delivered_at, duration } = delivery
+  const { target_id, target_type } = hook
+  const request_headers = headersOf({ guid, event, hook_id: hook.id, target_id, target_type }, delivery.request_headers)
+  const payload = body === null ? null : fillIn(body, visit.belfry.addresses.web)
+  const again = form(visit, `${hookPath(visited)}/deliveries/${id}/attempts`, html`<button class="primary">Redeliver</button>`, {
+    class: 'inline',
+  })
+  const shown = html`<div class="heading"><h2>${event}${action && `.${action}`}</h2>${again}</div>
+<dl class="figures facts-list"><div><dt>Outcome</dt><dd>${outcomeMark(signOf(delivery), wordsOf(delivery))}</dd></div><div><dt>Took</dt><dd>${lengthOf(duration)}</dd></div>
+<div><dt>Delivered</dt><dd>${exactMoment(delivered_at)}${redelivery && html` <span class="badge">sent again</span>`}</dd></div>
+${throttled_at && html`<div><dt>Held back since</dt><dd>${exactMoment(throttled_at)}</dd></div>`}<div><dt>GUID</dt><dd><code>${guid}</code></dd></div></dl>
+${exchangePanes({ ...delivery, request_headers, payload })}`
+  return hookPage(visited, '', `Delivery ${guid}`, shown)
+}
+
+/** Back to the list, where it will be seen. */
+async function sendAgain(visit: SignedIn): Promise<Outcome> {
+  const visited = await loadVisited(visit)
+  const delivery = await loadDelivery(visit.db, visited.hook, idIn(visit.params.delivery_id))
+  await visit.db.transaction((db) => redeliver(db, visited.hook, delivery))
+  return { to: `${hookPath(visited)}?done=again` }
+}
+
+/** Tells the page that something changed; it then asks for itself again. */
+export function mountDeliveryStream(listener: FastifyInstance, belfry: Belfry) {
+  const { db } = belfry
+  const closing = new AbortController()
+  listener.addHook('preClose', async () => closing.abort())
+  for (const path of placePaths) {
+    listener.get(`${path}/:hook_id/stream`, { exposeHeadRoute: false }, async (request, reply) => {
+      const params = request.params as Record<string, string>
+      const look = async (from: string | null) => {
+        // A page asks for itself once in a second at most.
+        if (from !== null) await sleep(250)
+        // Whoever signed out in the meantime, or does not run the place any more, hears no more.
+        const visitor = await findVisitor(belfry, request)
+        if (!visitor) throw missing()
+        const { hook } = await loadVisited({ db, visitor, params })
+        const place = 'x'
+        return { news: from === null || place === from ? [] : [{ id: null, data: {} }], place }
+      }
+      const first = await look(null).catch((error) => {
+        if (!(error instanceof Refusal || error instanceof Moved)) throw error
+      })
+      if (!first) return reply.callNotFound()
+      return reply.headers(streamHeaders).send(streamNews(belfry, closing.signal, first, look))
+    })
+  }
+}

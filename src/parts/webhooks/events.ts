@@ -1,0 +1,70 @@
+import { invalid } from '#platform/errors.ts'
+import type { Place } from './places.ts'
+
+/** What a hook can hear of here. */
+export const toldEvents = [
+  'commit_comment',
+  'create',
+  'delete',
+  'fork',
+  'issue_comment',
+  'issues',
+  'label',
+  'member',
+  'meta',
+  'milestone',
+  'ping',
+  'public',
+  'pull_request',
+  'pull_request_review',
+  'pull_request_review_comment',
+  'push',
+  'release',
+  'repository',
+  'repository_import',
+  'star',
+  'watch',
+] as const
+
+/** Taken for clients that ask for them: nothing happens here that they tell of. */
+const untold =
+  `branch_protection_configuration branch_protection_rule bypass_request_secret_scanning cache_sync check_run check_suite
+  code_scanning_alert custom_property_values dependabot_alert deploy_key deployment deployment_status discussion discussion_comment
+  dismissal_request_code_scanning dismissal_request_secret_scanning exemption_request_push_ruleset gollum issue_dependencies package
+  page_build project project_card project_column pull_request_review_thread registry_package repository_advisory repository_ruleset
+  repository_vulnerability_alert secret_scanning_alert secret_scanning_alert_location secret_scanning_scan security_and_analysis status
+  sub_issues team_add workflow_job workflow_run`.split(/\s+/)
+
+/** What happens to an organization, and to none of its repositories. */
+const ofOrganizations =
+  `custom_property membership org_block organization personal_access_token_request projects_v2 projects_v2_item
+  projects_v2_status_update team`.split(/\s+/)
+
+const repositoryEvents = [...toldEvents, ...untold]
+const allowedEvents: Record<Place['type'], readonly string[]> = {
+  repository: repositoryEvents,
+  organization: [...repositoryEvents, ...ofOrganizations],
+}
+
+/** What a hook with these events hears of. */
+export function heardBy(events: string[], type: Place['type']): readonly string[] {
+  return events.includes('*') ? allowedEvents[type] : events
+}
+
+export function checkEvents(events: string[], type: Place['type']) {
+  const unknown = events.filter((event) => event !== '*' && !allowedEvents[type].includes(event))
+  if (!unknown.length) return
+  const message = `These events are not allowed for this hook: ${[...new Set(unknown)].join(', ')}`
+  throw invalid({ resource: 'Hook', code: 'custom', field: 'events', message })
+}
+
+export interface EventChanges {
+  events?: string[]
+  add_events?: string[]
+  remove_events?: string[]
+}
+
+/** A whole list replaces what is there before some are added to it, and then some taken away. */
+export function changeEvents(present: string[], { events = present, add_events = [], remove_events = [] }: EventChanges) {
+  return [...new Set([...events, ...add_events])].filter((event) => !remove_events.includes(event))
+}

@@ -1,0 +1,58 @@
+import { unaddressed as wire } from '#hosting/announcements/addresses.ts'
+import { storeDeliveries } from '#hosting/announcements/announcements.ts'
+import { toldRepositoryJson } from '#hosting/announcements/repositories.ts'
+import { simpleOrganizationJson } from '#hosting/organizations/json.ts'
+import { userJson } from '#hosting/people/json.ts'
+import { type Account, accountColumns } from '#hosting/people/people.ts'
+import { readRepositories } from '#hosting/repositories/repositories.ts'
+import { type Queryable, sql, type Transaction } from '#platform/database.ts'
+import type { Hook } from './hooks.ts'
+import { hookJson } from './json.ts'
+import type { Place } from './places.ts'
+
+const sentences = [
+  'A bell that nobody hears has still been rung.',
+  'Say it once, and say it whole.',
+  'The first message is the one that finds the road.',
+  'Keep what you were told until somebody has it.',
+  'Small parts, clearly named.',
+  'An answer in time is worth two that are long.',
+]
+
+/** A hook's first word to its receiver, sent whatever it listens to, and also when it is not active. */
+export async function pingHook(db: Transaction, sender: Account, place: Place, hook: Hook) {
+  await store(db, sender, place, hook, { event: 'ping', action: null, body: await pingBody(db, place, hook) })
+}
+
+export async function pingBody(db: Queryable, place: Place, hook: Hook) {
+  const zen = sentences[(hook.id + db.now.getSeconds()) % sentences.length]
+  return { zen, hook_id: hook.id, hook: hookJson(hook, place, wire), ...(await placeFields(db, place)) }
+}
+
+/** A hook's last word. It has no addresses any more. */
+export async function tellDeleted(db: Transaction, deleter: Account, place: Place, hook: Hook) {
+  const { type, id, name, active, events, config, updated_at, created_at } = hookJson(hook, place, wire)
+  const told = { type, id, name, active, events, config, updated_at, created_at }
+  const body = { action: 'deleted', hook_id: id, hook: told, ...(await placeFields(db, place)) }
+  await store(db, deleter, place, hook, { event: 'meta', action: 'deleted', body })
+}
+
+async function placeFields(db: Queryable, { type, id }: Place) {
+  const [repo] = type === 'repository' ? await readRepositories(db, null, [id]) : []
+  const owner = await db.first<Account>(sql`select ${accountColumns} from accounts a where a.id = ${repo?.owner_id ?? id}`)
+  return {
+    ...(repo && { repository: toldRepositoryJson(repo) }),
+    ...(owner?.type === 'Organization' && { organization: simpleOrganizationJson(owner, wire) }),
+  }
+}
+
+interface Word {
+  event: string
+  action: string | null
+  body: object
+}
+
+async function store(db: Transaction, sender: Account, place: Place, hook: Hook, { event, action, body }: Word) {
+  const text = JSON.stringify({ ...body, sender: userJson(sender, wire) })
+  await storeDeliveries(db, place.type === 'repository' ? place.id : null, [{ event, action, body: text, hooks: [hook] }])
+}

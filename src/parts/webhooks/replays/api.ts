@@ -1,0 +1,79 @@
+import { Nothing } from '#hosting/wire.ts'
+import { Answer, del, type Endpoint, get, group, paged, post } from '#http/endpoint.ts'
+import { loadHook, placeOf } from '#parts/webhooks/hooks.ts'
+import { type Kind, kinds } from '#parts/webhooks/kinds.ts'
+import { Type } from '#platform/schema.ts'
+import { ReplaySchema, replayJson } from './json.ts'
+import { cancelReplay, createReplay, listReplays, loadReplay } from './replays.ts'
+
+const NewReplay = Type.Object({
+  since: Type.String({ maxLength: 100 }),
+  until: Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 100 })),
+  events: Type.Optional(
+    Type.Unsafe<string[] | null>({ type: ['array', 'null'], items: { type: 'string', maxLength: 100 }, maxItems: 250 }),
+  ),
+})
+
+/** Repositories and organizations have the same endpoints. */
+const endpointsOf = ({ prefix, names, reads, writes }: Kind): Endpoint[] => [
+  get(
+    `${prefix}/hooks/{hook_id}/replays`,
+    {
+      ...reads,
+      operation: `${names}/list-webhook-replays`,
+      summary: 'Replays of a webhook, newest first',
+      list: true,
+      answers: { 200: Type.Array(ReplaySchema) },
+    },
+    async ({ db, params, page, wire, ...context }) => {
+      const place = placeOf(context)
+      const hook = await loadHook(db, place, params.hook_id)
+      return paged(await listReplays(db, hook, page), (replay) => replayJson(replay, place, wire))
+    },
+  ),
+  post(
+    `${prefix}/hooks/{hook_id}/replays`,
+    {
+      ...writes,
+      operation: `${names}/create-webhook-replay`,
+      summary: 'Deliver again what happened in a span of time, from the event log; ten a second at most',
+      body: NewReplay,
+      answers: { 202: ReplaySchema },
+    },
+    async ({ db, viewer, params, body, wire, ...context }) => {
+      const place = placeOf(context)
+      const hook = await loadHook(db, place, params.hook_id)
+      const replay = replayJson(await createReplay(db, viewer, hook, body), place, wire)
+      return new Answer(replay, { headers: { Location: replay.url } })
+    },
+  ),
+  get(
+    `${prefix}/hooks/{hook_id}/replays/{replay_id}`,
+    {
+      ...reads,
+      operation: `${names}/get-webhook-replay`,
+      summary: 'How far a replay is',
+      answers: { 200: ReplaySchema },
+    },
+    async ({ db, params, wire, ...context }) => {
+      const place = placeOf(context)
+      const hook = await loadHook(db, place, params.hook_id)
+      return replayJson(await loadReplay(db, hook, params.replay_id), place, wire)
+    },
+  ),
+  del(
+    `${prefix}/hooks/{hook_id}/replays/{replay_id}`,
+    {
+      ...writes,
+      operation: `${names}/cancel-webhook-replay`,
+      summary: 'Cancel a replay that is not done; the few that are about to be sent are sent',
+      answers: { 204: Nothing },
+    },
+    async ({ db, params, ...context }) => {
+      const hook = await loadHook(db, placeOf(context), params.hook_id)
+      await cancelReplay(db, await loadReplay(db, hook, params.replay_id))
+    },
+  ),
+]
+
+export const api = group('Webhook replays', Object.values(kinds).flatMap(endpointsOf))

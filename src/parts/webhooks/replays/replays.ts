@@ -1,0 +1,111 @@
+import { heardBy } from '#parts/webhooks/events.ts'
+import type { Hook } from '#parts/webhooks/hooks.ts'
+import { codeOf, type Listed, listed, type Queryable, type Slice, sql, type Transaction } from '#platform/database.ts'
+import { type Fault, invalid, missing, Refusal } from '#platform/errors.ts'
+import { readMoment } from '#platform/moments.ts'
+import { enqueue } from '#platform/queue.ts'
+
+/** A span of what happened that a hook is told of once more. */
+export interface Replay {
+  id: number
+  hook_id: number
+  requester_id: number | null
+  since: Date
+  until: Date
+  events: string[]
+  status: 'queued' | 'running' | 'done' | 'cancelled'
+  /** Of the log's events; null until they are counted. */
+  total: number | null
+  told: number
+  passed_over: number
+  place_at: Date
+  place: number
+  paced_until: Date
+  created_at: Date
+  finished_at: Date | null
+}
+
+/** Newest first. */
+export function listReplays(db: Queryable, hook: { id: number }, slice: Slice): Promise<Listed<Replay>> {
+  const source = sql`replays p where p.hook_id = ${hook.id}`
+  return listed(db, { columns: sql`p.*`, source, order: sql`p.id desc` }, slice)
+}
+
+export async function loadReplay(db: Queryable, hook: { id: number }, id: number): Promise<Replay> {
+  const found = await db.first<Replay>(sql`select * from replays where id = ${id} and hook_id = ${hook.id}`)
+  if (!found) throw missing()
+  return found
+}
+
+export interface WantedReplay {
+  since: string
+  until?: string | null
+  events?: string[] | null
+}
+
+/** How far back it may go, in days: as far as deliveries are kept. */
+const furthest = 30
+
+export async function createReplay(
+  db: Transaction,
+  requester: { id: number },
+  hook: Hook,
+  wanted: WantedReplay,
+): Promise<Replay> {
+  const { since, until } = readSpan(wanted, db.now)
+  const events = readEvents(wanted, hook)
+  const replay = await insert(
+    db,
+    sql`
+    insert into replays (hook_id, requester_id, since, until, events, status, place_at, paced_until, created_at)
+    values (${hook.id}, ${requester.id}, ${since}, ${until}, ${events}, 'queued', ${since}, ${db.now}, ${db.now}) returning *`,
+  )
+  await enqueue(db, 'replay', { replay_id: replay.id }, { key: jobKey(replay) })
+  return replay
+}
+
+export const jobKey = ({ id }: { id: number }) => `replay ${id}`
+
+/** What has not happened yet cannot be told again, so a span ends now at the latest. */
+function readSpan({ since: from, until: to }: WantedReplay, now: Date) {
+  const [since, asked] = [readMoment(from), to == null ? now : readMoment(to)]
+  if (!since) throw fault('since', 'since must be a time in ISO 8601')
+  if (!asked) throw fault('until', 'until must be a time in ISO 8601')
+  const until = asked < now ? asked : now
+  if (since >= until) throw fault('since', 'since must be before until')
+  if (since.getTime() < now.getTime() - furthest * 86_400_000) {
+    throw fault('since', `since must be no more than ${furthest} days ago`)
+  }
+  return { since, until }
+}
+
+function readEvents({ events }: WantedReplay, { events: own, target_type }: Hook): string[] {
+  if (events == null) return own
+  const heard = heardBy(own, target_type)
+  const unheard = events.filter((event) => !heard.includes(event))
+  if (unheard.length) throw fault('events', `This hook does not listen to: ${[...new Set(unheard)].join(', ')}`)
+  if (!events.length) throw fault('events', 'events must name one event or more')
+  return [...new Set(events)]
+}
+
+const fault = (field: string, message: string) =>
+  invalid({ resource: 'HookReplay', code: 'invalid', field, message } satisfies Fault)
+
+async function insert(db: Transaction, statement: ReturnType<typeof sql>): Promise<Replay> {
+  try {
+    const made = await db.first<Replay>(statement)
+    if (!made) throw missing()
+    return made
+  } catch (error) {
+    throw codeOf(error) === '23505'
+      ? new Refusal('invalid', 'A replay of this hook is under way. Cancel it, or wait for its end.')
+      : error
+  }
+}
+
+/** What was told of until now is sent all the same. */
+export async function cancelReplay(db: Transaction, { id }: Replay) {
+  const { rowCount } = await db.query(sql`
+    update replays set status = 'cancelled', finished_at = ${db.now} where id = ${id} and status in ('queued', 'running')`)
+  if (!rowCount) throw new Refusal('invalid', 'This replay is over.')
+}

@@ -1,0 +1,66 @@
+import { listening } from '#hosting/announcements/announcements.ts'
+import type { Vault } from '#platform/vault.ts'
+import { openSecrets } from '../secrets.ts'
+import { headersOf, sign } from '../signing.ts'
+import type { Exchange } from './exchange.ts'
+import { type Failure, failureOf, timedOut, tooLarge } from './failures.ts'
+import type { Outcome } from './outcomes.ts'
+import type { Letter } from './payloads.ts'
+import { retryAfter, retryIn } from './retrying.ts'
+import type { Taken } from './taking.ts'
+import type { Transport } from './transport.ts'
+
+export interface Delivering {
+  vault: Vault
+  transport: Transport
+  /** What receivers are told is sending. */
+  agent: string
+  /** Seconds for the whole exchange. */
+  timeout: number
+  retries: number
+  clock: { readonly now: Date }
+}
+
+/** Sends one delivery, and says what came of it; whatever goes wrong out there is an outcome, not an error. */
+export async function deliver(
+  { vault, transport, agent, timeout, retries, clock }: Delivering,
+  delivery: Taken,
+  letter: Letter | undefined,
+  stopping: AbortSignal,
+): Promise<Outcome> {
+  const { id, hook_id, guid, url, content_type, insecure_ssl, attempts } = delivery
+  // What comes so late was not sent: it is left to others.
+  stopping.throwIfAborted()
+  const sent_at = clock.now
+  const body = letter?.bytes(content_type)
+  const signed = body
+    ? sign(body, guid, { content_type, agent, ...openSecrets(vault, { ...delivery, id: hook_id }, sent_at), sent_at })
+    : {}
+  const begun = performance.now()
+  const result = await exchange()
+  const answer = 'headers' in result ? result : undefined
+  const { status, status_code } = answer ? statusOf(answer) : (result as Failure)
+  return {
+    ...{ id, hook_id, url, status, status_code },
+    delivered_at: clock.now,
+    duration: Math.round(performance.now() - begun) / 1000,
+    request_headers: signed,
+    response_headers: answer?.headers ?? null,
+    response_body: answer?.body ?? null,
+    retry_in: body ? retryIn(status_code, attempts, retries, answer) : null,
+    retry_after: retryAfter(answer),
+  }
+
+  async function exchange(): Promise<Exchange | Failure> {
+    // Nobody who listens took it in time.
+    if (url === listening) return timedOut
+    if (!body) return tooLarge
+    const headers = headersOf(delivery, signed)
+    return transport.post(url, headers, body, insecure_ssl, timeout, stopping).catch(failureOf)
+  }
+}
+
+function statusOf({ status_code }: Exchange) {
+  const fine = status_code >= 200 && status_code < 300
+  return { status: fine ? 'OK' : `Invalid HTTP Response: ${status_code}`, status_code }
+}

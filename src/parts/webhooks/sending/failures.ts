@@ -1,0 +1,55 @@
+import { errors } from 'undici'
+import { TimedOut } from './exchange.ts'
+
+/** What an exchange that brought no answer is recorded as. */
+export interface Failure {
+  status: string
+  status_code: 413 | 502 | 504
+}
+
+export const timedOut: Failure = { status: 'timed out', status_code: 504 }
+export const tooLarge: Failure = { status: 'the payload is larger than 25 MB and was not sent', status_code: 413 }
+const unreachable: Failure = { status: 'failed to connect to host', status_code: 502 }
+
+/** Names what went wrong; addresses are not told, since whoever made the hook may not know our network. */
+export function failureOf(error: unknown): Failure {
+  const code = codeOf(error)
+  if (error instanceof TimedOut || error instanceof errors.ConnectTimeoutError || code === 'ETIMEDOUT') return timedOut
+  if (error instanceof errors.HeadersOverflowError || code === 'HPE_HEADER_OVERFLOW')
+    return broken('the answer has too many headers')
+  if (error instanceof errors.HTTPParserError || code.startsWith('HPE_')) return broken('the answer is not HTTP')
+  // undici takes neither an upgrade nor a 100 for an answer.
+  if (error instanceof errors.SocketError && error.message.startsWith('bad ')) return broken('the answer is not HTTP')
+  if (isCertificate(code)) return broken(`Peer certificate cannot be authenticated: ${shortened((error as Error).message)}`)
+  if (code === 'EPROTO' || code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_')) return broken('the TLS handshake failed')
+  if (wasConnected(error)) return broken('the connection was closed before an answer came')
+  return unreachable
+}
+
+function codeOf(error: unknown): string {
+  const code = (error as { code?: unknown }).code
+  return typeof code === 'string' ? code : ''
+}
+
+/** OpenSSL's words for a certificate that is not to be trusted. */
+function isCertificate(code: string) {
+  return /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_)/.test(
+    code,
+  )
+}
+
+/** What follows a semicolon is advice for whoever started Node; and the names in a certificate may be very many. */
+function shortened(message: string) {
+  return message.replace(/;.*/s, '').slice(0, 200).trimEnd()
+}
+
+function wasConnected(error: unknown) {
+  return (
+    error instanceof errors.SocketError ||
+    ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH'].includes(codeOf(error))
+  )
+}
+
+function broken(status: string): Failure {
+  return { status, status_code: 502 }
+}

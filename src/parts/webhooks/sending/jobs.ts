@@ -1,0 +1,22 @@
+import type { Belfry } from '#belfry.ts'
+import { policyFor } from '#platform/outbound/policy.ts'
+import { Sender } from './sender.ts'
+
+/** Sends webhooks until it is stopped. */
+export function openSender({ db, vault, log, settings, version, addresses }: Belfry): Sender {
+  return new Sender({
+    ...{ db, vault, log },
+    policy: policyFor(settings.BELFRY_HOST, settings.BELFRY_WEBHOOK_ADDRESSES),
+    certificates: settings.BELFRY_WEBHOOK_CA,
+    agent: `Belfry-Hookshot/${version}`,
+    timeout: settings.BELFRY_WEBHOOK_TIMEOUT,
+    retries: settings.BELFRY_WEBHOOK_RETRIES,
+    web: () => addresses.web || elsewhere(settings),
+  })
+}
+
+/** A node that answers no requests itself goes by the address that those have which do. */
+function elsewhere({ BELFRY_ROLES, BELFRY_URL, BELFRY_HOST, BELFRY_PORT }: Belfry['settings']) {
+  if (BELFRY_ROLES.includes('web')) return ''
+  return BELFRY_URL?.origin ?? `http://${BELFRY_HOST.includes(':') ? `[${BELFRY_HOST}]` : BELFRY_HOST}:${BELFRY_PORT}`
+}

@@ -1,0 +1,169 @@
+import { deliveriesTopic } from '#hosting/announcements/announcements.ts'
+import { codeOf, type Database, json, type Queryable, type Sql, sql, type Transaction, unhurried } from '#platform/database.ts'
+import type { SignedHeaders } from '../signing.ts'
+import { pauseAfter, threshold } from './throttling.ts'
+
+/** What came of one attempt to deliver. */
+export interface Outcome {
+  /** Of the row that waited for it. */
+  id: number
+  hook_id: number
+  delivered_at: Date
+  /** In seconds. */
+  duration: number
+  status: string
+  status_code: number
+  url: string
+  request_headers: SignedHeaders
+  response_headers: Record<string, string> | null
+  response_body: string | null
+  /** In how many seconds it is tried again by itself; null when it is not. */
+  retry_in: number | null
+  /** How long the receiver asks to be left alone, in seconds. */
+  retry_after: number | null
+}
+
+/** A hook that is to be left in peace for now. */
+export interface Throttled {
+  hook_id: number
+  until: Date
+}
+
+/** What a transaction touches that records outcomes, see Transaction.touch. */
+export const outcomesTopic = 'outcomes'
+
+/**
+ * Records outcomes, and ends the waiting of what they are of, in one statement: whoever is killed before leaves the row that waits, and
+ * whoever comes second finds it gone and records nothing.
+ */
+export async function recordOutcomes(db: Database, outcomes: Outcome[], known: KnownHealth = new Map()): Promise<Throttled[]> {
+  const health = healthOf(outcomes).filter((one) => isNew(one, known))
+  const noted = await db.steadyRows<Noted>(recording(db, outcomes, health)).catch(async (error) => {
+    // What was tried again after midnight is the first of its day.
+    if (codeOf(error) !== noPartition) throw error
+    await openDays(db, outcomes)
+    return db.steadyRows<Noted>(recording(db, outcomes, health))
+  })
+  if (known.size > mostKnown) known.clear()
+  for (const one of health) known.set(one.hook_id, one)
+  db.noteEnd('committed here', new Set([outcomesTopic]))
+  if (await release(db, noted)) db.noteEnd('committed here', new Set([deliveriesTopic]))
+  return throttledOf(noted)
+}
+const noPartition = '23514'
+
+/** The same within a transaction. */
+export async function recordIn(db: Transaction, outcomes: Outcome[]): Promise<Throttled[]> {
+  await openDays(db, outcomes)
+  const noted = await db.rows<Noted>(recording(db, outcomes, healthOf(outcomes)))
+  db.touch(outcomesTopic)
+  if (await release(db, noted)) db.touch(deliveriesTopic)
+  return throttledOf(noted)
+}
+
+async function openDays(db: Queryable, outcomes: Outcome[]) {
+  const days = [...new Set(outcomes.map(({ id }) => Math.floor(id / 2 ** 36)))]
+  await db.query(sql`select open_delivery_day(day) from unnest(${days}::bigint[]) day`)
+}
+
+/** How a hook is after its outcomes were recorded. */
+interface Noted {
+  hook_id: number
+  until: Date | null
+  released: boolean
+}
+
+function recording({ now }: Queryable, outcomes: Outcome[], health: Health[]): Sql {
+  return sql`
+    with outcome as materialized (
+      select o.* from ${unhurried}, json_to_recordset(${json(outcomes)}::json) as o (id bigint, delivered_at timestamptz,
+        duration double precision, status text, status_code integer, url text, request_headers json, response_headers json,
+        response_body text, retry_in double precision)
+    ), done as (
+      delete from unsent u using outcome o where u.id = o.id returning u.*, o.delivered_at, o.duration, o.status, o.status_code, o.url,
+        o.request_headers, o.response_headers, o.response_body, o.retry_in
+    ), again as (
+      insert into unsent (id, hook_id, payload_id, repo_id, guid, event, action, redelivery, attempts, created_at, ready_at)
+      select delivery_id(${now}), hook_id, payload_id, repo_id, guid, event, action, true, attempts + 1, ${now},
+        ${now}::timestamptz + retry_in * interval '1 second'
+      from done where retry_in is not null
+    ), kept as (
+      insert into deliveries (id, hook_id, payload_id, repo_id, guid, event, action, redelivery, throttled_at, delivered_at, duration, status,
+        status_code, url, request_headers, response_headers, response_body)
+      select id, hook_id, payload_id, repo_id, guid, event, action, redelivery, throttled_at, delivered_at, duration, status,
+        status_code, url, request_headers, response_headers, response_body
+      from done
+    ), health as materialized (
+      select * from json_to_recordset(${json(health)}::json) as o (hook_id bigint, code integer, status text, message text,
+        delivered_at timestamptz, failures integer, recovered boolean, retry_after double precision)
+    ), counted as materialized (
+      select o.*, h.failures >= ${threshold} as was_throttled, case when o.recovered then o.failures
+        -- Several that failed at the same time count as one step of the pause.
+        else least(h.failures + o.failures, greatest(h.failures + 1, ${threshold})) end as in_row
+      from health o join hooks h on h.id = o.hook_id
+    )
+    update hooks h set last_code = code, last_status = status, last_message = message, last_delivered_at = delivered_at,
+      failures = in_row, throttled_until = case when in_row >= ${threshold}
+        then ${now}::timestamptz + greatest(${pauseAfter(sql`in_row`)}, least(retry_after, 3600)) * interval '1 second' end
+    from counted c where h.id = c.hook_id
+    returning h.id as hook_id, h.throttled_until as until, c.was_throttled and h.throttled_until is null as released`
+}
+
+/** A receiver that is well again gets what waited for it, at once. */
+async function release(db: Queryable, noted: Noted[]): Promise<boolean> {
+  const released = noted.flatMap((hook) => (hook.released ? hook.hook_id : []))
+  if (released.length === 0) return false
+  await db.query(sql`
+    update unsent set ready_at = ${db.now} where hook_id = any(${released}) and throttled_at is not null and ready_at > ${db.now}`)
+  return true
+}
+
+const throttledOf = (noted: Noted[]): Throttled[] => noted.flatMap(({ hook_id, until }) => (until ? { hook_id, until } : []))
+
+/** How outcomes leave a hook: the last of them, and how many failures there are since its receiver was last well. */
+export interface Health {
+  hook_id: number
+  code: number
+  status: 'active' | 'misconfigured' | 'timeout'
+  message: string
+  delivered_at: Date
+  failures: number
+  recovered: boolean
+  retry_after: number
+}
+
+function healthOf(outcomes: Outcome[]): Health[] {
+  const hooks = new Map<number, Health>()
+  for (const { hook_id, status_code, status, delivered_at, retry_after } of outcomes) {
+    const before = hooks.get(hook_id)
+    const well = isWell(status_code)
+    hooks.set(hook_id, {
+      ...{ hook_id, delivered_at },
+      ...{ code: status_code, message: status },
+      status: status_code < 400 ? 'active' : status_code === 504 ? 'timeout' : 'misconfigured',
+      failures: well ? 0 : (before?.failures ?? 0) + 1,
+      recovered: well || (before?.recovered ?? false),
+      retry_after: Math.max(retry_after ?? 0, before?.retry_after ?? 0),
+    })
+  }
+  return [...hooks.values()]
+}
+
+/** Who answers that a request is wrong is there and well; who is overloaded, broken or away is not. */
+function isWell(status_code: number) {
+  return status_code < 500 && status_code !== 429
+}
+
+/** What was noted last of each hook. */
+export type KnownHealth = Map<number, Health>
+
+const mostKnown = 10_000
+
+/** How old that may become, in milliseconds: a receiver that stays well does not cost a write for each delivery. */
+const fresh = 10_000
+
+function isNew({ hook_id, code, failures, delivered_at }: Health, known: KnownHealth) {
+  const before = known.get(hook_id)
+  const same = before?.code === code && before.failures === 0 && failures === 0
+  return !same || delivered_at.getTime() - before.delivered_at.getTime() > fresh
+}

@@ -1,0 +1,75 @@
+import { fillIn } from '#hosting/announcements/addresses.ts'
+import { type Database, sql } from '#platform/database.ts'
+import { encodeBody } from '../signing.ts'
+
+/** What is larger is read when its turn comes, and only so many are in memory at a time. */
+const small = 256 * 1024
+const largeAtOnce = 4
+/** How much of what was read last is kept, for the hooks that hear of it next. In bytes. */
+const kept = 16 * 1024 * 1024
+
+/** A payload as it is sent, made once for each content type, whoever receives it. */
+export interface Letter {
+  bytes(content_type: 'json' | 'form'): Buffer
+}
+
+/** The payloads of what is in hand. */
+export class Letters {
+  readonly #db: Database
+  readonly #web: () => string
+  readonly #letters = new Map<number, Letter & { size: number }>()
+  readonly #queue: (() => void)[] = []
+  #size = 0
+  #large = 0
+
+  constructor(db: Database, web: () => string) {
+    this.#db = db
+    this.#web = web
+  }
+
+  /** Reads those that are not here yet. */
+  async fetch(ids: number[]) {
+    const wanted = [...new Set(ids)].filter((id) => !this.#letters.has(id))
+    if (!wanted.length) return
+    const rows = await this.#db.rows<{ id: number; body: string }>(
+      sql`select id, body from payloads where id = any(${wanted}) and octet_length(body) <= ${small}`,
+    )
+    for (const { id, body } of rows) this.#keep(id, body)
+  }
+
+  /** Undefined when it is too large to be sent, or gone. */
+  async use<T>(id: number, work: (letter: Letter | undefined) => Promise<T>): Promise<T> {
+    const letter = this.#letters.get(id)
+    if (letter) return work(letter)
+    if (this.#large >= largeAtOnce) await new Promise<void>((resolve) => this.#queue.push(resolve))
+    this.#large++
+    try {
+      const row = await this.#db.first<{ body: string | null }>(sql`select body from payloads where id = ${id}`)
+      return await work(row?.body == null ? undefined : letterOf(fillIn(row.body, this.#web())))
+    } finally {
+      this.#large--
+      this.#queue.shift()?.()
+    }
+  }
+
+  #keep(id: number, body: string) {
+    const letter = { ...letterOf(fillIn(body, this.#web())), size: body.length }
+    this.#letters.set(id, letter)
+    this.#size += letter.size
+    for (const [oldest, { size }] of this.#letters) {
+      if (this.#size <= kept) return
+      this.#letters.delete(oldest)
+      this.#size -= size
+    }
+  }
+}
+
+function letterOf(text: string): Letter {
+  const made: Partial<Record<'json' | 'form', Buffer>> = {}
+  return {
+    bytes(content_type) {
+      made[content_type] ??= encodeBody(text, content_type)
+      return made[content_type]
+    },
+  }
+}

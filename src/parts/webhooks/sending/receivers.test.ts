@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict'
+import type { Socket } from 'node:net'
+import { after, test } from 'node:test'
+import { sql } from '#platform/database.ts'
+import { expect, openForge } from '#test/forge.ts'
+import { freePort } from '#test/machine.ts'
+import { delivered, openReceiver, openSocketReceiver, tellTooMuch } from '#test/webhooks.ts'
+
+const forge = await openForge({ worker: true, settings: { BELFRY_WEBHOOK_TIMEOUT: '1' } })
+after(() => forge[Symbol.asyncDispose]())
+const ada = await forge.person('ada')
+await ada.owns('engine')
+const hooks = '/repos/ada/engine/hooks'
+
+/** Makes a hook, which sends a ping at once. */
+const hookTo = async (url: string, events = ['star']) =>
+  expect(201, await ada.post(hooks, { config: { url, content_type: 'json' }, events }))
+
+const closed = 'the connection was closed before an answer came'
+const ok = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
+const raw = (text: string) => (socket: Socket) => void socket.end(text, 'latin1')
+
+interface Came {
+  status: string
+  status_code: number
+  headers?: Record<string, string> | null
+  body?: string | null
+}
+
+/** What receivers do with a request, and what is recorded of it. */
+const manners: Record<string, [answer: (socket: Socket) => void, came: Came]> = {
+  hangs: [() => {}, { status: 'timed out', status_code: 504, headers: null, body: null }],
+  'drips its headers': [
+    drip('HTTP/1.1 200 OK\r\nx-slow: '),
+    { status: 'timed out', status_code: 504, headers: null, body: null },
+  ],
+  'drips its body': [
+    drip('HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n'),
+    { status: 'timed out', status_code: 504, headers: null, body: null },
+  ],
+  'resets the connection': [
+    (socket) => void socket.resetAndDestroy(),
+    { status: closed, status_code: 502, headers: null, body: null },
+  ],
+  'closes before it answers': [raw(''), { status: closed, status_code: 502, headers: null, body: null }],
+  'closes within its headers': [raw('HTTP/1.1 200 OK\r\ncontent-le'), { status: closed, status_code: 502, headers: null }],
+  'closes within its body': [
+    raw('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf'),
+    { status: closed, status_code: 502, headers: null },
+  ],
+  'closes within a chunk': [
+    raw('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n9\r\nhalf'),
+    { status: closed, status_code: 502, headers: null },
+  ],
+  'speaks something else': [
+    raw('220 mail.example ESMTP\r\n'),
+    { status: 'the answer is not HTTP', status_code: 502, headers: null, body: null },
+  ],
+  'has headers without end': [
+    (socket) => void socket.write(`HTTP/1.1 200 OK\r\n${`x-more: ${'more'.repeat(20)}\r\n`.repeat(1000)}`),
+    { status: 'the answer has too many headers', status_code: 502, headers: null, body: null },
+  ],
+  'goes on instead of answering': [
+    raw('HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'),
+    { status: 'the answer is not HTTP', status_code: 502, headers: null },
+  ],
+  'changes the protocol': [
+    raw('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n'),
+    { status: 'the answer is not HTTP', status_code: 502, headers: null },
+  ],
+  'gives hints before it answers': [
+    raw('HTTP/1.1 103 Early Hints\r\nlink: </a.css>\r\n\r\nHTTP/1.1 202 Accepted\r\ncontent-length: 4\r\n\r\nsoon'),
+    { status: 'OK', status_code: 202, headers: { 'content-length': '4' }, body: 'soon' },
+  ],
+  'speaks HTTP/1.0': [raw('HTTP/1.0 200 OK\r\n\r\nold'), { status: 'OK', status_code: 200, headers: {}, body: 'old' }],
+  'answers nothing, rightly': [raw('HTTP/1.1 204 No Content\r\n\r\n'), { status: 'OK', status_code: 204, headers: {}, body: '' }],
+  'is broken': [
+    raw('HTTP/1.1 500 Oh\r\ncontent-length: 2\r\n\r\nno'),
+    { status: 'Invalid HTTP Response: 500', status_code: 500, headers: { 'content-length': '2' }, body: 'no' },
+  ],
+  'is not there': [
+    raw('HTTP/1.1 404 Gone\r\ncontent-length: 0\r\n\r\n'),
+    { status: 'Invalid HTTP Response: 404', status_code: 404, headers: { 'content-length': '0' }, body: '' },
+  ],
+  'answers in bytes that are no text': [
+    raw('HTTP/1.1 200 OK\r\nx-name: caf\xe9\r\nx-two: a\r\nx-two: b\r\ncontent-length: 6\r\n\r\na\0b\xff\xc3!'),
+    {
+      ...{ status: 'OK', status_code: 200, body: 'a�b��!' },
+      headers: { 'x-name': 'caf\xe9', 'x-two': 'a, b', 'content-length': '6' },
+    },
+  ],
+  'has a zero byte in a header': [
+    raw('HTTP/1.1 200 OK\r\nx-name: a\0b\r\ncontent-length: 0\r\n\r\n'),
+    { status: 'the answer is not HTTP', status_code: 502, headers: null },
+  ],
+}
+
+/** A byte every now and then, for ever. */
+function drip(begin: string) {
+  return (socket: Socket) => {
+    socket.write(begin)
+    const timer = setInterval(() => socket.write('.'), 200)
+    socket.on('close', () => clearInterval(timer))
+  }
+}
+
+for (const [name, [answer, { status, status_code, headers, body }]] of Object.entries(manners)) {
+  test(`a receiver that ${name} is sent it once, and what came of it is recorded`, async () => {
+    await using receiver = await openSocketReceiver(answer)
+    const hook = await hookTo(receiver.url)
+    const [delivery] = await delivered(ada, hook)
+    assert.partialDeepStrictEqual(delivery, { ...{ status, status_code, url: receiver.url, event: 'ping', redelivery: false } })
+    if (headers !== undefined) assert.deepEqual(delivery.response.headers, headers)
+    if (body !== undefined) assert.equal(delivery.response.payload, body)
+    assert.ok(
+      status === 'timed out' ? delivery.duration >= 0.9 && delivery.duration < 3 : delivery.duration < 0.9,
+      delivery.duration,
+    )
+    const state = status_code === 504 ? 'timeout' : status_code >= 400 ? 'misconfigured' : 'active'
+    assert.deepEqual((await ada.read(`${hooks}/${hook.id}`)).last_response, { code: status_code, status: state, message: status })
+    assert.equal(receiver.requests, 1)
+    assert.equal(await forge.belfry.db.first(sql`select from unsent where hook_id = ${hook.id}`), undefined)
+  })
+}
+
+test('a receiver that cannot be reached is recorded as such', async () => {
+  for (const url of [`http://127.0.0.1:${await freePort()}/`, 'http://nowhere.invalid/']) {
+    const hook = await hookTo(url)
+    const [delivery] = await delivered(ada, hook)
+    assert.partialDeepStrictEqual(delivery, { status: 'failed to connect to host', status_code: 502, url })
+    assert.deepEqual(delivery.response, { headers: null, payload: null })
+  }
+})
+
+test('an answer that goes on and on is read for as long as it is kept, and said to be cut off', async () => {
+  const part = 'ä'.repeat(512 * 1024)
+  let sent = 0
+  await using receiver = await openSocketReceiver((socket) => {
+    socket.write('HTTP/1.1 200 OK\r\ncontent-length: 10485760\r\n\r\n')
+    const more = () => {
+      while (sent < 10 && socket.writable) {
+        sent++
+        if (!socket.write(part)) return socket.once('drain', more)
+      }
+    }
+    more()
+  })
+  const [delivery] = await delivered(ada, await hookTo(receiver.url))
+  assert.equal(delivery.status, 'OK')
+  assert.equal(delivery.response.payload, `${'ä'.repeat(32 * 1024)}\n… cut off after 64 KB`)
+  assert.ok(delivery.duration < 0.9)
+  assert.equal(receiver.requests, 1)
+})
+
+test('a redirect is not followed', async () => {
+  await using elsewhere = await openReceiver()
+  await using receiver = await openReceiver((response) => response.writeHead(301, { location: elsewhere.url }).end())
+  const hook = await hookTo(receiver.url)
+  const [delivery] = await delivered(ada, hook)
+  assert.partialDeepStrictEqual(delivery, { status: 'Invalid HTTP Response: 301', status_code: 301 })
+  assert.equal(delivery.response.headers.location, elsewhere.url)
+  assert.equal(elsewhere.connections, 0)
+})
+
+test('connections are kept, and one that the receiver closes just when it is used again loses nothing', async () => {
+  await using kept = await openReceiver()
+  const hook = await hookTo(kept.url)
+  for (let count = 2; count < 6; count++) {
+    await expect(204, await ada.post(`${hooks}/${hook.id}/pings`))
+    await delivered(ada, hook, count)
+  }
+  assert.deepEqual([kept.received.length, kept.connections], [5, 1])
+
+  for (const close of [(socket: Socket) => socket.resetAndDestroy(), (socket: Socket) => socket.end()]) {
+    const used = new Set<Socket>()
+    await using receiver = await openSocketReceiver((socket) => {
+      if (used.has(socket)) close(socket)
+      else socket.write(ok)
+      used.add(socket)
+    })
+    const fickle = await hookTo(receiver.url)
+    await delivered(ada, fickle)
+    await expect(204, await ada.post(`${hooks}/${fickle.id}/pings`))
+    const all = await delivered(ada, fickle, 2)
+    assert.deepEqual(
+      all.map(({ status }) => status),
+      ['OK', 'OK'],
+    )
+    assert.deepEqual([receiver.requests, receiver.connections], [3, 2])
+  }
+})
+
+test('what is too large to be sent is recorded as a failure, and not sent', async () => {
+  await using receiver = await openReceiver()
+  const hook = await hookTo(receiver.url)
+  await delivered(ada, hook)
+  await tellTooMuch(forge, hook)
+  const [, delivery] = await delivered(ada, hook, 2)
+  assert.partialDeepStrictEqual(delivery, {
+    status: 'the payload is larger than 25 MB and was not sent',
+    status_code: 413,
+    event: 'push',
+  })
+  assert.equal(delivery.request.payload, null)
+  assert.equal(receiver.received.length, 1)
+})

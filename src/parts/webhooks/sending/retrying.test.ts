@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { sql } from '#platform/database.ts'
+import { expect, openForge } from '#test/forge.ts'
+import { delivered, hookOn, openReceiver, tellTooMuch } from '#test/webhooks.ts'
+
+const forge = await openForge({ worker: true, settings: { BELFRY_WEBHOOK_RETRIES: '3' } })
+after(() => forge[Symbol.asyncDispose]())
+const { db } = forge.belfry
+const ada = await forge.person('ada')
+await ada.owns('engine')
+const hooks = '/repos/ada/engine/hooks'
+const listener = await hookOn(ada, 'repos/ada/engine', 'star')
+
+const hookTo = async (url: string) =>
+  expect(201, await ada.post(hooks, { config: { url, content_type: 'json', secret: 's' }, events: ['star'] }))
+
+/** In how many seconds the one delivery that waits at a hook is tried again; undefined when none does. */
+async function pause({ id }: { id: number }) {
+  const [row, ...others] = await db.rows<{ ready_at: Date }>(sql`select ready_at from unsent where hook_id = ${id}`)
+  assert.equal(others.length, 0)
+  return row && (row.ready_at.getTime() - forge.clock.now().getTime()) / 1000
+}
+
+/** A delivery to somebody else has the sender look sooner than it would by itself. */
+async function pass(seconds: number) {
+  forge.clock.advance(Math.round(seconds * 1000))
+  await expect(204, await ada.post(`${hooks}/${listener.id}/pings`))
+}
+
+test('a delivery that fails is tried again after growing pauses, under the same guid, and not for ever', async () => {
+  await using receiver = await openReceiver((response) => response.writeHead(500).end())
+  const hook = await hookTo(receiver.url)
+  for (const [count, least, most] of [
+    [1, 5, 10],
+    [2, 20, 40],
+    [3, 80, 160],
+  ] as const) {
+    await delivered(ada, hook, count)
+    const seconds = (await pause(hook)) ?? 0
+    assert.ok(seconds >= least && seconds <= most, `${seconds} seconds`)
+    await pass(seconds - 0.001)
+    assert.equal(receiver.received.length, count)
+    await pass(0.002)
+  }
+  const all = await delivered(ada, hook, 4)
+  assert.equal(await pause(hook), undefined)
+  assert.deepEqual(
+    all.map(({ redelivery, status_code }) => [redelivery, status_code]),
+    [
+      [false, 500],
+      [true, 500],
+      [true, 500],
+      [true, 500],
+    ],
+  )
+  assert.equal(new Set(all.map(({ id }) => id)).size, 4)
+  assert.equal(new Set(all.map(({ guid }) => guid)).size, 1)
+  const sent = receiver.received.map(({ headers, body }) => [
+    headers['x-github-delivery'],
+    headers['x-hub-signature-256'],
+    `${body}`,
+  ])
+  assert.deepEqual(sent, Array(4).fill(sent[0]))
+  // What refuses replays sees that it was signed anew.
+  assert.equal(new Set(receiver.received.map(({ headers }) => headers['webhook-timestamp'])).size, 4)
+})
+
+test('a retry comes no sooner than the receiver asks for, and an hour later at most', async () => {
+  for (const [wish, seconds] of [
+    ['300', 300],
+    ['86400', 3600],
+  ] as const) {
+    await using receiver = await openReceiver((response) => response.writeHead(503, { 'retry-after': wish }).end())
+    const hook = await hookTo(receiver.url)
+    await delivered(ada, hook)
+    assert.equal(await pause(hook), seconds)
+    await expect(204, await ada.delete(`${hooks}/${hook.id}`))
+  }
+})
+
+test('there is no retry after a success, after 410, or of what cannot be sent', async () => {
+  let status = 502
+  await using receiver = await openReceiver((response) => response.writeHead(status).end())
+  const hook = await hookTo(receiver.url)
+  await delivered(ada, hook)
+  status = 204
+  await pass(10)
+  assert.deepEqual(
+    (await delivered(ada, hook, 2)).map(({ status_code }) => status_code),
+    [502, 204],
+  )
+  assert.equal(await pause(hook), undefined)
+  status = 410
+  await expect(204, await ada.post(`${hooks}/${hook.id}/pings`))
+  await delivered(ada, hook, 3)
+  assert.equal(await pause(hook), undefined)
+  await tellTooMuch(forge, hook)
+  assert.equal((await delivered(ada, hook, 4)).at(-1).status_code, 413)
+  assert.equal(await pause(hook), undefined)
+  assert.equal(receiver.received.length, 3)
+})

@@ -1,0 +1,24 @@
+import type { Exchange } from './exchange.ts'
+
+/** The first pause between two tries of one delivery, and the longest, in seconds. */
+const first = 10
+const longest = 3600
+
+/** Seconds until a delivery that failed is tried again: longer each time, and not all at the same moment. 410 says not to come again. */
+export function retryIn(status_code: number, attempts: number, retries: number, answer: Exchange | undefined): number | null {
+  if ((status_code >= 200 && status_code < 300) || status_code === 410 || attempts >= retries) return null
+  const pause = Math.min(first * 4 ** attempts, longest)
+  const spread = pause * (0.5 + Math.random() / 2)
+  return Math.max(spread, Math.min(secondsAsked(answer), longest))
+}
+
+/** How long a receiver that is overloaded asks to be left alone. */
+export function retryAfter(answer: Exchange | undefined): number | null {
+  return answer && [429, 503].includes(answer.status_code) ? secondsAsked(answer) : null
+}
+
+/** A moment instead of a number is left out of account: clocks differ. */
+function secondsAsked(answer: Exchange | undefined): number {
+  const text = answer?.headers['retry-after'] ?? ''
+  return /^\d{1,9}$/.test(text) ? Number(text) : 0
+}

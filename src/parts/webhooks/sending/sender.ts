@@ -1,0 +1,254 @@
+import { channel } from 'node:diagnostics_channel'
+import { deliveriesTopic } from '#hosting/announcements/announcements.ts'
+import type { Database } from '#platform/database.ts'
+import type { Logger } from '#platform/log.ts'
+import type { Policy } from '#platform/outbound/policy.ts'
+import type { Vault } from '#platform/vault.ts'
+import { type Delivering, deliver } from './delivering.ts'
+import { Lanes, perHook } from './lanes.ts'
+import { type KnownHealth, type Outcome, recordOutcomes, type Throttled } from './outcomes.ts'
+import { Letters } from './payloads.ts'
+import { joinSenders, type Membership, relieveDead } from './senders.ts'
+import { giveBack, type Taken, take } from './taking.ts'
+import { holdBack, threshold } from './throttling.ts'
+import { openTransport } from './transport.ts'
+
+export interface SenderOptions {
+  db: Database
+  vault: Vault
+  log: Logger
+  policy: Policy
+  certificates: string | null
+  agent: string
+  timeout: number
+  retries: number
+  /** Where this server can be reached; empty as long as that is not known. */
+  web: () => string
+}
+
+/** How many deliveries one sender has in hand: going, waiting and not yet recorded; and how many of them for one hook. */
+const mostInHand = 1000
+const mostOfOne = 10 * perHook
+/** Fewer are not worth a question, as long as others are in hand. */
+const worthTaking = 50
+/** With nothing told, we look all the same, for what time alone brings and for what dead senders left. In milliseconds. */
+const pollInterval = 1000
+/** When something of our own went wrong, in milliseconds. */
+const pauseAfterFault = 10_000
+/** How often we try to record what came of deliveries. */
+const mostAttempts = 60
+/** How long exchanges in hand may still take once a stop is asked for. */
+const patience = 10_000
+
+/** Named moments in the life of deliveries, for whoever wants to watch: what is taken, and what is about to be recorded. */
+const takenChannel = channel('belfry:deliveries:taken')
+const recordingChannel = channel('belfry:deliveries:recording')
+
+/**
+ * Sends what is stored in `unsent` until it is recorded. What is in hand is marked with the sender's number; it goes back to all when the
+ * sender dies, so that everything is sent at least once.
+ */
+export class Sender {
+  readonly #options: SenderOptions
+  readonly #lanes = new Lanes<Taken>((delivery) => this.#send(delivery))
+  readonly #letters: Letters
+  readonly #delivering: Delivering
+  readonly #stopping = new AbortController()
+  readonly #outcomes: Outcome[] = []
+  readonly #health: KnownHealth = new Map()
+  /** By the ids of deliveries that show whether a receiver is well again: lets the next go. */
+  readonly #trials = new Map<number, () => void>()
+  #membership: Membership | undefined
+  #unrecorded = 0
+  #ticking: Promise<void> | undefined
+  #taking: Promise<void> | undefined
+  #askedAgain = false
+  /** There may be more to take than there was room for. */
+  #more = false
+  #recording: Promise<void> | undefined
+  #stopped = false
+  #idle: (() => void) | undefined
+  readonly #timer: NodeJS.Timeout
+  readonly #off: () => void
+
+  constructor(options: SenderOptions) {
+    const { db, vault, policy, certificates, agent, timeout, retries, web } = options
+    this.#options = options
+    this.#letters = new Letters(db, web)
+    this.#delivering = { vault, transport: openTransport(policy, certificates), agent, timeout, retries, clock: db }
+    this.#timer = setInterval(() => this.#tick(), pollInterval).unref()
+    this.#off = db.onEnd((ending, topics) => {
+      if (ending === 'committed elsewhere' || topics.has(deliveriesTopic)) this.wake()
+    })
+    this.#tick()
+  }
+
+  /** Looks for something to send, now. */
+  wake() {
+    if (this.#taking) this.#askedAgain = true
+    else
+      this.#taking = this.#takeAll()
+        .catch((error) => this.#away(error))
+        .finally(() => {
+          this.#taking = undefined
+        })
+  }
+
+  #tick() {
+    this.#ticking ??= this.#look().finally(() => {
+      this.#ticking = undefined
+    })
+  }
+
+  async #look() {
+    try {
+      await this.#join()
+      const relieved = await relieveDead(this.#options.db)
+      if (relieved)
+        this.#options.log.warn({ deliveries: relieved }, 'a sender of webhooks is gone: its deliveries are sent by others')
+      this.wake()
+    } catch (error) {
+      this.#away(error)
+    }
+  }
+
+  async #join() {
+    if (this.#membership || this.#stopped) return
+    const membership = await joinSenders(this.#options.db)
+    this.#membership = membership
+    void membership.lost.then(() => {
+      if (this.#membership === membership) this.#membership = undefined
+    })
+  }
+
+  get #inHand() {
+    return this.#lanes.active + this.#lanes.waiting + this.#unrecorded
+  }
+
+  async #takeAll() {
+    let taken: Taken[] = []
+    do {
+      this.#askedAgain = false
+      const room = mostInHand - this.#inHand
+      if (this.#stopped || !this.#membership || !this.#options.web()) return
+      this.#more = true
+      if (room < worthTaking && this.#inHand > 0) return
+      const crowded = this.#lanes.crowded(mostOfOne)
+      taken = await take(this.#options.db, this.#membership.number, { most: room, of_one: mostOfOne, crowded })
+      takenChannel.publish(taken)
+      await this.#begin(taken)
+      this.#more = crowded.length > 0 || taken.length >= mostOfOne
+    } while (this.#askedAgain || taken.length >= mostOfOne)
+  }
+
+  async #begin(taken: Taken[]) {
+    const { db } = this.#options
+    const now = db.now
+    const [held = [], free = []] = [true, false].map((wanted) => taken.filter((one) => isThrottled(one, now) === wanted))
+    const pauses = [...Map.groupBy(held, ({ hook_id }) => hook_id).values()]
+    await Promise.all(pauses.map((ofOne) => this.#hold(ofOne, ofOne[0]?.throttled_until)))
+    await this.#letters.fetch(free.map(({ payload_id }) => payload_id)).catch((error) => this.#away(error))
+    for (const delivery of free) {
+      const host = URL.parse(delivery.url)?.host ?? ''
+      this.#lanes.add(delivery.hook_id, host, delivery.failures >= threshold ? 1 : perHook, delivery)
+    }
+  }
+
+  async #hold(deliveries: Taken[], until: Date | null | undefined) {
+    const ids = deliveries.map(({ id }) => id)
+    if (ids.length && until) await holdBack(this.#options.db, ids, until).catch((error) => this.#away(error))
+  }
+
+  async #send(delivery: Taken) {
+    const { db, log } = this.#options
+    try {
+      const outcome = await this.#letters.use(delivery.payload_id, (letter) =>
+        deliver(this.#delivering, delivery, letter, this.#stopping.signal),
+      )
+      this.#outcomes.push(outcome)
+      this.#unrecorded++
+      this.#recording ??= this.#recordAll().finally(() => {
+        this.#recording = undefined
+      })
+      if (delivery.failures >= threshold) {
+        await new Promise<void>((resolve) => this.#trials.set(delivery.id, resolve))
+        setImmediate(() => this.#settle())
+      }
+    } catch (error) {
+      // Nothing was sent: the database went away, or the hook's secret does not open. It stays to be sent.
+      log.error({ err: error, delivery: delivery.id, hook: delivery.hook_id }, 'a webhook could not be sent')
+      await giveBack(db, [delivery.id], new Date(db.now.getTime() + pauseAfterFault)).catch((fault) => this.#away(fault))
+      setImmediate(() => this.#settle())
+    }
+  }
+
+  /** Outcomes that come while others are written go together with the next. */
+  async #recordAll() {
+    await new Promise((resolve) => setImmediate(resolve))
+    while (this.#outcomes.length) {
+      const batch = this.#outcomes.splice(0)
+      recordingChannel.publish(batch)
+      const throttled = await this.#record(batch)
+      this.#unrecorded -= batch.length
+      await Promise.all(throttled.map(({ hook_id, until }) => this.#hold(this.#lanes.empty(hook_id), until)))
+      this.#endTrials(batch, throttled)
+      if (this.#more) this.wake()
+    }
+    this.#settle()
+  }
+
+  async #record(batch: Outcome[]): Promise<Throttled[]> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await recordOutcomes(this.#options.db, batch, this.#health)
+      } catch (error) {
+        // What is not recorded is sent again by whoever comes after us: better than to forget it.
+        this.#options.log.error({ err: error, deliveries: batch.length }, 'outcomes of webhooks could not be recorded')
+        if (attempt === mostAttempts || this.#stopped) return []
+        await new Promise((resolve) => setTimeout(resolve, pollInterval))
+      }
+    }
+  }
+
+  #endTrials(batch: Outcome[], throttled: Throttled[]) {
+    for (const { id, hook_id } of batch) {
+      const end = this.#trials.get(id)
+      if (!end) continue
+      this.#trials.delete(id)
+      if (throttled.every((one) => one.hook_id !== hook_id)) this.#lanes.widen(hook_id, perHook)
+      end()
+    }
+  }
+
+  #settle() {
+    if (this.#inHand === 0) this.#idle?.()
+  }
+
+  #away(error: unknown) {
+    this.#options.log.debug({ err: error }, 'webhooks wait for the database')
+  }
+
+  /** Begins nothing any more, waits for what was begun, and gives the rest to others. */
+  async stop() {
+    const { db } = this.#options
+    this.#stopped = true
+    clearInterval(this.#timer)
+    this.#off()
+    await Promise.all([this.#ticking, this.#taking])
+    const waiting = this.#lanes.empty().map(({ id }) => id)
+    await giveBack(db, waiting, db.now).catch((error) => this.#away(error))
+    const deadline = setTimeout(() => this.#stopping.abort(), patience)
+    if (this.#inHand > 0) {
+      await new Promise<void>((resolve) => {
+        this.#idle = resolve
+      })
+    }
+    clearTimeout(deadline)
+    await this.#membership?.leave()
+    await this.#delivering.transport.close()
+  }
+}
+
+function isThrottled({ throttled_until }: Taken, now: Date) {
+  return throttled_until !== null && throttled_until > now
+}

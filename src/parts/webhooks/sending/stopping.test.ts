@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { sql } from '#platform/database.ts'
+import { expect, openForge } from '#test/forge.ts'
+import { until } from '#test/machine.ts'
+import { delivered, hookOn, openReceiver, openSocketReceiver } from '#test/webhooks.ts'
+import { openSender } from './jobs.ts'
+
+const forge = await openForge()
+after(() => forge[Symbol.asyncDispose]())
+const { db } = forge.belfry
+const ada = await forge.person('ada')
+await ada.owns('engine')
+const hooks = '/repos/ada/engine/hooks'
+
+const hookTo = async (url: string) =>
+  expect(201, await ada.post(hooks, { config: { url, content_type: 'json' }, events: ['star'] }))
+
+/** Stars and unstars, so many times in all. */
+async function act(times: number) {
+  for (let done = 0; done < times; done += 2) {
+    await expect(204, await ada.put('/user/starred/ada/engine'))
+    await expect(204, await ada.delete('/user/starred/ada/engine'))
+  }
+}
+
+test('a stop sends nothing twice and loses nothing', async () => {
+  await using receiver = await openReceiver((response) => void setTimeout(() => response.end(), 300))
+  const hook = await hookTo(receiver.url)
+  await act(30)
+  const first = openSender(forge.belfry)
+  await receiver.first(1)
+  await act(2)
+  // Something of its own that it does not know of, as if word of it had been lost.
+  const listener = await hookOn(ada, 'repos/ada/engine', 'push')
+  await db.query(sql`update unsent set sender = (select number from senders) where hook_id = ${listener.id}`)
+  await first.stop()
+  const { length: begun } = receiver.received
+  assert.ok(begun < 33)
+  const held = sql`select hook_id from unsent where sender is not null`
+  assert.deepEqual(await db.rows(held), [{ hook_id: listener.id }])
+  assert.equal((await delivered(ada, hook, begun)).length, begun)
+  const second = openSender(forge.belfry)
+  const all = await delivered(ada, hook, 33)
+  await second.stop()
+  assert.deepEqual(await db.rows(held), [])
+  assert.deepEqual(await db.rows(sql`select from senders`), [])
+  assert.equal(receiver.received.length, 33)
+  assert.equal(new Set(receiver.received.map(({ headers }) => headers['x-github-delivery'])).size, 33)
+  assert.ok(all.every(({ status, throttled_at }) => status === 'OK' && throttled_at === null))
+  await expect(204, await ada.delete(`${hooks}/${hook.id}`))
+})
+
+test('two senders share the work, and send nothing twice', async () => {
+  await using receiver = await openReceiver()
+  const hook = await hookTo(receiver.url)
+  const senders = [openSender(forge.belfry), openSender(forge.belfry)]
+  await act(40)
+  await delivered(ada, hook, 41)
+  await Promise.all(senders.map((sender) => sender.stop()))
+  assert.equal(receiver.received.length, 41)
+  assert.equal(new Set(receiver.received.map(({ headers }) => headers['x-github-delivery'])).size, 41)
+  await expect(204, await ada.delete(`${hooks}/${hook.id}`))
+})
+
+test('a receiver that hangs holds nobody up but itself', async () => {
+  await using good = await openReceiver()
+  await using hanging = await openSocketReceiver(() => {})
+  const stuck = await hookTo(hanging.url)
+  const hook = await hookTo(good.url)
+  const sender = openSender(forge.belfry)
+  await act(50)
+  await delivered(ada, hook, 51)
+  // It has as many as one hook may have at a time, and the others wait.
+  await until('ten are sent', () => hanging.requests >= 10)
+  assert.deepEqual([hanging.requests, hanging.connections], [10, 10])
+  assert.deepEqual(await ada.read(stuck.deliveries_url), [])
+  await hanging[Symbol.asyncDispose]()
+  await sender.stop()
+  const came = await db.rows<{ count: number }>(sql`
+    select count(*) from unsent where hook_id = ${stuck.id} union all select count(*) from deliveries where hook_id = ${stuck.id}`)
+  assert.equal(
+    came.reduce((sum, { count }) => sum + count, 0),
+    51,
+  )
+})

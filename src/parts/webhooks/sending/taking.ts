@@ -1,0 +1,57 @@
+import { type Database, sql, unhurried } from '#platform/database.ts'
+
+/** A delivery that a sender has in hand, with what it needs to know of its hook. */
+export interface Taken {
+  id: number
+  hook_id: number
+  payload_id: number
+  guid: string
+  event: string
+  attempts: number
+  url: string
+  content_type: 'json' | 'form'
+  insecure_ssl: boolean
+  secret: Buffer | null
+  former_secret: Buffer | null
+  former_secret_until: Date | null
+  target_id: number
+  target_type: string
+  failures: number
+  throttled_until: Date | null
+}
+
+export interface Room {
+  /** How many may be taken, and how many of one hook. */
+  most: number
+  of_one: number
+  /** Hooks that have enough in hand. */
+  crowded: number[]
+}
+
+/** How far we look for something to take: a hook may have thousands ready, and others come after it. */
+const sight = 2000
+
+/** Takes what is ready, the oldest first. Several senders never take the same. */
+export function take(db: Database, sender: number, { most, of_one, crowded }: Room): Promise<Taken[]> {
+  return db.steadyRows(sql`
+    with ready as materialized (
+      select id, hook_id from unsent where ready_at <= ${db.now} and sender is null and hook_id <> all(${crowded}::bigint[])
+      order by ready_at, id limit ${sight}
+    ), fair as materialized (
+      select id from (select id, row_number() over (partition by hook_id order by id) as place from ready) placed
+      where place <= ${of_one} order by id limit ${most}
+    ), picked as materialized (
+      select id from unsent, ${unhurried} where id = any(array(select id from fair)) and sender is null for update of unsent skip locked
+    ), taken as (
+      update unsent u set sender = ${sender} from picked where u.id = picked.id
+      returning u.id, u.hook_id, u.payload_id, u.guid, u.event, u.attempts
+    )
+    select t.*, h.url, h.content_type, h.insecure_ssl, h.secret, h.former_secret, h.former_secret_until, h.target_id, h.target_type,
+      h.failures, h.throttled_until
+    from taken t join hooks h on h.id = t.hook_id order by t.id`)
+}
+
+/** Puts back what was taken and not begun. */
+export async function giveBack(db: Database, ids: number[], ready_at: Date) {
+  await db.query(sql`update unsent set sender = null, ready_at = ${ready_at} where id = any(${ids})`)
+}

@@ -1,0 +1,42 @@
+import { subscribe } from 'node:diagnostics_channel'
+import { pino } from 'pino'
+import { Sender } from '#parts/webhooks/sending/sender.ts'
+import { systemClock } from '#platform/clock.ts'
+import { Database } from '#platform/database.ts'
+import { readPolicy } from '#platform/outbound/policy.ts'
+import { Vault } from '#platform/vault.ts'
+import type { Orders } from './crashing.ts'
+
+/** Where in the life of a delivery a process can be killed, and who says that it is there. */
+const channels: Record<Orders['point'], string> = {
+  claimed: 'belfry:deliveries:taken',
+  connected: 'undici:client:connected',
+  sent: 'undici:request:bodySent',
+  answered: 'undici:request:trailers',
+  recording: 'belfry:deliveries:recording',
+}
+
+/** A process that does nothing but send, and kills itself when it comes to a point for the n-th time. */
+process.once('message', ({ connection, data, web, point, times }: Orders) => {
+  let left = times
+  subscribe(channels[point], (message) => {
+    if (Array.isArray(message) && message.length === 0) return
+    if (--left === 0) process.kill(process.pid, 'SIGKILL')
+  })
+  const log = pino({ level: 'silent' })
+  const policy = readPolicy('loopback')
+  const db = new Database({ ...connection, max: 4 }, systemClock)
+  const vault = new Vault(data)
+  new Sender({
+    db,
+    vault,
+    log,
+    policy,
+    certificates: null,
+    agent: 'Belfry-Hookshot/test',
+    timeout: 5,
+    retries: 0,
+    web: () => web,
+  })
+})
+process.once('disconnect', () => process.exit())
