@@ -130,21 +130,28 @@ begin
 end
 $$;
 
--- Stores what happened, and a delivery for every hook that listens to it. The three first arrays go together; so do the three last, of
--- which `places` says what each hook hears of, and `waits` how many seconds the delivery is left to others than the sender.
-create function store_deliveries(at timestamptz, repo bigint, events text[], actions text[], bodies text[], places integer[], hook_ids bigint[], waits double precision[])
-returns void language plpgsql as $$
+-- Stores what happened, and a delivery for every hook that listens to it. The three first arrays go together; so do the four last, of
+-- which `places` says what each hook hears of, `waits` how many seconds the delivery is left to others than senders, and `hands` which
+-- sender has it in hand from the beginning.
+create function store_deliveries(at timestamptz, repo bigint, events text[], actions text[], bodies text[], places integer[],
+  hook_ids bigint[], waits double precision[], hands bigint[])
+returns table (id bigint, payload_id bigint, hook_id bigint, guid uuid, sender bigint) language plpgsql
+-- Planned once: how many hooks there are makes no difference.
+set plan_cache_mode = force_generic_plan as $$
+#variable_conflict use_column
 begin
   perform open_delivery_day(delivery_day(at));
+  return query
   with told as materialized (
     select delivery_id(at) as id, event, action, body, place
     from unnest(events, actions, bodies) with ordinality as listed (event, action, body, place)
   ), kept as (
     insert into payloads (id, repo_id, event, action, body, created_at) select id, repo, event, action, body, at from told
   )
-  insert into unsent (id, hook_id, payload_id, repo_id, guid, event, action, redelivery, created_at, ready_at)
-  select delivery_id(at), hook_id, told.id, repo, gen_random_uuid(), event, action, false, at, at + wait * interval '1 second'
-  from unnest(places, hook_ids, waits) as listening (place, hook_id, wait) join told using (place);
+  insert into unsent as u (id, hook_id, payload_id, repo_id, guid, event, action, redelivery, created_at, ready_at, sender)
+  select delivery_id(at), hook_id, told.id, repo, gen_random_uuid(), event, action, false, at, at + wait * interval '1 second', hand
+  from unnest(places, hook_ids, waits, hands) as listening (place, hook_id, wait, hand) join told using (place)
+  returning u.id, u.payload_id, u.hook_id, u.guid, u.sender;
 end
 $$;
 

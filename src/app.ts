@@ -53,6 +53,14 @@ import { api as starring } from '#parts/starring/api.ts'
 import { api as timelines } from '#parts/timelines/api.ts'
 import { pages as twoFactorPages } from '#parts/two-factor/pages.ts'
 import { api as watching } from '#parts/watching/api.ts'
+import { webhookApi } from '#parts/webhooks/api.ts'
+import { api as deliveries } from '#parts/webhooks/deliveries/api.ts'
+import { pages as deliveryPages, mountDeliveryStream } from '#parts/webhooks/deliveries/pages.ts'
+import { diagnosingApi } from '#parts/webhooks/diagnosing/api.ts'
+import { pages as diagnosisPages } from '#parts/webhooks/diagnosing/pages.ts'
+import { listeningApi } from '#parts/webhooks/listening/api.ts'
+import { pages as hookPages } from '#parts/webhooks/pages.ts'
+import { api as replays } from '#parts/webhooks/replays/api.ts'
 import { selfHosted, type Variant, versioned } from '#variants.ts'
 import { mountAssets } from '#web/assets.ts'
 import { mountAvatars } from '#web/avatars.ts'
@@ -88,6 +96,11 @@ export const apiGroups = (belfry: Belfry): Group[] => [
   notifications,
   starring,
   watching,
+  webhookApi(belfry),
+  deliveries,
+  replays,
+  listeningApi(belfry),
+  diagnosingApi(belfry),
   authorizations,
   oauth,
   administration,
@@ -111,6 +124,9 @@ const pageRoutes: PageRoute[] = [
   ...releasePages,
   ...invitationPages,
   ...teamPages,
+  ...hookPages,
+  ...deliveryPages,
+  ...diagnosisPages,
 ]
 
 export interface App {
@@ -136,6 +152,7 @@ export async function openApp(belfry: Belfry): Promise<App> {
   mountPages(listeners.web, belfry, pageRoutes)
   mountTokenEndpoint(listeners.web, belfry)
   mountInboxStream(listeners.web, belfry)
+  mountDeliveryStream(listeners.web, belfry)
   mountFeeds(listeners.web, belfry, withSettings(selfHosted, belfry))
   mountGit(listeners.web, belfry)
   metrics.mount(listeners.web, belfry)

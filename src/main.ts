@@ -13,6 +13,7 @@ enableCompileCache(join(import.meta.dirname, '..', 'node_modules', '.cache', 'be
 const help = `Belfry: the activity side of a code host.
 
 Usage: npm start [-- options]
+       npx belfry listen --hook … --forward …   repeat a webhook's deliveries on this machine; see npx belfry listen --help
 
 Options:
   --demo      also load people, an organization and repositories to try things on
@@ -26,6 +27,11 @@ Settings, from the environment [default]:
 const say = (text: string) => process.stdout.write(`${text}\n`)
 
 async function main() {
+  const [command, ...given] = process.argv.slice(2)
+  if (command === 'listen') {
+    const { listen } = await import('#parts/webhooks/listening/command.ts')
+    return listen(given, process.env, systemClock, say, (text) => process.stderr.write(`${text}\n`))
+  }
   const { values: options } = readOptions()
   const { describeSettings, readSettings, unknownSettings } = await import('#config.ts')
   if (options.help) return say(`${help}${describeSettings()}`)

@@ -45,8 +45,9 @@ export const unhurried = sql`(select set_config('synchronous_commit', 'off', tru
 /** Where a transaction ended; one that was rolled back changed nothing, but others may have waited for its end. */
 export type Ending = 'committed here' | 'committed elsewhere' | 'rolled back'
 /** `topics` is what a transaction of this process was about, see Transaction.touch; of another's we know nothing. */
-type EndListener = (ending: Ending, topics: ReadonlySet<string>) => void
-const nothing: ReadonlySet<string> = new Set()
+export type Topics = ReadonlyMap<string, readonly unknown[]>
+type EndListener = (ending: Ending, topics: Topics) => void
+const nothing: Topics = new Map()
 
 export class Database implements Queryable, AsyncDisposable {
   readonly pool: pg.Pool
@@ -125,7 +126,7 @@ export class Database implements Queryable, AsyncDisposable {
     let broken: Error | undefined
     try {
       await client.query('begin')
-      const transaction = new Transaction(client, this.now)
+      const transaction = new Transaction(client, this.now, this)
       const result = await work(transaction)
       await client.query('commit')
       this.noteEnd('committed here', transaction.topics)
@@ -164,20 +165,22 @@ function openPool(connection: pg.PoolConfig) {
 export class Transaction implements Queryable {
   readonly now: Date
   readonly #client: pg.PoolClient
-  readonly #topics = new Set<string>()
+  readonly home: Database
+  readonly #topics = new Map<string, unknown[]>()
 
-  constructor(client: pg.PoolClient, now: Date) {
+  constructor(client: pg.PoolClient, now: Date, home: Database) {
     this.#client = client
     this.now = now
+    this.home = home
   }
 
-  get topics(): ReadonlySet<string> {
+  get topics(): Topics {
     return this.#topics
   }
 
-  /** Names something that this transaction wrote, so that who waits for it looks when it is committed. */
-  touch(topic: string) {
-    this.#topics.add(topic)
+  /** Names something that this transaction wrote, so that who waits for it looks when it is committed; what is written besides, they are handed. */
+  touch(topic: string, ...written: unknown[]) {
+    this.#topics.set(topic, [...(this.#topics.get(topic) ?? []), ...written])
   }
 
   query<R extends Row>(statement: Sql) {

@@ -12,15 +12,18 @@ interface Field {
   autocomplete?: string
   required?: boolean
   hint?: string
+  /** What is wrong with it, said beside it. */
+  error?: string | undefined
   numeric?: boolean
   longest?: number
 }
 
 export function field({ label, name, id = name, type = 'text', value, autocomplete = 'off', ...more }: Field): Html {
-  const { required = false, hint, numeric = false, longest = 500 } = more
+  const { required = false, hint, error, numeric = false, longest = 500 } = more
+  const described = [error && `${id}-error`, hint && `${id}-hint`].filter(Boolean).join(' ')
   return html`<label for="${id}">${label}</label><input id="${id}" name="${name}" type="${type}" value="${value}" autocomplete="${autocomplete}"
-${required && html` required`}${numeric && html` inputmode="numeric"`}${hint && html` aria-describedby="${id}-hint"`} maxlength="${longest}" spellcheck="false" autocapitalize="none">
-${hint && html`<p class="hint muted" id="${id}-hint">${hint}</p>`}`
+${required && html` required`}${numeric && html` inputmode="numeric"`}${described && html` aria-describedby="${described}"`}${error && html` aria-invalid="true"`} maxlength="${longest}" spellcheck="false" autocapitalize="none">
+${error && html`<p class="field-error" id="${id}-error">${error}</p>`}${hint && html`<p class="hint muted" id="${id}-hint">${hint}</p>`}`
 }
 
 interface Choice {

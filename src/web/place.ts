@@ -1,4 +1,5 @@
 import type { Sight } from '#hosting/people/people.ts'
+import { levelOf } from '#hosting/repositories/access.ts'
 import { loadRepository, type Repository } from '#hosting/repositories/repositories.ts'
 import { missing } from '#platform/errors.ts'
 import { type Html, html } from './html.ts'
@@ -25,6 +26,7 @@ export function numberIn(text: string | undefined): number {
 const sections = [
   ['issues', 'Issues'],
   ['pulls', 'Pull requests'],
+  ['settings/hooks', 'Webhooks'],
 ] as const
 
 /** Which repository this is, and the way to its other pages. */
@@ -32,6 +34,7 @@ export function crumbs(repo: Repository, current?: (typeof sections)[number][0])
   const path = pathOf(repo)
   const links = sections
     .filter(([name]) => name !== 'issues' || repo.has_issues)
+    .filter(([name]) => name !== 'settings/hooks' || repo.access >= levelOf('admin'))
     .map(([name, title]) => html` <a href="${path}/${name}"${name === current && html` aria-current="page"`}>${title}</a>`)
   return html`<nav class="crumbs" aria-label="Repository"><a href="${path}"><strong>${repo.owner_login}/${repo.name}</strong></a>
 ${repo.private && html`<span class="badge">private</span>`}${repo.archived && html`<span class="badge">archived</span>`}${links}</nav>`

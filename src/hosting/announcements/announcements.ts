@@ -1,8 +1,9 @@
 import { loadMentioned } from '#hosting/mentioned.ts'
 import { type Account, accountColumns } from '#hosting/people/people.ts'
 import { loadToldPulls } from '#hosting/pulls/pulls.ts'
-import { readRepositories } from '#hosting/repositories/repositories.ts'
+import { readRepository } from '#hosting/repositories/repositories.ts'
 import { type Queryable, sql, type Transaction } from '#platform/database.ts'
+import { type Handful, handFor } from './hands.ts'
 import type { News } from './news.ts'
 import { writePayload } from './payloads.ts'
 import { ghost } from './scene.ts'
@@ -25,7 +26,7 @@ export async function announce(db: Transaction, actor: { id: number }, repo: { i
   const hooks = await findListeners(db, repo.id, news)
   const heard = news.filter(({ event }) => hooks.some((hook) => hears(hook, event)))
   if (!heard.length) return
-  const [place] = await readRepositories(db, null, [repo.id])
+  const place = await readRepository(db, repo.id)
   if (!place) return
   const cast = await db.rows<Account>(
     sql`select ${accountColumns} from accounts a where a.id in (${actor.id}, ${place.owner_id})`,
@@ -49,18 +50,31 @@ export async function isHeard(db: Queryable, repo: { id: number }, event: News['
   return (await findListeners(db, repo.id, [{ event }])).length > 0
 }
 
+/** A hook that hears of something, with what a sender needs to know of it. */
 export interface Listener {
   id: number
   events: string[]
   url: string
+  content_type: 'json' | 'form'
+  insecure_ssl: boolean
+  secret: Buffer | null
+  former_secret: Buffer | null
+  former_secret_until: Date | null
+  target_id: number
+  target_type: 'repository' | 'organization'
+  failures: number
+  throttled_until: Date | null
 }
+
+const columns = sql`h.id, h.events, h.url, h.content_type, h.insecure_ssl, h.secret, h.former_secret, h.former_secret_until, h.target_id,
+  h.target_type, h.failures, h.throttled_until`
 
 function findListeners(db: Queryable, repo_id: number, news: Pick<News, 'event'>[]): Promise<Listener[]> {
   const events = [...new Set(news.map(({ event }) => event)), '*']
   return db.rows(sql`
-    select id, events, url from hooks where repo_id = ${repo_id} and active and deleted_at is null and events && ${events}
+    select ${columns} from hooks h where h.repo_id = ${repo_id} and h.active and h.deleted_at is null and h.events && ${events}
     union all
-    select h.id, h.events, h.url from repositories r join hooks h on h.org_id = r.owner_id
+    select ${columns} from repositories r join hooks h on h.org_id = r.owner_id
     where r.id = ${repo_id} and h.active and h.deleted_at is null and h.events && ${events}`)
 }
 
@@ -73,16 +87,44 @@ export interface Told {
   event: string
   action: string | null
   body: string
-  hooks: Pick<Listener, 'id' | 'url'>[]
+  hooks: Listener[]
 }
 
 export async function storeDeliveries(db: Transaction, repo_id: number | null, told: Told[]) {
-  const pairs = told.flatMap(({ hooks }, place) => hooks.map((hook) => ({ place: place + 1, hook })))
-  await db.query(sql`
-    select store_deliveries(${db.now}, ${repo_id}, ${told.map(({ event }) => event)}::text[], ${told.map(({ action }) => action)}::text[],
+  const hand = handFor(db)
+  const pairs = told.flatMap(({ hooks }, place) =>
+    hooks.map((hook) => ({ place: place + 1, hook, sender: hook.url === listening ? null : hand(hook) })),
+  )
+  const stored = await db.rows<Stored>(sql`
+    select * from store_deliveries(${db.now}, ${repo_id}, ${told.map(({ event }) => event)}::text[], ${told.map(({ action }) => action)}::text[],
       ${told.map(({ body }) => (Buffer.byteLength(body) > largest ? null : body))}::text[], ${pairs.map(({ place }) => place)}::integer[],
-      ${pairs.map(({ hook }) => hook.id)}::bigint[], ${pairs.map(({ hook }) => (hook.url === listening ? patience : 0))}::double precision[])`)
-  db.touch(deliveriesTopic)
+      ${pairs.map(({ hook }) => hook.id)}::bigint[], ${pairs.map(({ hook }) => (hook.url === listening ? patience : 0))}::double precision[],
+      ${pairs.map(({ sender }) => sender)}::bigint[])`)
+  db.touch(deliveriesTopic, ...handfulsOf(told, pairs, stored))
+}
+
+interface Stored {
+  payload_id: number
+  hook_id: number
+  id: number
+  guid: string
+  sender: number | null
+}
+
+/** What of it goes straight into a sender's hands. Payloads have their ids in the order in which they were told. */
+function handfulsOf(told: Told[], pairs: { hook: Listener }[], stored: Stored[]): Handful[] {
+  const hooks = new Map(pairs.map(({ hook }) => [hook.id, hook]))
+  const letters = [...Map.groupBy(stored, ({ payload_id }) => payload_id)].toSorted(([one], [other]) => one - other)
+  return letters.flatMap(([payload_id, rows], place) => {
+    const { event = '', body = '' } = told[place] ?? {}
+    const deliveries = rows.flatMap(({ id, guid, hook_id, sender }) => {
+      const hook = sender === null ? undefined : hooks.get(hook_id)
+      return hook ? { id, guid, hook } : []
+    })
+    const sender = rows.find((row) => row.sender !== null)?.sender
+    const rest = deliveries.length < rows.length
+    return sender ? { sender, payload_id, event, body, deliveries, rest } : []
+  })
 }
 
 export function actionOf({ payload }: News): string | null {

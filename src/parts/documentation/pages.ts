@@ -21,7 +21,7 @@ interface Operation {
   'x-scopes'?: string[]
   parameters: { name: string; in: string; required?: boolean; schema: Schema }[]
   requestBody?: { content: { 'application/json': { schema: Schema } } }
-  responses: Record<string, { description: string; content?: { 'application/json': { schema: Schema } } }>
+  responses: Record<string, { description: string; content?: Record<string, { schema: Schema }> }>
 }
 
 interface Entry extends Operation {
@@ -79,7 +79,7 @@ ${
     })),
   )
 }
-<h4>Answers</h4><table><tbody>${Object.entries(responses).map(([status, answer]) => html`<tr><td><code>${status}</code></td><td>${answer.description}${shape(answer.content?.['application/json'].schema)}</td></tr>`)}</tbody></table>
+<h4>Answers</h4><table><tbody>${Object.entries(responses).map(([status, answer]) => html`<tr><td><code>${status}</code></td><td>${answer.description}${shape(Object.values(answer.content ?? {})[0]?.schema)}</td></tr>`)}</tbody></table>
 <details><summary>Try it</summary><pre>${example(entry, address, body)}</pre></details>
 </section>`
 }

@@ -3,20 +3,22 @@ import type { FastifyInstance } from 'fastify'
 import type { Belfry } from '#belfry.ts'
 import { fillIn } from '#hosting/announcements/addresses.ts'
 import { listening } from '#hosting/announcements/announcements.ts'
-import { Moved } from '#hosting/repositories/repositories.ts'
+import { listRepositories, Moved } from '#hosting/repositories/repositories.ts'
 import { streamHeaders, streamNews } from '#http/stream.ts'
 import { readHistory, readMark, readWaiting, type Span, spans } from '#parts/webhooks/history.ts'
 import { headersOf } from '#parts/webhooks/signing.ts'
+import { sql } from '#platform/database.ts'
 import { missing, Refusal } from '#platform/errors.ts'
 import { type Html, html } from '#web/html.ts'
 import { findVisitor, form, type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
+import { sightOf } from '#web/place.ts'
 import { note } from '#web/settings.ts'
 import { exchangePanes } from '#web/webhooks/delivery.ts'
 import { exactMoment, lengthOf, outcomeMark, signOf, wordsOf } from '#web/webhooks/marks.ts'
 import { type Filter, filters, type Look, overview } from '#web/webhooks/overview.ts'
 import { type HookVisit, hookPage, hookPath, idIn, loadVisited, placePaths } from '#web/webhooks/places.ts'
 import { readCursor } from './cursors.ts'
-import { listDeliveries, loadDelivery, redeliver, resendLatestPush } from './deliveries.ts'
+import { type Delivery, listDeliveries, loadDelivery, redeliver, resendLatestPush } from './deliveries.ts'
 
 export const pages: PageRoute[] = placePaths.flatMap((path) => [
   showOwn(`${path}/:hook_id`, overviewPage),
@@ -27,7 +29,7 @@ export const pages: PageRoute[] = placePaths.flatMap((path) => [
 
 const perPage = 30
 
-const done: Record<string, string> = {
+const done = {
   created: 'The webhook is made, and a ping is on its way.',
   pinged: 'A ping is on its way.',
   tested: 'The latest push is on its way again.',
@@ -53,14 +55,28 @@ async function overviewPage(visit: SignedIn): Promise<Outcome> {
     history,
     waiting,
     deliveries,
+    names: await namesOf(visit, visited, deliveries.rows),
     newest: cursor === null,
     command: commandOf(visit, visited),
   }
-  const said = done[query.get('done') ?? '']
-  const body = html`${note(said)}${overview(visited, shown, buttons(visit, visited))}`
+  const body = html`${note(saidOf(query))}${overview(visited, shown, buttons(visit, visited))}`
   const page = hookPage(visited, '', 'Deliveries', body)
   // What is older does not change any more.
   return cursor ? page : { ...page, assets: [...page.assets, 'webhooks.js'], live: true }
+}
+
+function saidOf(query: URLSearchParams): string | undefined {
+  const name = query.get('done') ?? ''
+  return Object.hasOwn(done, name) ? done[name as keyof typeof done] : undefined
+}
+
+/** Whose deliveries they are, where that is not the same for all; of what has gone elsewhere only what the visitor may see. */
+async function namesOf(visit: SignedIn, { repo }: HookVisit, rows: Delivery[]): Promise<Map<number, string>> {
+  if (repo) return new Map()
+  const ids = [...new Set(rows.flatMap(({ repo_id }) => repo_id ?? []))]
+  const slice = { limit: perPage, offset: 0 }
+  const { rows: repos } = await listRepositories(visit.db, sightOf(visit), sql`r.id = any(${ids})`, sql`r.id`, slice)
+  return new Map(repos.map(({ id, owner_login, name }) => [id, `${owner_login}/${name}`]))
 }
 
 function commandOf({ belfry }: SignedIn, { hook, place }: HookVisit): string | null {
@@ -133,7 +149,7 @@ export function mountDeliveryStream(listener: FastifyInstance, belfry: Belfry) {
         const visitor = await findVisitor(belfry, request)
         if (!visitor) throw missing()
         const { hook } = await loadVisited({ db, visitor, params })
-        const place = 'x'
+        const place = await readMark(db, hook)
         return { news: from === null || place === from ? [] : [{ id: null, data: {} }], place }
       }
       const first = await look(null).catch((error) => {

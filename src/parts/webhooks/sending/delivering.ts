@@ -1,6 +1,5 @@
 import { listening } from '#hosting/announcements/announcements.ts'
-import type { Vault } from '#platform/vault.ts'
-import { openSecrets } from '../secrets.ts'
+import type { Secrets } from '../secrets.ts'
 import { headersOf, sign } from '../signing.ts'
 import type { Exchange } from './exchange.ts'
 import { type Failure, failureOf, timedOut, tooLarge } from './failures.ts'
@@ -11,7 +10,7 @@ import type { Taken } from './taking.ts'
 import type { Transport } from './transport.ts'
 
 export interface Delivering {
-  vault: Vault
+  secrets: Secrets
   transport: Transport
   /** What receivers are told is sending. */
   agent: string
@@ -23,7 +22,7 @@ export interface Delivering {
 
 /** Sends one delivery, and says what came of it; whatever goes wrong out there is an outcome, not an error. */
 export async function deliver(
-  { vault, transport, agent, timeout, retries, clock }: Delivering,
+  { secrets, transport, agent, timeout, retries, clock }: Delivering,
   delivery: Taken,
   letter: Letter | undefined,
   stopping: AbortSignal,
@@ -33,9 +32,7 @@ export async function deliver(
   stopping.throwIfAborted()
   const sent_at = clock.now
   const body = letter?.bytes(content_type)
-  const signed = body
-    ? sign(body, guid, { content_type, agent, ...openSecrets(vault, { ...delivery, id: hook_id }, sent_at), sent_at })
-    : {}
+  const signed = body ? sign(body, guid, { content_type, agent, ...secrets.of(hook_id, delivery, sent_at), sent_at }) : {}
   const begun = performance.now()
   const result = await exchange()
   const answer = 'headers' in result ? result : undefined

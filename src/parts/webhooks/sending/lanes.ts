@@ -1,7 +1,7 @@
 /** How much goes on at the same time: for one hook, for one host, in all. A receiver that hangs takes its own places, and no others'. */
 export const perHook = 10
 const perHost = 50
-const inAll = 200
+const inAll = 1000
 
 interface Lane<Item> {
   hook_id: number
@@ -38,6 +38,12 @@ export class Lanes<Item> {
 
   get waiting() {
     return this.#waiting
+  }
+
+  /** How many of a hook are here, going or waiting. */
+  count(hook_id: number): number {
+    const lane = this.#lanes.get(hook_id)
+    return lane ? lane.active + lane.waiting.length : 0
   }
 
   /** Hooks that have so many here already. */
@@ -102,17 +108,24 @@ export class Lanes<Item> {
     // Whoever waits longest comes first; a lane that must wait again does so at the end.
     for (const blocked of [host.blocked, this.#blocked]) this.#letNext(blocked)
     this.#go(lane)
-    if (lane.active + lane.waiting.length === 0) this.#lanes.delete(lane.hook_id)
-    if (host.active === 0 && host.blocked.size === 0) this.#hosts.delete(host.name)
+    this.#forget(lane)
   }
 
   /** One that has nothing to send any more leaves its turn to the next. */
   #letNext(blocked: Set<Lane<Item>>) {
     for (const next of blocked) {
+      if (this.#active >= inAll) return
       const { active } = next
       blocked.delete(next)
       this.#go(next)
       if (next.active > active || blocked.has(next)) return
+      this.#forget(next)
     }
+  }
+
+  #forget(lane: Lane<Item>) {
+    const { host } = lane
+    if (lane.active + lane.waiting.length === 0) this.#lanes.delete(lane.hook_id)
+    if (host.active === 0 && host.blocked.size === 0) this.#hosts.delete(host.name)
   }
 }

@@ -34,7 +34,7 @@ export class Letters {
     const rows = await this.#db.rows<{ id: number; body: string }>(
       sql`select id, body from payloads where id = any(${wanted}) and octet_length(body) <= ${small}`,
     )
-    for (const { id, body } of rows) this.#keep(id, body)
+    for (const { id, body } of rows) this.keep(id, body)
   }
 
   /** Undefined when it is too large to be sent, or gone. */
@@ -52,7 +52,9 @@ export class Letters {
     }
   }
 
-  #keep(id: number, body: string) {
+  /** Has it here for those who are sent it next. */
+  keep(id: number, body: string) {
+    if (body.length > small) return
     const letter = { ...letterOf(fillIn(body, this.#web())), size: body.length }
     this.#letters.set(id, letter)
     this.#size += letter.size

@@ -171,7 +171,13 @@ test('connections are kept, and one that the receiver closes just when it is use
   }
   assert.deepEqual([kept.received.length, kept.connections], [5, 1])
 
-  for (const close of [(socket: Socket) => socket.resetAndDestroy(), (socket: Socket) => socket.end()]) {
+  const endings: [close: (socket: Socket) => void, requests: number, status: string][] = [
+    [(socket) => void socket.resetAndDestroy(), 3, 'OK'],
+    [(socket) => void socket.end(), 3, 'OK'],
+    // It began to answer, so it has heard.
+    [(socket) => void socket.end('HTTP/1.1 200'), 2, closed],
+  ]
+  for (const [close, requests, status] of endings) {
     const used = new Set<Socket>()
     await using receiver = await openSocketReceiver((socket) => {
       if (used.has(socket)) close(socket)
@@ -181,12 +187,8 @@ test('connections are kept, and one that the receiver closes just when it is use
     const fickle = await hookTo(receiver.url)
     await delivered(ada, fickle)
     await expect(204, await ada.post(`${hooks}/${fickle.id}/pings`))
-    const all = await delivered(ada, fickle, 2)
-    assert.deepEqual(
-      all.map(({ status }) => status),
-      ['OK', 'OK'],
-    )
-    assert.deepEqual([receiver.requests, receiver.connections], [3, 2])
+    assert.equal((await delivered(ada, fickle, 2)).at(-1).status, status)
+    assert.deepEqual([receiver.requests, receiver.connections], [requests, requests - 1])
   }
 })
 

@@ -67,11 +67,14 @@ test('a delivery that fails is tried again after growing pauses, under the same 
 })
 
 test('a retry comes no sooner than the receiver asks for, and an hour later at most', async () => {
+  const date = 'Thu, 01 Jan 1970 00:00:00 GMT'
   for (const [wish, seconds] of [
     ['300', 300],
     ['86400', 3600],
+    // A moment, by the receiver's own clock.
+    ['Thu, 01 Jan 1970 00:05:00 GMT', 300],
   ] as const) {
-    await using receiver = await openReceiver((response) => response.writeHead(503, { 'retry-after': wish }).end())
+    await using receiver = await openReceiver((response) => response.writeHead(503, { 'retry-after': wish, date }).end())
     const hook = await hookTo(receiver.url)
     await delivered(ada, hook)
     assert.equal(await pause(hook), seconds)

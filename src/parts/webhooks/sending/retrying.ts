@@ -17,8 +17,10 @@ export function retryAfter(answer: Exchange | undefined): number | null {
   return answer && [429, 503].includes(answer.status_code) ? secondsAsked(answer) : null
 }
 
-/** A moment instead of a number is left out of account: clocks differ. */
+/** A number of seconds, or a moment by the receiver's own clock, which tells its time in the same answer. */
 function secondsAsked(answer: Exchange | undefined): number {
-  const text = answer?.headers['retry-after'] ?? ''
-  return /^\d{1,9}$/.test(text) ? Number(text) : 0
+  const { 'retry-after': asked = '', date = '' } = answer?.headers ?? {}
+  if (/^\d{1,9}$/.test(asked)) return Number(asked)
+  const seconds = (Date.parse(asked) - Date.parse(date)) / 1000
+  return seconds > 0 ? seconds : 0
 }

@@ -1,15 +1,18 @@
 import { channel } from 'node:diagnostics_channel'
 import { deliveriesTopic } from '#hosting/announcements/announcements.ts'
+import { type Hand, type Handful, lendHand } from '#hosting/announcements/hands.ts'
 import type { Database } from '#platform/database.ts'
 import type { Logger } from '#platform/log.ts'
 import type { Policy } from '#platform/outbound/policy.ts'
 import type { Vault } from '#platform/vault.ts'
+import { Secrets } from '../secrets.ts'
 import { type Delivering, deliver } from './delivering.ts'
 import { Lanes, perHook } from './lanes.ts'
 import { type KnownHealth, type Outcome, recordOutcomes, type Throttled } from './outcomes.ts'
+import { Pace } from './pace.ts'
 import { Letters } from './payloads.ts'
 import { joinSenders, type Membership, relieveDead } from './senders.ts'
-import { giveBack, type Taken, take } from './taking.ts'
+import { giveAllBack, giveBack, type Taken, take } from './taking.ts'
 import { holdBack, threshold } from './throttling.ts'
 import { openTransport } from './transport.ts'
 
@@ -27,8 +30,10 @@ export interface SenderOptions {
 }
 
 /** How many deliveries one sender has in hand: going, waiting and not yet recorded; and how many of them for one hook. */
-const mostInHand = 1000
-const mostOfOne = 10 * perHook
+const mostInHand = 5000
+const mostOfOne = 4 * perHook
+/** How many go at a time to a receiver that failed last: one that hangs must not take the places of many. */
+const widthInDoubt = 2
 /** Fewer are not worth a question, as long as others are in hand. */
 const worthTaking = 50
 /** With nothing told, we look all the same, for what time alone brings and for what dead senders left. In milliseconds. */
@@ -56,6 +61,8 @@ export class Sender {
   readonly #stopping = new AbortController()
   readonly #outcomes: Outcome[] = []
   readonly #health: KnownHealth = new Map()
+  readonly #takingPace = new Pace(5)
+  readonly #recordingPace = new Pace(10)
   /** By the ids of deliveries that show whether a receiver is well again: lets the next go. */
   readonly #trials = new Map<number, () => void>()
   #membership: Membership | undefined
@@ -66,6 +73,8 @@ export class Sender {
   /** There may be more to take than there was room for. */
   #more = false
   #recording: Promise<void> | undefined
+  /** The database went away in the middle of something: rows may be marked as ours that we know nothing of. */
+  #inDoubt = false
   #stopped = false
   #idle: (() => void) | undefined
   readonly #timer: NodeJS.Timeout
@@ -75,12 +84,40 @@ export class Sender {
     const { db, vault, policy, certificates, agent, timeout, retries, web } = options
     this.#options = options
     this.#letters = new Letters(db, web)
-    this.#delivering = { vault, transport: openTransport(policy, certificates), agent, timeout, retries, clock: db }
+    this.#delivering = {
+      secrets: new Secrets(vault),
+      transport: openTransport(policy, certificates),
+      agent,
+      timeout,
+      retries,
+      clock: db,
+    }
     this.#timer = setInterval(() => this.#tick(), pollInterval).unref()
+    lendHand(db, () => this.#hand())
     this.#off = db.onEnd((ending, topics) => {
-      if (ending === 'committed elsewhere' || topics.has(deliveriesTopic)) this.wake()
+      const handed = topics.get(deliveriesTopic) as Handful[] | undefined
+      for (const handful of handed ?? []) this.#take(handful)
+      // Where all went into our hands there is nothing to look for.
+      if (ending === 'committed elsewhere' || (handed && (handed.length === 0 || handed.some(({ rest }) => rest)))) this.wake()
     })
     this.#tick()
+  }
+
+  #hand(): Hand | undefined {
+    const number = this.#membership?.number
+    if (number === undefined || this.#stopped || this.#inHand >= mostInHand || !this.#options.web()) return undefined
+    return { number, takes: (hook_id) => this.#lanes.count(hook_id) < mostOfOne }
+  }
+
+  /** What was stored for us, and is committed. What a number had that we have no more is given back with all else it had. */
+  #take({ sender, payload_id, event, body, deliveries }: Handful) {
+    if (sender !== this.#membership?.number) return
+    this.#letters.keep(payload_id, body)
+    const taken = deliveries.map(
+      ({ id, guid, hook }): Taken => ({ ...hook, id, guid, event, payload_id, hook_id: hook.id, attempts: 0 }),
+    )
+    takenChannel.publish(taken)
+    this.#queue(taken)
   }
 
   /** Looks for something to send, now. */
@@ -128,11 +165,16 @@ export class Sender {
   async #takeAll() {
     let taken: Taken[] = []
     do {
+      await this.#takingPace.wait()
       this.#askedAgain = false
       const room = mostInHand - this.#inHand
       if (this.#stopped || !this.#membership || !this.#options.web()) return
       this.#more = true
       if (room < worthTaking && this.#inHand > 0) return
+      if (this.#inDoubt && this.#inHand === 0) {
+        await giveAllBack(this.#options.db, this.#membership.number)
+        this.#inDoubt = false
+      }
       const crowded = this.#lanes.crowded(mostOfOne)
       taken = await take(this.#options.db, this.#membership.number, { most: room, of_one: mostOfOne, crowded })
       takenChannel.publish(taken)
@@ -148,9 +190,13 @@ export class Sender {
     const pauses = [...Map.groupBy(held, ({ hook_id }) => hook_id).values()]
     await Promise.all(pauses.map((ofOne) => this.#hold(ofOne, ofOne[0]?.throttled_until)))
     await this.#letters.fetch(free.map(({ payload_id }) => payload_id)).catch((error) => this.#away(error))
-    for (const delivery of free) {
-      const host = URL.parse(delivery.url)?.host ?? ''
-      this.#lanes.add(delivery.hook_id, host, delivery.failures >= threshold ? 1 : perHook, delivery)
+    this.#queue(free)
+  }
+
+  #queue(taken: Taken[]) {
+    for (const delivery of taken) {
+      const { hook_id, url, failures } = delivery
+      this.#lanes.add(hook_id, hostOf(url), failures === 0 ? perHook : failures < threshold ? widthInDoubt : 1, delivery)
     }
   }
 
@@ -184,8 +230,8 @@ export class Sender {
 
   /** Outcomes that come while others are written go together with the next. */
   async #recordAll() {
-    await new Promise((resolve) => setImmediate(resolve))
     while (this.#outcomes.length) {
+      await this.#recordingPace.wait()
       const batch = this.#outcomes.splice(0)
       recordingChannel.publish(batch)
       const throttled = await this.#record(batch)
@@ -204,7 +250,10 @@ export class Sender {
       } catch (error) {
         // What is not recorded is sent again by whoever comes after us: better than to forget it.
         this.#options.log.error({ err: error, deliveries: batch.length }, 'outcomes of webhooks could not be recorded')
-        if (attempt === mostAttempts || this.#stopped) return []
+        if (attempt === mostAttempts || this.#stopped) {
+          this.#inDoubt = true
+          return []
+        }
         await new Promise((resolve) => setTimeout(resolve, pollInterval))
       }
     }
@@ -225,6 +274,7 @@ export class Sender {
   }
 
   #away(error: unknown) {
+    this.#inDoubt = true
     this.#options.log.debug({ err: error }, 'webhooks wait for the database')
   }
 
@@ -251,4 +301,9 @@ export class Sender {
 
 function isThrottled({ throttled_until }: Taken, now: Date) {
   return throttled_until !== null && throttled_until > now
+}
+
+/** Two hooks of one host share its connections. */
+function hostOf(url: string) {
+  return URL.parse(url)?.host ?? ''
 }

@@ -124,15 +124,10 @@ test('every kind of delivery is verified by the libraries that receivers are bui
       assert.ok(!isStandard(one, key, late), 'a replay is refused')
     }
   }
-  const byGuid = (all: Received[]) =>
-    new Map(
-      all.map(({ headers, json: payload }) => [
-        payload.hook_id ? 'ping' : headers['x-github-event'] + JSON.stringify(payload),
-        payload,
-      ]),
-    )
-  const [asJson, asForm] = [byGuid(receiver.received), byGuid(form.received)]
-  for (const [key, payload] of asForm) if (key !== 'ping') assert.deepEqual(payload, asJson.get(key))
+  // Pings differ, since each tells of its own hook.
+  const told = ({ received }: { received: Received[] }) =>
+    received.flatMap(({ json: payload }) => (payload.zen ? [] : JSON.stringify(payload))).sort()
+  assert.deepEqual(told(form), told(receiver))
   for (const { headers } of unsigned.received)
     assert.deepEqual(
       Object.keys(headers).filter((name) => name.includes('signature')),
@@ -150,7 +145,7 @@ test('a request has all the headers there are, in both spellings, and they are s
   await using receiver = await openReceiver()
   const hook = await hookTo(receiver.url, { secret: 's' }, ['release'])
   const [delivery] = await delivered(ada, hook)
-  const [{ headers, body } = { headers: {}, body: '' }] = receiver.received
+  const [{ headers, body }] = receiver.received as [Received]
   const told = (family: string) => ({
     [`${family}-delivery`]: delivery.guid,
     [`${family}-event`]: 'ping',

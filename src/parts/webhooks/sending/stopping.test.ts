@@ -84,3 +84,20 @@ test('a receiver that hangs holds nobody up but itself', async () => {
     51,
   )
 })
+
+test('what a sender lost word of because the database went away is sent all the same', async () => {
+  const sender = openSender(forge.belfry)
+  await until('it is there', async () => (await db.rows(sql`select from senders`)).length === 1)
+  const listener = await hookOn(ada, 'repos/ada/engine', 'push')
+  const { length } = forge.logged
+  await db.query(sql`update unsent set sender = (select number from senders) where hook_id = ${listener.id}`)
+  await db.query(sql`alter table unsent rename to away`)
+  try {
+    await until('it is missed', () => forge.logged.slice(length).some((line) => line.includes('webhooks wait for the database')))
+  } finally {
+    await db.query(sql`alter table away rename to unsent`)
+  }
+  const free = sql`select from unsent where hook_id = ${listener.id} and sender is null`
+  await until('it is given back', async () => (await db.rows(free)).length === 1)
+  await sender.stop()
+})

@@ -55,3 +55,8 @@ export function take(db: Database, sender: number, { most, of_one, crowded }: Ro
 export async function giveBack(db: Database, ids: number[], ready_at: Date) {
   await db.query(sql`update unsent set sender = null, ready_at = ${ready_at} where id = any(${ids})`)
 }
+
+/** Puts back all that a sender has which has nothing in hand. */
+export async function giveAllBack(db: Database, sender: number) {
+  await db.query(sql`update unsent set sender = null where sender = ${sender}`)
+}

@@ -11,6 +11,8 @@ const longestHeaders = 32 * 1024
 /** Also kept-alive connections are given up after this time, so that a name that moved is looked up again. */
 const idle = 10_000
 export const connectPatience = 10_000
+/** How many addresses are read only once. */
+const mostKnown = 1000
 /** Where connections of several hooks meet. */
 export const connectionsPerHost = 50
 
@@ -31,6 +33,7 @@ export interface Transport {
 /** Connections that go only where the policy allows, are kept alive, and follow no redirect. */
 export function openTransport(policy: Policy, certificates: string | null, lookup = checkedLookup(policy)): Transport {
   const agents = new Map<boolean, Agent>()
+  const known = new Map<string, ReturnType<typeof checkUrl>>()
   // The trusted roots take megabytes: they are read when the first connection needs them.
   const agentFor = (insecure: boolean) => {
     const agent =
@@ -41,7 +44,9 @@ export function openTransport(policy: Policy, certificates: string | null, looku
   }
   return {
     async post(text, headers, body, insecure_ssl, timeout, stopping) {
-      const checked = checkUrl(text, policy)
+      const checked = known.get(text) ?? checkUrl(text, policy)
+      if (known.size >= mostKnown) known.clear()
+      known.set(text, checked)
       if ('refused' in checked) throw Object.assign(new Error(checked.refused), { code: 'FORBIDDEN_ADDRESS' })
       const { origin, pathname, search } = checked.url
       const agent = agentFor(insecure_ssl && checked.url.protocol === 'https:')

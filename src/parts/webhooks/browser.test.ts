@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { check, openBrowser, signIn } from '#test/browser.ts'
+import { expect, openForge } from '#test/forge.ts'
+import { type Came, pinged, settle } from '#test/hook-history.ts'
+import { openReceiver } from '#test/webhooks.ts'
+
+const place = '/ada/engine/settings/hooks'
+const hooks = '/repos/ada/engine/hooks'
+
+async function openEngine(worker = false) {
+  const forge = await openForge({ worker })
+  const ada = await forge.person('ada')
+  await ada.owns('engine', { auto_init: true })
+  return Object.assign(forge, { ada })
+}
+
+/** Goes on with the keyboard until it is at something, a hundred steps at most. */
+async function tabTo(page: Page, selector: string) {
+  for (let step = 0; step < 100; step++) {
+    await page.keyboard.press('Tab')
+    if (await page.evaluate(`document.activeElement.matches(${JSON.stringify(selector)})`)) return
+  }
+  assert.fail(`the keyboard does not reach ${selector}`)
+}
+
+const titles = (page: Page) => page.locator('.deliveries .title').allTextContents()
+
+test('a webhook is made by keyboard alone, and its deliveries come in without reloading', async () => {
+  await using forge = await openEngine(true)
+  await using receiver = await openReceiver()
+  await using browser = await openBrowser()
+  const { page, picture } = browser
+  const problems: string[] = []
+  // What the server refuses, the browser complains of.
+  page.on(
+    'console',
+    (message) => void (message.type() === 'error' && !/ 422 /.test(message.text()) && problems.push(message.text())),
+  )
+  page.on('pageerror', (error) => void problems.push(error.message))
+  await signIn(page, forge, 'ada', place)
+  await check(page)
+  await picture('hooks-empty')
+  await tabTo(page, 'a.button')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(`${forge.web}${place}/new`)
+  await tabTo(page, '#url')
+  await page.keyboard.type('not an address')
+  await tabTo(page, '#secret')
+  await page.keyboard.type('hush')
+  await tabTo(page, '[name="pick"]')
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('ArrowDown')
+  await tabTo(page, '[name="events"][value="issues"]')
+  await page.keyboard.press('Space')
+  await check(page)
+  // The browser refuses first; the server is asked what it says.
+  await page.evaluate("document.querySelector('.hook-form').noValidate = true")
+  await tabTo(page, 'button.primary')
+  await page.keyboard.press('Enter')
+  await page.locator('#url-error').waitFor()
+  assert.ok(await page.getByRole('checkbox', { name: 'issues' }).isChecked())
+  assert.ok(await page.getByRole('checkbox', { name: 'push' }).isChecked())
+  await check(page)
+  await picture('hooks-error')
+  await page.getByLabel('Payload URL').fill(receiver.url)
+  await page.getByLabel('Secret').fill('hush')
+  await page.keyboard.press('Enter')
+  await page.getByText('a ping is on its way').waitFor()
+  await page.evaluate('window.sameDocument = true')
+  await page.locator('.deliveries .title', { hasText: 'ping' }).waitFor()
+  await page.getByText('Live', { exact: true }).waitFor()
+  await expect(201, await forge.ada.post('/repos/ada/engine/issues', { title: 'Smoke' }))
+  await page.locator('.deliveries .title', { hasText: 'issues.opened' }).waitFor()
+  assert.deepEqual(await titles(page), ['issues.opened', 'ping'])
+  assert.equal(await page.locator('.figures dd').first().textContent(), '2')
+  assert.equal(await page.evaluate('window.sameDocument'), true)
+  await check(page)
+
+  await page.locator('.deliveries .title').first().focus()
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/deliveries\/\d+$/)
+  await check(page)
+  await tabTo(page, 'button.primary')
+  await page.keyboard.press('Enter')
+  await page.getByText('It is on its way again').waitFor()
+  await page.getByText('sent again').waitFor()
+  assert.equal(receiver.received.length, 3)
+  await page.getByRole('link', { name: 'Diagnose' }).click()
+  await page.getByRole('button', { name: 'Diagnose now' }).click()
+  await page.getByText('All is well.').waitFor()
+  await check(page)
+  await picture('hooks-diagnosis')
+  assert.deepEqual(problems, [])
+})
+
+/** A day with a rush, a silence, and a receiver that was away for a while. */
+async function openBusy() {
+  const forge = await openEngine()
+  const config = { url: 'https://ci.example.com/belfry/webhooks', content_type: 'json', secret: 'hush' }
+  const events = ['push', 'issues', 'pull_request', 'release', 'star']
+  const hook = await expect(201, await forge.ada.post(hooks, { config, events }))
+  const down: Came = { status: 'failed to connect to host', status_code: 502, response_headers: null, response_body: null }
+  for (const [hour, times] of [1, 2, 4, 6, 5, 0, 0, 0, 1, 3, 7, 8, 6, 4, 2, 3, 5, 4, 2, 1].entries()) {
+    forge.clock.advance(70 * 60_000)
+    for (let time = 0; time < times; time++) {
+      const slow = { duration: 0.02 * (1 + ((hour * 7 + time * 13) % 17)) }
+      await pinged(forge, forge.ada, hooks, hook, hour === 11 && time > 4 ? { ...down, duration: 9 } : slow)
+    }
+  }
+  await expect(201, await forge.ada.post('/repos/ada/engine/issues', { title: 'Smoke & <b>steam</b>' }))
+  const body = { response_headers: { 'content-type': 'application/json' }, response_body: '{"queued":true,"build":{"id":17}}' }
+  await settle(forge, hook, body)
+  await forge.ada.post(`${hooks}/${hook.id}/pings`)
+  const off = { config: { url: 'https://chat.example.org/incoming', insecure_ssl: '1' }, events: ['*'], active: false }
+  const other = await expect(201, await forge.ada.post(hooks, off))
+  for (let round = 0; round < 12; round++) await pinged(forge, forge.ada, hooks, other, down)
+  return Object.assign(forge, { hook, other })
+}
+
+test('the pages of a busy webhook are for everyone, on any screen', async () => {
+  await using forge = await openBusy()
+  await using browser = await openBrowser()
+  const { page, picture } = browser
+  await signIn(page, forge, 'ada', place)
+  for (const [path, name] of [
+    ['', 'hooks-list'],
+    [`/${forge.hook.id}`, 'hook'],
+    [`/${forge.hook.id}?span=month&status=failure`, 'hook-month'],
+    [`/${forge.other.id}`, 'hook-held-back'],
+    [`/${forge.hook.id}/edit`, 'hook-edit'],
+    [`/${forge.hook.id}/delete`, 'hook-delete'],
+  ]) {
+    await page.goto(`${forge.web}${place}${path}`)
+    await check(page)
+    await picture(name ?? '')
+  }
+  await page.goto(`${forge.web}${place}/${forge.hook.id}`)
+  await page.getByRole('link', { name: 'issues.opened' }).click()
+  await check(page)
+  await picture('hook-delivery')
+  const tops = async () =>
+    Promise.all(['#request', '#response'].map(async (id) => (await page.locator(id).boundingBox())?.y ?? 0))
+  const [request, response] = await tops()
+  assert.equal(request, response)
+  await page.setViewportSize({ width: 390, height: 844 })
+  const [above = 0, below = 0] = await tops()
+  assert.ok(below > above + 100)
+})
+
+test('without scripts, a webhook is looked at, changed and deleted all the same', async () => {
+  await using forge = await openBusy()
+  await using browser = await openBrowser({ scripts: false })
+  const { page } = browser
+  await signIn(page, forge, 'ada', '/ada/engine')
+  await page.getByRole('link', { name: 'Webhooks' }).click()
+  await page.getByRole('link', { name: 'https://ci.example.com', exact: false }).first().click()
+  await page.getByRole('link', { name: 'Failed' }).click()
+  assert.equal((await titles(page)).length, 3)
+  await page.getByRole('link', { name: 'All', exact: true }).click()
+  await page.getByRole('link', { name: 'Older' }).click()
+  await page.getByRole('link', { name: 'Newer' }).click()
+  await page.getByRole('link', { name: 'issues.opened' }).click()
+  await page.getByRole('button', { name: 'Redeliver' }).click()
+  await page.getByText('It is on its way again').waitFor()
+
+  await page.getByRole('link', { name: 'Settings' }).click()
+  assert.equal(await page.getByLabel('New secret').isVisible(), false)
+  await page.getByLabel('Replace it').check()
+  await page.getByLabel('New secret').fill('hush again')
+  await page.getByLabel('Send me everything').check()
+  assert.equal(await page.getByRole('checkbox', { name: 'issues' }).isVisible(), false)
+  await page.getByRole('button', { name: 'Save webhook' }).click()
+  await page.getByText('The former secret signs too until').waitFor()
+  await page.getByRole('link', { name: 'Delete webhook' }).click()
+  await page.getByRole('button', { name: 'Delete this webhook' }).click()
+  await page.getByText('The webhook is deleted').waitFor()
+  assert.equal(await page.locator('.rows > li').count(), 1)
+})

@@ -1,0 +1,89 @@
+import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto'
+import type { SecureContext } from 'node:tls'
+import { fillIn, unaddressed } from '#hosting/announcements/addresses.ts'
+import { listening } from '#hosting/announcements/announcements.ts'
+import { userJson } from '#hosting/people/json.ts'
+import type { Account } from '#hosting/people/people.ts'
+import type { Hook } from '#parts/webhooks/hooks.ts'
+import { pingBody } from '#parts/webhooks/ping.ts'
+import type { Place } from '#parts/webhooks/places.ts'
+import { openSecrets } from '#parts/webhooks/secrets.ts'
+import { encodeBody, headersOf, sign } from '#parts/webhooks/signing.ts'
+import type { Queryable } from '#platform/database.ts'
+import type { Policy } from '#platform/outbound/policy.ts'
+import type { Vault } from '#platform/vault.ts'
+import { type Gone, goThrough, notGone, probeSteps } from './probe.ts'
+
+export interface Diagnosing {
+  vault: Vault
+  policy: Policy
+  trusted: () => SecureContext
+  agent: string
+  /** Seconds for the whole exchange. */
+  timeout: number
+  web: string
+}
+
+export const steps = [...probeSteps, 'signature'] as const
+type StepName = (typeof steps)[number]
+
+export interface Diagnosis {
+  steps: Gone<StepName>[]
+  ok: boolean
+  failed: StepName | null
+}
+
+/** Goes the way of a delivery with a ping that is recorded nowhere, and says how each step went. */
+export async function diagnose(
+  db: Queryable,
+  { vault, policy, trusted, agent, timeout, web }: Diagnosing,
+  sender: Account,
+  place: Place,
+  hook: Hook,
+): Promise<Diagnosis> {
+  const { url, content_type, insecure_ssl, target_id, target_type } = hook
+  const secrets = openAll(vault, hook, db.now)
+  if (!secrets) return conclude([...probeSteps.map((step) => notGone(step)), unreadable])
+  const guid = randomUUID()
+  const payload = { ...(await pingBody(db, place, hook)), sender: userJson(sender, unaddressed) }
+  const body = encodeBody(fillIn(JSON.stringify(payload), web), content_type)
+  const signed = sign(body, guid, { content_type, agent, ...secrets, sent_at: db.now })
+  const headers = headersOf({ guid, event: 'ping', hook_id: hook.id, target_id, target_type }, signed)
+  const signature = () => checkSignature(body, signed['X-Hub-Signature-256'], secrets.secret)
+  if (url === listening) return conclude([...probeSteps.map((step) => notGone(step, nothingSent)), signature()])
+  const gone = await goThrough({ url, policy, insecure_ssl, trusted, timeout, headers, body })
+  const sent = gone.some(({ step, ok }) => step === 'http' && ok !== null)
+  return conclude([...gone, sent ? signature() : notGone('signature')])
+}
+
+const nothingSent = `Nothing is sent to ${listening}: deliveries are offered to whoever follows the stream.`
+
+function openAll(vault: Vault, hook: Hook, now: Date) {
+  try {
+    return openSecrets(vault, hook, now)
+  } catch {
+    return undefined
+  }
+}
+
+const unreadable: Gone<'signature'> = {
+  ...{ step: 'signature', ok: false, duration: 0 },
+  message: "The secret cannot be read: the key in the server's data folder is not the one it was kept with. Set it again.",
+}
+
+/** As a receiver checks it. */
+function checkSignature(body: Buffer, header: string | undefined, secret: string | null): Gone<'signature'> {
+  if (secret === null) return notGone('signature', 'There is no secret, so that receivers cannot tell who sent it.')
+  const expected = Buffer.from(`sha256=${createHmac('sha256', secret).update(body).digest('hex')}`)
+  const found = Buffer.from(header ?? '')
+  const ok = found.length === expected.length && timingSafeEqual(found, expected)
+  const message = ok
+    ? 'X-Hub-Signature-256 is right for the bytes and the secret. A receiver that finds otherwise has another secret, or other bytes.'
+    : 'X-Hub-Signature-256 is not that of the bytes and the secret.'
+  return { step: 'signature', ok, message, duration: 0 }
+}
+
+function conclude(gone: Gone<StepName>[]): Diagnosis {
+  const failed = gone.find(({ ok }) => ok === false)?.step ?? null
+  return { steps: gone, ok: failed === null, failed }
+}

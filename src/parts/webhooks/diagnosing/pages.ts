@@ -1,0 +1,77 @@
+import type { Belfry } from '#belfry.ts'
+import { trusting } from '#parts/webhooks/sending/transport.ts'
+import { Refusal } from '#platform/errors.ts'
+import { policyFor } from '#platform/outbound/policy.ts'
+import { type Html, html } from '#web/html.ts'
+import { form, type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
+import { lengthOf, outcomeMark, type Sign, signMark } from '#web/webhooks/marks.ts'
+import { type HookVisit, hookPage, hookPath, loadVisited, placePaths } from '#web/webhooks/places.ts'
+import { type Diagnosis, diagnose } from './diagnosing.ts'
+
+export const pages: PageRoute[] = placePaths.flatMap((path) => [
+  showOwn(`${path}/:hook_id/diagnose`, async (visit) => diagnosePage(visit, await loadVisited(visit))),
+  submitOwn(`${path}/:hook_id/diagnose`, tryIt),
+])
+
+const titles: Record<Diagnosis['steps'][number]['step'], string> = {
+  policy: 'Address',
+  dns: 'Name',
+  tcp: 'Connection',
+  tls: 'Encryption',
+  http: 'Answer',
+  signature: 'Signature',
+}
+
+function diagnosePage(visit: SignedIn, visited: HookVisit, diagnosis?: Diagnosis): Outcome {
+  const button = html`<p class="buttons"><button class="primary">${diagnosis ? 'Diagnose again' : 'Diagnose now'}</button></p>`
+  const body = html`<p>Goes the way of a delivery, step by step, and says where it ends. A signed <code>ping</code> is sent to the address, and not kept among
+the deliveries.</p>${diagnosis && resultOf(diagnosis)}${form(visit, `${hookPath(visited)}/diagnose`, button)}`
+  return hookPage(visited, '/diagnose', 'Diagnose', body)
+}
+
+function resultOf({ ok, failed, steps }: Diagnosis): Html {
+  const verdict = ok
+    ? outcomeMark('good', 'All is well.')
+    : outcomeMark('bad', `It fails at this step: ${failed && titles[failed]}.`)
+  return html`<p role="status">${verdict}</p><ol class="rows probe">${steps.map(showStep)}</ol>`
+}
+
+const signs = new Map<boolean | null, [sign: Sign, text: string]>([
+  [true, ['good', 'passed']],
+  [false, ['bad', 'failed']],
+  [null, ['none', 'skipped']],
+])
+
+function showStep({ step, ok, message, duration }: Diagnosis['steps'][number]): Html {
+  const [sign, text] = signs.get(ok) ?? ['none', '']
+  return html`<li>${signMark(sign)} <strong class="${sign}">${titles[step]} ${text}</strong> <span>${message}</span> <span class="muted">${duration > 0 && lengthOf(duration)}</span></li>`
+}
+
+/** Of each server, the hooks that are being looked into: one who is in a hurry holds one connection, and not many. */
+const running = new WeakMap<Belfry, Set<number>>()
+
+async function tryIt(visit: SignedIn): Promise<Outcome> {
+  const visited = await loadVisited(visit)
+  const { belfry, db, visitor } = visit
+  const { hook, place } = visited
+  const busy = running.get(belfry) ?? new Set()
+  running.set(belfry, busy)
+  if (busy.has(hook.id)) throw new Refusal('rate_limited', 'This webhook is being diagnosed already. Wait until that has ended.')
+  busy.add(hook.id)
+  try {
+    return diagnosePage(visit, visited, await diagnose(db, meansOf(belfry), visitor, place, hook))
+  } finally {
+    busy.delete(hook.id)
+  }
+}
+
+function meansOf({ vault, version, settings, addresses }: Belfry) {
+  return {
+    vault,
+    policy: policyFor(settings.BELFRY_HOST, settings.BELFRY_WEBHOOK_ADDRESSES),
+    trusted: () => trusting(settings.BELFRY_WEBHOOK_CA),
+    agent: `Belfry-Hookshot/${version}`,
+    timeout: settings.BELFRY_WEBHOOK_TIMEOUT,
+    web: addresses.web,
+  }
+}

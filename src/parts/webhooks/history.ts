@@ -1,0 +1,87 @@
+import { type Queryable, sql } from '#platform/database.ts'
+
+/** What the deliveries of a stretch of time came to. Durations are in seconds. */
+export interface Stretch {
+  succeeded: number
+  failed: number
+  /** Half of them took no longer, and nineteen of twenty. */
+  median: number | null
+  nearly_all: number | null
+  slowest: number | null
+}
+
+export interface History extends Stretch {
+  since: Date
+  until: Date
+  /** There were more than are counted: `since` is where those begin that are. */
+  cut: boolean
+  /** So many stretches of the same length; null where nothing was delivered. */
+  stretches: (Stretch | null)[]
+}
+
+/** So many are counted, so that a page about a busy hook is made in no time. */
+const most = 5000
+
+const second = 1000
+export const spans = { day: { length: 86_400 * second, parts: 48 }, month: { length: 30 * 86_400 * second, parts: 30 } } as const
+export type Span = keyof typeof spans
+
+interface Counted extends Stretch {
+  part: number | null
+  since: Date
+  cut: boolean
+}
+
+/** How a hook's deliveries went lately. They are found by their ids, which begin with the day that they were made on. */
+export async function readHistory(db: Queryable, hook: { id: number }, span: Span): Promise<History> {
+  const { length, parts } = spans[span]
+  const until = db.now
+  const since = new Date(until.getTime() - length)
+  const rows = await db.rows<Counted>(sql`
+    with recent as materialized (
+      select delivered_at, duration, status_code from deliveries
+      where hook_id = ${hook.id} and id >= (delivery_day(${since}) - 1) << 36 and delivered_at > ${since} and delivered_at <= ${until}
+      order by id desc limit ${most}
+    ), bounds as (
+      select count(*) = ${most} as cut, case when count(*) = ${most} then min(delivered_at) else ${since}::timestamptz end as since from recent
+    ), placed as (
+      select status_code < 400 as fine, duration, least(${parts - 1}, floor(${parts}::integer * extract(epoch from delivered_at - since)
+        / greatest(extract(epoch from ${until}::timestamptz - since), 1)))::integer as part
+      from recent, bounds
+    )
+    select part, (select since from bounds), (select cut from bounds),
+      count(*) filter (where fine) as succeeded, count(*) filter (where not fine) as failed,
+      percentile_disc(0.5) within group (order by duration) as median,
+      percentile_disc(0.95) within group (order by duration) as nearly_all, max(duration) as slowest
+    from placed group by grouping sets ((part), ())`)
+  const { part: _, ...all } = rows.find(({ part }) => part === null) ?? { ...nothing, part: null, since, cut: false }
+  const found = new Map(rows.map(({ part, since: __, cut: ___, ...stretch }) => [part, stretch]))
+  return { ...all, until, stretches: Array.from({ length: parts }, (_, part) => found.get(part) ?? null) }
+}
+
+const nothing: Stretch = { succeeded: 0, failed: 0, median: null, nearly_all: null, slowest: null }
+
+/** What has no outcome yet, and how much of it is held back because the receiver was not well. */
+export interface Waiting {
+  waiting: number
+  throttled: number
+}
+
+/** As far as they are counted. */
+export const mostWaiting = 1000
+
+export async function readWaiting(db: Queryable, hook: { id: number }): Promise<Waiting> {
+  const row = await db.first<Waiting>(sql`
+    select count(*) as waiting, count(throttled_at) as throttled
+    from (select throttled_at from unsent where hook_id = ${hook.id} limit ${mostWaiting + 1}) as counted`)
+  return row ?? { waiting: 0, throttled: 0 }
+}
+
+/** Says whether anything about a hook's deliveries is other than before: every outcome takes a row away from those that wait. */
+export async function readMark(db: Queryable, hook: { id: number }): Promise<string> {
+  const row = await db.first<{ mark: string }>(sql`
+    select concat_ws(' ', (select max(id) from deliveries where hook_id = ${hook.id}), count(*), sum(id), count(throttled_at),
+      (select concat_ws(' ', updated_at, throttled_until, deleted_at) from hooks where id = ${hook.id})) as mark
+    from (select id, throttled_at from unsent where hook_id = ${hook.id} order by id desc limit ${mostWaiting}) as counted`)
+  return row?.mark ?? ''
+}

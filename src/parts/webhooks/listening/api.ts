@@ -1,0 +1,64 @@
+import type { Belfry } from '#belfry.ts'
+import { Nothing } from '#hosting/wire.ts'
+import { type Endpoint, type Group, get, group, post } from '#http/endpoint.ts'
+import { loadHook, placeOf } from '#parts/webhooks/hooks.ts'
+import { type Kind, kinds } from '#parts/webhooks/kinds.ts'
+import { Type } from '#platform/schema.ts'
+import { ToldSchema } from './json.ts'
+import { followDeliveries, type Sending } from './listening.ts'
+import { reportOutcome } from './reporting.ts'
+
+const ReportSchema = Type.Partial(
+  Type.Object({
+    status_code: Type.Integer({ minimum: 100, maximum: 999 }),
+    duration: Type.Unsafe<number>({ type: 'number', minimum: 0, maximum: 3600 }),
+    headers: Type.Unsafe<Record<string, string>>({
+      type: 'object',
+      maxProperties: 5000,
+      additionalProperties: { type: 'string', maxLength: 32_768 },
+    }),
+    body: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+    error: Type.String({ minLength: 1, maxLength: 200 }),
+  }),
+)
+
+export const listeningApi = ({ vault, version }: Belfry): Group => {
+  const sending = { vault, agent: `Belfry-Hookshot/${version}` }
+  return group(
+    'Webhook streams',
+    Object.values(kinds).flatMap((kind) => endpointsOf(kind, sending)),
+  )
+}
+
+const endpointsOf = ({ prefix, names, reads, writes }: Kind, sending: Omit<Sending, 'web'>): Endpoint[] => [
+  get(
+    `${prefix}/hooks/{hook_id}/deliveries/stream`,
+    {
+      ...reads,
+      operation: `${names}/follow-webhook-deliveries`,
+      summary:
+        'Deliveries as they are sent, with the very bytes; of a webhook to belfry:listen, as they wait to be taken. `Last-Event-ID` goes on',
+      streamed: true,
+      answers: { 200: ToldSchema },
+    },
+    async ({ db, params, following = null, wire, ...context }) => {
+      const hook = await loadHook(db, placeOf(context), params.hook_id)
+      return followDeliveries(db, { ...sending, web: wire.web }, hook, following)
+    },
+  ),
+  post(
+    `${prefix}/hooks/{hook_id}/deliveries/{delivery_id}/outcome`,
+    {
+      ...writes,
+      operation: `${names}/report-webhook-outcome`,
+      summary: 'Say what came of a delivery of a webhook to belfry:listen',
+      body: ReportSchema,
+      own_transaction: true,
+      answers: { 204: Nothing },
+    },
+    async ({ db, params, body, wire, ...context }) => {
+      const hook = await loadHook(db, placeOf(context), params.hook_id)
+      await reportOutcome(db, { ...sending, web: wire.web }, hook, params.delivery_id, body)
+    },
+  ),
+]

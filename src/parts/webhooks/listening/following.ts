@@ -1,0 +1,99 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Dispatcher, request } from 'undici'
+import { codeOf } from '#platform/database.ts'
+import { StartError } from '#platform/errors.ts'
+import type { Told } from './json.ts'
+
+/** The server says every ten seconds that it is there. In milliseconds. */
+const silence = 45_000
+const firstPause = 1000
+const longestPause = 30_000
+
+/**
+ * What a webhook's stream tells, through all interruptions: it goes on after the last that came. Ends by StartError when the server refuses, or
+ * was never there.
+ */
+export async function* follow(hook: string, token: string, onOpen: () => void, warn: (text: string) => void) {
+  let last = ''
+  let pause = 0
+  for (;;) {
+    try {
+      const stream = await open(hook, token, last)
+      onOpen()
+      pause = firstPause
+      for await (const { id, data } of messagesIn(stream)) {
+        last = id || last
+        yield JSON.parse(data) as Told
+      }
+      warn('The server has ended the stream.')
+    } catch (error) {
+      if (error instanceof StartError) throw error
+      const why = (error as Error).message || codeOf(error)
+      if (!pause) throw new StartError(`${new URL(hook).origin} cannot be reached: ${why}.`)
+      warn(`The connection is lost: ${why}.`)
+    }
+    await sleep(pause)
+    pause = Math.min(pause * 2, longestPause)
+  }
+}
+
+async function open(hook: string, token: string, last: string): Promise<AsyncIterable<Buffer>> {
+  const { statusCode, headers, body } = await request(`${hook}/deliveries/stream`, {
+    headers: { authorization: `Bearer ${token}`, accept: 'text/event-stream', ...(last && { 'last-event-id': last }) },
+    headersTimeout: silence,
+    bodyTimeout: silence,
+  })
+  if (statusCode === 200 && `${headers['content-type']}`.startsWith('text/event-stream')) return body
+  const message = await messageIn(body)
+  // A server that is not well may be so in a moment.
+  if (statusCode >= 500) throw new Error(`it answers ${statusCode}${message}`)
+  throw new StartError(refusals[statusCode]?.(hook, headers) ?? `The server answers ${statusCode}${message}.`)
+}
+
+const refusals: Record<number, (hook: string, headers: Dispatcher.ResponseData['headers']) => string> = {
+  200: (hook) => `${hook} is not the address of a webhook: what answers there is no stream.`,
+  301: (_, { location }) =>
+    `The repository has another name now: use --hook ${`${location}`.replace(/\/deliveries\/stream$/, '')}.`,
+  401: () => 'The server does not accept the token (401): set BELFRY_TOKEN to one that it has given.',
+  404: (hook) => `There is no such webhook, or the token may not see it (404): ${hook}.`,
+}
+
+async function messageIn(body: Dispatcher.ResponseData['body']) {
+  const text = await body.text().catch(() => '')
+  try {
+    return `: ${JSON.parse(text).message}`
+  } catch {
+    return ''
+  }
+}
+
+interface Message {
+  id: string
+  data: string
+}
+
+/** Server-sent events, as ours are: one line of data each, which may be many megabytes long. */
+async function* messagesIn(stream: AsyncIterable<Buffer>): AsyncGenerator<Message> {
+  let message = { id: '', data: '' }
+  for await (const line of linesIn(stream)) {
+    if (line.startsWith('id: ')) message.id = line.slice(4)
+    else if (line.startsWith('data: ')) message.data = line.slice(6)
+    else if (line === '') {
+      if (message.data) yield message
+      message = { id: '', data: '' }
+    }
+  }
+}
+
+async function* linesIn(stream: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  const decoder = new TextDecoder()
+  let begun: string[] = []
+  for await (const chunk of stream) {
+    const [first = '', ...others] = decoder.decode(chunk, { stream: true }).split('\n')
+    begun.push(first)
+    for (const next of others) {
+      yield begun.join('')
+      begun = [next]
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import { fillIn } from '#hosting/announcements/addresses.ts'
+import { listening } from '#hosting/announcements/announcements.ts'
+import type { Hook } from '#parts/webhooks/hooks.ts'
+import { openSecrets } from '#parts/webhooks/secrets.ts'
+import { encodeBody, type SignedHeaders, sign } from '#parts/webhooks/signing.ts'
+import { type Database, sql } from '#platform/database.ts'
+import type { Vault } from '#platform/vault.ts'
+import { type Found, lookAfter, openBookmark, readBookmark, writeBookmark } from './bookmarks.ts'
+import { type Recorded, type Request, type Told, toldJson } from './json.ts'
+
+/** What is needed to write a delivery as it is sent. */
+export interface Sending {
+  vault: Vault
+  /** What receivers are told is sending. */
+  agent: string
+  /** Where this server can be reached. */
+  web: string
+}
+
+/** What a look found, and where the next one begins. */
+export interface Heard {
+  news: { id: string; data: Told }[]
+  place: string
+}
+
+/**
+ * A hook's deliveries after a place, each once. Of a hook whose owner listens, those that wait for somebody to take them, and to begin with
+ * all of them; of any other, those whose outcome is recorded, from now on.
+ */
+export async function followDeliveries(db: Database, sending: Sending, hook: Hook, place: string | null): Promise<Heard> {
+  const offered = hook.url === listening
+  const from = readBookmark(place) ?? (await openBookmark(db, hook, offered ? 'what waits' : 'now'))
+  // What a sender has taken, or has put back, waits for nobody any more.
+  const source = offered
+    ? sql`unsent d where d.hook_id = ${hook.id} and d.ready_at > ${db.now} and d.sender is null and d.throttled_at is null`
+    : sql`deliveries d where d.hook_id = ${hook.id} and d.id >= ${from.lowest}`
+  const { found, end } = await lookAfter(db, hook, from, source)
+  const told = found.length ? await (offered ? readOffers : readRecorded)(db, sending, hook, found) : []
+  const read = new Map(told.map((one) => [one.id, one]))
+  const news = found.flatMap(({ id, position }) => {
+    const data = read.get(id)
+    return data ? [{ id: writeBookmark({ ...from, position, id }), data }] : []
+  })
+  return { news, place: writeBookmark(end) }
+}
+
+async function readOffers(db: Database, sending: Sending, hook: Hook, found: Found[]): Promise<Told[]> {
+  const waiting = await readWaiting(
+    db,
+    hook,
+    found.map(({ id }) => id),
+  )
+  return waiting.map((one) => toldJson(hook, one, sealOffer(sending, hook, one, db.now), null))
+}
+
+/** A delivery that waits, with its payload as it is stored. */
+export interface Waiting extends Request {
+  body: string
+  created_at: Date
+}
+
+export function readWaiting(db: Database, hook: { id: number }, ids: number[]): Promise<Waiting[]> {
+  return db.rows(sql`
+    select u.id, u.guid, u.event, u.action, u.redelivery, u.created_at, p.body
+    from unsent u join payloads p on p.id = u.payload_id
+    where u.id = any(${ids}) and u.hook_id = ${hook.id} and p.body is not null`)
+}
+
+/** Dated by when it was stored, so that what is recorded later is the very request that was offered. */
+export function sealOffer({ vault, agent, web }: Sending, hook: Hook, { guid, body, created_at }: Waiting, now: Date) {
+  const { content_type } = hook
+  const bytes = encodeBody(fillIn(body, web), content_type)
+  const signed = sign(bytes, guid, { content_type, agent, ...openSecrets(vault, hook, now), sent_at: created_at })
+  return { bytes, signed }
+}
+
+async function readRecorded(db: Database, { web }: Sending, hook: Hook, found: Found[]): Promise<Told[]> {
+  const rows = await db.rows<Recorded & { body: string | null; request_headers: SignedHeaders }>(sql`
+    select d.id, d.guid, d.event, d.action, d.redelivery, d.url, d.request_headers, d.delivered_at, d.duration, d.status, d.status_code,
+      d.response_headers, d.response_body, p.body
+    from deliveries d left join payloads p on p.id = d.payload_id
+    where d.id = any(${found.map(({ id }) => id)}) and d.hook_id = ${hook.id}`)
+  return rows.map((row) => {
+    const form = row.request_headers['content-type'] === 'application/x-www-form-urlencoded'
+    const bytes = row.body === null ? null : encodeBody(fillIn(row.body, web), form ? 'form' : 'json')
+    return toldJson(hook, row, { bytes, signed: row.request_headers }, row)
+  })
+}

@@ -1,0 +1,56 @@
+import { listening } from '#hosting/announcements/announcements.ts'
+import type { Hook } from '#parts/webhooks/hooks.ts'
+import { cut } from '#parts/webhooks/sending/exchange.ts'
+import { type Outcome, recordIn } from '#parts/webhooks/sending/outcomes.ts'
+import { type Database, sql } from '#platform/database.ts'
+import { invalid, missing } from '#platform/errors.ts'
+import { readWaiting, type Sending, sealOffer } from './listening.ts'
+
+/** What whoever listens says came of a delivery. */
+export interface Report {
+  status_code?: number
+  /** In seconds. */
+  duration?: number
+  headers?: Record<string, string>
+  body?: string | null
+  /** Why there was no answer. */
+  error?: string
+}
+
+/** Records what came of a delivery that waits, as if we had sent it. Whoever comes second finds nothing that waits. */
+export async function reportOutcome(db: Database, sending: Sending, hook: Hook, id: number, report: Report) {
+  if (hook.url !== listening) throw wrong('url', `Outcomes are reported of webhooks to ${listening} only`)
+  const { status, status_code } = statusOf(report)
+  const [waiting] = await readWaiting(db, hook, [id])
+  if (!waiting) throw missing()
+  const { signed } = sealOffer(sending, hook, waiting, db.now)
+  const answered = report.error === undefined
+  const outcome: Outcome = {
+    ...{ id, hook_id: hook.id, url: hook.url, status, status_code },
+    delivered_at: db.now,
+    duration: report.duration ?? 0,
+    request_headers: signed,
+    response_headers: answered ? (report.headers ?? {}) : null,
+    response_body: answered ? cut(Buffer.from(report.body ?? '')) : null,
+    // Who listens asks for it again when they are ready.
+    ...{ retry_in: null, retry_after: null },
+  }
+  await db.transaction(async (transaction) => {
+    const held = await transaction.first(sql`select id from unsent where id = ${id} and hook_id = ${hook.id} for update`)
+    if (!held) throw missing()
+    await recordIn(transaction, [outcome])
+  })
+}
+
+function statusOf({ status_code, error }: Report) {
+  if (error !== undefined) {
+    const usual = error === 'timed out' ? 504 : 502
+    if (status_code !== undefined && status_code !== usual) throw wrong('status_code', `With this error, status_code is ${usual}`)
+    return { status: error, status_code: usual }
+  }
+  if (status_code === undefined) throw wrong('status_code', 'There must be a status_code or an error')
+  const fine = status_code >= 200 && status_code < 300
+  return { status: fine ? 'OK' : `Invalid HTTP Response: ${status_code}`, status_code }
+}
+
+const wrong = (field: string, message: string) => invalid({ resource: 'HookDelivery', code: 'custom', field, message })

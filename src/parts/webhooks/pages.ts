@@ -1,0 +1,128 @@
+import { checkWritable } from '#hosting/repositories/access.ts'
+import { policyFor } from '#platform/outbound/policy.ts'
+import { type Html, html } from '#web/html.ts'
+import { form, type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
+import { pageIn } from '#web/place.ts'
+import { note } from '#web/settings.ts'
+import { attemptForm, blank, type Filled, filledBy, filledFrom, hookFields, type Wrong, wantedIn } from '#web/webhooks/form.ts'
+import { hookList, perPage } from '#web/webhooks/list.ts'
+import {
+  type HookPlace,
+  type HookVisit,
+  hookPage,
+  hookPath,
+  loadHookPlace,
+  loadVisited,
+  placePage,
+  placePaths,
+} from '#web/webhooks/places.ts'
+import { createHook, deleteHook, type Hook, listHooks, loadHook, pingHook, updateHook } from './hooks.ts'
+import { openSecrets } from './secrets.ts'
+
+export const pages: PageRoute[] = placePaths.flatMap((path) => [
+  showOwn(path, listPage),
+  showOwn(`${path}/new`, async (visit) => newPage(visit, await loadHookPlace(visit))),
+  submitOwn(`${path}/new`, create),
+  showOwn(`${path}/:hook_id/edit`, async (visit) => editPage(visit, await loadVisited(visit))),
+  submitOwn(`${path}/:hook_id/edit`, update),
+  showOwn(`${path}/:hook_id/delete`, async (visit) => deletePage(visit, await loadVisited(visit))),
+  submitOwn(`${path}/:hook_id/delete`, remove),
+  submitOwn(`${path}/:hook_id/pings`, ping),
+])
+
+async function listPage(visit: SignedIn): Promise<Outcome> {
+  const found = await loadHookPlace(visit)
+  const page = pageIn(visit.query)
+  const { rows, total } = await listHooks(visit.db, found.place, { limit: perPage, offset: (page - 1) * perPage })
+  const deleted = visit.query.get('done') === 'deleted' ? 'The webhook is deleted.' : undefined
+  return placePage(found, 'Webhooks', html`${note(deleted)}${hookList(found, { rows, total, page }, visit.db.now)}`)
+}
+
+function newPage(visit: SignedIn, found: HookPlace, filled: Filled = blank, wrong?: Wrong): Outcome {
+  const title = 'Add webhook'
+  const intro = html`<h1>${title}</h1>
+<p class="muted">A <code>ping</code> is sent to it as soon as it is made, so that you see at once whether it gets there.</p>`
+  return placePage(
+    found,
+    title,
+    html`${intro}${hookForm(visit, `${found.path}/new`, { filled, hook: null, wrong, button: title })}`,
+    wrong && 422,
+  )
+}
+
+interface Shown {
+  filled: Filled
+  hook: Hook | null
+  wrong: Wrong | undefined
+  button: string
+}
+
+function hookForm(visit: SignedIn, path: string, { filled, hook, wrong = {}, button }: Shown): Html {
+  const body = html`${hookFields(filled, hook, visit.db.now, wrong)}<p class="buttons"><button class="primary">${button}</button></p>`
+  return form(visit, path, body, { class: 'form hook-form' })
+}
+
+async function create(visit: SignedIn): Promise<Outcome> {
+  const found = await loadHookPlace(visit)
+  if (found.repo) checkWritable(found.repo)
+  const { vault } = visit.belfry
+  return attemptForm(
+    async () => {
+      const { config, secret, active, events } = wantedIn(visit.form)
+      const wanted = { config: { ...config, secret: secret ?? null }, active, events }
+      const hook = await visit.db.transaction((db) => createHook(db, visit.visitor, found.place, wanted, vault, policyOf(visit)))
+      return { to: `${hookPath({ ...found, hook })}?done=created` }
+    },
+    (wrong) => newPage(visit, found, filledBy(visit.form), wrong),
+  )
+}
+
+const policyOf = ({ belfry: { settings } }: SignedIn) => policyFor(settings.BELFRY_HOST, settings.BELFRY_WEBHOOK_ADDRESSES)
+
+function editPage(visit: SignedIn, visited: HookVisit, sent?: { filled: Filled; wrong: Wrong }): Outcome {
+  const { hook } = visited
+  const saved = !sent && visit.query.get('done') === 'saved' ? 'Saved.' : undefined
+  const shown = { filled: sent?.filled ?? filledFrom(hook), hook, wrong: sent?.wrong, button: 'Save webhook' }
+  const body = html`${note(saved)}${hookForm(visit, `${hookPath(visited)}/edit`, shown)}
+<section class="danger-zone" aria-labelledby="deleting"><h2 id="deleting">Delete</h2><p>Nothing more is sent, and what waits is dropped.</p>
+<p><a class="button danger" href="${hookPath(visited)}/delete">Delete webhook</a></p></section>`
+  return hookPage(visited, '/edit', 'Settings', body, sent && 422)
+}
+
+async function update(visit: SignedIn): Promise<Outcome> {
+  const visited = await loadVisited(visit)
+  const { place } = visited
+  const { vault } = visit.belfry
+  return attemptForm(
+    async () => {
+      const { config, secret: wanted, ...changes } = wantedIn(visit.form)
+      await visit.db.transaction(async (db) => {
+        const present = await loadHook(db, place, visited.hook.id)
+        // A config stands for the whole of it: what is kept is given again.
+        const secret = wanted === undefined ? openSecrets(vault, present, db.now).secret : wanted
+        await updateHook(db, place, present, { config: { ...config, secret }, ...changes }, vault, policyOf(visit))
+      })
+      return { to: `${hookPath(visited)}/edit?done=saved` }
+    },
+    (wrong) => editPage(visit, visited, { filled: filledBy(visit.form), wrong }),
+  )
+}
+
+function deletePage(visit: SignedIn, visited: HookVisit): Outcome {
+  const buttons = html`<p class="buttons"><button class="danger">Delete this webhook</button> <a class="button" href="${hookPath(visited)}/edit">Keep it</a></p>`
+  const body = html`<h2>Delete this webhook?</h2><p>Nothing more is sent to <code>${visited.hook.url}</code>, what waits to be sent is dropped, and its deliveries can
+no longer be looked at. That cannot be taken back.</p>${form(visit, `${hookPath(visited)}/delete`, buttons)}`
+  return hookPage(visited, null, 'Delete', body)
+}
+
+async function remove(visit: SignedIn): Promise<Outcome> {
+  const { place, hook, path } = await loadVisited(visit)
+  await visit.db.transaction((db) => deleteHook(db, visit.visitor, place, hook))
+  return { to: `${path}?done=deleted` }
+}
+
+async function ping(visit: SignedIn): Promise<Outcome> {
+  const visited = await loadVisited(visit)
+  await visit.db.transaction((db) => pingHook(db, visit.visitor, visited.place, visited.hook))
+  return { to: `${hookPath(visited)}?done=pinged` }
+}

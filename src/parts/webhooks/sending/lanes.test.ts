@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import { Lanes } from './lanes.ts'
+
+/** Lanes whose items end when they are told to. */
+function openLanes() {
+  const going = new Map<string, () => void>()
+  const lanes = new Lanes<string>((item) => new Promise<void>((resolve) => going.set(item, resolve)))
+  return {
+    lanes,
+    going,
+    async end(item: string) {
+      going.get(item)?.()
+      going.delete(item)
+      await turn()
+    },
+  }
+}
+
+const numbers = (count: number) => Array.from({ length: count }, (_, number) => number)
+
+test('a hook, a host and all of them have so many places, and whoever waits longest comes first', async () => {
+  const { lanes, going, end } = openLanes()
+  for (const number of numbers(12)) lanes.add(1, 'a', 10, `1.${number}`)
+  assert.deepEqual([lanes.active, lanes.waiting], [10, 2])
+  for (const hook of [2, 3, 4, 5]) for (const number of numbers(10)) lanes.add(hook, 'a', 10, `${hook}.${number}`)
+  for (const hook of [6, 7]) lanes.add(hook, 'a', 10, `${hook}.0`)
+  assert.deepEqual([lanes.active, lanes.waiting], [50, 4])
+  // Another host has places of its own, until there are none for anybody.
+  for (const hook of numbers(20))
+    for (const number of numbers(10)) lanes.add(100 + hook, `b${hook}`, 10, `${100 + hook}.${number}`)
+  assert.deepEqual([lanes.active, lanes.waiting], [200, 54])
+  assert.ok(going.has('114.9') && !going.has('115.0'))
+  await end('2.0')
+  assert.ok(going.has('6.0') && !going.has('1.10') && !going.has('115.0'))
+  await end('100.0')
+  assert.ok(going.has('115.0'))
+  assert.equal(lanes.active, 200)
+})
+
+test('a hook that waits for a place and has nothing to send any more leaves it to the next', async () => {
+  const { lanes, going, end } = openLanes()
+  for (const hook of numbers(5)) for (const number of numbers(10)) lanes.add(hook, 'a', 10, `${hook}.${number}`)
+  for (const hook of [5, 6, 7]) lanes.add(hook, 'a', 10, `${hook}.0`)
+  assert.deepEqual([...lanes.empty(5), ...lanes.empty(6)], ['5.0', '6.0'])
+  await end('0.0')
+  assert.ok(going.has('7.0'))
+  for (const item of [...going.keys()]) await end(item)
+  assert.deepEqual([lanes.active, lanes.waiting, lanes.crowded(0)], [0, 0, []])
+})
+
+test('a hook on trial sends one at a time, until there is room for more', async () => {
+  const { lanes, going, end } = openLanes()
+  for (const number of numbers(5)) lanes.add(1, 'a', 1, `1.${number}`)
+  assert.deepEqual([...going.keys()], ['1.0'])
+  await end('1.0')
+  assert.deepEqual([...going.keys()], ['1.1'])
+  lanes.widen(1, 10)
+  assert.equal(going.size, 4)
+  lanes.widen(2, 10)
+})

@@ -1,0 +1,48 @@
+import type { Hook } from '#parts/webhooks/hooks.ts'
+import { type Html, html } from '../html.ts'
+import { pager } from '../place.ts'
+import { eventsInWords } from './events.ts'
+import { exactMoment, lastMark, outcomeMark } from './marks.ts'
+import { type HookPlace, shortUrl } from './places.ts'
+
+export const perPage = 30
+
+interface Listing {
+  rows: Hook[]
+  total: number
+  page: number
+}
+
+/** The webhooks of a place, or what they would be good for. */
+export function hookList({ path, repo, name }: HookPlace, { rows, total, page }: Listing, now: Date): Html {
+  const add = repo?.archived
+    ? html`<span class="muted">This repository is archived: nothing is added to it.</span>`
+    : html`<a class="button primary" href="${path}/new">Add webhook</a>`
+  if (!total) {
+    return html`<h1>Webhooks</h1><section class="empty" aria-label="No webhooks yet">${bell}<h2 class="small">Tell your own programs what happens here</h2>
+<p>A webhook sends a signed request to an address of yours whenever something happens in ${repo ? name : `any repository of ${name}`}: a push starts a build,
+an issue rings a chat, a release updates a site. Each delivery is kept for 30 days, to be looked at and sent again.</p><p>${add}</p></section>`
+  }
+  return html`<div class="heading"><h1>Webhooks</h1>${add}</div>
+<p class="muted">Told of what happens in ${repo ? name : `every repository of ${name}`}, each by a signed request to its address.</p>
+<ul class="rows">${rows.map((hook) => row(path, hook, now))}</ul>${pager(path, {}, page, Math.ceil(total / perPage))}`
+}
+
+function row(path: string, hook: Hook, now: Date): Html {
+  const { id, url, events, active, last_delivered_at, secret } = hook
+  const held = heldMark(hook, now)
+  return html`<li class="${!active && 'off'}"><div class="row-head"><a class="title" href="${path}/${id}">${shortUrl(url)}</a>${stateMarks(hook)}</div>
+<p class="muted">Hears of ${eventsInWords(events)} · ${secret ? 'signed' : 'not signed'}</p>${held && html`<p>${held}</p>`}
+<p class="row-end">${lastMark(hook)}${last_delivered_at && html` <span class="muted">${exactMoment(last_delivered_at)}</span>`} <a href="${path}/${id}/edit" aria-label="Edit ${url}">Edit</a></p></li>`
+}
+
+/** What is out of the ordinary about a hook. */
+export function stateMarks({ active, insecure_ssl }: Hook): Html {
+  return html`${!active && html` <span class="badge">inactive</span>`}${insecure_ssl && html` <span class="badge warn">certificates not checked</span>`}`
+}
+
+/** Until when the receiver is left in peace. */
+export const heldMark = ({ throttled_until }: Hook, now: Date) =>
+  throttled_until && throttled_until > now && outcomeMark('wait', html`Held back until ${exactMoment(throttled_until)}`)
+
+const bell = html`<svg class="picture" viewBox="0 0 48 48" width="64" height="64" aria-hidden="true"><path d="M24 6c-7 0-11 5-11 12v9l-4 6h30l-4-6v-9c0-7-4-12-11-12Z"/><path d="M20 38a4 4 0 0 0 8 0"/><path d="M38 8a16 16 0 0 1 5 10M10 8a16 16 0 0 0-5 10"/></svg>`

@@ -1,0 +1,94 @@
+import type { Delivery } from '#parts/webhooks/deliveries/deliveries.ts'
+import { type History, mostWaiting, type Span, type Waiting } from '#parts/webhooks/history.ts'
+import { type Html, html } from '../html.ts'
+import { deliveryRow } from './delivery.ts'
+import { eventsInWords } from './events.ts'
+import { heldMark, stateMarks } from './list.ts'
+import { amount, lastMark } from './marks.ts'
+import { type HookVisit, hookPath } from './places.ts'
+import { figures, plot } from './plot.ts'
+
+export const filters = { all: 'All', success: 'Succeeded', failure: 'Failed' } as const
+export type Filter = keyof typeof filters
+
+/** What of a hook's deliveries is looked at: it stands in the address of the page. */
+export interface Look {
+  span: Span
+  status: Filter
+}
+
+export interface Overview extends Look {
+  now: Date
+  history: History
+  waiting: Waiting
+  deliveries: { rows: Delivery[]; prev: string | undefined; next: string | undefined }
+  /** Of the repositories that they are about, where there are several. */
+  names: Map<number, string>
+  /** Whether these are the newest. */
+  newest: boolean
+  /** What whoever listens by a stream types. */
+  command: string | null
+}
+
+/** How a webhook does. A script exchanges what changes by the ids; without one, a reload does it. */
+export function overview(visited: HookVisit, shown: Overview, buttons: Html): Html {
+  const { history, waiting, command } = shown
+  return html`<div class="heading first"><div id="state">${stateOf(visited, shown)}</div>${buttons}</div>${command && listenBox(command)}
+<section aria-labelledby="lately"><div class="heading"><h2 id="lately">How it went</h2>${spanLinks(visited, shown)}</div>
+<div id="history">${figures(history, countOf(waiting))}${plot(history)}</div></section>
+<section aria-labelledby="recent"><div class="heading"><h2 id="recent">Recent deliveries</h2><span id="live" class="live" role="status" hidden></span>${filterLinks(visited, shown)}</div>
+<div id="deliveries">${list(visited, shown)}</div></section>`
+}
+
+const listenBox = (command: string) =>
+  html`<section aria-label="How to listen"><p>Deliveries go to whoever listens. On your own machine:</p><pre tabindex="0">${command}</pre></section>`
+
+const upTo = (count: number) => (count > mostWaiting ? `${amount(mostWaiting)}+` : amount(count))
+
+const countOf = ({ waiting, throttled }: Waiting) =>
+  html`${upTo(waiting)}${throttled > 0 && html` <span class="part">${upTo(throttled)} held back</span>`}`
+
+function stateOf({ hook }: HookVisit, { now }: Overview): Html {
+  const { events, content_type, secret, failures } = hook
+  const held = heldMark(hook, now)
+  return html`<p class="facts">${lastMark(hook)}${stateMarks(hook)} <span class="muted">Hears of ${eventsInWords(events)} · ${content_type === 'json' ? 'JSON' : 'form'} · ${secret ? 'signed' : 'not signed'}</span></p>
+${held && html`<p class="held">${held} The receiver failed ${amount(failures)} times in a row. What waits is sent then, and it goes on as before as soon as the receiver is well.</p>`}`
+}
+
+function addressOf(visited: HookVisit, { span, status }: Look, cursor?: string): string {
+  const query = { ...(span !== 'day' && { span }), ...(status !== 'all' && { status }), ...(cursor && { cursor }) }
+  const text = new URLSearchParams(query).toString()
+  return text ? `${hookPath(visited)}?${text}` : hookPath(visited)
+}
+
+const spanNames: Record<Span, string> = { day: '24 hours', month: '30 days' }
+
+function spanLinks(visited: HookVisit, look: Look): Html {
+  const links = Object.entries(spanNames).map(
+    ([span, text]) =>
+      html`<a href="${addressOf(visited, { ...look, span: span as Span })}"${span === look.span && html` aria-current="true"`}>${text}</a> `,
+  )
+  return html`<nav class="views switch" aria-label="Time shown">${links}</nav>`
+}
+
+function filterLinks(visited: HookVisit, look: Look): Html {
+  const links = Object.entries(filters).map(
+    ([status, text]) =>
+      html`<a href="${addressOf(visited, { ...look, status: status as Filter })}"${status === look.status && html` aria-current="true"`}>${text}</a> `,
+  )
+  return html`<nav class="views switch" aria-label="Deliveries shown">${links}</nav>`
+}
+
+function list(visited: HookVisit, look: Overview): Html {
+  const { rows, prev, next } = look.deliveries
+  const path = hookPath(visited)
+  if (!rows.length) return html`<p class="empty muted">${emptyText(look)}</p>`
+  return html`<ol class="rows deliveries">${rows.map((delivery) => deliveryRow(delivery, path, look.names.get(delivery.repo_id ?? 0)))}</ol>
+${(prev || next) && html`<nav class="pager" aria-label="Pages">${prev && html`<a href="${addressOf(visited, look, prev)}" rel="prev">Newer</a>`} ${next && html`<a href="${addressOf(visited, look, next)}" rel="next">Older</a>`}</nav>`}`
+}
+
+function emptyText({ status, newest }: Overview): string {
+  if (!newest) return 'There is no more.'
+  if (status === 'failure') return 'None failed. All is well.'
+  return status === 'success' ? 'None succeeded yet.' : 'Nothing was delivered yet. Send a ping to see whether it gets there.'
+}

@@ -1,0 +1,115 @@
+import { loadOrganization, type Organization } from '#hosting/organizations/organizations.ts'
+import type { Account } from '#hosting/people/people.ts'
+import { loadRepository, type Repository } from '#hosting/repositories/repositories.ts'
+import { type Hook, loadHook } from '#parts/webhooks/hooks.ts'
+import { type Place, placeOf } from '#parts/webhooks/places.ts'
+import type { Queryable } from '#platform/database.ts'
+import { missing } from '#platform/errors.ts'
+import { type Html, html } from '../html.ts'
+import type { Visit } from '../page.ts'
+import { crumbs, pathOf } from '../place.ts'
+
+/** Whose webhooks a page is about: a repository's, or an organization's. */
+export interface HookPlace {
+  place: Place
+  repo: Repository | null
+  /** Of the list; what is about one hook stands below it. */
+  path: string
+  name: string
+  header: Html
+}
+
+/** Both have the same pages. */
+export const placePaths = ['/:owner/:repo/settings/hooks', '/organizations/:org/settings/hooks']
+
+interface Asked {
+  db: Queryable
+  visitor: Account
+  params: Record<string, string>
+}
+
+/** To all but those who run the place it is not there. */
+export async function loadHookPlace({ db, visitor, params }: Asked): Promise<HookPlace> {
+  const { owner = '', repo: name = '', org: login } = params
+  if (/\0/.test(owner + name + (login ?? ''))) throw missing()
+  if (login !== undefined) {
+    const org = await loadOrganization(db, visitor.id, login)
+    return { place: placeOf({ org }), repo: null, path: organizationHooks(org), name: org.login, header: organizationHeader(org) }
+  }
+  const repo = await loadRepository(db, { viewer_id: visitor.id, sees_private: true }, owner, name)
+  const path = `${pathOf(repo)}/settings/hooks`
+  return {
+    place: placeOf({ repo }),
+    repo,
+    path,
+    name: `${repo.owner_login}/${repo.name}`,
+    header: crumbs(repo, 'settings/hooks'),
+  }
+}
+
+const organizationHooks = ({ login }: Pick<Organization, 'login'>) => `/organizations/${login}/settings/hooks`
+
+const organizationHeader = (org: Organization) =>
+  html`<nav class="crumbs" aria-label="Organization"><a href="/${org.login}"><strong>${org.login}</strong></a> <a href="${organizationHooks(org)}" aria-current="page">Webhooks</a></nav>`
+
+/** For owners, on the page of their organization. */
+export async function ownerLink({ db, visitor }: Visit, account: Account | null): Promise<Html | undefined> {
+  if (!visitor || account?.type !== 'Organization') return undefined
+  const org = await loadOrganization(db, visitor.id, account.login)
+  return org.role === 'admin' ? html`<p><a href="${organizationHooks(org)}">Webhooks of this organization</a></p>` : undefined
+}
+
+export interface HookVisit extends HookPlace {
+  hook: Hook
+}
+
+export async function loadVisited(asked: Asked): Promise<HookVisit> {
+  const found = await loadHookPlace(asked)
+  return { ...found, hook: await loadHook(asked.db, found.place, idIn(asked.params.hook_id)) }
+}
+
+/** Ids of deliveries have fifteen digits. */
+export function idIn(text: string | undefined): number {
+  if (!/^[1-9]\d{0,14}$/.test(text ?? '')) throw missing()
+  return Number(text)
+}
+
+export const hookPath = ({ path, hook }: HookVisit) => `${path}/${hook.id}`
+
+/** A page about all webhooks of a place. */
+export function placePage({ header, name }: HookPlace, title: string, body: Html, status = 200) {
+  return {
+    title: `${title} · ${name}`,
+    status,
+    body: html`<main class="conversation hooks">${header}${body}</main>`,
+    assets: ['conversations.css', 'webhooks.css'],
+  }
+}
+
+const tabs = [
+  ['', 'Deliveries'],
+  ['/edit', 'Settings'],
+  ['/diagnose', 'Diagnose'],
+] as const
+
+/** A page about one webhook. */
+export function hookPage(visited: HookVisit, current: (typeof tabs)[number][0] | null, title: string, body: Html, status = 200) {
+  const { hook } = visited
+  const links = tabs.map(
+    ([end, text]) => html`<a href="${hookPath(visited)}${end}"${end === current && html` aria-current="page"`}>${text}</a> `,
+  )
+  const heading = html`<h1>${shortUrl(hook.url)}</h1>
+<nav class="views tabs" aria-label="Webhook">${links}</nav>`
+  return placePage(visited, `${title} · Webhook`, html`${heading}${body}`, status)
+}
+
+/** The host stands out of what may be a long address. */
+export function shortUrl(url: string): Html {
+  const { protocol, host = '' } = URL.parse(url) ?? {}
+  if (!host) return html`<span class="url">${url}</span>`
+  const start = `${protocol}//`
+  const at = url.toLowerCase().indexOf(host, start.length)
+  if (at < 0) return html`<span class="url">${url}</span>`
+  const rest = url.slice(at + host.length)
+  return html`<span class="url"><span class="muted">${url.slice(0, at)}</span>${url.slice(at, at + host.length)}<span class="muted">${rest === '/' ? '' : rest}</span></span>`
+}
