@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { Lanes } from './lanes.ts'
+import { inAll, Lanes, perHook, perHost } from './lanes.ts'
 
 /** Lanes whose items end when they are told to. */
 function openLanes() {
@@ -22,21 +22,25 @@ const numbers = (count: number) => Array.from({ length: count }, (_, number) => 
 
 test('a hook, a host and all of them have so many places, and whoever waits longest comes first', async () => {
   const { lanes, going, end } = openLanes()
-  for (const number of numbers(12)) lanes.add(1, 'a', 10, `1.${number}`)
-  assert.deepEqual([lanes.active, lanes.waiting], [10, 2])
-  for (const hook of [2, 3, 4, 5]) for (const number of numbers(10)) lanes.add(hook, 'a', 10, `${hook}.${number}`)
-  for (const hook of [6, 7]) lanes.add(hook, 'a', 10, `${hook}.0`)
-  assert.deepEqual([lanes.active, lanes.waiting], [50, 4])
-  // Another host has places of its own, until there are none for anybody.
-  for (const hook of numbers(20))
-    for (const number of numbers(10)) lanes.add(100 + hook, `b${hook}`, 10, `${100 + hook}.${number}`)
-  assert.deepEqual([lanes.active, lanes.waiting], [200, 54])
-  assert.ok(going.has('114.9') && !going.has('115.0'))
-  await end('2.0')
-  assert.ok(going.has('6.0') && !going.has('1.10') && !going.has('115.0'))
+  const add = (hook: number, host: string, count: number) => {
+    for (const number of numbers(count)) lanes.add(hook, host, perHook, `${hook}.${number}`)
+  }
+  const full = perHost / perHook
+  add(0, 'a', perHook + 2)
+  assert.deepEqual([lanes.active, lanes.waiting], [perHook, 2])
+  for (const hook of numbers(full).slice(1)) add(hook, 'a', perHook)
+  for (const hook of [full, full + 1]) add(hook, 'a', 1)
+  assert.deepEqual([lanes.active, lanes.waiting], [perHost, 4])
+  // Other hosts have places of their own, until there are none for anybody.
+  const others = (inAll - perHost) / perHook
+  for (const hook of numbers(others + 2)) add(100 + hook, `b${hook}`, perHook)
+  assert.deepEqual([lanes.active, lanes.waiting], [inAll, 4 + 2 * perHook])
+  const next = `${100 + others}.0`
+  await end('1.0')
+  assert.ok(going.has(`${full}.0`) && !going.has(`0.${perHook}`) && !going.has(next))
   await end('100.0')
-  assert.ok(going.has('115.0'))
-  assert.equal(lanes.active, 200)
+  assert.ok(going.has(next) && !going.has(`${101 + others}.0`))
+  assert.equal(lanes.active, inAll)
 })
 
 test('a hook that waits for a place and has nothing to send any more leaves it to the next', async () => {

@@ -1,7 +1,7 @@
 /** How much goes on at the same time: for one hook, for one host, in all. A receiver that hangs takes its own places, and no others'. */
 export const perHook = 10
-const perHost = 50
-const inAll = 1000
+export const perHost = 50
+export const inAll = 1000
 
 interface Lane<Item> {
   hook_id: number

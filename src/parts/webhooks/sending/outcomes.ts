@@ -1,4 +1,4 @@
-import { deliveriesTopic } from '#hosting/announcements/announcements.ts'
+import { deliveriesTopic, listening } from '#hosting/announcements/announcements.ts'
 import { codeOf, type Database, json, type Queryable, type Sql, sql, type Transaction, unhurried } from '#platform/database.ts'
 import type { SignedHeaders } from '../signing.ts'
 import { pauseAfter, threshold } from './throttling.ts'
@@ -134,9 +134,10 @@ export interface Health {
 
 function healthOf(outcomes: Outcome[]): Health[] {
   const hooks = new Map<number, Health>()
-  for (const { hook_id, status_code, status, delivered_at, retry_after } of outcomes) {
+  for (const { hook_id, url, status_code, status, delivered_at, retry_after } of outcomes) {
     const before = hooks.get(hook_id)
-    const well = isWell(status_code)
+    // Whoever listens by a stream is asked by nobody: there is nothing to leave in peace.
+    const well = url === listening || isWell(status_code)
     hooks.set(hook_id, {
       ...{ hook_id, delivered_at },
       ...{ code: status_code, message: status },

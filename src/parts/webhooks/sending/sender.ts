@@ -38,6 +38,8 @@ const widthInDoubt = 2
 const worthTaking = 50
 /** With nothing told, we look all the same, for what time alone brings and for what dead senders left. In milliseconds. */
 const pollInterval = 1000
+/** How often we look besides for what was marked with the number of a sender that had left by then. */
+const looksBetween = 30
 /** When something of our own went wrong, in milliseconds. */
 const pauseAfterFault = 10_000
 /** How often we try to record what came of deliveries. */
@@ -75,6 +77,7 @@ export class Sender {
   #recording: Promise<void> | undefined
   /** The database went away in the middle of something: rows may be marked as ours that we know nothing of. */
   #inDoubt = false
+  #looks = 0
   #stopped = false
   #idle: (() => void) | undefined
   readonly #timer: NodeJS.Timeout
@@ -140,7 +143,7 @@ export class Sender {
   async #look() {
     try {
       await this.#join()
-      const relieved = await relieveDead(this.#options.db)
+      const relieved = await relieveDead(this.#options.db, this.#looks++ % looksBetween === 0)
       if (relieved)
         this.#options.log.warn({ deliveries: relieved }, 'a sender of webhooks is gone: its deliveries are sent by others')
       this.wake()

@@ -47,17 +47,20 @@ function membership(client: pg.PoolClient, number: number): Membership {
   }
 }
 
-/** Gives back what senders had in hand that live no more, and says how much that was. */
-export function relieveDead(db: Database): Promise<number> {
+/**
+ * Gives back what senders had in hand that live no more, and says how much that was. An act may have been under way when its sender left,
+ * and be committed with that number thereafter: `thorough` finds those too, for which all that waits is read.
+ */
+export function relieveDead(db: Database, thorough: boolean): Promise<number> {
   return db.transaction(async (transaction) => {
     const dead = await transaction.rows<{ number: number }>(sql`
       delete from senders s where not exists (
         select from pg_locks l where l.locktype = 'advisory' and l.classid = ${lock}::bigint::oid and l.objid = s.number::oid
           and l.database = (select oid from pg_database where datname = current_database()))
       returning number`)
-    if (!dead.length) return 0
+    if (!dead.length && !thorough) return 0
     const { rowCount } = await transaction.query(
-      sql`update unsent set sender = null where sender = any(${dead.map(({ number }) => number)})`,
+      sql`update unsent u set sender = null where sender is not null and not exists (select from senders s where s.number = u.sender)`,
     )
     return rowCount ?? 0
   })

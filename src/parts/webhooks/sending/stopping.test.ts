@@ -40,6 +40,9 @@ test('a stop sends nothing twice and loses nothing', async () => {
   const held = sql`select hook_id from unsent where sender is not null`
   assert.deepEqual(await db.rows(held), [{ hook_id: listener.id }])
   assert.equal((await delivered(ada, hook, begun)).length, begun)
+  // An act that was under way, and is committed when its sender has left.
+  const late = await hookOn(ada, 'repos/ada/engine', 'push')
+  await db.query(sql`update unsent set sender = 0 where hook_id = ${late.id}`)
   const second = openSender(forge.belfry)
   const all = await delivered(ada, hook, 33)
   await second.stop()

@@ -32,14 +32,11 @@ export interface Transport {
 
 /** Connections that go only where the policy allows, are kept alive, and follow no redirect. */
 export function openTransport(policy: Policy, certificates: string | null, lookup = checkedLookup(policy)): Transport {
-  const agents = new Map<boolean, Agent>()
+  const agents = new Map<Trust, Agent>()
   const known = new Map<string, ReturnType<typeof checkUrl>>()
-  // The trusted roots take megabytes: they are read when the first connection needs them.
-  const agentFor = (insecure: boolean) => {
-    const agent =
-      agents.get(insecure) ??
-      openAgent(policy, { lookup, ...(insecure ? { rejectUnauthorized: false } : { secureContext: trusting(certificates) }) })
-    agents.set(insecure, agent)
+  const agentFor = (trust: Trust) => {
+    const agent = agents.get(trust) ?? openAgent(policy, lookup, optionsOf(trust, certificates))
+    agents.set(trust, agent)
     return agent
   }
   return {
@@ -49,7 +46,7 @@ export function openTransport(policy: Policy, certificates: string | null, looku
       known.set(text, checked)
       if ('refused' in checked) throw Object.assign(new Error(checked.refused), { code: 'FORBIDDEN_ADDRESS' })
       const { origin, pathname, search } = checked.url
-      const agent = agentFor(insecure_ssl && checked.url.protocol === 'https:')
+      const agent = agentFor(checked.url.protocol === 'http:' ? 'none needed' : insecure_ssl ? 'anyone' : 'those known')
       const request = { origin, path: pathname + search, method: 'POST', headers, body } as const
       return exchange(agent, request, timeout * 1000, stopping)
     },
@@ -59,17 +56,27 @@ export function openTransport(policy: Policy, certificates: string | null, looku
   }
 }
 
+/** Whose certificates are taken. */
+type Trust = 'none needed' | 'anyone' | 'those known'
+
+/** The roots take megabytes: they are read when the first connection needs them. */
+function optionsOf(trust: Trust, certificates: string | null): tls.ConnectionOptions {
+  if (trust === 'those known') return { secureContext: trusting(certificates) }
+  return trust === 'anyone' ? { rejectUnauthorized: false } : {}
+}
+
 /** Made once: to read all the roots takes longer than a delivery. */
 export function trusting(certificates: string | null) {
   const roots = new Set([...tls.getCACertificates('default'), ...tls.getCACertificates('system')])
   return tls.createSecureContext({ ca: [...roots, ...(certificates ? [certificates] : [])] })
 }
 
-function openAgent(policy: Policy, options: tls.ConnectionOptions) {
+function openAgent(policy: Policy, lookup: ReturnType<typeof checkedLookup>, options: tls.ConnectionOptions) {
   const connector = buildConnector({
     ...options,
     allowH2: false,
     timeout: connectPatience,
+    lookup,
   } as buildConnector.BuildOptions)
   const connect: buildConnector.connector = (target, callback) => {
     const refused = checkLiteral(policy, target.hostname)
