@@ -105,8 +105,8 @@ create table unsent (
   -- Which sender has it in hand.
   sender bigint
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_insert_scale_factor = 0);
--- The sender is in no index, so that taking a row writes none.
-create index unsent_ready on unsent (ready_at, id);
+-- What is in hand from the beginning, as most are, is not looked for.
+create index unsent_ready on unsent (ready_at, id) where sender is null;
 create index unsent_hook on unsent (hook_id, id);
 
 -- Those who send. Each holds a lock by its number as long as it lives; what a dead one had in hand is given back.

@@ -7,7 +7,7 @@ import { openReceiver } from '#test/webhooks.ts'
 import { crash, points } from './crashing.ts'
 
 /** How often a sender is killed at each point; a few in every run, and hundreds when asked for. */
-const rounds = Number(process.env.BELFRY_TEST_CRASHES ?? 5)
+const rounds = Number(process.env.BELFRY_TEST_CRASHES ?? 2)
 const hooks = 10
 
 test('senders that are killed at any point lose nothing, and send twice only what they had in hand', {

@@ -8,9 +8,10 @@ import type { Vault } from '#platform/vault.ts'
 import { Secrets } from '../secrets.ts'
 import { type Delivering, deliver } from './delivering.ts'
 import { Lanes, perHook } from './lanes.ts'
-import { type KnownHealth, type Outcome, recordOutcomes, type Throttled } from './outcomes.ts'
+import type { Outcome, Throttled } from './outcomes.ts'
 import { Pace } from './pace.ts'
 import { Letters } from './payloads.ts'
+import { Recorder } from './recorder.ts'
 import { joinSenders, type Membership, relieveDead } from './senders.ts'
 import { giveAllBack, giveBack, type Taken, take } from './taking.ts'
 import { holdBack, threshold } from './throttling.ts'
@@ -42,14 +43,11 @@ const pollInterval = 1000
 const looksBetween = 30
 /** When something of our own went wrong, in milliseconds. */
 const pauseAfterFault = 10_000
-/** How often we try to record what came of deliveries. */
-const mostAttempts = 60
 /** How long exchanges in hand may still take once a stop is asked for. */
 const patience = 10_000
 
-/** Named moments in the life of deliveries, for whoever wants to watch: what is taken, and what is about to be recorded. */
+/** A named moment in the life of deliveries, for whoever wants to watch: a sender has them in hand. */
 const takenChannel = channel('belfry:deliveries:taken')
-const recordingChannel = channel('belfry:deliveries:recording')
 
 /**
  * Sends what is stored in `unsent` until it is recorded. What is in hand is marked with the sender's number; it goes back to all when the
@@ -61,20 +59,16 @@ export class Sender {
   readonly #letters: Letters
   readonly #delivering: Delivering
   readonly #stopping = new AbortController()
-  readonly #outcomes: Outcome[] = []
-  readonly #health: KnownHealth = new Map()
-  readonly #takingPace = new Pace(5)
-  readonly #recordingPace = new Pace(10)
+  readonly #recorder: Recorder
+  readonly #pace = new Pace(5)
   /** By the ids of deliveries that show whether a receiver is well again: lets the next go. */
   readonly #trials = new Map<number, () => void>()
   #membership: Membership | undefined
-  #unrecorded = 0
   #ticking: Promise<void> | undefined
   #taking: Promise<void> | undefined
   #askedAgain = false
   /** There may be more to take than there was room for. */
   #more = false
-  #recording: Promise<void> | undefined
   /** The database went away in the middle of something: rows may be marked as ours that we know nothing of. */
   #inDoubt = false
   #looks = 0
@@ -84,9 +78,10 @@ export class Sender {
   readonly #off: () => void
 
   constructor(options: SenderOptions) {
-    const { db, vault, policy, certificates, agent, timeout, retries, web } = options
+    const { db, vault, log, policy, certificates, agent, timeout, retries, web } = options
     this.#options = options
     this.#letters = new Letters(db, web)
+    this.#recorder = new Recorder(db, log, (batch, throttled) => this.#recorded(batch, throttled))
     this.#delivering = {
       secrets: new Secrets(vault),
       transport: openTransport(policy, certificates),
@@ -162,13 +157,13 @@ export class Sender {
   }
 
   get #inHand() {
-    return this.#lanes.active + this.#lanes.waiting + this.#unrecorded
+    return this.#lanes.active + this.#lanes.waiting + this.#recorder.size
   }
 
   async #takeAll() {
     let taken: Taken[] = []
     do {
-      await this.#takingPace.wait()
+      await this.#pace.wait()
       this.#askedAgain = false
       const room = mostInHand - this.#inHand
       if (this.#stopped || !this.#membership || !this.#options.web()) return
@@ -214,11 +209,7 @@ export class Sender {
       const outcome = await this.#letters.use(delivery.payload_id, (letter) =>
         deliver(this.#delivering, delivery, letter, this.#stopping.signal),
       )
-      this.#outcomes.push(outcome)
-      this.#unrecorded++
-      this.#recording ??= this.#recordAll().finally(() => {
-        this.#recording = undefined
-      })
+      this.#recorder.add(outcome)
       if (delivery.failures >= threshold) {
         await new Promise<void>((resolve) => this.#trials.set(delivery.id, resolve))
         setImmediate(() => this.#settle())
@@ -231,35 +222,13 @@ export class Sender {
     }
   }
 
-  /** Outcomes that come while others are written go together with the next. */
-  async #recordAll() {
-    while (this.#outcomes.length) {
-      await this.#recordingPace.wait()
-      const batch = this.#outcomes.splice(0)
-      recordingChannel.publish(batch)
-      const throttled = await this.#record(batch)
-      this.#unrecorded -= batch.length
-      await Promise.all(throttled.map(({ hook_id, until }) => this.#hold(this.#lanes.empty(hook_id), until)))
-      this.#endTrials(batch, throttled)
-      if (this.#more) this.wake()
-    }
+  async #recorded(batch: Outcome[], throttled: Throttled[] | false) {
+    if (!throttled) this.#inDoubt = true
+    const pauses = throttled || []
+    await Promise.all(pauses.map(({ hook_id, until }) => this.#hold(this.#lanes.empty(hook_id), until)))
+    this.#endTrials(batch, pauses)
+    if (this.#more) this.wake()
     this.#settle()
-  }
-
-  async #record(batch: Outcome[]): Promise<Throttled[]> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await recordOutcomes(this.#options.db, batch, this.#health)
-      } catch (error) {
-        // What is not recorded is sent again by whoever comes after us: better than to forget it.
-        this.#options.log.error({ err: error, deliveries: batch.length }, 'outcomes of webhooks could not be recorded')
-        if (attempt === mostAttempts || this.#stopped) {
-          this.#inDoubt = true
-          return []
-        }
-        await new Promise((resolve) => setTimeout(resolve, pollInterval))
-      }
-    }
   }
 
   #endTrials(batch: Outcome[], throttled: Throttled[]) {
@@ -285,6 +254,7 @@ export class Sender {
   async stop() {
     const { db } = this.#options
     this.#stopped = true
+    this.#recorder.hurry()
     clearInterval(this.#timer)
     this.#off()
     await Promise.all([this.#ticking, this.#taking])
