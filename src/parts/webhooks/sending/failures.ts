@@ -1,4 +1,3 @@
-import { errors } from 'undici'
 import { TimedOut } from './exchange.ts'
 
 /** What an exchange that brought no answer is recorded as. */
@@ -14,12 +13,11 @@ const unreachable: Failure = { status: 'failed to connect to host', status_code:
 /** Names what went wrong; addresses are not told, since whoever made the hook may not know our network. */
 export function failureOf(error: unknown): Failure {
   const code = codeOf(error)
-  if (error instanceof TimedOut || error instanceof errors.ConnectTimeoutError || code === 'ETIMEDOUT') return timedOut
-  if (error instanceof errors.HeadersOverflowError || code === 'HPE_HEADER_OVERFLOW')
-    return broken('the answer has too many headers')
-  if (error instanceof errors.HTTPParserError || code.startsWith('HPE_')) return broken('the answer is not HTTP')
+  if (error instanceof TimedOut || code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT') return timedOut
+  if (code === 'UND_ERR_HEADERS_OVERFLOW' || code === 'HPE_HEADER_OVERFLOW') return broken('the answer has too many headers')
+  if ((error as Error).name === 'HTTPParserError' || code.startsWith('HPE_')) return broken('the answer is not HTTP')
   // undici takes neither an upgrade nor a 100 for an answer.
-  if (error instanceof errors.SocketError && error.message.startsWith('bad ')) return broken('the answer is not HTTP')
+  if (code === 'UND_ERR_SOCKET' && (error as Error).message.startsWith('bad ')) return broken('the answer is not HTTP')
   if (isCertificate(code)) return broken(`Peer certificate cannot be authenticated: ${shortened((error as Error).message)}`)
   if (code === 'EPROTO' || code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_')) return broken('the TLS handshake failed')
   if (wasConnected(error)) return broken('the connection was closed before an answer came')
@@ -44,10 +42,7 @@ function shortened(message: string) {
 }
 
 function wasConnected(error: unknown) {
-  return (
-    error instanceof errors.SocketError ||
-    ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH'].includes(codeOf(error))
-  )
+  return ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH'].includes(codeOf(error))
 }
 
 function broken(status: string): Failure {

@@ -1,5 +1,5 @@
 import tls from 'node:tls'
-import { Agent, buildConnector } from 'undici'
+import type { Agent, buildConnector as connectors } from 'undici'
 import { checkedLookup, checkLiteral } from '#platform/outbound/connecting.ts'
 import { checkUrl } from '#platform/outbound/destinations.ts'
 import type { Policy } from '#platform/outbound/policy.ts'
@@ -32,7 +32,7 @@ export interface Transport {
 
 /** Connections that go only where the policy allows, are kept alive, and follow no redirect. */
 export function openTransport(policy: Policy, certificates: string | null, lookup = checkedLookup(policy)): Transport {
-  const agents = new Map<Trust, Agent>()
+  const agents = new Map<Trust, Promise<Agent>>()
   const known = new Map<string, ReturnType<typeof checkUrl>>()
   const agentFor = (trust: Trust) => {
     const agent = agents.get(trust) ?? openAgent(policy, lookup, optionsOf(trust, certificates))
@@ -46,12 +46,12 @@ export function openTransport(policy: Policy, certificates: string | null, looku
       known.set(text, checked)
       if ('refused' in checked) throw Object.assign(new Error(checked.refused), { code: 'FORBIDDEN_ADDRESS' })
       const { origin, pathname, search } = checked.url
-      const agent = agentFor(checked.url.protocol === 'http:' ? 'none needed' : insecure_ssl ? 'anyone' : 'those known')
+      const agent = await agentFor(checked.url.protocol === 'http:' ? 'none needed' : insecure_ssl ? 'anyone' : 'those known')
       const request = { origin, path: pathname + search, method: 'POST', headers, body } as const
       return exchange(agent, request, timeout * 1000, stopping)
     },
     async close() {
-      await Promise.all([...agents.values()].map((agent) => agent.destroy()))
+      await Promise.all([...agents.values()].map(async (agent) => (await agent).destroy()))
     },
   }
 }
@@ -71,14 +71,16 @@ export function trusting(certificates: string | null) {
   return tls.createSecureContext({ ca: [...roots, ...(certificates ? [certificates] : [])] })
 }
 
-function openAgent(policy: Policy, lookup: ReturnType<typeof checkedLookup>, options: tls.ConnectionOptions) {
+/** undici is loaded with the first delivery: a server without webhooks does without its 15 MB. */
+async function openAgent(policy: Policy, lookup: ReturnType<typeof checkedLookup>, options: tls.ConnectionOptions) {
+  const { Agent, buildConnector } = await import('undici')
   const connector = buildConnector({
     ...options,
     allowH2: false,
     timeout: connectPatience,
     lookup,
-  } as buildConnector.BuildOptions)
-  const connect: buildConnector.connector = (target, callback) => {
+  } as connectors.BuildOptions)
+  const connect: connectors.connector = (target, callback) => {
     const refused = checkLiteral(policy, target.hostname)
     if (refused) callback(refused, null)
     else connector(target, callback)
