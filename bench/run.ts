@@ -4,6 +4,7 @@ import { compareGrowth } from './growth.ts'
 import { compareNotifications } from './notifications.ts'
 import { conclude } from './report.ts'
 import { compareRequests } from './requests.ts'
+import { compareWebhooks } from './webhooks.ts'
 
 {
   using folder = makeFolder()
@@ -17,4 +18,5 @@ import { compareRequests } from './requests.ts'
 await compareClones()
 await compareGrowth()
 await compareNotifications()
+await compareWebhooks()
 conclude()

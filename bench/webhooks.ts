@@ -37,7 +37,7 @@ interface Sink extends AsyncDisposable {
   arrivals(): Promise<Map<string, number>>
 }
 
-export async function startSink(): Promise<Sink> {
+async function startSink(): Promise<Sink> {
   const child = fork(join(import.meta.dirname, 'sink.ts'))
   const [ports] = (await once(child, 'message')) as [{ sink: number; hole: number }]
   return {
@@ -67,7 +67,7 @@ async function call(belfry: RunningBelfry, method: 'POST' | 'PUT' | 'DELETE', pa
   return text ? JSON.parse(text) : undefined
 }
 
-export async function signUp(belfry: RunningBelfry): Promise<string[]> {
+async function signUp(belfry: RunningBelfry): Promise<string[]> {
   const logins = Array.from({ length: stargazers }, (_, n) => `stargazer-${n}`)
   return Promise.all(
     logins.map(async (login) => {
@@ -82,7 +82,7 @@ export async function signUp(belfry: RunningBelfry): Promise<string[]> {
  * An organization of its own for each measurement, with so many hooks for stars, and a repository for each of those who act: they would
  * otherwise wait for each other to count their stars.
  */
-export async function makeOrganization(belfry: RunningBelfry, login: string, urls: string[]): Promise<string> {
+async function makeOrganization(belfry: RunningBelfry, login: string, urls: string[]): Promise<string> {
   await call(belfry, 'POST', '/admin/organizations', belfry.token, { login, admin: 'admin' })
   for (let n = 0; n < stargazers; n++) await call(belfry, 'POST', `/orgs/${login}/repos`, belfry.token, { name: `repo-${n}` })
   for (const url of urls) {
@@ -92,7 +92,7 @@ export async function makeOrganization(belfry: RunningBelfry, login: string, url
   return `/user/starred/${login}/repo-`
 }
 
-export const urlsOf = (port: number, hooks: number) => Array.from({ length: hooks }, (_, n) => `http://127.0.0.1:${port}/${n}`)
+const urlsOf = (port: number, hooks: number) => Array.from({ length: hooks }, (_, n) => `http://127.0.0.1:${port}/${n}`)
 
 async function compareRate(belfry: RunningBelfry, db: Database, sink: Sink, people: string[], hooks: number) {
   const path = await makeOrganization(belfry, `rate-${hooks}`, urlsOf(sink.sink, hooks))
@@ -119,7 +119,7 @@ async function compareRate(belfry: RunningBelfry, db: Database, sink: Sink, peop
 }
 
 /** Everyone stars and unstars in turn, each one request at a time, so many times; with a pause between, when it is given. */
-export async function act(belfry: RunningBelfry, path: string, people: string[], times: number, pause: number) {
+async function act(belfry: RunningBelfry, path: string, people: string[], times: number, pause: number) {
   const even = times + (times % 2)
   await Promise.all(
     people.map(async (token, place) => {
@@ -154,7 +154,7 @@ async function openCaller(belfry: RunningBelfry, path: string) {
 }
 
 /** Nothing is left to be sent, but for the receiver that hangs. */
-export async function settled(db: Database) {
+async function settled(db: Database) {
   const waiting = sql`select from unsent u join hooks h on h.id = u.hook_id where h.url not like '%/hang' limit 1`
   while (await db.first(waiting)) await sleep(10)
 }
@@ -168,7 +168,7 @@ async function written(db: Database) {
 }
 
 /** The same bytes and headers again and again, over as many connections. */
-export async function postBare(db: Database, { sink }: Sink): Promise<number> {
+async function postBare(db: Database, { sink }: Sink): Promise<number> {
   const row = await db.first<{ body: string; headers: Record<string, string> }>(sql`
     select p.body, d.request_headers as headers from deliveries d join payloads p on p.id = d.payload_id order by d.id desc limit 1`)
   const body = Buffer.from(row?.body ?? '')

@@ -170,9 +170,12 @@ function withoutCredentials(text: string) {
   return text.replace(/\/\/[^/@]*@/, '//…@')
 }
 
+/** Not a setting: `belfry listen` reads its token from it. */
+const tokenOfListener = 'BELFRY_TOKEN'
+
 /** Names that look like ours and are not: a slip of the pen would otherwise go unnoticed. */
 export function unknownSettings(environment: NodeJS.ProcessEnv) {
-  return Object.keys(environment).filter((name) => name.startsWith('BELFRY_') && !(name in settings))
+  return Object.keys(environment).filter((name) => name.startsWith('BELFRY_') && !(name in settings) && name !== tokenOfListener)
 }
 
 /** The settings as `--help` prints them. */

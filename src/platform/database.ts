@@ -44,7 +44,7 @@ export const unhurried = sql`(select set_config('synchronous_commit', 'off', tru
 
 /** Where a transaction ended; one that was rolled back changed nothing, but others may have waited for its end. */
 export type Ending = 'committed here' | 'committed elsewhere' | 'rolled back'
-/** `topics` is what a transaction of this process was about, see Transaction.touch; of another's we know nothing. */
+/** `topics` is what a transaction of this process was about, see Transaction.touch; of other nodes' we know nothing. */
 export type Topics = ReadonlyMap<string, readonly unknown[]>
 type EndListener = (ending: Ending, topics: Topics) => void
 const nothing: Topics = new Map()
@@ -123,11 +123,13 @@ export class Database implements Queryable, AsyncDisposable {
 
   async #attempt<T>(work: (db: Transaction) => Promise<T>): Promise<T> {
     const client = await this.pool.connect()
+    const transaction = new Transaction(client, this.now, this)
     let broken: Error | undefined
+    let committing = false
     try {
       await client.query('begin')
-      const transaction = new Transaction(client, this.now, this)
       const result = await work(transaction)
+      committing = true
       await client.query('commit')
       this.noteEnd('committed here', transaction.topics)
       return result
@@ -135,7 +137,9 @@ export class Database implements Queryable, AsyncDisposable {
       await client.query('rollback').catch((failure: Error) => {
         broken = failure
       })
-      this.noteEnd('rolled back')
+      // A commit whose answer is lost may have taken place.
+      if (committing) this.noteEnd('committed elsewhere', transaction.topics)
+      else this.noteEnd('rolled back')
       throw error
     } finally {
       client.release(broken)

@@ -141,7 +141,7 @@ function healthOf(outcomes: Outcome[]): Health[] {
     hooks.set(hook_id, {
       ...{ hook_id, delivered_at },
       ...{ code: status_code, message: status },
-      status: status_code < 400 ? 'active' : status_code === 504 ? 'timeout' : 'misconfigured',
+      status: status_code < 300 ? 'active' : status_code === 504 ? 'timeout' : 'misconfigured',
       failures: well ? 0 : (before?.failures ?? 0) + 1,
       recovered: well || (before?.recovered ?? false),
       retry_after: Math.max(retry_after ?? 0, before?.retry_after ?? 0),

@@ -37,7 +37,9 @@ export class Recorder {
     return this.#size
   }
 
-  add(outcome: Outcome) {
+  /** `doubted`: the hook had failures before, which another node may have counted, so that what we know of it is out of date. */
+  add(outcome: Outcome, doubted: boolean) {
+    if (doubted) this.#health.delete(outcome.hook_id)
     this.#outcomes.push(outcome)
     this.#size++
     if (!this.#busy) void this.#recordAll()

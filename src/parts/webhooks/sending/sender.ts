@@ -94,7 +94,9 @@ export class Sender {
     lendHand(db, () => this.#hand())
     this.#off = db.onEnd((ending, topics) => {
       const handed = topics.get(deliveriesTopic) as Handful[] | undefined
-      for (const handful of handed ?? []) this.#take(handful)
+      if (ending === 'committed here') for (const handful of handed ?? []) this.#take(handful)
+      // Whether it was committed we do not know: what we were to be handed may be ours, or not be there at all.
+      else if (handed) this.#inDoubt = true
       // Where all went into our hands there is nothing to look for.
       if (ending === 'committed elsewhere' || (handed && (handed.length === 0 || handed.some(({ rest }) => rest)))) this.wake()
     })
@@ -209,7 +211,7 @@ export class Sender {
       const outcome = await this.#letters.use(delivery.payload_id, (letter) =>
         deliver(this.#delivering, delivery, letter, this.#stopping.signal),
       )
-      this.#recorder.add(outcome)
+      this.#recorder.add(outcome, delivery.failures > 0)
       if (delivery.failures >= threshold) {
         await new Promise<void>((resolve) => this.#trials.set(delivery.id, resolve))
         setImmediate(() => this.#settle())
