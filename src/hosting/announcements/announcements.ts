@@ -1,11 +1,11 @@
 import { loadMentioned } from '#hosting/mentioned.ts'
-import { type Account, accountColumns } from '#hosting/people/people.ts'
+import { type Person, personColumns } from '#hosting/people/people.ts'
 import { loadToldPulls } from '#hosting/pulls/pulls.ts'
-import { readRepository } from '#hosting/repositories/repositories.ts'
+import { type Repository, repositoryColumns, repositorySource } from '#hosting/repositories/repositories.ts'
 import { type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { type Handful, handFor } from './hands.ts'
 import type { News } from './news.ts'
-import { writePayload } from './payloads.ts'
+import { type Cast, writePayload } from './payloads.ts'
 import { ghost } from './scene.ts'
 
 /** Where a hook sends to whose owner listens by a stream. */
@@ -26,12 +26,8 @@ export async function announce(db: Transaction, actor: { id: number }, repo: { i
   const hooks = await findListeners(db, repo.id, news)
   const heard = news.filter(({ event }) => hooks.some((hook) => hears(hook, event)))
   if (!heard.length) return
-  const place = await readRepository(db, repo.id)
-  if (!place) return
-  const cast = await db.rows<Account>(
-    sql`select ${accountColumns} from accounts a where a.id in (${actor.id}, ${place.owner_id})`,
-  )
-  const [sender = ghost, owner = ghost] = [actor.id, place.owner_id].map((id) => cast.find((one) => one.id === id))
+  const scene = await readScene(db, actor.id, repo.id)
+  if (!scene) return
   const mentioned = await loadMentioned(
     db,
     heard.map(({ payload }) => ({ repo_id: repo.id, payload })),
@@ -39,10 +35,21 @@ export async function announce(db: Transaction, actor: { id: number }, repo: { i
   )
   const told = heard.map((one) => ({
     ...{ event: one.event, action: actionOf(one) },
-    body: writePayload(one, { repo: place, mentioned }, { sender, owner }),
+    body: writePayload(one, { repo: scene.repo, mentioned }, scene),
     hooks: hooks.filter((hook) => hears(hook, one.event)),
   }))
   await storeDeliveries(db, repo.id, told)
+}
+
+/** Where something happened, whose that is, and who did it. */
+async function readScene(db: Queryable, actor_id: number, repo_id: number): Promise<(Cast & { repo: Repository }) | undefined> {
+  const repo = await db.first<Repository & { owner_bio: string | null; owner_email: string | null; actor: Person | null }>(sql`
+    select ${repositoryColumns}, o.bio as owner_bio, o.email as owner_email,
+      (select to_json(a) from (select ${personColumns} from accounts a where a.id = ${actor_id}) a) as actor
+    from ${repositorySource} where r.id = ${repo_id}`)
+  if (!repo) return undefined
+  const { owner_id: id, owner_type: type, owner_login: login, owner_bio: bio, owner_email: email, actor } = repo
+  return { repo, owner: { id, type, login, bio, email }, sender: actor ?? ghost }
 }
 
 /** Whether any hook would be told of it, for news that takes work to gather. */
@@ -66,15 +73,15 @@ export interface Listener {
   throttled_until: Date | null
 }
 
-const columns = sql`h.id, h.events, h.url, h.content_type, h.insecure_ssl, h.secret, h.former_secret, h.former_secret_until, h.target_id,
+export const listenerColumns = sql`h.id, h.events, h.url, h.content_type, h.insecure_ssl, h.secret, h.former_secret, h.former_secret_until, h.target_id,
   h.target_type, h.failures, h.throttled_until`
 
 function findListeners(db: Queryable, repo_id: number, news: Pick<News, 'event'>[]): Promise<Listener[]> {
   const events = [...new Set(news.map(({ event }) => event)), '*']
   return db.rows(sql`
-    select ${columns} from hooks h where h.repo_id = ${repo_id} and h.active and h.deleted_at is null and h.events && ${events}
+    select ${listenerColumns} from hooks h where h.repo_id = ${repo_id} and h.active and h.deleted_at is null and h.events && ${events}
     union all
-    select ${columns} from repositories r join hooks h on h.org_id = r.owner_id
+    select ${listenerColumns} from repositories r join hooks h on h.org_id = r.owner_id
     where r.id = ${repo_id} and h.active and h.deleted_at is null and h.events && ${events}`)
 }
 

@@ -59,18 +59,19 @@ function standardSignature(secret: string, guid: string, moment: number, body: B
 
 /** All headers of a request: receivers written for either spelling find theirs. */
 export function headersOf({ guid, event, hook_id, target_id, target_type }: Envelope, signed: SignedHeaders) {
-  const told = [
-    ['Delivery', guid],
-    ['Event', event],
-    ['Hook-ID', String(hook_id)],
-    ['Hook-Installation-Target-ID', String(target_id)],
-    ['Hook-Installation-Target-Type', target_type],
-  ] as const
+  const [hook, target] = [String(hook_id), String(target_id)]
   return {
     Accept: '*/*',
-    ...Object.fromEntries(
-      ['X-Service', 'X-GitHub'].flatMap((family) => told.map(([name, value]) => [`${family}-${name}`, value])),
-    ),
+    'X-Service-Delivery': guid,
+    'X-Service-Event': event,
+    'X-Service-Hook-ID': hook,
+    'X-Service-Hook-Installation-Target-ID': target,
+    'X-Service-Hook-Installation-Target-Type': target_type,
+    'X-GitHub-Delivery': guid,
+    'X-GitHub-Event': event,
+    'X-GitHub-Hook-ID': hook,
+    'X-GitHub-Hook-Installation-Target-ID': target,
+    'X-GitHub-Hook-Installation-Target-Type': target_type,
     'webhook-id': guid,
     ...signed,
   }

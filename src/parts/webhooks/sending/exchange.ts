@@ -24,7 +24,7 @@ export async function exchange(
   let trial = new Trial()
   const end = () => trial.end(new TimedOut())
   const timer = setTimeout(end, timeout)
-  stopping.addEventListener('abort', end)
+  const forget = whenStopped(stopping, end)
   try {
     for (;;) {
       agent.dispatch(request, trial)
@@ -34,8 +34,23 @@ export async function exchange(
     }
   } finally {
     clearTimeout(timer)
-    stopping.removeEventListener('abort', end)
+    forget()
   }
+}
+
+const ends = new WeakMap<AbortSignal, Set<() => void>>()
+
+/** One listener for all exchanges: to add and remove one for each costs more than a timer. */
+function whenStopped(stopping: AbortSignal, end: () => void): () => void {
+  const all = ends.get(stopping) ?? new Set()
+  if (!ends.has(stopping)) {
+    ends.set(stopping, all)
+    stopping.addEventListener('abort', () => {
+      for (const each of all) each()
+    })
+  }
+  all.add(end)
+  return () => all.delete(end)
 }
 
 const used = new WeakSet<Socket>()

@@ -1,23 +1,14 @@
+import { type Listener, listenerColumns } from '#hosting/announcements/announcements.ts'
 import { type Database, sql, unhurried } from '#platform/database.ts'
 
 /** A delivery that a sender has in hand, with what it needs to know of its hook. */
-export interface Taken {
+export interface Taken extends Omit<Listener, 'id' | 'events'> {
   id: number
   hook_id: number
   payload_id: number
   guid: string
   event: string
   attempts: number
-  url: string
-  content_type: 'json' | 'form'
-  insecure_ssl: boolean
-  secret: Buffer | null
-  former_secret: Buffer | null
-  former_secret_until: Date | null
-  target_id: number
-  target_type: string
-  failures: number
-  throttled_until: Date | null
 }
 
 export interface Room {
@@ -46,8 +37,8 @@ export function take(db: Database, sender: number, { most, of_one, crowded }: Ro
       update unsent u set sender = ${sender} from picked where u.id = picked.id
       returning u.id, u.hook_id, u.payload_id, u.guid, u.event, u.attempts
     )
-    select t.*, h.url, h.content_type, h.insecure_ssl, h.secret, h.former_secret, h.former_secret_until, h.target_id, h.target_type,
-      h.failures, h.throttled_until
+    -- The id is the last one named: the delivery's.
+    select ${listenerColumns}, t.*
     from taken t join hooks h on h.id = t.hook_id order by t.id`)
 }
 
