@@ -6,6 +6,7 @@ import { openApp } from '#app.ts'
 import type { Belfry } from '#belfry.ts'
 import { readSettings } from '#config.ts'
 import { Storage } from '#hosting/git/storage.ts'
+import { createUser } from '#hosting/people/people.ts'
 import { allScopes } from '#parts/authentication/scopes.ts'
 import { Database, sql } from '#platform/database.ts'
 import { hashPassword, randomText } from '#platform/secrets.ts'
@@ -167,6 +168,10 @@ export async function openForge({
     started_at: clock.now(),
     addresses: { web: '', versioned: '' },
   }
+  // Nobody signs in as the admin by password: to hash one would take a fifth of the time of all this.
+  await db.transaction((transaction) =>
+    createUser(transaction, { login: 'admin', email: null, password_hash: null, site_admin: true }),
+  )
   await setUp(belfry)
   if (wanted) {
     const worker = await openWorker(belfry)
