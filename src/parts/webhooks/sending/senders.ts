@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { type Database, sql } from '#platform/database.ts'
 
 /** The first half of the locks that senders hold. */
-const lock = 0x68_6f_6f_6b
+const lock = 0x73656e64
 
 /**
  * A sender among those of all nodes. It holds a lock by its number for as long as its connection lives: the database lets go of it when the
