@@ -16,8 +16,8 @@ sink.listen(0, '127.0.0.1', () =>
     process.send?.({ sink: (sink.address() as AddressInfo).port, hole: (hole.address() as AddressInfo).port })
   }),
 )
-process.on('message', () => {
-  process.send?.([...arrived])
-  arrived.clear()
+process.on('message', (question) => {
+  process.send?.(question === 'count' ? arrived.size : [...arrived])
+  if (question === 'arrivals') arrived.clear()
 })
 process.once('disconnect', () => process.exit())
