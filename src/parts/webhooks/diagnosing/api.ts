@@ -5,8 +5,7 @@ import { type Endpoint, type Group, group, post } from '#http/endpoint.ts'
 import { loadHook } from '#parts/webhooks/hooks.ts'
 import { type Kind, kinds } from '#parts/webhooks/kinds.ts'
 import { placeOf } from '#parts/webhooks/places.ts'
-import { trusting } from '#parts/webhooks/sending/transport.ts'
-import { Refusal } from '#platform/errors.ts'
+import { trusting } from '#platform/outbound/agent.ts'
 import { policyFor } from '#platform/outbound/policy.ts'
 import { Type } from '#platform/schema.ts'
 import { type Diagnosing, diagnose, steps } from './diagnosing.ts'
@@ -27,12 +26,24 @@ const DiagnosisSchema = Type.Object(
   { title: 'HookDiagnosis' },
 )
 
-/** So many of one hook at the same time: whoever asks faster than a receiver answers would hold ever more connections. */
-const most = 3
+export const diagnosingApi = (belfry: Belfry): Group =>
+  group(
+    'Webhook diagnosis',
+    Object.values(kinds).map((kind) => endpointOf(kind, diagnosingOf(belfry))),
+  )
 
-export const diagnosingApi = ({ vault, version, settings }: Belfry): Group => {
+const known = new WeakMap<Belfry, Diagnosing>()
+
+/** Of each server one, for its interface and its pages. */
+export function diagnosingOf(belfry: Belfry): Diagnosing {
+  const diagnosing = known.get(belfry) ?? openDiagnosing(belfry)
+  known.set(belfry, diagnosing)
+  return diagnosing
+}
+
+function openDiagnosing({ vault, version, settings }: Belfry): Diagnosing {
   let context: SecureContext | undefined
-  const diagnosing = {
+  return {
     vault,
     policy: policyFor(settings.BELFRY_HOST, settings.BELFRY_WEBHOOK_ADDRESSES),
     trusted: () => {
@@ -41,19 +52,11 @@ export const diagnosingApi = ({ vault, version, settings }: Belfry): Group => {
     },
     agent: `Belfry-Hookshot/${version}`,
     timeout: settings.BELFRY_WEBHOOK_TIMEOUT,
+    running: new Map(),
   }
-  const running = new Map<number, number>()
-  return group(
-    'Webhook diagnosis',
-    Object.values(kinds).map((kind) => endpointOf(kind, diagnosing, running)),
-  )
 }
 
-const endpointOf = (
-  { prefix, names, reads }: Kind,
-  diagnosing: Omit<Diagnosing, 'web'>,
-  running: Map<number, number>,
-): Endpoint =>
+const endpointOf = ({ prefix, names, reads }: Kind, diagnosing: Diagnosing): Endpoint =>
   post(
     `${prefix}/hooks/{hook_id}/diagnose`,
     {
@@ -66,16 +69,6 @@ const endpointOf = (
     async ({ db, viewer, params, wire, ...context }) => {
       const place = placeOf(context)
       const hook = await loadHook(db, place, params.hook_id)
-      const count = running.get(hook.id) ?? 0
-      if (count >= most)
-        throw new Refusal('rate_limited', `This webhook is being diagnosed ${most} times already. Wait for an answer.`)
-      running.set(hook.id, count + 1)
-      try {
-        return await diagnose(db, { ...diagnosing, web: wire.web }, viewer, place, hook)
-      } finally {
-        const left = (running.get(hook.id) ?? 1) - 1
-        if (left) running.set(hook.id, left)
-        else running.delete(hook.id)
-      }
+      return diagnose(db, diagnosing, wire.web, viewer, place, hook)
     },
   )

@@ -10,6 +10,7 @@ import type { Place } from '#parts/webhooks/places.ts'
 import { openSecrets } from '#parts/webhooks/secrets.ts'
 import { encodeBody, headersOf, sign } from '#parts/webhooks/signing.ts'
 import type { Queryable } from '#platform/database.ts'
+import { Refusal } from '#platform/errors.ts'
 import type { Policy } from '#platform/outbound/policy.ts'
 import type { Vault } from '#platform/vault.ts'
 import { type Gone, goThrough, notGone, probeSteps } from './probe.ts'
@@ -21,8 +22,12 @@ export interface Diagnosing {
   agent: string
   /** Seconds for the whole exchange. */
   timeout: number
-  web: string
+  /** How many are under way, by hook. */
+  running: Map<number, number>
 }
+
+/** So many of one hook at the same time: whoever asks faster than a receiver answers would hold ever more connections. */
+const most = 3
 
 export const steps = [...probeSteps, 'signature'] as const
 type StepName = (typeof steps)[number]
@@ -36,7 +41,30 @@ export interface Diagnosis {
 /** Goes the way of a delivery with a ping that is recorded nowhere, and says how each step went. */
 export async function diagnose(
   db: Queryable,
-  { vault, policy, trusted, agent, timeout, web }: Diagnosing,
+  diagnosing: Diagnosing,
+  web: string,
+  sender: Account,
+  place: Place,
+  hook: Hook,
+): Promise<Diagnosis> {
+  const { running } = diagnosing
+  const count = running.get(hook.id) ?? 0
+  if (count >= most)
+    throw new Refusal('rate_limited', `This webhook is being diagnosed ${most} times already. Wait for an answer.`)
+  running.set(hook.id, count + 1)
+  try {
+    return await goAllTheWay(db, diagnosing, web, sender, place, hook)
+  } finally {
+    const left = (running.get(hook.id) ?? 1) - 1
+    if (left) running.set(hook.id, left)
+    else running.delete(hook.id)
+  }
+}
+
+async function goAllTheWay(
+  db: Queryable,
+  { vault, policy, trusted, agent, timeout }: Diagnosing,
+  web: string,
   sender: Account,
   place: Place,
   hook: Hook,

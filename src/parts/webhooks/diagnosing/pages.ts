@@ -1,11 +1,8 @@
-import type { Belfry } from '#belfry.ts'
-import { trusting } from '#parts/webhooks/sending/transport.ts'
-import { Refusal } from '#platform/errors.ts'
-import { policyFor } from '#platform/outbound/policy.ts'
 import { type Html, html } from '#web/html.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
 import { lengthOf, outcomeMark, type Sign, signMark } from '#web/webhooks/marks.ts'
 import { type HookVisit, hookPage, hookPath, loadVisited, placePaths } from '#web/webhooks/places.ts'
+import { diagnosingOf } from './api.ts'
 import { type Diagnosis, diagnose } from './diagnosing.ts'
 
 export const pages: PageRoute[] = placePaths.flatMap((path) => [
@@ -47,31 +44,9 @@ function showStep({ step, ok, message, duration }: Diagnosis['steps'][number]): 
   return html`<li>${signMark(sign)} <strong class="${sign}">${titles[step]} ${text}</strong> <span>${message}</span> <span class="muted">${duration > 0 && lengthOf(duration)}</span></li>`
 }
 
-/** Of each server, the hooks that are being looked into: one who is in a hurry holds one connection, and not many. */
-const running = new WeakMap<Belfry, Set<number>>()
-
 async function tryIt(visit: SignedIn): Promise<Outcome> {
   const visited = await loadVisited(visit)
   const { belfry, db, visitor } = visit
   const { hook, place } = visited
-  const busy = running.get(belfry) ?? new Set()
-  running.set(belfry, busy)
-  if (busy.has(hook.id)) throw new Refusal('rate_limited', 'This webhook is being diagnosed already. Wait until that has ended.')
-  busy.add(hook.id)
-  try {
-    return diagnosePage(visit, visited, await diagnose(db, meansOf(belfry), visitor, place, hook))
-  } finally {
-    busy.delete(hook.id)
-  }
-}
-
-function meansOf({ vault, version, settings, addresses }: Belfry) {
-  return {
-    vault,
-    policy: policyFor(settings.BELFRY_HOST, settings.BELFRY_WEBHOOK_ADDRESSES),
-    trusted: () => trusting(settings.BELFRY_WEBHOOK_CA),
-    agent: `Belfry-Hookshot/${version}`,
-    timeout: settings.BELFRY_WEBHOOK_TIMEOUT,
-    web: addresses.web,
-  }
+  return diagnosePage(visit, visited, await diagnose(db, diagnosingOf(belfry), belfry.addresses.web, visitor, place, hook))
 }

@@ -1,0 +1,40 @@
+import tls from 'node:tls'
+import type { Agent, buildConnector as connectors } from 'undici'
+import { type checkedLookup, checkLiteral } from './connecting.ts'
+import type { Policy } from './policy.ts'
+
+export const longestHeaders = 32 * 1024
+/** Also kept-alive connections are given up after this time, so that a name that moved is looked up again. */
+const idle = 10_000
+export const connectPatience = 10_000
+/** Where connections of several callers meet. */
+export const connectionsPerHost = 50
+
+/** undici is loaded with the first request: a server that sends none does without its 15 MB. */
+export async function openAgent(
+  policy: Policy,
+  lookup: ReturnType<typeof checkedLookup>,
+  options: tls.ConnectionOptions,
+): Promise<Agent> {
+  const { Agent, buildConnector } = await import('undici')
+  const connector = buildConnector({
+    ...options,
+    allowH2: false,
+    timeout: connectPatience,
+    lookup,
+  } as connectors.BuildOptions)
+  const connect: connectors.connector = (target, callback) => {
+    const refused = checkLiteral(policy, target.hostname)
+    if (refused) callback(refused, null)
+    else connector(target, callback)
+  }
+  // How long an answer may take is for the caller to say, with each request.
+  const patience = { headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: idle, keepAliveMaxTimeout: idle }
+  return new Agent({ connect, connections: connectionsPerHost, maxHeaderSize: longestHeaders, ...patience })
+}
+
+/** Made once: to read all the roots takes longer than a request. */
+export function trusting(certificates: string | null): tls.SecureContext {
+  const roots = new Set([...tls.getCACertificates('default'), ...tls.getCACertificates('system')])
+  return tls.createSecureContext({ ca: [...roots, ...(certificates ? [certificates] : [])] })
+}
