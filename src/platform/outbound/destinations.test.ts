@@ -100,3 +100,28 @@ test('a backslash does not hide the host from the check', () => {
 test('brackets are for URLs only', () => {
   assert.deepEqual(['[::1]', '::1', 'a.example'].map(bareHost), ['::1', '::1', 'a.example'])
 })
+
+test('hosts of other protocols, where they are taken, are read as those of the web', () => {
+  const check = (text: string) => checkUrl(text, external, ['http:', 'svn:'])
+  const cases: [url: string, href: string][] = [
+    ['svn://A.Example:80/Path/', 'svn://a.example:80/Path/'],
+    ['svn://134744072', 'svn://8.8.8.8/'],
+    ['svn://bücher.example/x?y#z', 'svn://xn--bcher-kva.example/x'],
+    ['http://a.example/', 'http://a.example/'],
+  ]
+  for (const [text, href] of cases) {
+    const checked = check(text)
+    assert.equal('url' in checked && checked.url.href, href, text)
+  }
+  for (const text of [
+    'https://a.example/',
+    'svn://0x7f.1/',
+    'svn://%31%30.0.0.1/',
+    'svn://a:b@a.example/',
+    'svn:/x',
+    'svn:x',
+    'svn://a.example:25/',
+  ]) {
+    assert.ok('refused' in check(text), text)
+  }
+})

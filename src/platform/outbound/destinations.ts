@@ -13,15 +13,31 @@ const otherPorts = new Set([
  * What can be said of a URL before its host is looked up. Connect to the URL it gives back, never to the text: there
  * 0x7f.1, 2130706433 and fullwidth digits are all 127.0.0.1. The addresses of a name are judged at connect time.
  */
-export function checkUrl(text: string, policy: Policy): { url: URL } | { refused: string } {
-  const url = URL.parse(text)
+export function checkUrl(
+  text: string,
+  policy: Policy,
+  protocols: readonly string[] = ['http:', 'https:'],
+): { url: URL } | { refused: string } {
+  const typed = URL.parse(text)
+  if (!typed) return { refused: 'the address is not a URL' }
+  if (!protocols.includes(typed.protocol)) {
+    return { refused: `the address must begin with ${protocols.map((each) => `${each}//`).join(' or ')}` }
+  }
+  if (typed.username || typed.password) return { refused: 'the address must not hold a user name or password' }
+  const url = withPlainHost(typed)
   if (!url) return { refused: 'the address is not a URL' }
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') return { refused: 'the address must begin with http:// or https://' }
-  if (url.username || url.password) return { refused: 'the address must not hold a user name or password' }
   const refused = refusalOfHost(bareHost(url.hostname), policy)
   if (refused) return { refused }
   if (url.port && otherPorts.has(Number(url.port))) return { refused: `port ${url.port} is not for HTTP` }
   return { url }
+}
+
+/** Hosts are read as sockets read them in URLs of the web alone: what is of any other protocol is read as if it were one. */
+function withPlainHost(url: URL): URL | null {
+  if (/^https?:$/.test(url.protocol)) return url
+  if (!url.hostname) return null
+  const { hostname, pathname } = URL.parse(url.href.replace(/^[^:]*:/, 'http:')) ?? {}
+  return hostname ? URL.parse(`${url.protocol}//${hostname}${url.port && `:${url.port}`}${pathname}`) : null
 }
 
 function refusalOfHost(host: string, policy: Policy) {

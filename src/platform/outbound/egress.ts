@@ -1,0 +1,106 @@
+import { connect, type Socket } from 'node:net'
+import type { Readable } from 'node:stream'
+import type { Agent } from 'undici'
+import { connectPatience, openAgent, trusting } from './agent.ts'
+import { checkedLookup, checkLiteral, ForbiddenAddress, type Resolve } from './connecting.ts'
+import { bareHost, checkUrl } from './destinations.ts'
+import type { Policy } from './policy.ts'
+import { openProxy } from './proxy.ts'
+import { openTunnels } from './tunnel.ts'
+
+/**
+ * The way out for whatever reaches the network for somebody else. Names are resolved once and checked against the policy, and the
+ * connection goes to exactly what was checked. No redirect is followed.
+ */
+export interface Egress extends AsyncDisposable {
+  /** A forwarding proxy on loopback, for programs that speak HTTP. Only who has its password may use it. */
+  proxy: { host: string; port: number; username: string; password: string }
+  /** Whose certificates are trusted besides those that the system knows, in PEM form: who uses the proxy checks them itself. */
+  certificates: string | null
+  /** A port on loopback that leads to one host and port, for programs that know no proxies. */
+  tunnel(host: string, port: number): Promise<number>
+  /** A request of our own; rejects when the policy does not allow it. */
+  request(url: string, options?: OutboundRequest): Promise<OutboundAnswer>
+}
+
+export interface OutboundRequest {
+  method?: string
+  headers?: Record<string, string>
+  body?: string | Buffer
+  signal?: AbortSignal
+  /** Milliseconds without a byte after which it is given up. */
+  patience?: number
+  /** For whoever may not understand it: what is left of it on the connection is then in nobody's way. */
+  own_connection?: boolean
+}
+
+export interface OutboundAnswer {
+  status: number
+  headers: Record<string, string | string[] | undefined>
+  body: Readable
+}
+
+/** Where a connection may go, and how it is made. */
+export interface Way {
+  /** Refuses what need not even be looked up. */
+  check(url: string): URL
+  connect(host: string, port: number): Socket
+}
+
+const ordinaryPatience = 60_000
+/** How often a request is sent whose connection breaks off before there is an answer. */
+const mostTries = 3
+const isCut = (error: unknown) => ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'].includes((error as NodeJS.ErrnoException).code ?? '')
+
+/** Certificates: those that are trusted besides the system's, in PEM form. */
+export async function openEgress(policy: Policy, certificates: string | null = null, resolve?: Resolve): Promise<Egress> {
+  const lookup = checkedLookup(policy, resolve)
+  const way: Way = {
+    check(text) {
+      const checked = checkUrl(text, policy)
+      if ('refused' in checked) throw new ForbiddenAddress(checked.refused, text, '')
+      return checked.url
+    },
+    connect(hostname, port) {
+      const host = bareHost(hostname)
+      const refused = checkLiteral(policy, host)
+      if (refused) throw refused
+      const socket = connect({ host, port, lookup, autoSelectFamily: true, allowHalfOpen: true, noDelay: true })
+      socket.setTimeout(connectPatience, () => socket.destroy(new Error(`${host} did not answer in time`)))
+      return socket.once('connect', () => socket.setTimeout(0))
+    },
+  }
+  const agents = new Map<string, Promise<Agent>>()
+  const agentFor = (protocol: string) => {
+    const agent =
+      agents.get(protocol) ?? openAgent(policy, lookup, protocol === 'https:' ? { secureContext: trusting(certificates) } : {})
+    agents.set(protocol, agent)
+    return agent
+  }
+  const proxy = await openProxy(way)
+  const tunnels = openTunnels(way)
+  return {
+    proxy,
+    certificates,
+    tunnel: tunnels.open,
+    async request(text, { method = 'GET', headers = {}, body, signal, own_connection, patience = ordinaryPatience } = {}) {
+      const { protocol, origin, pathname, search } = way.check(text)
+      const agent = await agentFor(protocol)
+      const times = { headersTimeout: patience, bodyTimeout: patience, reset: own_connection ?? false }
+      const request = { origin, path: pathname + search, method: method as 'GET', headers, ...times }
+      for (let tries = 1; ; tries++) {
+        try {
+          const answer = await agent.request({ ...request, ...(body !== undefined && { body }), ...(signal && { signal }) })
+          return { status: answer.statusCode, headers: answer.headers, body: answer.body }
+        } catch (error) {
+          // The other side may have closed connections that were kept alive just when we used them again.
+          if (tries === mostTries || !isCut(error)) throw error
+        }
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      const closing = [...agents.values()].map(async (agent) => (await agent).destroy())
+      await Promise.all([proxy[Symbol.asyncDispose](), tunnels[Symbol.asyncDispose](), ...closing])
+    },
+  }
+}
