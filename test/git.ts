@@ -166,8 +166,8 @@ export async function assertSettled(forge: Forge, repo_id: number) {
   const rows = await db.rows<{ name: string; sha: string }>(
     sql`select name, sha from refs where repo_id = ${repo_id} order by name`,
   )
-  // Those of pull requests follow from branches, and nobody pushes them.
-  const disk = [...(await storage.refsOf(repo_id))].filter(([name]) => !name.startsWith('refs/pull/'))
+  // Those of pull requests follow from branches, those of imports are kept aside, and nobody pushes either.
+  const disk = [...(await storage.refsOf(repo_id))].filter(([name]) => !/^refs\/(pull|import)\//.test(name))
   assert.deepEqual(new Map(rows.map(({ name, sha }) => [name, sha])), new Map(disk))
   assert.deepEqual(await db.rows(sql`select * from pushes`), [])
 }

@@ -10,6 +10,7 @@ import { Authenticator, anonymous, type Caller, CodeRequired } from '#parts/auth
 import { allows } from '#parts/authentication/permissions.ts'
 import { forbidden, missing, Refusal } from '#platform/errors.ts'
 import { type Head, readCommands } from './commands.ts'
+import { isHidden } from './objects.ts'
 import { holdLast, openService, type Service, type ServiceName } from './serving.ts'
 
 interface Place {
@@ -20,7 +21,7 @@ interface Place {
 /** Git over HTTP, as the git client speaks it: one request for what is there, and one to fetch or to push. */
 export function mountGit(listener: FastifyInstance, belfry: Belfry) {
   const { db, storage } = belfry
-  const authenticator = new Authenticator(belfry)
+  const admit = openGate(belfry)
 
   listener.register(async (app) => {
     app.removeAllContentTypeParsers()
@@ -66,8 +67,44 @@ export function mountGit(listener: FastifyInstance, belfry: Belfry) {
     })
   })
 
-  /** Lets in who may do this here; else says no more than they may know. */
-  async function admit(request: FastifyRequest, name: ServiceName): Promise<{ repo: Repository; caller: Caller }> {
+  /** Noted before git moves anything, and recorded when it is over, whether the client is still there or not. */
+  async function receive(repo: Repository, caller: Caller, head: Head, request: FastifyRequest, reply: FastifyReply) {
+    const commands = head.commands.filter(({ ref }) => !isHidden(ref))
+    if (!commands.length || !caller.user) {
+      return { service: openFor(repo, 'receive-pack', request, reply, {}), recorded: Promise.resolve() }
+    }
+    await catchUp(db, storage, repo, commands)
+    const push_id = await beginPush(db, repo, caller.user, commands)
+    const service = openFor(repo, 'receive-pack', request, reply, {})
+    const recorded = service.closed.then(() => settlePushes(db, storage, repo.id, push_id))
+    recorded.catch((error) => request.log.error({ err: error, push_id }, 'a push is not recorded yet'))
+    return { service, recorded }
+  }
+
+  /** A git that ends when the client goes away. */
+  function openFor(
+    repo: Repository,
+    name: ServiceName,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    options: { advertise?: boolean; protocol?: string | undefined },
+  ): Service {
+    const service = openService(name, storage.pathOf(repo.id), options)
+    if (reply.raw.destroyed) service.end()
+    else reply.raw.once('close', () => service.end())
+    void service.closed.then((status) => {
+      if (status !== 0) request.log.info({ status, complaint: service.complaint() }, `git ${name} ended early`)
+    })
+    return service
+  }
+}
+
+/** Lets in who may fetch from a repository or push to it; else says no more than they may know. */
+export function openGate(belfry: Belfry) {
+  const { db, storage } = belfry
+  const authenticator = new Authenticator(belfry)
+
+  return async (request: FastifyRequest, name: ServiceName): Promise<{ repo: Repository; caller: Caller }> => {
     const { owner, repo: named } = request.params as Place
     const { authorization } = request.headers
     const caller = authorization === undefined ? anonymous : await identify(request, authorization)
@@ -95,37 +132,6 @@ export function mountGit(listener: FastifyInstance, belfry: Belfry) {
   async function find(caller: Caller, owner: string, name: string) {
     if (!/^[\w.-]+$/.test(owner) || !/^[\w.-]+$/.test(name)) throw missing()
     return loadRepository(db, caller, owner, name)
-  }
-
-  /** Noted before git moves anything, and recorded when it is over, whether the client is still there or not. */
-  async function receive(repo: Repository, caller: Caller, head: Head, request: FastifyRequest, reply: FastifyReply) {
-    const { commands } = head
-    if (!commands.length || !caller.user) {
-      return { service: openFor(repo, 'receive-pack', request, reply, {}), recorded: Promise.resolve() }
-    }
-    await catchUp(db, storage, repo, commands)
-    const push_id = await beginPush(db, repo, caller.user, commands)
-    const service = openFor(repo, 'receive-pack', request, reply, {})
-    const recorded = service.closed.then(() => settlePushes(db, storage, repo.id, push_id))
-    recorded.catch((error) => request.log.error({ err: error, push_id }, 'a push is not recorded yet'))
-    return { service, recorded }
-  }
-
-  /** A git that ends when the client goes away. */
-  function openFor(
-    repo: Repository,
-    name: ServiceName,
-    request: FastifyRequest,
-    reply: FastifyReply,
-    options: { advertise?: boolean; protocol?: string | undefined },
-  ): Service {
-    const service = openService(name, storage.pathOf(repo.id), options)
-    if (reply.raw.destroyed) service.end()
-    else reply.raw.once('close', () => service.end())
-    void service.closed.then((status) => {
-      if (status !== 0) request.log.info({ status, complaint: service.complaint() }, `git ${name} ended early`)
-    })
-    return service
   }
 }
 

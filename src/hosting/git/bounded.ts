@@ -10,6 +10,10 @@ export interface Bounds {
   settings?: Record<string, string>
   /** The exit codes that are answers. */
   expected?: number[]
+  /** Told what it says beside its output, as it comes. */
+  hear?: (text: string) => void
+  /** Whether what ends us by our process group leaves it, as of `startGit`. */
+  detached?: boolean
 }
 
 /** Does what people can make arbitrarily slow, for so long and no longer. */
@@ -39,12 +43,12 @@ export async function runGit(path: string, args: string[], { limit = 1 << 24, ..
 export async function* streamGit(
   path: string,
   args: string[],
-  { signal, input = '', settings = {}, expected = [0] }: Bounds,
+  { signal, input = '', settings = {}, expected = [0], hear, detached = true }: Bounds,
   status = { code: 0 },
 ): AsyncGenerator<Buffer, void, void> {
   signal.throwIfAborted()
   // Anyone who may push can push replacements, and would have a say in what others see and merge.
-  const child = startGit(['--no-replace-objects', '-C', path, ...args], settings)
+  const child = startGit(['--no-replace-objects', '-C', path, ...args], settings, { detached })
   const end = () => endGit(child)
   signal.addEventListener('abort', end)
   const closed = new Promise<number | null>((resolve, reject) => {
@@ -55,6 +59,7 @@ export async function* streamGit(
   let complaint = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     complaint = (complaint + text).slice(-2000)
+    hear?.(text)
   })
   // A git that ended early closes its input, and one whose input breaks off fails: its exit code tells the story.
   if (typeof input === 'string') child.stdin.on('error', () => {}).end(input)

@@ -49,22 +49,36 @@ export function git(args: string[], { input, encoding, limit = Infinity }: GitOp
 const serving = new Set<ChildProcessWithoutNullStreams>()
 process.on('exit', () => serving.forEach(endGit))
 
+export interface StartOptions {
+  /** How many more pipes it has, from number 3 on. */
+  pipes?: number
+  /** Whether what ends us by our process group leaves it: true for what serves a request. */
+  detached?: boolean
+}
+
 /**
  * Starts a git that serves a request, in a process group of its own: a Ctrl-C at our terminal is ours to handle, and what it starts
  * itself ends with it.
  */
-export function startGit(args: string[], settings: Record<string, string> = {}): ChildProcessWithoutNullStreams {
-  const child = spawn('git', args, { env: { ...environment, ...settings }, stdio: 'pipe', detached: true })
+export function startGit(
+  args: string[],
+  settings: Record<string, string> = {},
+  { pipes = 0, detached = true }: StartOptions = {},
+): ChildProcessWithoutNullStreams {
+  const stdio = ['pipe', 'pipe', 'pipe', ...Array<'pipe'>(pipes).fill('pipe')] as ['pipe', 'pipe', 'pipe']
+  const child = spawn('git', args, { env: { ...environment, ...settings }, stdio, detached })
   serving.add(child)
   for (const end of ['close', 'error']) child.once(end, () => serving.delete(child))
   return child
 }
 
-export function endGit({ pid, exitCode, signalCode }: ChildProcessWithoutNullStreams) {
+export function endGit(child: ChildProcessWithoutNullStreams) {
+  const { pid, exitCode, signalCode } = child
   if (pid === undefined || exitCode !== null || signalCode !== null) return
   try {
     process.kill(-pid, 'SIGTERM')
   } catch {
-    // It ended a moment ago.
+    // It is in our own group, or ended a moment ago.
+    child.kill('SIGTERM')
   }
 }

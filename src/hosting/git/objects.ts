@@ -4,6 +4,10 @@ import type { Storage } from './storage.ts'
 
 export const noObject = '0'.repeat(40)
 
+/** What is kept for ourselves: nobody is shown it, by whatever way they ask, and nobody pushes to it. */
+const hidden = 'refs/import/'
+export const isHidden = (name: string) => name.startsWith(hidden)
+
 export interface Ref {
   name: string
   sha: string
@@ -26,7 +30,8 @@ export async function findRef(storage: Storage, repo_id: number, name: string): 
 async function readRefs(storage: Storage, repo_id: number, pattern: string): Promise<Ref[]> {
   const format = '--format=%(objectname) %(objecttype) %(refname)'
   const found = await git(['-C', storage.pathOf(repo_id), 'for-each-ref', format, pattern])
-  return [...found.matchAll(/^(\w+) (\w+) (.+)$/gm)].map(([, sha = '', type = '', name = '']) => ({ name, sha, type }))
+  const refs = [...found.matchAll(/^(\w+) (\w+) (.+)$/gm)].map(([, sha = '', type = '', name = '']) => ({ name, sha, type }))
+  return refs.filter(({ name }) => !isHidden(name))
 }
 
 /** Git's own rules for a whole name, as `refs/heads/main`. */
@@ -50,7 +55,9 @@ export async function typeOf(storage: Storage, repo_id: number, sha: string): Pr
 /** The commit that a name stands for: a whole name of its own, a branch, a tag, or the first digits of its own, in this order. */
 export async function resolveCommit(storage: Storage, repo_id: number, name: string): Promise<string | undefined> {
   if (!storage.has(repo_id)) return undefined
-  const refs = [`refs/heads/${name}`, `refs/tags/${name}`, `refs/${name}`, name].filter(isRefName)
+  const refs = [`refs/heads/${name}`, `refs/tags/${name}`, `refs/${name}`, name].filter(
+    (each) => isRefName(each) && !isHidden(each),
+  )
   const whole = name === 'HEAD' || /^[0-9a-f]{40}$/.test(name) ? [name] : []
   const short = /^[0-9a-f]{4,39}$/.test(name) ? [name] : []
   const names = [...whole, ...refs, ...short].map((each) => `${each}^{commit}`)

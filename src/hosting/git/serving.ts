@@ -6,7 +6,7 @@ import { endGit, startGit } from './git.ts'
 export type ServiceName = 'upload-pack' | 'receive-pack'
 
 const settings = {
-  'upload-pack': ['uploadpack.allowFilter=true'],
+  'upload-pack': ['uploadpack.allowFilter=true', 'transfer.hideRefs=refs/import'],
   'receive-pack': [
     // Housekeeping is a job of its own, so that no push waits for it.
     'receive.autogc=false',
@@ -16,6 +16,7 @@ const settings = {
     'receive.fsck.badTimezone=ignore',
     'receive.fsck.missingSpaceBeforeDate=ignore',
     'receive.hideRefs=refs/pull',
+    'transfer.hideRefs=refs/import',
     'core.logAllRefUpdates=false',
     // What a push brings is on disk before its refs move; git spares that for loose objects.
     'core.fsync=committed',

@@ -1,5 +1,6 @@
 import { record } from '#activity/log.ts'
 import { announce } from '#hosting/announcements/announcements.ts'
+import { copyObjects } from '#hosting/lfs/objects.ts'
 import type { Account, Sight } from '#hosting/people/people.ts'
 import { type Listed, type Queryable, type Slice, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { forbidden } from '#platform/errors.ts'
@@ -38,6 +39,7 @@ export async function forkRepository(
       pushed_at = ${repo.pushed_at}, size = ${repo.size}
     where id = ${fork.id}`)
   await db.query(sql`update repositories set forks_count = forks_count + 1 where id = ${repo.id}`)
+  await copyObjects(db, repo.id, fork.id)
   await record(db, forker, repo, { type: 'ForkEvent', payload: { forkee_id: fork.id } })
   await announce(db, forker, repo, { event: 'fork', payload: { forkee_id: fork.id } })
   await announce(db, forker, fork, { event: 'repository', payload: { action: 'created' } })

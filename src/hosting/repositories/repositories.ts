@@ -17,6 +17,8 @@ export interface Repository {
   parent_id: number | null
   default_branch: string
   archived: boolean
+  /** Something runs when it is pushed to, see automation.ts. */
+  automation: boolean
   is_template: boolean
   has_issues: boolean
   has_projects: boolean

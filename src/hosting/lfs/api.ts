@@ -1,0 +1,157 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Belfry } from '#belfry.ts'
+import { openGate } from '#hosting/git/api.ts'
+import { Moved, type Repository } from '#hosting/repositories/repositories.ts'
+import { refusalFor, statusOf } from '#http/errors.ts'
+import { codeOf } from '#platform/database.ts'
+import { missing, Refusal } from '#platform/errors.ts'
+import { type Batch, readBatch, readLimited } from './batch.ts'
+import { addObjects, findObjects } from './objects.ts'
+import { readRange } from './range.ts'
+import { isOid, lfsRoot, mostBytes, openObject, type StoredObject, storeObject } from './store.ts'
+
+const json = 'application/vnd.git-lfs+json; charset=utf-8'
+
+/** Git LFS as its client speaks it: it asks for many objects at once, then fetches and sends each by itself. */
+export function mountLfs(listener: FastifyInstance, belfry: Belfry) {
+  const { db, settings } = belfry
+  const root = lfsRoot(settings.BELFRY_DATA)
+  const admit = openGate(belfry)
+
+  listener.register(
+    async (app) => {
+      app.removeAllContentTypeParsers()
+      // Contents have any size: they are passed on as they come.
+      app.addContentTypeParser('*', (_, body, done) => done(null, body))
+      app.setErrorHandler((error, request, reply) => sendError(belfry, request, reply, error))
+      // A client has all of a known length before we see its end: a listener that is closed in between would keep the connection.
+      app.addHook('onResponse', async ({ socket }) => {
+        if (!listener.server.listening) socket.end()
+      })
+
+      app.post('/objects/batch', async (request, reply) => {
+        const batch = readBatch(await readLimited(request.raw))
+        const { repo } = await admit(request, batch.operation === 'upload' ? 'receive-pack' : 'upload-pack')
+        const known = await findObjects(
+          db,
+          repo.id,
+          batch.objects.map(({ oid }) => oid),
+        )
+        return reply.type(json).send(JSON.stringify(answerBatch(batch, known, placeOf(repo))))
+      })
+
+      app.get('/objects/:oid', { exposeHeadRoute: false }, async (request, reply) => {
+        const { repo } = await admit(request, 'upload-pack')
+        const { oid } = request.params as { oid: string }
+        const [object] = isOid(oid) ? await findObjects(db, repo.id, [oid]) : []
+        if (!object) throw missing()
+        return sendObject(request, reply, root, object)
+      })
+
+      app.put('/objects/:oid', async (request, reply) => {
+        const { repo } = await admit(request, 'receive-pack')
+        const { oid } = request.params as { oid: string }
+        if (!isOid(oid)) throw missing()
+        const stored = await storeObject(root, oid, sizeOfBody(request), request.raw.iterator({ destroyOnReturn: false }))
+        await db.transaction((transaction) => addObjects(transaction, root, repo.id, [stored]))
+        return reply.code(200).send()
+      })
+
+      // With this answer, a client does not ask again.
+      app.all('/locks', refuseLocks)
+      app.all('/locks/*', refuseLocks)
+    },
+    { prefix: '/:owner/:repo/info/lfs' },
+  )
+
+  const placeOf = ({ owner_login, name }: Repository) => `${belfry.addresses.web}/${owner_login}/${name}.git/info/lfs/objects`
+}
+
+/** What to do about each object; nothing, where the repository has it already. */
+function answerBatch({ operation, objects }: Batch, known: StoredObject[], place: string) {
+  const sizes = new Map(known.map(({ oid, size }) => [oid, size]))
+  const answer = ({ oid, size }: StoredObject) => {
+    const told = { oid, size }
+    const stored = sizes.get(oid)
+    const failed = (code: number, message: string) => ({ ...told, error: { code, message } })
+    if (!isOid(oid)) return failed(422, 'The name of an object is its SHA-256 in 64 lower-case hexadecimal digits.')
+    if (stored !== undefined && stored !== size) return failed(422, `The object has ${stored} bytes.`)
+    if (operation === 'download') {
+      return stored === undefined
+        ? failed(404, 'Object does not exist')
+        : { ...told, actions: { download: { href: `${place}/${oid}` } } }
+    }
+    if (size > mostBytes) return failed(422, `An object may have ${mostBytes} bytes at most.`)
+    return stored === undefined ? { ...told, actions: { upload: { href: `${place}/${oid}` } } } : told
+  }
+  return { transfer: 'basic', objects: objects.map(answer), hash_algo: 'sha256' }
+}
+
+async function sendObject({ headers }: FastifyRequest, reply: FastifyReply, root: string, { oid, size }: StoredObject) {
+  const tag = `"${oid}"`
+  const asked = headers['if-range'] === undefined || headers['if-range'] === tag ? headers.range : undefined
+  const range = readRange(asked, size)
+  reply.headers({ ETag: tag, 'Accept-Ranges': 'bytes', 'Cache-Control': 'private, no-cache' })
+  if (range === 'beyond') {
+    reply.header('Content-Range', `bytes */${size}`)
+    return reply
+      .code(416)
+      .type(json)
+      .send(JSON.stringify({ message: `The object has ${size} bytes.` }))
+  }
+  const contents = await openObject(root, oid, range)
+  if (!contents) throw new Error(`the store of large files has lost ${oid}`)
+  if (range) reply.code(206).header('Content-Range', `bytes ${range.start}-${range.end}/${size}`)
+  reply.header('Content-Length', range ? range.end - range.start + 1 : size)
+  // They are anybody's: no browser is to show them as pages of ours.
+  reply.headers({
+    'Content-Disposition': 'attachment',
+    'X-Content-Type-Options': 'nosniff',
+    'Content-Security-Policy': 'sandbox',
+  })
+  return reply.type('application/octet-stream').send(contents)
+}
+
+function sizeOfBody({ headers }: FastifyRequest) {
+  if ((headers['content-encoding'] ?? 'identity') !== 'identity')
+    throw new Refusal('unacceptable', 'Contents are taken as they are.')
+  const told = headers['content-length']
+  const size = told === undefined ? null : Number(told)
+  if (size !== null && size > mostBytes) throw new Refusal('too_large', `An object may have ${mostBytes} bytes at most.`)
+  return size
+}
+
+function refuseLocks(request: FastifyRequest, reply: FastifyReply) {
+  request.raw.resume()
+  return reply
+    .code(501)
+    .type(json)
+    .send(JSON.stringify({ message: 'Files cannot be locked here.' }))
+}
+
+const full = ['ENOSPC', 'EDQUOT', 'EFBIG']
+
+function sendError({ addresses }: Belfry, request: FastifyRequest, reply: FastifyReply, error: unknown) {
+  // What is left of the body is read and dropped: the connection is the client's for its next request.
+  request.raw.resume()
+  if (error instanceof Moved) {
+    const { owner, name } = error.to
+    const rest = request.url.replace(/^\/[^/]+\/[^/]+/, '')
+    return reply.header('Location', `${addresses.web}/${owner}/${name}.git${rest}`).code(308).send()
+  }
+  const refusal = refusalFor(error, undefined)
+  const is_full = full.includes(codeOf(error) ?? '')
+  if (!refusal) request.log.error({ err: error }, 'request failed')
+  const status = refusal ? statusOf[refusal.reason] : is_full ? 507 : 500
+  if (status === 401) {
+    const scheme = 'Basic realm="Belfry", charset="UTF-8"'
+    reply.headers({ 'LFS-Authenticate': scheme, 'WWW-Authenticate': scheme })
+  }
+  if (status === 503) reply.header('Retry-After', '5')
+  const fault = is_full ? 'The server has no room for this object.' : 'That did not work. The fault is ours.'
+  const message = refusal?.message ?? fault
+  return reply
+    .code(status)
+    .type(json)
+    .send(JSON.stringify({ message, documentation_url: `${addresses.web}/docs`, request_id: request.id }))
+}

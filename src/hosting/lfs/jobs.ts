@@ -1,0 +1,18 @@
+import type { Database } from '#platform/database.ts'
+import type { Scheduled, Task } from '#platform/queue.ts'
+import { lfsRoot } from './store.ts'
+import { sweepStore } from './sweeping.ts'
+
+/** Longer than any import takes from storing contents to naming them. */
+const daysKept = 7
+
+export function lfsTasks(db: Database, data: string): Record<string, Task> {
+  return {
+    /** What deleted repositories had, and uploads that came to nothing. */
+    sweep_lfs: async () => {
+      await sweepStore(db, lfsRoot(data), new Date(db.now.getTime() - daysKept * 86_400_000))
+    },
+  }
+}
+
+export const lfsSchedule: Scheduled[] = [{ task: 'sweep_lfs', match: '50 3 * * *' }]

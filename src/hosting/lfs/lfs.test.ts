@@ -1,0 +1,338 @@
+import assert from 'node:assert/strict'
+import { createHash, randomBytes } from 'node:crypto'
+import { existsSync, globSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
+import { request } from 'node:http'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { loadUser } from '#hosting/people/people.ts'
+import { createFineGrainedToken } from '#parts/personal-tokens/personal-tokens.ts'
+import { sql } from '#platform/database.ts'
+import { expect, type Forge, openForge, type Person } from '#test/forge.ts'
+import { openEngine, type Worktree } from '#test/git.ts'
+import { lfsTasks } from './jobs.ts'
+import { lfsRoot, pathOf } from './store.ts'
+
+const sha256 = (bytes: Buffer | string) => createHash('sha256').update(bytes).digest('hex')
+const media = 'application/vnd.git-lfs+json'
+const filters = ['clean -- %f', 'smudge -- %f', 'filter-process'].map((command, index) => [
+  `filter.lfs.${['clean', 'smudge', 'process'][index]}`,
+  `git-lfs ${command}`,
+])
+
+/** Large files go by LFS in this clone, as `git lfs install` has it. */
+async function useLfs(work: Worktree) {
+  for (const [name = '', value = ''] of filters) await work.git('config', name, value)
+  await work.git('lfs', 'install', '--local')
+}
+
+/** A request of LFS as its client makes them. */
+async function ask(
+  forge: Forge,
+  token: string | null,
+  place: string,
+  method = 'GET',
+  body?: object | string | Buffer,
+  more = {},
+) {
+  const answer = await fetch(`${forge.web}/${place}`, {
+    method,
+    headers: { accept: media, ...(token === null ? {} : { authorization: `Bearer ${token}` }), ...more },
+    body:
+      body === undefined
+        ? null
+        : typeof body === 'string' || Buffer.isBuffer(body)
+          ? new Uint8Array(Buffer.from(body))
+          : JSON.stringify(body),
+    redirect: 'manual',
+  })
+  const bytes = Buffer.from(await answer.arrayBuffer())
+  return { status: answer.status, headers: answer.headers, bytes, text: bytes.toString() }
+}
+
+const batch = (forge: Forge, token: string | null, repo: string, operation: string, objects: object[], more = {}) =>
+  ask(forge, token, `${repo}.git/info/lfs/objects/batch`, 'POST', { operation, objects, ...more })
+
+const put = (forge: Forge, token: string | null, repo: string, contents: Buffer | string, oid = sha256(contents)) =>
+  ask(forge, token, `${repo}.git/info/lfs/objects/${oid}`, 'PUT', contents)
+
+const get = (forge: Forge, token: string | null, repo: string, oid: string, more = {}) =>
+  ask(forge, token, `${repo}.git/info/lfs/objects/${oid}`, 'GET', undefined, more)
+
+const filesOf = (forge: Forge) =>
+  globSync('**/*', { cwd: lfsRoot(forge.belfry.settings.BELFRY_DATA), withFileTypes: true }).filter((each) => each.isFile())
+
+test('the LFS client pushes large files and gets them back, from forks too, and does not ask for locks twice', async () => {
+  await using engine = await openEngine({ worker: true })
+  const { forge, ada, desk, work, id } = engine
+  await useLfs(work)
+  const large = randomBytes(6_000_000)
+  await work.git('lfs', 'track', '*.bin')
+  await work.commit('Add a large file', {
+    'a large one.bin': large,
+    'same.bin': large,
+    'small.bin': 'small',
+    'notes.txt': 'plain',
+  })
+  const pushed = await work.attempt('push', 'origin', 'HEAD')
+  assert.equal(pushed.status, 0, pushed.stderr)
+  assert.doesNotMatch(pushed.stderr, /locking/)
+  assert.match(await work.git('show', 'HEAD:same.bin'), new RegExp(`oid sha256:${sha256(large)}\nsize 6000000`))
+  const rows = await forge.belfry.db.rows(sql`select oid, size from lfs_objects where repo_id = ${id} order by size`)
+  assert.deepEqual(rows, [
+    { oid: sha256('small'), size: 5 },
+    { oid: sha256(large), size: 6_000_000 },
+  ])
+  assert.equal(filesOf(forge).length, 2)
+
+  const ben = await forge.person('ben')
+  const { id: fork_id } = await expect(202, await ben.post('/repos/ada/engine/forks'))
+  while (!forge.belfry.storage.has(fork_id)) await new Promise((resolve) => setTimeout(resolve, 20))
+  for (const [who, place] of [
+    [null, 'ada/engine'],
+    [ada, 'ada/engine'],
+    [ben, 'ben/engine'],
+  ] as const) {
+    const clone = await desk.clone(who, place, ...filters.flatMap(([name, value]) => ['-c', `${name}=${value}`]))
+    assert.ok(readFileSync(join(clone.folder, 'a large one.bin')).equals(large))
+    assert.equal(await clone.git('status', '--porcelain'), '')
+    await clone.git('lfs', 'fsck')
+  }
+  await work.commit('Again', { 'small.bin': 'another' })
+  await work.push()
+  assert.equal((await get(forge, ben.token, 'ben/engine', sha256('another'))).status, 404)
+  assert.equal((await get(forge, ben.token, 'ada/engine', sha256('another'))).text, 'another')
+})
+
+async function openPlaces() {
+  const forge = await openForge()
+  const [ada, cy, eve] = [await forge.person('ada'), await forge.person('cy'), await forge.person('eve')]
+  await ada.owns('open', { auto_init: true })
+  await ada.owns('closed', { auto_init: true, private: true })
+  for (const repo of ['open', 'closed']) {
+    const { id } = await expect(201, await ada.put(`/repos/ada/${repo}/collaborators/cy`, { permission: 'pull' }))
+    assert.equal((await cy.patch(`/user/repository_invitations/${id}`)).status, 204)
+  }
+  return Object.assign(forge, { ada, cy, eve })
+}
+
+test('who may fetch and who may push objects is who may by git', async () => {
+  await using forge = await openPlaces()
+  const { ada, cy, eve } = forge
+  const [oid, size] = [sha256('contents'), 8]
+  for (const repo of ['ada/open', 'ada/closed']) assert.equal((await put(forge, ada.token, repo, 'contents')).status, 200)
+  const expected: [who: Person | null, place: string, fetching: number, pushing: number][] = [
+    [null, 'ada/open', 200, 401],
+    [null, 'ada/closed', 401, 401],
+    [null, 'ada/nothing', 401, 401],
+    [ada, 'ada/closed', 200, 200],
+    [ada, 'ADA/Closed', 200, 200],
+    [cy, 'ada/closed', 200, 403],
+    [eve, 'ada/open', 200, 403],
+    [eve, 'ada/closed', 404, 404],
+    [eve, 'ada/nothing', 404, 404],
+    [eve, 'ada/%2e%2e', 404, 404],
+  ]
+  for (const [who, place, fetching, pushing] of expected) {
+    const told = `${place} by ${who?.login}`
+    const token = who?.token ?? null
+    const downloads = await batch(forge, token, place, 'download', [{ oid, size }])
+    assert.equal(downloads.status, fetching, `batch of ${told}: ${downloads.text}`)
+    assert.equal((await get(forge, token, place, oid)).status, fetching, `fetch ${told}`)
+    assert.equal((await batch(forge, token, place, 'upload', [{ oid, size }])).status, pushing, `batch to ${told}`)
+    const refused = await put(forge, token, place, 'contents')
+    assert.equal(refused.status, pushing, `push to ${told}`)
+    if (pushing === 200) continue
+    assert.equal(refused.headers.get('content-type'), `${media}; charset=utf-8`)
+    assert.equal(typeof JSON.parse(refused.text).message, 'string')
+    const asked = pushing === 401 ? 'Basic realm="Belfry", charset="UTF-8"' : null
+    assert.equal(refused.headers.get('lfs-authenticate'), asked)
+  }
+  assert.equal((await get(forge, 'bfp_wrong', 'ada/open', oid)).status, 401)
+
+  const scoped = await forge.tokenFor('ada', ['public_repo'])
+  assert.equal((await put(forge, scoped.token, 'ada/open', 'contents')).status, 200)
+  assert.equal((await put(forge, scoped.token, 'ada/closed', 'contents')).status, 404)
+  const { db } = forge.belfry
+  const user = await loadUser(db, 'ada')
+  const permissions = { metadata: 'read', contents: 'read' } as const
+  const fine = await db.transaction((transaction) =>
+    createFineGrainedToken(transaction, user, { note: 'x', days: null, permissions, repositories: null }),
+  )
+  assert.equal((await get(forge, fine, 'ada/closed', oid)).status, 200)
+  assert.equal((await put(forge, fine, 'ada/closed', 'contents')).status, 403)
+
+  await expect(200, await ada.patch('/repos/ada/open', { archived: true }))
+  assert.equal((await put(forge, ada.token, 'ada/open', 'contents')).status, 403)
+  assert.equal((await batch(forge, ada.token, 'ada/open', 'upload', [{ oid, size }])).status, 403)
+  assert.equal((await get(forge, null, 'ada/open', oid)).text, 'contents')
+
+  await expect(200, await ada.patch('/repos/ada/closed', { name: 'renamed' }))
+  const moved = await get(forge, ada.token, 'ada/closed', oid)
+  assert.deepEqual([moved.status, moved.headers.get('location')], [308, `${forge.web}/ada/renamed.git/info/lfs/objects/${oid}`])
+})
+
+test('what another repository has is told to nobody, and must be sent again', async () => {
+  await using forge = await openPlaces()
+  const { ada, eve } = forge
+  await eve.owns('own', { auto_init: true })
+  const [oid, size] = [sha256('secret'), 6]
+  assert.equal((await put(forge, ada.token, 'ada/closed', 'secret')).status, 200)
+  const objects = async (repo: string, person: Person, operation: string) =>
+    JSON.parse((await batch(forge, person.token, repo, operation, [{ oid, size }])).text).objects
+  const href = `${forge.web}/eve/own.git/info/lfs/objects/${oid}`
+  assert.deepEqual(await objects('eve/own', eve, 'upload'), [{ oid, size, actions: { upload: { href } } }])
+  assert.deepEqual(await objects('eve/own', eve, 'download'), [
+    { oid, size, error: { code: 404, message: 'Object does not exist' } },
+  ])
+  assert.equal((await get(forge, eve.token, 'eve/own', oid)).status, 404)
+  assert.equal((await put(forge, eve.token, 'eve/own', 'guess', oid)).status, 422)
+  assert.equal((await get(forge, eve.token, 'eve/own', oid)).status, 404)
+  assert.equal((await put(forge, eve.token, 'eve/own', 'secret')).status, 200)
+  assert.deepEqual(await objects('eve/own', eve, 'upload'), [{ oid, size }])
+  assert.deepEqual(await objects('eve/own', eve, 'download'), [{ oid, size, actions: { download: { href } } }])
+})
+
+test('contents that are wrong, or cut off, leave nothing', async () => {
+  await using forge = await openPlaces()
+  const { ada } = forge
+  const wrong = await put(forge, ada.token, 'ada/open', 'other contents', sha256('contents'))
+  assert.equal(wrong.status, 422)
+  assert.match(JSON.parse(wrong.text).message, /SHA-256/)
+  for (const oid of ['x', 'A'.repeat(64), '..%2f..%2fbelfry', `${'0'.repeat(63)}%00`]) {
+    assert.equal((await put(forge, ada.token, 'ada/open', 'contents', oid)).status, 404, oid)
+    assert.equal((await get(forge, ada.token, 'ada/open', oid)).status, 404, oid)
+  }
+  const packed = { 'content-encoding': 'gzip' }
+  const path = `ada/open.git/info/lfs/objects/${sha256('contents')}`
+  assert.equal((await ask(forge, ada.token, path, 'PUT', 'contents', packed)).status, 415)
+
+  const whole = randomBytes(3_000_000)
+  await new Promise<void>((resolve, reject) => {
+    const { hostname, port } = new URL(forge.web)
+    const headers = { authorization: `Bearer ${ada.token}`, 'content-length': whole.length }
+    const sending = request({ hostname, port, path: `/ada/open.git/info/lfs/objects/${sha256(whole)}`, method: 'PUT', headers })
+    sending.on('error', () => resolve())
+    sending.on('response', () => reject(new Error('an answer came to half a request')))
+    sending.write(whole.subarray(0, 2_000_000), () => {
+      const begun = setInterval(() => {
+        if (!filesOf(forge).some((file) => file.parentPath.endsWith('drafts'))) return
+        clearInterval(begun)
+        sending.destroy()
+      }, 5)
+    })
+  })
+  while (filesOf(forge).length) await new Promise((resolve) => setTimeout(resolve, 5))
+  assert.equal((await get(forge, ada.token, 'ada/open', sha256(whole))).status, 404)
+  assert.deepEqual(await forge.belfry.db.rows(sql`select from lfs_objects`), [])
+
+  assert.equal((await put(forge, ada.token, 'ada/open', '')).status, 200)
+  assert.equal((await get(forge, ada.token, 'ada/open', sha256(''))).text, '')
+})
+
+test('parts of an object are sent as they are asked for', async () => {
+  await using forge = await openPlaces()
+  const oid = sha256('0123456789')
+  await put(forge, forge.ada.token, 'ada/open', '0123456789')
+  const cases: [range: string, status: number, text: string | undefined, told: string | null][] = [
+    ['bytes=4-6', 206, '456', 'bytes 4-6/10'],
+    ['bytes=4-', 206, '456789', 'bytes 4-9/10'],
+    ['bytes=-3', 206, '789', 'bytes 7-9/10'],
+    ['bytes=-30', 206, '0123456789', 'bytes 0-9/10'],
+    ['bytes=8-100', 206, '89', 'bytes 8-9/10'],
+    ['bytes=10-', 416, undefined, 'bytes */10'],
+    ['bytes=-0', 416, undefined, 'bytes */10'],
+    ['bytes=6-4', 200, '0123456789', null],
+    ['bytes=0-1,3-4', 200, '0123456789', null],
+    ['lines=1-2', 200, '0123456789', null],
+  ]
+  for (const [range, status, text, told] of cases) {
+    const answer = await get(forge, null, 'ada/open', oid, { range })
+    assert.deepEqual([answer.status, answer.headers.get('content-range')], [status, told], range)
+    if (text !== undefined) assert.equal(answer.text, text, range)
+  }
+  assert.equal((await get(forge, null, 'ada/open', oid, { range: 'bytes=4-', 'if-range': `"${oid}"` })).status, 206)
+  const whole = await get(forge, null, 'ada/open', oid, { range: 'bytes=4-', 'if-range': '"other"' })
+  assert.deepEqual([whole.status, whole.text], [200, '0123456789'])
+  assert.equal(whole.headers.get('content-disposition'), 'attachment')
+})
+
+test('a batch that cannot be read is refused, and one bad object does not spoil the others', async () => {
+  await using forge = await openPlaces()
+  const { token } = forge.ada
+  const place = 'ada/open.git/info/lfs/objects/batch'
+  const objects = [{ oid: sha256('x'), size: 1 }]
+  const refused: [body: object | string, status: number][] = [
+    ['', 400],
+    ['{', 400],
+    ['null', 400],
+    ['"x"', 400],
+    [{ objects }, 422],
+    [{ operation: 'delete', objects }, 422],
+    [{ operation: 'upload' }, 422],
+    [{ operation: 'upload', objects: [null] }, 422],
+    [{ operation: 'upload', objects: [{ oid: 1, size: 1 }] }, 422],
+    [{ operation: 'upload', objects: [{ oid: 'x\0', size: 1 }] }, 422],
+    [{ operation: 'upload', objects: [{ oid: 'x', size: '1' }] }, 422],
+    [{ operation: 'upload', objects: [{ oid: 'x', size: -1 }] }, 422],
+    [{ operation: 'upload', objects, transfers: ['tus'] }, 422],
+    [{ operation: 'upload', objects, transfers: 'basic' }, 422],
+    [{ operation: 'upload', objects, hash_algo: 'sha512' }, 409],
+    [{ operation: 'upload', objects: Array(1001).fill(objects[0]) }, 413],
+    ['x'.repeat(2_000_000), 413],
+  ]
+  for (const [body, status] of refused) {
+    const answer = await ask(forge, token, place, 'POST', body)
+    const told = `${JSON.stringify(body).slice(0, 60)}: ${answer.text}`
+    assert.equal(answer.status, status, told)
+    assert.equal(typeof JSON.parse(answer.text).message, 'string', told)
+  }
+  const mixed = [{ oid: 'short', size: 1 }, { oid: sha256('y'), size: 6 * 2 ** 30 }, ...objects]
+  const answer = await batch(forge, token, 'ada/open', 'upload', mixed, {
+    transfers: ['ssh', 'basic'],
+    ref: { name: 'refs/heads/main' },
+  })
+  const told = JSON.parse(answer.text)
+  assert.deepEqual([answer.headers.get('content-type'), told.transfer], [`${media}; charset=utf-8`, 'basic'])
+  assert.deepEqual(
+    told.objects.map((object: { error?: { code: number } }) => object.error?.code),
+    [422, 422, undefined],
+  )
+  for (const [method, path] of [
+    ['POST', 'locks/verify'],
+    ['POST', 'locks'],
+    ['GET', 'locks'],
+  ] as const) {
+    const locks = await ask(forge, token, `ada/open.git/info/lfs/${path}`, method, method === 'POST' ? {} : undefined)
+    assert.equal(locks.status, 501)
+  }
+})
+
+test('contents go when no repository has them any more, but not what was just stored', async () => {
+  await using forge = await openForge()
+  const ada = await forge.person('ada')
+  for (const repo of ['first', 'second']) await ada.owns(repo, { auto_init: true })
+  const data = forge.belfry.settings.BELFRY_DATA
+  const root = lfsRoot(data)
+  for (const contents of ['shared', 'first', 'new']) await put(forge, ada.token, 'ada/first', contents)
+  await put(forge, ada.token, 'ada/second', 'shared')
+  const drafts = ['old', 'new'].map((name) => join(root, 'drafts', name))
+  for (const draft of drafts) writeFileSync(draft, '')
+  const paths = ['shared', 'first', 'new'].map((contents) => pathOf(root, sha256(contents)))
+  const [old, recent] = [8, 6].map((days) => new Date(forge.clock.now().getTime() - days * 86_400_000))
+  for (const [index, path] of [...paths, ...drafts].entries())
+    utimesSync(path, recent ?? 0, (index === 2 || index === 4 ? recent : old) ?? 0)
+  const sweep = lfsTasks(forge.belfry.db, data).sweep_lfs as () => Promise<void>
+
+  await sweep()
+  assert.deepEqual(
+    [...paths, ...drafts].map((path) => existsSync(path)),
+    [true, true, true, false, true],
+  )
+  assert.equal((await ada.delete('/repos/ada/first')).status, 204)
+  await sweep()
+  assert.deepEqual(
+    paths.map((path) => existsSync(path)),
+    [true, false, true],
+  )
+  assert.equal((await get(forge, ada.token, 'ada/second', sha256('shared'))).text, 'shared')
+})

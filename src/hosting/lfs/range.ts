@@ -1,0 +1,11 @@
+import type { Range } from './store.ts'
+
+/** What a client asked for of something with `size` bytes; undefined for all of it, also when it asked for several parts. */
+export function readRange(header: string | undefined, size: number): Range | 'beyond' | undefined {
+  const [found, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? '') ?? []
+  if (!found || (first === '' && last === '')) return undefined
+  if (first !== '' && last !== '' && Number(last) < Number(first)) return undefined
+  const start = first === '' ? Math.max(0, size - Number(last)) : Number(first)
+  const end = first === '' || last === '' ? size - 1 : Math.min(Number(last), size - 1)
+  return start > end ? 'beyond' : { start, end }
+}
