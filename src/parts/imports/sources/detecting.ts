@@ -1,0 +1,57 @@
+import { type Choice, type Finding, type Found, ImportFailure, type Kind, type Means, type Origin } from './source.ts'
+import { openSource } from './sources.ts'
+
+export type Detected = { found: Found & { vcs: Kind } } | { found_multiple: Choice[] } | 'nothing' | 'needs_auth'
+
+/** Where an address serves several, the first of these counts: who shows git as Subversion too means git. */
+const precedence: Kind[] = ['git', 'mercurial', 'subversion', 'tfvc']
+
+/** For a whole probe; each question of it has less, see probing.ts. */
+const patience = 60_000
+
+/** What kind of repository is at an address, or whether it is of the one kind that somebody says it is. */
+export async function detect(origin: Origin, kind: Kind | null, means: Means): Promise<Detected> {
+  means.signal.throwIfAborted()
+  const enough = new AbortController()
+  const signal = AbortSignal.any([means.signal, enough.signal, AbortSignal.timeout(patience)])
+  const asked = kindsAt(origin.url, kind).map((vcs) => ({ vcs, probed: probe(vcs, origin, { ...means, signal }) }))
+  // Those behind the one that counts are not waited for.
+  for (const { probed } of asked) probed.catch(() => {})
+  const failures: unknown[] = []
+  let secret = false
+  try {
+    for (const { vcs, probed } of asked) {
+      const finding = await probed.catch((error: unknown): Finding => {
+        failures.push(error)
+        return 'nothing'
+      })
+      means.signal.throwIfAborted()
+      if (finding === 'needs_auth') secret = true
+      else if (finding !== 'nothing') return 'found' in finding ? { found: { ...finding.found, vcs } } : finding
+    }
+  } finally {
+    enough.abort()
+  }
+  if (secret) return 'needs_auth'
+  // Words for a person come before a fault of ours.
+  const failure = failures.find((error) => error instanceof ImportFailure) ?? failures[0]
+  if (failure !== undefined) throw failure
+  return 'nothing'
+}
+
+function kindsAt(url: string, kind: Kind | null): Kind[] {
+  const protocol = URL.parse(url)?.protocol
+  if (protocol === 'svn:') return kind === null || kind === 'subversion' ? ['subversion'] : []
+  if (protocol !== 'http:' && protocol !== 'https:')
+    throw new ImportFailure('The address must begin with http://, https:// or svn://.')
+  return kind ? [kind] : precedence
+}
+
+/** Nothing, when it takes too long or is not wanted any more. */
+async function probe(kind: Kind, origin: Origin, means: Means): Promise<Finding> {
+  const late = new Promise<Finding>((resolve) => {
+    means.signal.addEventListener('abort', () => resolve('nothing'), { once: true })
+  })
+  const probed = openSource(kind).then((source) => source.probe(origin, means))
+  return Promise.race([probed, late])
+}

@@ -1,0 +1,48 @@
+import { isUtf8 } from 'node:buffer'
+import { broken } from './changegroup.ts'
+
+/** What the text of a changeset says; it lists the files as well, which manifests tell better. */
+export interface Changeset {
+  manifest: Buffer
+  user: string
+  /** Seconds since 1970, and those that the clock of its author was behind the one of Greenwich. */
+  time: number
+  west: number
+  branch: string
+  closes: boolean
+  message: Buffer
+}
+
+export function parseChangeset(text: Buffer): Changeset {
+  const end = text.indexOf('\n\n')
+  const user = text.indexOf(10) + 1
+  const date = text.indexOf(10, user) + 1
+  const files = text.indexOf(10, date)
+  if (end < 0 || user !== 41 || date === 0 || files < 0) throw broken()
+  const [time = '', west = '', ...rest] = text.toString('latin1', date, files).split(' ')
+  const extra = parseExtra(rest.join(' '))
+  return {
+    manifest: Buffer.from(text.toString('latin1', 0, 40), 'hex'),
+    user: decode(text.subarray(user, date - 1)),
+    time: Math.trunc(Number(time)) || 0,
+    west: Math.trunc(Number(west)) || 0,
+    branch: decode(Buffer.from(extra.get('branch') ?? 'default', 'latin1')),
+    closes: extra.get('close') === '1',
+    message: text.subarray(end + 2),
+  }
+}
+
+function parseExtra(text: string): Map<string, string> {
+  const pairs = text.split('\0').filter((pair) => pair.includes(':'))
+  return new Map(
+    pairs.map((pair) => {
+      const plain = pair.replace(/\\([\\nr0])/g, (_, sign: string) => ({ '\\': '\\', n: '\n', r: '\r' })[sign] ?? '\0')
+      return [plain.slice(0, plain.indexOf(':')), plain.slice(plain.indexOf(':') + 1)]
+    }),
+  )
+}
+
+/** Mercurial writes UTF-8, and takes for Latin-1 what is not. */
+export function decode(bytes: Buffer): string {
+  return bytes.toString(isUtf8(bytes) ? 'utf8' : 'latin1')
+}

@@ -1,0 +1,50 @@
+import { Truncated } from './spool.ts'
+
+/** Bytes as they arrive, taken in the pieces that somebody wants. */
+export interface Incoming {
+  /** Exactly so many, which fit into memory. */
+  take(length: number): Promise<Buffer>
+  /** So many, in the pieces in which they come. */
+  pass(length: number): AsyncGenerator<Buffer>
+  rest(): AsyncGenerator<Buffer>
+}
+
+const most = 16 << 20
+
+export function readIncoming(chunks: AsyncIterable<Buffer>): Incoming {
+  const iterator = chunks[Symbol.asyncIterator]()
+  let left: Buffer = Buffer.alloc(0)
+
+  async function more(): Promise<boolean> {
+    const next = await iterator.next()
+    if (next.done) return false
+    left = left.length > 0 ? Buffer.concat([left, next.value]) : next.value
+    return true
+  }
+
+  function cut(length: number): Buffer {
+    const taken = left.subarray(0, length)
+    left = left.subarray(taken.length)
+    return taken
+  }
+
+  return {
+    async take(length) {
+      if (length < 0 || length > most) throw new Truncated('what the server sent cannot be read')
+      while (left.length < length) if (!(await more())) throw new Truncated('what the server sent ends too early')
+      return cut(length)
+    },
+    async *pass(length) {
+      for (let missing = length; missing > 0; ) {
+        if (left.length === 0 && !(await more())) throw new Truncated('what the server sent ends too early')
+        const piece = cut(missing)
+        missing -= piece.length
+        yield piece
+      }
+    },
+    async *rest() {
+      do if (left.length > 0) yield cut(left.length)
+      while (await more())
+    },
+  }
+}

@@ -1,0 +1,69 @@
+const width = 20
+
+/**
+ * A table of ids of revisions, numbered from 0 on as they are added. Ids of one group are apart from those of another. It takes some
+ * forty bytes for each, a third of what a Map would.
+ */
+export interface Nodes {
+  readonly size: number
+  add(id: Buffer, group?: number): number
+  /** Its number, or -1. */
+  find(id: Buffer, group?: number): number
+  id(number: number): Buffer
+}
+
+export const nullNode = Buffer.alloc(width)
+
+export function openNodes(): Nodes {
+  let ids = Buffer.alloc(1024 * width)
+  let groups = new Uint32Array(1024)
+  // Numbers from 1 on; 0 is free.
+  let slots = new Uint32Array(2048)
+  let size = 0
+
+  function seek(id: Buffer, group: number): number {
+    let slot = hash(id, group) & (slots.length - 1)
+    for (;;) {
+      const number = (slots[slot] as number) - 1
+      if (number < 0 || (groups[number] === group && ids.compare(id, 0, width, number * width, (number + 1) * width) === 0))
+        return slot
+      slot = (slot + 1) & (slots.length - 1)
+    }
+  }
+
+  function grow() {
+    ids = Buffer.concat([ids], ids.length * 2)
+    const before = groups
+    groups = new Uint32Array(before.length * 2)
+    groups.set(before)
+    slots = new Uint32Array(slots.length * 2)
+    for (let number = 0; number < size; number++) {
+      let slot = hash(ids.subarray(number * width, (number + 1) * width), groups[number] as number) & (slots.length - 1)
+      while (slots[slot] !== 0) slot = (slot + 1) & (slots.length - 1)
+      slots[slot] = number + 1
+    }
+  }
+
+  return {
+    get size() {
+      return size
+    },
+    add(id, group = 0) {
+      if (size === groups.length) grow()
+      const slot = seek(id, group)
+      if (slots[slot] !== 0) return (slots[slot] as number) - 1
+      id.copy(ids, size * width, 0, width)
+      groups[size] = group
+      slots[slot] = ++size
+      return size - 1
+    },
+    find(id, group = 0) {
+      return (slots[seek(id, group)] as number) - 1
+    },
+    id: (number) => ids.subarray(number * width, (number + 1) * width),
+  }
+}
+
+function hash(id: Buffer, group: number): number {
+  return (id.readUInt32LE(0) ^ Math.imul(id.readUInt32LE(4), 0x85ebca6b) ^ Math.imul(group, 0x9e3779b1)) >>> 0
+}

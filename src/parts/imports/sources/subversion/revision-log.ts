@@ -1,0 +1,29 @@
+import { closeSync, existsSync, ftruncateSync, openSync, writeSync } from 'node:fs'
+import type { Revision } from '../../staging/arranging/revisions.ts'
+
+/** Lines of revisions, from a length on; what a killed run wrote beyond it is gone. */
+export function openLog(file: string, length: number) {
+  const descriptor = openSync(file, existsSync(file) ? 'r+' : 'w+', 0o600)
+  ftruncateSync(descriptor, length)
+  let written = length
+  let lines: string[] = []
+  let waiting = 0
+  const flush = () => {
+    const bytes = Buffer.from(lines.join(''))
+    for (let done = 0; done < bytes.length; ) done += writeSync(descriptor, bytes, done, bytes.length - done, written + done)
+    lines = []
+    waiting = 0
+    written += bytes.length
+    return written
+  }
+  return {
+    write(revision: Revision) {
+      const line = `${JSON.stringify(revision)}\n`
+      lines.push(line)
+      waiting += line.length
+      if (waiting > 1 << 20) flush()
+    },
+    flush,
+    close: () => closeSync(descriptor),
+  }
+}

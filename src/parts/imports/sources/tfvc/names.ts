@@ -1,0 +1,74 @@
+import { folded } from './paths.ts'
+
+/**
+ * What is there, as it is written. The source takes `Src/A.txt` and `src/a.txt` for the same and git does not, so what was written
+ * first counts until it is deleted or renamed.
+ */
+export interface Names {
+  /** The path as it is written, and whether it is a folder; undefined when it is not there. */
+  find(path: string): { path: string; folder: boolean } | undefined
+  /** Puts a file or folder there, with the folders above it. Gives the path as it is written. */
+  put(path: string, folder: boolean): string
+  /** Takes it away, with all that is in it. Gives the path as it was written, or undefined when it was not there. */
+  remove(path: string): string | undefined
+}
+
+/** A file is only its name: there are many. */
+type Entry = string | Folder
+interface Folder {
+  name: string
+  entries: Map<string, Entry>
+}
+
+export function openNames(): Names {
+  const root: Folder = { name: '', entries: new Map() }
+
+  function walk(path: string): { above: Folder[]; entry: Entry | undefined } {
+    const parts = path.split('/')
+    const above = [root]
+    for (const [index, part] of parts.entries()) {
+      const entry = above.at(-1)?.entries.get(folded(part))
+      if (index === parts.length - 1) return { above, entry }
+      if (typeof entry !== 'object') return { above, entry: undefined }
+      above.push(entry)
+    }
+    return { above, entry: undefined }
+  }
+
+  const written = (above: Folder[], name: string) => [...above.slice(1).map((folder) => folder.name), name].join('/')
+  const nameOf = (entry: Entry) => (typeof entry === 'string' ? entry : entry.name)
+
+  return {
+    find(path) {
+      if (path === '') return { path: '', folder: true }
+      const { above, entry } = walk(path)
+      return entry === undefined ? undefined : { path: written(above, nameOf(entry)), folder: typeof entry === 'object' }
+    },
+    put(path, folder) {
+      if (path === '') return ''
+      const parts = path.split('/')
+      const above = [root]
+      for (const part of parts.slice(0, -1)) {
+        const entries = above.at(-1)?.entries ?? root.entries
+        const key = folded(part)
+        const found = entries.get(key)
+        const entry = typeof found === 'object' ? found : { name: found ?? part, entries: new Map() }
+        if (entry !== found) entries.set(key, entry)
+        above.push(entry)
+      }
+      const entries = above.at(-1)?.entries ?? root.entries
+      const last = parts.at(-1) ?? ''
+      const found = entries.get(folded(last))
+      const name = found === undefined ? last : nameOf(found)
+      if (!folder) entries.set(folded(last), name)
+      else if (typeof found !== 'object') entries.set(folded(last), { name, entries: new Map() })
+      return written(above, name)
+    },
+    remove(path) {
+      const { above, entry } = walk(path)
+      if (entry === undefined) return undefined
+      above.at(-1)?.entries.delete(folded(nameOf(entry)))
+      return written(above, nameOf(entry))
+    },
+  }
+}

@@ -1,0 +1,239 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { cpSync, globSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { test } from 'node:test'
+import { people, writeHistory } from '#test/imports/histories.ts'
+import { findLargeBlobs, findLargeFiles, largeFile } from './large-files.ts'
+import { publish } from './publishing.ts'
+import { rewriteHistory } from './rewriting/rewriting.ts'
+import { prepareRefs } from './rewriting/stage.ts'
+
+const { signal } = new AbortController()
+const from = 'refs/import/orig'
+const over = 5000
+
+const pointer = (oid: string, size: number) => `version https://git-lfs.github.com/spec/v1\noid sha256:${oid}\nsize ${size}\n`
+
+/** A file that grows, shrinks, moves and goes; a folder of nothing else; and one that is large on another branch only. */
+async function openStage() {
+  const folder = await mkdtemp(join(tmpdir(), 'belfry-large-'))
+  const repository = join(folder, 'stage.git')
+  await writeHistory(repository, {
+    commits: 30,
+    large: [
+      { at: 3, path: 'assets/deep/big [1] one.bin', size: 5001 },
+      { at: 6, path: 'assets/deep/big [1] one.bin', size: 200, fill: 1 },
+      { at: 9, path: 'assets/deep/big [1] one.bin', size: 7000, fill: 2 },
+      { at: 12, path: 'moved.bin', size: 7000, fill: 2 },
+      { at: 12, path: '.gitattributes', size: 200, fill: 3 },
+      { at: 15, path: 'only/this.iso', size: 2_000_000, fill: 4 },
+      { at: 18, path: 'exact.bin', size: 5000, fill: 5 },
+    ],
+    texts: [
+      { at: 7, path: 'assets/deep/big [1] one.bin', text: '' },
+      { at: 8, path: 'assets/deep/big [1] one.bin', text: pointer('0'.repeat(64), 5) },
+    ],
+    removed: [{ at: 20, path: 'only/this.iso' }],
+  })
+  const git = (args: string[], input: string | Buffer = '') =>
+    execFileSync('git', ['-C', repository, ...args], { input, maxBuffer: 1 << 26 })
+      .toString()
+      .trim()
+  return {
+    folder,
+    repository,
+    git,
+    store: join(folder, 'lfs'),
+    /** Ids, sizes and paths of all files of a commit. */
+    files: (commit: string) => git(['ls-tree', '-r', '-l', commit]).split('\n'),
+    /** The sizes of all contents that refs lead to, the largest first. */
+    sizes(...refs: string[]) {
+      const objects = git(['rev-list', '--objects', '--no-object-names', ...refs.map((ref) => `--glob=${ref}`)])
+      const sizes = git(['cat-file', '--batch-check=%(objecttype) %(objectsize)'], objects).matchAll(/^blob (\d+)$/gm)
+      return [...sizes].map(([, size]) => Number(size)).sort((one, other) => other - one)
+    },
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
+  }
+}
+
+test('large files are listed with each of their paths and where they are; one of exactly the bound is not large', async () => {
+  await using stage = await openStage()
+  const { git, repository } = stage
+  assert.equal(largeFile, 104_857_600)
+  assert.deepEqual([...(await findLargeBlobs(repository, { from, signal }))], [])
+  const blob = git(['hash-object', '-w', '--stdin'], 'x'.repeat(6000))
+  const tree = git(['mktree', '-z'], Buffer.from(`100644 blob ${blob}\tt\xf6pic.bin\0`, 'latin1'))
+  git(['update-ref', `${from}/heads/topic`, git(['-c', 'user.name=x', '-c', 'user.email=x', 'commit-tree', '-m', 'topic', tree])])
+  // Nothing leads to it.
+  git(['hash-object', '-w', '--stdin'], 'y'.repeat(9000))
+
+  const found = await findLargeFiles(repository, { from, over, signal, default_branch: 'main' })
+  const id = (name: string) => git(['rev-parse', name])
+  const main = `${from}/heads/main`
+  const big = 'assets/deep/big [1] one.bin'
+  assert.deepEqual(
+    new Set(found),
+    new Set([
+      { ref_name: 'refs/heads/main', path: big, oid: id(`${main}:${big}`), size: 7000 },
+      { ref_name: 'refs/heads/main', path: big, oid: id(`${main}~27:${big}`), size: 5001 },
+      { ref_name: 'refs/heads/main', path: 'moved.bin', oid: id(`${main}:${big}`), size: 7000 },
+      { ref_name: 'refs/heads/main', path: 'only/this.iso', oid: id(`${main}~15:only/this.iso`), size: 2_000_000 },
+      { ref_name: 'refs/heads/topic', path: 't\ufffdpic.bin', oid: blob, size: 6000 },
+    ]),
+  )
+  assert.deepEqual(
+    found.map(({ path }) => path),
+    [big, big, 'moved.bin', 'only/this.iso', 't\ufffdpic.bin'],
+  )
+  const elsewhere = await findLargeFiles(repository, { from, over, signal, default_branch: 'none' })
+  assert.deepEqual(elsewhere.map(({ oid }) => oid).sort(), found.map(({ oid }) => oid).sort())
+  assert.equal((await findLargeFiles(repository, { from, over: 4999, signal })).length, 6)
+})
+
+test('with LFS, every version of a file that was ever large is a pointer, and the LFS client finds nothing wrong', async () => {
+  await using stage = await openStage()
+  const { folder, git, repository, store } = stage
+  const [author] = people
+  const authors = [
+    { original_name: author?.name ?? '', original_email: author?.email ?? '', name: 'New', email: 'new@example.com' },
+  ]
+  const { objects } = await prepareRefs(repository, { signal, authors, large_files: { use_lfs: 'opt_in', store, over } })
+
+  const big = 'assets/deep/big [1] one.bin'
+  const contents = (place: string) => execFileSync('git', ['-C', repository, 'cat-file', 'blob', place], { maxBuffer: 1 << 26 })
+  for (const [back, path] of [
+    [27, big],
+    [24, big],
+    [0, big],
+    [0, 'moved.bin'],
+    [15, 'only/this.iso'],
+  ] as const) {
+    const original = contents(`${from}/heads/main~${back}:${path}`)
+    const oid = createHash('sha256').update(original).digest('hex')
+    assert.equal(contents(`refs/heads/main~${back}:${path}`).toString(), pointer(oid, original.length))
+    assert.ok(readFileSync(join(store, oid.slice(0, 2), oid.slice(2, 4), oid)).equals(original))
+    assert.ok(objects.some((object) => object.oid === oid && object.size === original.length))
+  }
+  // What is empty, or a pointer already, is what LFS would make of it.
+  for (const back of [22, 23])
+    assert.equal(git(['rev-parse', `refs/heads/main~${back}:${big}`]), git(['rev-parse', `${from}/heads/main~${back}:${big}`]))
+  assert.deepEqual(objects.map(({ size }) => size).sort(), [200, 2_000_000, 5001, 7000])
+  const stored = globSync('**/*', { cwd: store, withFileTypes: true }).filter((each) => each.isFile())
+  assert.deepEqual(stored.map(({ name }) => name).sort(), objects.map(({ oid }) => oid).sort())
+
+  const attributes = (back: number) => git(['show', `refs/heads/main~${back}:.gitattributes`])
+  const line = (path: string) => `/${path} filter=lfs diff=lfs merge=lfs -text`
+  const pattern = line('assets/deep/big[[:space:]]\\[1\\][[:space:]]one.bin')
+  assert.equal(attributes(27), pattern)
+  const earlier = contents(`${from}/heads/main:.gitattributes`).toString('latin1')
+  assert.equal(contents('refs/heads/main:.gitattributes').toString('latin1'), `${earlier}\n${pattern}\n${line('moved.bin')}\n`)
+  assert.equal(git(['rev-parse', 'refs/heads/main~29:src']), git(['rev-parse', `${from}/heads/main~29:src`]))
+  assert.deepEqual(stage.sizes('refs/heads', 'refs/tags', 'refs/import/lean').slice(0, 1), [5000])
+  git(['fsck', '--strict', '--no-dangling'])
+
+  const clone = join(folder, 'clone')
+  const env = { ...process.env, HOME: folder, GIT_LFS_SKIP_SMUDGE: '1', GIT_CONFIG_NOSYSTEM: '1' }
+  const lfs = (...args: string[]) => execFileSync('git', args, { cwd: clone, env }).toString()
+  execFileSync('git', ['clone', '--quiet', repository, clone], { env })
+  cpSync(store, join(clone, '.git', 'lfs', 'objects'), { recursive: true })
+  lfs('lfs', 'install', '--local', '--skip-smudge')
+  lfs('lfs', 'checkout')
+  assert.match(lfs('lfs', 'fsck'), /Git LFS fsck OK/)
+  assert.ok(readFileSync(join(clone, big)).equals(contents(`${from}/heads/main:${big}`)))
+  assert.equal(lfs('status', '--porcelain'), '')
+  assert.equal(lfs('lfs', 'ls-files', '--name-only').trim(), `${big}\nmoved.bin`)
+})
+
+test('without LFS, large contents are gone from history, and all else is as it was', async () => {
+  await using stage = await openStage()
+  const { git, repository, store, files } = stage
+  const main = `${from}/heads/main`
+  await prepareRefs(repository, { signal, authors: [], large_files: { use_lfs: 'opt_out', store, over } })
+  for (const back of [0, 12, 15, 24, 27, 29]) {
+    const expected = files(`${main}~${back}`).filter((line) => Number(/ (\d+)\t/.exec(line)?.[1]) <= over)
+    assert.deepEqual(files(`refs/heads/main~${back}`), expected)
+  }
+  assert.doesNotMatch(git(['ls-tree', '--name-only', 'refs/heads/main~15']), /only/)
+  assert.equal(git(['rev-parse', 'refs/heads/main~28']), git(['rev-parse', `${main}~28`]))
+  assert.notEqual(git(['rev-parse', 'refs/heads/main~27']), git(['rev-parse', `${main}~27`]))
+  assert.equal(git(['rev-list', '--count', 'refs/heads/main']), '30')
+  assert.deepEqual(stage.sizes('refs/heads', 'refs/tags', 'refs/import/lean').slice(0, 1), [5000])
+  git(['fsck', '--strict', '--no-dangling'])
+  assert.deepEqual(globSync('**/*', { cwd: store }), [])
+})
+
+test('another choice begins with the originals, and refs that are not wanted any more go', async () => {
+  await using stage = await openStage()
+  const { git, repository, store } = stage
+  const original = git(['rev-parse', `${from}/heads/main`])
+  const choose = async (use_lfs: 'opt_in' | 'opt_out') => {
+    await prepareRefs(repository, { signal, authors: [], large_files: { use_lfs, store, over } })
+    return git(['rev-parse', 'refs/heads/main'])
+  }
+  const [removed, kept] = [await choose('opt_out'), await choose('opt_in')]
+  assert.equal(new Set([removed, kept, original]).size, 3)
+  assert.equal(git(['rev-parse', `${from}/heads/main`]), original)
+  git(['update-ref', 'refs/heads/a', original])
+  git(['update-ref', '-d', `${from}/tags/v30`])
+  git(['update-ref', `${from}/heads/a/b`, original])
+  assert.equal(await choose('opt_out'), removed)
+  await prepareRefs(repository, { signal, authors: [] })
+  const refs = git(['for-each-ref', '--format=%(refname) %(objectname)', 'refs/heads', 'refs/tags', 'refs/import/lean']).split(
+    '\n',
+  )
+  assert.deepEqual(
+    refs,
+    ['heads/a/b', 'heads/main', 'import/lean/heads/a/b', 'import/lean/heads/main'].map((name) => `refs/${name} ${original}`),
+  )
+})
+
+test('a tag of nothing but a large file becomes one of its pointer, or goes', async () => {
+  await using stage = await openStage()
+  const { git, repository, store } = stage
+  const blob = git(['rev-parse', `${from}/heads/main:moved.bin`])
+  const text = `object ${blob}\ntype blob\ntag it\ntagger A <a@example.com> 1400000000 +0000\n\nit\n`
+  git(['update-ref', `${from}/tags/it`, git(['hash-object', '-t', 'tag', '-w', '--stdin'], text)])
+  git(['update-ref', `${from}/tags/plain`, blob])
+  git(['update-ref', `${from}/tags/folder`, git(['rev-parse', `${from}/heads/main^{tree}`])])
+  await prepareRefs(repository, { signal, authors: [], large_files: { use_lfs: 'opt_in', store, over } })
+  const stands = git(['rev-parse', 'refs/heads/main:moved.bin'])
+  for (const name of ['it^{}', 'plain', 'folder:moved.bin']) assert.equal(git(['rev-parse', `refs/tags/${name}`]), stands)
+  await prepareRefs(repository, { signal, authors: [], large_files: { use_lfs: 'opt_out', store, over } })
+  const tags = git(['for-each-ref', '--format=%(refname)', 'refs/tags'])
+    .split('\n')
+    .map((ref) => basename(ref))
+  assert.deepEqual(tags, ['folder', 'v30'])
+})
+
+test('what is published has no large contents anywhere, and its authors can be corrected there', async () => {
+  await using stage = await openStage()
+  const { folder, git, repository, store } = stage
+  const [author] = people
+  for (const use_lfs of ['opt_in', 'opt_out'] as const) {
+    await prepareRefs(repository, { signal, authors: [], large_files: { use_lfs, store, over } })
+    const target = join(folder, `${use_lfs}.git`)
+    execFileSync('git', ['init', '--quiet', '--bare', target])
+    const { refs } = await publish(repository, target, { signal, recompress: false, tell: () => {} })
+    assert.deepEqual([...(await findLargeBlobs(target, { from, over, signal }))], [])
+    const read = (...args: string[]) =>
+      execFileSync('git', ['-C', target, ...args])
+        .toString()
+        .trim()
+    assert.equal(read('rev-parse', `${from}/heads/main`), refs['refs/heads/main'])
+
+    const authors = [
+      { original_name: author?.name ?? '', original_email: author?.email ?? '', name: 'New', email: 'new@example.com' },
+    ]
+    const corrected = await rewriteHistory(target, { from, authors, signal })
+    assert.equal(read('for-each-ref', 'refs/heads', 'refs/tags'), '')
+    const log = (tip: string, format: string) => read('log', '--topo-order', `--format=${format} %T`, tip)
+    const expected = log(`${from}/heads/main`, '%an %ae').replaceAll(`${author?.name} ${author?.email} `, 'New new@example.com ')
+    assert.equal(log(corrected.refs['refs/heads/main'] ?? '', '%an %ae'), expected)
+    await prepareRefs(repository, { signal, authors, large_files: { use_lfs, store, over } })
+    assert.equal(git(['rev-parse', 'refs/heads/main']), corrected.refs['refs/heads/main'])
+  }
+})

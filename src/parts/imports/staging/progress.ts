@@ -1,0 +1,21 @@
+/** Which part of the whole each thing that git counts is, in percent. */
+export type Stages = Record<string, readonly [from: number, to: number]>
+
+/** Reads how far git is from what it says; tells whole numbers that only grow. */
+export function measure(stages: Stages, tell: (percent: number) => void): (text: string) => void {
+  let rest = ''
+  let last = -1
+  return (text) => {
+    const lines = (rest + text).split(/[\r\n]/)
+    // A server may say whatever it likes beside; the beginning of a line is enough.
+    rest = lines.pop()?.slice(0, 1000) ?? ''
+    for (const line of lines) {
+      const [, what = '', percent] = /^(?:remote: )?([A-Z][a-z]+ [a-z]+): +(\d+)% \(\d+\/\d+\)/.exec(line) ?? []
+      const stage = stages[what]
+      if (!stage) continue
+      const now = Math.floor(stage[0] + ((stage[1] - stage[0]) * Math.min(Number(percent), 100)) / 100)
+      if (now > last) tell(now)
+      last = Math.max(last, now)
+    }
+  }
+}

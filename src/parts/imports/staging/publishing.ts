@@ -1,0 +1,161 @@
+import { link, mkdir, open, readdir, rm, stat } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { runGit } from '#hosting/git/bounded.ts'
+import { measure } from './progress.ts'
+import { leanOriginals, originals } from './rewriting/stage.ts'
+
+export interface Publishing {
+  signal: AbortSignal
+  /** The stage was written quickly, and large: all of it is compressed anew. */
+  recompress: boolean
+  tell(push_percent: number): void
+}
+
+const stages = { 'Counting objects': [0, 20], 'Compressing objects': [20, 60], 'Writing objects': [60, 100] } as const
+
+/** Twice as long as git itself waits for it, in milliseconds. */
+const longestHeld = 2000
+
+/** As for a push: on disk before a ref leads to it. And no large file is held in memory. */
+const settings = [
+  'core.fsync=committed',
+  'core.fsyncMethod=batch',
+  'core.bigFileThreshold=16m',
+  'pack.windowMemory=64m',
+  'pack.deltaCacheSize=64m',
+].flatMap((setting) => ['-c', setting])
+
+/**
+ * Brings all that the branches, tags and originals of a stage need into the repository itself, and the originals' refs with it. Gives
+ * the branches and tags as they are to be: whoever asked moves them. Can be done again after it was killed at any moment.
+ */
+export async function publish(
+  repository: string,
+  target: string,
+  { signal, recompress, tell }: Publishing,
+): Promise<{ refs: Record<string, string> }> {
+  const staged = await readRefs(repository, ['refs/heads/', 'refs/tags/', `${leanOriginals}/`, `${originals}/`], signal)
+  const refs = new Map([...staged].filter(([name]) => !name.startsWith('refs/import/')))
+  const kept = below(leanOriginals, staged)
+  const tips = [...new Set([...refs.values(), ...kept.values()])]
+  if (tips.length > 0) {
+    // Where nothing was rewritten, what the stage has is what is wanted.
+    const unchanged = [below('refs', refs), kept].every((some) => isSame(some, below(originals, staged)))
+    const linked = unchanged && !recompress && (await linkPacks(repository, target))
+    if (!linked) await pack(repository, target, tips, recompress, signal, tell)
+    await syncFolder(join(target, 'objects', 'pack'))
+    await checkConnected(target, tips, linked, signal)
+  }
+  await keepOriginals(target, kept, signal)
+  tell(100)
+  return { refs: Object.fromEntries(refs) }
+}
+
+async function readRefs(repository: string, prefixes: string[], signal: AbortSignal): Promise<Map<string, string>> {
+  const args = ['for-each-ref', '--format=%(objectname) %(refname)', ...prefixes]
+  const { output } = await runGit(repository, args, { signal, detached: false, limit: Infinity })
+  return new Map([...output.toString().matchAll(/^(\w+) (.+)$/gm)].map(([, sha = '', name = '']) => [name, sha]))
+}
+
+/** Those below a prefix, by the rest of their names: `heads/main`, `tags/v1`. */
+function below(prefix: string, refs: Map<string, string>): Map<string, string> {
+  const found = [...refs].filter(([name]) => name.startsWith(`${prefix}/`))
+  return new Map(found.map(([name, sha]) => [name.slice(prefix.length + 1), sha]))
+}
+
+function isSame(some: Map<string, string>, others: Map<string, string>) {
+  return some.size === others.size && [...some].every(([name, sha]) => others.get(name) === sha)
+}
+
+/** On the same disk, the same files by another name. Not possible for objects that are in no pack. */
+async function linkPacks(repository: string, target: string): Promise<boolean> {
+  const loose = (await readdir(join(repository, 'objects'))).some((name) => /^[0-9a-f]{2}$/.test(name))
+  if (loose) return false
+  const [from, to] = [join(repository, 'objects', 'pack'), join(target, 'objects', 'pack')]
+  await mkdir(to, { recursive: true })
+  const names = (await readdir(from)).filter((name) => /^pack-[0-9a-f]{40}\.(pack|rev|idx)$/.test(name))
+  // The index last: with it, git takes notice of a pack.
+  for (const name of names.sort((one, other) => Number(one.endsWith('.idx')) - Number(other.endsWith('.idx')))) {
+    try {
+      await link(join(from, name), join(to, name))
+    } catch (error) {
+      const code = error instanceof Error && 'code' in error ? error.code : undefined
+      if (code === 'EEXIST') continue
+      if (code === 'EXDEV' || code === 'EPERM' || code === 'EMLINK' || code === 'ENOTSUP') return false
+      throw error
+    }
+  }
+  return true
+}
+
+/** Git writes a pack under a passing name in the stage, and renames it when it is whole: a kill leaves nothing in the target. */
+async function pack(
+  repository: string,
+  target: string,
+  tips: string[],
+  recompress: boolean,
+  signal: AbortSignal,
+  tell: (percent: number) => void,
+) {
+  await mkdir(join(target, 'objects', 'pack'), { recursive: true })
+  await removeDrafts(repository)
+  const how = ['--revs', '--progress', '--delta-base-offset', ...(recompress ? ['--no-reuse-object'] : [])]
+  await runGit(repository, [...settings, 'pack-objects', ...how, join(resolve(target), 'objects', 'pack', 'pack')], {
+    signal,
+    input: `${tips.join('\n')}\n`,
+    detached: false,
+    hear: measure(stages, (percent) => tell(Math.min(percent, 99))),
+  })
+}
+
+async function removeDrafts(repository: string) {
+  const folder = join(repository, 'objects', 'pack')
+  const drafts = (await readdir(folder)).filter((name) => name.startsWith('tmp_'))
+  for (const name of drafts) await rm(join(folder, name), { force: true })
+}
+
+async function syncFolder(path: string) {
+  await using folder = await open(path, 'r')
+  await folder.sync()
+}
+
+/**
+ * Fails when anything is missing of what these lead to. Of files that are linked, only whether git finds them: they are the very ones
+ * that were walked through after the fetch, and to do it twice would take as long as all the rest.
+ */
+async function checkConnected(target: string, tips: string[], linked: boolean, signal: AbortSignal) {
+  const input = `${tips.join('\n')}\n`
+  const walk = linked ? ['--no-walk'] : ['--objects']
+  await runGit(target, ['rev-list', ...walk, '--quiet', '--stdin'], { signal, input, detached: false })
+}
+
+/** Hidden from everybody: a later correction of authors begins with them. */
+async function keepOriginals(target: string, kept: Map<string, string>, signal: AbortSignal) {
+  await removeLocks(target, signal)
+  const there = below(originals, await readRefs(target, [`${originals}/`], signal))
+  const gone = [...there.keys()].filter((name) => !kept.has(name)).map((name) => `delete ${originals}/${name}\0\0`)
+  const moved = [...kept]
+    .filter(([name, sha]) => there.get(name) !== sha)
+    .map(([name, sha]) => `update ${originals}/${name}\0${sha}\0\0`)
+  // First those that go: one that comes may be below the name of one.
+  for (const commands of [gone, moved]) {
+    const update = ['-c', 'core.logAllRefUpdates=false', '-c', 'core.fsync=none', 'update-ref', '-z', '--stdin']
+    if (commands.length > 0) await runGit(target, update, { signal, input: commands.join(''), detached: false })
+  }
+  // All of them in one file, which is on disk afterwards: to sync each of thousands would take minutes.
+  if (moved.length > 0) await runGit(target, [...settings, 'pack-refs', '--all'], { signal, detached: false })
+}
+
+/** What a run that was killed held. Nobody else writes these refs; the file of all refs is held by others too, but never for long. */
+async function removeLocks(target: string, signal: AbortSignal) {
+  const folder = join(target, originals)
+  const names = await readdir(folder, { recursive: true }).catch(() => [])
+  for (const name of names.filter((name) => name.endsWith('.lock'))) await rm(join(folder, name), { force: true })
+  const lock = join(target, 'packed-refs.lock')
+  const held = await stat(lock).catch(() => undefined)
+  if (!held) return
+  await sleep(longestHeld, undefined, { signal })
+  const still = await stat(lock).catch(() => undefined)
+  if (still?.ino === held.ino && still.mtimeMs === held.mtimeMs) await rm(lock, { force: true })
+}

@@ -1,0 +1,58 @@
+/** Names of branches or of tags that git can hold side by side, made of what they are called elsewhere. */
+export interface RefNames {
+  /** The name that one gets: its own as far as git allows it, with a number behind it when another has that. */
+  take(name: string): string
+}
+
+export function openRefNames(): RefNames {
+  const taken = new Set<string>()
+  const folders = new Set<string>()
+  const number = (name: string, isFree: (name: string) => boolean) => {
+    let given = name
+    for (let next = 2; !isFree(given); next++) given = `${name}-${next}`
+    return given
+  }
+  return {
+    // Git keeps them as files are kept: `a` and `a/b` cannot both be.
+    take(name) {
+      let given = cleanRefName(name)
+      for (const folder of foldersOf(given)) {
+        if (taken.has(folder)) return this.take(number(folder, (other) => !taken.has(other)) + given.slice(folder.length))
+      }
+      given = number(given, (other) => !taken.has(other) && !folders.has(other))
+      taken.add(given)
+      for (const folder of foldersOf(given)) folders.add(folder)
+      return given
+    },
+  }
+}
+
+function foldersOf(name: string): string[] {
+  const parts = name.split('/')
+  return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join('/'))
+}
+
+/** What follows `refs/heads/` or `refs/tags/`, by the rules of git-check-ref-format(1) for branches. */
+export function cleanRefName(name: string): string {
+  const cleaned = name
+    .toWellFormed()
+    .split('/')
+    .map(cleanPart)
+    .filter((part) => part !== '')
+    .join('/')
+    .replace(/^[-/]+/, '')
+  if (cleaned === '') return 'unnamed'
+  if (cleaned === '@') return 'at'
+  return cleaned === 'HEAD' ? 'head' : cleaned
+}
+
+function cleanPart(part: string): string {
+  const allowed = part
+    .replace(/[\p{Cc} ~^:?*[\\]+/gu, '-')
+    .replace(/\.\.+/g, '.')
+    .replace(/@\{/g, '-')
+  // A part is the name of a file, with `.lock` behind it for a while: 255 bytes at most.
+  const short =
+    allowed.length <= 60 ? allowed : new TextDecoder().decode(Buffer.from(allowed).subarray(0, 200)).replace(/\ufffd+$/, '')
+  return short.replace(/^\.+|\.+$/g, '').replace(/\.lock$/, '-lock')
+}

@@ -1,0 +1,22 @@
+/** What was found lately: at least `size` of it, and no more than twice as much. */
+export interface Recent<V> {
+  get(key: string): V | undefined
+  set(key: string, value: V): void
+}
+
+export function recent<V>(size: number): Recent<V> {
+  let [young, old] = [new Map<string, V>(), new Map<string, V>()]
+  return {
+    get(key) {
+      const found = young.get(key)
+      if (found !== undefined) return found
+      const older = old.get(key)
+      if (older !== undefined) this.set(key, older)
+      return older
+    },
+    set(key, value) {
+      if (young.size >= size) [young, old] = [new Map(), young]
+      young.set(key, value)
+    },
+  }
+}

@@ -1,0 +1,140 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createInterface } from 'node:readline'
+import { hgEnvironment } from './hg.ts'
+
+export interface HgServer extends AsyncDisposable {
+  url: string
+}
+
+/** `settings` as `hg --config` takes them. */
+export async function startHgServer(repository: string, settings: string[] = []): Promise<HgServer> {
+  const config = ['web.allow-archive=', ...settings].flatMap((setting) => ['--config', setting])
+  const child = spawn('hg', ['-R', repository, 'serve', '-a', '127.0.0.1', '-p', '0', '-A', '/dev/null', ...config], {
+    env: hgEnvironment,
+    // It complains at length of those who leave in the middle.
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  for await (const line of createInterface({ input: child.stdout })) {
+    const [, port] = /:(\d+)\//.exec(line) ?? []
+    if (!port) continue
+    return {
+      url: `http://127.0.0.1:${port}/`,
+      async [Symbol.asyncDispose]() {
+        child.kill('SIGKILL')
+        if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+      },
+    }
+  }
+  throw new Error('hg serve did not start')
+}
+
+export interface Gate extends HgServer {
+  /** What was asked for, in order. */
+  asked: string[]
+}
+
+export interface GateOptions {
+  /** `user:password` in Basic form; without it, all may come in. */
+  password?: string
+  /** How many bytes of a bundle come through before the line is cut. */
+  cut_after?: number
+}
+
+/** Mercurial's own server asks for no passwords: something before it does, as it is done everywhere. */
+export async function startGate(server: HgServer, { password, cut_after = Infinity }: GateOptions): Promise<Gate> {
+  const asked: string[] = []
+  const expected = password && `Basic ${Buffer.from(password).toString('base64')}`
+  const gate = createServer((incoming, answer) => {
+    asked.push(incoming.url ?? '')
+    if (expected && incoming.headers.authorization !== expected) {
+      answer.writeHead(401, { 'www-authenticate': 'Basic realm="hg"' }).end('no')
+      return
+    }
+    const { authorization: _, ...headers } = incoming.headers
+    const forward = request(new URL(incoming.url ?? '/', server.url), { headers }, (reply) => {
+      answer.writeHead(reply.statusCode ?? 502, reply.headers)
+      let left = incoming.url?.includes('getbundle') ? cut_after : Infinity
+      reply.on('data', (chunk: Buffer) => {
+        const cut = chunk.length > left
+        if (left > 0) answer.write(chunk.subarray(0, left), () => cut && answer.destroy())
+        left -= chunk.length
+      })
+      reply.on('end', () => left >= 0 && answer.end())
+    })
+    forward.on('error', () => answer.destroy())
+    forward.end()
+  })
+  gate.listen(0, '127.0.0.1')
+  await once(gate, 'listening')
+  return {
+    asked,
+    url: `http://127.0.0.1:${(gate.address() as AddressInfo).port}/`,
+    async [Symbol.asyncDispose]() {
+      gate.closeAllConnections()
+      gate.close()
+    },
+  }
+}
+
+/** A server that says what a test wants, whatever that may be. */
+export async function startFakeHg(
+  getbundle: Buffer,
+  { type = 'application/mercurial-0.2', capabilities = 'getbundle bundle2=x httpheader=1024' } = {},
+): Promise<Gate> {
+  const asked: string[] = []
+  const fake = createServer((incoming, answer) => {
+    asked.push(incoming.url ?? '')
+    const command = new URL(incoming.url ?? '', 'http://x').searchParams.get('cmd')
+    const small = command === 'capabilities' ? capabilities : ''
+    answer.writeHead(200, { 'content-type': command === 'getbundle' ? type : 'application/mercurial-0.1' })
+    answer.end(command === 'getbundle' ? getbundle : small)
+  })
+  fake.listen(0, '127.0.0.1')
+  await once(fake, 'listening')
+  return {
+    asked,
+    url: `http://127.0.0.1:${(fake.address() as AddressInfo).port}/`,
+    async [Symbol.asyncDispose]() {
+      fake.closeAllConnections()
+      fake.close()
+    },
+  }
+}
+
+interface FakePart {
+  type: string
+  parameters?: Record<string, string>
+  /** A part in between is put before the piece that follows it. */
+  payload?: (Buffer | FakePart)[]
+}
+
+/** What `getbundle` sends, uncompressed. */
+export function bundle2(...parts: FakePart[]): Buffer {
+  return Buffer.concat([Buffer.from('\x04noneHG20'), number(0, 4), ...parts.map(describePart), number(0, 4)])
+}
+
+function describePart({ type, parameters = {}, payload = [] }: FakePart): Buffer {
+  const pairs = Object.entries(parameters)
+  const header = Buffer.concat([
+    Buffer.from([type.length]),
+    Buffer.from(type),
+    number(0, 4),
+    Buffer.from([pairs.length, 0, ...pairs.flatMap(([name, value]) => [name.length, value.length])]),
+    Buffer.from(pairs.flat().join('')),
+  ])
+  const pieces = payload.map((piece) =>
+    Buffer.isBuffer(piece)
+      ? Buffer.concat([number(piece.length, 4), piece])
+      : Buffer.concat([number(2 ** 32 - 1, 4), describePart(piece)]),
+  )
+  return Buffer.concat([number(header.length, 4), header, ...pieces, number(0, 4)])
+}
+
+function number(value: number, width: number): Buffer {
+  const bytes = Buffer.alloc(width)
+  bytes.writeUIntBE(value, 0, width)
+  return bytes
+}

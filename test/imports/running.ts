@@ -1,0 +1,39 @@
+import { applyEvent, loadImport } from '#parts/imports/imports.ts'
+import type { Outcome, Told } from '#parts/imports/progress.ts'
+import type { Verification } from '#parts/imports/sources/source.ts'
+import { expect, type Forge, openForge, type Person } from '#test/forge.ts'
+
+export const path = '/repos/ada/engine/import'
+export const vcs_url = 'https://source.example/engine'
+
+/** A repository of Ada's with nothing in it, and nobody who runs imports: the test says what came of each step. */
+export async function openEmpty(settings: Record<string, string> = {}) {
+  const forge = await openForge({ settings })
+  const ada = await forge.person('ada')
+  const { id } = await ada.owns('engine')
+  return Object.assign(forge, { ada, repo: { id: id as number } })
+}
+
+export type Empty = Awaited<ReturnType<typeof openEmpty>>
+
+/** The row as it is. */
+export const present = ({ belfry: { db }, repo }: Forge & { repo: { id: number } }) => loadImport(db, repo)
+
+/** Starts an import that Ada sees. */
+export const start = async (person: Person, body: Record<string, unknown> = {}) =>
+  expect(201, await person.put(path, { vcs_url, ...body }))
+
+/** What whoever runs the import tells of it, for the run that it is in. */
+export async function tell(forge: Empty, event: Told, outcome: Outcome = {}) {
+  const { id, run } = await present(forge)
+  return forge.belfry.db.transaction((db) => applyEvent(db, id, run, event, outcome))
+}
+
+export const verification: Verification = { branches: 1, tags: 1, revisions: 3, files: 7, mismatches: [] }
+export const report = { default_branch: 'trunk', notes: { 'empty folders': 2 }, verification }
+
+/** Leads an import of a known kind to a state that lies on its way. */
+export async function leadTo(forge: Empty, state: 'mapping' | 'pushing') {
+  await tell(forge, 'imported', { commit_count: 3, large_files: [] })
+  if (state === 'pushing') await tell(forge, 'mapped', { report })
+}

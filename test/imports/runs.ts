@@ -1,0 +1,123 @@
+import { randomBytes } from 'node:crypto'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { existsSync, readFileSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { git } from '#hosting/git/git.ts'
+import { openImports } from '#parts/imports/jobs.ts'
+import { expect, type Forge, openForge, type Person } from '#test/forge.ts'
+import { processesIn, until } from '#test/machine.ts'
+import { startGitServer } from './git-server.ts'
+
+/** A worker that has begun a step. */
+export interface Begun {
+  step: 'detect' | 'import' | 'map' | 'push' | 'correct'
+  folder: string
+  /** Of all its processes. */
+  group: number
+}
+
+/** A forge without anybody who runs imports, and a git server with a repository to be imported. */
+export async function openRuns(settings: Record<string, string> = {}) {
+  await using undo = new AsyncDisposableStack()
+  const server = undo.use(await startGitServer())
+  const forge = undo.use(await openForge({ settings: { BELFRY_IMPORT_ADDRESSES: 'loopback', ...settings } }))
+  const source = await makeSource(server)
+  const ada = await forge.person('ada')
+  const root = join(forge.belfry.settings.BELFRY_DATA, 'imports')
+  const begun: Begun[] = []
+  const hears = new Set<(each: Begun) => void>()
+  const hear = (message: unknown) => {
+    const each = message as Begun
+    if (!each.folder.startsWith(root)) return
+    begun.push(each)
+    for (const listener of hears) listener(each)
+  }
+  subscribe('belfry:imports:begun', hear)
+  undo.defer(() => void unsubscribe('belfry:imports:begun', hear))
+  const running = undo.move()
+  return {
+    forge,
+    server,
+    source,
+    ada,
+    root,
+    /** Every step that was begun, in order. */
+    begun,
+    /** Calls back when a step is begun. */
+    onBegun: (listener: (each: Begun) => void) => void hears.add(listener),
+    /** What is left of imports on this machine. */
+    leftovers: async () => [...processesIn(root), ...(existsSync(root) ? await readdir(root) : [])],
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  }
+}
+
+export type Runs = Awaited<ReturnType<typeof openRuns>>
+
+async function makeSource(server: Awaited<ReturnType<typeof startGitServer>>) {
+  const source = await server.make('source')
+  const { work } = source
+  // More than goes through a pipe at once, so that it can be held back.
+  await work.commit('One', { 'a.txt': 'one\n', 'large.bin': randomBytes(300_000) })
+  await work.commit('Two', { 'b/c.txt': 'two\n' })
+  await work.git('tag', '-a', '-m', 'The first', 'v1')
+  await work.git('checkout', '--quiet', '-b', 'side')
+  await work.commit('Three', { 'd.txt': 'three\n' })
+  await work.git('push', '--quiet', 'origin', 'main', 'side', 'v1')
+  return source
+}
+
+/** Packs are given out only in part until they are let go. */
+export function hold({ server, root }: Runs) {
+  const held = Promise.withResolvers<void>()
+  server.hold(held.promise)
+  return {
+    letGo: held.resolve,
+    /** Waits until somebody has a part of one. */
+    reached: () => until('a pack is coming', () => processesIn(root).some((pid) => argumentsOf(pid).includes('index-pack'))),
+  }
+}
+
+function argumentsOf(pid: number) {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'latin1')
+  } catch {
+    return ''
+  }
+}
+
+/** Works on imports for as long as it is in use. */
+export function run({ belfry }: Forge): AsyncDisposable {
+  const runner = openImports(belfry)
+  return { [Symbol.asyncDispose]: () => runner.stop() }
+}
+
+/** An import that is under way, as its owner sees it. */
+export async function begin(person: Person, name: string, body: Record<string, unknown>) {
+  const repo = await person.owns(name)
+  const path = `/repos/${person.login}/${name}/import`
+  await expect(201, await person.put(path, body))
+  return {
+    path,
+    repo,
+    read: () => person.read(path),
+    /** Waits until it has this status; another end is an error. */
+    async reaches(status: string) {
+      let found = await person.read(path)
+      const look = async () => {
+        found = await person.read(path)
+        return /^(error|auth_failed|complete|detection_.*)$/.test(found.status) || found.status === status
+      }
+      await until(`${name} is ${status}`, look).catch((error) => Promise.reject(Object.assign(error, { found })))
+      if (found.status !== status) throw new Error(`${name} is not ${status}: ${JSON.stringify(found)}`)
+      return found
+    },
+  }
+}
+
+/** Branches and tags of a repository on disk, by name. */
+export async function refsIn(path: string): Promise<string> {
+  return git(['-C', path, 'for-each-ref', '--format=%(objectname) %(refname)', 'refs/heads', 'refs/tags'])
+}
+
+export const refsOf = async (forge: Forge, { id }: { id: number }) => refsIn(forge.belfry.storage.pathOf(id))

@@ -1,0 +1,113 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { type AddressInfo, connect, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+export const username = 'ada'
+export const password = 'correct horse battery'
+
+export interface SvnServer extends AsyncDisposable {
+  /** With a slash at its end: repositories follow it by name. */
+  url: string
+}
+
+/** A folder for repositories that servers may read, whoever they run as. In memory if possible: each revision waits for the disk. */
+export async function openSvnFolder() {
+  const path = await mkdtemp(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'belfry-svn-'))
+  await chmod(path, 0o755)
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) }
+}
+
+/** Serves all repositories of a folder by svn://, to anybody or only to who has the password. */
+export async function startSvnserve(folder: string, { secret = false } = {}): Promise<SvnServer> {
+  const own = await openSvnFolder()
+  const users = join(own.path, 'users')
+  await writeFile(users, `[users]\n${username} = ${password}\n`)
+  const settings = join(own.path, 'svnserve.conf')
+  const access = secret ? 'anon-access = none\nauth-access = read' : 'anon-access = read'
+  await writeFile(settings, `[general]\n${access}\npassword-db = ${users}\nrealm = test\n`)
+  const port = await findPort()
+  const where = ['--listen-host', '127.0.0.1', '--listen-port', String(port)]
+  const child = spawn(
+    'svnserve',
+    ['--daemon', '--foreground', '--threads', ...where, '--config-file', settings, '--root', folder],
+    {
+      stdio: 'ignore',
+    },
+  )
+  return serve(child, port, own, `svn://127.0.0.1:${port}/`)
+}
+
+const modules = '/usr/lib/apache2/modules'
+
+/** Serves all repositories of a folder by http://, to anybody or only to who has the password. */
+export async function startApache(folder: string, { secret = false } = {}): Promise<SvnServer> {
+  const own = await openSvnFolder()
+  const port = await findPort()
+  const users = join(own.path, 'users')
+  await writeFile(users, `${username}:{SHA}${createHash('sha1').update(password).digest('base64')}\n`)
+  const loaded = ['mpm_event', 'authn_core', 'authn_file', 'authz_core', 'authz_user', 'auth_basic', 'dav', 'dav_svn']
+  const settings = [
+    ...loaded.map((name) => `LoadModule ${name}_module ${modules}/mod_${name}.so`),
+    // One that is started by root gives its rights away, and cannot be made not to.
+    ...(process.getuid?.() === 0 ? ['User www-data', 'Group www-data'] : []),
+    `ServerRoot ${own.path}`,
+    `DefaultRuntimeDir ${own.path}`,
+    `PidFile ${own.path}/pid`,
+    `ErrorLog ${own.path}/errors`,
+    'ServerName 127.0.0.1',
+    `Listen 127.0.0.1:${port}`,
+    'StartServers 1',
+    'KeepAlive On',
+    'MaxKeepAliveRequests 0',
+    '<Location /svn>',
+    '  DAV svn',
+    `  SVNParentPath ${folder}`,
+    '  AuthType Basic',
+    '  AuthName test',
+    `  AuthUserFile ${users}`,
+    `  Require ${secret ? 'valid-user' : 'all granted'}`,
+    '</Location>',
+  ]
+  await writeFile(join(own.path, 'httpd.conf'), settings.join('\n'))
+  const child = spawn('/usr/sbin/apache2', ['-f', join(own.path, 'httpd.conf'), '-DFOREGROUND'], { stdio: 'ignore' })
+  return serve(child, port, own, `http://127.0.0.1:${port}/svn/`)
+}
+
+/** A port that nobody has at the moment. */
+async function findPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  await new Promise((closed) => server.close(closed))
+  return port
+}
+
+async function serve(child: ChildProcess, port: number, own: AsyncDisposable, url: string): Promise<SvnServer> {
+  const ended = once(child, 'exit')
+  const stop = async () => {
+    child.kill('SIGTERM')
+    await ended
+    await own[Symbol.asyncDispose]()
+  }
+  for (let tries = 0; !(await answers(port)); tries++) {
+    if (child.exitCode !== null || tries > 500) {
+      await stop()
+      throw new Error(`${url} does not answer`)
+    }
+    await new Promise((later) => setTimeout(later, 10))
+  }
+  return { url, [Symbol.asyncDispose]: stop }
+}
+
+function answers(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: '127.0.0.1', port })
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
+    socket.once('connect', () => socket.destroy())
+  })
+}
