@@ -1,8 +1,10 @@
 import { activitySchedule, activityTasks } from '#activity/jobs.ts'
 import type { Belfry } from '#belfry.ts'
+import { lfsSchedule, lfsTasks } from '#hosting/lfs/jobs.ts'
 import { pullTasks } from '#hosting/pulls/jobs.ts'
 import { pushSchedule, pushTasks } from '#hosting/pushes/jobs.ts'
 import { repositoryTasks } from '#hosting/repositories/jobs.ts'
+import { importSchedule, importTasks, openImports } from '#parts/imports/jobs.ts'
 import { notificationSchedule, notificationTasks } from '#parts/notifications/jobs.ts'
 import { deliverySchedule, deliveryTasks } from '#parts/webhooks/deliveries/jobs.ts'
 import { webhookSchedule, webhookTasks } from '#parts/webhooks/jobs.ts'
@@ -12,9 +14,10 @@ import { startWorker, type Worker } from '#platform/queue.ts'
 
 /** Every task there is, and those that run by the clock. */
 export async function openWorker(belfry: Belfry): Promise<Worker> {
-  const { db, storage, log } = belfry
+  const { db, storage, settings, log } = belfry
   const tasks = {
     ...repositoryTasks(db, storage),
+    ...lfsTasks(db, settings.BELFRY_DATA),
     ...pushTasks(db, storage),
     ...pullTasks(db, storage),
     ...activityTasks(db),
@@ -22,13 +25,23 @@ export async function openWorker(belfry: Belfry): Promise<Worker> {
     ...webhookTasks(db),
     ...deliveryTasks(db),
     ...replayTasks(db, storage),
+    ...importTasks(db),
   }
-  const schedule = [...pushSchedule, ...activitySchedule, ...notificationSchedule, ...webhookSchedule, ...deliverySchedule]
+  const schedule = [
+    ...lfsSchedule,
+    ...pushSchedule,
+    ...activitySchedule,
+    ...notificationSchedule,
+    ...webhookSchedule,
+    ...deliverySchedule,
+    ...importSchedule,
+  ]
   const worker = await startWorker(db.pool, tasks, schedule, log)
   const sender = openSender(belfry)
+  const imports = openImports(belfry)
   return {
     async stop() {
-      await Promise.all([worker.stop(), sender.stop()])
+      await Promise.all([worker.stop(), sender.stop(), imports.stop()])
     },
   }
 }

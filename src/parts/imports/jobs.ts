@@ -1,0 +1,34 @@
+import type { Belfry } from '#belfry.ts'
+import type { Database } from '#platform/database.ts'
+import type { Scheduled, Task } from '#platform/queue.ts'
+import { addressesOf } from './availability.ts'
+import { eraseOldCredentials } from './credentials.ts'
+import { Runner } from './running/runner.ts'
+
+const megabyte = 2 ** 20
+const hour = 3_600_000
+/** What an import leaves free on the disk, for everybody else. */
+const spare = 256 * megabyte
+/** Without a word from the source. */
+const idle = 600_000
+
+/** Works on imports until it is stopped. */
+export function openImports({ db, storage, vault, log, settings }: Belfry): Runner {
+  const { BELFRY_DATA, BELFRY_IMPORT_DISK, BELFRY_IMPORT_MEMORY, BELFRY_IMPORT_HOURS, BELFRY_WEBHOOK_CA } = settings
+  const disk = BELFRY_IMPORT_DISK * megabyte
+  const memory = BELFRY_IMPORT_MEMORY * megabyte
+  return new Runner({
+    ...{ db, storage, vault, log, data: BELFRY_DATA },
+    addresses: addressesOf(settings),
+    certificates: BELFRY_WEBHOOK_CA,
+    limits: { disk, memory, spare, idle, total: BELFRY_IMPORT_HOURS * hour },
+  })
+}
+
+export function importTasks(db: Database): Record<string, Task> {
+  return {
+    erase_import_credentials: () => eraseOldCredentials(db),
+  }
+}
+
+export const importSchedule: Scheduled[] = [{ task: 'erase_import_credentials', match: '20 * * * *' }]

@@ -1,0 +1,45 @@
+import type pg from 'pg'
+import type { Database } from '#platform/database.ts'
+
+/** The first half of the locks that imports are worked on under. */
+const lock = 0x696d7074
+
+/**
+ * The imports that this node works on. It holds a lock on each for as long as its connection lives: the database lets go of them when the
+ * process is killed, and others go on at once.
+ */
+export interface Claims {
+  /** Claims as many of these as are free, up to `most`, and gives them. */
+  take(ids: number[], most: number): Promise<number[]>
+  release(import_id: number): Promise<void>
+  /** Resolves when the connection is lost, and with it all claims. */
+  lost: Promise<void>
+  leave(): void
+}
+
+export async function openClaims(db: Database): Promise<Claims> {
+  const client: pg.PoolClient = await db.pool.connect()
+  const lost = Promise.withResolvers<void>()
+  let left = false
+  const leave = () => {
+    if (!left) client.release(true)
+    left = true
+  }
+  client.once('end', () => {
+    leave()
+    lost.resolve()
+  })
+  return {
+    async take(ids, most) {
+      // Nothing is sorted, so that no lock is taken that is not given.
+      const text = `select id from unnest($1::bigint[]) id where pg_try_advisory_lock(${lock}, (id % 2147483647)::int) limit $2`
+      const { rows } = await client.query<{ id: number }>(text, [ids, most])
+      return rows.map(({ id }) => id)
+    },
+    async release(import_id) {
+      await client.query(`select pg_advisory_unlock(${lock}, ($1::bigint % 2147483647)::int)`, [import_id])
+    },
+    lost: lost.promise,
+    leave,
+  }
+}

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { git } from '#hosting/git/git.ts'
+import { expect } from '#test/forge.ts'
+import { makeHgRepository } from '#test/imports/hg.ts'
+import { describeFeatures } from '#test/imports/hg-repository.ts'
+import { startHgServer } from '#test/imports/hg-server.ts'
+import { begin, openRuns, run } from '#test/imports/runs.ts'
+import { makeSvnRepository } from '#test/imports/svn-dump.ts'
+import { tellCorners } from '#test/imports/svn-repository.ts'
+import { openSvnFolder, startSvnserve } from '#test/imports/svn-servers.ts'
+import { until } from '#test/machine.ts'
+import { startTfvcServer } from '#test/tfvc/server.ts'
+import { tellStory } from '#test/tfvc/story.ts'
+
+test('every kind of source is found by itself, goes the whole way, and is the same as its source says', async () => {
+  await using runs = await openRuns()
+  const { forge, ada, leftovers } = runs
+  await using undo = new AsyncDisposableStack()
+  const shelf = undo.use(await openSvnFolder())
+  await makeSvnRepository(join(shelf.path, 'repo'), (history) => tellCorners(history))
+  const folder = await mkdtemp(join(tmpdir(), 'belfry-kinds-'))
+  undo.defer(() => rm(folder, { recursive: true }))
+  const features = describeFeatures()
+  const svn = undo.use(await startSvnserve(shelf.path))
+  const hg = undo.use(await startHgServer(await makeHgRepository(folder, features.bytes(), features.bookmarks)))
+  const tfvc = undo.use(await startTfvcServer(tellStory()))
+  await using _ = run(forge)
+  const sources = { subversion: `${svn.url}repo`, mercurial: hg.url, tfvc: tfvc.url }
+  const begun = await Promise.all(Object.entries(sources).map(([name, vcs_url]) => begin(ada, name, { vcs_url })))
+
+  const several = begun[2]
+  const { project_choices } = (await several?.reaches('detection_found_multiple')) ?? {}
+  assert.ok(project_choices.length > 1 && project_choices.every(({ vcs }: { vcs: string }) => vcs === 'tfvc'))
+  await expect(200, await ada.patch(several?.path ?? '', project_choices[0]))
+
+  for (const { path, repo, reaches } of begun) {
+    const { vcs, authors_count } = await reaches('complete')
+    assert.equal(vcs, repo.name)
+    assert.ok(authors_count > 1)
+    const { verified, mismatches, commit_count } = await ada.read(`${path}/report`)
+    assert.ok(verified.branches > 0 && verified.files > 0 && commit_count > 1, vcs)
+    assert.deepEqual(mismatches, [])
+    await git(['-C', forge.belfry.storage.pathOf(repo.id), 'fsck', '--strict', '--full'])
+  }
+  await until('nothing is left', async () => (await leftovers()).length === 0)
+
+  // The programs of Subversion are on this machine, but not where the worker may find them.
+  const { PATH } = process.env
+  undo.defer(() => void Object.assign(process.env, { PATH }))
+  process.env.PATH = folder
+  const lacking = await begin(ada, 'lacking', { vcs_url: `${svn.url}repo`, vcs: 'subversion' })
+  const { failed_step, message } = await lacking.reaches('error')
+  assert.equal(failed_step, 'importing')
+  assert.match(message, /install the package "subversion"/)
+})

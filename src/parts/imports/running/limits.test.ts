@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { begin, openRuns, run } from '#test/imports/runs.ts'
+import { until } from '#test/machine.ts'
+import { type Limits, watchLimits } from './limits.ts'
+
+const plenty: Limits = { disk: 2 ** 50, memory: 2 ** 50, spare: 0, total: 2 ** 50, idle: 2 ** 50 }
+const megabyte = 2 ** 20
+
+const exceeded: [string, Partial<Limits>, RegExp | undefined][] = [
+  ['nothing', {}, undefined],
+  ['memory', { memory: megabyte }, /^The import took more than 1 MB of memory\. .*BELFRY_IMPORT_MEMORY/],
+  ['disk', { disk: megabyte }, /^The import took more than 1 MB of disk space\. .*BELFRY_IMPORT_DISK/],
+  ['the whole disk', { spare: 2 ** 60 }, /^There is too little space left on the disk/],
+  ['time', { total: 7_200_000 }, /^The import took longer than 2 hours\. .*BELFRY_IMPORT_HOURS/],
+  ['patience', { idle: 600_000 }, /^Nothing came from the source for 10 minutes\./],
+]
+
+test('each limit is told in words of its own, once, and none that is kept', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'belfry-limits-'))
+  await writeFile(join(folder, 'large'), randomBytes(2 * megabyte))
+  const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { detached: true, stdio: 'ignore' })
+  const usage = {
+    group: child.pid ?? 0,
+    folder,
+    worked: () => 7_200_001,
+    silent: () => 600_001,
+    stir: () => assert.fail('it only waits'),
+  }
+  const told = new Map<string, string[]>()
+  using watching = new DisposableStack()
+  for (const [what, limits] of exceeded) {
+    told.set(what, [])
+    watching.use(watchLimits({ ...plenty, ...limits }, usage, (message) => told.get(what)?.push(message)))
+  }
+  await until('all are told', () => exceeded.every(([what, , words]) => !words || told.get(what)?.length))
+  for (const [what, , words] of exceeded) {
+    assert.equal(told.get(what)?.length, words ? 1 : 0, what)
+    if (words) assert.match(told.get(what)?.[0] ?? '', words)
+  }
+  child.kill('SIGKILL')
+  await rm(folder, { recursive: true })
+})
+
+test('an import that takes more than it may ends with what to do about it, and leaves no files', async () => {
+  await using runs = await openRuns({ BELFRY_IMPORT_DISK: '1', BELFRY_IMPORT_HOURS: '0.001' })
+  const { forge, ada, server, leftovers } = runs
+  const large = await server.make('large')
+  await large.work.commit('Large', { 'large.bin': randomBytes(3 * megabyte) })
+  await large.work.push('main')
+  await using _ = run(forge)
+  const disk = await begin(ada, 'disk', { vcs_url: `${server.url}/open/large.git` })
+  const tooLarge = await disk.reaches('error')
+  assert.equal(tooLarge.failed_step, 'importing')
+  assert.match(tooLarge.message, /more than 1 MB of disk space/)
+
+  server.hold(new Promise(() => {}))
+  const time = await begin(ada, 'time', { vcs_url: `${server.url}/open/source.git` })
+  const tooLong = await time.reaches('error')
+  assert.equal(tooLong.failed_step, 'importing')
+  assert.match(tooLong.message, /longer than 0\.001 hours/)
+  await until('nothing is left', async () => (await leftovers()).length === 0)
+})
