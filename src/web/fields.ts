@@ -76,7 +76,7 @@ export async function attempt(
   }
 }
 
-function sentence(text: string) {
+export function sentence(text: string) {
   const begun = text.charAt(0).toUpperCase() + text.slice(1)
   return /[.!?]$/.test(begun) ? begun : `${begun}.`
 }

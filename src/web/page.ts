@@ -91,10 +91,14 @@ export async function servePage(belfry: Belfry, route: PageRoute, request: Fasti
     return send(visit, await (handler as Handler<Visit>)(visit))
   } catch (error) {
     if (error instanceof Refusal) return send(visit, describeRefusal(error))
-    if (error instanceof Moved && method === 'GET') return send(visit, { to: addressIn(error.to, request.url) })
-    throw error
+    if (!(error instanceof Moved)) throw error
+    return send(visit, method === 'GET' ? { to: addressIn(error.to, request.url) } : describeRefusal(renamed(error)))
   }
 }
+
+/** A form was shown while the repository had another name; a page leads on by itself. */
+const renamed = ({ to }: Moved) =>
+  new Refusal('conflict', `The repository is called ${to.owner}/${to.name} now. Open its page, and send the form again.`)
 
 /** The same page of a repository that has another name by now. */
 function addressIn({ owner, name }: Moved['to'], url: string) {

@@ -27,6 +27,7 @@ const sections = [
   ['issues', 'Issues'],
   ['pulls', 'Pull requests'],
   ['settings/hooks', 'Webhooks'],
+  ['import', 'Import'],
 ] as const
 
 /** Which repository this is, and the way to its other pages. */
@@ -35,6 +36,8 @@ export function crumbs(repo: Repository, current?: (typeof sections)[number][0])
   const links = sections
     .filter(([name]) => name !== 'issues' || repo.has_issues)
     .filter(([name]) => name !== 'settings/hooks' || repo.access >= levelOf('admin'))
+    // Once in the life of most repositories: the page of an empty one leads there.
+    .filter(([name]) => name !== 'import' || name === current)
     .map(([name, title]) => html` <a href="${path}/${name}"${name === current && html` aria-current="page"`}>${title}</a>`)
   return html`<nav class="crumbs" aria-label="Repository"><a href="${path}"><strong>${repo.owner_login}/${repo.name}</strong></a>
 ${repo.private && html`<span class="badge">private</span>`}${repo.archived && html`<span class="badge">archived</span>`}${links}</nav>`

@@ -3,6 +3,7 @@ import { addressOf, conversationPage, count, type Talk } from '#web/conversation
 import { alert, attempt, field, type Problem } from '#web/fields.ts'
 import { changeHearing, markTalkShown } from '#web/hearing.ts'
 import { html } from '#web/html.ts'
+import { contentsHint } from '#web/imports/hint.ts'
 import { listPage } from '#web/issue-list.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, show, showOwn, submitOwn, type Visit } from '#web/page.ts'
 import { crumbs, loadPlace, numberIn, pathOf, sightOf } from '#web/place.ts'
@@ -57,7 +58,7 @@ async function repositoryPage(visit: Visit): Promise<Outcome> {
   const clone = `git clone ${visit.belfry.addresses.web}${pathOf(repo)}.git`
   const body = html`<main class="conversation">${crumbs(repo)}<h1>${repo.owner_login}/${repo.name}</h1>
 <p>${description}</p>${site}<p class="muted">${count(stargazers_count, 'star')} · ${count(subscribers_count, 'watcher')} · ${count(forks_count, 'fork')}</p>
-<pre tabindex="0">${clone}</pre></main>`
+<pre tabindex="0">${clone}</pre>${await contentsHint(visit, repo)}</main>`
   return { title: `${repo.owner_login}/${repo.name}`, body, assets: ['conversations.css'] }
 }
 

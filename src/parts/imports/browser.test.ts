@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { check, openBrowser, signIn } from '#test/browser.ts'
+import { openForge } from '#test/forge.ts'
+import { Desk } from '#test/git.ts'
+import { password, startGitServer, username } from '#test/imports/git-server.ts'
+import { openEmpty, present, report, path as route, start, tell } from '#test/imports/running.ts'
+import { until } from '#test/machine.ts'
+import { loadImport, recordProgress } from './imports.ts'
+
+const place = '/ada/engine/import'
+
+/** Goes on with the keyboard until it is at something, a hundred steps at most. */
+async function tabTo(page: Page, selector: string) {
+  for (let step = 0; step < 100; step++) {
+    await page.keyboard.press('Tab')
+    if (await page.evaluate(`document.activeElement.matches(${JSON.stringify(selector)})`)) return
+  }
+  assert.fail(`the keyboard does not reach ${selector}`)
+}
+
+test('a repository is imported by keyboard alone, and the page follows without reloading', async () => {
+  await using server = await startGitServer()
+  const { work } = await server.make('mill')
+  for (const message of ['Dig', 'Build', 'Grind']) {
+    await work.git('commit', '--quiet', '--allow-empty', '--author', 'bob <bob@host>', '-m', message)
+  }
+  await work.git('push', '--quiet', 'origin', 'main')
+  await using forge = await openForge({ worker: true, settings: { BELFRY_IMPORT_ADDRESSES: 'loopback' } })
+  const ada = await forge.person('ada')
+  const engine = await ada.owns('engine')
+  await using desk = await Desk.open(forge)
+  await using browser = await openBrowser()
+  const { page, picture } = browser
+  const problems: string[] = []
+  // What the server refuses, the browser complains of.
+  page.on(
+    'console',
+    (message) => void (message.type() === 'error' && !/ 422 /.test(message.text()) && problems.push(message.text())),
+  )
+  page.on('pageerror', (error) => void problems.push(error.message))
+
+  await signIn(page, forge, 'ada', '/ada/engine')
+  await check(page)
+  await picture('import-hint')
+  await tabTo(page, `a[href="${place}"]`)
+  await page.keyboard.press('Enter')
+  await page.waitForURL(`${forge.web}${place}`)
+  await tabTo(page, '#vcs_url')
+  await page.keyboard.type('file:///etc')
+  await tabTo(page, 'button.primary')
+  await page.keyboard.press('Enter')
+  await page.locator('#vcs_url-error').waitFor()
+  await check(page)
+  await picture('import-refused')
+  await page.getByLabel('Address of the source').fill(`${server.url}/closed/mill`)
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'The source asks who you are' }).waitFor()
+  const { promise, resolve: release } = Promise.withResolvers<void>()
+  server.hold(promise)
+  await tabTo(page, '#vcs_username')
+  await page.keyboard.type(username)
+  await tabTo(page, '#vcs_password')
+  await page.keyboard.type(password)
+  await page.keyboard.press('Enter')
+  await page.getByText('Fetching the history').waitFor()
+  await page.evaluate('window.sameDocument = true')
+  await page.getByText('Live', { exact: true }).waitFor()
+  await tabTo(page, '#cancel')
+  release()
+  await page.getByRole('heading', { name: 'Report' }).waitFor()
+  assert.equal(await page.evaluate('window.sameDocument'), true)
+  assert.equal(await page.title(), 'Imported · ada/engine · Belfry')
+  assert.equal(await page.evaluate('document.activeElement.id'), 'cancel')
+
+  await page.locator('[aria-label="Name of bob"]').focus()
+  await page.keyboard.press('Control+A')
+  await page.keyboard.type('Bob <Baker>')
+  await page.keyboard.press('Enter')
+  await page.getByText('Not saved').waitFor()
+  await check(page)
+  await picture('import-author-refused')
+  assert.equal(await page.evaluate('document.activeElement.name'), 'name')
+  await page.keyboard.press('Control+A')
+  await page.keyboard.type('Bob Baker')
+  await tabTo(page, 'button[aria-label="Save bob"]')
+  await page.keyboard.press('Enter')
+  await page.getByText('Saved.', { exact: true }).waitFor()
+  await page.getByText('Authors by correction').waitFor()
+  assert.equal(await page.evaluate('document.activeElement.ariaLabel'), 'Save bob')
+  assert.equal(await page.evaluate('window.sameDocument'), true)
+  const { db } = forge.belfry
+  await until('the commits are written', async () => !(await loadImport(db, engine)).active)
+  await page.getByText('Correct whom you know').waitFor()
+  const clone = await desk.clone(ada, 'ada/engine')
+  assert.equal((await clone.git('log', '--format=%an <%ae>', '-1')).trim(), 'Bob Baker <bob@host>')
+  await picture('import-complete')
+  assert.deepEqual(problems, [])
+})
+
+const people = ['bob', 'eve', 'sven-arne.bartholomeusson'].map((login) => ({
+  remote_id: `${login}@4f1c88e0-5f0c-4ad1-9a5e-0f7b6a3f3f11`,
+  remote_name: login,
+  name: login,
+  email: `${login}@4f1c88e0-5f0c-4ad1-9a5e-0f7b6a3f3f11`,
+}))
+const large = ['assets/film/trailer-with-a-rather-long-name-final-2.mov', 'disk.iso'].map((path, index) => ({
+  ref_name: 'refs/import/orig/heads/trunk',
+  path,
+  oid: `${index}`.repeat(40),
+  size: 157_286_400 * (index + 1),
+}))
+
+test('every state of an import is for everyone, on any screen, with scripts and without', async () => {
+  await using forge = await openEmpty()
+  await using browser = await openBrowser()
+  await using plain = await openBrowser({ scripts: false })
+  const { page, picture } = browser
+  await signIn(page, forge, 'ada', place)
+  await signIn(plain.page, forge, 'ada', '/ada/engine')
+  /** What the page shows by itself, and what a page without scripts shows when it is loaded again. */
+  const shows = async (text: string, name: string) => {
+    await page.getByText(text).first().waitFor()
+    await check(page)
+    await picture(`import-${name}`)
+    await plain.page.getByText(text).first().waitFor()
+  }
+  await check(page)
+  await picture('import-form')
+  await plain.page.getByRole('link', { name: 'import a repository' }).click()
+  await plain.page.getByLabel('Address of the source').fill('https://svn.example.com/repos/windmills-of-the-north/and-the-south')
+  await plain.page.getByRole('button', { name: 'Start import' }).click()
+  await shows('Looking at what is there', 'detecting')
+
+  const refresh = () => plain.page.getByRole('link', { name: 'Refresh' }).click()
+  await tell(forge, 'found_multiple', {
+    project_choices: [
+      { vcs: 'subversion', svn_root: 'libs/grain', human_name: 'grain' },
+      { vcs: 'subversion', svn_root: 'libs/stones', human_name: 'stones' },
+    ],
+  })
+  await refresh()
+  await shows('Which project is meant?', 'choices')
+  await plain.page.getByRole('button', { name: 'stones' }).click()
+  const { id, run } = await present(forge)
+  forge.clock.advance(120_000)
+  await recordProgress(forge.belfry.db, id, run, { percent: 40, commit_count: 12_345, authors: people })
+  await refresh()
+  await shows('about 3 minutes left', 'importing')
+  assert.equal(await page.locator('progress').getAttribute('value'), '40')
+
+  // What somebody is typing stays.
+  const name = page.getByLabel('Name of eve')
+  await name.fill('Eve Ad')
+  await recordProgress(forge.belfry.db, id, run, {
+    percent: 60,
+    authors: [{ ...people[0], remote_id: 'x', remote_name: 'x', name: 'x', email: 'x@y' }],
+  })
+  await page.locator('progress[value="60"]').waitFor()
+  assert.equal(await name.inputValue(), 'Eve Ad')
+  await name.fill('eve')
+  await name.blur()
+  await tell(forge, 'imported', { commit_count: 20_000, large_files: large })
+  await tell(forge, 'waits', { large_files: large })
+  await refresh()
+  await shows('The import waits for your choice', 'large-files')
+  await plain.page.getByRole('button', { name: 'Store them with Git LFS' }).click()
+  await plain.page.getByText('They are stored with Git LFS').waitFor()
+  await plain.page.getByLabel('Email of bob').fill('bob@example.com')
+  await plain.page.getByLabel('Email of bob').press('Enter')
+  await plain.page.getByText('The author is corrected').waitFor()
+  await tell(forge, 'failed', {
+    message:
+      'There is too little space left on the disk of this server. Ask whoever runs it to make room, then restart the import.',
+  })
+  await plain.page.goto(`${forge.web}${place}`)
+  await shows('It failed at “Map”', 'error')
+  await plain.page.getByRole('button', { name: 'Restart' }).click()
+  await tell(forge, 'found_nothing')
+  await refresh()
+  await shows('Nothing was found there', 'nothing')
+  await plain.page.getByRole('button', { name: 'Look again' }).click()
+  await tell(forge, 'imported', { commit_count: 20_000, large_files: large })
+  await tell(forge, 'mapped', { report })
+  await tell(forge, 'pushed', {
+    published: { 'refs/heads/trunk': 'a'.repeat(40) },
+    report: {
+      ...report,
+      branches_count: 12,
+      tags_count: 140,
+      notes: { 'empty folders': 31, 'files named .git': 2 },
+      verification: {
+        branches: 12,
+        tags: 140,
+        revisions: 200,
+        files: 88_123,
+        mismatches: [{ where: 'r1774', path: 'src/sails/linen.c', what: 'differs' }],
+      },
+    },
+  })
+  forge.clock.advance(125_000)
+  await refresh()
+  await shows('1 difference found', 'report')
+  await plain.page.getByRole('link', { name: 'Forget this import' }).click()
+  await plain.page.getByRole('button', { name: 'Forget it' }).click()
+  await plain.page.getByText('The import is gone').waitFor()
+  await page.getByLabel('Address of the source').waitFor()
+  assert.equal((await forge.ada.get(route)).status, 404)
+  await start(forge.ada)
+  await page.getByText('Looking at what is there').waitFor()
+})

@@ -1,0 +1,150 @@
+import type { Import } from '#parts/imports/changing.ts'
+import type { WantedImport } from '#parts/imports/imports.ts'
+import { type Kind, kinds } from '#parts/imports/sources/source.ts'
+import { invalid, Refusal } from '#platform/errors.ts'
+import { choice, field, select, sentence, typed } from '../fields.ts'
+import { type Html, html } from '../html.ts'
+import type { Outcome } from '../page.ts'
+
+/** As people call them. */
+export const kindNames: Record<Kind, string> = {
+  git: 'Git',
+  subversion: 'Subversion',
+  mercurial: 'Mercurial',
+  tfvc: 'Team Foundation (TFVC)',
+}
+
+/** What stands in the form of an import. The password is never among it. */
+export interface Filled {
+  vcs_url: string
+  vcs: string
+  vcs_username: string
+  tfvc_project: string
+  verify_all: boolean
+  /** Whether a password was typed, which is not kept. */
+  lost_password?: boolean
+}
+
+export const blank: Filled = { vcs_url: '', vcs: '', vcs_username: '', tfvc_project: '', verify_all: false }
+
+/** To try it otherwise. Which kind it is may be what is to be tried. */
+export function filledFrom({ vcs_url, vcs, tfvc_project, verify_all }: Import): Filled {
+  return { ...blank, vcs_url, vcs: vcs ?? '', tfvc_project: tfvc_project ?? '', verify_all }
+}
+
+export function filledBy(given: URLSearchParams): Filled {
+  return {
+    vcs_url: typed(given, 'vcs_url'),
+    vcs: typed(given, 'vcs'),
+    vcs_username: typed(given, 'vcs_username'),
+    tfvc_project: typed(given, 'tfvc_project'),
+    verify_all: given.get('verify') === 'full',
+    lost_password: Boolean(given.get('vcs_password')),
+  }
+}
+
+/** What is left empty is not given. */
+export function wantedIn(given: URLSearchParams): WantedImport {
+  const { vcs_url, vcs, tfvc_project, verify_all } = filledBy(given)
+  if (vcs && !isKind(vcs)) throw wrongly('vcs', 'choose one of these')
+  checkLengths({ vcs_url, tfvc_project })
+  return {
+    vcs_url,
+    verify_all,
+    ...credentialsIn(given),
+    ...(isKind(vcs) && { vcs }),
+    ...(tfvc_project && { tfvc_project }),
+  }
+}
+
+const isKind = (name: string): name is Kind => kinds.some((kind) => kind === name)
+
+/** A password may well begin or end with a space. */
+export function credentialsIn(given: URLSearchParams) {
+  const vcs_username = typed(given, 'vcs_username')
+  const vcs_password = (given.get('vcs_password') ?? '').replaceAll('\0', '')
+  checkLengths({ vcs_username, vcs_password })
+  return { ...(vcs_username && { vcs_username }), ...(vcs_password && { vcs_password }) }
+}
+
+export const wrongly = (field: string, message: string) => invalid({ resource: 'Import', code: 'custom', field, message })
+
+/** As the interface has them. */
+const longest = { vcs_url: 2048, tfvc_project: 255, vcs_username: 1024, vcs_password: 1024 }
+
+function checkLengths(texts: Partial<Record<keyof typeof longest, string>>) {
+  for (const [name, text] of Object.entries(texts)) {
+    const most = longest[name as keyof typeof longest]
+    if (text.length > most) throw wrongly(name, `${name} is longer than ${most} characters`)
+  }
+}
+
+/** What is wrong, by the field that it is wrong with; under the empty name what is of none. */
+export type Wrong = Record<string, string>
+
+/** Shows the page again when what was typed is refused, with what is wrong beside its field. */
+export async function attemptForm(
+  work: () => Promise<Outcome>,
+  again: (wrong: Wrong) => Outcome | Promise<Outcome>,
+  fields: string[] = Object.keys(longest),
+): Promise<Outcome> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof Refusal) || !(error.reason in refusals)) throw error
+    return { ...(await again(wrongBy(error, [...fields, 'vcs']))), status: refusals[error.reason] ?? 422 }
+  }
+}
+
+/** What can be said on the page itself, and by which status. */
+const refusals: Partial<Record<Refusal['reason'], number>> = { invalid: 422, forbidden: 403, unavailable: 503 }
+
+function wrongBy({ message, faults = [] }: Refusal, fields: string[]): Wrong {
+  const wrong: Wrong = {}
+  for (const fault of faults) {
+    const place = fields.find((name) => name === fault.field) ?? ''
+    wrong[place] = [wrong[place], inWords(fault.message ?? message, place)].filter(Boolean).join(' ')
+  }
+  return faults.length ? wrong : { '': sentence(message) }
+}
+
+/** Beside the field, its name need not be said again. */
+function inWords(message: string, place: string) {
+  return sentence(
+    place ? message.replace(`${place} is not supported because `, '').replace(new RegExp(`^${place} `), 'this ') : message,
+  )
+}
+
+export function alertOf(wrong: Wrong): Html | undefined {
+  const count = Object.keys(wrong).length
+  if (!count) return undefined
+  return html`<p class="error" role="alert">${wrong[''] ?? (count === 1 ? 'Something is not right yet: see below.' : `${count} things are not right yet: see below.`)}</p>`
+}
+
+/** All but the button. */
+export function importFields(filled: Filled, wrong: Wrong): Html {
+  const options: [string, string][] = [
+    ['', 'Detect by itself'],
+    ...kinds.map((kind): [string, string] => [kind, kindNames[kind]]),
+  ]
+  return html`${alertOf(wrong)}
+${field({ label: 'Address of the source', name: 'vcs_url', type: 'url', value: filled.vcs_url, required: true, longest: longest.vcs_url, error: wrong.vcs_url, hint: 'The address that it is cloned or checked out from: https://, http:// or svn://.' })}
+${select('Kind', 'vcs', options, filled.vcs)}${wrong.vcs && html`<p class="field-error">${wrong.vcs}</p>`}
+<div class="project">${field({ label: 'TFVC project', name: 'tfvc_project', value: filled.tfvc_project, longest: longest.tfvc_project, error: wrong.tfvc_project, hint: 'Only for TFVC. Left empty, you choose among those that are found.' })}</div>
+<fieldset><legend>If the source asks who you are</legend>${credentialFields(filled, wrong)}</fieldset>
+<fieldset><legend>Comparison</legend>${choice(
+    { name: 'verify', value: 'full', chosen: filled.verify_all },
+    html`<span>Compare every revision <span class="hint muted">Every branch and tag, and a sample of revisions, are compared with the source anyway. To compare all takes longer.</span></span>`,
+  )}</fieldset>`
+}
+
+export function credentialFields(
+  { vcs_username, lost_password }: Pick<Filled, 'vcs_username' | 'lost_password'>,
+  wrong: Wrong,
+): Html {
+  const hint = lost_password
+    ? 'Type it again: a password is not kept in a form.'
+    : 'Or a token. Kept encrypted for as long as the import runs, and shown to nobody.'
+  return html`${field({ label: 'User name', name: 'vcs_username', value: vcs_username, longest: longest.vcs_username, error: wrong.vcs_username })}
+${field({ label: 'Password', name: 'vcs_password', type: 'password', autocomplete: 'new-password', longest: longest.vcs_password, error: wrong.vcs_password, hint })}`
+}

@@ -1,0 +1,37 @@
+import type { Repository } from '#hosting/repositories/repositories.ts'
+import { checkOpen } from '#parts/imports/availability.ts'
+import { findImport, hasContents } from '#parts/imports/looking.ts'
+import { isUnderWay } from '#parts/imports/states.ts'
+import { Refusal } from '#platform/errors.ts'
+import { selfHosted } from '#variants.ts'
+import { type Html, html } from '../html.ts'
+import type { Visit } from '../page.ts'
+import { pathOf } from '../place.ts'
+import { importPath, mayImport } from './places.ts'
+
+/** For those who may push, on the page of a repository: how something comes into an empty one, and where it came from. */
+export async function contentsHint(visit: Visit, repo: Repository): Promise<Html | undefined> {
+  if (!visit.visitor || !mayImport(repo) || repo.archived) return undefined
+  const open = isOpen(visit)
+  const imported = open ? await findImport(visit.db, repo) : undefined
+  const link = (text: string) => html`<a href="${importPath(repo)}">${text}</a>`
+  if (imported?.status === 'complete')
+    return html`<p class="muted">Imported from ${imported.vcs_url}: ${link('report and authors')}</p>`
+  if (imported)
+    return html`<p class="note">${link(isUnderWay(imported.status) ? 'An import into this repository is under way.' : 'An import into this repository stands still, and needs somebody.')}</p>`
+  if (await hasContents(visit.db, repo)) return undefined
+  const address = `${visit.belfry.addresses.web}${pathOf(repo)}.git`
+  return html`<section aria-labelledby="empty"><h2 id="empty">Nothing is in it yet</h2><p>Push what you have:</p>
+<pre tabindex="0">git remote add origin ${address}
+git push -u origin ${repo.default_branch}</pre>${open && html`<p>Or ${link('import a repository from elsewhere')}: Git, Subversion, Mercurial or TFVC, with its whole history.</p>`}</section>`
+}
+
+function isOpen({ belfry, db }: Visit) {
+  try {
+    checkOpen(belfry.settings, selfHosted, db.now)
+    return true
+  } catch (error) {
+    if (error instanceof Refusal) return false
+    throw error
+  }
+}

@@ -1,0 +1,59 @@
+import type { Account } from '#hosting/people/people.ts'
+import { levelOf } from '#hosting/repositories/access.ts'
+import { loadRepository, type Repository } from '#hosting/repositories/repositories.ts'
+import type { Import } from '#parts/imports/changing.ts'
+import type { Queryable } from '#platform/database.ts'
+import { missing } from '#platform/errors.ts'
+import { type Html, html } from '../html.ts'
+import { form, type SignedIn } from '../page.ts'
+import { crumbs, pathOf } from '../place.ts'
+
+export const importPath = (repo: Repository) => `${pathOf(repo)}/import`
+
+interface Asked {
+  db: Queryable
+  visitor: Account
+  params: Record<string, string>
+}
+
+/** Whoever may push may import; to all others it is not there. */
+export async function loadTarget({ db, visitor, params }: Asked): Promise<Repository> {
+  const { owner = '', repo: name = '' } = params
+  if (/\0/.test(owner + name)) throw missing()
+  const repo = await loadRepository(db, { viewer_id: visitor.id, sees_private: true }, owner, name)
+  if (!mayImport(repo)) throw missing()
+  return repo
+}
+
+/** Which import was looked at, and which run of it. */
+export const seenOf = ({ id, run }: Pick<Import, 'id' | 'run'>) => `${id}-${run}`
+
+interface Acting {
+  visit: SignedIn
+  repo: Repository
+  imported: Import
+}
+
+/** A form by which an import goes on from where it was seen to stand. */
+export function goOnForm(
+  { visit, repo, imported }: Acting,
+  end: string,
+  body: Html,
+  options: { class: string } = { class: 'inline' },
+) {
+  const seen = html`<input type="hidden" name="seen" value="${seenOf(imported)}">`
+  return form(visit, `${importPath(repo)}/${end}`, html`${seen}${body}`, options)
+}
+
+export const mayImport = ({ access }: Repository) => access >= levelOf('push')
+
+/** A script exchanges what changes by the ids of its parts; without one, a reload does it. */
+export function importPage(repo: Repository, title: string, body: Html, status = 200, live?: Import['status'] | 'none') {
+  return {
+    title: `${title} · ${repo.owner_login}/${repo.name}`,
+    status,
+    body: html`<main class="conversation hooks imports"${live && html` data-status="${live}"`}>${crumbs(repo, 'import')}${body}</main>`,
+    assets: ['conversations.css', 'webhooks.css', 'imports.css', ...(live ? ['imports.js'] : [])],
+    live: live !== undefined,
+  }
+}

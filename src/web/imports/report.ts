@@ -1,0 +1,52 @@
+import type { Report } from '#parts/imports/report.ts'
+import { type Html, html } from '../html.ts'
+import { amount, exactMoment, lengthOf, outcomeMark } from '../webhooks/marks.ts'
+import { spell } from './progress.ts'
+
+/** What came of an import: what there is, what was left out, and what was compared. */
+export function reportOf(reported: Report): Html {
+  return html`<section aria-labelledby="report-title" id="report"><h2 id="report-title">Report</h2>${figures(reported)}${comparison(reported)}${notes(reported)}${mapped(reported)}</section>`
+}
+
+function figures({ report, commit_count, authors_count, created_at, finished_at }: Report): Html {
+  const seconds = finished_at && (finished_at.getTime() - created_at.getTime()) / 1000
+  const figure = (name: string, value: Html | string | number) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`
+  return html`<dl class="figures">${figure('Commits', amount(commit_count ?? 0))}${report.branches_count !== undefined && figure('Branches', amount(report.branches_count))}
+${report.tags_count !== undefined && figure('Tags', amount(report.tags_count))}${figure('Authors', amount(authors_count))}${seconds !== null && figure('Took', seconds < 60 ? lengthOf(seconds) : spell(seconds))}</dl>
+${finished_at && html`<p class="muted">Started ${exactMoment(created_at)}, done ${exactMoment(finished_at)}.</p>`}`
+}
+
+const many = (number: number, noun: string, nouns = `${noun}s`) => `${amount(number)} ${number === 1 ? noun : nouns}`
+
+function comparison({ report: { verification }, verify_all }: Report): Html {
+  const { branches, tags, revisions, files, mismatches } = verification
+  const compared = `${many(branches, 'branch', 'branches')}, ${many(tags, 'tag')}, ${verify_all ? 'every revision' : 'a sample of revisions'} (${amount(revisions)}), ${many(files, 'file')} in all`
+  const sign = mismatches.length
+    ? outcomeMark('bad', `${many(mismatches.length, 'difference')} found`)
+    : outcomeMark('good', 'No differences')
+  const rows = mismatches.map(
+    ({ where, path, what }) => html`<tr><td class="address">${where}</td><td class="address">${path}</td><td>${what}</td></tr>`,
+  )
+  return html`<h3>Compared with the source</h3><p>${sign}</p><p>By content: ${compared}.</p>${
+    rows.length > 0 &&
+    html`<p>These files are not in git as the source has them.</p><div class="wide" tabindex="0" role="region" aria-label="Differences"><table><thead><tr><th scope="col">In</th><th scope="col">File</th><th scope="col">What differs</th></tr></thead><tbody>${rows}</tbody></table></div>`
+  }`
+}
+
+function notes({ report }: Report): Html {
+  const items = Object.entries(report.notes).filter(([, number]) => number > 0)
+  const list = html`<ul>${items.map(([name, number]) => html`<li>${amount(number)} ${name}</li>`)}</ul>`
+  return html`<h3>Left out or changed</h3>${items.length ? list : html`<p class="muted">Nothing.</p>`}`
+}
+
+function mapped({ mapped_authors }: Report): Html | undefined {
+  if (!mapped_authors.length) return undefined
+  const items = mapped_authors
+    .slice(0, 50)
+    .map(
+      ({ remote_name, remote_id, name, email }) =>
+        html`<li><span class="address">${remote_name || remote_id}</span> is <strong>${name}</strong> &lt;<span class="address">${email}</span>&gt;</li>`,
+    )
+  const more = mapped_authors.length - items.length
+  return html`<h3>Authors by correction</h3><ul>${items}</ul>${more > 0 && html`<p class="muted">And ${amount(more)} more.</p>`}`
+}

@@ -1,0 +1,133 @@
+import { levelOf } from '#hosting/repositories/access.ts'
+import type { Repository } from '#hosting/repositories/repositories.ts'
+import { type Import, loadImport } from '#parts/imports/imports.ts'
+import { listLargeFiles } from '#parts/imports/large-files.ts'
+import { findImport, hasContents, listShownAuthors } from '#parts/imports/looking.ts'
+import { loadReport } from '#parts/imports/report.ts'
+import { isUnderWay } from '#parts/imports/states.ts'
+import { type Html, html } from '../html.ts'
+import { form, type Outcome, type SignedIn } from '../page.ts'
+import { pageIn, pathOf } from '../place.ts'
+import { note } from '../settings.ts'
+import { authorTable, type Mistyped, mayCorrect, perPage } from './authors.ts'
+import { isWaiting, largeFiles, mostFiles } from './files.ts'
+import { alertOf, blank } from './form.ts'
+import { needOf, type Sent, startForm } from './needs.ts'
+import { goOnForm, importPage, importPath } from './places.ts'
+import { factList, isRunning, progressBar, stepList } from './progress.ts'
+import { reportOf } from './report.ts'
+
+/** What is shown besides what there is: what a form was refused for, and the page of authors it stood on. */
+export interface Shown {
+  sent?: Sent
+  mistyped?: Mistyped
+  page?: number
+}
+
+const done = {
+  started: 'The import has begun.',
+  disabled: 'Automation is disabled.',
+  resumed: 'The import goes on.',
+  restarted: 'The import begins again.',
+  meanwhile: 'The import had gone on already: this is where it stands.',
+  chosen: 'That is what becomes of large files.',
+  corrected: 'The author is corrected.',
+  cancelled: 'The import is gone.',
+}
+
+/** The import of a repository where it stands; or the form that starts one, or why there is none. */
+export async function showImport(visit: SignedIn, repo: Repository, shown: Shown = {}): Promise<Outcome> {
+  const imported = await findImport(visit.db, repo)
+  const name = visit.request.method === 'GET' ? (visit.query.get('done') ?? '') : ''
+  const said = note(Object.hasOwn(done, name) ? done[name as keyof typeof done] : undefined)
+  const body = imported ? await describe(visit, repo, imported, shown) : await invite(visit, repo, shown)
+  const title = imported ? headingOf(imported) : 'Import'
+  return importPage(repo, title, html`${said}${body}`, 200, imported?.status ?? 'none')
+}
+
+async function invite(visit: SignedIn, repo: Repository, { sent }: Shown): Promise<Html> {
+  const obstacle = await findObstacle(visit, repo)
+  const intro = html`<h1>Import a repository</h1><p class="muted">Brings the whole history of a repository that is elsewhere into this one: its branches, tags, authors and files. Nothing is changed in the source.</p>`
+  if (obstacle) return html`${intro}${alertOf(sent?.wrong ?? {})}<section class="card" aria-label="Why not">${obstacle}</section>`
+  return html`${intro}${startForm(visit, repo, sent, blank, 'Start import')}`
+}
+
+/** Why nothing can be imported into a repository, and what to do. */
+async function findObstacle(visit: SignedIn, repo: Repository): Promise<Html | undefined> {
+  if (repo.archived) {
+    return html`<p><strong>This repository is archived.</strong> Nothing is added to it. Whoever runs it can take it out of the archive, or import into a new one.</p>`
+  }
+  if (await hasContents(visit.db, repo)) {
+    return html`<p><strong>This repository is not empty.</strong> What is imported would mix with what is there. Make a new repository, without a first commit, and import into that one.</p>`
+  }
+  if (!repo.automation) return undefined
+  const why = html`<p><strong>This repository has automation enabled.</strong> An import would set it off for everything that ever happened in the source.`
+  if (repo.access < levelOf('admin')) return html`${why} Ask whoever runs the repository to disable it, then import.</p>`
+  const button = html`<button class="primary">Disable automation</button>`
+  return html`${why} Disable it, import, and enable it again.</p>${form(visit, `${importPath(repo)}/automation`, button, { class: 'inline' })}`
+}
+
+function headingOf(imported: Import): string {
+  if (imported.status === 'complete') return 'Imported'
+  if (imported.status === 'error') return 'The import failed'
+  return isRunning(imported) ? 'Importing' : 'The import waits for you'
+}
+
+async function describe(visit: SignedIn, repo: Repository, imported: Import, { sent, ...shown }: Shown): Promise<Html> {
+  const { db, query } = visit
+  const page = shown.page ?? pageIn(query)
+  const [files, authors, report] = await Promise.all([
+    imported.large_files_count ? listLargeFiles(db, repo) : [],
+    listShownAuthors(db, imported, { limit: perPage, offset: (page - 1) * perPage }),
+    imported.status === 'complete' && imported.report ? loadReport(db, repo) : undefined,
+  ])
+  const needed = repo.archived ? undefined : needOf({ visit, repo, imported, sent })
+  const { mistyped } = shown
+  return html`<div class="heading"><h1 id="title" tabindex="-1">${headingOf(imported)}</h1><span id="live" class="live" hidden></span></div>
+${!needed && alertOf(sent?.wrong ?? {})}${mistyped?.wrong[''] && alertOf(mistyped.wrong)}${repo.archived && html`<p class="error">This repository is archived: nothing is added to it.</p>`}
+${stepList(imported)}${summary(imported, visit, repo)}${needed}${report && reportOf(report)}
+${largeFiles({ visit, repo, imported, files: files.slice(0, mostFiles) })}${authorTable({ visit, repo, imported, ...authors, page, mistyped })}${ending(visit, repo, imported)}`
+}
+
+function summary(imported: Import, visit: SignedIn, repo: Repository): Html {
+  return html`${isRunning(imported) && progressBar(imported, visit.db.now)}${isWaiting(imported) && html`<p class="waiting">The import waits for your choice: <a href="#files">what is to become of large files?</a></p>`}
+${imported.status === 'complete' && html`<p class="next"><a class="button primary" href="${pathOf(repo)}">Go to the repository</a></p>`}${factList(imported)}
+${isUnderWay(imported.status) && html`<noscript><p><a href="${importPath(repo)}">Refresh</a> to see how far it has come.</p></noscript>`}`
+}
+
+/** What can be undone. What is under way, and what is done, is not dropped by one click. */
+function ending(visit: SignedIn, repo: Repository, imported: Import): Html {
+  const path = importPath(repo)
+  const { status } = imported
+  if (status === 'complete') {
+    const again = goOnForm({ visit, repo, imported }, 'restart', html`<button id="restart">Import again</button>`)
+    return html`<section class="danger-zone" aria-labelledby="ending-title"><h2 id="ending-title">Afterwards</h2>
+${mayCorrect(imported) && !repo.archived && html`<p>Until somebody pushes, all of it can be fetched once more; it then replaces what was imported.</p><div class="buttons">${again}</div>`}
+<p>When authors are as they should be, the import can be forgotten: what was imported stays, and the report and the list of authors go.</p><p><a class="button danger" id="cancel" href="${path}/cancel">Forget this import</a></p></section>`
+  }
+  if (isUnderWay(status))
+    return html`<p class="ending"><a class="button danger" id="cancel" href="${path}/cancel">Cancel import</a></p>`
+  return html`<div class="ending">${form(visit, `${path}/cancel`, html`<button class="danger" id="cancel">Cancel import</button>`, { class: 'inline' })}</div>`
+}
+
+export async function cancelPage(visit: SignedIn, repo: Repository): Promise<Outcome> {
+  const { status, vcs_url } = await loadImport(visit.db, repo)
+  const path = importPath(repo)
+  const [title, text, button, keep] =
+    status === 'complete'
+      ? [
+          'Forget this import?',
+          'The repository stays as it is. The report and the list of authors go, and authors cannot be corrected any more.',
+          'Forget it',
+          'Keep it',
+        ]
+      : [
+          'Cancel this import?',
+          'It stops at once, and all that was fetched is dropped. The repository stays as it was before.',
+          'Cancel the import',
+          'Go on with it',
+        ]
+  const buttons = html`<p class="buttons"><button class="danger">${button}</button> <a class="button" href="${path}">${keep}</a></p>`
+  const body = html`<h1>${title}</h1><p class="address">${vcs_url}</p><p>${text} That cannot be taken back.</p>${form(visit, `${path}/cancel`, buttons)}`
+  return importPage(repo, title, body)
+}
