@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Belfry } from '#belfry.ts'
 import { api as administration } from '#hosting/administration/api.ts'
+import { api as automation } from '#hosting/automation/api.ts'
 import { api as collaborators } from '#hosting/collaborators/api.ts'
 import { pages as invitationPages } from '#hosting/collaborators/pages.ts'
 import { api as commitComments } from '#hosting/commit-comments/api.ts'
@@ -15,6 +16,7 @@ import { pages as issuePages } from '#hosting/issues/pages.ts'
 import { api as keys } from '#hosting/keys/api.ts'
 import { pages as keyPages } from '#hosting/keys/pages.ts'
 import { api as labels } from '#hosting/labels/api.ts'
+import { mountLfs } from '#hosting/lfs/api.ts'
 import { api as milestones } from '#hosting/milestones/api.ts'
 import { api as organizations } from '#hosting/organizations/api.ts'
 import { api as people } from '#hosting/people/api.ts'
@@ -43,6 +45,8 @@ import { pages as signInPages } from '#parts/authentication/pages.ts'
 import { mountDocumentation } from '#parts/documentation/pages.ts'
 import { feedApi } from '#parts/feeds/api.ts'
 import { pages as feedPages, mountFeeds } from '#parts/feeds/pages.ts'
+import { importApi } from '#parts/imports/api.ts'
+import { pages as importPages, mountImportStream } from '#parts/imports/pages.ts'
 import { api as notifications } from '#parts/notifications/api.ts'
 import { pages as inboxPages, mountInboxStream } from '#parts/notifications/pages.ts'
 import { api as oauth } from '#parts/oauth/api.ts'
@@ -101,6 +105,8 @@ export const apiGroups = (belfry: Belfry): Group[] => [
   replays,
   listeningApi(belfry),
   diagnosingApi(belfry),
+  importApi(belfry),
+  automation,
   authorizations,
   oauth,
   administration,
@@ -127,6 +133,7 @@ const pageRoutes: PageRoute[] = [
   ...hookPages,
   ...deliveryPages,
   ...diagnosisPages,
+  ...importPages,
 ]
 
 export interface App {
@@ -153,8 +160,10 @@ export async function openApp(belfry: Belfry): Promise<App> {
   mountTokenEndpoint(listeners.web, belfry)
   mountInboxStream(listeners.web, belfry)
   mountDeliveryStream(listeners.web, belfry)
+  mountImportStream(listeners.web, belfry)
   mountFeeds(listeners.web, belfry, withSettings(selfHosted, belfry))
   mountGit(listeners.web, belfry)
+  mountLfs(listeners.web, belfry)
   metrics.mount(listeners.web, belfry)
   mountDocumentation(listeners.web, () => describeApi(belfry, groups, selfHosted))
   for (const [listener, variant] of [

@@ -120,9 +120,54 @@ export const settings = {
   }),
   BELFRY_WEBHOOK_CA: setting<string | null>({
     fallback: '',
-    about: "File of certificates (PEM) that receivers' own may be signed by, besides those that the system trusts.",
+    about:
+      'File of certificates (PEM) that those of receivers, and of sources of imports, may be signed by, besides those that the system trusts.',
     allowed: 'a file of certificates in PEM form',
     read: (text) => (text === '' ? null : readCertificates(text)),
+  }),
+  BELFRY_IMPORTS: setting<'open' | 'closed' | 'maintenance' | null>({
+    fallback: '',
+    about:
+      '`open`, `closed` or `maintenance`: whether source imports are served, on both variants. Unset: open, and closed on the versioned one since 2024-04-12.',
+    allowed: 'open, closed or maintenance',
+    read: (text) => (text === '' ? null : text === 'open' || text === 'closed' || text === 'maintenance' ? text : undefined),
+  }),
+  BELFRY_IMPORTS_CLOSE_AT: setting<Date | null>({
+    fallback: '',
+    about: 'Moment from which source imports are closed, on both variants, such as `2030-01-31T00:00:00Z`.',
+    allowed: 'a moment in UTC, such as 2030-01-31T00:00:00Z',
+    read: (text) => (text === '' ? null : readMoment(text)),
+  }),
+  BELFRY_IMPORT_ADDRESSES: setting({
+    fallback: 'external',
+    about: 'Where repositories may be imported from. `loopback` is added when both listeners are only for this machine.',
+    allowed: `a list of ${policyWords}`,
+    read: (text) => (readPolicy(text, 'BELFRY_IMPORT_ADDRESSES') ? text : undefined),
+  }),
+  BELFRY_IMPORT_LFS: setting<'undecided' | 'opt_in' | 'opt_out'>({
+    fallback: 'undecided',
+    about:
+      'What becomes of files over 100 MB when nobody says: `opt_in` stores them with Git LFS, `opt_out` leaves them out, `undecided` waits to be told.',
+    allowed: 'undecided, opt_in or opt_out',
+    read: (text) => (text === 'undecided' || text === 'opt_in' || text === 'opt_out' ? text : undefined),
+  }),
+  BELFRY_IMPORT_DISK: setting({
+    fallback: '20480',
+    about: 'Megabytes of disk that one import may take while it is made.',
+    allowed: 'a number of megabytes from 1 to 10000000',
+    read: (text) => readNumber(text, 1, 10_000_000),
+  }),
+  BELFRY_IMPORT_MEMORY: setting({
+    fallback: '2048',
+    about: 'Megabytes of memory that one import may take, with all the programs that it runs.',
+    allowed: 'a number of megabytes from 64 to 1000000',
+    read: (text) => readNumber(text, 64, 1_000_000),
+  }),
+  BELFRY_IMPORT_HOURS: setting({
+    fallback: '24',
+    about: 'Hours of work that one import may take; what it waits for somebody does not count.',
+    allowed: 'a number of hours, at most 1000, such as 24 or 0.5',
+    read: (text) => (/^\d{1,4}(\.\d{1,4})?$/.test(text) && Number(text) > 0 && Number(text) <= 1000 ? Number(text) : undefined),
   }),
   BELFRY_METRICS_TOKEN: setting<string | null>({
     fallback: '',
@@ -188,6 +233,15 @@ export function describeSettings() {
 function readPort(text: string) {
   const port = Number(text)
   return /^\d+$/.test(text) && port <= 65535 ? port : undefined
+}
+
+function readNumber(text: string, least: number, most: number) {
+  return /^\d{1,9}$/.test(text) && Number(text) >= least && Number(text) <= most ? Number(text) : undefined
+}
+
+function readMoment(text: string) {
+  const moment = new Date(text)
+  return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(text) && !Number.isNaN(moment.getTime()) ? moment : undefined
 }
 
 function readAddress(text: string) {

@@ -20,6 +20,8 @@ export interface Variant {
     /** Whether pull requests are shown whole, and what merges one is told as closing it. */
     whole_pulls: boolean
   }
+  /** From when on source imports are closed, unless whoever runs the server says otherwise. */
+  imports_close_at: Date | null
 }
 
 /** Timelines end here, however many pages are asked for. */
@@ -38,6 +40,7 @@ export const selfHosted: Variant = {
     lists_commits: true,
     whole_pulls: true,
   },
+  imports_close_at: null,
 }
 
 export const versioned: Variant = {
@@ -53,6 +56,7 @@ export const versioned: Variant = {
     lists_commits: false,
     whole_pulls: false,
   },
+  imports_close_at: new Date('2024-04-12T00:00:00Z'),
 }
 
 /** The log is kept for as long as a variant shows it. */

@@ -78,6 +78,7 @@ export function openCalls(app: FastifyInstance, belfry: Belfry, variant: Variant
     const { endpoint } = request.routeOptions.config
     charge(request, reply)
     describeCaller(request, reply)
+    endpoint?.checkOpen?.(request.call.variant)
     if (endpoint) checkCaller(endpoint, request.call)
     // Bodies are JSON whatever they claim: curl says form, some say nothing.
     request.headers['content-type'] = 'application/json'
@@ -224,6 +225,9 @@ function checkCaller({ viewer, scopes = [], permission }: Endpoint, { caller, ap
   if (viewer === 'client') return
   if (viewer === 'password' && caller.via !== 'password') {
     throw forbidden('This API can only be accessed with username and password Basic Auth')
+  }
+  if (viewer === 'classic_token' && caller.token?.kind !== 'classic') {
+    throw forbidden('This API can only be accessed with a personal access token (classic)')
   }
   if (
     viewer === 'site_admin' &&

@@ -31,9 +31,10 @@ export interface Declaration {
   optional_scopes?: readonly Scope[]
   /**
    * `optional`: callers without a name are welcome. `site_admin`: to anyone else it does not exist. `password`: a user, by password and,
-   * where they have a second factor, a code; no token will do. `client`: an application, by its id and secret.
+   * where they have a second factor, a code; no token will do. `classic_token`: a user, by a classic personal token and nothing else.
+   * `client`: an application, by its id and secret.
    */
-  viewer?: 'optional' | 'site_admin' | 'password' | 'client'
+  viewer?: 'optional' | 'site_admin' | 'password' | 'classic_token' | 'client'
   /** Its scopes are enough for private repositories too: nothing of what these hold is shown. */
   sees_private?: true
   /** What the viewer must be allowed to do in the path's repository, beyond seeing it. */
@@ -64,6 +65,8 @@ export interface Declaration {
   own_transaction?: true
   /** What it gives, by status; the lowest is the usual one. */
   answers: Record<number, TSchema>
+  /** Throws while it is served to nobody; asked before the body is looked at. */
+  checkOpen?: (variant: Variant) => void
   /** Variants that do not have it answer as if it did not exist. */
   served?: (variant: Variant) => boolean
 }

@@ -86,15 +86,18 @@ const phrases: Record<number, string> = {
   401: 'Requires authentication, or bad credentials',
   403: 'Forbidden',
   404: 'Not found, or hidden from the caller',
+  410: 'Closed',
   422: 'Validation failed',
+  503: 'Unavailable due to service under maintenance',
 }
 
-function refusalsOf({ path, viewer, scopes, access, org_role, body }: Endpoint) {
+function refusalsOf({ path, viewer, scopes, access, org_role, body, checkOpen }: Endpoint) {
   return [
     ...(body ? [statusOf.malformed] : []),
     ...(viewer === 'optional' ? [] : [statusOf.unauthenticated]),
     ...(scopes?.length || access || org_role || viewer === 'password' ? [statusOf.forbidden] : []),
     ...(path.includes('{') || viewer === 'site_admin' ? [statusOf.missing] : []),
+    ...(checkOpen ? [statusOf.gone, statusOf.unavailable] : []),
     ...(body ? [statusOf.invalid] : []),
   ]
 }

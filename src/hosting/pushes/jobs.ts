@@ -1,6 +1,7 @@
 import type { Storage } from '#hosting/git/storage.ts'
 import { type Database, sql } from '#platform/database.ts'
 import type { Scheduled, Task } from '#platform/queue.ts'
+import { forgetOriginals, withdrawUnknown } from './originals.ts'
 import { settlePushes } from './pushes.ts'
 
 export function pushTasks(db: Database, storage: Storage): Record<string, Task> {
@@ -12,6 +13,8 @@ export function pushTasks(db: Database, storage: Storage): Record<string, Task> 
         from (select distinct repo_id from pushes where started_at < ${db.now}::timestamptz - interval '1 minute') slow`)
     },
     settle_pushes: ({ repo_id }: { repo_id: number }) => settlePushes(db, storage, repo_id),
+    forget_originals: ({ repo_id }: { repo_id: number }) => forgetOriginals(db, storage, repo_id),
+    withdraw_refs: ({ repo_id }: { repo_id: number }) => withdrawUnknown(db, storage, repo_id),
     maintain_repository: async ({ repo_id }: { repo_id: number }) => {
       if (storage.has(repo_id)) await storage.maintain(repo_id)
     },

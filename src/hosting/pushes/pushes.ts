@@ -104,6 +104,24 @@ export async function adoptRefs(db: Transaction, repo_id: number, refs: Map<stri
     select ${repo_id}, * from unnest(${[...refs.keys()]}::text[], ${[...refs.values()]}::text[])`)
 }
 
+/**
+ * Knows refs that were moved for an import: they are nobody's push either. Where somebody has pushed in the meantime, what they pushed is
+ * known already, and stays. It may be done again.
+ */
+export async function adoptMoves(db: Transaction, repo_id: number, moves: Command[]) {
+  const told = JSON.stringify(moves)
+  await db.query(sql`
+    delete from refs using jsonb_to_recordset(${told}::jsonb) as move (ref text, before text, after text)
+    where refs.repo_id = ${repo_id} and refs.name = move.ref and refs.sha = move.before and move.after = ${noObject}`)
+  await db.query(sql`
+    insert into refs (repo_id, name, sha)
+    select ${repo_id}, ref, after from jsonb_to_recordset(${told}::jsonb) as move (ref text, before text, after text)
+    where before = ${noObject} and after <> ${noObject} on conflict do nothing`)
+  await db.query(sql`
+    update refs set sha = move.after from jsonb_to_recordset(${told}::jsonb) as move (ref text, before text, after text)
+    where refs.repo_id = ${repo_id} and refs.name = move.ref and refs.sha = move.before and move.after <> ${noObject}`)
+}
+
 /** Moves refs for a caller without git; all or none. Refuses when one is not where `before` says. */
 export async function pushRefs(
   db: Database,

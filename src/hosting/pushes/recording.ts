@@ -10,6 +10,7 @@ import { type Database, sql, type Transaction } from '#platform/database.ts'
 import { enqueue } from '#platform/queue.ts'
 import { describeMove } from './commits.ts'
 import type { Move, OpenPush } from './moves.ts'
+import { endCorrections } from './originals.ts'
 import { allow, readPushNews } from './telling.ts'
 
 const branches = 'refs/heads/'
@@ -74,6 +75,7 @@ export async function recordMoves(db: Transaction, repo_id: number, settlement: 
   await closePushes(db, pushes, moves)
   if (!moves.length) return true
   await writeRefs(db, repo_id, moves)
+  await endCorrections(db, repo_id)
   const default_branch = await chooseDefault(db, repo_id, repo.default_branch, moves)
   await db.query(sql`
     update repositories set default_branch = ${default_branch}, pushed_at = ${db.now}, updated_at = ${db.now}, size = ${size}

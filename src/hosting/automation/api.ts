@@ -1,0 +1,38 @@
+import { checkWritable } from '#hosting/repositories/access.ts'
+import { Nothing } from '#hosting/wire.ts'
+import { get, group, put } from '#http/endpoint.ts'
+import { Type } from '#platform/schema.ts'
+import { setAutomation } from './automation.ts'
+
+const path = '/repos/{owner}/{repo}/actions/permissions'
+
+export const api = group('Automation', [
+  get(
+    path,
+    {
+      operation: 'actions/get-github-actions-permissions-repository',
+      permission: 'administration:read',
+      summary: 'Whether a repository has automation; nothing is imported into one that has',
+      scopes: ['repo'],
+      access: 'admin',
+      answers: { 200: Type.Object({ enabled: Type.Boolean() }, { title: 'AutomationPermissions' }) },
+    },
+    ({ repo }) => ({ enabled: repo.automation }),
+  ),
+  put(
+    path,
+    {
+      operation: 'actions/set-github-actions-permissions-repository',
+      permission: 'administration:write',
+      summary: 'Say whether a repository has automation',
+      scopes: ['repo'],
+      access: 'admin',
+      body: Type.Object({ enabled: Type.Boolean() }),
+      answers: { 204: Nothing },
+    },
+    async ({ db, repo, body }) => {
+      checkWritable(repo)
+      await setAutomation(db, repo, body.enabled)
+    },
+  ),
+])

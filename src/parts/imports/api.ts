@@ -1,0 +1,151 @@
+import type { Belfry } from '#belfry.ts'
+import { Nothing } from '#hosting/wire.ts'
+import { created, del, type Group, get, group, patch, put } from '#http/endpoint.ts'
+import { choice, text } from '#http/input.ts'
+import { Type } from '#platform/schema.ts'
+import type { Variant } from '#variants.ts'
+import { listAuthors, mapAuthor } from './authors.ts'
+import { checkOpen, meansOf } from './availability.ts'
+import { cancelImport, loadImport, startImport, updateImport } from './imports.ts'
+import { AuthorSchema, authorJson, ImportSchema, importJson, LargeFileSchema, ReportSchema, reportJson } from './json.ts'
+import { listLargeFiles, setLfsPreference } from './large-files.ts'
+import { loadReport } from './report.ts'
+import { type Kind, kinds } from './sources/source.ts'
+
+const Secret = Type.String({ maxLength: 1024 })
+const options = {
+  vcs: Type.Unsafe<Kind>({ type: 'string', enum: kinds }),
+  vcs_username: Secret,
+  vcs_password: Secret,
+  tfvc_project: Type.String({ maxLength: 255 }),
+}
+const NewImport = Type.Object({
+  vcs_url: Type.String({ maxLength: 2048 }),
+  ...Type.Partial(Type.Object(options)).properties,
+})
+/** A chosen project is sent by its own keys, as it was shown. */
+const ImportChanges = Type.Partial(
+  Type.Object({ ...options, svn_root: Type.String({ maxLength: 2048 }), human_name: Type.String({ maxLength: 2048 }) }),
+)
+const Mapping = Type.Object(
+  Type.Partial(Type.Object({ email: Type.String({ maxLength: 1024 }), name: Type.String({ maxLength: 1024 }) })).properties,
+  { additionalProperties: false },
+)
+const Preference = Type.Object({ use_lfs: Type.Unsafe<'opt_in' | 'opt_out'>({ type: 'string', enum: ['opt_in', 'opt_out'] }) })
+
+export const importApi = (belfry: Belfry): Group => {
+  const { settings, clock } = belfry
+  const means = meansOf(belfry)
+  const path = '/repos/{owner}/{repo}/import'
+  const reads = {
+    permission: 'classic',
+    viewer: 'classic_token',
+    scopes: ['public_repo', 'repo'],
+    checkOpen: (variant: Variant) => checkOpen(settings, variant, clock.now()),
+  } as const
+  const writes = { ...reads, access: 'push' } as const
+  return group('Source imports', [
+    get(
+      path,
+      {
+        ...reads,
+        operation: 'migrations/get-import-status',
+        summary: 'How far an import has come, and what it needs',
+        answers: { 200: ImportSchema },
+      },
+      async ({ db, repo, wire }) => importJson(await loadImport(db, repo), repo, wire),
+    ),
+    put(
+      path,
+      {
+        ...writes,
+        operation: 'migrations/start-import',
+        summary: 'Import a repository from elsewhere into an empty one',
+        query: { verify: choice('sample', 'full') },
+        body: NewImport,
+        answers: { 201: ImportSchema },
+      },
+      async ({ db, repo, viewer, body, query, wire }) => {
+        const verify_all = query.verify === 'full'
+        return created(importJson(await startImport(db, means, repo, viewer, { ...body, verify_all }), repo, wire))
+      },
+    ),
+    patch(
+      path,
+      {
+        ...writes,
+        operation: 'migrations/update-import',
+        summary: 'Give an import what it needs: credentials, or the project that is meant; with nothing, it begins again',
+        body: ImportChanges,
+        answers: { 200: ImportSchema },
+      },
+      async ({ db, repo, body, wire }) => importJson(await updateImport(db, means, repo, body), repo, wire),
+    ),
+    del(
+      path,
+      {
+        ...writes,
+        operation: 'migrations/cancel-import',
+        summary: 'Stop an import, and forget it; what is imported already stays',
+        answers: { 204: Nothing },
+      },
+      ({ db, repo, viewer }) => cancelImport(db, viewer, repo),
+    ),
+    get(
+      `${path}/authors`,
+      {
+        ...reads,
+        operation: 'migrations/get-commit-authors',
+        summary: 'Who the commits are by; with `since`, those after that one',
+        query: { since: text() },
+        answers: { 200: Type.Array(AuthorSchema) },
+      },
+      async ({ db, repo, query, wire }) => {
+        const since = /^\d{1,15}$/.test(query.since) ? Number(query.since) : 0
+        return (await listAuthors(db, repo, since)).map((author) => authorJson(author, repo, wire))
+      },
+    ),
+    patch(
+      `${path}/authors/{author_id}`,
+      {
+        ...writes,
+        operation: 'migrations/map-commit-author',
+        summary: 'Correct who commits are by, until somebody pushes',
+        body: Mapping,
+        answers: { 200: AuthorSchema },
+      },
+      async ({ db, repo, params, body, wire }) => authorJson(await mapAuthor(db, repo, params.author_id, body), repo, wire),
+    ),
+    get(
+      `${path}/large_files`,
+      {
+        ...reads,
+        operation: 'migrations/get-large-files',
+        summary: 'Files of more than 100 MB that were found',
+        answers: { 200: Type.Array(LargeFileSchema) },
+      },
+      ({ db, repo }) => listLargeFiles(db, repo),
+    ),
+    patch(
+      `${path}/lfs`,
+      {
+        ...writes,
+        operation: 'migrations/set-lfs-preference',
+        summary: 'Say whether large files are stored with Git LFS, or left out',
+        body: Preference,
+        answers: { 200: ImportSchema },
+      },
+      async ({ db, repo, body, wire }) => importJson(await setLfsPreference(db, repo, body.use_lfs), repo, wire),
+    ),
+    get(
+      `${path}/report`,
+      {
+        ...reads,
+        operation: 'migrations/get-import-report',
+        summary: 'What came of an import: what there is, what was left out, and what was compared with the source',
+        answers: { 200: ReportSchema },
+      },
+      async ({ db, repo, wire }) => reportJson(await loadReport(db, repo), repo, wire),
+    ),
+  ])
+}

@@ -1,0 +1,75 @@
+import { checkWritable } from '#hosting/repositories/access.ts'
+import { type Queryable, sql, type Transaction } from '#platform/database.ts'
+import { invalid, missing } from '#platform/errors.ts'
+import { checkUntouched, holdImportOf, importsTopic, loadImport } from './changing.ts'
+import type { Correction } from './worker/steps.ts'
+
+export interface CommitAuthor {
+  id: number
+  remote_id: string
+  remote_name: string
+  name: string
+  email: string
+}
+
+const columns = sql`id, remote_id, remote_name, name, email`
+
+/** In the order in which they were found; `since` is the id of the last that the caller has. */
+export async function listAuthors(db: Queryable, repo: { id: number }, since: number): Promise<CommitAuthor[]> {
+  const { id } = await loadImport(db, repo)
+  return db.rows(sql`select ${columns} from import_authors where import_id = ${id} and id > ${since} order by id`)
+}
+
+/**
+ * Who the commits of an author are to be by. Those that are not written yet are written so; those that are, are written anew, as long as
+ * nobody has built on them.
+ */
+export async function mapAuthor(
+  db: Transaction,
+  repo: { id: number; archived: boolean },
+  author_id: number,
+  changes: { email?: string | undefined; name?: string | undefined },
+): Promise<CommitAuthor> {
+  checkWritable(repo)
+  const held = await holdImportOf(db, repo)
+  const author = await db.first<CommitAuthor>(sql`
+    select ${columns} from import_authors where id = ${author_id} and import_id = ${held.id}`)
+  if (!author) throw missing()
+  const next = { ...author, name: readName(changes.name) ?? author.name, email: readEmail(changes.email) ?? author.email }
+  const { status } = held
+  if (status === 'complete') checkUntouched(held)
+  if (next.name === author.name && next.email === author.email) return author
+  await db.query(sql`update import_authors set name = ${next.name}, email = ${next.email} where id = ${author.id}`)
+  if (status === 'mapping' || status === 'pushing' || status === 'complete') {
+    await db.query(sql`
+      update imports set correcting = true, active = active or status = 'complete', updated_at = ${db.now} where id = ${held.id}`)
+    db.touch(importsTopic)
+  }
+  return next
+}
+
+/** Nothing that git could not write into a commit, or would change. */
+function readName(text: string | undefined) {
+  const name = text?.trim()
+  if (name !== undefined && !/^[^<>\p{Cc}]{1,255}$/u.test(name))
+    throw wrong('name', 'name must be 1 to 255 characters without < and >')
+  return name?.toWellFormed()
+}
+
+function readEmail(text: string | undefined) {
+  const email = text?.trim()
+  if (email !== undefined && (email.length > 255 || !/^[^<>\s\p{Cc}@]+@[^<>\s\p{Cc}@]+$/u.test(email))) {
+    throw wrong('email', 'email must be an address such as ada@example.com')
+  }
+  return email?.toWellFormed()
+}
+
+const wrong = (field: string, message: string) => invalid({ resource: 'CommitAuthor', code: 'custom', field, message })
+
+/** What is to be written otherwise than the source has it. What is corrected after this asks for it again. */
+export async function takeCorrections(db: Transaction, { id, run }: { id: number; run: number }): Promise<Correction[]> {
+  await db.query(sql`update imports set correcting = false where id = ${id} and run = ${run}`)
+  return db.rows(sql`
+    select original_name, original_email, name, email from import_authors
+    where import_id = ${id} and (name, email) is distinct from (original_name, original_email) order by id`)
+}

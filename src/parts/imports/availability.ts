@@ -1,0 +1,35 @@
+import type { Settings } from '#config.ts'
+import type { Storage } from '#hosting/git/storage.ts'
+import { Refusal } from '#platform/errors.ts'
+import { type Policy, policyFor, readPolicy } from '#platform/outbound/policy.ts'
+import type { Vault } from '#platform/vault.ts'
+import type { Variant } from '#variants.ts'
+import type { Means } from './imports.ts'
+
+type Opening = Pick<Settings, 'BELFRY_IMPORTS' | 'BELFRY_IMPORTS_CLOSE_AT'>
+
+/** Refuses everyone while imports are closed, or looked after. Those that run go on. */
+export function checkOpen({ BELFRY_IMPORTS, BELFRY_IMPORTS_CLOSE_AT }: Opening, variant: Variant, now: Date) {
+  if (BELFRY_IMPORTS === 'maintenance') {
+    throw new Refusal('unavailable', 'Source imports are under maintenance at the moment. Please try again later.')
+  }
+  const close_at = BELFRY_IMPORTS_CLOSE_AT ?? (BELFRY_IMPORTS === 'open' ? null : variant.imports_close_at)
+  if (BELFRY_IMPORTS !== 'closed' && (close_at === null || now < close_at)) return
+  const since = close_at && close_at <= now ? ` since ${close_at.toISOString().replace('.000Z', 'Z')}` : ''
+  throw new Refusal('gone', `Source imports are closed${since}.`)
+}
+
+type Reach = Pick<Settings, 'BELFRY_HOST' | 'BELFRY_IMPORT_ADDRESSES'>
+
+/** Where imports may come from, as text for those who cannot be handed the policy itself. */
+export function addressesOf({ BELFRY_HOST, BELFRY_IMPORT_ADDRESSES }: Reach): string {
+  const set = readPolicy(BELFRY_IMPORT_ADDRESSES)
+  return policyFor(BELFRY_HOST, set) === set ? BELFRY_IMPORT_ADDRESSES : `${BELFRY_IMPORT_ADDRESSES}, loopback`
+}
+
+export const policyOf = (settings: Reach): Policy => readPolicy(addressesOf(settings))
+
+/** What imports are made with, as the settings have it. */
+export function meansOf({ vault, storage, settings }: { vault: Vault; storage: Storage; settings: Settings }): Means {
+  return { vault, storage, policy: policyOf(settings), use_lfs: settings.BELFRY_IMPORT_LFS }
+}

@@ -1,0 +1,136 @@
+import type { Account } from '#hosting/people/people.ts'
+import { json, type Queryable, type Sql, sql, type Transaction } from '#platform/database.ts'
+import { invalid, missing } from '#platform/errors.ts'
+import type { Choice, Kind, Notes, Verification } from './sources/source.ts'
+import { type ImportEvent, nextState, type State } from './states.ts'
+
+/** What a transaction touches that gives those who run imports something to do, or takes it from them; see Transaction.touch. */
+export const importsTopic = 'imports'
+
+export type LfsPreference = 'undecided' | 'opt_in' | 'opt_out'
+
+/** What is kept of the outcome, as far as it does not follow from the rest. */
+export interface KeptReport {
+  default_branch: string | null
+  notes: Notes
+  verification: Verification
+  /** Known once they are published. */
+  branches_count?: number
+  tags_count?: number
+}
+
+export interface Import {
+  id: number
+  repo_id: number
+  requester_id: number | null
+  vcs: Kind | null
+  vcs_url: string
+  svn_root: string | null
+  tfvc_project: string | null
+  credentials: Buffer | null
+  use_lfs: LfsPreference
+  verify_all: boolean
+  status: State
+  run: number
+  active: boolean
+  commit_count: number | null
+  percent: number | null
+  push_percent: number | null
+  failed_step: string | null
+  message: string | null
+  project_choices: Choice[] | null
+  large_files_count: number
+  large_files_size: number
+  authors_count: number
+  report: KeptReport | null
+  published: Record<string, string> | null
+  moving: { from: Record<string, string>; to: Record<string, string> } | null
+  correcting: boolean
+  created_at: Date
+  updated_at: Date
+  heard_at: Date | null
+  finished_at: Date | null
+}
+
+export async function loadImport(db: Queryable, repo: { id: number }): Promise<Import> {
+  const found = await db.first<Import>(sql`select * from imports where repo_id = ${repo.id}`)
+  if (!found) throw missing()
+  return found
+}
+
+/** The same, to be changed. */
+export async function holdImportOf(db: Transaction, repo: { id: number }): Promise<Import> {
+  const held = await holdImport(db, sql`repo_id = ${repo.id}`)
+  if (!held) throw missing()
+  return held
+}
+
+/** An import that is the caller's to change until the transaction ends. */
+export function holdImport(db: Transaction, condition: Sql): Promise<Import | undefined> {
+  return db.first<Import>(sql`select * from imports where ${condition} for update`)
+}
+
+export const refused = (message: string, field?: string) =>
+  invalid({ resource: 'Import', code: 'custom', ...(field && { field }), message })
+
+/** What somebody has pushed must not be written over. */
+export function checkUntouched({ published }: Import) {
+  if (!published)
+    throw refused('Somebody has pushed to the repository since it was imported, so what was imported stays as it is.')
+}
+
+/** Known before it is written, since its credentials are sealed for it. */
+export async function reserveId(db: Transaction): Promise<number> {
+  const row = await db.first<{ id: number }>(sql`select nextval(pg_get_serial_sequence('imports', 'id')) as id`)
+  if (!row) throw new Error('no id was reserved')
+  return row.id
+}
+
+type Beginning = Pick<Import, 'id' | 'vcs' | 'vcs_url' | 'tfvc_project' | 'credentials' | 'use_lfs' | 'verify_all'>
+
+export async function beginImport(db: Transaction, repo: { id: number }, requester: Account, begun: Beginning): Promise<Import> {
+  const { id, vcs, vcs_url, tfvc_project, credentials, use_lfs, verify_all } = begun
+  const status = nextState('none', vcs ? 'started' : 'started_without_kind')
+  const row = await db.first<Import>(sql`
+    insert into imports (id, repo_id, requester_id, vcs, vcs_url, tfvc_project, credentials, use_lfs, verify_all, status, active, created_at,
+      updated_at)
+    overriding system value
+    values (${id}, ${repo.id}, ${requester.id}, ${vcs}, ${vcs_url}, ${tfvc_project}, ${credentials}, ${use_lfs}, ${verify_all}, ${status}, true,
+      ${db.now}, ${db.now})
+    returning *`)
+  if (!row) throw new Error('no import was begun')
+  db.touch(importsTopic)
+  return row
+}
+
+/** What an event changes besides the status. */
+export type Changes = Partial<
+  Omit<Import, 'id' | 'repo_id' | 'status' | 'authors_count' | 'created_at' | 'updated_at' | 'heard_at'>
+>
+
+/** The one statement by which a status changes. */
+export async function changeStatus(db: Transaction, held: Import, event: ImportEvent, changes: Changes): Promise<Import> {
+  const status = nextState(held.status, event)
+  if (status === undefined || status === 'none') throw new Error(`of an import that is ${held.status}, ${event} cannot be`)
+  const next = { ...held, ...changes }
+  const row = await db.first<Import>(sql`
+    update imports set status = ${status}, run = ${next.run}, active = ${next.active}, vcs = ${next.vcs}, vcs_url = ${next.vcs_url},
+      svn_root = ${next.svn_root}, tfvc_project = ${next.tfvc_project}, credentials = ${next.credentials}, use_lfs = ${next.use_lfs},
+      commit_count = ${next.commit_count}, percent = ${next.percent}, push_percent = ${next.push_percent}, failed_step = ${next.failed_step},
+      message = ${next.message}, project_choices = ${write(next.project_choices)}::jsonb, large_files_count = ${next.large_files_count},
+      large_files_size = ${next.large_files_size}, report = ${write(next.report)}::jsonb, published = ${write(next.published)}::jsonb,
+      moving = ${write(next.moving)}::jsonb, correcting = ${next.correcting}, finished_at = ${next.finished_at}, updated_at = ${db.now}
+    where id = ${held.id} returning *`)
+  if (!row) throw new Error('an import that is held has gone')
+  db.touch(importsTopic)
+  return row
+}
+
+const write = (value: unknown) => (value === null ? null : json(value))
+
+/** Whoever runs it notices that it is gone. */
+export async function removeImport(db: Transaction, { id, status }: Import) {
+  if (nextState(status, 'cancelled') !== 'none') throw new Error(`an import that is ${status} cannot be cancelled`)
+  await db.query(sql`delete from imports where id = ${id}`)
+  db.touch(importsTopic)
+}

@@ -1,0 +1,166 @@
+import type { Repository } from '#hosting/repositories/repositories.ts'
+import { Address, NullableString, NullableTimestamp, Timestamp, timestamp, type Wire } from '#hosting/wire.ts'
+import { type Static, Type } from '#platform/schema.ts'
+import type { CommitAuthor } from './authors.ts'
+import type { Import } from './changing.ts'
+import type { Report } from './report.ts'
+import { fieldsOf, statusText } from './states.ts'
+
+type Named = Pick<Repository, 'owner_login' | 'name'>
+
+const repositoryUrl = ({ owner_login, name }: Named, wire: Wire) => `${wire.api}/repos/${owner_login}/${name}`
+const importUrl = (repo: Named, wire: Wire) => `${repositoryUrl(repo, wire)}/import`
+
+const Choices = Type.Array(
+  Type.Object({
+    vcs: Type.String(),
+    svn_root: Type.Optional(Type.String()),
+    tfvc_project: Type.Optional(Type.String()),
+    human_name: Type.String(),
+  }),
+)
+
+export const ImportSchema = Type.Object(
+  {
+    vcs: NullableString,
+    vcs_url: Type.String(),
+    svn_root: Type.Optional(Type.String()),
+    tfvc_project: Type.Optional(Type.String()),
+    use_lfs: Type.String(),
+    status: Type.String(),
+    status_text: Type.String(),
+    has_large_files: Type.Boolean(),
+    large_files_size: Type.Integer(),
+    large_files_count: Type.Integer(),
+    authors_count: Type.Integer(),
+    commit_count: Type.Optional(Type.Integer()),
+    percent: Type.Optional(Type.Integer()),
+    push_percent: Type.Optional(Type.Integer()),
+    failed_step: Type.Optional(Type.String()),
+    message: Type.Optional(Type.String()),
+    project_choices: Type.Optional(Choices),
+    url: Address,
+    html_url: Address,
+    authors_url: Address,
+    repository_url: Address,
+  },
+  { title: 'Import' },
+)
+
+/** Never has the credentials in it. How far it has come, and what is wrong, is told only where it stands so. */
+export function importJson(imported: Import, repo: Named, wire: Wire): Static<typeof ImportSchema> {
+  const { status, svn_root, tfvc_project, active, large_files_count } = imported
+  const told = fieldsOf[status] ?? []
+  const url = importUrl(repo, wire)
+  return {
+    vcs: imported.vcs,
+    vcs_url: imported.vcs_url,
+    ...(svn_root !== null && { svn_root }),
+    ...(tfvc_project !== null && { tfvc_project }),
+    use_lfs: imported.use_lfs,
+    status,
+    status_text: statusText({ status, waiting: !active }),
+    has_large_files: large_files_count > 0,
+    large_files_size: imported.large_files_size,
+    large_files_count,
+    authors_count: imported.authors_count,
+    ...(told.includes('commit_count') && { commit_count: imported.commit_count ?? 0 }),
+    ...(told.includes('percent') && { percent: imported.percent ?? 0 }),
+    ...(told.includes('push_percent') && { push_percent: imported.push_percent ?? 0 }),
+    ...(told.includes('failed_step') && { failed_step: imported.failed_step ?? '' }),
+    ...(told.includes('message') && { message: imported.message ?? '' }),
+    ...(told.includes('project_choices') && { project_choices: imported.project_choices ?? [] }),
+    url,
+    html_url: `${wire.web}/${repo.owner_login}/${repo.name}/import`,
+    authors_url: `${url}/authors`,
+    repository_url: repositoryUrl(repo, wire),
+  }
+}
+
+export const AuthorSchema = Type.Object(
+  {
+    id: Type.Integer(),
+    remote_id: Type.String(),
+    remote_name: Type.String(),
+    email: Type.String(),
+    name: Type.String(),
+    url: Address,
+    import_url: Address,
+  },
+  { title: 'CommitAuthor' },
+)
+
+export function authorJson(
+  { id, remote_id, remote_name, email, name }: CommitAuthor,
+  repo: Named,
+  wire: Wire,
+): Static<typeof AuthorSchema> {
+  const import_url = importUrl(repo, wire)
+  return { id, remote_id, remote_name, email, name, url: `${import_url}/authors/${id}`, import_url }
+}
+
+export const LargeFileSchema = Type.Object(
+  { ref_name: Type.String(), path: Type.String(), oid: Type.String(), size: Type.Integer() },
+  { title: 'LargeFile' },
+)
+
+const Mismatch = Type.Object({ where: Type.String(), path: Type.String(), what: Type.String() })
+
+export const ReportSchema = Type.Object(
+  {
+    vcs: NullableString,
+    vcs_url: Type.String(),
+    status: Type.String(),
+    commit_count: Type.Integer(),
+    branches_count: Type.Optional(Type.Integer()),
+    tags_count: Type.Optional(Type.Integer()),
+    authors_count: Type.Integer(),
+    large_files_count: Type.Integer(),
+    large_files_size: Type.Integer(),
+    use_lfs: Type.String(),
+    mapped_authors: Type.Array(AuthorSchema),
+    notes: Type.Unsafe<Record<string, number>>({ type: 'object', additionalProperties: { type: 'integer' } }),
+    verified: Type.Object({
+      branches: Type.Integer(),
+      tags: Type.Integer(),
+      revisions: Type.Integer(),
+      files: Type.Integer(),
+      all: Type.Boolean(),
+    }),
+    mismatches: Type.Array(Mismatch),
+    started_at: Timestamp,
+    finished_at: NullableTimestamp,
+    duration: Type.Unsafe<number | null>({ type: ['number', 'null'] }),
+    url: Address,
+    import_url: Address,
+  },
+  { title: 'ImportReport' },
+)
+
+/** `duration` is in seconds. */
+export function reportJson(reported: Report, repo: Named, wire: Wire): Static<typeof ReportSchema> {
+  const { report, created_at, finished_at } = reported
+  const { mismatches, branches, tags, revisions, files } = report.verification
+  const import_url = importUrl(repo, wire)
+  return {
+    vcs: reported.vcs,
+    vcs_url: reported.vcs_url,
+    status: reported.status,
+    commit_count: reported.commit_count ?? 0,
+    ...(report.branches_count !== undefined && { branches_count: report.branches_count }),
+    ...(report.tags_count !== undefined && { tags_count: report.tags_count }),
+    authors_count: reported.authors_count,
+    large_files_count: reported.large_files_count,
+    large_files_size: reported.large_files_size,
+    use_lfs: reported.use_lfs,
+    mapped_authors: reported.mapped_authors.map((author) => authorJson(author, repo, wire)),
+    notes: report.notes,
+    verified: { branches, tags, revisions, files, all: reported.verify_all },
+    mismatches,
+    started_at: timestamp(created_at),
+    finished_at: finished_at && timestamp(finished_at),
+    duration: finished_at && (finished_at.getTime() - created_at.getTime()) / 1000,
+    url: `${import_url}/report`,
+    import_url,
+  }
+}

@@ -1,0 +1,36 @@
+import { checkWritable } from '#hosting/repositories/access.ts'
+import { json, type Queryable, sql, type Transaction } from '#platform/database.ts'
+import { changeStatus, holdImportOf, type Import, type LfsPreference, loadImport, refused } from './changing.ts'
+import type { LargeFile } from './worker/steps.ts'
+
+/** Replaces what was found before. */
+export async function storeLargeFiles(db: Transaction, { id }: Import, files: LargeFile[]) {
+  await db.query(sql`delete from import_large_files where import_id = ${id}`)
+  await db.query(sql`
+    insert into import_large_files (import_id, place, ref_name, path, oid, size)
+    select ${id}, place, file->>'ref_name', file->>'path', file->>'oid', (file->>'size')::bigint
+    from jsonb_array_elements(${json(files)}::jsonb) with ordinality as listed (file, place)`)
+  return { large_files_count: files.length, large_files_size: files.reduce((sum, { size }) => sum + size, 0) }
+}
+
+export async function listLargeFiles(db: Queryable, repo: { id: number }): Promise<LargeFile[]> {
+  const { id } = await loadImport(db, repo)
+  return db.rows(sql`select ref_name, path, oid, size from import_large_files where import_id = ${id} order by place`)
+}
+
+/** Good until commits are written by it; what waits for it goes on. */
+export async function setLfsPreference(
+  db: Transaction,
+  repo: { id: number; archived: boolean },
+  use_lfs: Exclude<LfsPreference, 'undecided'>,
+): Promise<Import> {
+  checkWritable(repo)
+  const held = await holdImportOf(db, repo)
+  if (held.use_lfs === use_lfs) return held
+  if (held.status === 'pushing' || held.status === 'complete') {
+    throw refused('It is too late to choose: the commits are written. Restart the import to choose again.', 'use_lfs')
+  }
+  if (held.status === 'mapping') return changeStatus(db, held, 'lfs_chosen', { use_lfs, run: held.run + 1, active: true })
+  await db.query(sql`update imports set use_lfs = ${use_lfs}, updated_at = ${db.now} where id = ${held.id}`)
+  return { ...held, use_lfs }
+}
