@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { pino } from 'pino'
+import { Agent, request } from 'undici'
 import { systemClock } from '#platform/clock.ts'
 import { Database } from '#platform/database.ts'
 import { startEmbeddedPostgres } from '#platform/embedded-postgres.ts'
@@ -35,7 +36,7 @@ export interface RunningBelfry extends AsyncDisposable {
 
 const token = `bfp_${'b'.repeat(36)}`
 
-export async function startBelfry(folder: string): Promise<RunningBelfry> {
+export async function startBelfry(folder: string, settings: Record<string, string> = {}): Promise<RunningBelfry> {
   const child = spawn('sh', [join(import.meta.dirname, '..', 'bin', 'belfry')], {
     env: {
       ...process.env,
@@ -44,6 +45,7 @@ export async function startBelfry(folder: string): Promise<RunningBelfry> {
       BELFRY_VERSIONED_PORT: '0',
       BELFRY_LOG: 'warn',
       BELFRY_ADMIN_TOKEN: token,
+      ...settings,
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
@@ -73,4 +75,24 @@ export async function startBare(answer: Buffer): Promise<Disposable & { port: nu
   child.send({ status: Number(first.split(' ')[1]), headers, body: text.slice(head + 4) })
   const [port] = (await once(child, 'message')) as [number]
   return { port, [Symbol.dispose]: () => child.disconnect() }
+}
+
+const agent = new Agent({ connections: 50 })
+
+/** Asks the interface; an answer that is no success is an error. */
+export async function call(
+  belfry: RunningBelfry,
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+  path: string,
+  token: string,
+  body?: object,
+) {
+  const answer = await request(`http://127.0.0.1:${belfry.port}/api/v3${path}`, {
+    ...{ dispatcher: agent, method },
+    headers: { authorization: `Bearer ${token}` },
+    body: body ? JSON.stringify(body) : null,
+  })
+  const text = await answer.body.text()
+  if (answer.statusCode >= 300) throw new Error(`${method} ${path} gave ${answer.statusCode}: ${text}`)
+  return text ? JSON.parse(text) : undefined
 }

@@ -1,6 +1,7 @@
 import { makeFolder, startBelfry } from './belfry.ts'
 import { compareClones } from './clone.ts'
 import { compareGrowth } from './growth.ts'
+import { compareImports } from './imports.ts'
 import { compareNotifications } from './notifications.ts'
 import { conclude } from './report.ts'
 import { compareRequests } from './requests.ts'
@@ -19,4 +20,5 @@ await compareClones()
 await compareGrowth()
 await compareNotifications()
 await compareWebhooks()
+await compareImports()
 conclude()

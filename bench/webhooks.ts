@@ -3,11 +3,11 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Agent, Pool, request } from 'undici'
+import { Pool } from 'undici'
 import { systemClock } from '#platform/clock.ts'
 import { Database, sql } from '#platform/database.ts'
 import { findPlace } from '#platform/postgres-place.ts'
-import { makeFolder, type RunningBelfry, startBelfry } from './belfry.ts'
+import { call, makeFolder, type RunningBelfry, startBelfry } from './belfry.ts'
 import { judge, median, write } from './report.ts'
 import { rawRequest } from './requests.ts'
 
@@ -59,19 +59,6 @@ async function startSink(): Promise<Sink> {
       await once(child, 'exit')
     },
   }
-}
-
-const agent = new Agent({ connections })
-
-async function call(belfry: RunningBelfry, method: 'POST' | 'PUT' | 'DELETE', path: string, token: string, body?: object) {
-  const answer = await request(`http://127.0.0.1:${belfry.port}/api/v3${path}`, {
-    ...{ dispatcher: agent, method },
-    headers: { authorization: `Bearer ${token}` },
-    body: body ? JSON.stringify(body) : null,
-  })
-  const text = await answer.body.text()
-  if (answer.statusCode >= 300) throw new Error(`${method} ${path} gave ${answer.statusCode}: ${text}`)
-  return text ? JSON.parse(text) : undefined
 }
 
 async function signUp(belfry: RunningBelfry): Promise<string[]> {
