@@ -6,6 +6,7 @@ import { importsRoot, openFolder, removeFolder } from './folders.ts'
 import { type Ledger, newLedger, originOf, readLedger, writeLedger } from './ledger.ts'
 import { orderFor } from './orders.ts'
 import { refuse, settle } from './outcomes.ts'
+import { startProcess, type WorkerProcess } from './process.ts'
 import { type Bench, type Failure, work } from './working.ts'
 
 /** How often a step is begun anew that does not get any further. */
@@ -28,6 +29,7 @@ export function carry(bench: Bench, import_id: number, leaving: AbortSignal, has
   const root = importsRoot(bench.data)
   let run: number | undefined
   let step = new AbortController()
+  const workers = openWorkers(bench)
 
   async function goOn() {
     while (!leaving.aborted) {
@@ -40,12 +42,14 @@ export function carry(bench: Bench, import_id: number, leaving: AbortSignal, has
       step = new AbortController()
       const folder = await openFolder(root, import_id)
       const ledger = await openLedger(root, folder, held)
-      await takeStep(bench, held, folder, ledger, AbortSignal.any([leaving, step.signal]))
+      const signal = AbortSignal.any([leaving, step.signal])
+      const done = await takeStep(bench, held, folder, ledger, signal, workers)
+      if (!done) await workers.dismiss()
     }
   }
 
   return {
-    done: goOn(),
+    done: goOn().finally(workers.dismiss),
     notice(found) {
       // What was looked at a moment ago may be of an earlier run than ours.
       if (run !== undefined && (!found || found.run > run)) step.abort()
@@ -67,21 +71,55 @@ async function openLedger(root: string, folder: string, held: Import): Promise<L
   return fresh
 }
 
-/** One step, or one try of it; what came of it is written down. */
-async function takeStep(bench: Bench, held: Import, folder: string, ledger: Ledger, signal: AbortSignal) {
+/** The one worker of an import, as long as all goes well with it. */
+interface Workers {
+  hire(folder: string): WorkerProcess
+  dismiss(): Promise<void>
+}
+
+function openWorkers({ limits }: Bench): Workers {
+  let worker: WorkerProcess | undefined
+  return {
+    hire(folder) {
+      worker ??= startProcess(folder, limits.memory)
+      return worker
+    },
+    async dismiss() {
+      await worker?.end()
+      worker = undefined
+    },
+  }
+}
+
+/** One step, or one try of it; what came of it is written down. Whether it is done, and its worker can take the next. */
+async function takeStep(
+  bench: Bench,
+  held: Import,
+  folder: string,
+  ledger: Ledger,
+  signal: AbortSignal,
+  workers: Workers,
+): Promise<boolean> {
+  const failWith = async (failure: Failure) => {
+    // Nothing of it writes into the folder any more when that goes.
+    await workers.dismiss()
+    await fail(bench, held, failure)
+    return false
+  }
   try {
     if (held.status === 'complete') await sleep(collecting, undefined, { signal })
-    if (ledger.tries >= mostTries) return await fail(bench, held, { kind: 'fault', message: givenUp })
+    if (ledger.tries >= mostTries) return await failWith({ kind: 'fault', message: givenUp })
     const order = await orderFor(bench, held, folder, ledger.found)
-    const outcome = await work(bench, held, order, ledger, signal)
-    if (signal.aborted || outcome === 'died') return
-    if ('failure' in outcome) return await fail(bench, held, outcome.failure)
+    const outcome = await work(bench, held, order, ledger, workers.hire(folder), signal)
+    if (signal.aborted || outcome === 'died') return false
+    if ('failure' in outcome) return await failWith(outcome.failure)
     const next = await settle(bench, held, order, outcome.result)
     if (next) await writeLedger(folder, { ...ledger, tries: 0, furthest: 0, found: true, origin: originOf(next) })
+    return true
   } catch (error) {
-    if (signal.aborted) return
+    if (signal.aborted) return false
     if (!(error instanceof ImportFailure)) throw error
-    await fail(bench, held, { kind: error.kind, message: error.message })
+    return await failWith({ kind: error.kind, message: error.message })
   }
 }
 

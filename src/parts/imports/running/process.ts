@@ -17,67 +17,76 @@ const mostComplaints = 16 * 1024
 /** A named moment in the life of an import, for whoever wants to watch: a worker has begun a step. */
 const begunChannel = channel('belfry:imports:begun')
 
-/** What it said last; or how it ended without having said what came of it. */
+/** What came of an order; or how it ended without having said that. */
 export type LastWord = Exclude<Said, { progress: unknown }> | { died: string }
 export type Progress = Extract<Said, { progress: unknown }>['progress']
 
-/** A worker process at its one order. */
+/** A worker process, which takes one order after the other: to start one takes longer than many a step. */
 export interface WorkerProcess {
   /** The id of the process, and of the group of all that it starts. */
   group: number
-  /** Comes when nothing of the group is left. */
-  last: Promise<LastWord>
+  /** Has it do something. When it died over it, nothing of the group is left. */
+  obey(order: Order, heard: (progress: Progress) => void): Promise<LastWord>
   /** The end of what it said on standard error. */
   complaints(): string
-  /** Ends it, and all that it started, within little more than a second. */
-  end(): void
+  /** Ends it, and all that it started, within little more than a second; nothing of the group is left when this resolves. */
+  end(): Promise<void>
 }
 
-/** Starts a worker. What is secret in the order goes by its standard input, which nobody else can read. */
-export function startProcess(order: Order, memory: number, heard: (progress: Progress) => void): WorkerProcess {
+/** Starts a worker. What is secret in an order goes by its standard input, which nobody else can read. */
+export function startProcess(folder: string, memory: number): WorkerProcess {
   // Half is for the programs that it runs, and for what it keeps outside of its heap.
   const heap = Math.max(64, Math.floor(memory / 2 ** 21))
   const child = spawn(process.execPath, [`--max-old-space-size=${heap}`, '--disable-warning=ExperimentalWarning', program], {
-    cwd: order.folder,
-    env: environment(order.folder),
+    cwd: folder,
+    env: environment(folder),
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe'],
   })
   const group = child.pid ?? 0
-  let said: Exclude<LastWord, { died: string }> | undefined
+  let heard: (progress: Progress) => void = () => {}
+  let answered: (word: LastWord) => void = () => {}
   let complaints = ''
   createInterface({ input: child.stdout }).on('line', (line) => {
     const word = readLine(line)
     if (!word) complaints = `${complaints}${line}\n`.slice(-mostComplaints)
     else if ('progress' in word) heard(word.progress)
-    else said = word
+    else answered(word)
   })
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     complaints = `${complaints}${text}`.slice(-mostComplaints)
   })
   // A worker that ended early closes its input; how it ended tells the story.
   child.stdin.on('error', () => {})
-  child.stdin.write(`${JSON.stringify(order)}\n`)
-  begunChannel.publish({ step: order.step, folder: order.folder, group })
 
   const ended = new Promise<string>((resolve) => {
     child.once('error', (error) => resolve(error.message))
     child.once('exit', (code, signal) => resolve(`${signal ?? code}`))
   })
   const silent = new Promise((resolve) => child.once('close', resolve))
-  const last = ended.then(async (how): Promise<LastWord> => {
+  const gone = ended.then(async (how) => {
     if (group) await endGroup(group)
     await Promise.race([silent, sleep(patience, undefined, { ref: false })])
-    return said ?? { died: how }
+    return how
   })
   return {
     group,
-    last,
+    async obey(order, hear) {
+      heard = hear
+      const answer = new Promise<LastWord>((resolve) => {
+        answered = resolve
+      })
+      child.stdin.write(`${JSON.stringify(order)}\n`)
+      begunChannel.publish({ step: order.step, folder, group })
+      return Promise.race([answer, gone.then((how) => ({ died: how }))])
+    },
     complaints: () => complaints,
-    end() {
-      if (!group || !signalGroup(group, 'SIGTERM')) return
-      const timer = setTimeout(() => signalGroup(group, 'SIGKILL'), patience)
-      void ended.then(() => clearTimeout(timer))
+    async end() {
+      if (group && signalGroup(group, 'SIGTERM')) {
+        const timer = setTimeout(() => signalGroup(group, 'SIGKILL'), patience)
+        void ended.then(() => clearTimeout(timer))
+      }
+      await gone
     },
   }
 }

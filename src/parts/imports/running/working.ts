@@ -5,7 +5,7 @@ import type { Order, Result } from '../worker/steps.ts'
 import { type Ledger, writeLedger } from './ledger.ts'
 import { beyondMemory, finalExcess, type Limits, watchLimits } from './limits.ts'
 import type { Site } from './orders.ts'
-import { startProcess, withoutSecrets } from './process.ts'
+import { type Progress, type WorkerProcess, withoutSecrets } from './process.ts'
 import { openRecorder } from './recording.ts'
 
 /** Where imports are worked on. */
@@ -28,6 +28,7 @@ export async function work(
   held: Import,
   order: Order,
   ledger: Ledger,
+  worker: WorkerProcess,
   signal: AbortSignal,
 ): Promise<{ result: Result } | { failure: Failure } | 'died'> {
   const { log, limits } = bench
@@ -48,19 +49,19 @@ export async function work(
   const stir = () => {
     heard = performance.now()
   }
-  const worker = startProcess(order, limits.memory, (progress) => {
-    stir()
-    recorder.tell(progress)
-  })
   let excess: string | undefined
   const usage = { group: worker.group, folder, worked, silent: () => performance.now() - heard, stir }
   using _ = watchLimits(limits, usage, (message) => {
     excess = message
-    worker.end()
+    void worker.end()
   })
-  if (signal.aborted) worker.end()
+  if (signal.aborted) void worker.end()
   signal.addEventListener('abort', worker.end)
-  const last = await worker.last.finally(() => signal.removeEventListener('abort', worker.end))
+  const progressed = (progress: Progress) => {
+    stir()
+    recorder.tell(progress)
+  }
+  const last = await worker.obey(order, progressed).finally(() => signal.removeEventListener('abort', worker.end))
   await recorder.end()
   ledger.worked = worked()
   if (signal.aborted) {

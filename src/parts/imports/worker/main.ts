@@ -1,26 +1,32 @@
-import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { inspect } from 'node:util'
 import { ImportFailure } from '../sources/source.ts'
 import { openReporter } from './reporting.ts'
 import type { Order, Said } from './steps.ts'
 
-/** The program of a worker process: one order from standard input, and what came of it to standard output. */
+/** The program of a worker process: orders from standard input, one after the other, and what came of each to standard output. */
 const lines = createInterface({ input: process.stdin })
-const [line] = await once(lines, 'line')
-// Whoever gave the order is gone, or wants no more of it: nothing that was started here outlives that.
+// Whoever gave the orders is gone, or wants no more of it: nothing that was started here outlives that.
 lines.once('close', endAll)
 
 const stopping = new AbortController()
-process.once('SIGTERM', () => stopping.abort(new Error('the import was stopped')))
+let busy = false
+process.once('SIGTERM', () => {
+  stopping.abort(new Error('the import was stopped'))
+  if (!busy) process.exit()
+})
 
 const message =
   'Something went wrong on our side. Restart the import; if that does not help, whoever runs this server finds more in its log.'
 const reporter = openReporter((said) => process.stdout.write(`${JSON.stringify(said)}\n`))
-const last = await perform(JSON.parse(line))
-reporter.flush()
-await new Promise((written) => process.stdout.write(`${JSON.stringify(last)}\n`, written))
-process.exit()
+lines.on('line', async (line) => {
+  busy = true
+  const last = await perform(JSON.parse(line))
+  reporter.flush()
+  await new Promise((written) => process.stdout.write(`${JSON.stringify(last)}\n`, written))
+  busy = false
+  if (stopping.signal.aborted) process.exit()
+})
 
 async function perform(order: Order): Promise<Said> {
   try {

@@ -9,7 +9,7 @@ import { openWorkshop, originOf } from '#test/imports/workshop.ts'
 import { childrenOf, until } from '#test/machine.ts'
 import { certificateFile } from '#test/webhooks.ts'
 import { membersOf } from '../../running/groups.ts'
-import { startProcess, type WorkerProcess } from '../../running/process.ts'
+import { type LastWord, startProcess, type WorkerProcess } from '../../running/process.ts'
 import type { Workshop } from '../source.ts'
 import { connectGit } from './connecting.ts'
 import { git } from './git.ts'
@@ -68,7 +68,7 @@ test('what was killed goes on, and what is cancelled ends with all that it start
     lfs_store,
   } as const
   /** What there is of a pack when a worker has the half of it. */
-  const half = async ({ last, complaints }: WorkerProcess, isIt: (there: string[]) => boolean) => {
+  const half = async ({ complaints }: WorkerProcess, last: Promise<LastWord>, isIt: (there: string[]) => boolean) => {
     const failed = last.then((word) => assert.fail(`${JSON.stringify(word)} ${complaints()}`))
     const begun = until('a pack is half here', async () => {
       const there = await drafts(workshop)
@@ -79,17 +79,20 @@ test('what was killed goes on, and what is cancelled ends with all that it start
   }
   const held = Promise.withResolvers<void>()
   server.hold(held.promise)
-  const killed = startProcess(order, 2 ** 30, () => {})
-  const [left = ''] = await half(killed, () => true)
-  process.kill(-killed.group, 'SIGKILL')
+  const start = () => {
+    const worker = startProcess(folder, 2 ** 30)
+    return { worker, last: worker.obey(order, () => {}) }
+  }
+  const killed = start()
+  const [left = ''] = await half(killed.worker, killed.last, () => true)
+  process.kill(-killed.worker.group, 'SIGKILL')
   assert.deepEqual(await killed.last, { died: 'SIGKILL' })
   assert.deepEqual(await drafts(workshop), [left])
 
-  const cancelled = startProcess(order, 2 ** 30, () => {})
-  await half(cancelled, (there) => !there.includes(left))
-  cancelled.end()
-  await cancelled.last
-  assert.deepEqual(await membersOf(cancelled.group), [])
+  const cancelled = start()
+  await half(cancelled.worker, cancelled.last, (there) => !there.includes(left))
+  await cancelled.worker.end()
+  assert.deepEqual(await membersOf(cancelled.worker.group), [])
   held.resolve()
 
   assert.equal((await git.convert(origin, workshop)).commit_count, 3)
