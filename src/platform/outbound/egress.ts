@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import type { Agent } from 'undici'
@@ -6,6 +7,7 @@ import { checkedLookup, checkLiteral, ForbiddenAddress, type Resolve } from './c
 import { bareHost, checkUrl } from './destinations.ts'
 import type { Policy } from './policy.ts'
 import { openProxy } from './proxy.ts'
+import { openRelay } from './relay.ts'
 import { openTunnels } from './tunnel.ts'
 
 /**
@@ -14,13 +16,21 @@ import { openTunnels } from './tunnel.ts'
  */
 export interface Egress extends AsyncDisposable {
   /** A forwarding proxy on loopback, for programs that speak HTTP. Only who has its password may use it. */
-  proxy: { host: string; port: number; username: string; password: string }
+  proxy: Account & { host: string; port: number }
+  /** The same for programs that speak SOCKS 5. What passes is not read, so that much passes quickly. */
+  relay: Account & { host: string; port: number }
   /** Whose certificates are trusted besides those that the system knows, in PEM form: who uses the proxy checks them itself. */
   certificates: string | null
   /** A port on loopback that leads to one host and port, for programs that know no proxies. */
   tunnel(host: string, port: number): Promise<number>
   /** A request of our own; rejects when the policy does not allow it. */
   request(url: string, options?: OutboundRequest): Promise<OutboundAnswer>
+}
+
+/** Whom a proxy lets through. */
+export interface Account {
+  username: string
+  password: string
 }
 
 export interface OutboundRequest {
@@ -77,10 +87,13 @@ export async function openEgress(policy: Policy, certificates: string | null = n
     agents.set(protocol, agent)
     return agent
   }
-  const proxy = await openProxy(way)
+  const account = { username: 'belfry', password: randomBytes(24).toString('base64url') }
+  const proxy = await openProxy(way, account)
+  const relay = await openRelay(way, account)
   const tunnels = openTunnels(way)
   return {
-    proxy,
+    proxy: { ...account, host: proxy.host, port: proxy.port },
+    relay: { ...account, host: relay.host, port: relay.port },
     certificates,
     tunnel: tunnels.open,
     async request(text, { method = 'GET', headers = {}, body, signal, own_connection, patience = ordinaryPatience } = {}) {
@@ -100,7 +113,7 @@ export async function openEgress(policy: Policy, certificates: string | null = n
     },
     async [Symbol.asyncDispose]() {
       const closing = [...agents.values()].map(async (agent) => (await agent).destroy())
-      await Promise.all([proxy[Symbol.asyncDispose](), tunnels[Symbol.asyncDispose](), ...closing])
+      await Promise.all([...[proxy, relay, tunnels].map((each) => each[Symbol.asyncDispose]()), ...closing])
     },
   }
 }

@@ -1,11 +1,11 @@
-import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { type Duplex, pipeline } from 'node:stream'
 import { longestHeaders } from './agent.ts'
 import { ForbiddenAddress } from './connecting.ts'
-import type { Egress, Way } from './egress.ts'
+import type { Account, Way } from './egress.ts'
 import { join } from './tunnel.ts'
 
 /** A request up to this size is kept, so that it can be sent again when a kept-alive connection turns out to be closed. */
@@ -14,9 +14,10 @@ const longestKept = 64 * 1024
 const hopByHop = ['connection', 'keep-alive', 'proxy-connection', 'proxy-authorization', 'te', 'trailer', 'upgrade', 'expect']
 
 /** Passes on what the policy allows, for whoever has the password; speaks HTTP/1.1 with absolute addresses and CONNECT. */
-export async function openProxy(way: Way): Promise<Egress['proxy'] & AsyncDisposable> {
-  const username = 'belfry'
-  const password = randomBytes(24).toString('base64url')
+export async function openProxy(
+  way: Way,
+  { username, password }: Account,
+): Promise<{ host: string; port: number } & AsyncDisposable> {
   const expected = Buffer.from(`Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`)
   const isKnown = ({ headers }: IncomingMessage) => {
     const given = Buffer.from(headers['proxy-authorization'] ?? '')
@@ -51,7 +52,7 @@ export async function openProxy(way: Way): Promise<Egress['proxy'] & AsyncDispos
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   return {
-    ...{ host: '127.0.0.1', port: (server.address() as AddressInfo).port, username, password },
+    ...{ host: '127.0.0.1', port: (server.address() as AddressInfo).port },
     async [Symbol.asyncDispose]() {
       agent.destroy()
       for (const socket of joined) socket.destroy()

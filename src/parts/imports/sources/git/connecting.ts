@@ -51,7 +51,7 @@ export async function connectGit(origin: Origin, workshop: Workshop, args: strin
   return Buffer.concat(output)
 }
 
-async function environmentFor({ url, username, password }: Origin, { folder, egress: { proxy, certificates } }: Workshop) {
+async function environmentFor({ url, username, password }: Origin, { folder, egress: { relay, certificates } }: Workshop) {
   const script = join(folder, 'askpass')
   await writeFile(script, askpass, { mode: 0o700 })
   const config = Object.entries({
@@ -70,8 +70,8 @@ async function environmentFor({ url, username, password }: Origin, { folder, egr
     'credential.helper': '',
     'transfer.bundleURI': 'false',
     'http.followRedirects': 'false',
-    'http.proxy': `http://${proxy.username}:${proxy.password}@${proxy.host}:${proxy.port}`,
-    'http.proxyAuthMethod': 'basic',
+    // With an h at its end, names are left to the proxy to resolve.
+    'http.proxy': `socks5h://${relay.username}:${relay.password}@${relay.host}:${relay.port}`,
     ...(certificates && { 'http.sslCAInfo': await writeAuthorities(folder, certificates) }),
     'http.lowSpeedLimit': '1000',
     'http.lowSpeedTime': '60',

@@ -7,11 +7,13 @@ import { lines } from './lines.ts'
 const shortest = 120
 const longest = 200
 
+const format = '%(objecttype) %(objectsize) %(objectname)'
+
 /** How many files the history has, and which contents elsewhere some of them stand for. */
 export async function findPointers({ repository, signal }: Workshop): Promise<{ files: number; pointers: StoredObject[] }> {
   let files = 0
   const candidates: string[] = []
-  const every = ['cat-file', '--batch-all-objects', '--unordered', '--batch-check=%(objecttype) %(objectsize) %(objectname)']
+  const every = ['cat-file', '--batch-all-objects', '--unordered', '--buffer', `--batch-check=${format}`]
   for await (const few of lines(streamGit(repository, every, { signal, detached: false }))) {
     for (const line of few) {
       if (!line.startsWith('blob ')) continue
