@@ -92,7 +92,7 @@ async function compareSubversion(belfry: RunningBelfry) {
 async function bringHeavy(source: { vcs: string; vcs_url: string }) {
   using folder = makeFolder()
   await using belfry = await startBelfry(folder.path, { BELFRY_IMPORT_LFS: 'opt_in' })
-  return bring(belfry, source)
+  return await bring(belfry, source)
 }
 
 async function compareMercurial(belfry: RunningBelfry) {
