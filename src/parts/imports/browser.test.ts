@@ -6,6 +6,7 @@ import { openForge } from '#test/forge.ts'
 import { Desk } from '#test/git.ts'
 import { password, startGitServer, username } from '#test/imports/git-server.ts'
 import { openEmpty, present, report, path as route, start, tell } from '#test/imports/running.ts'
+import { noise } from '#test/imports/svn-repository.ts'
 import { until } from '#test/machine.ts'
 import { loadImport, recordProgress } from './imports.ts'
 
@@ -23,6 +24,8 @@ async function tabTo(page: Page, selector: string) {
 test('a repository is imported by keyboard alone, and the page follows without reloading', async () => {
   await using server = await startGitServer()
   const { work } = await server.make('mill')
+  // Long enough to be held back in the middle.
+  await work.commit('Quarry', { 'stone.bin': noise(1 << 20) })
   for (const message of ['Dig', 'Build', 'Grind']) {
     await work.git('commit', '--quiet', '--allow-empty', '--author', 'bob <bob@host>', '-m', message)
   }
