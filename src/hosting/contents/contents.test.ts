@@ -182,6 +182,19 @@ test('a fork whose contents have not come yet is not written to', async () => {
   assert.equal((await ben.put('/repos/ben/engine/contents/x', { message: 'm', content: '' })).status, 409)
 })
 
+test('a file is made beside others in a folder that is there', async () => {
+  await using forge = await openWithEngine()
+  for (const name of ['a', 'b', 'below/c', 'below/d', 'e']) {
+    const body = { message: name, content: packed(name) }
+    await expect(201, await forge.ada.put(`${engine}/contents/folder/${name}`, body))
+  }
+  const listed = await forge.ada.read(`${engine}/contents/folder`)
+  assert.deepEqual(
+    listed.map(({ path }: { path: string }) => path),
+    ['folder/a', 'folder/b', 'folder/below', 'folder/e'],
+  )
+})
+
 test('of writers at the same moment, exactly those who were told so are in the history', async () => {
   await using forge = await openWithEngine()
   const { ada } = forge
@@ -194,7 +207,7 @@ test('of writers at the same moment, exactly those who were told so are in the h
       ),
     )
     for (const answer of answers) {
-      assert.ok([201, 409].includes(answer.status), String(answer.status))
+      assert.ok([201, 409].includes(answer.status), `${answer.status} ${await answer.clone().text()}`)
       const body = (await answer.json()) as { commit?: { sha: string } }
       if (body.commit) told.push(body.commit.sha)
     }

@@ -86,7 +86,10 @@ export interface Entry {
 /** What stands at a path, after every folder that leads there. */
 export async function readPath(storage: Storage, repo_id: number, commit: string, path: string): Promise<Entry[]> {
   const parts = path.split('/')
-  return listTree(storage, repo_id, ['-t', commit, '--', ...parts.map((_, index) => parts.slice(0, index + 1).join('/'))])
+  const wanted = parts.map((_, index) => parts.slice(0, index + 1).join('/'))
+  const listed = await listTree(storage, repo_id, ['-t', commit, '--', ...wanted])
+  // Asked for a folder and for something in it, git lists all of the folder.
+  return listed.filter((entry) => wanted.includes(entry.path))
 }
 
 /** Everything in a folder, by its tree. */
