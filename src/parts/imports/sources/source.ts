@@ -1,4 +1,5 @@
 import type { Egress } from '#platform/outbound/egress.ts'
+import type { Blob } from '../staging/blobs.ts'
 
 export const kinds = ['git', 'subversion', 'mercurial', 'tfvc'] as const
 export type Kind = (typeof kinds)[number]
@@ -96,6 +97,8 @@ export interface Converted {
 
 export interface Arranged {
   default_branch?: string
+  /** Contents that are large, where they are known already. */
+  large_blobs?: Blob[]
   /** What came along for the store of large files. */
   lfs_objects?: { oid: string; size: number }[]
   notes: Notes

@@ -1,5 +1,6 @@
 import { runGit, split, streamGit } from '#hosting/git/bounded.ts'
 import type { LargeFile } from '../worker/steps.ts'
+import { type Blob, listBlobs } from './blobs.ts'
 
 /** A file of more bytes than this is large. */
 export const largeFile = 104_857_600
@@ -15,6 +16,8 @@ export interface Search {
   signal: AbortSignal
   over?: number
   default_branch?: string | undefined
+  /** Those that are large, where they are known already. */
+  blobs?: Blob[] | undefined
 }
 
 /** Every large file that a history has, at each of its paths, with a branch or tag that leads to it: the default branch if that does. */
@@ -37,23 +40,13 @@ export async function findLargeFiles(repository: string, search: Search): Promis
 }
 
 /** Sizes of large contents by their ids. */
-export async function findLargeBlobs(repository: string, { signal, over = largeFile }: Search): Promise<Map<string, number>> {
+export async function findLargeBlobs(
+  repository: string,
+  { signal, over = largeFile, blobs }: Search,
+): Promise<Map<string, number>> {
   const large = new Map<string, number>()
-  const every = [
-    'cat-file',
-    '--batch-all-objects',
-    '--unordered',
-    '--buffer',
-    '--batch-check=%(objectsize) %(objecttype) %(objectname)',
-  ]
-  for await (const lines of split(streamGit(repository, every, { signal, detached: false }), 10, longestLine)) {
-    for (const line of lines) {
-      const size = Number.parseInt(line.toString('latin1', 0, 16), 10)
-      if (size <= over) continue
-      const [, type, id = ''] = line.toString('latin1').split(' ')
-      if (type === 'blob') large.set(id, size)
-    }
-  }
+  for await (const some of blobs ? [blobs] : listBlobs(repository, signal))
+    for (const { id, size } of some) if (size > over) large.set(id, size)
   return large
 }
 

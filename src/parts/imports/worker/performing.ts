@@ -51,7 +51,7 @@ async function map(order: Of<'map'>, workshop: Workshop): Promise<Result> {
   const default_branch = arranged?.default_branch ?? imported.default_branch ?? order.default_branch
   const { findLargeFiles } = await import('../staging/large-files.ts')
   // Only now: before there are branches, nobody can say on which of them a file is.
-  const large_files = await findLargeFiles(repository, { from: originals, signal, default_branch })
+  const large_files = await findLargeFiles(repository, { from: originals, signal, default_branch, blobs: arranged?.large_blobs })
   if (large_files.length > 0 && use_lfs === 'undecided') return { step: 'map', waits_for_lfs: true, large_files }
   const verification = await source.verify(origin, workshop, verify_all)
   const { prepareRefs } = await import('../staging/rewriting/stage.ts')

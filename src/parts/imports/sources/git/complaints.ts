@@ -12,10 +12,7 @@ const explanations: [RegExp, Explanation][] = [
         `The history has an object that is refused because it may do harm when it is checked out: ${id}, ${words} (${fault}). Remove it from the history at the source, then import again.`,
       ),
   ],
-  [
-    /mismatched algorithms|unknown object format|unsupported object-format/,
-    () => new ImportFailure('The source is a repository of SHA-256 objects; only SHA-1 is supported.'),
-  ],
+  [/mismatched algorithms|unknown object format|unsupported object-format/, otherIds],
   [
     /shallow/,
     () => new ImportFailure('The source has only the later part of its history (it is a shallow copy): import the whole one.'),
@@ -41,6 +38,10 @@ const explanations: [RegExp, Explanation][] = [
     (_, [, status]) => new ImportFailure(`The source refused with status ${status}. Ask whoever runs it, or start again later.`),
   ],
 ]
+
+export function otherIds() {
+  return new ImportFailure('The source is a repository of SHA-256 objects; only SHA-1 is supported.')
+}
 
 export function refused(origin: Origin | undefined) {
   const words =

@@ -17,8 +17,8 @@ import { git } from './git.ts'
 /** The processes below one, of any generation. */
 const descendants = (pid = process.pid): number[] => childrenOf(pid).flatMap((child) => [child, ...descendants(child)])
 
-const drafts = async ({ repository }: Workshop) =>
-  (await readdir(join(repository, 'objects', 'pack')).catch(() => [])).filter((name) => name.startsWith('tmp_pack'))
+const drafts = async ({ folder }: Workshop) =>
+  (await readdir(folder, { recursive: true }).catch(() => [])).filter((name) => name.includes('/tmp_pack'))
 
 test('who is not known is refused, and a password goes to its own host and into no argument', async () => {
   await using server = await startGitServer()

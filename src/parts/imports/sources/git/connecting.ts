@@ -62,8 +62,8 @@ async function environmentFor({ url, username, password }: Origin, { folder, egr
     'fetch.unpackLimit': '1',
     // Larger files go through without being held in memory.
     'core.bigFileThreshold': '16m',
-    // Packs are published as they are; to sync each of many refs would take longer than all the rest.
-    'core.fsync': 'pack,pack-metadata',
+    // Packs are synced while they are looked through; to sync each of many refs would take longer than all the rest.
+    'core.fsync': 'none',
     'core.hooksPath': '/dev/null',
     'gc.auto': '0',
     'maintenance.auto': 'false',

@@ -38,7 +38,7 @@ test('branches and tags come with all they lead to, whatever the server speaks, 
       percents.toSorted((one, other) => one - other),
     )
     assert.equal(percents.at(-1), 100)
-    assert.deepEqual(await git.arrange?.(origin, workshop), { notes: {}, lfs_objects: [] })
+    assert.deepEqual(await git.arrange?.(origin, workshop), { notes: {}, large_blobs: [], lfs_objects: [] })
     for (const all of [false, true])
       assert.deepEqual(await git.verify(origin, workshop, all), { branches: 2, tags: 2, revisions: 3, files: 2, mismatches: [] })
     await workshop.git('fsck', '--strict')
@@ -119,6 +119,20 @@ test('old faults are forgiven, and what does harm in a checkout is refused', asy
     const refusal = failing(new RegExp(`${harmful}.*contains '\\.git' \\(hasDotgit\\).*Remove it`))
     await assert.rejects(git.convert(originOf(`${server.url}/${kind}/odd.git`), other), refusal)
   }
+})
+
+test('a part of a history, and one with other ids than ours, are refused in words', async () => {
+  await using server = await startGitServer()
+  await makeEngine(server)
+  await using workshop = await openWorkshop()
+  await run(['clone', '--quiet', '--bare', '--depth=1', `file://${server.pathOf('engine')}`, server.pathOf('part')])
+  await assert.rejects(git.convert(originOf(`${server.url}/open/part.git`), workshop), failing(/later part of its history/))
+  await run(['init', '--quiet', '--bare', '--object-format=sha256', server.pathOf('wide')])
+  const tell = ['-C', server.pathOf('wide'), 'fast-import', '--quiet']
+  await run(tell, { input: 'commit refs/heads/main\ncommitter A <a@example.com> 0 +0000\ndata 0\n' })
+  await assert.rejects(git.convert(originOf(`${server.url}/open/wide.git`), workshop), failing(/only SHA-1 is supported/))
+  // And what is right is taken where something else was refused.
+  assert.equal((await git.convert(originOf(`${server.url}/open/engine.git`), workshop)).commit_count, 3)
 })
 
 test('a repository with nothing in it is one all the same', async () => {

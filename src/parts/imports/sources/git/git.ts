@@ -2,8 +2,8 @@ import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runGit } from '#hosting/git/bounded.ts'
 import type { StoredObject } from '#hosting/lfs/store.ts'
+import type { Blob } from '../../staging/blobs.ts'
 import { removeLeftovers } from '../../staging/fast-import.ts'
-import { measure } from '../../staging/progress.ts'
 import {
   type Arranged,
   type Converted,
@@ -14,20 +14,13 @@ import {
   type Workshop,
 } from '../source.ts'
 import { explain, refused } from './complaints.ts'
-import { connectGit, forgiven } from './connecting.ts'
+import { forgiven } from './connecting.ts'
 import { tellIdentities } from './identities.ts'
 import { fetchLargeObjects } from './large-objects.ts'
-import { findPointers } from './pointers.ts'
 import { findPlace, probe } from './probing.ts'
-import { dropUnusable, type Listing, listRemote, prefix, readOriginals } from './refs.ts'
-
-/** The rest of the hundred is for large files. */
-const stages = {
-  'Counting objects': [0, 2],
-  'Compressing objects': [2, 5],
-  'Receiving objects': [5, 70],
-  'Resolving deltas': [70, 90],
-} as const
+import { receiveHistory, syncPacks } from './receiving.ts'
+import { dropUnusable, type Listing, listRemote, readOriginals } from './refs.ts'
+import { survey } from './surveying.ts'
 
 const mostMismatches = 100
 
@@ -38,6 +31,7 @@ interface Fetched extends Listing {
   dropped: string[]
   commit_count: number
   files: number
+  large_blobs: Blob[]
   lfs_objects: StoredObject[]
 }
 
@@ -51,28 +45,20 @@ async function convert(given: Origin, workshop: Workshop): Promise<Converted> {
     throw new ImportFailure('There is no git repository at the address any more. Check it, then start again.')
   const origin = { ...given, url: place.url }
   const listing = await listRemote(origin, workshop)
-  await fetchHistory(origin, workshop)
+  await receiveHistory(origin, workshop)
   const { dropped, notes } = await dropUnusable(workshop)
   if (place.dumb) await inspect(workshop)
-  const [commit_count, { files, pointers }] = await Promise.all([tellIdentities(workshop), findPointers(workshop)])
+  const looking = [tellIdentities(workshop), survey(workshop), syncPacks(workshop)] as const
+  const [commit_count, { files, large, pointers }] = await Promise.all(looking)
   workshop.tell({ commit_count, percent: 90 })
   const lfs_objects = await fetchLargeObjects(origin, workshop, pointers, (part) => {
     workshop.tell({ percent: 90 + Math.floor(part * 10) })
   })
   if (lfs_objects.length < pointers.length)
     notes['large files that the source does not give'] = pointers.length - lfs_objects.length
-  await remember(workshop, { ...listing, url: origin.url, dropped, commit_count, files, lfs_objects })
+  await remember(workshop, { ...listing, url: origin.url, dropped, commit_count, files, large_blobs: large, lfs_objects })
   workshop.tell({ percent: 100 })
   return { commit_count, notes, ...defaultOf(listing) }
-}
-
-/** An allow-list: what hosts keep for themselves, such as `refs/pull`, does not come. */
-async function fetchHistory(origin: Origin, workshop: Workshop) {
-  const quietly = ['--no-tags', '--no-write-fetch-head', '--no-auto-maintenance', '--no-recurse-submodules']
-  const refs = ['heads', 'tags'].map((kind) => `+refs/${kind}/*:${prefix}${kind}/*`)
-  await connectGit(origin, workshop, ['fetch', '--progress', '--prune', ...quietly, '--', origin.url, ...refs], {
-    hear: measure(stages, (percent) => workshop.tell({ percent })),
-  })
 }
 
 /** A server that only gives out files was believed everything. */
@@ -103,8 +89,8 @@ async function recall({ folder }: Workshop): Promise<Fetched> {
 
 /** Branches and tags are what they were; the large files that came with them belong to them. */
 async function arrange(_: Origin, workshop: Workshop): Promise<Arranged> {
-  const { lfs_objects } = await recall(workshop)
-  return { notes: {}, lfs_objects }
+  const { large_blobs, lfs_objects } = await recall(workshop)
+  return { notes: {}, large_blobs, lfs_objects }
 }
 
 /**

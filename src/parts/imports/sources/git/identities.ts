@@ -1,6 +1,6 @@
 import { streamGit } from '#hosting/git/bounded.ts'
+import { lines } from '../../staging/blobs.ts'
 import type { Author, Workshop } from '../source.ts'
-import { lines } from './lines.ts'
 import { prefix } from './refs.ts'
 
 const batch = 500

@@ -1,6 +1,7 @@
 import { runGit } from '#hosting/git/bounded.ts'
 import { isRefName } from '#hosting/git/objects.ts'
 import type { Notes, Origin, Workshop } from '../source.ts'
+import { otherIds } from './complaints.ts'
 import { connectGit } from './connecting.ts'
 
 /** What the source says it has. */
@@ -16,6 +17,8 @@ export const prefix = 'refs/import/orig/'
 export async function listRemote(origin: Origin, workshop: Workshop): Promise<Listing> {
   const wanted = ['HEAD', 'refs/heads/*', 'refs/tags/*']
   const listed = (await connectGit(origin, workshop, ['ls-remote', '--symref', '--', origin.url, ...wanted])).toString()
+  // A clone would be one of these as well.
+  if (/^[0-9a-f]{64}\t/m.test(listed)) throw otherIds()
   const refs = [...listed.matchAll(/^([0-9a-f]{40})\t(refs\/(?:heads|tags)\/.+)$/gm)]
     .map(([, sha = '', name = '']) => [name, sha] as const)
     .filter(([name]) => !name.endsWith('^{}'))

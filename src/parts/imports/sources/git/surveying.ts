@@ -1,28 +1,34 @@
 import { streamGit } from '#hosting/git/bounded.ts'
 import type { StoredObject } from '#hosting/lfs/store.ts'
+import { type Blob, lines, listBlobs } from '../../staging/blobs.ts'
+import { largeFile } from '../../staging/large-files.ts'
 import type { Workshop } from '../source.ts'
-import { lines } from './lines.ts'
 
 /** Pointers without extensions are of these sizes, and nobody writes others. */
 const shortest = 120
 const longest = 200
 
-const format = '%(objecttype) %(objectsize) %(objectname)'
+export interface Survey {
+  /** How many different contents there are. */
+  files: number
+  large: Blob[]
+  /** Contents elsewhere that some of them stand for. */
+  pointers: StoredObject[]
+}
 
-/** How many files the history has, and which contents elsewhere some of them stand for. */
-export async function findPointers({ repository, signal }: Workshop): Promise<{ files: number; pointers: StoredObject[] }> {
+/** What has to be known of the contents: found in one go, since to look at all of them takes long. */
+export async function survey({ repository, signal }: Workshop): Promise<Survey> {
   let files = 0
+  const large: Blob[] = []
   const candidates: string[] = []
-  const every = ['cat-file', '--batch-all-objects', '--unordered', '--buffer', `--batch-check=${format}`]
-  for await (const few of lines(streamGit(repository, every, { signal, detached: false }))) {
-    for (const line of few) {
-      if (!line.startsWith('blob ')) continue
-      files++
-      const size = Number.parseInt(line.slice(5, 20), 10)
-      if (size >= shortest && size <= longest) candidates.push(line.slice(-40))
+  for await (const blobs of listBlobs(repository, signal)) {
+    files += blobs.length
+    for (const blob of blobs) {
+      if (blob.size > largeFile) large.push(blob)
+      else if (blob.size >= shortest && blob.size <= longest) candidates.push(blob.id)
     }
   }
-  return { files, pointers: candidates.length > 0 ? await readPointers(repository, candidates, signal) : [] }
+  return { files, large, pointers: candidates.length > 0 ? await readPointers(repository, candidates, signal) : [] }
 }
 
 async function readPointers(repository: string, candidates: string[], signal: AbortSignal): Promise<StoredObject[]> {
