@@ -1,12 +1,11 @@
 import tls from 'node:tls'
 import type { Agent, buildConnector as connectors } from 'undici'
-import { type checkedLookup, checkLiteral } from './connecting.ts'
+import { type checkedLookup, checkLiteral, connectPatience } from './connecting.ts'
 import type { Policy } from './policy.ts'
 
 export const longestHeaders = 32 * 1024
 /** Also kept-alive connections are given up after this time, so that a name that moved is looked up again. */
 const idle = 10_000
-export const connectPatience = 10_000
 /** Where connections of several callers meet. */
 export const connectionsPerHost = 50
 

@@ -3,6 +3,9 @@ import { isIP } from 'node:net'
 import { bareHost } from './destinations.ts'
 import type { Policy } from './policy.ts'
 
+/** Until a connection stands, in milliseconds. */
+export const connectPatience = 10_000
+
 /** A connection that the policy does not allow. The message may be shown to anyone; the address only to operators. */
 export class ForbiddenAddress extends Error {
   readonly code = 'FORBIDDEN_ADDRESS'

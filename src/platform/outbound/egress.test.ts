@@ -242,7 +242,7 @@ test('a request of our own is given up when nothing comes, and when its signal s
   await assert.rejects(egress.request(url, { signal: AbortSignal.timeout(20) }), { name: 'TimeoutError' })
 })
 
-test('bytes go both ways by CONNECT and by a tunnel, until the egress is closed', async () => {
+test('bytes go both ways by CONNECT, by a tunnel and by a connection of our own, until the egress is closed', async () => {
   await using echo = await listening(
     createPlainServer({ allowHalfOpen: true }, (socket) => void socket.on('error', () => {}).pipe(socket)),
   )
@@ -250,16 +250,18 @@ test('bytes go both ways by CONNECT and by a tunnel, until the egress is closed'
   const port = await egress.tunnel('127.0.0.1', echo.port)
   const { socket } = await ask(egress, `127.0.0.1:${echo.port}`, { method: 'CONNECT' })
   const tunnelled = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
-  for (const each of [socket, tunnelled]) {
+  for (const each of [socket, tunnelled, await egress.connect('127.0.0.1', echo.port)]) {
     each.end(Buffer.alloc(1_000_000, 'y'))
     assert.equal(Buffer.concat(await each.toArray()).length, 1_000_000)
   }
   const left = connect({ port, host: '127.0.0.1' }).on('error', () => {})
   left.write('z')
   await once(left, 'data')
-  const closed = once(left, 'close')
+  const own = await egress.connect('127.0.0.1', echo.port)
+  await assert.rejects(egress.connect('10.0.0.1', echo.port), { code: 'FORBIDDEN_ADDRESS' })
+  const closed = [left, own].map((each) => once(each, 'close'))
   await egress[Symbol.asyncDispose]()
-  await closed
+  await Promise.all(closed)
   for (const gone of [port, egress.proxy.port]) {
     const [error] = await once(connect({ port: gone, host: '127.0.0.1' }), 'error').catch((failure) => [failure])
     assert.equal(error.code, 'ECONNREFUSED')

@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import type { Agent } from 'undici'
-import { connectPatience, openAgent, trusting } from './agent.ts'
-import { checkedLookup, checkLiteral, ForbiddenAddress, type Resolve } from './connecting.ts'
+import { checkedLookup, checkLiteral, connectPatience, ForbiddenAddress, type Resolve } from './connecting.ts'
 import { bareHost, checkUrl } from './destinations.ts'
 import type { Policy } from './policy.ts'
 import { openProxy } from './proxy.ts'
@@ -23,6 +22,8 @@ export interface Egress extends AsyncDisposable {
   certificates: string | null
   /** A port on loopback that leads to one host and port, for programs that know no proxies. */
   tunnel(host: string, port: number): Promise<number>
+  /** A connection of our own to one host and port. */
+  connect(host: string, port: number): Promise<Socket>
   /** A request of our own; rejects when the policy does not allow it. */
   request(url: string, options?: OutboundRequest): Promise<OutboundAnswer>
 }
@@ -81,9 +82,12 @@ export async function openEgress(policy: Policy, certificates: string | null = n
     },
   }
   const agents = new Map<string, Promise<Agent>>()
+  const open = async (protocol: string) => {
+    const { openAgent, trusting } = await import('./agent.ts')
+    return openAgent(policy, lookup, protocol === 'https:' ? { secureContext: trusting(certificates) } : {})
+  }
   const agentFor = (protocol: string) => {
-    const agent =
-      agents.get(protocol) ?? openAgent(policy, lookup, protocol === 'https:' ? { secureContext: trusting(certificates) } : {})
+    const agent = agents.get(protocol) ?? open(protocol)
     agents.set(protocol, agent)
     return agent
   }
@@ -96,6 +100,7 @@ export async function openEgress(policy: Policy, certificates: string | null = n
     relay: { ...account, host: relay.host, port: relay.port },
     certificates,
     tunnel: tunnels.open,
+    connect: tunnels.connect,
     async request(text, { method = 'GET', headers = {}, body, signal, own_connection, patience = ordinaryPatience } = {}) {
       const { protocol, origin, pathname, search } = way.check(text)
       const agent = await agentFor(protocol)

@@ -6,10 +6,20 @@ import type { Way } from './egress.ts'
 export function openTunnels(way: Way) {
   const servers = new Set<Server>()
   const sockets = new Set<Socket>()
+  const hostIn = (host: string, port: number) => {
+    const literal = host.includes(':') ? `[${host}]` : host
+    return way.check(`http://${literal}:${port}/`).hostname
+  }
   return {
+    /** A connection without a port of ours, likewise. */
+    async connect(host: string, port: number): Promise<Socket> {
+      const socket = way.connect(hostIn(host, port), port)
+      sockets.add(socket.once('close', () => sockets.delete(socket)))
+      await once(socket, 'connect')
+      return socket
+    },
     async open(host: string, port: number): Promise<number> {
-      const literal = host.includes(':') ? `[${host}]` : host
-      const { hostname } = way.check(`http://${literal}:${port}/`)
+      const hostname = hostIn(host, port)
       // One connection tells beforehand whether there is a way at all; those that follow are checked likewise.
       const first = way.connect(hostname, port)
       await once(first, 'connect').finally(() => first.destroy())
