@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { git } from './git.ts'
+import { placeRefs } from './packed-refs.ts'
 
 export interface Commit {
   author: { name: string; email: string }
@@ -82,6 +83,11 @@ export class Storage {
   async moveRefs(repo_id: number, commands: Command[]) {
     const input = commands.map(({ ref, before, after }) => `update ${ref}\0${after}\0${before}\0`).join('')
     await git(['-C', this.pathOf(repo_id), 'update-ref', '-z', '--stdin'], { input })
+  }
+
+  /** The same of any number of them: no more than a moment for thousands. */
+  async placeRefs(repo_id: number, commands: Command[], options?: { alone?: boolean }) {
+    await placeRefs(this.pathOf(repo_id), commands, options)
   }
 
   /** Packs what has come in loosely, when that is much. */
