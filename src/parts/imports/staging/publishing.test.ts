@@ -26,7 +26,8 @@ async function openStage(bare: Bare) {
     stage,
     percents,
     prepare: (authors: (typeof ada)[] = []) => prepareRefs(stage, { signal, authors }),
-    publish: (recompress = false) => publish(stage, path, { signal, recompress, tell: (percent) => percents.push(percent) }),
+    publish: (recompress = false, walked = true) =>
+      publish(stage, path, { signal, recompress, walked, tell: (percent) => percents.push(percent) }),
     refs: async (repository: string) => {
       const told = await git(['-C', repository, 'for-each-ref', '--format=%(refname) %(objectname)'])
       return Object.fromEntries(
@@ -110,5 +111,11 @@ test('nothing is published of which a part is missing, and nothing where there i
   const lost = await bare.work.git('rev-parse', 'main:b.bin')
   await rm(join(stage, 'objects', lost.slice(0, 2), lost.slice(2)))
   await assert.rejects(made.publish())
+  // Nor of what could be linked, where nobody has walked through it.
+  const input = await git(['-C', stage, 'cat-file', '--batch-all-objects', '--batch-check=%(objectname)'])
+  await git(['-C', stage, 'pack-objects', '-q', join(folder, 'pack')], { input })
+  await git(['-C', stage, 'prune-packed', '-q'])
+  await made.prepare()
+  await assert.rejects(made.publish(false, false))
   assert.deepEqual(await bare.bare('for-each-ref'), '')
 })

@@ -1,7 +1,8 @@
-import { link, mkdir, open, readdir, rm, stat } from 'node:fs/promises'
+import { link, mkdir, open, readdir, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { runGit } from '#hosting/git/bounded.ts'
+import { noObject } from '#hosting/git/objects.ts'
+import { freePacked, placeRefs } from '#hosting/git/packed-refs.ts'
 import { measure } from './progress.ts'
 import { leanOriginals, originals } from './rewriting/stage.ts'
 
@@ -9,13 +10,12 @@ export interface Publishing {
   signal: AbortSignal
   /** The stage was written quickly, and large: all of it is compressed anew. */
   recompress: boolean
+  /** Somebody has walked through all of the stage already, as a fetch does. */
+  walked: boolean
   tell(push_percent: number): void
 }
 
 const stages = { 'Counting objects': [0, 20], 'Compressing objects': [20, 60], 'Writing objects': [60, 100] } as const
-
-/** Twice as long as git itself waits for it, in milliseconds. */
-const longestHeld = 2000
 
 /** As for a push: on disk before a ref leads to it. And no large file is held in memory. */
 const settings = [
@@ -33,7 +33,7 @@ const settings = [
 export async function publish(
   repository: string,
   target: string,
-  { signal, recompress, tell }: Publishing,
+  { signal, recompress, walked, tell }: Publishing,
 ): Promise<{ refs: Record<string, string> }> {
   const staged = await readRefs(repository, ['refs/heads/', 'refs/tags/', `${leanOriginals}/`, `${originals}/`], signal)
   const refs = new Map([...staged].filter(([name]) => !name.startsWith('refs/import/')))
@@ -45,7 +45,7 @@ export async function publish(
     const linked = unchanged && !recompress && (await linkPacks(repository, target))
     if (!linked) await pack(repository, target, tips, recompress, signal, tell)
     await syncFolder(join(target, 'objects', 'pack'))
-    await checkConnected(target, tips, linked, signal)
+    await checkConnected(target, tips, linked && walked, signal)
   }
   await keepOriginals(target, kept, signal)
   tell(100)
@@ -121,41 +121,33 @@ async function syncFolder(path: string) {
 }
 
 /**
- * Fails when anything is missing of what these lead to. Of files that are linked, only whether git finds them: they are the very ones
- * that were walked through after the fetch, and to do it twice would take as long as all the rest.
+ * Fails when anything is missing of what these lead to. Of files that were walked through before they were linked, only whether git
+ * finds them: to do it twice would take as long as all the rest.
  */
-async function checkConnected(target: string, tips: string[], linked: boolean, signal: AbortSignal) {
+async function checkConnected(target: string, tips: string[], walked: boolean, signal: AbortSignal) {
   const input = `${tips.join('\n')}\n`
-  const walk = linked ? ['--no-walk'] : ['--objects']
+  const walk = walked ? ['--no-walk'] : ['--objects']
   await runGit(target, ['rev-list', ...walk, '--quiet', '--stdin'], { signal, input, detached: false })
 }
 
 /** Hidden from everybody: a later correction of authors begins with them. */
 async function keepOriginals(target: string, kept: Map<string, string>, signal: AbortSignal) {
-  await removeLocks(target, signal)
+  await removeLocks(target)
   const there = below(originals, await readRefs(target, [`${originals}/`], signal))
-  const gone = [...there.keys()].filter((name) => !kept.has(name)).map((name) => `delete ${originals}/${name}\0\0`)
-  const moved = [...kept]
-    .filter(([name, sha]) => there.get(name) !== sha)
-    .map(([name, sha]) => `update ${originals}/${name}\0${sha}\0\0`)
-  // First those that go: one that comes may be below the name of one.
-  for (const commands of [gone, moved]) {
-    const update = ['-c', 'core.logAllRefUpdates=false', '-c', 'core.fsync=none', 'update-ref', '-z', '--stdin']
-    if (commands.length > 0) await runGit(target, update, { signal, input: commands.join(''), detached: false })
-  }
-  // All of them in one file, which is on disk afterwards: to sync each of thousands would take minutes.
-  if (moved.length > 0) await runGit(target, [...settings, 'pack-refs', '--all'], { signal, detached: false })
+  const names = [...new Set([...there.keys(), ...kept.keys()])]
+  const at = (refs: Map<string, string>, name: string) => refs.get(name) ?? noObject
+  const commands = names.map((name) => ({ ref: `${originals}/${name}`, before: at(there, name), after: at(kept, name) }))
+  await placeRefs(
+    target,
+    commands.filter(({ before, after }) => before !== after),
+    { alone: true },
+  )
 }
 
 /** What a run that was killed held. Nobody else writes these refs; the file of all refs is held by others too, but never for long. */
-async function removeLocks(target: string, signal: AbortSignal) {
+async function removeLocks(target: string) {
+  await freePacked(target)
   const folder = join(target, originals)
   const names = await readdir(folder, { recursive: true }).catch(() => [])
   for (const name of names.filter((name) => name.endsWith('.lock'))) await rm(join(folder, name), { force: true })
-  const lock = join(target, 'packed-refs.lock')
-  const held = await stat(lock).catch(() => undefined)
-  if (!held) return
-  await sleep(longestHeld, undefined, { signal })
-  const still = await stat(lock).catch(() => undefined)
-  if (still?.ino === held.ino && still.mtimeMs === held.mtimeMs) await rm(lock, { force: true })
 }

@@ -53,10 +53,13 @@ async function map(order: Of<'map'>, workshop: Workshop): Promise<Result> {
   // Only now: before there are branches, nobody can say on which of them a file is.
   const large_files = await findLargeFiles(repository, { from: originals, signal, default_branch, blobs: arranged?.large_blobs })
   if (large_files.length > 0 && use_lfs === 'undecided') return { step: 'map', waits_for_lfs: true, large_files }
-  const verification = await source.verify(origin, workshop, verify_all)
   const { prepareRefs } = await import('../staging/rewriting/stage.ts')
   const treating = use_lfs === 'undecided' ? undefined : { use_lfs, store }
-  const { objects } = await prepareRefs(repository, { signal, authors, large_files: treating })
+  // The proof is of the originals, which stay as they are.
+  const [verification, { objects }] = await Promise.all([
+    source.verify(origin, workshop, verify_all),
+    prepareRefs(repository, { signal, authors, large_files: treating }),
+  ])
   await keep<Mapped>(folder, 'mapped', { default_branch })
   const notes = [arranged?.notes ?? {}, verification.notes ?? {}].reduce(added, imported.notes)
   const lfs_objects = [...(arranged?.lfs_objects ?? []), ...objects]
@@ -66,9 +69,15 @@ async function map(order: Of<'map'>, workshop: Workshop): Promise<Result> {
 async function push({ vcs, target }: Of<'push'>, { repository, signal, folder }: Workshop, tell: Tell): Promise<Result> {
   const { default_branch } = await read<Mapped>(folder, 'mapped')
   const { publish } = await import('../staging/publishing.ts')
-  const recompress = vcs !== 'git'
+  // What came from Mercurial was written as it is to be; what was fetched by git is so as well, and was walked through.
+  const [recompress, walked] = [vcs === 'subversion' || vcs === 'tfvc', vcs === 'git']
   await removeLocks(join(target, 'refs', 'import'))
-  const { refs } = await publish(repository, target, { signal, recompress, tell: (push_percent) => tell({ push_percent }) })
+  const { refs } = await publish(repository, target, {
+    signal,
+    recompress,
+    walked,
+    tell: (push_percent) => tell({ push_percent }),
+  })
   return { step: 'push', refs, default_branch }
 }
 

@@ -25,8 +25,11 @@ export async function openWorkshop(order: Order, means: Means, tell: Tell): Prom
 /** A git that was killed left them, and no other works here: whoever has the import has these refs to itself. */
 export async function removeLocks(folder: string) {
   const names = await readdir(folder, { recursive: true }).catch(() => [])
-  for (const name of names) if (name.endsWith('.lock')) await rm(join(folder, name), { force: true })
+  for (const name of names) if (isHeld.test(name)) await rm(join(folder, name), { force: true })
 }
+
+/** Git makes no other draft of the file of all refs as long as there is one. */
+const isHeld = /\.lock$|^packed-refs\.new$/
 
 /** Keeps what a later step has to know of an earlier one. */
 export async function keep<T>(folder: string, name: string, value: T) {

@@ -9,7 +9,8 @@ export const mostInMemory = 16 << 20
 /** From so many differences on, a text is written down as a whole, where somebody gives a place for that. */
 const longestChain = 1000
 
-const mostCopied = 32 << 20
+/** To copy a text for each of several differences costs more than to go through their pieces from so many bytes on. */
+const mostCopied = 256 << 10
 
 /** The revisions of one log, each with its text as the difference to an earlier one. */
 export interface Chain {
@@ -27,7 +28,8 @@ export interface Chain {
 
 /** `room`: how many bytes of texts are kept at hand; `most`: how large a text may be to be there as a whole. */
 export function openChain(texts: Texts, room: number, most = mostInMemory): Chain {
-  const nodes = openNodes()
+  // Most files have few revisions.
+  const nodes = openNodes(16)
   const at: number[] = []
   const lengths: number[] = []
   const bases: number[] = []
@@ -57,13 +59,28 @@ export function openChain(texts: Texts, room: number, most = mostInMemory): Chai
       growth += lengths[from] as number
     }
     const known = from < 0 ? Buffer.alloc(0) : kept.get(from)
-    if (Buffer.isBuffer(known) && known.length + growth <= most && known.length * steps.length <= mostCopied) {
-      let text = known
-      for (const step of steps.reverse()) text = applyDelta(text, texts.read(at[step] as number, lengths[step] as number))
-      return text
-    }
+    if (Buffer.isBuffer(known) && known.length + growth <= most) return makeFrom(known, steps.reverse())
     const rope = fold(number)
     return rope.size <= most ? Buffer.concat([...readRope(rope, texts)]) : rope
+  }
+
+  function makeFrom(known: Buffer, steps: number[]): Buffer {
+    // What comes first may be a whole text.
+    const size = known.length + (lengths[steps[0] as number] as number)
+    if (size * (steps.length - 1) <= mostCopied) {
+      let text = known
+      for (const step of steps) text = applyDelta(text, texts.read(at[step] as number, lengths[step] as number))
+      return text
+    }
+    const all = Buffer.concat([known, ...steps.map((step) => texts.read(at[step] as number, lengths[step] as number))])
+    const near: Texts = { read: (at, length) => all.subarray(at, at + length) }
+    let rope: Rope = { size: known.length, at: [0], lengths: [known.length] }
+    let next = known.length
+    for (const step of steps) {
+      rope = foldDelta(rope, near, next, lengths[step] as number)
+      next += lengths[step] as number
+    }
+    return Buffer.concat([...readRope(rope, near)])
   }
 
   function fold(number: number): Rope {

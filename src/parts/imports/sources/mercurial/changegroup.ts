@@ -1,5 +1,7 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { ImportFailure } from '../source.ts'
 import type { Bundle } from './fetching.ts'
+import type { Files } from './files.ts'
 import { nullNode } from './nodes.ts'
 import { type Cursor, openCursor, type Spool } from './spool.ts'
 
@@ -8,6 +10,13 @@ export interface Changegroup {
   spool: Spool
   cursor: Cursor
   version: Bundle['version']
+}
+
+/** Whoever goes through the logs: with the files that they are of, and somebody who counts what has been read. */
+export interface Reading {
+  changegroup: Changegroup
+  files: Files
+  count(): void
 }
 
 /** One revision of a log, as the difference to another one that lies in the spool. */
@@ -27,49 +36,76 @@ export function openChangegroup({ spool, version }: Bundle): Changegroup {
   return { spool, version, cursor: openCursor(spool) }
 }
 
-/** The revisions of the log that comes next. Their differences are in the spool when they are given. */
-export async function* readLog({ spool, cursor, version }: Changegroup): AsyncGenerator<Revision> {
+/** How many revisions are given at once, at most. */
+const mostAtOnce = 64
+
+/** The revisions of the log that comes next, as many at once as have come. Their differences are in the spool when they are given. */
+export async function* readLog({ cursor, version }: Changegroup): AsyncGenerator<Revision[]> {
   const size = headers[version]
+  let some: Revision[] = []
   let previous: Buffer | undefined
-  for (let length = await readLength(cursor); length > 0; length = await readLength(cursor)) {
-    if (length < size) throw broken()
-    // A copy: what is taken lies in a window that is larger by far.
-    const header = Buffer.from(await cursor.take(size))
-    const part = (index: number) => header.subarray(index * 20, index * 20 + 20)
-    const p1 = part(1)
-    const revision: Revision = {
-      node: part(0),
-      p1,
-      p2: part(2),
-      base: version === '01' ? (previous ?? p1) : part(3),
-      flags: version === '03' ? header.readUInt16BE(100) : 0,
-      at: cursor.position,
-      length: length - size,
+  for (;;) {
+    if (some.length > 0 && (some.length === mostAtOnce || !cursor.has(4 + size))) {
+      yield some
+      some = []
+      // Meanwhile more has come, or somebody wants an end.
+      await turn()
     }
-    const end = revision.at + revision.length
-    await spool.reached(end)
-    yield revision
-    cursor.position = end
+    if (!cursor.has(4)) await cursor.await(4)
+    const length = readLength(cursor)
+    if (length === 0) break
+    if (length < size) throw broken()
+    if (!cursor.has(length)) {
+      if (some.length > 0) yield some
+      some = []
+      await cursor.await(length)
+    }
+    const revision = readRevision(cursor, version, length - size, previous)
+    some.push(revision)
     previous = revision.node
+  }
+  if (some.length > 0) yield some
+}
+
+function readRevision(cursor: Cursor, version: Bundle['version'], length: number, previous: Buffer | undefined): Revision {
+  // A copy: what is taken lies in a window that is larger by far.
+  const header = Buffer.from(cursor.take(headers[version]))
+  const part = (index: number) => header.subarray(index * 20, index * 20 + 20)
+  const p1 = part(1)
+  const at = cursor.position
+  cursor.position += length
+  return {
+    node: part(0),
+    p1,
+    p2: part(2),
+    base: version === '01' ? (previous ?? p1) : part(3),
+    flags: version === '03' ? header.readUInt16BE(100) : 0,
+    at,
+    length,
   }
 }
 
 /** After the manifests, there may be one log for each folder. */
 export async function refuseFolders({ cursor, version }: Changegroup) {
   if (version !== '03') return
-  if ((await readLength(cursor)) > 0) throw new ImportFailure('The repository uses tree manifests, which cannot be imported.')
+  await cursor.await(4)
+  if (readLength(cursor) > 0) throw new ImportFailure('The repository uses tree manifests, which cannot be imported.')
 }
 
 /** The names of the files whose logs follow; the log is to be read before the next name. */
 export async function* readNames({ cursor }: Changegroup): AsyncGenerator<string> {
-  for (let length = await readLength(cursor); length > 0; length = await readLength(cursor)) {
+  for (;;) {
+    await cursor.await(4)
+    const length = readLength(cursor)
+    if (length === 0) return
     if (length > 64 << 10) throw broken()
-    yield (await cursor.take(length)).toString('latin1')
+    await cursor.await(length)
+    yield cursor.take(length).toString('latin1')
   }
 }
 
-async function readLength(cursor: Cursor): Promise<number> {
-  const length = (await cursor.take(4)).readInt32BE()
+function readLength(cursor: Cursor): number {
+  const length = cursor.take(4).readInt32BE()
   if (length !== 0 && length <= 4) throw broken()
   return length === 0 ? 0 : length - 4
 }

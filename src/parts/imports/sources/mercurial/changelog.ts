@@ -1,6 +1,6 @@
 import { ImportFailure } from '../source.ts'
 import { openChain, startNode } from './chain.ts'
-import { broken, type Changegroup, isNull, readLog, refuseFlags } from './changegroup.ts'
+import { broken, type Changegroup, isNull, type Revision, readLog, refuseFlags } from './changegroup.ts'
 import { type Changeset, parseChangeset } from './changeset.ts'
 import { type Nodes, openNodes } from './nodes.ts'
 import type { Spool } from './spool.ts'
@@ -21,10 +21,10 @@ export interface Changelog {
   read(number: number): Changeset
 }
 
-/** `keep` is a file of texts of its own; `meet` sees each changeset once. */
+/** `keep` is a file of texts of its own, for those who read them again; `meet` sees each changeset once. */
 export async function readChangelog(
   changegroup: Changegroup,
-  keep: Spool,
+  keep?: Spool,
   meet: (changeset: Changeset, number: number) => void = () => {},
 ): Promise<Changelog> {
   const chain = openChain(changegroup.spool, 4 << 20)
@@ -40,6 +40,7 @@ export async function readChangelog(
     branches: [],
     closes: [],
     read(number) {
+      if (!keep) throw new Error('the texts of changesets were not kept')
       const at = places[number] as number
       return parseChangeset(keep.read(at, (places[number + 1] ?? keep.size) - at))
     },
@@ -49,7 +50,7 @@ export async function readChangelog(
     if (number < 0 && !isNull(node)) throw broken()
     return number
   }
-  for await (const revision of readLog(changegroup)) {
+  const add = (revision: Revision) => {
     refuseFlags(revision, 'The list of changesets')
     const text = chain.text(chain.add(revision))
     if (!Buffer.isBuffer(text)) throw new ImportFailure('A changeset has a description of more than 16 MB.')
@@ -64,9 +65,10 @@ export async function readChangelog(
     branchNumbers.set(changeset.branch, branch)
     log.branch.push(branch)
     log.closes.push(changeset.closes)
-    places.push(keep.append(text))
+    if (keep) places.push(keep.append(text))
     meet(changeset, number)
   }
+  for await (const revisions of readLog(changegroup)) revisions.forEach(add)
   return log
 }
 

@@ -19,20 +19,23 @@ export function parseChangeset(text: Buffer): Changeset {
   const date = text.indexOf(10, user) + 1
   const files = text.indexOf(10, date)
   if (end < 0 || user !== 41 || date === 0 || files < 0) throw broken()
-  const [time = '', west = '', ...rest] = text.toString('latin1', date, files).split(' ')
-  const extra = parseExtra(rest.join(' '))
+  const [, time, west, rest = ''] = /^([^ ]*) ?([^ ]*) ?(.*)$/s.exec(text.toString('latin1', date, files)) ?? []
+  const extra = parseExtra(rest)
   return {
     manifest: Buffer.from(text.toString('latin1', 0, 40), 'hex'),
     user: decode(text.subarray(user, date - 1)),
     time: Math.trunc(Number(time)) || 0,
     west: Math.trunc(Number(west)) || 0,
-    branch: decode(Buffer.from(extra.get('branch') ?? 'default', 'latin1')),
+    branch: extra.has('branch') ? decode(Buffer.from(extra.get('branch') ?? '', 'latin1')) : 'default',
     closes: extra.get('close') === '1',
     message: text.subarray(end + 2),
   }
 }
 
-function parseExtra(text: string): Map<string, string> {
+const nothing = new Map<string, string>()
+
+function parseExtra(text: string): ReadonlyMap<string, string> {
+  if (text === '') return nothing
   const pairs = text.split('\0').filter((pair) => pair.includes(':'))
   return new Map(
     pairs.map((pair) => {

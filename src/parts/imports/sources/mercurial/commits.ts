@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { noObject } from '#hosting/git/objects.ts'
 import { type FastImport, quotePath } from '../../staging/fast-import.ts'
 import { isForbiddenLink } from '../../staging/paths.ts'
 import { broken } from './changegroup.ts'
@@ -39,6 +40,7 @@ export async function writeCommits(
   const { log } = history
   const odd: Oddities = { early: 0, latin: 0, forbidden: new Set(), clashing: new Set() }
   const laneOf = openLanes(log)
+  const lanes = new Set<string>()
   for (let number = 0; number < log.nodes.size; number++) {
     const changeset = log.read(number)
     const parents = parentsOf(log, number)
@@ -48,14 +50,16 @@ export async function writeCommits(
     const changes = describeChanges(history, number, parents[0] ?? -1, odd)
     count()
     if (number < done) continue
-    if (parents.length === 0) await fastImport.write(`reset ${lane}\n\n`)
-    await fastImport.write(`commit ${lane}\nmark :${marks + number}\nauthor ${person}\ncommitter ${person}\n`)
-    await fastImport.data(message)
-    const lines = parents.map((parent, index) => `${index === 0 ? 'from' : 'merge'} :${marks + parent}\n`)
-    await fastImport.write(lines.join(''))
-    await fastImport.write(Buffer.from(changes, 'latin1'))
+    lanes.add(lane)
+    const start = `${parents.length === 0 ? `reset ${lane}\n\n` : ''}commit ${lane}\nmark :${marks + number}\n`
+    await fastImport.write(`${start}author ${person}\ncommitter ${person}\ndata ${message.length}\n`)
+    await fastImport.write(message)
+    const from = parents.map((parent, index) => `${index === 0 ? 'from' : 'merge'} :${marks + parent}\n`)
+    await fastImport.write(Buffer.from(`\n${from.join('')}${changes}`, 'latin1'))
     if (number > done && number % betweenCheckpoints === 0) await fastImport.checkpoint()
   }
+  // Nobody needs them any more.
+  for (const lane of lanes) await fastImport.write(`reset ${lane}\nfrom ${noObject}\n\n`)
   return odd
 }
 

@@ -1,7 +1,9 @@
-import { rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { git } from '#hosting/git/git.ts'
+import type { Blob } from '../../staging/blobs.ts'
 import { type FastImport, openFastImport } from '../../staging/fast-import.ts'
+import { largeFile } from '../../staging/large-files.ts'
 import { type Author, type Converted, ImportFailure, type Notes, type Origin, type Workshop } from '../source.ts'
 import { readAuthor } from './authors.ts'
 import { openChangegroup } from './changegroup.ts'
@@ -23,6 +25,8 @@ export interface Conversion {
   /** The mark of the first changeset's commit. */
   commits_from: number
   refs: [ref: string, node: string][]
+  /** Contents that are large; undefined after a run that did not see all of them. */
+  large_blobs?: Blob[]
 }
 
 /** Files in the workshop's folder that are kept until the import is over. */
@@ -32,6 +36,10 @@ export const places = (folder: string) => ({
   wholes: join(folder, 'manifests'),
   record: join(folder, 'converted.json'),
 })
+
+export function readConversion(folder: string): Conversion {
+  return JSON.parse(readFileSync(places(folder).record, 'utf8'))
+}
 
 export async function convert(origin: Origin, workshop: Workshop): Promise<Converted> {
   const { folder } = workshop
@@ -59,6 +67,10 @@ async function convertBundle(bundle: Bundle, workshop: Workshop): Promise<Conver
   const { marks, contents: ids, wholes, record } = places(folder)
   const progress = openProgress(workshop)
   const changegroup = openChangegroup(bundle)
+  // Git starts while the server is still at the beginning.
+  const fastImport = openFastImport(repository, { signal, marks, dense: true })
+  const there = git(['-C', repository, 'for-each-ref', '--format=%(refname)', 'refs/import/'])
+  there.catch(() => {})
 
   using texts = openSpool(join(folder, 'changesets'))
   const authors = collectAuthors(workshop)
@@ -75,7 +87,8 @@ async function convertBundle(bundle: Bundle, workshop: Workshop): Promise<Conver
   using changes = openSpool(join(folder, 'changes'))
   const files = openFiles()
   let seen = 0
-  const manifests = await readManifests(changegroup, files, whole, changes, () => progress(5, 25, ++seen, log.manifests.size))
+  const countManifest = () => progress(5, 25, ++seen, log.manifests.size)
+  const manifests = await readManifests({ changegroup, files, count: countManifest }, whole, changes)
 
   const commits_from = files.revisions + 1
   const given = new Uint8Array(files.revisions)
@@ -84,10 +97,14 @@ async function convertBundle(bundle: Bundle, workshop: Workshop): Promise<Conver
     if (mark < commits_from) given[mark - 1] = 1
     else done++
   })
-  const fastImport = openFastImport(repository, { signal, marks })
   using contents = openContents(ids)
   let met = 0
-  await writeFiles(changegroup, files, given, fastImport, contents, () => progress(25, 75, ++met, files.paths.length))
+  const countFile = () => progress(25, 75, ++met, files.paths.length)
+  const whole_run = !given.includes(1)
+  const large_blobs: Blob[] = []
+  await writeFiles({ changegroup, files, count: countFile }, given, fastImport, contents, (id, size) => {
+    if (size > largeFile) large_blobs.push({ id: id.toString('hex'), size })
+  })
   await bundle.complete
   contents.flush()
 
@@ -98,8 +115,9 @@ async function convertBundle(bundle: Bundle, workshop: Workshop): Promise<Conver
   const plan = planRefs(log, bundle.bookmarks, tags, workshop.default_branch)
   for (const [ref, number] of plan.refs) await fastImport.write(`reset ${ref}\nfrom :${commits_from + number}\n\n`)
   await fastImport.end()
-  await removeOtherRefs(repository, plan)
-  writeFileSync(record, JSON.stringify({ commits_from, refs: nameNodes(plan, log) } satisfies Conversion), { mode: 0o600 })
+  await removeOtherRefs(repository, (await there).split('\n'), plan)
+  const kept: Conversion = { commits_from, refs: nameNodes(plan, log), ...(whole_run && { large_blobs }) }
+  writeFileSync(record, JSON.stringify(kept), { mode: 0o600 })
   return {
     commit_count,
     ...(plan.default_branch !== undefined && { default_branch: plan.default_branch }),
@@ -161,11 +179,11 @@ function findTagFile(manifest: Buffer, files: Files): number {
   return at < 0 ? -1 : files.find('.hgtags', readNode(readLine(manifest, at).rest))
 }
 
-/** Those under which the lines of history were written, and what an earlier run for another state of the source left. */
-async function removeOtherRefs(repository: string, { refs }: Refs) {
+/** What an earlier run left, or one for another state of the source. */
+async function removeOtherRefs(repository: string, there: string[], { refs }: Refs) {
   const wanted = new Set(refs.map(([ref]) => ref))
-  const there = (await git(['-C', repository, 'for-each-ref', '--format=%(refname)', 'refs/import/'])).split('\n')
   const others = there.filter((ref) => ref !== '' && !wanted.has(ref))
+  if (others.length === 0) return
   await git(['-C', repository, 'update-ref', '--stdin'], { input: others.map((ref) => `delete ${ref}\n`).join('') })
 }
 

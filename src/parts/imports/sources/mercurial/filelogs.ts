@@ -2,43 +2,48 @@ import { createHash } from 'node:crypto'
 import type { FastImport } from '../../staging/fast-import.ts'
 import { ImportFailure } from '../source.ts'
 import { openChain, startNode } from './chain.ts'
-import { broken, type Changegroup, type Revision, readLog, readNames, refuseCensored, refuseFlags } from './changegroup.ts'
+import { broken, type Reading, type Revision, readLog, readNames, refuseCensored, refuseFlags } from './changegroup.ts'
 import type { Contents } from './contents.ts'
-import { type Rope, readRope } from './deltas.ts'
-import type { Files } from './files.ts'
+import { type Rope, readRope, type Texts } from './deltas.ts'
 
 const room = 16 << 20
 const betweenCheckpoints = 512 << 20
 
-/** Writes the files' texts as blobs whose marks are their numbers, from 1 on. Those of `given` are there already. */
+/** Writes the files' texts as blobs whose marks are their numbers, from 1 on. Those of `given` are there already; `meet` sees all others. */
 export async function writeFiles(
-  changegroup: Changegroup,
-  files: Files,
+  { changegroup, files, count }: Reading,
   given: Uint8Array,
   fastImport: FastImport,
   contents: Contents,
-  count: () => void,
+  meet: (id: Buffer, size: number) => void,
 ) {
+  const { spool } = changegroup
   let ordinal = 0
   let written = 0
   for await (const name of readNames(changegroup)) {
-    const chain = openChain(changegroup.spool, room)
-    for await (const revision of readLog(changegroup)) {
-      const at = chain.add(revision)
-      const place = ordinal++
-      const number = files.find(name, revision.node)
-      // What no manifest names belongs to no changeset. A git that was left alone may have saved more than was noted here.
-      if (number < 0 || (given[number] && contents.has(place))) continue
-      refuseFlags(revision, Buffer.from(name, 'latin1').toString())
-      await fastImport.write(`blob\nmark :${number + 1}\n`)
-      const { id, size } = await writeText(changegroup, revision, name, chain.text(at), fastImport)
-      contents.set(place, id)
-      given[number] = 1
-      written += size
-      if (written < betweenCheckpoints) continue
-      contents.flush()
-      await fastImport.checkpoint()
-      written = 0
+    const chain = openChain(spool, room)
+    for await (const revisions of readLog(changegroup)) {
+      for (const revision of revisions) {
+        const at = chain.add(revision)
+        const place = ordinal++
+        const number = files.find(name, revision.node)
+        // What no manifest names belongs to no changeset. A git that was left alone may have saved more than was noted here.
+        if (number < 0 || (given[number] && contents.has(place))) continue
+        if (revision.flags !== 0) refuseFlags(revision, shown(name))
+        const text = chain.text(at)
+        await fastImport.write(`blob\nmark :${number + 1}\n`)
+        const { id, size } = Buffer.isBuffer(text)
+          ? await writeText(text, revision, name, fastImport)
+          : await writeRope(text, spool, revision, fastImport)
+        contents.set(place, id)
+        meet(id, size)
+        given[number] = 1
+        written += size
+        if (written < betweenCheckpoints) continue
+        contents.flush()
+        await fastImport.checkpoint()
+        written = 0
+      }
     }
     count()
   }
@@ -46,40 +51,36 @@ export async function writeFiles(
     throw new ImportFailure('The server did not send all files that changesets have. Run `hg verify` where the repository is.')
 }
 
-async function writeText(
-  changegroup: Changegroup,
-  revision: Revision,
-  name: string,
-  text: Buffer | Rope,
-  fastImport: FastImport,
-) {
-  const node = startNode(revision)
-  const skip = headLength(Buffer.isBuffer(text) ? text : readStart(changegroup, text))
-  const size = (Buffer.isBuffer(text) ? text.length : text.size) - skip
-  const blob = createHash('sha1').update(`blob ${size}\0`)
-  if (Buffer.isBuffer(text)) {
-    if (!node.update(text).digest().equals(revision.node)) throw refuse(text, name)
-    const content = skip > 0 ? text.subarray(skip) : text
-    await fastImport.data(content)
-    return { id: blob.update(content).digest(), size }
-  }
-  node.update(readStart(changegroup, text).subarray(0, skip))
-  async function* chunks(rope: Rope) {
-    for (const chunk of readRope(rope, changegroup.spool, skip)) {
+const shown = (name: string) => Buffer.from(name, 'latin1').toString()
+
+async function writeText(text: Buffer, revision: Revision, name: string, fastImport: FastImport) {
+  if (!startNode(revision).update(text).digest().equals(revision.node)) throw refuse(text, name)
+  const skip = headLength(text)
+  const content = skip > 0 ? text.subarray(skip) : text
+  await fastImport.write(`data ${content.length}\n`)
+  await fastImport.write(content)
+  return { id: startBlob(content.length).update(content).digest(), size: content.length }
+}
+
+async function writeRope(rope: Rope, texts: Texts, revision: Revision, fastImport: FastImport) {
+  const [start = Buffer.alloc(0)] = readRope(rope, texts)
+  const skip = headLength(start)
+  const size = rope.size - skip
+  const node = startNode(revision).update(start.subarray(0, skip))
+  const blob = startBlob(size)
+  async function* chunks() {
+    for (const chunk of readRope(rope, texts, skip)) {
       node.update(chunk)
       blob.update(chunk)
       yield chunk
     }
   }
-  await fastImport.data({ size, chunks: chunks(text) })
+  await fastImport.data({ size, chunks: chunks() })
   if (!node.digest().equals(revision.node)) throw broken()
   return { id: blob.digest(), size }
 }
 
-function readStart({ spool }: Changegroup, rope: Rope): Buffer {
-  const [first] = readRope(rope, spool)
-  return first ?? Buffer.alloc(0)
-}
+const startBlob = (size: number) => createHash('sha1').update(`blob ${size}\0`)
 
 /** Where a file was copied from stands before its text, between two marks of `\x01\n`; so does nothing when the text begins like that. */
 function headLength(text: Buffer): number {
@@ -89,6 +90,5 @@ function headLength(text: Buffer): number {
 }
 
 function refuse(text: Buffer, name: string): ImportFailure {
-  const known = Buffer.from(name, 'latin1').toString()
-  return text.subarray(0, headLength(text)).includes('censored:') ? refuseCensored(known) : broken()
+  return text.subarray(0, headLength(text)).includes('censored:') ? refuseCensored(shown(name)) : broken()
 }

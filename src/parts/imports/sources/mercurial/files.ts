@@ -11,6 +11,8 @@ export interface Files {
   add(path: number, node: Buffer): number
   find(path: string, node: Buffer): number
   isForbidden(path: number): boolean
+  /** Whether any path is that of a file somewhere in history, and that of a folder elsewhere. */
+  readonly haveBoth: boolean
   /** Whether somewhere in history this path is that of a file, and somewhere that of a folder. */
   isBoth(path: string): boolean
   /** Of a path and the folders that it is in, those that are both. */
@@ -49,6 +51,9 @@ export function openFiles(): Files {
     find(path, node) {
       const number = numbers.get(path)
       return number === undefined ? -1 : nodes.find(node, number)
+    },
+    get haveBoth() {
+      return both.size > 0
     },
     isForbidden: (path) => forbidden.has(path),
     isBoth: (path) => both.has(path),

@@ -11,9 +11,11 @@ export interface Line {
 }
 
 export function readLine(text: Buffer, at: number): Line {
-  const zero = text.indexOf(0, at)
-  const next = text.indexOf(10, at) + 1
-  if (zero <= at || zero + 41 > next - 1 || next - zero > 43) throw broken()
+  let zero = at
+  // By hand: paths are short, and a call takes longer.
+  for (let byte = text[zero]; byte !== 0; byte = text[++zero]) if (byte === 10 || byte === undefined) throw broken()
+  const next = text.indexOf(10, zero) + 1
+  if (zero === at || zero + 41 > next - 1 || next - zero > 43) throw broken()
   return { path: text.toString('latin1', at, zero), rest: text.toString('latin1', zero + 1, next - 1), next }
 }
 
@@ -65,16 +67,18 @@ export function differencesOfDelta(base: Buffer, delta: Buffer): Differences | u
 
 const isEdge = (text: Buffer, at: number) => at === 0 || text[at - 1] === 10
 
-/** By going through both. */
+/** By going through both; where they are equal, in long steps. */
 export function differences(before: Buffer, after: Buffer): Differences {
   const found: Differences = new Map()
-  const start = commonStart(before, after)
-  const [endBefore, endAfter] = withoutCommonEnd(before, after, start)
-  let old = start
-  let now = start
-  while (old < endBefore || now < endAfter) {
-    const left = old < endBefore ? readLine(before, old) : undefined
-    const right = now < endAfter ? readLine(after, now) : undefined
+  let old = 0
+  let now = 0
+  for (;;) {
+    const equal = commonLines(before, old, after, now)
+    old += equal
+    now += equal
+    const left = old < before.length ? readLine(before, old) : undefined
+    const right = now < after.length ? readLine(after, now) : undefined
+    if (!left && !right) return found
     if (left && (!right || left.path < right.path)) {
       found.set(left.path, '')
       old = left.next
@@ -87,25 +91,16 @@ export function differences(before: Buffer, after: Buffer): Differences {
       now = right.next
     }
   }
-  return found
 }
 
-const block = 4096
+const steps = [8192, 1024, 128]
 
-function commonStart(a: Buffer, b: Buffer): number {
-  const size = Math.min(a.length, b.length)
+/** How many bytes of whole lines are equal from there on, or a little less. */
+function commonLines(a: Buffer, from: number, b: Buffer, other: number): number {
+  const size = Math.min(a.length - from, b.length - other)
   let at = 0
-  while (at + block <= size && a.compare(b, at, at + block, at, at + block) === 0) at += block
-  return at === 0 ? 0 : a.lastIndexOf(10, at - 1) + 1
-}
-
-/** Where what differs ends in both: at the start of a line, behind which they are equal. */
-function withoutCommonEnd(a: Buffer, b: Buffer, start: number): [number, number] {
-  let size = 0
-  const most = Math.min(a.length, b.length) - start
-  const isEqual = (back: number) =>
-    a.compare(b, b.length - back, b.length - back + block, a.length - back, a.length - back + block) === 0
-  while (size + block <= most && isEqual(size + block)) size += block
-  const line = size === 0 ? a.length : a.indexOf(10, a.length - size) + 1
-  return [line, b.length - (a.length - line)]
+  for (const step of steps) {
+    while (at + step <= size && a.compare(b, other + at, other + at + step, from + at, from + at + step) === 0) at += step
+  }
+  return at === 0 ? 0 : Math.max(0, a.lastIndexOf(10, from + at - 1) + 1 - from)
 }

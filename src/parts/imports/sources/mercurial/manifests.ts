@@ -1,6 +1,15 @@
 import { ImportFailure } from '../source.ts'
 import { type Chain, openChain, startNode } from './chain.ts'
-import { broken, type Changegroup, isNull, type Revision, readLog, refuseFlags, refuseFolders } from './changegroup.ts'
+import {
+  broken,
+  type Changegroup,
+  isNull,
+  type Reading,
+  type Revision,
+  readLog,
+  refuseFlags,
+  refuseFolders,
+} from './changegroup.ts'
 import type { Files } from './files.ts'
 import { type Differences, differences, differencesOfDelta, findLine, readLines } from './lines.ts'
 import type { Spool } from './spool.ts'
@@ -22,18 +31,12 @@ const wholesFrom = 2 ** 50
 const room = 32 << 20
 const most = 64 << 20
 
-export async function readManifests(
-  changegroup: Changegroup,
-  files: Files,
-  wholes: Spool,
-  kept: Spool,
-  count: () => void,
-): Promise<Manifests> {
+export async function readManifests({ changegroup, files, count }: Reading, wholes: Spool, kept: Spool): Promise<Manifests> {
   const chain = openManifests(changegroup, wholes)
   const parents: number[] = []
   const places: number[] = []
   const clashing = new Set<number>()
-  for await (const revision of readLog(changegroup)) {
+  const add = (revision: Revision) => {
     refuseFlags(revision, 'The list of files')
     const number = chain.add(revision)
     const text = wholeText(chain, number)
@@ -47,6 +50,7 @@ export async function readManifests(
     if (hasClash(text, found, files, clashing.has(parent))) clashing.add(number)
     count()
   }
+  for await (const revisions of readLog(changegroup)) revisions.forEach(add)
   await refuseFolders(changegroup)
   return {
     find: chain.find,
@@ -127,6 +131,7 @@ function hasClash(text: Buffer, found: Differences, files: Files, inherited: boo
 
 /** A manifest may name `x` and `x/y`, of which git has the second only. */
 export function withoutClashes(text: Buffer, files: Files): Buffer {
+  if (!files.haveBoth) return text
   const kept: Buffer[] = []
   let from = 0
   let at = 0
@@ -145,10 +150,12 @@ export async function indexManifests(changegroup: Changegroup, wholes: Spool): P
   const chain = openManifests(changegroup, wholes)
   const p1: number[] = []
   const p2: number[] = []
-  for await (const revision of readLog(changegroup)) {
-    chain.add(revision)
-    p1.push(chain.find(revision.p1))
-    p2.push(chain.find(revision.p2))
+  for await (const revisions of readLog(changegroup)) {
+    for (const revision of revisions) {
+      chain.add(revision)
+      p1.push(chain.find(revision.p1))
+      p2.push(chain.find(revision.p2))
+    }
   }
   await refuseFolders(changegroup)
   for (let at = 0; at < wholes.size; ) {

@@ -1,11 +1,15 @@
 import { createReadStream, existsSync } from 'node:fs'
-import { createInterface } from 'node:readline'
 
 /** What git has under which mark, as of the last checkpoint of a run. */
 export async function readMarks(path: string, meet: (mark: number, id: string) => void) {
   if (!existsSync(path)) return
-  for await (const line of createInterface({ input: createReadStream(path, 'latin1') })) {
-    const [mark = '', id = ''] = line.slice(1).split(' ')
-    meet(Number(mark), id)
+  let rest = ''
+  for await (const chunk of createReadStream(path, 'latin1')) {
+    const lines = `${rest}${chunk}`.split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) {
+      const space = line.indexOf(' ')
+      meet(Number(line.slice(1, space)), line.slice(space + 1))
+    }
   }
 }

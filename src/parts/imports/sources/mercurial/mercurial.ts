@@ -1,11 +1,11 @@
 import { ask, headerOf } from '../probing.ts'
-import type { Finding, Means, Origin, Source } from '../source.ts'
-import { convert } from './converting.ts'
+import type { Arranged, Finding, Means, Origin, Source, Workshop } from '../source.ts'
+import { convert, readConversion } from './converting.ts'
 import { verify } from './verifying.ts'
 import { media, parseCapabilities } from './wire.ts'
 
 /** Repositories of Mercurial behind HTTP, read by a client of our own: no `hg` is needed here. */
-export const mercurial: Source = { probe, convert, verify: (_origin, workshop, all) => verify(workshop, all) }
+export const mercurial: Source = { probe, convert, arrange, verify: (_origin, workshop, all) => verify(workshop, all) }
 
 async function probe(origin: Origin, means: Means): Promise<Finding> {
   if (!/^https?:/.test(origin.url)) return 'nothing'
@@ -22,4 +22,10 @@ async function probe(origin: Origin, means: Means): Promise<Finding> {
   const moved = new URL(answer.url)
   moved.searchParams.delete('cmd')
   return { found: { url: moved.href } }
+}
+
+/** Branches and tags are there; and it is known which contents are large. */
+async function arrange(_origin: Origin, { folder }: Workshop): Promise<Arranged> {
+  const { large_blobs } = readConversion(folder)
+  return { ...(large_blobs && { large_blobs }), notes: {} }
 }

@@ -29,6 +29,10 @@ before(async () => {
   await mercurial.convert(originOf(server.url), workshop)
   refs = await workshop.git('for-each-ref')
   equal((await mercurial.verify(originOf(server.url), workshop, true)).mismatches.length, 0)
+  deepEqual(await mercurial.arrange?.(originOf(server.url), workshop), { large_blobs: [], notes: {} })
+  // It is published as it is: most objects are differences to others.
+  const bases = (await workshop.git('cat-file', '--batch-all-objects', '--batch-check=%(deltabase)')).split('\n')
+  ok(bases.filter((base) => !/^0+$/.test(base)).length > bases.length / 4, `of ${bases.length}`)
 })
 
 after(async () => {
@@ -101,6 +105,8 @@ test('a run that was killed goes on from what it had, and gives the same', async
     await workshop.git('update-ref', '-d', 'refs/import/orig/heads/main')
     await mercurial.convert(originOf(gate.url), workshop)
     equal(await workshop.git('for-each-ref'), refs)
+    // It did not see all contents, and does not say which are large.
+    deepEqual(await mercurial.arrange?.(originOf(gate.url), workshop), { notes: {} })
   }
   equal(bundles(), asked)
   await workshop.git('fsck', '--strict')

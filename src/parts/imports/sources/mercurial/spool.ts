@@ -8,6 +8,7 @@ export interface Spool extends Disposable {
   readonly size: number
   /** Where it begins now in the file. */
   append(chunk: Buffer): number
+  /** A part of what is kept at hand, mostly: not for keeping, since all of that would be kept with it. */
   read(at: number, length: number): Buffer
   /** Resolves when so many bytes are there; no more will come after `end`. */
   reached(size: number): Promise<void>
@@ -18,6 +19,8 @@ export interface Spool extends Disposable {
 export class Truncated extends Error {}
 
 const batch = 256 * 1024
+/** What is larger is read by itself. */
+const most = 64 * 1024
 
 /** What is there already counts as all of it when `complete`, and is thrown away otherwise. */
 export function openSpool(path: string, complete = false): Spool {
@@ -28,6 +31,10 @@ export function openSpool(path: string, complete = false): Spool {
   let ended = complete
   let failure: { error: unknown } | undefined
   let wake = () => {}
+  let window: Buffer = Buffer.alloc(0)
+  let start = 0
+  // Where the last reading from the file ended.
+  let last = 0
 
   function flush() {
     for (const chunk of pending) {
@@ -36,6 +43,16 @@ export function openSpool(path: string, complete = false): Spool {
     }
     pending = []
     waiting = 0
+  }
+
+  function load(at: number, length: number): Buffer {
+    const bytes = Buffer.allocUnsafeSlow(length)
+    for (let done = 0; done < length; ) {
+      const count = readSync(file, bytes, done, length - done, at + done)
+      if (count === 0) throw new Truncated(`${path} ends before ${at + length}`)
+      done += count
+    }
+    return bytes
   }
 
   return {
@@ -51,14 +68,16 @@ export function openSpool(path: string, complete = false): Spool {
       return at
     },
     read(at, length) {
-      if (at + length > written) flush()
-      const bytes = Buffer.allocUnsafe(length)
-      for (let done = 0; done < length; ) {
-        const count = readSync(file, bytes, done, length - done, at + done)
-        if (count === 0) throw new Truncated(`${path} ends before ${at + length}`)
-        done += count
+      if (at < start || at + length > start + window.length) {
+        if (at + length > written) flush()
+        // Whoever goes on from there will do so again; whoever goes elsewhere wants no more than that.
+        const follows = at >= last && at - last < batch
+        last = at + length
+        if (!follows || length > most) return load(at, length)
+        window = load(at, Math.max(length, Math.min(batch, written - at)))
+        start = at
       }
-      return bytes
+      return window.subarray(at - start, at - start + length)
     },
     async reached(size) {
       while (written + waiting < size) {
@@ -87,23 +106,25 @@ export function openSpool(path: string, complete = false): Spool {
 /** Reads a spool from its start on, as it fills. */
 export interface Cursor {
   position: number
-  take(length: number): Promise<Buffer>
+  /** Whether so many bytes have come. */
+  has(length: number): boolean
+  /** Waits until they have. */
+  await(length: number): Promise<void>
+  take(length: number): Buffer
 }
 
 export function openCursor(spool: Spool): Cursor {
-  let window: Buffer = Buffer.alloc(0)
-  let start = 0
   return {
     position: 0,
-    async take(length) {
-      const from = this.position
-      if (from < start || from + length > start + window.length) {
-        await spool.reached(from + length)
-        window = spool.read(from, Math.max(length, Math.min(batch, spool.size - from)))
-        start = from
-      }
-      this.position = from + length
-      return window.subarray(from - start, from - start + length)
+    has(length) {
+      return this.position + length <= spool.size
+    },
+    await(length) {
+      return spool.reached(this.position + length)
+    },
+    take(length) {
+      this.position += length
+      return spool.read(this.position - length, length)
     },
   }
 }

@@ -1,10 +1,19 @@
 import { createHash } from 'node:crypto'
 
+/** A file as the tree of its folder has it. All of it is in Latin-1. */
 export interface TreeEntry {
-  /** In Latin-1; entries come sorted by it. */
   path: string
+  folder: string
   mode: string
   id: Buffer
+  /** Mode, name and id, as they are stored. */
+  stored: Buffer
+}
+
+export function treeEntry(path: string, mode: string, id: Buffer): TreeEntry {
+  const slash = path.lastIndexOf('/')
+  const folder = path.slice(0, Math.max(slash, 0))
+  return { path, folder, mode, id, stored: Buffer.concat([Buffer.from(`${mode} ${path.slice(slash + 1)}\0`, 'latin1'), id]) }
 }
 
 interface Folder {
@@ -12,21 +21,27 @@ interface Folder {
   content: Buffer[]
 }
 
-/** The id that git gives to a tree of these files, found without git. */
+/** The id that git gives to a tree of these files, found without git. They come sorted by path. */
 export function treeId(entries: Iterable<TreeEntry>): string {
   const open: Folder[] = [{ name: '', content: [] }]
   const close = () => {
     const { name, content } = open.pop() as Folder
     open.at(-1)?.content.push(Buffer.from(`40000 ${name}\0`, 'latin1'), hash(content))
   }
-  for (const { path, mode, id } of entries) {
-    const parts = path.split('/')
-    const file = parts.pop() as string
+  const enter = (folder: string) => {
+    const parts = folder === '' ? [] : folder.split('/')
     let common = 0
     while (common < parts.length && open[common + 1]?.name === parts[common]) common++
     while (open.length > common + 1) close()
     for (const name of parts.slice(common)) open.push({ name, content: [] })
-    open.at(-1)?.content.push(Buffer.from(`${mode} ${file}\0`, 'latin1'), id)
+    return (open.at(-1) as Folder).content
+  }
+  let present = ''
+  let content = (open[0] as Folder).content
+  for (const { folder, stored } of entries) {
+    if (folder !== present) content = enter(folder)
+    present = folder
+    content.push(stored)
   }
   while (open.length > 1) close()
   return hash((open[0] as Folder).content).toString('hex')

@@ -1,19 +1,18 @@
-import { readFileSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
 import { git } from '#hosting/git/git.ts'
 import { isForbiddenLink } from '../../staging/paths.ts'
 import type { Verification, Workshop } from '../source.ts'
 import { broken, type Changegroup, openChangegroup, readLog, readNames } from './changegroup.ts'
 import { type Changelog, readChangelog } from './changelog.ts'
-import { type Conversion, places } from './converting.ts'
+import { type Conversion, places, readConversion } from './converting.ts'
 import { reopenBundle } from './fetching.ts'
 import { type Files, openFiles } from './files.ts'
-import { readLines } from './lines.ts'
+import { type Line, readLine } from './lines.ts'
 import { indexManifests, readNode, withoutClashes } from './manifests.ts'
 import { readMarks } from './marks.ts'
 import { nullNode } from './nodes.ts'
 import { openSpool } from './spool.ts'
-import { type TreeEntry, treeId } from './trees.ts'
+import { type TreeEntry, treeEntry, treeId } from './trees.ts'
 
 const sample = 100
 const mostMismatches = 100
@@ -26,17 +25,12 @@ export async function verify(workshop: Workshop, all: boolean): Promise<Verifica
   const { folder, repository } = workshop
   using bundle = reopenBundle(folder)
   if (!bundle) throw new Error('there is nothing to verify: no bundle was received')
-  const { wholes, contents, marks, record } = places(folder)
-  const { commits_from, refs }: Conversion = JSON.parse(readFileSync(record, 'utf8'))
+  const { wholes, contents, marks } = places(folder)
+  const { commits_from, refs } = readConversion(folder)
   const changegroup = openChangegroup(bundle)
-  const scratch = join(folder, 'verified-changesets')
-  using texts = openSpool(scratch)
-  const log = await readChangelog(changegroup, texts)
-  rmSync(scratch)
-  using whole = openSpool(wholes, true)
-  const manifest = await indexManifests(changegroup, whole)
-  const files = await indexFiles(changegroup)
-  const ids = readFileSync(contents)
+  const listed = git(['-C', repository, 'for-each-ref', '--format=%(objectname) %(refname)', 'refs/import/orig/'])
+  listed.catch(() => {})
+  const log = await readChangelog(changegroup)
   const commits: string[] = []
   await readMarks(marks, (mark, id) => {
     if (mark >= commits_from) commits[mark - commits_from] = id
@@ -46,7 +40,7 @@ export async function verify(workshop: Workshop, all: boolean): Promise<Verifica
   const report = (where: string, path: string, what: string) => {
     if (result.mismatches.length < mostMismatches) result.mismatches.push({ where, path, what })
   }
-  const heads = await compareRefs(repository, refs, log, commits, report)
+  const heads = compareRefs(await listed, refs, log, commits, report)
   result.branches = heads.filter(([ref]) => ref.startsWith('refs/import/orig/heads/')).length
   result.tags = heads.length - result.branches
   const numbers = choose(
@@ -54,15 +48,21 @@ export async function verify(workshop: Workshop, all: boolean): Promise<Verifica
     heads.map(([, number]) => number),
     all,
   )
-  const trees = await readTrees(
+  // Git looks for them meanwhile.
+  const found = readTrees(
     repository,
     numbers.map((number) => commits[number] ?? ''),
   )
+  found.catch(() => {})
+  using whole = openSpool(wholes, true)
+  const manifest = await indexManifests(changegroup, whole)
+  const files = await indexFiles(changegroup)
+  const entriesOf = openEntries(files, readFileSync(contents))
+  const trees = await found
   for (const [index, number] of numbers.entries()) {
     workshop.signal.throwIfAborted()
     const node = log.manifest[number] as number
-    const text = withoutClashes(manifest(node < 0 ? nullNode : log.manifests.id(node)), files)
-    const entries = [...readEntries(text, files, ids)]
+    const entries = entriesOf(withoutClashes(manifest(node < 0 ? nullNode : log.manifests.id(node)), files))
     result.revisions++
     result.files += entries.length
     if (treeId(entries) === trees[index]) continue
@@ -77,16 +77,15 @@ async function indexFiles(changegroup: Changegroup): Promise<Files> {
   const files = openFiles()
   for await (const name of readNames(changegroup)) {
     const path = files.path(name)
-    for await (const { node } of readLog(changegroup)) files.add(path, node)
+    for await (const revisions of readLog(changegroup)) for (const { node } of revisions) files.add(path, node)
   }
   return files
 }
 
 type Report = (where: string, path: string, what: string) => void
 
-/** The refs as they are, with the changesets that they must stand for. */
-async function compareRefs(repository: string, refs: Conversion['refs'], log: Changelog, commits: string[], report: Report) {
-  const listed = await git(['-C', repository, 'for-each-ref', '--format=%(objectname) %(refname)', 'refs/import/orig/'])
+/** The refs as git lists them, with the changesets that they must stand for. */
+function compareRefs(listed: string, refs: Conversion['refs'], log: Changelog, commits: string[], report: Report) {
   const there = new Map(listed.split('\n').map((line) => [line.slice(41), line.slice(0, 40)] as const))
   return refs.map(([ref, node]): [string, number] => {
     const number = log.nodes.find(Buffer.from(node, 'hex'))
@@ -108,14 +107,39 @@ async function readTrees(repository: string, commits: string[]): Promise<string[
   return (await git(['-C', repository, 'cat-file', '--batch-check=%(objectname)'], { input })).split('\n')
 }
 
-function* readEntries(manifest: Buffer, files: Files, ids: Buffer): Generator<TreeEntry> {
-  for (const { path, rest } of readLines(manifest)) {
-    const mode = modes[rest.slice(40)] ?? '100644'
-    if (files.isForbidden(files.path(path)) || (mode === '120000' && isForbiddenLink(path))) continue
-    const number = files.find(path, readNode(rest))
-    if (number < 0) throw broken()
-    yield { path, mode, id: ids.subarray(number * 20, number * 20 + 20) }
+/** How many lines of manifests are kept as entries: most lines of one are in the next one too. */
+const mostKnown = 100_000
+
+function openEntries(files: Files, ids: Buffer): (manifest: Buffer) => TreeEntry[] {
+  const known = new Map<string, TreeEntry | null>()
+  const read = (line: string) => {
+    if (known.size >= mostKnown) known.clear()
+    // A copy: a part of a text keeps all of it.
+    const bytes = Buffer.from(`${line}\n`, 'latin1')
+    const entry = readEntry(readLine(bytes, 0), files, ids)
+    known.set(bytes.toString('latin1', 0, bytes.length - 1), entry)
+    return entry
   }
+  return (manifest) => {
+    const lines = manifest.toString('latin1').split('\n')
+    // Each ends with one.
+    if (lines.pop() !== '') throw broken()
+    const entries: TreeEntry[] = []
+    for (const line of lines) {
+      const entry = known.get(line) ?? read(line)
+      if (entry) entries.push(entry)
+    }
+    return entries
+  }
+}
+
+/** Nothing for what git refuses. */
+function readEntry({ path, rest }: Line, files: Files, ids: Buffer): TreeEntry | null {
+  const mode = modes[rest.slice(40)] ?? '100644'
+  if (files.isForbidden(files.path(path)) || (mode === '120000' && isForbiddenLink(path))) return null
+  const number = files.find(path, readNode(rest))
+  if (number < 0) throw broken()
+  return treeEntry(path, mode, ids.subarray(number * 20, number * 20 + 20))
 }
 
 const modes: { [flag: string]: string } = { l: '120000', x: '100755' }
