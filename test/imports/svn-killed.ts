@@ -6,9 +6,9 @@ import { readPolicy } from '#platform/outbound/policy.ts'
 import { originOf } from './workshop.ts'
 
 /** A program that imports a repository into a folder, and is killed when it is half done. */
-const [url = '', folder = ''] = process.argv.slice(2)
+const [url = '', folder = '', ignores] = process.argv.slice(2)
 const egress = await openEgress(readPolicy('loopback'))
-const origin = originOf(url)
+const origin = { ...originOf(url), svn_ignore: ignores === 'ignores' }
 const workshop = {
   folder,
   repository: `${folder}/stage.git`,
@@ -21,5 +21,5 @@ const workshop = {
   },
 }
 const connection = await connectTo(origin, workshop, folder)
-const { plan, repository } = await settlePlan(origin, connection, folder)
+const { plan, repository } = await settlePlan(origin, connection, workshop)
 await readHistory(plan, repository, connection, workshop, { revisions: 4, milliseconds: 60_000 })

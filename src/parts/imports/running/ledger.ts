@@ -22,8 +22,8 @@ export function newLedger(held: Import): Ledger {
 }
 
 /** What makes another source of it. */
-export function originOf({ vcs, vcs_url, svn_root, tfvc_project }: Import) {
-  return JSON.stringify([vcs, vcs_url, svn_root, tfvc_project])
+export function originOf({ vcs, vcs_url, svn_root, svn_ignore, tfvc_project }: Import) {
+  return JSON.stringify([vcs, vcs_url, svn_root, svn_ignore, tfvc_project])
 }
 
 const place = (folder: string) => join(folder, 'ledger.json')

@@ -34,10 +34,10 @@ export async function orderFor(site: Site, held: Import, folder: string, found: 
 }
 
 async function describe({ db, vault, data, addresses, certificates }: Site, held: Import, folder: string) {
-  const { repo_id, vcs_url, svn_root, tfvc_project } = held
+  const { repo_id, vcs_url, svn_root, svn_ignore, tfvc_project } = held
   const repo = await db.first<{ default_branch: string }>(sql`select default_branch from repositories where id = ${repo_id}`)
   if (!repo) throw new ImportFailure('The repository is gone.')
-  const origin = { url: vcs_url, ...readCredentials(vault, held), svn_root, tfvc_project }
+  const origin = { url: vcs_url, ...readCredentials(vault, held), svn_root, svn_ignore, tfvc_project }
   return { origin, folder, default_branch: repo.default_branch, addresses, certificates, lfs_store: lfsRoot(data) }
 }
 

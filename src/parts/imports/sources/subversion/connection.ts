@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
@@ -20,8 +21,12 @@ type Tool = 'svn' | 'svnrdump'
 /** What is asked of `svn` is answered in less: lists of folders. */
 const mostPrinted = 64 << 20
 
+const programs = process.env.PATH ?? '/usr/bin:/bin'
+
 /** What is kept there is private: the user's name is in it, and the proxy's password. */
 export async function connectTo(origin: Origin, { egress, signal }: Means, folder: string): Promise<Connection> {
+  // Said before much is done for nothing.
+  if (!programs.split(':').some((place) => existsSync(join(place, 'svnrdump')))) throw notInstalled('svnrdump')
   const settings = join(folder, 'svn-settings')
   await rm(settings, { recursive: true, force: true })
   await mkdir(settings, { recursive: true, mode: 0o700 })
@@ -38,7 +43,7 @@ export async function connectTo(origin: Origin, { egress, signal }: Means, folde
     signal.throwIfAborted()
     const who = secret === null ? [] : ['--password-from-stdin']
     const child = spawn(tool, [...args, '--non-interactive', '--no-auth-cache', '--config-dir', settings, ...who, '--', target], {
-      env: { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C.UTF-8', HOME: '/nonexistent' },
+      env: { PATH: programs, LC_ALL: 'C.UTF-8', HOME: '/nonexistent' },
       stdio: ['pipe', 'pipe', 'pipe'],
       signal,
     })
@@ -52,9 +57,7 @@ export async function connectTo(origin: Origin, { egress, signal }: Means, folde
     child.stderr?.on('data', (chunk: Buffer) => complaint.length < 64 && complaint.push(chunk))
     return new Promise((resolve, reject) => {
       child.once('error', (error: NodeJS.ErrnoException) => {
-        const missing = error.code === 'ENOENT'
-        const words = `${tool} is not installed on this server: whoever runs it must install the package "subversion".`
-        reject(missing ? new ImportFailure(words) : (signal.reason ?? error))
+        reject(error.code === 'ENOENT' ? notInstalled(tool) : (signal.reason ?? error))
       })
       child.once('close', (status) => {
         if (status === 0) resolve()
@@ -84,6 +87,10 @@ export async function connectTo(origin: Origin, { egress, signal }: Means, folde
       return { output: child.stdout as Readable, ended, stop: () => child.kill('SIGTERM') }
     },
   }
+}
+
+function notInstalled(tool: Tool) {
+  return new ImportFailure(`${tool} is not installed on this server: whoever runs it must install the package "subversion".`)
 }
 
 /** Whoever may list the processes of this machine sees their arguments: nothing of who we are is among them. */

@@ -2,10 +2,13 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Revision } from '../../staging/arranging/revisions.ts'
+import type { Blob } from '../../staging/blobs.ts'
 import { type FastImport, openFastImport } from '../../staging/fast-import.ts'
 import type { Author, Notes, Workshop } from '../source.ts'
 import type { Connection } from './connection.ts'
 import { CutOff, type Dump, readDump } from './dump.ts'
+import { openLists } from './ignore-lists.ts'
+import { isInside } from './layout.ts'
 import { openNodes } from './nodes.ts'
 import { type Plan, writeWhole } from './plan.ts'
 import { beginCommit, describeAuthor, readRevision, recordChange } from './recording.ts'
@@ -22,6 +25,10 @@ export interface Reached {
   commit_count: number
   authors: string[]
   notes: Notes
+  /** Contents that are large; unknown where an earlier version of ours began. */
+  large?: Blob[]
+  /** Of the file of ignore lists, in bytes. */
+  ignores?: number
 }
 
 /** After how many revisions, or milliseconds, a checkpoint is made. */
@@ -38,6 +45,7 @@ export const filesOf = (folder: string) => ({
   reached: join(folder, 'reached.json'),
   texts: join(folder, 'texts'),
   record: join(folder, 'arranged.jsonl'),
+  ignores: join(folder, 'ignores.jsonl'),
 })
 
 /** Reads every revision into a commit on `refs/import/raw` that has the whole tree, from where an earlier run was ended. */
@@ -59,7 +67,7 @@ export async function readHistory(
   const git = openFastImport(workshop.repository, { signal: workshop.signal, marks })
   const source = connection.dump([...from, ...range], addressOf(repository, plan.dump))
   try {
-    await readRevisions(readDump(source.output), git, reached, authors.meet, plan.head, workshop, pace)
+    await readRevisions(readDump(source.output), git, reached, authors.meet, plan, workshop, pace)
     await source.ended
     return reached
   } catch (error) {
@@ -72,9 +80,9 @@ export async function readHistory(
   }
 }
 
-async function readReached(file: string): Promise<Reached> {
+export async function readReached(file: string): Promise<Reached> {
   if (existsSync(file)) return JSON.parse(await readFile(file, 'utf8'))
-  return { number: 0, length: 0, time: 0, commit_count: 0, authors: [], notes: {} }
+  return { number: 0, length: 0, time: 0, commit_count: 0, authors: [], notes: {}, large: [] }
 }
 
 /** Each is told of once in a run: those who were met before, too. */
@@ -99,18 +107,24 @@ async function readRevisions(
   git: FastImport,
   reached: Reached,
   meet: (login: string) => Author,
-  head: number,
+  { head, layout, ignores }: Plan,
   { folder, tell }: Workshop,
   pace: Pace,
 ) {
   const files = filesOf(folder)
   const log = openLog(files.revisions, reached.length)
-  const nodes = openNodes(git, dump, openTexts(files.texts), reached)
+  const count = (what: string) => {
+    reached.notes[what] = (reached.notes[what] ?? 0) + 1
+  }
+  const keeping = { file: files.ignores, length: reached.ignores ?? 0, isInside: (path: string) => isInside(layout, path), count }
+  const lists = ignores ? openLists(keeping) : undefined
+  const nodes = openNodes(git, dump, openTexts(files.texts), reached, lists)
   const started = performance.now()
   let last = { number: reached.number, at: started, percent: -1 }
   let before = reached.number
 
   async function finish(revision: Revision) {
+    await lists?.settle(git, revision.number)
     log.write(revision)
     reached.number = revision.number
     reached.time = revision.time
@@ -129,6 +143,7 @@ async function readRevisions(
 
   async function save() {
     reached.length = log.flush()
+    if (lists) reached.ignores = lists.flush()
     await writeWhole(files.reached, JSON.stringify(reached))
   }
 
@@ -153,5 +168,6 @@ async function readRevisions(
     await save()
   } finally {
     log.close()
+    lists?.close()
   }
 }

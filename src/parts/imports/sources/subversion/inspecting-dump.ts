@@ -1,14 +1,15 @@
 import type { Connection } from './connection.ts'
 import { readDump } from './dump.ts'
-import type { Inspector, Listed } from './inspecting.ts'
+import { listsIn } from './gitignore.ts'
+import type { Folder, Inspector } from './inspecting.ts'
 import { addressOf, type Repository } from './surveying.ts'
 
 /** Several are compared at the same time. */
 const mostLoaded = 16
 
 /** By reading all of a folder as it is in a revision, of which only checksums are kept. Goes by every way that an import does. */
-export function inspectByDump(repository: Repository, connection: Connection): Inspector {
-  const loaded: { path: string; number: number; folders: Promise<Map<string, Listed[]>> }[] = []
+export function inspectByDump(repository: Repository, connection: Connection, ignores = false): Inspector {
+  const loaded: { path: string; number: number; folders: Promise<Map<string, Folder>> }[] = []
   return {
     async list(path, number) {
       const holds = (one: (typeof loaded)[number]) =>
@@ -16,21 +17,30 @@ export function inspectByDump(repository: Repository, connection: Connection): I
       const found = loaded.find(holds) ?? { path, number, folders: load(repository, connection, path, number) }
       if (!loaded.includes(found)) loaded.push(found)
       if (loaded.length > mostLoaded) loaded.shift()
-      return (await found.folders).get(path) ?? []
+      const { entries = [], lists = {} } = (await found.folders).get(path) ?? {}
+      return { entries, lists: ignores ? lists : {} }
     },
     async [Symbol.asyncDispose]() {},
   }
 }
 
 async function load(repository: Repository, connection: Connection, path: string, number: number) {
-  const folders = new Map<string, Listed[]>()
+  const folders = new Map<string, Folder>()
+  const folderAt = (place: string) => {
+    const folder = folders.get(place) ?? { entries: [], lists: {} }
+    folders.set(place, folder)
+    return folder
+  }
   const source = connection.dump(['--revision', `${number}:${number}`], addressOf(repository, path))
   try {
     const dump = readDump(source.output)
     for (let record = await dump.next(); record; record = await dump.next()) {
       const { headers, properties } = record
       const node = headers.get('Node-path')
-      if (node === undefined || !node.startsWith(path === '' ? '' : `${path}/`)) continue
+      if (node === undefined) continue
+      if (properties && headers.get('Node-kind') === 'dir')
+        folderAt(node).lists = listsIn((name) => properties.get(name)?.toString())
+      if (node === '' || !node.startsWith(path === '' ? '' : `${path}/`)) continue
       const slash = node.lastIndexOf('/')
       const parent = node.slice(0, Math.max(slash, 0))
       const folder = headers.get('Node-kind') === 'dir'
@@ -43,9 +53,7 @@ async function load(repository: Repository, connection: Connection, path: string
         executable: Boolean(properties?.get('svn:executable')),
         special: Boolean(properties?.get('svn:special')),
       }
-      const siblings = folders.get(parent)
-      if (siblings) siblings.push(listed)
-      else folders.set(parent, [listed])
+      folderAt(parent).entries.push(listed)
     }
     await source.ended
   } finally {

@@ -1,5 +1,6 @@
 import type { Means, Origin } from '../source.ts'
 import type { Connection } from './connection.ts'
+import type { IgnoreLists } from './gitignore.ts'
 import { inspectByDump } from './inspecting-dump.ts'
 import { inspectByWeb } from './inspecting-web.ts'
 import { inspectByWire } from './inspecting-wire.ts'
@@ -8,7 +9,13 @@ import type { Repository } from './surveying.ts'
 /** Asks a server what is in its folders, by checksums: no content is sent. */
 export interface Inspector extends AsyncDisposable {
   /** Paths are from the repository's root on. Of files that are known, nothing more need be found out. */
-  list(path: string, number: number, isKnown: (name: string, changed: number) => boolean): Promise<Listed[]>
+  list(path: string, number: number, isKnown: (name: string, changed: number) => boolean): Promise<Folder>
+}
+
+export interface Folder {
+  entries: Listed[]
+  /** What is to be ignored in it; nothing where that is of no interest. */
+  lists: IgnoreLists
 }
 
 export interface Listed {
@@ -27,9 +34,10 @@ export async function openInspector(
   repository: Repository,
   connection: Connection,
   means: Means,
+  ignores = false,
 ): Promise<Inspector> {
   const quick = repository.root.startsWith('svn:')
-    ? await inspectByWire(origin, repository, means)
-    : await inspectByWeb(origin, repository, means)
-  return quick ?? inspectByDump(repository, connection)
+    ? await inspectByWire(origin, repository, means, ignores)
+    : await inspectByWeb(origin, repository, means, ignores)
+  return quick ?? inspectByDump(repository, connection, ignores)
 }

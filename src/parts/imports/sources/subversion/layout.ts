@@ -11,6 +11,11 @@ export function joinPath(...parts: string[]) {
   return parts.filter((part) => part !== '').join('/')
 }
 
+/** Whether a folder is in the trunk, in a branch or in a tag, or is one. */
+export function isInside({ trunk, branches, tags }: Layout, path: string) {
+  return trunk === '' || path === trunk || [trunk, ...branches, ...tags].some((folder) => path.startsWith(`${folder}/`))
+}
+
 /** What a project's folders say: undefined when it has no trunk. */
 export function findLayout(project: string, folders: string[]): Layout | undefined {
   const called = (pattern: RegExp) => folders.filter((name) => pattern.test(name)).map((name) => joinPath(project, name))

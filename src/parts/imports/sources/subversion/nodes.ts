@@ -1,9 +1,12 @@
 import { createHash, hash } from 'node:crypto'
 import { type FastImport, quotePath } from '../../staging/fast-import.ts'
+import { largeFile } from '../../staging/large-files.ts'
 import { createPathTree } from '../../staging/path-tree.ts'
 import { isForbiddenLink, isForbiddenPath } from '../../staging/paths.ts'
-import { ImportFailure, type Notes } from '../source.ts'
+import { ImportFailure } from '../source.ts'
 import type { Dump, DumpRecord, Properties } from './dump.ts'
+import type { Reached } from './history.ts'
+import type { CopySource, KnownLists } from './ignore-lists.ts'
 import { applyDelta, applyDeltaInPieces, measureDelta } from './svndiff.ts'
 import { largest, streamBlob, type Text, type Texts, viewOf } from './texts.ts'
 
@@ -19,25 +22,28 @@ const mostKnown = 200_000
 const longDelta = 1 << 20
 
 /** Writes what happens to paths into the commit that is open. */
-export function openNodes(git: FastImport, dump: Dump, texts: Texts, reached: { number: number; notes: Notes }) {
-  const { notes } = reached
+export function openNodes(git: FastImport, dump: Dump, texts: Texts, reached: Reached, lists?: KnownLists) {
+  const { notes, large } = reached
   let known = createPathTree<File>()
   let remembered = 0
 
-  async function apply({ headers, properties }: DumpRecord) {
+  async function apply(record: DumpRecord) {
+    const { headers, properties } = record
     const path = headers.get('Node-path') ?? ''
     const action = headers.get('Node-action')
-    if (path === '') return
+    if (path === '') return lists?.read(record, undefined)
     if (isForbidden(path)) {
       if (headers.get('Node-kind') === 'file' && action !== 'change') count('paths that git cannot keep')
       return
     }
+    const from = sourceOf(headers)
+    lists?.read(record, from)
     if (action === 'delete' || action === 'replace') {
       known.drop(path)
       await git.write(`D ${quotePath(path)}\n`)
     }
     if (action === 'delete') return
-    const copied = await copy(path, headers)
+    const copied = from && (await copy(path, from))
     if (headers.get('Node-kind') === 'dir') return
     await writeFile(
       path,
@@ -48,12 +54,16 @@ export function openNodes(git: FastImport, dump: Dump, texts: Texts, reached: { 
     )
   }
 
-  async function copy(path: string, headers: Map<string, string>): Promise<File | undefined> {
-    const from = headers.get('Node-copyfrom-path')
-    const revision = Number(headers.get('Node-copyfrom-rev'))
-    // What git would not take as a path, or does not know yet, is no copy of anything.
-    if (from === undefined || revision === 0 || revision > reached.number || (from !== '' && isForbidden(from))) return
-    const source = await git.ls(`:${revision}`, from)
+  /** What git would not take as a path, or does not know yet, is no copy of anything. */
+  function sourceOf(headers: Map<string, string>): CopySource | undefined {
+    const path = headers.get('Node-copyfrom-path')
+    const number = Number(headers.get('Node-copyfrom-rev'))
+    if (path === undefined || number === 0 || number > reached.number || (path !== '' && isForbidden(path))) return
+    return { number, path }
+  }
+
+  async function copy(path: string, from: CopySource): Promise<File | undefined> {
+    const source = await git.ls(`:${from.number}`, from.path)
     known.drop(path)
     if (!source) return
     await git.write(`M ${source.mode} ${source.id} ${quotePath(path)}\n`)
@@ -167,6 +177,7 @@ export function openNodes(git: FastImport, dump: Dump, texts: Texts, reached: { 
   }
 
   function keep(path: string, mode: string, id: string, text: Text) {
+    if (text.size > largeFile) large?.push({ id, size: text.size })
     remember(path, { mode, id })
     texts.keep(id, text)
   }

@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs'
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ImportFailure, type Origin } from '../source.ts'
+import { ImportFailure, type Origin, type Workshop } from '../source.ts'
 import type { Connection } from './connection.ts'
 import type { Layout } from './layout.ts'
-import { addressOf, describeRepository, findProjects, type Repository } from './surveying.ts'
+import { addressOf, findProjects, openSurveyor, type Repository, type Surveyor } from './surveying.ts'
+import { tryTalk } from './wire.ts'
 import { unescapeXml } from './xml.ts'
 
 /** What is brought over. Settled once for an import: a killed one goes on with the same, whatever was committed meanwhile. */
@@ -15,19 +16,24 @@ export interface Plan {
   layout: Layout
   /** The folder whose history is read; nothing beside it is. */
   dump: string
+  /** Whether lists of what is to be ignored become files. */
+  ignores?: boolean
 }
 
 /** A history that moved about more often is read from where this leads. */
 const mostMoves = 20
 
-export async function settlePlan(origin: Origin, connection: Connection, folder: string) {
-  const repository = await describeRepository(connection)
+export async function settlePlan(origin: Origin, connection: Connection, workshop: Workshop) {
+  const { folder } = workshop
+  using talk = await tryTalk(connection.url, origin, workshop)
+  const surveyor = openSurveyor(connection, talk)
+  const repository = await surveyor.describe()
   const known = await readPlan(folder)
   if (known && known.uuid !== repository.uuid)
     throw new ImportFailure(
       'Another Subversion repository is at this address than when the import began. Cancel it, and start anew.',
     )
-  const plan = known ?? (await makePlan(origin, connection, repository))
+  const plan = known ?? (await makePlan(origin, connection, surveyor, repository))
   if (!known) await writeWhole(join(folder, 'plan.json'), JSON.stringify(plan))
   return { plan, repository }
 }
@@ -43,13 +49,14 @@ export async function writeWhole(file: string, content: string) {
   await rename(`${file}.new`, file)
 }
 
-async function makePlan(origin: Origin, connection: Connection, repository: Repository): Promise<Plan> {
+async function makePlan(origin: Origin, connection: Connection, surveyor: Surveyor, repository: Repository): Promise<Plan> {
   const wanted = origin.svn_root === null ? repository.path : origin.svn_root.replace(/^\/+|\/+$/g, '')
-  const [project, ...others] = await findProjects(connection, repository, wanted)
+  const [project, ...others] = await findProjects(surveyor, repository, wanted)
   if (!project || others.length > 0)
     throw new ImportFailure('There are several projects in this Subversion repository, and none was chosen.')
   const { uuid, head } = repository
-  return { uuid, head, project: project.path, layout: project.layout, dump: await findDump(connection, repository, project.path) }
+  const dump = await findDump(connection, repository, project.path)
+  return { uuid, head, project: project.path, layout: project.layout, dump, ignores: origin.svn_ignore ?? false }
 }
 
 /** A project that was moved or copied to where it is has its beginning elsewhere: then both are read. */

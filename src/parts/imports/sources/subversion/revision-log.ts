@@ -1,7 +1,6 @@
 import { closeSync, existsSync, ftruncateSync, openSync, writeSync } from 'node:fs'
-import type { Revision } from '../../staging/arranging/revisions.ts'
 
-/** Lines of revisions, from a length on; what a killed run wrote beyond it is gone. */
+/** Lines of JSON, from a length on; what a killed run wrote beyond it is gone. */
 export function openLog(file: string, length: number) {
   const descriptor = openSync(file, existsSync(file) ? 'r+' : 'w+', 0o600)
   ftruncateSync(descriptor, length)
@@ -17,8 +16,8 @@ export function openLog(file: string, length: number) {
     return written
   }
   return {
-    write(revision: Revision) {
-      const line = `${JSON.stringify(revision)}\n`
+    write(value: object) {
+      const line = `${JSON.stringify(value)}\n`
       lines.push(line)
       waiting += line.length
       if (waiting > 1 << 20) flush()

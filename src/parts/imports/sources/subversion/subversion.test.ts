@@ -1,59 +1,19 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
-import { createHash } from 'node:crypto'
-import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { makeSvnRepository, uuid } from '#test/imports/svn-dump.ts'
-import { noise, tellCorners, tellLong, tellMoves } from '#test/imports/svn-repository.ts'
+import { blobId, exported, filesOf, importing, recordsOf, refsOf, type Workshop } from '#test/imports/svn-importing.ts'
+import { noise, tellCorners, tellMoves } from '#test/imports/svn-repository.ts'
 import { openSvnFolder, password, startApache, startSvnserve, username } from '#test/imports/svn-servers.ts'
 import { openWorkshop, originOf } from '#test/imports/workshop.ts'
-import { childrenOf, until } from '#test/machine.ts'
-import type { Recorded } from '../../staging/arranging/arranging.ts'
 import { ImportFailure, type Origin } from '../source.ts'
 import { connectTo } from './connection.ts'
-import { type Listed, openInspector } from './inspecting.ts'
+import { type Folder, openInspector } from './inspecting.ts'
 import { inspectByDump } from './inspecting-dump.ts'
 import { settlePlan } from './plan.ts'
 import { subversion } from './subversion.ts'
-
-const run = promisify(execFile)
-type Workshop = Awaited<ReturnType<typeof openWorkshop>>
-
-const importing = async (origin: Origin, workshop: Workshop) => {
-  const converted = await subversion.convert(origin, workshop)
-  const arranged = await subversion.arrange?.(origin, workshop)
-  return { ...converted, default_branch: arranged?.default_branch, notes: { ...converted.notes, ...arranged?.notes } }
-}
-
-const refsOf = (workshop: Workshop) =>
-  workshop.git('for-each-ref', '--format=%(refname:lstrip=3) %(objectname)', 'refs/import/orig')
-
-const recordsOf = async (workshop: Workshop): Promise<Recorded[]> => {
-  const lines = (await readFile(join(workshop.folder, 'arranged.jsonl'), 'utf8')).trim().split('\n')
-  return lines.map((line) => JSON.parse(line))
-}
-
-/** Mode, id and path of each file, as git would have those that `svn export` writes. */
-async function exported(repository: string, root: string) {
-  await using folder = await openSvnFolder()
-  const target = join(folder.path, 'exported')
-  const url = `file://${repository}/${root.split('/').map(encodeURIComponent).join('/')}`
-  const env = { ...process.env, LC_ALL: 'C.UTF-8' }
-  await run('svn', ['export', '--quiet', '--ignore-externals', '--ignore-keywords', url, target], { env })
-  const files = readdirSync(target, { recursive: true, withFileTypes: true }).filter((entry) => !entry.isDirectory())
-  return files.map((entry) => {
-    const path = join(entry.parentPath, entry.name)
-    const link = entry.isSymbolicLink()
-    const content = link ? readlinkSync(path, 'buffer') : readFileSync(path)
-    const id = createHash('sha1').update(`blob ${content.length}\0`).update(content).digest('hex')
-    const mode = link ? '120000' : lstatSync(path).mode & 0o100 ? '100755' : '100644'
-    return `${mode} ${id} ${path.slice(target.length + 1)}`
-  })
-}
 
 /** The arguments of all processes that run. */
 function commandsNow() {
@@ -67,14 +27,6 @@ function commandsNow() {
         return ''
       }
     })
-}
-
-async function filesOf(workshop: Workshop, commit: string) {
-  const listed = await workshop.git('ls-tree', '-r', '-z', commit)
-  return listed
-    .split('\0')
-    .filter((line) => line !== '')
-    .map((line) => line.replace(/^(\d+) blob (\w+)\t/, '$1 $2 '))
 }
 
 test('a history with every corner comes over as svn export has it, and the same by http:// as by svn://', async () => {
@@ -159,12 +111,13 @@ test('a history with every corner comes over as svn export has it, and the same 
   ] as const) {
     // Who cannot be asked quickly is asked slowly, and says the same.
     const connection = await connectTo(from, workshop, workshop.folder)
-    const { repository } = await settlePlan(from, connection, workshop.folder)
+    const { repository } = await settlePlan(from, connection, workshop)
     await using quick = await openInspector(from, repository, connection, workshop)
     await using slow = inspectByDump(repository, connection)
     for (const folder of ['trunk', 'trunk/dir1', 'trunk/dir2 renamed', 'tags/mixed/dir7']) {
       const [listed, wanted] = await Promise.all([quick, slow].map((inspector) => inspector.list(folder, head - 2, () => false)))
-      const plain = (files: Listed[] = []) => files.map((file) => JSON.stringify({ ...file, changed: 0 })).toSorted()
+      const plain = ({ entries }: Folder = { entries: [], lists: {} }) =>
+        entries.map((file) => JSON.stringify({ ...file, changed: 0 })).toSorted()
       assert.ok(plain(wanted).length > 2)
       assert.deepEqual(plain(listed), plain(wanted))
     }
@@ -187,31 +140,6 @@ test('a history with every corner comes over as svn export has it, and the same 
   }
 })
 
-test('an import of one project that is killed goes on where it was, and gives the same commits', async () => {
-  await using folder = await openSvnFolder()
-  await makeSvnRepository(join(folder.path, 'corners'), (history) => {
-    history.folder('libs')
-    tellCorners(history, 'libs/one project')
-  })
-  await using server = await startSvnserve(folder.path)
-  await using whole = await openWorkshop()
-  await using killed = await openWorkshop()
-  const origin = originOf(`${server.url}corners/libs/one%20project`)
-  await importing(origin, whole)
-  assert.equal(JSON.parse(await readFile(join(whole.folder, 'plan.json'), 'utf8')).dump, 'libs/one project')
-  assert.deepEqual((await subversion.verify(origin, whole, true)).mismatches, [])
-
-  const program = fileURLToPath(import.meta.resolve('#test/imports/svn-killed.ts'))
-  await assert.rejects(run(process.execPath, [program, origin.url, killed.folder]), { signal: 'SIGKILL' })
-  const reached = JSON.parse(await readFile(join(killed.folder, 'reached.json'), 'utf8'))
-  assert.ok(reached.number >= 12 && reached.number < 30, `it came to ${reached.number}`)
-  await importing(origin, killed)
-  assert.equal(await killed.git('rev-parse', 'refs/import/raw'), await whole.git('rev-parse', 'refs/import/raw'))
-  assert.equal(await refsOf(killed), await refsOf(whole))
-  assert.deepEqual(await subversion.convert(origin, killed), await subversion.convert(origin, whole))
-  assert.deepEqual(new Set(killed.authors().map(({ name }) => name)), new Set(whole.authors().map(({ name }) => name)))
-})
-
 test('servers are told apart by what they ask and hold: passwords, projects, folders', async () => {
   await using folder = await openSvnFolder()
   await makeSvnRepository(join(folder.path, 'several'), (history) => {
@@ -230,6 +158,8 @@ test('servers are told apart by what they ask and hold: passwords, projects, fol
   await using wire = await startSvnserve(folder.path)
   await using web = await startApache(folder.path)
   await using lockedWire = await startSvnserve(folder.path, { secret: true })
+  const rules = '[/]\n* = r\n[several:/libs]\n* =\nada = r\n'
+  await using partly = await startSvnserve(folder.path, { rules })
   await using lockedWeb = await startApache(folder.path, { secret: true })
   await using workshop = await openWorkshop()
   const probe = (origin: Origin) => subversion.probe(origin, workshop)
@@ -260,6 +190,10 @@ test('servers are told apart by what they ask and hold: passwords, projects, fol
         (error) => error instanceof ImportFailure && error.kind === 'auth',
       )
   }
+  // Who asks only for some folders is told then.
+  assert.deepEqual(await probe({ ...originOf(`${partly.url}several`, username, password), svn_root: 'libs' }), {
+    found_multiple: choices,
+  })
   await assert.rejects(subversion.convert(originOf(`${wire.url}several`), workshop), /several projects/)
   await assert.rejects(
     subversion.convert({ ...originOf(`${wire.url}several`), svn_root: 'nix' }, workshop),
@@ -310,32 +244,10 @@ test('a file that is larger than what is kept in memory comes over, changes and 
   await using workshop = await openWorkshop()
   const origin = originOf(`${server.url}large`)
   await importing(origin, workshop)
-  const idOf = (content: Buffer) => createHash('sha1').update(`blob ${content.length}\0`).update(content).digest('hex')
   assert.deepEqual(await filesOf(workshop, 'refs/import/orig/heads/main'), [
-    `100644 ${idOf(second)} large.bin`,
-    `100644 ${idOf(first.subarray(0, 100))} short.txt`,
+    `100644 ${blobId(second)} large.bin`,
+    `100644 ${blobId(first.subarray(0, 100))} short.txt`,
   ])
-  assert.deepEqual(await filesOf(workshop, 'refs/import/orig/heads/main~2'), [`100644 ${idOf(first)} large.bin`])
+  assert.deepEqual(await filesOf(workshop, 'refs/import/orig/heads/main~2'), [`100644 ${blobId(first)} large.bin`])
   assert.deepEqual((await subversion.verify(origin, workshop, true)).mismatches, [])
-})
-
-test('an import that is stopped ends everything that it started, and an empty repository is one without branches', async () => {
-  await using folder = await openSvnFolder()
-  await makeSvnRepository(join(folder.path, 'long'), (history) => tellLong(history, 150))
-  await makeSvnRepository(join(folder.path, 'empty'), () => {})
-  await using server = await startSvnserve(folder.path)
-  await using workshop = await openWorkshop()
-  const before = childrenOf(process.pid)
-  const tell = ({ percent = 0 }) => {
-    if (percent > 10) workshop.stop()
-  }
-  const stopped = subversion.convert(originOf(`${server.url}long`), { ...workshop, tell })
-  await assert.rejects(stopped, /the import was stopped/)
-  await until('what it started has ended', () => childrenOf(process.pid).every((child) => before.includes(child)))
-
-  await using other = await openWorkshop()
-  const empty = originOf(`${server.url}empty`)
-  assert.deepEqual(await subversion.probe(empty, other), { found: { commit_count: 0 } })
-  assert.deepEqual(await importing(empty, other), { commit_count: 0, default_branch: undefined, notes: {} })
-  assert.equal((await subversion.verify(empty, other, true)).branches, 0)
 })

@@ -1,7 +1,7 @@
 import { arrange } from '../../staging/arranging/arranging.ts'
 import type { Source } from '../source.ts'
 import { connectTo } from './connection.ts'
-import { filesOf, readHistory } from './history.ts'
+import { filesOf, readHistory, readReached } from './history.ts'
 import { readPlan, settlePlan } from './plan.ts'
 import { probe } from './probing.ts'
 import { verify } from './verifying.ts'
@@ -11,7 +11,7 @@ export const subversion: Source = {
 
   async convert(origin, workshop) {
     const connection = await connectTo(origin, workshop, workshop.folder)
-    const { plan, repository } = await settlePlan(origin, connection, workshop.folder)
+    const { plan, repository } = await settlePlan(origin, connection, workshop)
     const { commit_count, notes } = await readHistory(plan, repository, connection, workshop)
     return { commit_count, notes }
   },
@@ -19,8 +19,11 @@ export const subversion: Source = {
   async arrange(_origin, { folder, repository, signal, default_branch }) {
     const plan = await readPlan(folder)
     if (!plan) throw new Error('nothing was converted yet')
-    const { revisions, marks, record } = filesOf(folder)
-    return arrange({ repository, revisions, marks, record, strategy: { layout: plan.layout }, default_branch, signal })
+    const { revisions, marks, record, reached } = filesOf(folder)
+    const { large } = await readReached(reached)
+    const strategy = { layout: plan.layout }
+    const arranged = await arrange({ repository, revisions, marks, record, strategy, default_branch, signal })
+    return { ...arranged, ...(large && { large_blobs: large }) }
   },
 
   verify,

@@ -15,13 +15,13 @@ const sample = 12
 export async function verify(origin: Origin, workshop: Workshop, all: boolean): Promise<Verification> {
   const { folder, repository, signal } = workshop
   const connection = await connectTo(origin, workshop, folder)
-  const settled = await settlePlan(origin, connection, folder)
-  await using inspector = await openInspector(origin, settled.repository, connection, workshop)
+  const settled = await settlePlan(origin, connection, workshop)
+  await using inspector = await openInspector(origin, settled.repository, connection, workshop, settled.plan.ignores)
   await using contents = openContents(repository, signal)
   const result: Verification = { branches: 0, tags: 0, revisions: 0, files: 0, mismatches: [] }
   const comparison = openComparison(inspector, contents, signal, result)
-  const compare = async (where: string, { root: path, commit }: Recorded, number: number, tip: boolean) =>
-    comparison.add({ where, path, inner: '', number, tree: await contents.treeOf(commit), tip })
+  const compare = (where: string, { root: path, commit }: Recorded, number: number, tip: boolean) =>
+    comparison.add({ where, path, inner: '', number, tree: `${commit}^{tree}`, tip })
 
   const { record } = filesOf(folder)
   let commits = 0
@@ -33,6 +33,8 @@ export async function verify(origin: Origin, workshop: Workshop, all: boolean): 
       await compare(recorded.ref.replace(/^refs\/import\/orig\//, ''), recorded, settled.plan.head, true)
     }
   }
+  // What differs is told of branches and tags rather than of revisions before.
+  await comparison.settle()
   const step = all ? 1 : Math.max(Math.ceil(commits / sample), 1)
   let place = 0
   for await (const line of readLines(record)) {
@@ -41,6 +43,6 @@ export async function verify(origin: Origin, workshop: Workshop, all: boolean): 
     result.revisions++
     await compare(`revision ${recorded.number} of ${recorded.root || 'the repository'}`, recorded, recorded.number, false)
   }
-  await comparison.end()
+  await comparison.settle()
   return result
 }

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
-import { once } from 'node:events'
-import { connect, type Socket } from 'node:net'
-import { ImportFailure, type Origin } from '../source.ts'
+import type { Socket } from 'node:net'
+import { ImportFailure, type Means, type Origin } from '../source.ts'
+import { hostOf, portOf } from './connection.ts'
 
 /** What svn:// says: numbers, strings, words (which are not in quotes or the like, and no strings), and lists of these. */
 export type Item = number | string | Word | Item[]
@@ -11,6 +11,9 @@ export interface Word {
 
 /** A talk with a server by svn://, of which only questions that change nothing are asked. */
 export interface Talk extends Disposable {
+  /** Which repository it is about, and where that begins, as the server says. */
+  uuid: string
+  root: string
   /** Asks, and gives what the answer carries. Several may be asked at once: they are answered in order. */
   ask(command: string, parameters: string): Promise<Item[]>
 }
@@ -23,34 +26,61 @@ export class NothingThere extends Error {}
 /** No answer is longer: a folder with a million files has one of 100 MB. */
 const mostBytes = 256 << 20
 
-/** Talks to the server behind a port of ours about one address. */
-export async function talkTo(port: number, address: string, origin: Origin, signal: AbortSignal): Promise<Talk> {
-  const socket = connect({ host: '127.0.0.1', port, noDelay: true })
+/** How long a server may take until both sides know who they are, in milliseconds. */
+const patience = 8000
+
+/** Undefined where it is not reached by svn://, or wants to be spoken to in a way that we do not know. */
+export async function tryTalk(url: string, origin: Origin, means: Means): Promise<Talk | undefined> {
+  if (!url.startsWith('svn:')) return
+  try {
+    return await talkTo(url, origin, means)
+  } catch (error) {
+    means.signal.throwIfAborted()
+    if (error instanceof Unwelcome || error instanceof NothingThere) return
+    throw error
+  }
+}
+
+/** Talks to a server about one address, as we call it. */
+export async function talkTo(address: string, origin: Origin, { egress, signal }: Means): Promise<Talk> {
+  const place = new URL(origin.url)
+  const socket = await egress.connect(hostOf(place), portOf(place))
   const stop = () => socket.destroy(signal.reason)
   signal.addEventListener('abort', stop, { once: true })
   socket.once('close', () => signal.removeEventListener('abort', stop))
+  if (signal.aborted) stop()
+  // Who says no more to us is not worth talking to.
+  socket.once('end', () => socket.destroy())
   const items = readItems(socket)
+  const late = setTimeout(() => socket.destroy(new NothingThere()), patience)
   try {
-    await once(socket, 'connect')
-    await introduce(socket, items, address, origin)
+    const [uuid, root] = await introduce(socket, items, address, origin).finally(() => clearTimeout(late))
+    if (typeof uuid !== 'string' || typeof root !== 'string') throw new NothingThere()
     let waiting = ''
     // What is asked in one go is sent in one piece.
     const send = (question: string) => {
       if (waiting === '')
-        queueMicrotask(() => {
+        setImmediate(() => {
           socket.write(waiting)
           waiting = ''
         })
       waiting += question
     }
     return {
+      uuid,
+      root,
       async ask(command, parameters) {
         send(`( ${command} ( ${parameters} ) ) `)
         const [asked, answer] = [items.next(), items.next()]
         answer.catch(() => {})
         // Before each answer it may ask again who we are; a list of no ways means that it does not.
         const ways = successOf(await asked)[0]
-        if (Array.isArray(ways) && ways.length > 0) throw new Unwelcome()
+        if (Array.isArray(ways) && ways.length > 0) {
+          // It waits for an answer, and has been asked more already: nothing that follows would be understood.
+          const refused = new Unwelcome()
+          socket.destroy(refused)
+          throw refused
+        }
         return successOf(await answer)
       },
       [Symbol.dispose]: () => socket.destroy(),
@@ -69,7 +99,7 @@ async function introduce(socket: Socket, items: Items, address: string, origin: 
   )
   const [ways] = successOf(await items.next())
   if (Array.isArray(ways) && ways.length > 0) await authenticate(socket, items, ways, origin)
-  successOf(await items.next())
+  return successOf(await items.next())
 }
 
 async function authenticate(socket: Socket, items: Items, ways: Item[], { username, password }: Origin) {
@@ -168,8 +198,7 @@ function openParser(give: (item: Item) => void) {
       if (first === 40) open.push([])
       else if (first === 41) put(open.pop() ?? [])
       else if (first >= 48 && first <= 57) {
-        const number = Number(here.toString('latin1', at, end))
-        if (!(number <= Number.MAX_SAFE_INTEGER)) throw new NothingThere()
+        const number = numberIn(here, at, end)
         if (here[end] !== 58) put(number)
         else {
           const start = end + 1
@@ -178,7 +207,7 @@ function openParser(give: (item: Item) => void) {
           if (end >= here.length) break
           put(here.toString('utf8', start, end))
         }
-      } else put(wordOf(here.toString('latin1', at, end)))
+      } else put(wordIn(here, at, end))
       at = end + 1
     }
     here = here.subarray(at)
@@ -189,15 +218,29 @@ function openParser(give: (item: Item) => void) {
 const ends = (byte: number | undefined) => byte === 32 || byte === 10 || byte === 58
 const longestToken = 100
 
-/** There are few, and each is said often. */
-const words = new Map<string, Word>()
+function numberIn(bytes: Buffer, at: number, end: number): number {
+  let number = 0
+  for (let place = at; place < end; place++) {
+    const digit = (bytes[place] ?? 0) - 48
+    if (digit < 0 || digit > 9) throw new NothingThere()
+    number = number * 10 + digit
+  }
+  if (number > Number.MAX_SAFE_INTEGER) throw new NothingThere()
+  return number
+}
 
-function wordOf(word: string): Word {
-  const known = words.get(word)
-  if (known) return known
-  if (!/^[\w-]+$/.test(word) || words.size > 1000) throw new NothingThere()
-  words.set(word, { word })
-  return { word }
+/** There are few, and each is said often: by length and first letter, the one that was said last. */
+const said = new Map<number, { bytes: Buffer; word: Word }>()
+
+function wordIn(here: Buffer, at: number, end: number): Word {
+  const key = (end - at) * 256 + (here[at] ?? 0)
+  const last = said.get(key)
+  if (last?.bytes.every((byte, place) => byte === here[at + place])) return last.word
+  const bytes = Buffer.from(here.subarray(at, end))
+  const word = { word: bytes.toString('latin1') }
+  if (!/^[\w-]+$/.test(word.word)) throw new NothingThere()
+  said.set(key, { bytes, word })
+  return word
 }
 
 export function isWord(item: Item | undefined, word: string) {

@@ -32,6 +32,8 @@ const batch = 4096
 /** Makes branches and tags of revisions. The same revisions give the same commits. */
 export async function arrange(arranging: Arranging): Promise<Arranged> {
   const { repository, signal, strategy } = arranging
+  const former = listRefs(repository, signal)
+  former.catch(() => {})
   const commitOf = await readMarks(arranging.marks)
   const roots = await findRoots(strategy, readRevisions(arranging.revisions), (number, path) =>
     listFolders(repository, signal, `${commitOf(number)}:${path}`),
@@ -62,7 +64,7 @@ export async function arrange(arranging: Arranging): Promise<Arranged> {
     await settle()
     const named = nameLines(lines, (root) => roots.get(root), arranging.default_branch, pack)
     await pack.end()
-    await setRefs(repository, signal, named.refs)
+    await setRefs(repository, signal, await former, named.refs)
     await record.write(named.refs.map(({ ref, root, commit }) => `${JSON.stringify({ ref, root, commit })}\n`).join(''))
     const notes = { 'changes outside of branches and tags': outside, 'deleted branches and tags': named.deleted }
     return {
@@ -144,18 +146,16 @@ function describeTag({ begun }: Line, commit: string, name: string) {
   return Buffer.from(`${head.join('\n')}\n${endLine(begun?.message ?? '')}`)
 }
 
+async function listRefs(repository: string, signal: AbortSignal): Promise<string[]> {
+  const list = ['for-each-ref', '--format=%(refname)', originals]
+  const { output } = await runGit(repository, list, { signal, detached: false, limit: Infinity })
+  return output.toString().split('\n').slice(0, -1)
+}
+
 /** Those of an earlier arrangement go first: a name of theirs may be a folder now. */
-async function setRefs(repository: string, signal: AbortSignal, refs: Named[]) {
-  const list = await runGit(repository, ['for-each-ref', '--format=%(refname)', originals], {
-    signal,
-    detached: false,
-    limit: Infinity,
-  })
+async function setRefs(repository: string, signal: AbortSignal, former: string[], refs: Named[]) {
   const wanted = new Set(refs.map(({ ref }) => ref))
-  const stale = list.output
-    .toString()
-    .split('\n')
-    .filter((ref) => ref !== '' && !wanted.has(ref))
+  const stale = former.filter((ref) => !wanted.has(ref))
   const update = async (commands: string[]) => {
     if (commands.length > 0)
       await runGit(repository, ['update-ref', '--stdin'], { signal, detached: false, input: commands.join('') })
