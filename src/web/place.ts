@@ -52,6 +52,6 @@ export function pager(path: string, query: Record<string, string>, page: number,
 }
 
 /** A page's number in a query; what is none is the first, and nobody pages on for ever. */
-export function pageIn(query: URLSearchParams): number {
-  return Math.min(Number(/^[1-9]\d{0,5}$/.exec(query.get('page') ?? '')?.[0] ?? 1), 1000)
+export function pageIn(query: URLSearchParams, name = 'page'): number {
+  return Math.min(Number(/^[1-9]\d{0,5}$/.exec(query.get(name) ?? '')?.[0] ?? 1), 1000)
 }

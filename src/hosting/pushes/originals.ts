@@ -6,10 +6,14 @@ import { enqueue } from '#platform/queue.ts'
 /** Where the commits of an import are kept as they came, so that their authors can be corrected. */
 const originals = 'refs/import/'
 
+/** Why authors that were corrected a moment before are not in the commits. */
+const overtaken = 'Somebody has pushed before the commits could be written anew.'
+
 /** Somebody has pushed, or the import is gone: authors of what was imported are not corrected any more, and originals not needed. */
 export async function endCorrections(db: Transaction, repo_id: number) {
   const { rowCount } = await db.query(sql`
-    update imports set published = null, correcting = false, active = active and status <> 'complete'
+    update imports set published = null, correcting = false, active = active and status <> 'complete',
+      message = case when active and status = 'complete' then ${overtaken} else message end
     where repo_id = ${repo_id} and published is not null`)
   if (rowCount) await forgetLater(db, repo_id)
 }
@@ -29,6 +33,7 @@ export async function forgetOriginals(db: Database, storage: Storage, repo_id: n
     storage,
     repo_id,
     [...disk].filter(([name]) => name.startsWith(originals)),
+    { alone: true },
   )
 }
 
@@ -53,10 +58,11 @@ export async function withdrawUnknown(db: Database, storage: Storage, repo_id: n
   )
 }
 
-async function remove(storage: Storage, repo_id: number, refs: [name: string, sha: string][]) {
-  if (refs.length)
-    await storage.moveRefs(
-      repo_id,
-      refs.map(([ref, before]) => ({ ref, before, after: noObject })),
-    )
+/** Whoever was killed at an import may have left the file of all refs held: that is seen to as well. */
+async function remove(storage: Storage, repo_id: number, refs: [name: string, sha: string][], options?: { alone: boolean }) {
+  await storage.placeRefs(
+    repo_id,
+    refs.map(([ref, before]) => ({ ref, before, after: noObject })),
+    options,
+  )
 }

@@ -18,6 +18,7 @@ const options = {
   vcs_username: Secret,
   vcs_password: Secret,
   tfvc_project: Type.String({ maxLength: 255 }),
+  svn_ignore: Type.Boolean(),
 }
 const NewImport = Type.Object({
   vcs_url: Type.String({ maxLength: 2048 }),

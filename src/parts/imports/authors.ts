@@ -1,7 +1,7 @@
 import { checkWritable } from '#hosting/repositories/access.ts'
 import { type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
-import { checkUntouched, holdImportOf, importsTopic, loadImport } from './changing.ts'
+import { checkUntouched, correctionFailure, holdImportOf, importsTopic, loadImport } from './changing.ts'
 import type { Correction } from './worker/steps.ts'
 
 export interface CommitAuthor {
@@ -38,11 +38,14 @@ export async function mapAuthor(
   const next = { ...author, name: readName(changes.name) ?? author.name, email: readEmail(changes.email) ?? author.email }
   const { status } = held
   if (status === 'complete') checkUntouched(held)
-  if (next.name === author.name && next.email === author.email) return author
+  // What could not be written is tried again, also by who sends the same once more.
+  const failed = correctionFailure(held) !== null
+  if (next.name === author.name && next.email === author.email && !failed) return author
   await db.query(sql`update import_authors set name = ${next.name}, email = ${next.email} where id = ${author.id}`)
   if (status === 'mapping' || status === 'pushing' || status === 'complete') {
     await db.query(sql`
-      update imports set correcting = true, active = active or status = 'complete', updated_at = ${db.now} where id = ${held.id}`)
+      update imports set correcting = true, active = active or status = 'complete', message = null, updated_at = ${db.now}
+      where id = ${held.id}`)
     db.touch(importsTopic)
   }
   return next

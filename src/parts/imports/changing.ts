@@ -30,6 +30,7 @@ export interface Import {
   credentials: Buffer | null
   use_lfs: LfsPreference
   verify_all: boolean
+  svn_ignore: boolean
   status: State
   run: number
   active: boolean
@@ -48,6 +49,7 @@ export interface Import {
   correcting: boolean
   created_at: Date
   updated_at: Date
+  step_at: Date
   heard_at: Date | null
   finished_at: Date | null
 }
@@ -79,6 +81,9 @@ export function checkUntouched({ published }: Import) {
     throw refused('Somebody has pushed to the repository since it was imported, so what was imported stays as it is.')
 }
 
+/** Why the authors that were corrected last, after the end, are not in the commits; null when they are, or are about to be. */
+export const correctionFailure = ({ status, message }: Import) => (status === 'complete' ? message : null)
+
 /** Known before it is written, since its credentials are sealed for it. */
 export async function reserveId(db: Transaction): Promise<number> {
   const row = await db.first<{ id: number }>(sql`select nextval(pg_get_serial_sequence('imports', 'id')) as id`)
@@ -86,17 +91,17 @@ export async function reserveId(db: Transaction): Promise<number> {
   return row.id
 }
 
-type Beginning = Pick<Import, 'id' | 'vcs' | 'vcs_url' | 'tfvc_project' | 'credentials' | 'use_lfs' | 'verify_all'>
+type Beginning = Pick<Import, 'id' | 'vcs' | 'vcs_url' | 'svn_ignore' | 'tfvc_project' | 'credentials' | 'use_lfs' | 'verify_all'>
 
 export async function beginImport(db: Transaction, repo: { id: number }, requester: Account, begun: Beginning): Promise<Import> {
-  const { id, vcs, vcs_url, tfvc_project, credentials, use_lfs, verify_all } = begun
+  const { id, vcs, vcs_url, svn_ignore, tfvc_project, credentials, use_lfs, verify_all } = begun
   const status = nextState('none', vcs ? 'started' : 'started_without_kind')
   const row = await db.first<Import>(sql`
-    insert into imports (id, repo_id, requester_id, vcs, vcs_url, tfvc_project, credentials, use_lfs, verify_all, status, active, created_at,
-      updated_at)
+    insert into imports (id, repo_id, requester_id, vcs, vcs_url, svn_ignore, tfvc_project, credentials, use_lfs, verify_all, status, active,
+      created_at, updated_at, step_at)
     overriding system value
-    values (${id}, ${repo.id}, ${requester.id}, ${vcs}, ${vcs_url}, ${tfvc_project}, ${credentials}, ${use_lfs}, ${verify_all}, ${status}, true,
-      ${db.now}, ${db.now})
+    values (${id}, ${repo.id}, ${requester.id}, ${vcs}, ${vcs_url}, ${svn_ignore}, ${tfvc_project}, ${credentials}, ${use_lfs}, ${verify_all},
+      ${status}, true, ${db.now}, ${db.now}, ${db.now})
     returning *`)
   if (!row) throw new Error('no import was begun')
   db.touch(importsTopic)
@@ -105,21 +110,23 @@ export async function beginImport(db: Transaction, repo: { id: number }, request
 
 /** What an event changes besides the status. */
 export type Changes = Partial<
-  Omit<Import, 'id' | 'repo_id' | 'status' | 'authors_count' | 'created_at' | 'updated_at' | 'heard_at'>
+  Omit<Import, 'id' | 'repo_id' | 'status' | 'authors_count' | 'created_at' | 'updated_at' | 'step_at' | 'heard_at'>
 >
 
-/** The one statement by which a status changes. */
+/** The one statement by which a status changes; with each, another step begins. */
 export async function changeStatus(db: Transaction, held: Import, event: ImportEvent, changes: Changes): Promise<Import> {
   const status = nextState(held.status, event)
   if (status === undefined || status === 'none') throw new Error(`of an import that is ${held.status}, ${event} cannot be`)
   const next = { ...held, ...changes }
   const row = await db.first<Import>(sql`
     update imports set status = ${status}, run = ${next.run}, active = ${next.active}, vcs = ${next.vcs}, vcs_url = ${next.vcs_url},
-      svn_root = ${next.svn_root}, tfvc_project = ${next.tfvc_project}, credentials = ${next.credentials}, use_lfs = ${next.use_lfs},
+      svn_root = ${next.svn_root}, svn_ignore = ${next.svn_ignore}, tfvc_project = ${next.tfvc_project}, credentials = ${next.credentials},
+      use_lfs = ${next.use_lfs},
       commit_count = ${next.commit_count}, percent = ${next.percent}, push_percent = ${next.push_percent}, failed_step = ${next.failed_step},
       message = ${next.message}, project_choices = ${write(next.project_choices)}::jsonb, large_files_count = ${next.large_files_count},
       large_files_size = ${next.large_files_size}, report = ${write(next.report)}::jsonb, published = ${write(next.published)}::jsonb,
-      moving = ${write(next.moving)}::jsonb, correcting = ${next.correcting}, finished_at = ${next.finished_at}, updated_at = ${db.now}
+      moving = ${write(next.moving)}::jsonb, correcting = ${next.correcting}, finished_at = ${next.finished_at}, updated_at = ${db.now},
+      step_at = ${db.now}
     where id = ${held.id} returning *`)
   if (!row) throw new Error('an import that is held has gone')
   db.touch(importsTopic)

@@ -5,9 +5,11 @@ import { pushTasks } from '#hosting/pushes/jobs.ts'
 import { sql } from '#platform/database.ts'
 import { expect } from '#test/forge.ts'
 import { Desk, eventsOf, lines } from '#test/git.ts'
-import { type Empty, leadTo, openEmpty, path, present, start } from '#test/imports/running.ts'
+import { signedIn } from '#test/guest.ts'
+import { type Empty, leadTo, openEmpty, path, present, start, tell } from '#test/imports/running.ts'
 import { checkPayload } from '#test/webhook-schemas.ts'
 import { heardOf, hookOn } from '#test/webhooks.ts'
+import { takeCorrections } from './authors.ts'
 import { completeCorrection, completeImport } from './completing.ts'
 import { recordProgress } from './imports.ts'
 
@@ -66,6 +68,8 @@ test('a finished import is a repository like any other, told of once, and its or
   await using desk = forge.desk
   const { ada, refs, one, two } = forge
   await hookOn(ada, 'repos/ada/engine', '*')
+  const ben = await forge.person('ben')
+  await expect(200, await ben.put('/repos/ada/engine/subscription', { subscribed: true }))
   await leadTo(forge, 'pushing')
   forge.clock.advance(60_000)
   const heard = await heardOf(forge, () => finish(forge, refs))
@@ -79,6 +83,12 @@ test('a finished import is a repository like any other, told of once, and its or
   )
   assert.equal(await finish(forge, refs), undefined, 'it is done')
   assert.deepEqual(lines(await eventsOf(ada, 'ada/engine')), ['ada CreateEvent trunk'])
+  const [told] = await ben.read('/users/ben/received_events')
+  assert.deepEqual(
+    [told.type, told.payload.ref, told.repo.name],
+    ['CreateEvent', 'trunk', 'ada/engine'],
+    'whoever watches sees it',
+  )
   const done = await ada.read(path)
   assert.partialDeepStrictEqual(done, { status: 'complete', status_text: 'Done' })
   assert.equal('push_percent' in done, false)
@@ -191,7 +201,9 @@ test('authors are corrected after the end until somebody pushes, and an import i
   // Once more from the source: it has lost a branch.
   assert.equal((await expect(200, await ada.patch(path))).status, 'importing')
   await leadTo(forge, 'pushing')
-  const { 'refs/heads/side': _, ...fewer } = refs
+  // A branch takes the place of another that is in its way.
+  const { 'refs/heads/side': _, ...others } = refs
+  const fewer = { ...others, 'refs/heads/side/deep': two }
   assert.equal((await finish(forge, fewer))?.status, 'complete')
   assert.deepEqual(await known(forge), fewer)
   assert.deepEqual(lines(await eventsOf(ada, 'ada/engine')), ['ada CreateEvent trunk'])
@@ -208,6 +220,56 @@ test('authors are corrected after the end until somebody pushes, and an import i
   assert.equal((await ada.read(`${path}/authors`))[0].name, 'Ada')
   await expect(204, await ada.delete(path))
   assert.deepEqual(Object.keys(await refsOn(forge)).sort(), Object.keys(fewer).sort())
+})
+
+test('a correction that fails after the end says why, and is tried again by who sends it once more', async () => {
+  await using forge = await openPushing()
+  await using desk = forge.desk
+  const { ada, refs } = forge
+  const { db } = forge.belfry
+  const guest = await signedIn(forge, 'ada')
+  const shown = async () => (await guest.get('/ada/engine/import')).text
+  const { id, run } = await present(forge)
+  const author = { remote_id: 'ada', remote_name: 'ada', name: 'ada', email: 'ada@4f1c' }
+  await recordProgress(db, id, run, { authors: [author] })
+  await leadTo(forge, 'pushing')
+  await finish(forge, refs)
+  const [{ url }] = await ada.read(`${path}/authors`)
+  const errorOf = async () => (await ada.read(`${path}/report`)).correction_error
+  /** As a run that takes what there is to correct, and cannot write it. */
+  const fail = async () => {
+    await db.transaction((transaction) => takeCorrections(transaction, { id, run }))
+    await tell(forge, 'failed', { message: 'The disk <b> is full.' })
+  }
+  await expect(200, await ada.patch(url, { name: 'Ada' }))
+  await fail()
+  assert.partialDeepStrictEqual(await present(forge), { status: 'complete', correcting: false, active: false })
+  assert.match((await ada.read(path)).status_text, /not in the commits.*correction_error/)
+  assert.equal(await errorOf(), 'The disk <b> is full.')
+  assert.match(await shown(), /not in the commits\. The disk &lt;b&gt; is full\. Save one of them again/)
+
+  await expect(200, await ada.patch(url, { name: 'Ada' }))
+  assert.partialDeepStrictEqual(await present(forge), { correcting: true, active: true })
+  assert.deepEqual([await errorOf(), (await ada.read(path)).status_text], [null, 'Done'])
+  await db.transaction((transaction) => takeCorrections(transaction, { id, run }))
+  // Another is corrected while this fails: that is still to be done.
+  await expect(200, await ada.patch(url, { name: 'Ada L' }))
+  await tell(forge, 'failed', { message: 'The disk is full.' })
+  assert.partialDeepStrictEqual(await present(forge), { correcting: true, active: true, message: null })
+  await fail()
+  await expect(200, await ada.patch(url, {}))
+  assert.equal((await completeCorrection(forge.belfry, await present(forge), refs))?.message, null)
+  assert.equal(await errorOf(), null)
+
+  // A push that comes before the commits are written has them stay as they are.
+  await expect(200, await ada.patch(url, { name: 'Ada Byron' }))
+  const clone = await desk.clone(ada, 'ada/engine')
+  await clone.commit('Go on')
+  await clone.push()
+  assert.match(await errorOf(), /Somebody has pushed before/)
+  const page = await shown()
+  assert.match(page, /not in the commits\. Somebody has pushed before/)
+  assert.doesNotMatch(page, /Save one of them again/)
 })
 
 test('a source with nothing in it, or with a default branch that is not there, is imported too', async () => {

@@ -36,8 +36,10 @@ export async function completeImport(
   if (held?.status !== 'pushing') return undefined
   const moves = await moveRefs({ db, storage }, held, refs)
   const default_branch = chooseDefault(refs, wanted)
-  if (default_branch) await storage.pointHead(held.repo_id, default_branch)
-  const size = await storage.sizeOf(held.repo_id)
+  const [size] = await Promise.all([
+    storage.sizeOf(held.repo_id),
+    default_branch !== null && storage.pointHead(held.repo_id, default_branch),
+  ])
   const done = await db.transaction((transaction) => settle(transaction, held, { refs, moves, default_branch, size }))
   if (!done) await takeBack(storage, held.repo_id, moves)
   return done
@@ -52,6 +54,9 @@ export async function completeCorrection(
   const held = await readImport(db, id, run)
   // Without it, somebody has pushed: what they built on stays.
   if (held?.status !== 'complete' || !held.published) return undefined
+  // No branch comes or goes by who wrote it: where some are missing, so are the originals.
+  if (Object.keys({ ...held.published, ...refs }).length !== Object.keys(refs).length)
+    throw new ImportFailure('The commits as they came from the source are not all there any more. Import them again.')
   const moves = await moveRefs({ db, storage }, held, refs)
   const size = await storage.sizeOf(held.repo_id)
   return db.transaction(async (transaction) => {
@@ -77,7 +82,7 @@ async function moveRefs({ db, storage }: Place, { id, repo_id, published, moving
   if (!left.length) return moves
   await db.query(sql`update imports set moving = ${JSON.stringify({ from, to: refs })}::jsonb where id = ${id}`)
   try {
-    await storage.moveRefs(repo_id, left)
+    await storage.placeRefs(repo_id, left)
   } catch (error) {
     // Somebody may have pushed at this very moment, which then is what is wrong.
     await plan()
@@ -156,7 +161,7 @@ async function takeBack(storage: Storage, repo_id: number, moves: Command[]) {
   if (!moves.length || !storage.has(repo_id)) return
   const disk = await storage.refsOf(repo_id)
   const back = moves.filter(({ ref, after }) => (disk.get(ref) ?? noObject) === after)
-  await storage.moveRefs(
+  await storage.placeRefs(
     repo_id,
     back.map(({ ref, before, after }) => ({ ref, before: after, after: before })),
   )

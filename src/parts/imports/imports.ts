@@ -45,6 +45,7 @@ export interface WantedImport extends WantedCredentials {
   vcs?: Kind | undefined
   tfvc_project?: string | undefined
   verify_all?: boolean
+  svn_ignore?: boolean | undefined
 }
 
 /** Into a repository that is empty. An earlier import that has come to nothing, or stands still, gives way. */
@@ -55,7 +56,7 @@ export async function startImport(
   requester: Account,
   wanted: WantedImport,
 ): Promise<Import> {
-  const { vcs = null, verify_all = false } = wanted
+  const { vcs = null, verify_all = false, svn_ignore = false } = wanted
   const { vcs_url, credentials } = readLocation(wanted.vcs_url, vcs, means.policy)
   const named = readCredentials(wanted, credentials)
   const tfvc_project = readProject(wanted.tfvc_project) ?? null
@@ -67,6 +68,7 @@ export async function startImport(
     id,
     vcs,
     vcs_url,
+    svn_ignore,
     tfvc_project,
     verify_all,
     use_lfs: means.use_lfs,
@@ -106,6 +108,7 @@ export interface ImportChanges extends WantedCredentials {
   vcs?: Kind | undefined
   tfvc_project?: string | undefined
   svn_root?: string | undefined
+  svn_ignore?: boolean | undefined
   human_name?: string | undefined
 }
 
@@ -122,6 +125,7 @@ export async function updateImport(db: Transaction, means: Means, repo: Target, 
     vcs_url,
     vcs: project.vcs,
     svn_root: project.svn_root ?? null,
+    svn_ignore: changes.svn_ignore ?? held.svn_ignore,
     tfvc_project: project.tfvc_project ?? null,
     credentials: changeCredentials(means.vault, held, changes),
   })

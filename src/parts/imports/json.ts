@@ -2,7 +2,7 @@ import type { Repository } from '#hosting/repositories/repositories.ts'
 import { Address, NullableString, NullableTimestamp, Timestamp, timestamp, type Wire } from '#hosting/wire.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import type { CommitAuthor } from './authors.ts'
-import type { Import } from './changing.ts'
+import { correctionFailure, type Import } from './changing.ts'
 import type { Report } from './report.ts'
 import { fieldsOf, statusText } from './states.ts'
 
@@ -25,6 +25,7 @@ export const ImportSchema = Type.Object(
     vcs: NullableString,
     vcs_url: Type.String(),
     svn_root: Type.Optional(Type.String()),
+    svn_ignore: Type.Optional(Type.Boolean()),
     tfvc_project: Type.Optional(Type.String()),
     use_lfs: Type.String(),
     status: Type.String(),
@@ -49,17 +50,18 @@ export const ImportSchema = Type.Object(
 
 /** Never has the credentials in it. How far it has come, and what is wrong, is told only where it stands so. */
 export function importJson(imported: Import, repo: Named, wire: Wire): Static<typeof ImportSchema> {
-  const { status, svn_root, tfvc_project, active, large_files_count } = imported
+  const { status, svn_root, svn_ignore, tfvc_project, active, large_files_count } = imported
   const told = fieldsOf[status] ?? []
   const url = importUrl(repo, wire)
   return {
     vcs: imported.vcs,
     vcs_url: imported.vcs_url,
     ...(svn_root !== null && { svn_root }),
+    ...(svn_ignore && { svn_ignore }),
     ...(tfvc_project !== null && { tfvc_project }),
     use_lfs: imported.use_lfs,
     status,
-    status_text: statusText({ status, waiting: !active }),
+    status_text: statusText({ status, waiting: !active, failed: correctionFailure(imported) !== null }),
     has_large_files: large_files_count > 0,
     large_files_size: imported.large_files_size,
     large_files_count,
@@ -119,6 +121,7 @@ export const ReportSchema = Type.Object(
     large_files_size: Type.Integer(),
     use_lfs: Type.String(),
     mapped_authors: Type.Array(AuthorSchema),
+    correction_error: NullableString,
     notes: Type.Unsafe<Record<string, number>>({ type: 'object', additionalProperties: { type: 'integer' } }),
     verified: Type.Object({
       branches: Type.Integer(),
@@ -154,6 +157,7 @@ export function reportJson(reported: Report, repo: Named, wire: Wire): Static<ty
     large_files_size: reported.large_files_size,
     use_lfs: reported.use_lfs,
     mapped_authors: reported.mapped_authors.map((author) => authorJson(author, repo, wire)),
+    correction_error: correctionFailure(reported),
     notes: report.notes,
     verified: { branches, tags, revisions, files, all: reported.verify_all },
     mismatches,

@@ -1,6 +1,7 @@
 import { type Listed, listed, type Queryable, type Slice, sql } from '#platform/database.ts'
 import type { CommitAuthor } from './authors.ts'
 import type { Import } from './changing.ts'
+import type { LargeFile } from './worker/steps.ts'
 
 export function findImport(db: Queryable, repo: { id: number }): Promise<Import | undefined> {
   return db.first<Import>(sql`select * from imports where repo_id = ${repo.id}`)
@@ -18,10 +19,20 @@ export interface ShownAuthor extends CommitAuthor {
   corrected: boolean
 }
 
-/** Some of them, in the order in which they were found. */
-export function listShownAuthors(db: Queryable, { id }: Import, slice: Slice): Promise<Listed<ShownAuthor>> {
+/** Some of those that have these words in what is known of them, in the order in which they were found. */
+export function listShownAuthors(db: Queryable, { id }: Import, words: string, slice: Slice): Promise<Listed<ShownAuthor>> {
+  const matches = sql`position(lower(${words}) in lower(concat_ws(' ', remote_name, remote_id, name, email))) > 0`
   const columns = sql`id, remote_id, remote_name, name, email, (name, email) is distinct from (original_name, original_email) as corrected`
-  return listed(db, { columns, source: sql`import_authors where import_id = ${id}`, order: sql`id` }, slice)
+  return listed(
+    db,
+    { columns, source: sql`import_authors where import_id = ${id} and ${words ? matches : sql`true`}`, order: sql`id` },
+    slice,
+  )
+}
+
+export function listShownFiles(db: Queryable, { id }: Import, { limit, offset }: Slice): Promise<LargeFile[]> {
+  return db.rows(sql`
+    select ref_name, path, oid, size from import_large_files where import_id = ${id} order by place limit ${limit} offset ${offset}`)
 }
 
 /** Changes whenever there is something else to see. */

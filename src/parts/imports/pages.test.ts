@@ -2,18 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Client, expect } from '#test/forge.ts'
 import { Guest, signedIn } from '#test/guest.ts'
-import { openEmpty, present, path as route, start, vcs_url } from '#test/imports/running.ts'
+import { openEmpty, page, people, present, path as route, start, vcs_url } from '#test/imports/running.ts'
 import { listen } from '#test/streams.ts'
 import { openCredentials } from './credentials.ts'
 import { recordProgress } from './imports.ts'
-
-const page = '/ada/engine/import'
-const people = ['bob', 'eve'].map((login) => ({
-  remote_id: `${login}@4f1c`,
-  remote_name: login,
-  name: login,
-  email: `${login}@4f1c`,
-}))
 
 /** Ben may push to Ada's repository, and Cy may only read it. */
 async function openShared(settings: Record<string, string> = {}) {
@@ -119,6 +111,7 @@ test('what is wrong is said beside its field, what was typed is kept, and a pass
     vcs_username: 'svn "user"',
     vcs_password: ' hush hush ',
     tfvc_project: 'Mill',
+    svn_ignore: 'true',
     verify: 'full',
   }
   await ada.get(page)
@@ -143,12 +136,14 @@ test('what is wrong is said beside its field, what was typed is kept, and a pass
     assert.match(shown, /Type it again: a password is not kept/)
     if (field !== 'vcs_username') assert.match(shown, /value="svn &quot;user&quot;"/)
     assert.match(shown, /value="full" checked/)
+    assert.match(shown, /name="svn_ignore" value="true" checked/)
   }
   await expect(404, await forge.ada.get(route))
   const begun = await ada.post(page, filled)
   assert.equal(begun.location, `${page}?done=started`)
   const row = await present(forge)
-  assert.partialDeepStrictEqual(row, { vcs: 'tfvc', vcs_url, tfvc_project: 'Mill', verify_all: true, status: 'importing' })
+  assert.partialDeepStrictEqual(row, { vcs: 'tfvc', vcs_url, tfvc_project: 'Mill', svn_ignore: true, verify_all: true })
+  assert.equal(row.status, 'importing')
   assert.deepEqual(openCredentials(forge.belfry.vault, row), { username: 'svn "user"', password: ' hush hush ' })
   const shown = await ada.get(`${page}?done=started`)
   assert.match(shown.text, /role="status">The import has begun/)

@@ -12,7 +12,7 @@ import { html } from '#web/html.ts'
 import type { Mistyped } from '#web/imports/authors.ts'
 import { attemptForm, credentialsIn, filledBy, type Wrong, wantedIn, wrongly } from '#web/imports/form.ts'
 import type { Sent } from '#web/imports/needs.ts'
-import { importPage, importPath, loadTarget, seenOf } from '#web/imports/places.ts'
+import { importPage, importPath, loadTarget, lookAt, lookIn, seenOf } from '#web/imports/places.ts'
 import { cancelPage, showImport } from '#web/imports/showing.ts'
 import { findVisitor, type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
 import { mapAuthor } from './authors.ts'
@@ -137,15 +137,15 @@ async function correct(visit: SignedIn, repo: Repository): Promise<Outcome> {
   if (!/^[1-9]\d{0,14}$/.test(text)) throw missing()
   const id = Number(text)
   const [name, email] = [typed(visit.form, 'name'), typed(visit.form, 'email')]
-  const page = /^[1-9]\d{0,5}$/.exec(visit.form.get('page') ?? '')?.[0] ?? '1'
+  const look = lookIn(visit.form)
   const again = (wrong: Wrong) => {
     const mistyped: Mistyped = { id, name, email, wrong }
-    return showImport(visit, repo, { mistyped, page: Number(page) })
+    return showImport(visit, repo, { mistyped, look })
   }
   return attemptForm(
     async () => {
       await visit.db.transaction((db) => mapAuthor(db, repo, id, { name, email }))
-      return { to: `${importPath(repo)}?done=corrected&page=${page}#author-${id}` }
+      return { to: lookAt(repo, look, `author-${id}`, 'corrected') }
     },
     again,
     ['name', 'email'],

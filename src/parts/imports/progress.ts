@@ -3,24 +3,10 @@ import { type Database, json, sql, type Transaction } from '#platform/database.t
 import { type Changes, changeStatus, holdImport, type Import, type KeptReport } from './changing.ts'
 import { storeLargeFiles } from './large-files.ts'
 import type { Author, Choice, Kind } from './sources/source.ts'
-import type { ImportEvent } from './states.ts'
+import type { ImportEvent, Told } from './states.ts'
 import type { LargeFile } from './worker/steps.ts'
 
-/** What those who run imports tell of; all else is said by people. */
-export type Told = Extract<
-  ImportEvent,
-  | 'found'
-  | 'found_multiple'
-  | 'found_nothing'
-  | 'needs_auth'
-  | 'auth_failed'
-  | 'imported'
-  | 'waits'
-  | 'mapped'
-  | 'pushed'
-  | 'corrected'
-  | 'failed'
->
+export type { Told }
 
 /** What comes with it. */
 export interface Outcome {
@@ -85,7 +71,8 @@ function consequencesOf({ status, use_lfs, correcting }: Import, event: ImportEv
     case 'corrected':
       return { active: correcting, moving: null, message: null }
     case 'failed':
-      if (status === 'complete') return { active: false, correcting: false }
+      // Who corrected another in the meantime has it tried again.
+      if (status === 'complete') return correcting ? { active: true, message: null } : { active: false }
       return { active: false, correcting: false, credentials: null, failed_step: status, finished_at: now }
     case 'needs_auth':
     case 'auth_failed':

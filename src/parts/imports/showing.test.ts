@@ -2,17 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { expect } from '#test/forge.ts'
 import { type Guest, signedIn } from '#test/guest.ts'
-import { openEmpty, present, report, path as route, start, tell } from '#test/imports/running.ts'
+import { openEmpty, page, people, present, report, path as route, start, tell } from '#test/imports/running.ts'
 import { openCredentials } from './credentials.ts'
 import { recordProgress } from './imports.ts'
 
-const page = '/ada/engine/import'
-const people = ['bob', 'eve'].map((login) => ({
-  remote_id: `${login}@4f1c`,
-  remote_name: login,
-  name: login,
-  email: `${login}@4f1c`,
-}))
 const large = { ref_name: 'refs/import/orig/heads/trunk', path: 'disk <b>.iso', oid: 'd'.repeat(40), size: 157_286_400 }
 
 /** Sends a form of the page as it stands. */

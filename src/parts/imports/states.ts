@@ -13,9 +13,8 @@ export const states = [
 ] as const
 export type State = (typeof states)[number]
 
-export type ImportEvent =
-  | 'started'
-  | 'started_without_kind'
+/** What those who run imports tell of. */
+export type Told =
   /** What is there, and of which kind. */
   | 'found'
   | 'found_multiple'
@@ -27,13 +26,19 @@ export type ImportEvent =
   | 'imported'
   /** There are large files, and nobody has said what is to become of them. */
   | 'waits'
-  | 'lfs_chosen'
   | 'mapped'
-  /** Authors were corrected while commits were written: once more. */
-  | 'mapped_too_early'
   | 'pushed'
   | 'corrected'
   | 'failed'
+
+export type ImportEvent =
+  | Told
+  /** Authors were corrected while commits were written: once more. */
+  | 'mapped_too_early'
+  /** All else is said by people. */
+  | 'started'
+  | 'started_without_kind'
+  | 'lfs_chosen'
   | 'credentials_given'
   | 'credentials_given_without_kind'
   | 'project_chosen'
@@ -123,8 +128,10 @@ const texts: Record<State, string> = {
   detection_found_multiple: 'Several projects were found at this address. Choose one, and the import goes on.',
 }
 
-/** For people: what is going on, or what to do. */
-export function statusText({ status, waiting }: { status: State; waiting: boolean }): string {
+/** For people: what is going on, or what to do; `failed` is whether authors were corrected after the end in vain. */
+export function statusText({ status, waiting, failed = false }: { status: State; waiting: boolean; failed?: boolean }): string {
+  if (status === 'complete' && failed)
+    return 'Done, but the authors that were corrected last are not in the commits. The report says why (correction_error).'
   if (status !== 'mapping' || !waiting) return texts[status]
   return 'There are files of more than 100 MB. Choose whether they are stored with Git LFS (opt_in) or left out (opt_out), and the import goes on.'
 }

@@ -1,11 +1,11 @@
 import type { Repository } from '#hosting/repositories/repositories.ts'
-import type { Import } from '#parts/imports/changing.ts'
+import { correctionFailure, type Import } from '#parts/imports/changing.ts'
 import type { ShownAuthor } from '#parts/imports/looking.ts'
-import { count } from '../conversation.ts'
 import { type Html, html } from '../html.ts'
 import type { SignedIn } from '../page.ts'
+import { amount } from '../webhooks/marks.ts'
 import type { Wrong } from './form.ts'
-import { importPath } from './places.ts'
+import { importPath, type Look, longestWords, lookAt, pager } from './places.ts'
 
 /** So many are on a page of the table. */
 export const perPage = 50
@@ -23,23 +23,40 @@ interface Listing {
   repo: Repository
   imported: Import
   rows: ShownAuthor[]
+  /** How many have the words that are looked for. */
   total: number
-  page: number
+  look: Look
   mistyped?: Mistyped | undefined
 }
 
 /** Who the commits are by. Each row is a form of its own, that Enter sends from any of its fields. */
 export function authorTable(listing: Listing): Html | undefined {
-  const { rows, total, imported, repo } = listing
-  if (!total) return undefined
+  const { rows, total, imported, repo, look } = listing
+  const all = imported.authors_count
+  if (!all) return undefined
   const open = !repo.archived && mayCorrect(imported)
   const items = rows.map((author) => (open ? correctable(listing, author) : plain(author)))
-  return html`<section aria-labelledby="authors-title" id="authors"><div class="heading"><h2 id="authors-title">Authors</h2><span id="saved" role="status"></span><span class="muted" id="authors-count">${count(total, 'author')}</span></div>
-<div id="authors-list"><p>${explain(imported)}</p><table class="authors"><thead><tr><th scope="col">In the source</th><th scope="col">Name</th><th scope="col">Email</th>${open && html`<td class="save"></td>`}</tr></thead><tbody>${items}</tbody></table>${pages(listing)}</div></section>`
+  return html`<section aria-labelledby="authors-title" id="authors"><div class="heading"><h2 id="authors-title">Authors</h2><span id="saved" role="status"></span><span class="muted" id="authors-count">${look.q && `${amount(total)} of `}${amount(all)} ${all === 1 ? 'author' : 'authors'}</span></div>
+${(look.q || all > perPage) && search(repo, look)}<div id="authors-list">${told(imported)}${total === 0 ? html`<p>Nobody is found by these words.</p>` : html`<table class="authors"><thead><tr><th scope="col">In the source</th><th scope="col">Name</th><th scope="col">Email</th>${open && html`<td class="save"></td>`}</tr></thead><tbody>${items}</tbody></table>`}${pager('authors', look.page, Math.ceil(total / perPage), (page) => lookAt(repo, { ...look, page }, 'authors'))}</div></section>`
 }
 
 /** What somebody has built on must not change under them. */
 export const mayCorrect = ({ status, published }: Import) => status !== 'complete' || published !== null
+
+function search(repo: Repository, { q, files }: Look): Html {
+  return html`<form method="get" action="${importPath(repo)}#authors" class="find" role="search"><label for="q">Find an author</label>
+<input id="q" name="q" type="search" value="${q}" maxlength="${longestWords}" autocomplete="off" autocapitalize="none" spellcheck="false">${files > 1 && html`<input type="hidden" name="files" value="${files}">`}
+<button>Find</button>${q && html` <a href="${lookAt(repo, { q: '', page: 1, files }, 'authors')}">Show all</a>`}</form>`
+}
+
+function told(imported: Import): Html {
+  const why = correctionFailure(imported)
+  const explained = html`<p>${explain(imported)}</p>`
+  if (why === null) return explained
+  const failed = html`The authors that were corrected last are not in the commits. ${why}`
+  if (!mayCorrect(imported)) return html`<p class="error message">${failed}</p>${explained}`
+  return html`<p class="error message">${failed} Save one of them again to have it tried once more.</p>`
+}
 
 function explain(imported: Import): string {
   if (!mayCorrect(imported))
@@ -56,7 +73,7 @@ const source = ({ remote_id, remote_name, corrected }: ShownAuthor) =>
 const plain = (author: ShownAuthor) =>
   html`<tr id="author-${author.id}">${source(author)}<td class="address">${author.name}</td><td class="address">${author.email}</td></tr>`
 
-function correctable({ visit, repo, page, mistyped }: Listing, author: ShownAuthor): Html {
+function correctable({ visit, repo, look, mistyped }: Listing, author: ShownAuthor): Html {
   const { id, remote_name, remote_id } = author
   const typed = mistyped?.id === id ? mistyped : undefined
   const { name, email } = typed ?? author
@@ -69,13 +86,6 @@ function correctable({ visit, repo, page, mistyped }: Listing, author: ShownAuth
     }>${error && html`<p class="field-error" id="${field}-${id}-error">${error}</p>`}</td>`
   }
   return html`<tr id="author-${id}">${source(author)}${input('name', name)}${input('email', email)}
-<td><form method="post" action="${importPath(repo)}/authors/${id}" id="map-${id}" class="map"><input type="hidden" name="csrf" value="${visit.csrf}"><input type="hidden" name="page" value="${page}">
+<td><form method="post" action="${importPath(repo)}/authors/${id}" id="map-${id}" class="map"><input type="hidden" name="csrf" value="${visit.csrf}"><input type="hidden" name="page" value="${look.page}">${look.files > 1 && html`<input type="hidden" name="files" value="${look.files}">`}${look.q && html`<input type="hidden" name="q" value="${look.q}">`}
 <button id="save-${id}" aria-label="Save ${who}">Save</button></form></td></tr>`
-}
-
-function pages({ repo, total, page }: Listing): Html | undefined {
-  const last = Math.ceil(total / perPage)
-  if (last <= 1) return undefined
-  const to = (number: number) => `${importPath(repo)}?page=${number}#authors`
-  return html`<nav class="pager" aria-label="Pages of authors">${page > 1 && html`<a href="${to(page - 1)}" rel="prev">Previous</a>`} <span class="muted">Page ${page} of ${last}</span>${page < last && html` <a href="${to(page + 1)}" rel="next">Next</a>`}</nav>`
 }

@@ -4,32 +4,32 @@ import type { LargeFile } from '#parts/imports/worker/steps.ts'
 import { count } from '../conversation.ts'
 import { type Html, html } from '../html.ts'
 import { form, type SignedIn } from '../page.ts'
-import { amount } from '../webhooks/marks.ts'
-import { importPath } from './places.ts'
+import { importPath, type Look, lookAt, pager } from './places.ts'
 
-/** So many are shown; the interface lists all. */
-export const mostFiles = 100
+/** So many are on a page of the table. */
+export const filesPerPage = 100
 
 interface Found {
   visit: SignedIn
   repo: Repository
   imported: Import
   files: LargeFile[]
+  look: Look
 }
 
 export const isWaiting = ({ status, active }: Import) => status === 'mapping' && !active
 
 /** The files over 100 MB, and what becomes of them. */
-export function largeFiles({ visit, repo, imported, files }: Found): Html | undefined {
+export function largeFiles({ visit, repo, imported, files, look }: Found): Html | undefined {
   const { large_files_count: total, large_files_size } = imported
   if (!total) return undefined
   const rows = files.map(
     ({ path, ref_name, size }) =>
       html`<tr><td class="address">${path}</td><td class="address">${shortRef(ref_name)}</td><td class="number">${sizeInWords(size)}</td></tr>`,
   )
-  return html`<section aria-labelledby="files-title" ><div class="heading"><h2 id="files-title">Large files</h2><span class="muted">${count(total, 'file')}, ${sizeInWords(large_files_size)} together</span></div>
+  return html`<section aria-labelledby="files-title"><div class="heading"><h2 id="files-title">Large files</h2><span class="muted">${count(total, 'file')}, ${sizeInWords(large_files_size)}${total > 1 && ' together'}</span></div>
 <div id="files">${decision(visit, repo, imported)}<div class="wide" tabindex="0" role="region" aria-label="List of large files"><table class="files"><thead><tr><th scope="col">File</th><th scope="col">Found in</th><th scope="col" class="number">Size</th></tr></thead><tbody>${rows}</tbody></table></div>
-${total > files.length && html`<p class="muted">And ${amount(total - files.length)} more.</p>`}</div></section>`
+${pager('large files', look.files, Math.ceil(total / filesPerPage), (page) => lookAt(repo, { ...look, files: page }, 'files'))}</div></section>`
 }
 
 const outcomes = {
@@ -51,10 +51,10 @@ clones the repository needs <code>git lfs</code>. Left out, commits are written 
 
 const shortRef = (name: string) => name.replace(/^refs\/(?:import\/orig\/)?(?:heads|tags)\//, '')
 
-/** To one digit behind the point, in units of 1024. */
+/** To one digit behind the point, in units of 1024: what is over 100 MB is not said to be 100 MB. */
 export function sizeInWords(bytes: number): string {
   const units = ['bytes', 'KB', 'MB', 'GB', 'TB']
   const power = Math.min(Math.floor(Math.log2(Math.max(bytes, 1)) / 10), units.length - 1)
   const number = bytes / 1024 ** power
-  return `${power === 0 ? number : number.toFixed(number < 100 ? 1 : 0)} ${units[power]}`
+  return `${number.toFixed(power === 0 ? 0 : 1).replace('.0', '')} ${units[power]}`
 }

@@ -20,16 +20,17 @@ export interface Filled {
   vcs: string
   vcs_username: string
   tfvc_project: string
+  svn_ignore: boolean
   verify_all: boolean
   /** Whether a password was typed, which is not kept. */
   lost_password?: boolean
 }
 
-export const blank: Filled = { vcs_url: '', vcs: '', vcs_username: '', tfvc_project: '', verify_all: false }
+export const blank: Filled = { vcs_url: '', vcs: '', vcs_username: '', tfvc_project: '', svn_ignore: false, verify_all: false }
 
 /** To try it otherwise. Which kind it is may be what is to be tried. */
-export function filledFrom({ vcs_url, vcs, tfvc_project, verify_all }: Import): Filled {
-  return { ...blank, vcs_url, vcs: vcs ?? '', tfvc_project: tfvc_project ?? '', verify_all }
+export function filledFrom({ vcs_url, vcs, tfvc_project, svn_ignore, verify_all }: Import): Filled {
+  return { ...blank, vcs_url, vcs: vcs ?? '', tfvc_project: tfvc_project ?? '', svn_ignore, verify_all }
 }
 
 export function filledBy(given: URLSearchParams): Filled {
@@ -38,6 +39,7 @@ export function filledBy(given: URLSearchParams): Filled {
     vcs: typed(given, 'vcs'),
     vcs_username: typed(given, 'vcs_username'),
     tfvc_project: typed(given, 'tfvc_project'),
+    svn_ignore: given.get('svn_ignore') === 'true',
     verify_all: given.get('verify') === 'full',
     lost_password: Boolean(given.get('vcs_password')),
   }
@@ -45,11 +47,12 @@ export function filledBy(given: URLSearchParams): Filled {
 
 /** What is left empty is not given. */
 export function wantedIn(given: URLSearchParams): WantedImport {
-  const { vcs_url, vcs, tfvc_project, verify_all } = filledBy(given)
+  const { vcs_url, vcs, tfvc_project, svn_ignore, verify_all } = filledBy(given)
   if (vcs && !isKind(vcs)) throw wrongly('vcs', 'choose one of these')
   checkLengths({ vcs_url, tfvc_project })
   return {
     vcs_url,
+    svn_ignore,
     verify_all,
     ...credentialsIn(given),
     ...(isKind(vcs) && { vcs }),
@@ -132,6 +135,10 @@ ${field({ label: 'Address of the source', name: 'vcs_url', type: 'url', value: f
 ${select('Kind', 'vcs', options, filled.vcs)}${wrong.vcs && html`<p class="field-error">${wrong.vcs}</p>`}
 <div class="project">${field({ label: 'TFVC project', name: 'tfvc_project', value: filled.tfvc_project, longest: longest.tfvc_project, error: wrong.tfvc_project, hint: 'Only for TFVC. Left empty, you choose among those that are found.' })}</div>
 <fieldset><legend>If the source asks who you are</legend>${credentialFields(filled, wrong)}</fieldset>
+<fieldset><legend>Ignored files</legend>${choice(
+    { name: 'svn_ignore', value: 'true', chosen: filled.svn_ignore },
+    html`<span>Turn svn:ignore into .gitignore files <span class="hint muted">Only for Subversion. Where the source has a .gitignore of its own, that one stays.</span></span>`,
+  )}</fieldset>
 <fieldset><legend>Comparison</legend>${choice(
     { name: 'verify', value: 'full', chosen: filled.verify_all },
     html`<span>Compare every revision <span class="hint muted">Every branch and tag, and a sample of revisions, are compared with the source anyway. To compare all takes longer.</span></span>`,

@@ -74,7 +74,7 @@ function askForAddress({ visit, repo, imported, sent }: Asking): Html {
   const again = goOnForm({ visit, repo, imported }, 'restart', html`<button>Look again</button>`)
   return need(
     'Nothing was found there',
-    html`<p>Nothing that could be imported answers at <code class="address">${imported.vcs_url}</code>. Use the address that a client would clone or check out, not
+    html`<p>${imported.vcs ? `Nothing of the kind ${kindNames[imported.vcs]}` : 'Nothing that could be imported'} answers at <code class="address">${imported.vcs_url}</code>. ${imported.vcs && 'If it may be of another kind, have that detected. '}Use the address that a client would clone or check out, not
 that of a page for people. If the source was away for a moment, have it looked for again.</p><div class="buttons">${again}</div><h3>Another address</h3>${startForm(visit, repo, sent, filledFrom(imported), 'Import from this address')}`,
   )
 }

@@ -4,11 +4,37 @@ import { loadRepository, type Repository } from '#hosting/repositories/repositor
 import type { Import } from '#parts/imports/changing.ts'
 import type { Queryable } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
+import { typed } from '../fields.ts'
 import { type Html, html } from '../html.ts'
 import { form, type SignedIn } from '../page.ts'
-import { crumbs, pathOf } from '../place.ts'
+import { crumbs, pageIn, pathOf } from '../place.ts'
 
 export const importPath = (repo: Repository) => `${pathOf(repo)}/import`
+
+/** What of long lists is looked at: the authors with these words, and the pages of both. */
+export interface Look {
+  q: string
+  page: number
+  files: number
+}
+
+export function lookIn(given: URLSearchParams): Look {
+  return { q: typed(given, 'q').slice(0, longestWords).toWellFormed(), page: pageIn(given), files: pageIn(given, 'files') }
+}
+
+export const longestWords = 200
+
+/** The page with the same look at it, or another. */
+export function lookAt(repo: Repository, { q, page, files }: Look, part: string, done?: string): string {
+  const said = [done && `done=${done}`, `page=${page}`, files > 1 && `files=${files}`, q && `q=${encodeURIComponent(q)}`]
+  return `${importPath(repo)}?${said.filter(Boolean).join('&')}#${part}`
+}
+
+/** From one page of a list to the others; nothing when there is one alone. */
+export function pager(what: string, page: number, last: number, to: (page: number) => string): Html | undefined {
+  if (last <= 1) return undefined
+  return html`<nav class="pager" aria-label="Pages of ${what}">${page > 1 && html`<a href="${to(page - 1)}" rel="prev">Previous</a>`} <span class="muted">Page ${page} of ${last}</span>${page < last && html` <a href="${to(page + 1)}" rel="next">Next</a>`}</nav>`
+}
 
 interface Asked {
   db: Queryable

@@ -18,7 +18,8 @@ ${finished_at && html`<p class="muted">Started ${exactMoment(created_at)}, done 
 
 const many = (number: number, noun: string, nouns = `${noun}s`) => `${amount(number)} ${number === 1 ? noun : nouns}`
 
-function comparison({ report: { verification }, verify_all }: Report): Html {
+function comparison({ report: { verification }, verify_all, commit_count }: Report): Html {
+  if (!commit_count) return html`<p>The source is empty: there was nothing in it to bring.</p>`
   const { branches, tags, revisions, files, mismatches } = verification
   const compared = `${many(branches, 'branch', 'branches')}, ${many(tags, 'tag')}, ${verify_all ? 'every revision' : 'a sample of revisions'} (${amount(revisions)}), ${many(files, 'file')} in all`
   const sign = mismatches.length
@@ -33,9 +34,29 @@ function comparison({ report: { verification }, verify_all }: Report): Html {
   }`
 }
 
+/** What importers count, of which there is one. */
+const alone: Record<string, string> = {
+  'branches that are no commits': 'branch that is no commit',
+  'changes outside of branches and tags': 'change outside of branches and tags',
+  'contents that the source no longer has': 'content that the source no longer has',
+  'deleted branches and tags': 'deleted branch or tag',
+  'empty folders': 'empty folder',
+  'external definitions': 'external definition',
+  'files that are folders too': 'file that is a folder too',
+  'files with names that git refuses': 'file with a name that git refuses',
+  'ignore lists left out for a .gitignore of the source': 'ignore list left out for a .gitignore of the source',
+  'ignore lists outside of branches and tags': 'ignore list outside of branches and tags',
+  'ignore lists turned into .gitignore': 'ignore list turned into .gitignore',
+  'large files that the source does not give': 'large file that the source does not give',
+  'merges of single changes': 'merge of single changes',
+  'paths that git cannot keep': 'path that git cannot keep',
+  'paths that git refuses': 'path that git refuses',
+  'refs with unusable names': 'ref with an unusable name',
+}
+
 function notes({ report }: Report): Html {
   const items = Object.entries(report.notes).filter(([, number]) => number > 0)
-  const list = html`<ul>${items.map(([name, number]) => html`<li>${amount(number)} ${name}</li>`)}</ul>`
+  const list = html`<ul>${items.map(([name, number]) => html`<li>${amount(number)} ${number === 1 ? (alone[name] ?? name) : name}</li>`)}</ul>`
   return html`<h3>Left out or changed</h3>${items.length ? list : html`<p class="muted">Nothing.</p>`}`
 }
 

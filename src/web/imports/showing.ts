@@ -1,27 +1,27 @@
 import { levelOf } from '#hosting/repositories/access.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { type Import, loadImport } from '#parts/imports/imports.ts'
-import { listLargeFiles } from '#parts/imports/large-files.ts'
-import { findImport, hasContents, listShownAuthors } from '#parts/imports/looking.ts'
+import { findImport, hasContents, listShownAuthors, listShownFiles } from '#parts/imports/looking.ts'
 import { loadReport } from '#parts/imports/report.ts'
 import { isUnderWay } from '#parts/imports/states.ts'
+import type { Queryable } from '#platform/database.ts'
 import { type Html, html } from '../html.ts'
 import { form, type Outcome, type SignedIn } from '../page.ts'
-import { pageIn, pathOf } from '../place.ts'
+import { pathOf } from '../place.ts'
 import { note } from '../settings.ts'
 import { authorTable, type Mistyped, mayCorrect, perPage } from './authors.ts'
-import { isWaiting, largeFiles, mostFiles } from './files.ts'
+import { filesPerPage, isWaiting, largeFiles } from './files.ts'
 import { alertOf, blank } from './form.ts'
 import { needOf, type Sent, startForm } from './needs.ts'
-import { goOnForm, importPage, importPath } from './places.ts'
+import { goOnForm, importPage, importPath, type Look, lookIn } from './places.ts'
 import { factList, isRunning, progressBar, stepList } from './progress.ts'
 import { reportOf } from './report.ts'
 
-/** What is shown besides what there is: what a form was refused for, and the page of authors it stood on. */
+/** What is shown besides what there is: what a form was refused for, and what was looked at as it was sent. */
 export interface Shown {
   sent?: Sent
   mistyped?: Mistyped
-  page?: number
+  look?: Look
 }
 
 const done = {
@@ -74,19 +74,30 @@ function headingOf(imported: Import): string {
 }
 
 async function describe(visit: SignedIn, repo: Repository, imported: Import, { sent, ...shown }: Shown): Promise<Html> {
-  const { db, query } = visit
-  const page = shown.page ?? pageIn(query)
-  const [files, authors, report] = await Promise.all([
-    imported.large_files_count ? listLargeFiles(db, repo) : [],
-    listShownAuthors(db, imported, { limit: perPage, offset: (page - 1) * perPage }),
+  const { db } = visit
+  const asked = shown.look ?? lookIn(visit.query)
+  const last = Math.max(1, Math.ceil(imported.large_files_count / filesPerPage))
+  const files_page = Math.min(asked.files, last)
+  const [files, { page, ...authors }, report] = await Promise.all([
+    listShownFiles(db, imported, { limit: filesPerPage, offset: (files_page - 1) * filesPerPage }),
+    pageOfAuthors(db, imported, asked),
     imported.status === 'complete' && imported.report ? loadReport(db, repo) : undefined,
   ])
+  const look = { ...asked, page, files: files_page }
   const needed = repo.archived ? undefined : needOf({ visit, repo, imported, sent })
   const { mistyped } = shown
   return html`<div class="heading"><h1 id="title" tabindex="-1">${headingOf(imported)}</h1><span id="live" class="live" hidden></span></div>
 ${!needed && alertOf(sent?.wrong ?? {})}${mistyped?.wrong[''] && alertOf(mistyped.wrong)}${repo.archived && html`<p class="error">This repository is archived: nothing is added to it.</p>`}
 ${stepList(imported)}${summary(imported, visit, repo)}${needed}${report && reportOf(report)}
-${largeFiles({ visit, repo, imported, files: files.slice(0, mostFiles) })}${authorTable({ visit, repo, imported, ...authors, page, mistyped })}${ending(visit, repo, imported)}`
+${largeFiles({ visit, repo, imported, files, look })}${authorTable({ visit, repo, imported, ...authors, look, mistyped })}${ending(visit, repo, imported)}`
+}
+
+/** The last page for whoever asks for one that is not there, as when fewer are found than before. */
+async function pageOfAuthors(db: Queryable, imported: Import, { q, page }: Look) {
+  const slice = (number: number) => listShownAuthors(db, imported, q, { limit: perPage, offset: (number - 1) * perPage })
+  const found = await slice(page)
+  const last = Math.max(1, Math.ceil(found.total / perPage))
+  return page > last ? { ...(await slice(last)), page: last } : { ...found, page }
 }
 
 function summary(imported: Import, visit: SignedIn, repo: Repository): Html {

@@ -48,21 +48,24 @@ test('each limit is told in words of its own, once, and none that is kept', asyn
 })
 
 test('an import that takes more than it may ends with what to do about it, and leaves no files', async () => {
-  await using runs = await openRuns({ BELFRY_IMPORT_DISK: '1', BELFRY_IMPORT_HOURS: '0.001' })
+  await using runs = await openRuns()
   const { forge, ada, server, leftovers } = runs
   const large = await server.make('large')
   await large.work.commit('Large', { 'large.bin': randomBytes(3 * megabyte) })
   await large.work.push('main')
-  await using _ = run(forge)
-  const disk = await begin(ada, 'disk', { vcs_url: `${server.url}/open/large.git` })
-  const tooLarge = await disk.reaches('error')
-  assert.equal(tooLarge.failed_step, 'importing')
-  assert.match(tooLarge.message, /more than 1 MB of disk space/)
+  {
+    await using _ = run(forge, { BELFRY_IMPORT_DISK: 1 })
+    const disk = await begin(ada, 'disk', { vcs_url: `${server.url}/open/large.git` })
+    const tooLarge = await disk.reaches('error')
+    assert.equal(tooLarge.failed_step, 'importing')
+    assert.match(tooLarge.message, /more than 1 MB of disk space/)
+  }
 
   server.hold(new Promise(() => {}))
-  const time = await begin(ada, 'time', { vcs_url: `${server.url}/open/source.git` })
+  await using _ = run(forge, { BELFRY_IMPORT_HOURS: 0.0001 })
+  const time = await begin(ada, 'time', { vcs: 'git', vcs_url: `${server.url}/open/source.git` })
   const tooLong = await time.reaches('error')
   assert.equal(tooLong.failed_step, 'importing')
-  assert.match(tooLong.message, /longer than 0\.001 hours/)
+  assert.match(tooLong.message, /longer than 0\.0001 hours/)
   await until('nothing is left', async () => (await leftovers()).length === 0)
 })

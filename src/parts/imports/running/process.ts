@@ -76,8 +76,9 @@ export function startProcess(folder: string, memory: number): WorkerProcess {
       const answer = new Promise<LastWord>((resolve) => {
         answered = resolve
       })
-      child.stdin.write(`${JSON.stringify(order)}\n`)
+      // Told first: whoever stops it here does so before it is over.
       begunChannel.publish({ step: order.step, folder, group })
+      child.stdin.write(`${JSON.stringify(order)}\n`)
       return Promise.race([answer, gone.then((how) => ({ died: how }))])
     },
     complaints: () => complaints,

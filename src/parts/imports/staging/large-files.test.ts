@@ -2,11 +2,9 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { cpSync, globSync, readFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { test } from 'node:test'
-import { people, writeHistory } from '#test/imports/histories.ts'
+import { openHistory, people } from '#test/imports/histories.ts'
 import { findLargeBlobs, findLargeFiles, largeFile } from './large-files.ts'
 import { publish } from './publishing.ts'
 import { rewriteHistory } from './rewriting/rewriting.ts'
@@ -20,9 +18,7 @@ const pointer = (oid: string, size: number) => `version https://git-lfs.github.c
 
 /** A file that grows, shrinks, moves and goes; a folder of nothing else; and one that is large on another branch only. */
 async function openStage() {
-  const folder = await mkdtemp(join(tmpdir(), 'belfry-large-'))
-  const repository = join(folder, 'stage.git')
-  await writeHistory(repository, {
+  const stage = await openHistory({
     commits: 30,
     large: [
       { at: 3, path: 'assets/deep/big [1] one.bin', size: 5001 },
@@ -39,14 +35,8 @@ async function openStage() {
     ],
     removed: [{ at: 20, path: 'only/this.iso' }],
   })
-  const git = (args: string[], input: string | Buffer = '') =>
-    execFileSync('git', ['-C', repository, ...args], { input, maxBuffer: 1 << 26 })
-      .toString()
-      .trim()
-  return {
-    folder,
-    repository,
-    git,
+  const { folder, git } = stage
+  return Object.assign(stage, {
     store: join(folder, 'lfs'),
     /** Ids, sizes and paths of all files of a commit. */
     files: (commit: string) => git(['ls-tree', '-r', '-l', commit]).split('\n'),
@@ -56,8 +46,7 @@ async function openStage() {
       const sizes = git(['cat-file', '--batch-check=%(objecttype) %(objectsize)'], objects).matchAll(/^blob (\d+)$/gm)
       return [...sizes].map(([, size]) => Number(size)).sort((one, other) => other - one)
     },
-    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
-  }
+  })
 }
 
 test('large files are listed with each of their paths and where they are; one of exactly the bound is not large', async () => {
@@ -217,7 +206,7 @@ test('what is published has no large contents anywhere, and its authors can be c
     await prepareRefs(repository, { signal, authors: [], large_files: { use_lfs, store, over } })
     const target = join(folder, `${use_lfs}.git`)
     execFileSync('git', ['init', '--quiet', '--bare', target])
-    const { refs } = await publish(repository, target, { signal, recompress: false, tell: () => {} })
+    const { refs } = await publish(repository, target, { signal, recompress: false, walked: true, tell: () => {} })
     assert.deepEqual([...(await findLargeBlobs(target, { from, over, signal }))], [])
     const read = (...args: string[]) =>
       execFileSync('git', ['-C', target, ...args])

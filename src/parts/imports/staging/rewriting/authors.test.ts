@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { people, writeHistory } from '#test/imports/histories.ts'
+import { openHistory, people } from '#test/imports/histories.ts'
 import type { Correction } from '../../worker/steps.ts'
 import { rewriteHistory } from './rewriting.ts'
 import { prepareRefs } from './stage.ts'
@@ -13,25 +11,16 @@ const { signal } = new AbortController()
 const from = 'refs/import/orig'
 
 async function openStage(commits: number) {
-  const folder = await mkdtemp(join(tmpdir(), 'belfry-rewriting-'))
-  const repository = join(folder, 'stage.git')
-  await writeHistory(repository, { commits })
-  const git = (args: string[], input: string | Buffer = '') =>
-    execFileSync('git', ['-C', repository, ...args], { input, maxBuffer: 1 << 26 })
-      .toString()
-      .trim()
-  return {
-    folder,
-    repository,
-    git,
+  const stage = await openHistory({ commits })
+  const { git } = stage
+  return Object.assign(stage, {
     /** An object of these very bytes, with a ref that leads to it. */
     place(ref: string, type: string, text: string | Buffer) {
       const id = git(['hash-object', '-t', type, '-w', '--stdin', '--literally'], text)
       git(['update-ref', `${from}/${ref}`, id])
       return id
     },
-    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
-  }
+  })
 }
 
 const correction = (index: number, name: string, email: string): Correction => ({

@@ -1,4 +1,6 @@
 import { runGit } from '#hosting/git/bounded.ts'
+import { noObject } from '#hosting/git/objects.ts'
+import { placeRefs } from '#hosting/git/packed-refs.ts'
 import type { StoredObject } from '#hosting/lfs/store.ts'
 import type { Correction } from '../../worker/steps.ts'
 import { rewriteHistory, type Treating } from './rewriting.ts'
@@ -21,9 +23,13 @@ export async function prepareRefs(
 ): Promise<{ objects: StoredObject[] }> {
   const treated = await rewriteHistory(repository, { from: originals, signal, ...(large_files && { large_files }) })
   const lean = Object.entries(treated.refs).map(([ref, id]): [string, string] => [ref.replace('refs', leanOriginals), id])
-  await setRefs(repository, [`${leanOriginals}/`], new Map(lean), signal)
-  const corrected = await rewriteHistory(repository, { from: leanOriginals, signal, authors })
-  await setRefs(repository, ['refs/heads/', 'refs/tags/'], new Map(Object.entries(corrected.refs)), signal)
+  const correct = async () => {
+    await setRefs(repository, [`${leanOriginals}/`], new Map(lean), signal)
+    return rewriteHistory(repository, { from: leanOriginals, signal, authors })
+  }
+  const { refs } = authors.length > 0 ? await correct() : treated
+  const all = new Map([...lean, ...Object.entries(refs)])
+  await setRefs(repository, [`${leanOriginals}/`, 'refs/heads/', 'refs/tags/'], all, signal)
   return { objects: treated.objects }
 }
 
@@ -32,11 +38,11 @@ async function setRefs(repository: string, prefixes: string[], refs: Map<string,
   const list = ['for-each-ref', '--format=%(objectname) %(refname)', ...prefixes]
   const { output } = await runGit(repository, list, { signal, detached: false, limit: Infinity })
   const there = new Map([...output.toString().matchAll(/^(\w+) (.+)$/gm)].map(([, id = '', ref = '']) => [ref, id]))
-  // First those that go: one that comes may be below the name of one.
-  const gone = [...there.keys()].filter((ref) => !refs.has(ref)).map((ref) => `delete ${ref}\0\0`)
-  const moved = [...refs].filter(([ref, id]) => there.get(ref) !== id).map(([ref, id]) => `update ${ref}\0${id}\0\0`)
-  for (const commands of [gone, moved]) {
-    const update = ['-c', 'core.logAllRefUpdates=false', '-c', 'core.fsync=none', 'update-ref', '-z', '--stdin']
-    if (commands.length) await runGit(repository, update, { signal, input: commands.join(''), detached: false })
-  }
+  const names = [...new Set([...there.keys(), ...refs.keys()])]
+  const commands = names.map((ref) => ({ ref, before: there.get(ref) ?? noObject, after: refs.get(ref) ?? noObject }))
+  await placeRefs(
+    repository,
+    commands.filter(({ before, after }) => before !== after),
+    { alone: true },
+  )
 }
