@@ -13,6 +13,8 @@ export interface Origin {
   /** Below the repository's root, where there is more than one project. */
   svn_root: string | null
   tfvc_project: string | null
+  /** Whether lists of what Subversion is to ignore become `.gitignore` files. */
+  svn_ignore?: boolean
 }
 
 /** One kind of repository elsewhere. */
