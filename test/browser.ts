@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { after } from 'node:test'
 import { chromium, type Page } from 'playwright-core'
 
 /** Where screenshots go, to be looked at. */
@@ -8,27 +9,42 @@ const output = join(import.meta.dirname, '..', 'test-output')
 
 export interface Browser extends AsyncDisposable {
   page: Page
+  /** What its scripts and the browser complain of: forms that the server refuses too. */
+  problems: string[]
   /** Keeps a picture of the page, at its present width and at that of a telephone. */
   picture(name: string): Promise<void>
 }
 
-/** A real browser that talks to nobody but the page's own server. */
-export async function openBrowser({ scripts = true } = {}): Promise<Browser> {
-  const quiet = [
-    '--disable-background-networking',
-    '--disable-component-update',
-    '--disable-sync',
-    '--no-first-run',
-    '--disable-quic',
-  ]
-  const browser = await chromium.launch({
+/** One for all tests of this process: to start it takes a second. */
+let running: ReturnType<typeof start> | undefined
+after(async () => (await running)?.close())
+
+const start = () =>
+  chromium.launch({
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-    args: ['--no-sandbox', '--disable-gpu', ...quiet],
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      '--no-first-run',
+      '--disable-quic',
+    ],
   })
-  const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, javaScriptEnabled: scripts })
+
+/** A real browser that talks to nobody but the page's own server, and knows nothing of what it did in other tests. */
+export async function openBrowser({ scripts = true } = {}): Promise<Browser> {
+  running ??= start()
+  const context = await (await running).newContext({ viewport: { width: 1280, height: 900 }, javaScriptEnabled: scripts })
+  const page = await context.newPage()
+  const problems: string[] = []
+  page.on('console', (message) => void (message.type() === 'error' && problems.push(message.text())))
+  page.on('pageerror', (error) => void problems.push(error.message))
   mkdirSync(output, { recursive: true })
   return {
     page,
+    problems,
     async picture(name) {
       const wide = page.viewportSize() ?? { width: 1280, height: 900 }
       await page.screenshot({ path: join(output, `${name}.png`) })
@@ -36,7 +52,7 @@ export async function openBrowser({ scripts = true } = {}): Promise<Browser> {
       await page.screenshot({ path: join(output, `${name}-narrow.png`) })
       await page.setViewportSize(wide)
     },
-    [Symbol.asyncDispose]: () => browser.close(),
+    [Symbol.asyncDispose]: () => context.close(),
   }
 }
 
@@ -48,13 +64,22 @@ export async function signIn(page: Page, { web }: { web: string }, login: string
   await page.waitForURL(`${web}${path}`)
 }
 
+/** Goes on with the keyboard until it is at something, a hundred steps at most. */
+export async function tabTo(page: Page, selector: string) {
+  for (let step = 0; step < 100; step++) {
+    await page.keyboard.press('Tab')
+    if (await page.evaluate(`document.activeElement.matches(${JSON.stringify(selector)})`)) return
+  }
+  assert.fail(`the keyboard does not reach ${selector}`)
+}
+
 const axe = readFileSync(join(import.meta.dirname, '../node_modules/axe-core/axe.min.js'), 'utf8')
 
 /** No serious fault for people who use a reader or a keyboard, in light and in dark; and nothing is wider than a telephone. */
 export async function check(page: Page) {
+  await page.evaluate(axe)
   for (const colorScheme of ['dark', 'light'] as const) {
     await page.emulateMedia({ colorScheme })
-    await page.evaluate(axe)
     const faults = await page.evaluate(`axe.run().then(({ violations }) => violations
       .filter(({ impact }) => impact === 'serious' || impact === 'critical')
       .map(({ id, nodes }) => id + ' ' + nodes.map(({ html }) => html).join(' ')))`)

@@ -1,8 +1,9 @@
 import pg from 'pg'
 import { randomText } from '#platform/secrets.ts'
+import { KeptClient, keptProcesses } from './kept-sessions.ts'
 
 export interface TestDatabase {
-  connection: pg.ClientConfig
+  connection: pg.PoolConfig
   /** Nobody needs it any more. */
   drop(): Promise<void>
 }
@@ -29,24 +30,39 @@ export async function copyDatabase(): Promise<TestDatabase> {
   }
 }
 
-const spare: string[] = []
+interface Spare {
+  name: string
+  /** Stays connected: a session that knows the tables empties them in a third of the time. */
+  cleaner: KeptClient
+}
+const spare: Spare[] = []
 
-/** The same, or one that was used before and emptied: copying takes 250 milliseconds, and emptying 30. */
+/** The same, or one that was used before and emptied: copying takes 250 milliseconds, and emptying 10. */
 export async function takeDatabase(): Promise<TestDatabase> {
-  const name = spare.pop() ?? (await copyDatabase()).connection.database
-  if (!name) throw new Error('a database has a name')
+  const taken = spare.pop() ?? (await prepareSpare())
   return {
-    connection: { ...server(), database: name },
+    connection: { ...server(), database: taken.name, Client: KeptClient },
     drop: async () => {
-      await run(name, empty)
-      spare.push(name)
+      taken.cleaner.ref()
+      await taken.cleaner.query(empty(await keptProcesses()))
+      taken.cleaner.unref()
+      spare.push(taken)
     },
   }
 }
 
+async function prepareSpare(): Promise<Spare> {
+  const { database: name = '' } = (await copyDatabase()).connection
+  const cleaner = new KeptClient({ ...server(), database: name, application_name: 'cleaner' })
+  await cleaner.connect()
+  cleaner.unref()
+  return { name, cleaner }
+}
+
 /** Back to what the migrations leave: months of the log are tables, and go; numbers begin anew. */
-const empty = `
-  select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid();
+const empty = (kept: number[]) => `
+  select pg_terminate_backend(pid) from pg_stat_activity
+  where datname = current_database() and pid <> pg_backend_pid() and pid <> all('{${kept}}');
   set session_replication_role = replica;
   do $$
   declare

@@ -1,9 +1,10 @@
+import { createSocket } from 'node:dgram'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Waits for a condition, but not for ever. */
-export async function until(what: string, condition: () => boolean | Promise<boolean>, patience = 30_000) {
+/** Waits for a condition, but not for ever: longer than a busy machine needs. */
+export async function until(what: string, condition: () => boolean | Promise<boolean>, patience = 60_000) {
   const deadline = performance.now() + patience
   while (!(await condition())) {
     if (performance.now() > deadline) throw new Error(`Waited in vain until ${what}`)
@@ -52,16 +53,32 @@ function attempt<T>(act: () => T): T | undefined {
   }
 }
 
-/** Below the ports that the system gives to outgoing connections, so that none of those takes it meanwhile. */
 let candidate = 20_000 + ((process.pid * 37) % 10_000)
+
+/**
+ * A port for a server that is told its port. It is below those that the system gives to connections and to servers that ask for any, and
+ * no other test gets it while this process lives.
+ */
 export async function freePort(): Promise<number> {
   for (;;) {
     candidate = candidate >= 30_000 ? 20_000 : candidate + 1
     const port = candidate
-    const server = createServer()
-    const free = await new Promise((resolve) => {
-      server.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
-    })
-    if (free) return port
+    if ((await claim(port)) && (await isFree(port))) return port
   }
+}
+
+/** By the UDP port of the same number, which nobody here needs, and which this process holds until it ends. */
+function claim(port: number) {
+  const socket = createSocket('udp4').unref()
+  return new Promise<boolean>((resolve) => {
+    socket.once('error', () => socket.close(() => resolve(false)))
+    socket.bind({ port, address: '127.0.0.1', exclusive: true }, () => resolve(true))
+  })
+}
+
+function isFree(port: number) {
+  const server = createServer()
+  return new Promise<boolean>((resolve) => {
+    server.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
+  })
 }

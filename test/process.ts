@@ -195,7 +195,7 @@ export class BelfryProcess {
   }
 
   async ended() {
-    await Promise.race([this.#closed, sleep(40_000, undefined, { ref: false })])
+    await Promise.race([this.#closed, sleep(60_000, undefined, { ref: false })])
     if (this.end === undefined) throw new Error(`Belfry does not end: ${this.stderr}`)
     return this.end
   }

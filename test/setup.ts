@@ -19,7 +19,7 @@ export async function globalSetup() {
     fsync: 'off',
     full_page_writes: 'off',
     synchronous_commit: 'off',
-    max_connections: '400',
+    max_connections: '800',
     shared_buffers: '64MB',
   }
   postgres = await startEmbeddedPostgres(folder, pino({ level: 'silent' }), settings)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sql } from '#platform/database.ts'
 import { expect, openForge } from '#test/forge.ts'
 
 test('an unknown route, a wrong method and a trailing slash are 404 in the documented shape', async () => {
@@ -85,7 +86,9 @@ test('a database that is gone is 503, and back again it answers', async () => {
   const ada = await forge.person('ada')
   // Ends every session of the pool under it, as a restart of the server would.
   const end = () =>
-    forge.belfry.db.pool.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database()')
+    forge.belfry.db.query(sql`
+      select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and application_name = 'belfry'`)
   await end().catch(() => {})
   const statuses = await Promise.all(Array.from({ length: 10 }, async () => (await ada.get('/user')).status))
   assert.ok(

@@ -81,7 +81,7 @@ const load = (name: string) =>
     ? html`
 <link rel="stylesheet" href="/assets/${name}">`
     : html`
-<script src="/assets/${name}" defer></script>`
+<script src="/assets/${name}" type="module"></script>`
 
 const whoIs = ({ visitor, csrf, unread }: Signed) =>
   html`<a href="/notifications">Notifications <span class="count" id="unread"${!unread && html` hidden`}>${unread > mostShown ? `${mostShown}+` : unread}</span></a>

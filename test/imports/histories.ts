@@ -1,5 +1,8 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 
 /** Whoever commits, by turns. */
 export const people = Array.from({ length: 10 }, (_, index) => ({ name: `Person ${index}`, email: `person${index}@svn` }))
@@ -12,6 +15,22 @@ export interface Shape {
   texts?: { at: number; path: string; text: string }[]
   /** Removals by the number of the commit. */
   removed?: { at: number; path: string }[]
+}
+
+/** A folder with the repository in which an import prepares such a history. */
+export async function openHistory(shape: Shape) {
+  const folder = await mkdtemp(join(tmpdir(), 'belfry-history-'))
+  const repository = join(folder, 'stage.git')
+  await writeHistory(repository, shape)
+  return {
+    folder,
+    repository,
+    git: (args: string[], input: string | Buffer = '') =>
+      execFileSync('git', ['-C', repository, ...args], { input, maxBuffer: 1 << 26 })
+        .toString()
+        .trim(),
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
+  }
 }
 
 /** A bare repository at this path, with branches, merges and tags below `refs/import/orig`; the same each time. */

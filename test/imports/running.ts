@@ -5,6 +5,15 @@ import { expect, type Forge, openForge, type Person } from '#test/forge.ts'
 
 export const path = '/repos/ada/engine/import'
 export const vcs_url = 'https://source.example/engine'
+/** Where people see it. */
+export const page = '/ada/engine/import'
+/** Who wrote what is imported. */
+export const people = ['bob', 'eve'].map((login) => ({
+  remote_id: `${login}@4f1c`,
+  remote_name: login,
+  name: login,
+  email: `${login}@4f1c`,
+}))
 
 /** A repository of Ada's with nothing in it, and nobody who runs imports: the test says what came of each step. */
 export async function openEmpty(settings: Record<string, string> = {}) {

@@ -3,6 +3,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { existsSync, readFileSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Belfry } from '#belfry.ts'
 import { git } from '#hosting/git/git.ts'
 import { openImports } from '#parts/imports/jobs.ts'
 import { expect, type Forge, openForge, type Person } from '#test/forge.ts'
@@ -87,8 +88,8 @@ function argumentsOf(pid: number) {
 }
 
 /** Works on imports for as long as it is in use. */
-export function run({ belfry }: Forge): AsyncDisposable {
-  const runner = openImports(belfry)
+export function run({ belfry }: Forge, settings: Partial<Belfry['settings']> = {}): AsyncDisposable {
+  const runner = openImports({ ...belfry, settings: { ...belfry.settings, ...settings } })
   return { [Symbol.asyncDispose]: () => runner.stop() }
 }
 

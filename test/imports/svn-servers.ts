@@ -3,9 +3,11 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { type AddressInfo, connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePort } from '#test/machine.ts'
+import { certificateFile } from '#test/webhooks.ts'
 
 export const username = 'ada'
 export const password = 'correct horse battery'
@@ -22,15 +24,17 @@ export async function openSvnFolder() {
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) }
 }
 
-/** Serves all repositories of a folder by svn://, to anybody or only to who has the password. */
-export async function startSvnserve(folder: string, { secret = false } = {}): Promise<SvnServer> {
+/** Serves all repositories of a folder by svn://, to anybody or only to who has the password; by rules, where there are some. */
+export async function startSvnserve(folder: string, { secret = false, rules = '' } = {}): Promise<SvnServer> {
   const own = await openSvnFolder()
   const users = join(own.path, 'users')
   await writeFile(users, `[users]\n${username} = ${password}\n`)
   const settings = join(own.path, 'svnserve.conf')
   const access = secret ? 'anon-access = none\nauth-access = read' : 'anon-access = read'
-  await writeFile(settings, `[general]\n${access}\npassword-db = ${users}\nrealm = test\n`)
-  const port = await findPort()
+  const ruled = rules === '' ? '' : `authz-db = ${join(own.path, 'rules')}\n`
+  await writeFile(join(own.path, 'rules'), rules)
+  await writeFile(settings, `[general]\n${access}\npassword-db = ${users}\nrealm = test\n${ruled}`)
+  const port = await freePort()
   const where = ['--listen-host', '127.0.0.1', '--listen-port', String(port)]
   const child = spawn(
     'svnserve',
@@ -44,13 +48,25 @@ export async function startSvnserve(folder: string, { secret = false } = {}): Pr
 
 const modules = '/usr/lib/apache2/modules'
 
+interface Serving {
+  secret?: boolean
+  /** By https://, with one of our certificates. */
+  certificate?: string
+}
+
 /** Serves all repositories of a folder by http://, to anybody or only to who has the password. */
-export async function startApache(folder: string, { secret = false } = {}): Promise<SvnServer> {
+export async function startApache(folder: string, { secret = false, certificate }: Serving = {}): Promise<SvnServer> {
   const own = await openSvnFolder()
-  const port = await findPort()
+  const port = await freePort()
   const users = join(own.path, 'users')
   await writeFile(users, `${username}:{SHA}${createHash('sha1').update(password).digest('base64')}\n`)
   const loaded = ['mpm_event', 'authn_core', 'authn_file', 'authz_core', 'authz_user', 'auth_basic', 'dav', 'dav_svn']
+  const secured = certificate && [
+    `LoadModule ssl_module ${modules}/mod_ssl.so`,
+    'SSLEngine on',
+    `SSLCertificateFile ${certificateFile(certificate)}`,
+    `SSLCertificateKeyFile ${certificateFile('localhost').replace('.pem', '.key')}`,
+  ]
   const settings = [
     ...loaded.map((name) => `LoadModule ${name}_module ${modules}/mod_${name}.so`),
     // One that is started by root gives its rights away, and cannot be made not to.
@@ -62,6 +78,7 @@ export async function startApache(folder: string, { secret = false } = {}): Prom
     'ServerName 127.0.0.1',
     `Listen 127.0.0.1:${port}`,
     'StartServers 1',
+    ...(secured || []),
     'KeepAlive On',
     'MaxKeepAliveRequests 0',
     '<Location /svn>',
@@ -75,16 +92,7 @@ export async function startApache(folder: string, { secret = false } = {}): Prom
   ]
   await writeFile(join(own.path, 'httpd.conf'), settings.join('\n'))
   const child = spawn('/usr/sbin/apache2', ['-f', join(own.path, 'httpd.conf'), '-DFOREGROUND'], { stdio: 'ignore' })
-  return serve(child, port, own, `http://127.0.0.1:${port}/svn/`)
-}
-
-/** A port that nobody has at the moment. */
-async function findPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  await new Promise((closed) => server.close(closed))
-  return port
+  return serve(child, port, own, `${secured ? 'https' : 'http'}://127.0.0.1:${port}/svn/`)
 }
 
 async function serve(child: ChildProcess, port: number, own: AsyncDisposable, url: string): Promise<SvnServer> {

@@ -1,19 +1,17 @@
 import assert from 'node:assert/strict'
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { existsSync, globSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { loadUser } from '#hosting/people/people.ts'
-import { createFineGrainedToken } from '#parts/personal-tokens/personal-tokens.ts'
 import { sql } from '#platform/database.ts'
-import { expect, type Forge, openForge, type Person } from '#test/forge.ts'
+import { expect, type Forge, openForge } from '#test/forge.ts'
 import { openEngine, type Worktree } from '#test/git.ts'
+import { ask, batch, get, media, openPlaces, put, sha256 } from '#test/lfs.ts'
+import { until } from '#test/machine.ts'
 import { lfsTasks } from './jobs.ts'
 import { lfsRoot, pathOf } from './store.ts'
 
-const sha256 = (bytes: Buffer | string) => createHash('sha256').update(bytes).digest('hex')
-const media = 'application/vnd.git-lfs+json'
 const filters = ['clean -- %f', 'smudge -- %f', 'filter-process'].map((command, index) => [
   `filter.lfs.${['clean', 'smudge', 'process'][index]}`,
   `git-lfs ${command}`,
@@ -24,39 +22,6 @@ async function useLfs(work: Worktree) {
   for (const [name = '', value = ''] of filters) await work.git('config', name, value)
   await work.git('lfs', 'install', '--local')
 }
-
-/** A request of LFS as its client makes them. */
-async function ask(
-  forge: Forge,
-  token: string | null,
-  place: string,
-  method = 'GET',
-  body?: object | string | Buffer,
-  more = {},
-) {
-  const answer = await fetch(`${forge.web}/${place}`, {
-    method,
-    headers: { accept: media, ...(token === null ? {} : { authorization: `Bearer ${token}` }), ...more },
-    body:
-      body === undefined
-        ? null
-        : typeof body === 'string' || Buffer.isBuffer(body)
-          ? new Uint8Array(Buffer.from(body))
-          : JSON.stringify(body),
-    redirect: 'manual',
-  })
-  const bytes = Buffer.from(await answer.arrayBuffer())
-  return { status: answer.status, headers: answer.headers, bytes, text: bytes.toString() }
-}
-
-const batch = (forge: Forge, token: string | null, repo: string, operation: string, objects: object[], more = {}) =>
-  ask(forge, token, `${repo}.git/info/lfs/objects/batch`, 'POST', { operation, objects, ...more })
-
-const put = (forge: Forge, token: string | null, repo: string, contents: Buffer | string, oid = sha256(contents)) =>
-  ask(forge, token, `${repo}.git/info/lfs/objects/${oid}`, 'PUT', contents)
-
-const get = (forge: Forge, token: string | null, repo: string, oid: string, more = {}) =>
-  ask(forge, token, `${repo}.git/info/lfs/objects/${oid}`, 'GET', undefined, more)
 
 const filesOf = (forge: Forge) =>
   globSync('**/*', { cwd: lfsRoot(forge.belfry.settings.BELFRY_DATA), withFileTypes: true }).filter((each) => each.isFile())
@@ -86,7 +51,7 @@ test('the LFS client pushes large files and gets them back, from forks too, and 
 
   const ben = await forge.person('ben')
   const { id: fork_id } = await expect(202, await ben.post('/repos/ada/engine/forks'))
-  while (!forge.belfry.storage.has(fork_id)) await new Promise((resolve) => setTimeout(resolve, 20))
+  await until('the fork is there', () => forge.belfry.storage.has(fork_id))
   for (const [who, place] of [
     [null, 'ada/engine'],
     [ada, 'ada/engine'],
@@ -101,95 +66,6 @@ test('the LFS client pushes large files and gets them back, from forks too, and 
   await work.push()
   assert.equal((await get(forge, ben.token, 'ben/engine', sha256('another'))).status, 404)
   assert.equal((await get(forge, ben.token, 'ada/engine', sha256('another'))).text, 'another')
-})
-
-async function openPlaces() {
-  const forge = await openForge()
-  const [ada, cy, eve] = [await forge.person('ada'), await forge.person('cy'), await forge.person('eve')]
-  await ada.owns('open', { auto_init: true })
-  await ada.owns('closed', { auto_init: true, private: true })
-  for (const repo of ['open', 'closed']) {
-    const { id } = await expect(201, await ada.put(`/repos/ada/${repo}/collaborators/cy`, { permission: 'pull' }))
-    assert.equal((await cy.patch(`/user/repository_invitations/${id}`)).status, 204)
-  }
-  return Object.assign(forge, { ada, cy, eve })
-}
-
-test('who may fetch and who may push objects is who may by git', async () => {
-  await using forge = await openPlaces()
-  const { ada, cy, eve } = forge
-  const [oid, size] = [sha256('contents'), 8]
-  for (const repo of ['ada/open', 'ada/closed']) assert.equal((await put(forge, ada.token, repo, 'contents')).status, 200)
-  const expected: [who: Person | null, place: string, fetching: number, pushing: number][] = [
-    [null, 'ada/open', 200, 401],
-    [null, 'ada/closed', 401, 401],
-    [null, 'ada/nothing', 401, 401],
-    [ada, 'ada/closed', 200, 200],
-    [ada, 'ADA/Closed', 200, 200],
-    [cy, 'ada/closed', 200, 403],
-    [eve, 'ada/open', 200, 403],
-    [eve, 'ada/closed', 404, 404],
-    [eve, 'ada/nothing', 404, 404],
-    [eve, 'ada/%2e%2e', 404, 404],
-  ]
-  for (const [who, place, fetching, pushing] of expected) {
-    const told = `${place} by ${who?.login}`
-    const token = who?.token ?? null
-    const downloads = await batch(forge, token, place, 'download', [{ oid, size }])
-    assert.equal(downloads.status, fetching, `batch of ${told}: ${downloads.text}`)
-    assert.equal((await get(forge, token, place, oid)).status, fetching, `fetch ${told}`)
-    assert.equal((await batch(forge, token, place, 'upload', [{ oid, size }])).status, pushing, `batch to ${told}`)
-    const refused = await put(forge, token, place, 'contents')
-    assert.equal(refused.status, pushing, `push to ${told}`)
-    if (pushing === 200) continue
-    assert.equal(refused.headers.get('content-type'), `${media}; charset=utf-8`)
-    assert.equal(typeof JSON.parse(refused.text).message, 'string')
-    const asked = pushing === 401 ? 'Basic realm="Belfry", charset="UTF-8"' : null
-    assert.equal(refused.headers.get('lfs-authenticate'), asked)
-  }
-  assert.equal((await get(forge, 'bfp_wrong', 'ada/open', oid)).status, 401)
-
-  const scoped = await forge.tokenFor('ada', ['public_repo'])
-  assert.equal((await put(forge, scoped.token, 'ada/open', 'contents')).status, 200)
-  assert.equal((await put(forge, scoped.token, 'ada/closed', 'contents')).status, 404)
-  const { db } = forge.belfry
-  const user = await loadUser(db, 'ada')
-  const permissions = { metadata: 'read', contents: 'read' } as const
-  const fine = await db.transaction((transaction) =>
-    createFineGrainedToken(transaction, user, { note: 'x', days: null, permissions, repositories: null }),
-  )
-  assert.equal((await get(forge, fine, 'ada/closed', oid)).status, 200)
-  assert.equal((await put(forge, fine, 'ada/closed', 'contents')).status, 403)
-
-  await expect(200, await ada.patch('/repos/ada/open', { archived: true }))
-  assert.equal((await put(forge, ada.token, 'ada/open', 'contents')).status, 403)
-  assert.equal((await batch(forge, ada.token, 'ada/open', 'upload', [{ oid, size }])).status, 403)
-  assert.equal((await get(forge, null, 'ada/open', oid)).text, 'contents')
-
-  await expect(200, await ada.patch('/repos/ada/closed', { name: 'renamed' }))
-  const moved = await get(forge, ada.token, 'ada/closed', oid)
-  assert.deepEqual([moved.status, moved.headers.get('location')], [308, `${forge.web}/ada/renamed.git/info/lfs/objects/${oid}`])
-})
-
-test('what another repository has is told to nobody, and must be sent again', async () => {
-  await using forge = await openPlaces()
-  const { ada, eve } = forge
-  await eve.owns('own', { auto_init: true })
-  const [oid, size] = [sha256('secret'), 6]
-  assert.equal((await put(forge, ada.token, 'ada/closed', 'secret')).status, 200)
-  const objects = async (repo: string, person: Person, operation: string) =>
-    JSON.parse((await batch(forge, person.token, repo, operation, [{ oid, size }])).text).objects
-  const href = `${forge.web}/eve/own.git/info/lfs/objects/${oid}`
-  assert.deepEqual(await objects('eve/own', eve, 'upload'), [{ oid, size, actions: { upload: { href } } }])
-  assert.deepEqual(await objects('eve/own', eve, 'download'), [
-    { oid, size, error: { code: 404, message: 'Object does not exist' } },
-  ])
-  assert.equal((await get(forge, eve.token, 'eve/own', oid)).status, 404)
-  assert.equal((await put(forge, eve.token, 'eve/own', 'guess', oid)).status, 422)
-  assert.equal((await get(forge, eve.token, 'eve/own', oid)).status, 404)
-  assert.equal((await put(forge, eve.token, 'eve/own', 'secret')).status, 200)
-  assert.deepEqual(await objects('eve/own', eve, 'upload'), [{ oid, size }])
-  assert.deepEqual(await objects('eve/own', eve, 'download'), [{ oid, size, actions: { download: { href } } }])
 })
 
 test('contents that are wrong, or cut off, leave nothing', async () => {
@@ -221,7 +97,7 @@ test('contents that are wrong, or cut off, leave nothing', async () => {
       }, 5)
     })
   })
-  while (filesOf(forge).length) await new Promise((resolve) => setTimeout(resolve, 5))
+  await until('the draft is gone', () => filesOf(forge).length === 0)
   assert.equal((await get(forge, ada.token, 'ada/open', sha256(whole))).status, 404)
   assert.deepEqual(await forge.belfry.db.rows(sql`select from lfs_objects`), [])
 

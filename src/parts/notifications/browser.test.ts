@@ -19,10 +19,7 @@ async function shows(page: Page, ...expected: (string | undefined)[]) {
 test('an inbox is gone through by keyboard alone', async () => {
   await using forge = await openReading()
   await using browser = await openBrowser()
-  const { page, picture } = browser
-  const problems: string[] = []
-  page.on('console', (message) => void (message.type() === 'error' && problems.push(message.text())))
-  page.on('pageerror', (error) => void problems.push(error.message))
+  const { page, picture, problems } = browser
   await signIn(page, forge, 'ben', '/notifications')
   await shows(page, site, release, steam, smoke)
   await check(page)

@@ -1,4 +1,6 @@
 // Shows how far the import has come, and saves authors without leaving the page. Without scripts, a reload does it, and forms are forms.
+import { follow, read } from './live.js'
+
 const main = document.querySelector('main')
 const parts = ['steps', 'step-text', 'step-percent', 'bar', 'facts', 'files', 'report', 'authors-count', 'authors-list']
 const find = (id) => document.getElementById(id)
@@ -9,19 +11,7 @@ told.className = 'unseen'
 told.role = 'status'
 document.body.append(told)
 
-// What was done is said once: it is not in the address any more when the page is loaded again.
-const here = new URL(location.href)
-if (here.searchParams.has('done')) {
-  here.searchParams.delete('done')
-  history.replaceState(null, '', here)
-}
-
-const read = async (answer) => new DOMParser().parseFromString(await answer.text(), 'text/html')
-
-async function refresh() {
-  const answer = await fetch(location.href)
-  if (!answer.ok || new URL(answer.url).pathname !== location.pathname) return location.reload()
-  const page = await read(answer)
+function show(page) {
   const fresh = page.querySelector('main')
   const same = fresh.dataset.status === main.dataset.status && parts.every((id) => !find(id) === !page.getElementById(id))
   if (!same && !isTyping(main)) {
@@ -74,23 +64,6 @@ document.addEventListener('submit', async (event) => {
   }
 })
 
-// One at a time, and no more than one in a second, however fast it goes.
-let running = false
-let wanted = false
-async function ask() {
-  wanted = true
-  if (running) return
-  running = true
-  while (wanted && !document.hidden) {
-    wanted = false
-    await refresh().catch(() => {
-      wanted = true
-    })
-    await new Promise((resolve) => setTimeout(resolve, 1000))
-  }
-  running = false
-}
-
 let connected = false
 function say() {
   const live = find('live')
@@ -100,23 +73,7 @@ function say() {
   live.classList.toggle('lost', !connected)
 }
 
-// A browser has few connections to spare: a page that nobody sees holds none, and looks again when it is seen.
-let stream
-function follow() {
-  stream?.close()
-  if (document.hidden) return
-  stream = new EventSource(`${location.pathname}/stream`)
-  stream.addEventListener('open', () => {
-    connected = true
-    say()
-    ask()
-  })
-  stream.addEventListener('message', ask)
-  stream.addEventListener('error', () => {
-    connected = false
-    say()
-  })
-}
-document.addEventListener('visibilitychange', follow)
-addEventListener('pagehide', () => stream?.close())
-addEventListener('pageshow', follow)
+follow(show, (now) => {
+  connected = now
+  say()
+})

@@ -1,4 +1,6 @@
 // Keys, and what is new without reloading. Without scripts, the inbox is links and forms.
+import { listen, read } from './live.js'
+
 const find = (selector) => document.querySelector(selector)
 const rows = () => [...document.querySelectorAll('.thread')]
 const current = () => rows().indexOf(document.activeElement.closest('.thread'))
@@ -55,7 +57,7 @@ function exchange(address, init, parts, keep) {
   turn = turn.then(async () => {
     const answer = await fetch(address, init)
     if (!answer.ok || new URL(answer.url).pathname !== location.pathname) return location.reload()
-    const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
+    const page = await read(answer)
     const back = remember(keep)
     for (const id of parts) {
       const [old, fresh] = [document.getElementById(id), page.getElementById(id)]
@@ -117,18 +119,6 @@ function prepare() {
   if (every) every.parentElement.hidden = false
 }
 
-// A browser has few connections to spare: a page that nobody sees holds none, and looks again when it is seen.
-let stream
-function follow() {
-  stream?.close()
-  if (document.hidden) return
-  stream = new EventSource('/notifications/stream')
-  stream.addEventListener('open', refresh)
-  stream.addEventListener('message', refresh)
-}
-document.addEventListener('visibilitychange', follow)
-addEventListener('pagehide', () => stream?.close())
-addEventListener('pageshow', follow)
-
+listen('/notifications/stream', refresh)
 find('#keys-hint').hidden = false
 prepare()
