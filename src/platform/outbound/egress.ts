@@ -55,10 +55,13 @@ export interface OutboundAnswer {
 export interface Way {
   /** Refuses what need not even be looked up. */
   check(url: string): URL
-  connect(host: string, port: number): Socket
+  /** What is given to `hear` comes by no event; false has the socket wait until it is resumed. The bytes are its own only so long. */
+  connect(host: string, port: number, hear?: (bytes: Buffer) => boolean): Socket
 }
 
 const ordinaryPatience = 60_000
+/** Of what is read at a time for whoever hears it directly. */
+const longestPiece = 256 * 1024
 /** How often a request is sent whose connection breaks off before there is an answer. */
 const mostTries = 3
 const isCut = (error: unknown) => ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'].includes((error as NodeJS.ErrnoException).code ?? '')
@@ -72,11 +75,23 @@ export async function openEgress(policy: Policy, certificates: string | null = n
       if ('refused' in checked) throw new ForbiddenAddress(checked.refused, text, '')
       return checked.url
     },
-    connect(hostname, port) {
+    connect(hostname, port, hear) {
       const host = bareHost(hostname)
       const refused = checkLiteral(policy, host)
       if (refused) throw refused
-      const socket = connect({ host, port, lookup, autoSelectFamily: true, allowHalfOpen: true, noDelay: true })
+      const onread = hear && {
+        buffer: Buffer.allocUnsafe(longestPiece),
+        callback: (length: number, buffer: Uint8Array) => hear((buffer as Buffer).subarray(0, length)),
+      }
+      const socket = connect({
+        host,
+        port,
+        lookup,
+        autoSelectFamily: true,
+        allowHalfOpen: true,
+        noDelay: true,
+        ...(onread && { onread }),
+      })
       socket.setTimeout(connectPatience, () => socket.destroy(new Error(`${host} did not answer in time`)))
       return socket.once('connect', () => socket.setTimeout(0))
     },

@@ -65,7 +65,7 @@ async function lead(way: Way, client: Socket, { take, end }: ReturnType<typeof o
   if (command !== connecting || host === undefined) return refuse(client, answer(replies.unknown))
   try {
     const { hostname } = way.check(`http://${isIPv6(host) ? `[${host}]` : host}:${port}/`)
-    const upstream = way.connect(hostname, port)
+    const upstream: Socket = way.connect(hostname, port, (bytes) => passOn(bytes, upstream, client))
     client.once('close', () => upstream.destroy())
     await once(upstream, 'connect')
     client.setTimeout(0)
@@ -75,6 +75,14 @@ async function lead(way: Way, client: Socket, { take, end }: ReturnType<typeof o
   } catch (error) {
     refuse(client, answer(error instanceof ForbiddenAddress ? replies.forbidden : replies.unreachable))
   }
+}
+
+/** Past what streams do with each piece, which takes three times as long as all the rest. */
+function passOn(bytes: Buffer, from: Socket, to: Socket): boolean {
+  let waiting = false
+  to.write(bytes, () => waiting && from.resume())
+  waiting = to.writableLength > 0
+  return !waiting
 }
 
 async function readHost(take: Take, kind: number): Promise<string | undefined> {
