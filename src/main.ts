@@ -1,14 +1,8 @@
-import { enableCompileCache } from 'node:module'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { DemoTokens } from '#demo/demo.ts'
 import { systemClock } from '#platform/clock.ts'
 import { StartError } from '#platform/errors.ts'
 import type { Running } from '#start.ts'
-
-// Stripping types and compiling are done once, not at every start. Kept beside the program, where only who may change the
-// program may write: what lies there is run. (Node's own choice, the folder for temporary files, is everybody's.)
-enableCompileCache(join(import.meta.dirname, '..', 'node_modules', '.cache', 'belfry'))
 
 const help = `Belfry: the activity side of a code host.
 

@@ -7,7 +7,7 @@ import type { Order, Said } from '../worker/steps.ts'
 import { membersOf, signalGroup } from './groups.ts'
 
 const program = join(import.meta.dirname, '..', 'worker', 'main.ts')
-/** As the server's own: what is compiled once is compiled for all, see main.ts. */
+/** As the server's own: what is compiled once is compiled for all, see bin/belfry. */
 const cache = join(import.meta.dirname, '../../../..', 'node_modules', '.cache', 'belfry')
 /** Between the wish that it ends, and its end, in milliseconds. */
 const patience = 1000
