@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { readdir, readFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { failing, makeEngine, refsOf } from '#test/imports/git-history.ts'
@@ -140,6 +140,25 @@ test('nothing but http is spoken, no redirect leads to another host, and the pol
   await assert.rejects(git.convert(origin, strict), failing(/may not connect there: 127\.0\.0\.1 is /))
   await assert.rejects(connectGit(origin, strict, ['ls-remote', '--', origin.url]), failing(/may not connect there/))
   assert.equal(server.asked.length, asked)
+})
+
+test('no hook is run, whoever has put it there', async () => {
+  await using server = await startGitServer()
+  const { work } = await makeEngine(server)
+  await using workshop = await openWorkshop()
+  const origin = originOf(`${server.url}/open/engine.git`)
+  await git.convert(origin, workshop)
+  const [hooks, trace] = [join(workshop.repository, 'hooks'), join(workshop.folder, 'trace')]
+  await mkdir(hooks)
+  for (const name of ['reference-transaction', 'post-checkout', 'pre-auto-gc'])
+    await writeFile(join(hooks, name), `#!/bin/sh\ntouch ${trace}\n`, { mode: 0o700 })
+  await work.commit('Later')
+  await work.push('topic/deep')
+  assert.equal((await git.convert(origin, workshop)).commit_count, 4)
+  await assert.rejects(readFile(trace), { code: 'ENOENT' })
+  // And it would be, by a git that is not told otherwise.
+  await workshop.git('update-ref', 'refs/heads/x', 'refs/import/orig/heads/main')
+  await readFile(trace)
 })
 
 test('a source is believed whose certificate is known, and no other', async () => {
