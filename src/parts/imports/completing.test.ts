@@ -178,17 +178,22 @@ test('a push that comes in between is not written over', async () => {
   assert.notEqual(pushed, two)
 })
 
+/** With an author to be corrected, who is at the address. */
+async function finishWithAuthor(forge: Awaited<ReturnType<typeof openPushing>>) {
+  const { id, run } = await present(forge)
+  const author = { remote_id: 'ada', remote_name: 'ada', name: 'ada', email: 'ada@4f1c' }
+  await recordProgress(forge.belfry.db, id, run, { authors: [author] })
+  await leadTo(forge, 'pushing')
+  await finish(forge, forge.refs)
+  const [{ url }] = await forge.ada.read(`${path}/authors`)
+  return { id, run, url }
+}
+
 test('authors are corrected after the end until somebody pushes, and an import is done again until then', async () => {
   await using forge = await openPushing()
   await using desk = forge.desk
   const { ada, refs, one, two } = forge
-  const { db } = forge.belfry
-  const { id, run } = await present(forge)
-  const author = { remote_id: 'ada', remote_name: 'ada', name: 'ada', email: 'ada@4f1c' }
-  await recordProgress(db, id, run, { authors: [author] })
-  await leadTo(forge, 'pushing')
-  await finish(forge, refs)
-  const [{ url }] = await ada.read(`${path}/authors`)
+  const { url } = await finishWithAuthor(forge)
   await expect(200, await ada.patch(url, { name: 'Ada' }))
   assert.partialDeepStrictEqual(await present(forge), { status: 'complete', correcting: true, active: true })
   const rewritten = { ...refs, 'refs/heads/trunk': two, 'refs/tags/v1': two }
@@ -229,12 +234,7 @@ test('a correction that fails after the end says why, and is tried again by who 
   const { db } = forge.belfry
   const guest = await signedIn(forge, 'ada')
   const shown = async () => (await guest.get('/ada/engine/import')).text
-  const { id, run } = await present(forge)
-  const author = { remote_id: 'ada', remote_name: 'ada', name: 'ada', email: 'ada@4f1c' }
-  await recordProgress(db, id, run, { authors: [author] })
-  await leadTo(forge, 'pushing')
-  await finish(forge, refs)
-  const [{ url }] = await ada.read(`${path}/authors`)
+  const { id, run, url } = await finishWithAuthor(forge)
   const errorOf = async () => (await ada.read(`${path}/report`)).correction_error
   /** As a run that takes what there is to correct, and cannot write it. */
   const fail = async () => {
