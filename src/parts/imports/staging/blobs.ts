@@ -5,13 +5,35 @@ export interface Blob {
   size: number
 }
 
-const format = '--batch-check=%(objecttype) %(objectname) %(objectsize)'
+const format = '--batch-check=%(objectname) %(objectsize) %(objecttype)'
 
-/** All contents that a repository has, many at a time; also those that nothing leads to. */
-export async function* listBlobs(repository: string, signal: AbortSignal): AsyncGenerator<Blob[], void, void> {
+const [newline, space, zero, letterB] = [...'\n 0b'].map((sign) => sign.charCodeAt(0)) as [number, number, number, number]
+
+/**
+ * Looks at the sizes of all contents that a repository has, also of those that nothing leads to: gives how many there are, and those
+ * that are looked for. Of the others nothing is made, since there may be millions.
+ */
+export async function findBlobs(repository: string, isWanted: (size: number) => boolean, signal: AbortSignal) {
   const every = ['cat-file', '--batch-all-objects', '--unordered', '--buffer', format]
-  for await (const few of lines(streamGit(repository, every, { signal, detached: false })))
-    yield few.filter((line) => line.startsWith('blob ')).map((line) => ({ id: line.slice(5, 45), size: Number(line.slice(46)) }))
+  const found: Blob[] = []
+  let count = 0
+  let rest: Buffer = Buffer.alloc(0)
+  for await (const chunk of streamGit(repository, every, { signal, detached: false })) {
+    const bytes = rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk
+    const end = bytes.lastIndexOf(newline) + 1
+    for (let at = 0; at < end; ) {
+      const id = at
+      let size = 0
+      for (at += 41; bytes[at] !== space; at++) size = size * 10 + (bytes[at] ?? zero) - zero
+      if (bytes[at + 1] === letterB) {
+        count++
+        if (isWanted(size)) found.push({ id: bytes.toString('latin1', id, id + 40), size })
+      }
+      while (bytes[at++] !== newline);
+    }
+    rest = bytes.subarray(end)
+  }
+  return { count, found }
 }
 
 /** The lines of what git prints, many at a time. They are bytes, one a character: to decode them all would take longest. */

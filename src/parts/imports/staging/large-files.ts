@@ -1,6 +1,6 @@
 import { runGit, split, streamGit } from '#hosting/git/bounded.ts'
 import type { LargeFile } from '../worker/steps.ts'
-import { type Blob, listBlobs } from './blobs.ts'
+import { type Blob, findBlobs } from './blobs.ts'
 
 /** A file of more bytes than this is large. */
 export const largeFile = 104_857_600
@@ -44,10 +44,9 @@ export async function findLargeBlobs(
   repository: string,
   { signal, over = largeFile, blobs }: Search,
 ): Promise<Map<string, number>> {
-  const large = new Map<string, number>()
-  for await (const some of blobs ? [blobs] : listBlobs(repository, signal))
-    for (const { id, size } of some) if (size > over) large.set(id, size)
-  return large
+  const isLarge = (size: number) => size > over
+  const large = blobs?.filter(({ size }) => isLarge(size)) ?? (await findBlobs(repository, isLarge, signal)).found
+  return new Map(large.map(({ id, size }) => [id, size]))
 }
 
 /** Every path that large contents ever had, as bytes, one a character. */

@@ -1,12 +1,11 @@
 import { streamGit } from '#hosting/git/bounded.ts'
 import type { StoredObject } from '#hosting/lfs/store.ts'
-import { type Blob, lines, listBlobs } from '../../staging/blobs.ts'
+import { type Blob, findBlobs, lines } from '../../staging/blobs.ts'
 import { largeFile } from '../../staging/large-files.ts'
 import type { Workshop } from '../source.ts'
 
-/** Pointers without extensions are of these sizes, and nobody writes others. */
-const shortest = 120
-const longest = 200
+/** Pointers without extensions, which nobody writes, are of these sizes. */
+const mayPoint = (size: number) => size >= 120 && size <= 150
 
 export interface Survey {
   /** How many different contents there are. */
@@ -18,17 +17,13 @@ export interface Survey {
 
 /** What has to be known of the contents: found in one go, since to look at all of them takes long. */
 export async function survey({ repository, signal }: Workshop): Promise<Survey> {
-  let files = 0
-  const large: Blob[] = []
-  const candidates: string[] = []
-  for await (const blobs of listBlobs(repository, signal)) {
-    files += blobs.length
-    for (const blob of blobs) {
-      if (blob.size > largeFile) large.push(blob)
-      else if (blob.size >= shortest && blob.size <= longest) candidates.push(blob.id)
-    }
+  const { count, found } = await findBlobs(repository, (size) => size > largeFile || mayPoint(size), signal)
+  const candidates = found.filter(({ size }) => mayPoint(size)).map(({ id }) => id)
+  return {
+    files: count,
+    large: found.filter(({ size }) => size > largeFile),
+    pointers: candidates.length > 0 ? await readPointers(repository, candidates, signal) : [],
   }
-  return { files, large, pointers: candidates.length > 0 ? await readPointers(repository, candidates, signal) : [] }
 }
 
 async function readPointers(repository: string, candidates: string[], signal: AbortSignal): Promise<StoredObject[]> {
