@@ -49,6 +49,8 @@ export const quickly = [...densely, '-c', 'core.compression=0', '-c', 'pack.dept
 const keepingMemory = { MALLOC_TRIM_THRESHOLD_: String(32 << 20), MALLOC_TOP_PAD_: String(1 << 20) }
 
 const batch = 256 * 1024
+/** Git has something to do while more is made, and we while it does that. */
+const mostAhead = 2 * batch
 
 export function openFastImport(repository: string, { signal, marks, dense = false }: FastImportOptions): FastImport {
   removeLeftovers(repository, marks)
@@ -93,12 +95,15 @@ export function openFastImport(repository: string, { signal, marks, dense = fals
       const said = Buffer.concat(complaint).toString().trim()
       if (status !== 0) failure ??= signal.reason ?? new Error(`git fast-import failed (${status ?? killed}): ${said}`)
       resolve()
+      wake()
     })
   })
 
   let pending = Buffer.allocUnsafe(batch)
   let length = 0
   let seen = 0
+  let ahead = 0
+  let wake = () => {}
 
   function write(chunk: string | Buffer): Promise<void> | void {
     const size = typeof chunk === 'string' ? Buffer.byteLength(chunk) : chunk.length
@@ -121,8 +126,16 @@ export function openFastImport(repository: string, { signal, marks, dense = fals
 
   async function send(bytes: Buffer) {
     if (failure) throw failure
-    if (child.stdin.write(bytes)) return
-    await Promise.race([new Promise((resolve) => child.stdin.once('drain', resolve)), over])
+    ahead += bytes.length
+    child.stdin.write(bytes, () => {
+      ahead -= bytes.length
+      wake()
+    })
+    while (ahead > mostAhead && !failure) {
+      await new Promise<void>((resolve) => {
+        wake = resolve
+      })
+    }
     if (failure) throw failure
   }
 

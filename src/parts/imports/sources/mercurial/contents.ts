@@ -12,6 +12,12 @@ export interface Contents extends Disposable {
   flush(): void
 }
 
+/** Those that were written there, by their places. */
+export function readContents(path: string): (place: number) => Buffer {
+  const ids = readFileSync(path)
+  return (place) => ids.subarray(place * width, (place + 1) * width)
+}
+
 export function openContents(path: string): Contents {
   const file = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600)
   const earlier = readFileSync(file)

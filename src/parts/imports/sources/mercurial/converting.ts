@@ -9,7 +9,8 @@ import { readAuthor } from './authors.ts'
 import { openChangegroup } from './changegroup.ts'
 import { type Changelog, readChangelog } from './changelog.ts'
 import { type History, manifestOf, type Oddities, writeCommits } from './commits.ts'
-import { openContents } from './contents.ts'
+import { openContents, readContents } from './contents.ts'
+import { type Expected, expectSample, type Received } from './expecting.ts'
 import { type Bundle, fetchBundle, interrupted, reopenBundle } from './fetching.ts'
 import { writeFiles } from './filelogs.ts'
 import { type Files, openFiles } from './files.ts'
@@ -24,7 +25,9 @@ import { mergeTags } from './tags.ts'
 export interface Conversion {
   /** The mark of the first changeset's commit. */
   commits_from: number
-  refs: [ref: string, node: string][]
+  refs: { ref: string; node: string; number: number }[]
+  /** What was found of the trees that some commits must have. */
+  expected: Expected[]
   /** Contents that are large; undefined after a run that did not see all of them. */
   large_blobs?: Blob[]
 }
@@ -102,7 +105,7 @@ async function convertBundle(bundle: Bundle, workshop: Workshop): Promise<Conver
   const countFile = () => progress(25, 75, ++met, files.paths.length)
   const whole_run = !given.includes(1)
   const large_blobs: Blob[] = []
-  await writeFiles({ changegroup, files, count: countFile }, given, fastImport, contents, (id, size) => {
+  const order = await writeFiles({ changegroup, files, count: countFile }, given, fastImport, contents, (id, size) => {
     if (size > largeFile) large_blobs.push({ id: id.toString('hex'), size })
   })
   await bundle.complete
@@ -110,13 +113,27 @@ async function convertBundle(bundle: Bundle, workshop: Workshop): Promise<Conver
 
   let written = 0
   const history: History = { log, manifests, files, describe: authors.describe }
-  const odd = await writeCommits(history, fastImport, commits_from, done, () => progress(75, 100, ++written, commit_count))
   const tags = mergeTags(await readTagFiles(history, fastImport))
   const plan = planRefs(log, bundle.bookmarks, tags, workshop.default_branch)
+  const idAt = readContents(ids)
+  const received: Received = {
+    ...{ log, files },
+    manifest: (number) => manifests.text(manifestOf(log, manifests, number)),
+    contentId: (revision) => idAt(order[revision] as number),
+  }
+  // Git takes longer to write commits than we to tell it, which is when the proof is prepared.
+  const [odd, expected] = await Promise.all([
+    writeCommits(history, fastImport, commits_from, done, () => progress(75, 100, ++written, commit_count)),
+    expectSample(
+      received,
+      plan.refs.map(([, number]) => number),
+      signal,
+    ),
+  ])
   for (const [ref, number] of plan.refs) await fastImport.write(`reset ${ref}\nfrom :${commits_from + number}\n\n`)
   await fastImport.end()
   await removeOtherRefs(repository, (await there).split('\n'), plan)
-  const kept: Conversion = { commits_from, refs: nameNodes(plan, log), ...(whole_run && { large_blobs }) }
+  const kept: Conversion = { commits_from, refs: nameNodes(plan, log), expected, ...(whole_run && { large_blobs }) }
   writeFileSync(record, JSON.stringify(kept), { mode: 0o600 })
   return {
     commit_count,
@@ -188,7 +205,7 @@ async function removeOtherRefs(repository: string, there: string[], { refs }: Re
 }
 
 const nameNodes = ({ refs }: Refs, { nodes }: Changelog) =>
-  refs.map(([ref, number]): [string, string] => [ref, nodes.id(number).toString('hex')])
+  refs.map(([ref, number]) => ({ ref, node: nodes.id(number).toString('hex'), number }))
 
 function describeOddities({ early, latin, forbidden, clashing }: Oddities): Notes {
   const notes = {

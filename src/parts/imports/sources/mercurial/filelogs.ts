@@ -9,15 +9,19 @@ import { type Rope, readRope, type Texts } from './deltas.ts'
 const room = 16 << 20
 const betweenCheckpoints = 512 << 20
 
-/** Writes the files' texts as blobs whose marks are their numbers, from 1 on. Those of `given` are there already; `meet` sees all others. */
+/**
+ * Writes the files' texts as blobs whose marks are their numbers, from 1 on. Those of `given` are there already; `meet` sees all others.
+ * Gives the places that their ids have, by their numbers: the order in which they come.
+ */
 export async function writeFiles(
   { changegroup, files, count }: Reading,
   given: Uint8Array,
   fastImport: FastImport,
   contents: Contents,
   meet: (id: Buffer, size: number) => void,
-) {
+): Promise<Uint32Array> {
   const { spool } = changegroup
+  const places = new Uint32Array(given.length)
   let ordinal = 0
   let written = 0
   for await (const name of readNames(changegroup)) {
@@ -27,8 +31,11 @@ export async function writeFiles(
         const at = chain.add(revision)
         const place = ordinal++
         const number = files.find(name, revision.node)
-        // What no manifest names belongs to no changeset. A git that was left alone may have saved more than was noted here.
-        if (number < 0 || (given[number] && contents.has(place))) continue
+        // What no manifest names belongs to no changeset.
+        if (number < 0) continue
+        places[number] = place
+        // A git that was left alone may have saved more than was noted here.
+        if (given[number] && contents.has(place)) continue
         if (revision.flags !== 0) refuseFlags(revision, shown(name))
         const text = chain.text(at)
         await fastImport.write(`blob\nmark :${number + 1}\n`)
@@ -49,6 +56,7 @@ export async function writeFiles(
   }
   if (given.includes(0))
     throw new ImportFailure('The server did not send all files that changesets have. Run `hg verify` where the repository is.')
+  return places
 }
 
 const shown = (name: string) => Buffer.from(name, 'latin1').toString()
