@@ -45,7 +45,7 @@ export async function bring(belfry: RunningBelfry, source: { vcs: string; vcs_ur
     // Looked for until it is there: to go through all processes takes as long as a question does.
     worker ??= findWorker()
     peak = Math.max(peak, worker ? peakOf(worker) : 0)
-    await sleep(pause)
+    await sleep(Math.max(leastPause, (performance.now() - begun) / 50))
   }
 }
 
@@ -58,8 +58,8 @@ export function middleOf(all: Brought[]): Brought {
   return { seconds: median(all.map(({ seconds }) => seconds)), peak: Math.max(...all.map(({ peak }) => peak)) }
 }
 
-/** Between two questions, in milliseconds: each takes some of the time that is measured. */
-const pause = 50
+/** Between two questions, in milliseconds, and longer as time goes by: each takes some of the time that is measured. */
+const leastPause = 50
 
 const underWay = ['detecting', 'importing', 'mapping', 'pushing']
 

@@ -13,6 +13,7 @@ import { noise, tellLong } from '#test/imports/svn-repository.ts'
 import { openSvnFolder, startSvnserve } from '#test/imports/svn-servers.ts'
 import { makeFolder, type RunningBelfry, startBelfry } from './belfry.ts'
 import { type Brought, bring, bringThrice, middleOf, time, timeProgram } from './importing.ts'
+import { openLine } from './line.ts'
 import { judge, median, write } from './report.ts'
 
 const megabyte = 2 ** 20
@@ -95,9 +96,13 @@ async function bringHeavy(source: { vcs: string; vcs_url: string }) {
   return await bring(belfry, source)
 }
 
+/** Of a short history as well, of which a sixth of the time is for processes that start. */
 async function compareMercurial(belfry: RunningBelfry) {
+  for (const changesets of [2000, 8000]) await compareChangesets(belfry, changesets)
+}
+
+async function compareChangesets(belfry: RunningBelfry, changesets: number) {
   using folder = makeFolder()
-  const changesets = 2000
   const repository = await makeHgRepository(folder.path, describeHistory(changesets))
   await using server = await startHgServer(repository)
   const ours = await bringThrice(belfry, { vcs: 'mercurial', vcs_url: server.url })
@@ -109,7 +114,6 @@ async function compareMercurial(belfry: RunningBelfry) {
 }
 
 async function compareGit(belfry: RunningBelfry) {
-  using folder = makeFolder()
   await using server = await startGitServer()
   const large = Array.from({ length: 24 }, (_, n) => ({
     at: 100 * (n + 1),
@@ -119,9 +123,16 @@ async function compareGit(belfry: RunningBelfry) {
   }))
   await writePlain(server.pathOf('plain'), { commits: 50_000, large })
   const url = `${server.url}/open/plain.git`
+  await compareClones(belfry, 'git, 50,000 commits and 400 MB', url, 3)
+  await using line = await openLine(url, 25e6)
+  await compareClones(belfry, 'the same over a line of 200 Mbit/s', line.url, 1)
+}
+
+async function compareClones(belfry: RunningBelfry, source: string, url: string, rounds: number) {
+  using folder = makeFolder()
   const mirror = join(folder.path, 'mirror.git')
   const [ours, theirs]: [Brought[], number[]] = [[], []]
-  for (let round = 0; round < 3; round++) {
+  for (let round = 0; round < rounds; round++) {
     // Neither waits for what the other one has left to be written.
     await timeProgram('sync', [])
     ours.push(await bring(belfry, { vcs: 'git', vcs_url: url }))
@@ -130,7 +141,7 @@ async function compareGit(belfry: RunningBelfry) {
     rmSync(mirror, { recursive: true })
   }
   const other = { name: 'git clone --mirror', seconds: median(theirs), wanted: { most: 1.15 } }
-  report('git, 50,000 commits and 400 MB', 50_000, middleOf(ours), other)
+  report(source, 50_000, middleOf(ours), other)
 }
 
 /** With branches and tags where others look for them. */
