@@ -50,7 +50,7 @@ export const ImportSchema = Type.Object(
 
 /** Never has the credentials in it. How far it has come, and what is wrong, is told only where it stands so. */
 export function importJson(imported: Import, repo: Named, wire: Wire): Static<typeof ImportSchema> {
-  const { status, svn_root, svn_ignore, tfvc_project, active, large_files_count } = imported
+  const { status, message, svn_root, svn_ignore, tfvc_project, active, large_files_count } = imported
   const told = fieldsOf[status] ?? []
   const url = importUrl(repo, wire)
   return {
@@ -61,7 +61,7 @@ export function importJson(imported: Import, repo: Named, wire: Wire): Static<ty
     ...(tfvc_project !== null && { tfvc_project }),
     use_lfs: imported.use_lfs,
     status,
-    status_text: statusText({ status, waiting: !active, failed: correctionFailure(imported) !== null }),
+    status_text: statusText({ status, waiting: !active, message }),
     has_large_files: large_files_count > 0,
     large_files_size: imported.large_files_size,
     large_files_count,
@@ -70,7 +70,7 @@ export function importJson(imported: Import, repo: Named, wire: Wire): Static<ty
     ...(told.includes('percent') && { percent: imported.percent ?? 0 }),
     ...(told.includes('push_percent') && { push_percent: imported.push_percent ?? 0 }),
     ...(told.includes('failed_step') && { failed_step: imported.failed_step ?? '' }),
-    ...(told.includes('message') && { message: imported.message ?? '' }),
+    ...(told.includes('message') && message !== null && { message }),
     ...(told.includes('project_choices') && { project_choices: imported.project_choices ?? [] }),
     url,
     html_url: `${wire.web}/${repo.owner_login}/${repo.name}/import`,

@@ -61,10 +61,13 @@ test('every state says what goes on, or what to do, and tells only what belongs 
   assert.equal(statusText({ status: 'complete', waiting: true }), 'Done')
   assert.equal(statusText({ status: 'importing', waiting: false }), 'Importing...')
   assert.match(statusText({ status: 'mapping', waiting: true }), /opt_in.*opt_out/)
+  const silent = statusText({ status: 'detection_found_nothing', waiting: true, message: 'Nobody answers.' })
+  assert.match(silent, /^Nobody answers\. Restart .* or cancel /)
   assert.deepEqual(fieldsOf, {
     importing: ['commit_count', 'percent'],
     pushing: ['push_percent'],
     error: ['failed_step', 'message'],
+    detection_found_nothing: ['message'],
     detection_found_multiple: ['project_choices'],
   })
 })

@@ -111,6 +111,7 @@ export const fieldsOf: Partial<
   importing: ['commit_count', 'percent'],
   pushing: ['push_percent'],
   error: ['failed_step', 'message'],
+  detection_found_nothing: ['message'],
   detection_found_multiple: ['project_choices'],
 }
 
@@ -128,9 +129,19 @@ const texts: Record<State, string> = {
   detection_found_multiple: 'Several projects were found at this address. Choose one, and the import goes on.',
 }
 
-/** For people: what is going on, or what to do; `failed` is whether authors were corrected after the end in vain. */
-export function statusText({ status, waiting, failed = false }: { status: State; waiting: boolean; failed?: boolean }): string {
-  if (status === 'complete' && failed)
+/** For people: what is going on, or what to do. After the end, `message` is why authors were corrected in vain. */
+export function statusText({
+  status,
+  waiting,
+  message = null,
+}: {
+  status: State
+  waiting: boolean
+  message?: string | null
+}): string {
+  if (status === 'detection_found_nothing' && message)
+    return `${message} Restart the import when that is mended, or cancel it and start another with the right address.`
+  if (status === 'complete' && message)
     return 'Done, but the authors that were corrected last are not in the commits. The report says why (correction_error).'
   if (status !== 'mapping' || !waiting) return texts[status]
   return 'There are files of more than 100 MB. Choose whether they are stored with Git LFS (opt_in) or left out (opt_out), and the import goes on.'

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { git } from '#hosting/git/git.ts'
 import { expect } from '#test/forge.ts'
+import { startGitServer } from '#test/imports/git-server.ts'
 import { makeHgRepository } from '#test/imports/hg.ts'
 import { describeFeatures } from '#test/imports/hg-repository.ts'
 import { startHgServer } from '#test/imports/hg-server.ts'
@@ -12,7 +13,7 @@ import { begin, openRuns, run } from '#test/imports/runs.ts'
 import { makeSvnRepository } from '#test/imports/svn-dump.ts'
 import { tellCorners } from '#test/imports/svn-repository.ts'
 import { openSvnFolder, startSvnserve } from '#test/imports/svn-servers.ts'
-import { until } from '#test/machine.ts'
+import { freePort, until } from '#test/machine.ts'
 import { startTfvcServer } from '#test/tfvc/server.ts'
 import { tellStory } from '#test/tfvc/story.ts'
 
@@ -56,4 +57,22 @@ test('every kind of source is found by itself, goes the whole way, and is the sa
   const { failed_step, message } = await lacking.reaches('error')
   assert.equal(failed_step, 'importing')
   assert.match(message, /install the package "subversion"/)
+})
+
+test('where nothing is found, it is told whether anybody is there', async () => {
+  await using runs = await openRuns()
+  const { forge, ada } = runs
+  await using page = await startGitServer()
+  await using _ = run(forge)
+  const closed = `127.0.0.1:${await freePort()}`
+  const [away, other] = await Promise.all([
+    begin(ada, 'away', { vcs_url: `http://${closed}/engine.git` }),
+    begin(ada, 'other', { vcs_url: `${page.url}/app/engine` }),
+  ])
+  const { message, status_text } = await away.reaches('detection_found_nothing')
+  assert.equal(message, `Nothing listens at ${closed}: the connection was refused.`)
+  assert.ok(status_text.startsWith(message))
+  const found = await other.reaches('detection_found_nothing')
+  assert.equal(found.message, undefined)
+  assert.match(found.status_text, /^Nothing that could be imported was found/)
 })

@@ -3,6 +3,8 @@ import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
+import { openEgress } from '#platform/outbound/egress.ts'
+import { readPolicy } from '#platform/outbound/policy.ts'
 import { password, startGitServer, username } from '#test/imports/git-server.ts'
 import { openWorkshop, originOf } from '#test/imports/workshop.ts'
 import { freePort, until } from '#test/machine.ts'
@@ -21,6 +23,8 @@ async function listen(listener: RequestListener) {
   }
 }
 
+const nothing = { nothing: true }
+
 test('what is at an address is found, and what only looks like it is not', async () => {
   await using server = await startGitServer()
   const { work, bare } = await server.make('engine')
@@ -35,23 +39,22 @@ test('what is at an address is found, and what only looks like it is not', async
     [`${url}/open/engine`, null, found(`${url}/open/engine.git`)],
     [`${url}/open/engine/?tab=readme#top`, null, found(`${url}/open/engine.git`)],
     [`${url}/open/engine.git`, password, found()],
-    [`${url}/open/gone.git`, null, 'nothing'],
+    [`${url}/open/gone.git`, null, nothing],
     [`${url}/dumb/engine.git`, null, found()],
     [`${url}/moved/engine.git`, null, found(`${url}/open/engine.git`)],
-    [`${url}/away/engine.git`, null, 'nothing'],
+    [`${url}/away/engine.git`, null, nothing],
     [`${url}/closed/engine.git`, null, 'needs_auth'],
     [`${url}/closed/engine.git`, 'wrong', 'needs_auth'],
     [`${url}/closed/engine`, password, found(`${url}/closed/engine.git`)],
-    [`${url}/app/engine`, null, 'nothing'],
-    [`${url}/`, null, 'nothing'],
-    [`http://127.0.0.1:${await freePort()}/engine.git`, null, 'nothing'],
+    [`${url}/app/engine`, null, nothing],
+    [`${url}/`, null, nothing],
   ]
   for (const [address, secret, expected] of cases)
     assert.deepEqual(await detect(originOf(address, secret && username, secret), null, means), expected, address)
   assert.deepEqual(await detect(originOf(`${url}/open/engine.git`), 'git', means), found())
   for (const kind of ['mercurial', 'subversion', 'tfvc'] as const)
-    assert.equal(await detect(originOf(`${url}/open/engine.git`), kind, means), 'nothing')
-  assert.equal(await detect(originOf('svn://127.0.0.1/engine'), 'git', means), 'nothing')
+    assert.deepEqual(await detect(originOf(`${url}/open/engine.git`), kind, means), nothing)
+  assert.deepEqual(await detect(originOf('svn://127.0.0.1/engine'), 'git', means), nothing)
   // A password was sent to the host that it is for, and to no other.
   assert.deepEqual(
     server.asked.filter(({ host }) => host?.startsWith('localhost')),
@@ -91,8 +94,8 @@ test('no server keeps a probe for longer than it wants', async () => {
     response.on('drain', flow).on('close', () => flowing--)
     flow()
   })
-  assert.equal(await detect(originOf(`${endless.url}/round/x`), null, means), 'nothing')
-  assert.equal(await detect(originOf(`${endless.url}/x.git`), null, means), 'nothing')
+  assert.deepEqual(await detect(originOf(`${endless.url}/round/x`), null, means), nothing)
+  assert.deepEqual(await detect(originOf(`${endless.url}/x.git`), null, means), nothing)
   await until('nobody reads any more', () => flowing === 0)
   // A few questions of 64 KB each, and what was on the way.
   assert.ok(sent < 128 << 20, `${sent} bytes were taken`)
@@ -102,6 +105,23 @@ test('no server keeps a probe for longer than it wants', async () => {
   await until('it was asked', () => server.asked.length > 0)
   means.stop()
   await assert.rejects(waiting, /the import was stopped/)
+})
+
+test('who does not answer at all is told of, and why', async () => {
+  await using means = await openWorkshop()
+  await using gruff = await listen((request) => request.socket.destroy())
+  const closed = `127.0.0.1:${await freePort()}`
+  const { host } = new URL(gruff.url)
+  for (const [address, message] of [
+    [`http://${closed}/engine.git`, `Nothing listens at ${closed}: the connection was refused.`],
+    [`svn://${closed}/engine`, `Nothing listens at ${closed}: the connection was refused.`],
+    [`${gruff.url}/engine.git`, `${host} ends the connection without an answer.`],
+    [`https://${host}/engine.git`, `${host} does not speak https there.`],
+  ] as const)
+    assert.deepEqual(await detect(originOf(address), null, means), { nothing: true, message }, address)
+  await using unknown = await openEgress(readPolicy(''), null, (_name, _options, answer) => answer(null, []))
+  const lost = await detect(originOf('https://source.example/engine.git'), null, { ...means, egress: unknown })
+  assert.deepEqual(lost, { nothing: true, message: 'No host is known by the name source.example.' })
 })
 
 test('what the policy forbids is refused in its words, and what is no web address in ours', async () => {

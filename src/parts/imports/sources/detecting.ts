@@ -1,7 +1,13 @@
+import { listenOn } from './silence.ts'
 import { type Choice, type Finding, type Found, ImportFailure, type Kind, type Means, type Origin } from './source.ts'
 import { openSource } from './sources.ts'
 
-export type Detected = { found: Found & { vcs: Kind } } | { found_multiple: Choice[] } | 'nothing' | 'needs_auth'
+export type Detected =
+  | { found: Found & { vcs: Kind } }
+  | { found_multiple: Choice[] }
+  /** With why, where nobody answered at all. */
+  | { nothing: true; message?: string }
+  | 'needs_auth'
 
 /** Where an address serves several, the first of these counts: who shows git as Subversion too means git. */
 const precedence: Kind[] = ['git', 'mercurial', 'subversion', 'tfvc']
@@ -14,7 +20,8 @@ export async function detect(origin: Origin, kind: Kind | null, means: Means): P
   means.signal.throwIfAborted()
   const enough = new AbortController()
   const signal = AbortSignal.any([means.signal, enough.signal, AbortSignal.timeout(patience)])
-  const asked = kindsAt(origin.url, kind).map((vcs) => ({ vcs, probed: probe(vcs, origin, { ...means, signal }) }))
+  const { egress, silence } = listenOn(means.egress, origin.url)
+  const asked = kindsAt(origin.url, kind).map((vcs) => ({ vcs, probed: probe(vcs, origin, { egress, signal }) }))
   // Those behind the one that counts are not waited for.
   for (const { probed } of asked) probed.catch(() => {})
   const failures: unknown[] = []
@@ -36,7 +43,8 @@ export async function detect(origin: Origin, kind: Kind | null, means: Means): P
   // Words for a person come before a fault of ours.
   const failure = failures.find((error) => error instanceof ImportFailure) ?? failures[0]
   if (failure !== undefined) throw failure
-  return 'nothing'
+  const message = silence()
+  return { nothing: true, ...(message !== undefined && { message }) }
 }
 
 function kindsAt(url: string, kind: Kind | null): Kind[] {

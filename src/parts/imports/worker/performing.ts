@@ -31,7 +31,6 @@ export async function perform(order: Order, { signal, tell }: { signal: AbortSig
 async function detectKind({ origin, vcs }: Of<'detect'>, means: Means): Promise<Result> {
   const { detect } = await import('../sources/detecting.ts')
   const found = await detect(origin, vcs, means)
-  if (found === 'nothing') return { step: 'detect', nothing: true }
   return found === 'needs_auth' ? { step: 'detect', needs_auth: true } : { step: 'detect', ...found }
 }
 
