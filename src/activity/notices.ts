@@ -21,6 +21,7 @@ export type Subject =
   | { type: 'Issue' | 'PullRequest'; issue_id: number }
   | { type: 'Release'; release_id: number }
   | { type: 'RepositoryInvitation'; invitation_id: number }
+  | { type: 'RepositoryImport'; import_id: number; title: string }
   /** Of a commit the database knows nothing: the first line of its message, and whose it is when that is somebody here. */
   | { type: 'Commit'; commit_id: string; title: string; author_id: number | null }
 
@@ -42,6 +43,7 @@ export const rules = {
   merged: { audience: 'everyone', joins: 'state_change' },
   pushed: { audience: 'everyone' },
   published: { audience: 'everyone', joins: 'author' },
+  imported: { audience: 'everyone' },
   assigned: { audience: 'concerned', concerns: 'assign' },
   review_requested: { audience: 'concerned', concerns: 'review_requested' },
   invited: { audience: 'concerned', concerns: 'invitation' },
@@ -97,25 +99,32 @@ export async function notify(
 }
 
 async function putSubject(db: Transaction, repo: { id: number }, subject: Subject, said: Notice['said']): Promise<number> {
-  const { type } = subject
-  const put = (column: Sql, value: number | string, target: Sql, title: string | null = null) =>
-    db.first<{ id: number }>(sql`
+  const { column, value, target = column, title = null } = keyOf(subject)
+  const row = await db.first<{ id: number }>(sql`
     insert into subjects as s (repo_id, type, ${column}, title, latest_type, latest_id)
-    values (${repo.id}, ${type}, ${value}, ${title}, ${said?.type ?? null}, ${said?.id ?? null}::bigint)
+    values (${repo.id}, ${subject.type}, ${value}, ${title}, ${said?.type ?? null}, ${said?.id ?? null}::bigint)
     on conflict (${target}) where ${column} is not null do update
       set type = excluded.type, latest_type = coalesce(excluded.latest_type, s.latest_type),
         latest_id = coalesce(excluded.latest_id, s.latest_id)
     returning id`)
-  const own = (column: Sql, value: number) => put(column, value, column)
-  const row = await (type === 'Commit'
-    ? put(sql`commit_id`, subject.commit_id, sql`repo_id, commit_id`, subject.title)
-    : type === 'Release'
-      ? own(sql`release_id`, subject.release_id)
-      : type === 'RepositoryInvitation'
-        ? own(sql`invitation_id`, subject.invitation_id)
-        : own(sql`issue_id`, subject.issue_id))
-  if (!row) throw new Error(`no ${type} to tell of`)
+  if (!row) throw new Error(`no ${subject.type} to tell of`)
   return row.id
+}
+
+/** What it is known by, by itself or with its repository, and what it is called where nothing else says so. */
+function keyOf(subject: Subject): { column: Sql; value: number | string; target?: Sql; title?: string } {
+  switch (subject.type) {
+    case 'Commit':
+      return { column: sql`commit_id`, value: subject.commit_id, target: sql`repo_id, commit_id`, title: subject.title }
+    case 'Release':
+      return { column: sql`release_id`, value: subject.release_id }
+    case 'RepositoryInvitation':
+      return { column: sql`invitation_id`, value: subject.invitation_id }
+    case 'RepositoryImport':
+      return { column: sql`import_id`, value: subject.import_id, title: subject.title }
+    default:
+      return { column: sql`issue_id`, value: subject.issue_id }
+  }
 }
 
 /** Who is assigned by the same change that mentions them has two reasons, and is told once, for the stronger. */

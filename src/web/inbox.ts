@@ -66,7 +66,7 @@ function navigation(look: Listing): Html {
 }
 
 const hint =
-  'repo:owner/name, reason:mention, is:unread, read, issue, pull, commit, release, invitation or done, - for not, and words of the title'
+  'repo:owner/name, reason:mention, is:unread, read, issue, pull, commit, release, invitation, import or done, - for not, and words of the title'
 
 function filterBox({ view, group, q, unknown }: Listing): Html {
   return html`<form method="get" action="${inbox}" class="filter" role="search">
@@ -157,6 +157,7 @@ const kinds = {
   Commit: 'Commit',
   Release: 'Release',
   RepositoryInvitation: 'Invitation',
+  RepositoryImport: 'Import',
 }
 const anchors = {
   IssueComment: 'issuecomment-',

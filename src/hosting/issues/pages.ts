@@ -1,7 +1,8 @@
+import { sql } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
 import { addressOf, conversationPage, count, type Talk } from '#web/conversation.ts'
 import { alert, attempt, field, type Problem } from '#web/fields.ts'
-import { changeHearing, markTalkShown } from '#web/hearing.ts'
+import { changeHearing, markShown, markTalkShown } from '#web/hearing.ts'
 import { html } from '#web/html.ts'
 import { contentsHint } from '#web/imports/hint.ts'
 import { listPage } from '#web/issue-list.ts'
@@ -52,6 +53,7 @@ async function loadOwnTalk(visit: Visit): Promise<Talk> {
 /** What a repository is, and where it is talked about. */
 async function repositoryPage(visit: Visit): Promise<Outcome> {
   const repo = await loadPlace(visit)
+  await markShown(visit, sql`s.repo_id = ${repo.id} and s.import_id is not null`)
   const { description, homepage, stargazers_count, subscribers_count, forks_count } = repo
   const site =
     homepage && /^https?:\/\//i.test(homepage) && html`<p><a href="${homepage}" rel="nofollow noreferrer">${homepage}</a></p>`

@@ -1,4 +1,5 @@
 import { record } from '#activity/log.ts'
+import { notify } from '#activity/notices.ts'
 import { announce } from '#hosting/announcements/announcements.ts'
 import { noObject } from '#hosting/git/objects.ts'
 import type { Command, Storage } from '#hosting/git/storage.ts'
@@ -104,6 +105,9 @@ function planMoves(from: Refs, published: Refs, left_behind: Refs[], refs: Refs)
   return { from, moves: way((ref) => published[ref] ?? noObject), left: way(at) }
 }
 
+/** As of issues. */
+const longestTitle = 256
+
 const isMove = ({ before, after }: Command) => before !== after
 
 function chooseDefault(refs: Refs, wanted: string | null): string | null {
@@ -137,6 +141,8 @@ async function settle(db: Transaction, held: Import, { refs, moves, default_bran
     const { description } = repo
     await record(db, requester, { id: repo_id }, { type: 'CreateEvent', payload: { ...payload, master_branch, description } })
     await announce(db, requester, { id: repo_id }, { event: 'create', payload }, repository_import)
+    const title = `Imported from ${present.vcs_url}`.slice(0, longestTitle)
+    await notify(db, requester, { id: repo_id }, { type: 'RepositoryImport', import_id: id, title }, { act: 'imported' })
   } else await announce(db, requester, { id: repo_id }, repository_import)
   await enqueue(db, 'maintain_repository', { repo_id }, { key: `maintain ${repo_id}`, minutes: 5 })
   return done

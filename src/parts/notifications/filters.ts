@@ -21,6 +21,7 @@ const types: Record<string, Thread['type']> = {
   commit: 'Commit',
   release: 'Release',
   invitation: 'RepositoryInvitation',
+  import: 'RepositoryImport',
 }
 const known: Record<string, (value: string) => boolean> = {
   repo: (value) => /^[a-z\d-]{1,39}\/[\w.-]{1,100}$/.test(value),

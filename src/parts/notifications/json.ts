@@ -75,6 +75,9 @@ export function addressesOf(
       return { url: `${api}/releases/${release_id}`, html_url: `${web}/releases/tag/${encodeURIComponent(tag_name ?? '')}` }
     case 'RepositoryInvitation':
       return { url: `${wire.api}/user/repository_invitations/${invitation_id}`, html_url: `${web}/invitations` }
+    case 'RepositoryImport':
+      // Its page is for those who may import.
+      return { url: `${api}/import`, html_url: web }
   }
 }
 

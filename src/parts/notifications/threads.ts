@@ -16,7 +16,7 @@ export interface Thread {
   updated_at: Date
   last_read_at: Date | null
   position: number
-  type: 'Issue' | 'PullRequest' | 'Commit' | 'Release' | 'RepositoryInvitation'
+  type: 'Issue' | 'PullRequest' | 'Commit' | 'Release' | 'RepositoryInvitation' | 'RepositoryImport'
   /** Null for an invitation, which is called by its repository's name. */
   title: string | null
   state: 'open' | 'closed' | 'merged' | 'draft' | null
