@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { sql } from '#platform/database.ts'
 import { expect, type Person } from '#test/forge.ts'
 import { openGuild } from '#test/guild.ts'
 import { fillInbox, told } from '#test/inbox.ts'
+import { until } from '#test/machine.ts'
 import { listen } from '#test/streams.ts'
 
 const forge = await openGuild()
@@ -22,7 +24,17 @@ const lines = (threads: Shown[]) =>
     [subject.title, reason, unread && 'unread', done && 'done'].filter(Boolean).join(' '),
   )
 
-const follow = (person: Person, last?: string) => listen(person, '/notifications', last)
+/**
+ * Where a stream begins, every transaction has ended; also those of other tests, on other databases of the same server. What was told while
+ * one of them went on would be told again.
+ */
+async function follow(person: Person, last?: string) {
+  await until('no transaction is older than what was told', async () => {
+    const over = await forge.belfry.db.rows(sql`select where log_horizon() > coalesce((select max(position) from threads), 0)`)
+    return over.length > 0
+  })
+  return listen(person, '/notifications', last)
+}
 
 test('a stream tells of news, of what is read and of what is done, each as the list would write it', async () => {
   const place = await forge.place()
