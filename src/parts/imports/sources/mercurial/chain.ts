@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { broken, isNull, type Revision } from './changegroup.ts'
-import { applyDelta, emptyRope, foldDelta, type Rope, readRope, type Texts } from './deltas.ts'
+import { applyDelta, emptyRope, foldDelta, type Rope, readRope, release, type Texts } from './deltas.ts'
 import { openNodes } from './nodes.ts'
 
 /** A text that is larger stays where it is, and is known by its pieces. */
@@ -19,6 +19,7 @@ export interface Chain {
   /** The number of a revision, or -1; the null revision is -1 too. */
   find(node: Buffer): number
   node(number: number): Buffer
+  /** For use at once: it is there until two others were asked for. */
   text(number: number): Buffer | Rope
   base(number: number): number
   /** Says that the whole text is elsewhere as well. */
@@ -42,9 +43,11 @@ export function openChain(texts: Texts, room: number, most = mostInMemory): Chai
     kept.set(number, text)
     used += costOf(text)
     for (const [oldest, old] of kept) {
-      if (used <= room || oldest === number) break
+      // Whoever compares two of them has both.
+      if (used <= room || kept.size <= 2) break
       kept.delete(oldest)
       used -= costOf(old)
+      if (Buffer.isBuffer(old)) release(old)
     }
     return text
   }
@@ -58,18 +61,32 @@ export function openChain(texts: Texts, room: number, most = mostInMemory): Chai
       steps.push(from)
       growth += lengths[from] as number
     }
-    const known = from < 0 ? Buffer.alloc(0) : kept.get(from)
-    if (Buffer.isBuffer(known) && known.length + growth <= most) return makeFrom(known, steps.reverse())
+    const known = from < 0 ? Buffer.alloc(0) : (kept.get(from) ?? readWhole(from))
+    if (Buffer.isBuffer(known) && known.length + growth <= most) {
+      const text = makeFrom(known, steps.reverse())
+      if (!kept.has(from) && text !== known) release(known)
+      return text
+    }
     const rope = fold(number)
     return rope.size <= most ? Buffer.concat([...readRope(rope, texts)]) : rope
   }
 
+  /** One that was written down. */
+  function readWhole(number: number): Buffer | undefined {
+    const length = lengths[number] as number
+    return length <= most ? texts.read(at[number] as number, length) : undefined
+  }
+
   function makeFrom(known: Buffer, steps: number[]): Buffer {
     // What comes first may be a whole text.
-    const size = known.length + (lengths[steps[0] as number] as number)
-    if (size * (steps.length - 1) <= mostCopied) {
+    const size = known.length + (lengths[steps[0] ?? -1] ?? 0)
+    if (steps.length > 0 && size * (steps.length - 1) <= mostCopied) {
       let text = known
-      for (const step of steps) text = applyDelta(text, texts.read(at[step] as number, lengths[step] as number))
+      for (const step of steps) {
+        const next = applyDelta(text, texts.read(at[step] as number, lengths[step] as number))
+        if (text !== known) release(text)
+        text = next
+      }
       return text
     }
     const all = Buffer.concat([known, ...steps.map((step) => texts.read(at[step] as number, lengths[step] as number))])
@@ -80,7 +97,9 @@ export function openChain(texts: Texts, room: number, most = mostInMemory): Chai
       rope = foldDelta(rope, near, next, lengths[step] as number)
       next += lengths[step] as number
     }
-    return Buffer.concat([...readRope(rope, near)])
+    const text = Buffer.concat([...readRope(rope, near)])
+    release(all)
+    return text
   }
 
   function fold(number: number): Rope {

@@ -65,7 +65,7 @@ export async function readChangelog(
     branchNumbers.set(changeset.branch, branch)
     log.branch.push(branch)
     log.closes.push(changeset.closes)
-    if (keep) places.push(keep.append(text))
+    if (keep) places.push(keep.append(Buffer.from(text)))
     meet(changeset, number)
   }
   for await (const revisions of readLog(changegroup)) revisions.forEach(add)

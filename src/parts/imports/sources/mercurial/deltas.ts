@@ -40,6 +40,14 @@ export function applyDelta(base: Buffer, delta: Buffer): Buffer {
   return text
 }
 
+const large = 64 << 10
+
+/** Gives the memory of a large text back at once, whose last reader this was: by itself, that comes after hundreds of megabytes of them. */
+export function release(text: Buffer) {
+  const { buffer } = text
+  if (text.length >= large && text.length === buffer.byteLength && buffer instanceof ArrayBuffer) buffer.transfer(0)
+}
+
 /** The same for pieces: what it costs goes by their number, not by the size of the text. */
 export function foldDelta(base: Rope, texts: Texts, at: number, length: number): Rope {
   const rope: Rope = { size: 0, at: [], lengths: [] }

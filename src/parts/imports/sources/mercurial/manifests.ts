@@ -81,7 +81,7 @@ function writeWhole(chain: Chain, wholes: Spool, number: number, text: Buffer) {
   head.writeUInt32BE(number)
   head.writeUInt32BE(text.length, 4)
   wholes.append(head)
-  chain.shorten(number, wholesFrom + wholes.append(text), text.length)
+  chain.shorten(number, wholesFrom + wholes.append(Buffer.from(text)), text.length)
 }
 
 function compare(

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 /** A file as the tree of its folder has it. All of it is in Latin-1. */
 export interface TreeEntry {
@@ -6,19 +6,19 @@ export interface TreeEntry {
   folder: string
   mode: string
   id: Buffer
-  /** Mode, name and id, as they are stored. */
-  stored: Buffer
+  /** Mode, name and id, as they are stored. Not as bytes: so few of them would keep all those that were made at the same time. */
+  stored: string
 }
 
 export function treeEntry(path: string, mode: string, id: Buffer): TreeEntry {
   const slash = path.lastIndexOf('/')
   const folder = path.slice(0, Math.max(slash, 0))
-  return { path, folder, mode, id, stored: Buffer.concat([Buffer.from(`${mode} ${path.slice(slash + 1)}\0`, 'latin1'), id]) }
+  return { path, folder, mode, id, stored: `${mode} ${path.slice(slash + 1)}\0${id.toString('latin1')}` }
 }
 
 interface Folder {
   name: string
-  content: Buffer[]
+  content: string[]
 }
 
 /** The id that git gives to a tree of these files, found without git. They come sorted by path. */
@@ -26,7 +26,7 @@ export function treeId(entries: Iterable<TreeEntry>): string {
   const open: Folder[] = [{ name: '', content: [] }]
   const close = () => {
     const { name, content } = open.pop() as Folder
-    open.at(-1)?.content.push(Buffer.from(`40000 ${name}\0`, 'latin1'), hash(content))
+    open.at(-1)?.content.push(`40000 ${name}\0${idOf(content).toString('latin1')}`)
   }
   const enter = (folder: string) => {
     const parts = folder === '' ? [] : folder.split('/')
@@ -44,10 +44,10 @@ export function treeId(entries: Iterable<TreeEntry>): string {
     content.push(stored)
   }
   while (open.length > 1) close()
-  return hash((open[0] as Folder).content).toString('hex')
+  return idOf((open[0] as Folder).content).toString('hex')
 }
 
-function hash(content: Buffer[]): Buffer {
-  const body = Buffer.concat(content)
-  return createHash('sha1').update(`tree ${body.length}\0`).update(body).digest()
+function idOf(content: string[]): Buffer {
+  const body = content.join('')
+  return hash('sha1', Buffer.from(`tree ${body.length}\0${body}`, 'latin1'), 'buffer')
 }

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { git } from '#hosting/git/git.ts'
 import type { Verification, Workshop } from '../source.ts'
 import { type Changegroup, openChangegroup, readLog, readNames } from './changegroup.ts'
@@ -55,6 +56,8 @@ async function compare(
   const trees = await readTrees(repository, numbers, commits)
   compareRefs(await listed, refs, commits, report)
   for (const [index, number] of numbers.entries()) {
+    // Meanwhile somebody may want an end; and what was used up is given back only then.
+    await turn()
     signal.throwIfAborted()
     const { node, tree, files } = expect(number)
     result.revisions++
