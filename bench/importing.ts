@@ -30,14 +30,18 @@ export interface Brought {
 let number = 0
 
 /** Imports as people do: a new repository, a request, and questions until it is complete, with proof and all. */
-export async function bring(belfry: RunningBelfry, source: { vcs: string; vcs_url: string }): Promise<Brought> {
+export async function bring(
+  belfry: RunningBelfry,
+  source: { vcs: string; vcs_url: string },
+  verify: 'sample' | 'full' = 'sample',
+): Promise<Brought> {
   const name = `import-${++number}`
   await call(belfry, 'POST', '/user/repos', belfry.token, { name })
   const path = `/repos/admin/${name}/import`
   let peak = 0
   let worker: string | undefined
   const begun = performance.now()
-  await call(belfry, 'PUT', path, belfry.token, source)
+  await call(belfry, 'PUT', `${path}?verify=${verify}`, belfry.token, source)
   for (;;) {
     const { status, ...rest } = await call(belfry, 'GET', path, belfry.token)
     if (status === 'complete') return { seconds: (performance.now() - begun) / 1000, peak }

@@ -84,9 +84,11 @@ async function compareSubversion(belfry: RunningBelfry) {
   })
   const heavy = await bringHeavy(source('heavy'))
   report('Subversion, a file of 300 MB', 2, heavy)
-  write(
-    `| of which memory, in MB | | | | | | ${(heavy.peak / megabyte).toFixed(0)} | ${judge(heavy.peak / megabyte, { most: 400 })} |`,
-  )
+  reportMemory('of which memory, in MB', heavy.peak)
+}
+
+function reportMemory(what: string, peak: number) {
+  write(`| ${what} | | | | | | ${(peak / megabyte).toFixed(0)} | ${judge(peak / megabyte, { most: 400 })} |`)
 }
 
 /** Its large file waits for a choice, which a setting makes. */
@@ -111,6 +113,8 @@ async function compareChangesets(belfry: RunningBelfry, changesets: number) {
   const exported = await timeProgram('hg', ['-R', clone, '--config', 'extensions.hggit=', 'gexport'], hgEnvironment)
   const other = { name: 'hg clone and hg-git', seconds: fetched + exported, wanted: { least: 10 } }
   report(`Mercurial, ${changesets} changesets`, changesets, ours, other)
+  const { peak } = await bring(belfry, { vcs: 'mercurial', vcs_url: server.url }, 'full')
+  reportMemory('of which memory when all of them are proved, in MB', peak)
 }
 
 async function compareGit(belfry: RunningBelfry) {
