@@ -7,7 +7,7 @@ export interface Blob {
 
 const format = '--batch-check=%(objectname) %(objectsize) %(objecttype)'
 
-const [newline, space, zero, letterB] = [...'\n 0b'].map((sign) => sign.charCodeAt(0)) as [number, number, number, number]
+const [newline, zero, nine, letterB] = [...'\n09b'].map((sign) => sign.charCodeAt(0)) as [number, number, number, number]
 
 /**
  * Looks at the sizes of all contents that a repository has, also of those that nothing leads to: gives how many there are, and those
@@ -23,8 +23,9 @@ export async function findBlobs(repository: string, isWanted: (size: number) => 
     const end = bytes.lastIndexOf(newline) + 1
     for (let at = 0; at < end; ) {
       const id = at
+      at += 41
       let size = 0
-      for (at += 41; bytes[at] !== space; at++) size = size * 10 + (bytes[at] ?? zero) - zero
+      for (let byte = bytes[at] ?? 0; byte >= zero && byte <= nine; byte = bytes[++at] ?? 0) size = size * 10 + byte - zero
       if (bytes[at + 1] === letterB) {
         count++
         if (isWanted(size)) found.push({ id: bytes.toString('latin1', id, id + 40), size })
