@@ -98,7 +98,7 @@ async function bringHeavy(source: { vcs: string; vcs_url: string }) {
   return await bring(belfry, source)
 }
 
-/** Of a short history as well, of which a sixth of the time is for processes that start. */
+/** Of a short history as well, where a quarter of the time is for processes and questions. */
 async function compareMercurial(belfry: RunningBelfry) {
   for (const changesets of [2000, 8000]) await compareChangesets(belfry, changesets)
 }

@@ -105,9 +105,6 @@ function planMoves(from: Refs, published: Refs, left_behind: Refs[], refs: Refs)
   return { from, moves: way((ref) => published[ref] ?? noObject), left: way(at) }
 }
 
-/** As of issues. */
-const longestTitle = 256
-
 const isMove = ({ before, after }: Command) => before !== after
 
 function chooseDefault(refs: Refs, wanted: string | null): string | null {
@@ -119,6 +116,9 @@ interface Settlement extends Published {
   moves: Command[]
   size: number
 }
+
+/** Of what people are told; addresses can be longer. */
+const longestTitle = 256
 
 async function settle(db: Transaction, held: Import, { refs, moves, default_branch, size }: Settlement) {
   const { id, run, repo_id } = held

@@ -129,16 +129,14 @@ const texts: Record<State, string> = {
   detection_found_multiple: 'Several projects were found at this address. Choose one, and the import goes on.',
 }
 
-/** For people: what is going on, or what to do. After the end, `message` is why authors were corrected in vain. */
-export function statusText({
-  status,
-  waiting,
-  message = null,
-}: {
+interface Standing {
   status: State
   waiting: boolean
   message?: string | null
-}): string {
+}
+
+/** For people: what is going on, or what to do. After the end, `message` is why authors were corrected in vain. */
+export function statusText({ status, waiting, message = null }: Standing): string {
   if (status === 'detection_found_nothing' && message)
     return `${message} Restart the import when that is mended, or cancel it and start another with the right address.`
   if (status === 'complete' && message)

@@ -65,6 +65,7 @@ export async function readChangelog(
     branchNumbers.set(changeset.branch, branch)
     log.branch.push(branch)
     log.closes.push(changeset.closes)
+    // A copy: the text itself may be given back before it is written.
     if (keep) places.push(keep.append(Buffer.from(text)))
     meet(changeset, number)
   }

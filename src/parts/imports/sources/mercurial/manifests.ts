@@ -81,6 +81,7 @@ function writeWhole(chain: Chain, wholes: Spool, number: number, text: Buffer) {
   head.writeUInt32BE(number)
   head.writeUInt32BE(text.length, 4)
   wholes.append(head)
+  // A copy: the text itself is given back before it is written.
   chain.shorten(number, wholesFrom + wholes.append(Buffer.from(text)), text.length)
 }
 
