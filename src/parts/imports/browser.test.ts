@@ -123,6 +123,10 @@ test('every state of an import is for everyone, on any screen, with scripts and 
   await shows('Looking at what is there', 'detecting')
 
   const refresh = () => plain.page.getByRole('link', { name: 'Refresh' }).click()
+  await tell(forge, 'found_nothing')
+  await refresh()
+  await shows('Nothing was found there', 'nothing')
+  await plain.page.getByRole('button', { name: 'Look again' }).click()
   await tell(forge, 'found_multiple', {
     project_choices: [
       { vcs: 'subversion', svn_root: 'libs/grain', human_name: 'grain' },
@@ -166,10 +170,6 @@ test('every state of an import is for everyone, on any screen, with scripts and 
   await plain.page.goto(`${forge.web}${place}`)
   await shows('It failed at “Map”', 'error')
   await plain.page.getByRole('button', { name: 'Restart' }).click()
-  await tell(forge, 'found_nothing')
-  await refresh()
-  await shows('Nothing was found there', 'nothing')
-  await plain.page.getByRole('button', { name: 'Look again' }).click()
   await tell(forge, 'imported', { commit_count: 20_000, large_files: large })
   await tell(forge, 'mapped', { report })
   await tell(forge, 'pushed', {

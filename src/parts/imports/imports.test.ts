@@ -245,5 +245,8 @@ test('hooks are told once how an import ended', async () => {
   await start(ada, { vcs: 'git' })
   assert.deepEqual(await ends(() => tell(forge, 'failed', { message: 'no' })), ['failure ada'])
   assert.deepEqual(await ends(cancel), [])
+  await start(ada)
+  assert.deepEqual(await ends(() => tell(forge, 'found_nothing')), ['failure ada'])
+  assert.deepEqual(await ends(cancel), [])
   await expect(403, await ben.delete(path))
 })

@@ -3,7 +3,7 @@ import { type Database, json, sql, type Transaction } from '#platform/database.t
 import { type Changes, changeStatus, holdImport, type Import, type KeptReport } from './changing.ts'
 import { storeLargeFiles } from './large-files.ts'
 import type { Author, Choice, Kind } from './sources/source.ts'
-import type { ImportEvent, Told } from './states.ts'
+import { hasFailed, type ImportEvent, type Told } from './states.ts'
 import type { LargeFile } from './worker/steps.ts'
 
 export type { Told }
@@ -45,9 +45,7 @@ export async function applyEvent(
     ...(message !== undefined && { message: message.slice(0, longestMessage).toWellFormed().replaceAll('\0', '') }),
     ...consequencesOf(held, happened, db.now),
   })
-  if (next.status === 'error') {
-    await announce(db, { id: held.requester_id ?? 0 }, { id: held.repo_id }, failure)
-  }
+  if (hasFailed(next.status)) await announce(db, { id: held.requester_id ?? 0 }, { id: held.repo_id }, failure)
   return next
 }
 

@@ -17,7 +17,6 @@ const ways: Record<State | 'none', Record<string, string>> = {
     imported: 'mapping',
     found: 'importing',
     found_multiple: 'detection_found_multiple',
-    found_nothing: 'detection_found_nothing',
     needs_auth: 'auth_failed',
     auth_failed: 'auth_failed',
     failed: 'error',
@@ -61,13 +60,10 @@ test('every state says what goes on, or what to do, and tells only what belongs 
   assert.equal(statusText({ status: 'complete', waiting: true }), 'Done')
   assert.equal(statusText({ status: 'importing', waiting: false }), 'Importing...')
   assert.match(statusText({ status: 'mapping', waiting: true }), /opt_in.*opt_out/)
-  const silent = statusText({ status: 'detection_found_nothing', waiting: true, message: 'Nobody answers.' })
-  assert.match(silent, /^Nobody answers\. Restart .* or cancel /)
   assert.deepEqual(fieldsOf, {
     importing: ['commit_count', 'percent'],
     pushing: ['push_percent'],
     error: ['failed_step', 'message'],
-    detection_found_nothing: ['message'],
     detection_found_multiple: ['project_choices'],
   })
 })

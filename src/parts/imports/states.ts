@@ -63,7 +63,8 @@ export const transitions: readonly Transition[] = [
   // Whoever names the kind themselves is past the detection: what that would have found is found by the import.
   ...from(['detecting', 'importing'], 'found', 'importing'),
   ...from(['detecting', 'importing'], 'found_multiple', 'detection_found_multiple'),
-  ...from(['detecting', 'importing'], 'found_nothing', 'detection_found_nothing'),
+  // Only where the kind was left to be detected: an import whose kind is named fails if there is none of that kind.
+  ...from(['detecting'], 'found_nothing', 'detection_found_nothing'),
   ...from(['detecting'], 'needs_auth', 'detection_needs_auth'),
   ...from(['importing', 'mapping', 'pushing'], 'needs_auth', 'auth_failed'),
   ...from(running, 'auth_failed', 'auth_failed'),
@@ -102,7 +103,10 @@ export function nextState(state: State | 'none', event: ImportEvent): State | 'n
 export const isUnderWay = (state: State) => running.includes(state)
 
 /** Nothing more comes of it by itself, and hooks have been told so. */
-export const isOver = (state: State) => state === 'complete' || state === 'error'
+export const isOver = (state: State) => state === 'complete' || hasFailed(state)
+
+/** Ends that `repository_import` reports as a failure. */
+export const hasFailed = (state: State) => state === 'error' || state === 'detection_found_nothing'
 
 /** What is told of an import only while it stands there. */
 export const fieldsOf: Partial<
@@ -111,7 +115,6 @@ export const fieldsOf: Partial<
   importing: ['commit_count', 'percent'],
   pushing: ['push_percent'],
   error: ['failed_step', 'message'],
-  detection_found_nothing: ['message'],
   detection_found_multiple: ['project_choices'],
 }
 
@@ -122,7 +125,7 @@ const texts: Record<State, string> = {
   pushing: 'Bringing everything into the repository...',
   complete: 'Done',
   auth_failed: 'The source does not accept the user name and password. Give others, and the import goes on.',
-  error: 'The import has failed. See what it says, mend that, and restart it.',
+  error: 'The import failed. Fix the problem described in message, then restart the import.',
   detection_needs_auth: 'The source asks for a user name and a password. Give them, and the import goes on.',
   detection_found_nothing:
     'Nothing that could be imported was found at this address. Cancel the import, and start another with the right one.',
@@ -137,8 +140,6 @@ interface Standing {
 
 /** For people: what is going on, or what to do. After the end, `message` is why authors were corrected in vain. */
 export function statusText({ status, waiting, message = null }: Standing): string {
-  if (status === 'detection_found_nothing' && message)
-    return `${message} Restart the import when that is mended, or cancel it and start another with the right address.`
   if (status === 'complete' && message)
     return 'Done, but the authors that were corrected last are not in the commits. The report says why (correction_error).'
   if (status !== 'mapping' || !waiting) return texts[status]

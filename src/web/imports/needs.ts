@@ -73,20 +73,10 @@ function choiceForm(asking: Asking, choice: Choice): Html {
 function askForAddress({ visit, repo, imported, sent }: Asking): Html {
   const again = goOnForm({ visit, repo, imported }, 'restart', html`<button>Look again</button>`)
   const elsewhere = startForm(visit, repo, sent, filledFrom(imported), 'Import from this address')
-  const [title, why] = imported.message === null ? nothingThere(imported) : nobodyThere(imported.message)
-  return need(title, html`${why}<div class="buttons">${again}</div><h3>Another address</h3>${elsewhere}`)
+  const why = html`<p>A server answers at <code class="address">${imported.vcs_url}</code>, but there is no repository that can be imported. Use the address that
+you would clone or check out, not the address of a web page about the repository.</p>`
+  return need('Nothing was found there', html`${why}<div class="buttons">${again}</div><h3>Another address</h3>${elsewhere}`)
 }
-
-const nothingThere = ({ vcs, vcs_url }: Import): [string, Html] => [
-  'Nothing was found there',
-  html`<p>${vcs ? `Nothing of the kind ${kindNames[vcs]}` : 'Nothing that could be imported'} answers at <code class="address">${vcs_url}</code>. ${vcs && 'If it may be of another kind, have that detected. '}Use the address that a client would clone or check out, not
-that of a page for people. If the source was away for a moment, have it looked for again.</p>`,
-]
-
-const nobodyThere = (message: string): [string, Html] => [
-  'The source does not answer',
-  html`<p class="error message">${message}</p><p>See that the address is right. If the source is away for a moment only, have it looked for again.</p>`,
-]
 
 function tellOfError({ visit, repo, imported, sent }: Asking): Html {
   const again = goOnForm({ visit, repo, imported }, 'restart', html`<button class="primary" id="restart">Restart</button>`)

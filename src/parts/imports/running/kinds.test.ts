@@ -59,20 +59,27 @@ test('every kind of source is found by itself, goes the whole way, and is the sa
   assert.match(message, /install the package "subversion"/)
 })
 
-test('where nothing is found, it is told whether anybody is there', async () => {
+test('an unreachable source and a missing repository of the named kind fail the import, and only an answer that means nothing does not', async () => {
   await using runs = await openRuns()
   const { forge, ada } = runs
   await using page = await startGitServer()
   await using _ = run(forge)
   const closed = `127.0.0.1:${await freePort()}`
-  const [away, other] = await Promise.all([
+  const [away, named, unlike, other] = await Promise.all([
     begin(ada, 'away', { vcs_url: `http://${closed}/engine.git` }),
+    begin(ada, 'named', { vcs_url: `http://${closed}/engine.git`, vcs: 'git' }),
+    begin(ada, 'unlike', { vcs_url: `${page.url}/app/engine`, vcs: 'mercurial' }),
     begin(ada, 'other', { vcs_url: `${page.url}/app/engine` }),
   ])
-  const { message, status_text } = await away.reaches('detection_found_nothing')
-  assert.equal(message, `Nothing listens at ${closed}: the connection was refused.`)
-  assert.ok(status_text.startsWith(message))
+  const refused = `Nothing listens at ${closed}: the connection was refused.`
+  const failed = await away.reaches('error')
+  assert.partialDeepStrictEqual(failed, { failed_step: 'detecting', message: refused })
+  assert.match(failed.status_text, /Fix the problem described in message/)
+  assert.partialDeepStrictEqual(await named.reaches('error'), { failed_step: 'importing', message: refused })
+  const { failed_step, message } = await unlike.reaches('error')
+  assert.equal(failed_step, 'importing')
+  assert.match(message, /^There is no mercurial repository at this address\. Check vcs_url/)
   const found = await other.reaches('detection_found_nothing')
-  assert.equal(found.message, undefined)
+  assert.deepEqual([found.message, found.failed_step], [undefined, undefined])
   assert.match(found.status_text, /^Nothing that could be imported was found/)
 })

@@ -30,7 +30,7 @@ function told({ origin }: Order, result: Exclude<Result, { step: 'push' | 'corre
     const { default_branch, notes, verification, large_files } = result
     return ['mapped', { report: { default_branch, notes, verification }, large_files }]
   }
-  if ('nothing' in result) return ['found_nothing', result.message === undefined ? {} : { message: result.message }]
+  if ('nothing' in result) return ['found_nothing', {}]
   if ('found_multiple' in result) return ['found_multiple', { project_choices: result.found_multiple }]
   // Whoever said who they are is not believed; whoever did not is asked.
   if ('needs_auth' in result) return [origin.username === null && origin.password === null ? 'needs_auth' : 'auth_failed', {}]

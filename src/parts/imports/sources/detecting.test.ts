@@ -24,6 +24,9 @@ async function listen(listener: RequestListener) {
 }
 
 const nothing = { nothing: true }
+const failsWith = (message: string) => ({ constructor: ImportFailure, message })
+const notOfKind = (kind: string) =>
+  `There is no ${kind} repository at this address. Check vcs_url, or leave out vcs to have the kind detected.`
 
 test('what is at an address is found, and what only looks like it is not', async () => {
   await using server = await startGitServer()
@@ -53,8 +56,8 @@ test('what is at an address is found, and what only looks like it is not', async
     assert.deepEqual(await detect(originOf(address, secret && username, secret), null, means), expected, address)
   assert.deepEqual(await detect(originOf(`${url}/open/engine.git`), 'git', means), found())
   for (const kind of ['mercurial', 'subversion', 'tfvc'] as const)
-    assert.deepEqual(await detect(originOf(`${url}/open/engine.git`), kind, means), nothing)
-  assert.deepEqual(await detect(originOf('svn://127.0.0.1/engine'), 'git', means), nothing)
+    await assert.rejects(detect(originOf(`${url}/open/engine.git`), kind, means), failsWith(notOfKind(kind)))
+  await assert.rejects(detect(originOf('svn://127.0.0.1/engine'), 'git', means), failsWith(notOfKind('git')))
   // A password was sent to the host that it is for, and to no other.
   assert.deepEqual(
     server.asked.filter(({ host }) => host?.startsWith('localhost')),
@@ -107,7 +110,7 @@ test('no server keeps a probe for longer than it wants', async () => {
   await assert.rejects(waiting, /the import was stopped/)
 })
 
-test('who does not answer at all is told of, and why', async () => {
+test('a source that does not answer fails, and the failure says why', async () => {
   await using means = await openWorkshop()
   await using gruff = await listen((request) => request.socket.destroy())
   const closed = `127.0.0.1:${await freePort()}`
@@ -118,10 +121,10 @@ test('who does not answer at all is told of, and why', async () => {
     [`${gruff.url}/engine.git`, `${host} ends the connection without an answer.`],
     [`https://${host}/engine.git`, `${host} does not speak https there.`],
   ] as const)
-    assert.deepEqual(await detect(originOf(address), null, means), { nothing: true, message }, address)
+    await assert.rejects(detect(originOf(address), null, means), failsWith(message), address)
   await using unknown = await openEgress(readPolicy(''), null, (_name, _options, answer) => answer(null, []))
-  const lost = await detect(originOf('https://source.example/engine.git'), null, { ...means, egress: unknown })
-  assert.deepEqual(lost, { nothing: true, message: 'No host is known by the name source.example.' })
+  const lost = detect(originOf('https://source.example/engine.git'), null, { ...means, egress: unknown })
+  await assert.rejects(lost, failsWith('No host is known by the name source.example.'))
 })
 
 test('what the policy forbids is refused in its words, and what is no web address in ours', async () => {

@@ -5,8 +5,8 @@ import { openSource } from './sources.ts'
 export type Detected =
   | { found: Found & { vcs: Kind } }
   | { found_multiple: Choice[] }
-  /** With why, where nobody answered at all. */
-  | { nothing: true; message?: string }
+  /** A server answered, and nothing it says is a repository that we know. */
+  | { nothing: true }
   | 'needs_auth'
 
 /** Where an address serves several, the first of these counts: who shows git as Subversion too means git. */
@@ -43,9 +43,14 @@ export async function detect(origin: Origin, kind: Kind | null, means: Means): P
   // Words for a person come before a fault of ours.
   const failure = failures.find((error) => error instanceof ImportFailure) ?? failures[0]
   if (failure !== undefined) throw failure
-  const message = silence()
-  return { nothing: true, ...(message !== undefined && { message }) }
+  const unreachable = silence()
+  if (unreachable !== undefined) throw new ImportFailure(unreachable)
+  if (kind) throw new ImportFailure(notOfKind(kind))
+  return { nothing: true }
 }
+
+const notOfKind = (kind: Kind) =>
+  `There is no ${kind} repository at this address. Check vcs_url, or leave out vcs to have the kind detected.`
 
 function kindsAt(url: string, kind: Kind | null): Kind[] {
   const protocol = URL.parse(url)?.protocol

@@ -44,7 +44,7 @@ export type Said =
 export type Result =
   | { step: 'detect'; found: Found & { vcs: Kind } }
   | { step: 'detect'; found_multiple: Choice[] }
-  | { step: 'detect'; nothing: true; message?: string }
+  | { step: 'detect'; nothing: true }
   | { step: 'detect'; needs_auth: true }
   | { step: 'import'; commit_count: number }
   | { step: 'map'; waits_for_lfs: true; large_files: LargeFile[] }
