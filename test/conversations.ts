@@ -20,7 +20,8 @@ export async function openWithEngine(options: ForgeOptions = {}) {
   return Object.assign(forge, { ada, ben, cy, dan, id: id as number, open })
 }
 
-async function join(owner: Person, person: Person, permission: string) {
+/** Invites a person to ada/engine, who accepts. */
+export async function join(owner: Person, person: Person, permission: string) {
   const { id } = await expect(201, await owner.put(`${engine}/collaborators/${person.login}`, { permission }))
   await expect(204, await person.patch(`/user/repository_invitations/${id}`))
 }

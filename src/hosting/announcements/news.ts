@@ -128,3 +128,4 @@ export type News =
       payload: { action: 'created' | 'closed' | 'opened' | 'edited' | 'deleted'; milestone_id: number; changes?: Changes }
     }
   | { event: 'repository_import'; payload: { status: 'success' | 'cancelled' | 'failure' } }
+  | { event: 'RepositoryImportEvent'; payload: { status: string; previous_status: string | null; import: object } }

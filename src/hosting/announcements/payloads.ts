@@ -49,6 +49,7 @@ function ownFields({ event, payload }: News, scene: Scene, sender: Person): obje
     case 'public':
     case 'repository':
     case 'repository_import':
+    case 'RepositoryImportEvent':
       return payload
     case 'member': {
       const { member_id, ...rest } = payload

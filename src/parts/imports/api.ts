@@ -80,7 +80,7 @@ export const importApi = (belfry: Belfry): Group => {
         body: ImportChanges,
         answers: { 200: ImportSchema },
       },
-      async ({ db, repo, body, wire }) => importJson(await updateImport(db, means, repo, body), repo, wire),
+      async ({ db, repo, viewer, body, wire }) => importJson(await updateImport(db, means, viewer, repo, body), repo, wire),
     ),
     del(
       path,
@@ -136,7 +136,7 @@ export const importApi = (belfry: Belfry): Group => {
         body: Preference,
         answers: { 200: ImportSchema },
       },
-      async ({ db, repo, body, wire }) => importJson(await setLfsPreference(db, repo, body.use_lfs), repo, wire),
+      async ({ db, repo, viewer, body, wire }) => importJson(await setLfsPreference(db, viewer, repo, body.use_lfs), repo, wire),
     ),
     get(
       `${path}/report`,

@@ -1,7 +1,8 @@
 import { checkWritable } from '#hosting/repositories/access.ts'
 import { type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
-import { checkUntouched, correctionFailure, holdImportOf, importsTopic, loadImport } from './changing.ts'
+import { checkUntouched, holdImportOf, importsTopic, loadImport } from './changing.ts'
+import { correctionFailure } from './import-row.ts'
 import type { Correction } from './worker/steps.ts'
 
 export interface CommitAuthor {

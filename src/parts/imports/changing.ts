@@ -1,58 +1,14 @@
 import type { Account } from '#hosting/people/people.ts'
 import { json, type Queryable, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
-import type { Choice, Kind, Notes, Verification } from './sources/source.ts'
-import { type ImportEvent, nextState, type State } from './states.ts'
+import type { Import } from './import-row.ts'
+import { type ImportEvent, nextState } from './states.ts'
+import { publishStatus } from './status-webhook.ts'
+
+export type { Import, KeptReport, LfsPreference } from './import-row.ts'
 
 /** What a transaction touches that gives those who run imports something to do, or takes it from them; see Transaction.touch. */
 export const importsTopic = 'imports'
-
-export type LfsPreference = 'undecided' | 'opt_in' | 'opt_out'
-
-/** What is kept of the outcome, as far as it does not follow from the rest. */
-export interface KeptReport {
-  default_branch: string | null
-  notes: Notes
-  verification: Verification
-  /** Known once they are published. */
-  branches_count?: number
-  tags_count?: number
-}
-
-export interface Import {
-  id: number
-  repo_id: number
-  requester_id: number | null
-  vcs: Kind | null
-  vcs_url: string
-  svn_root: string | null
-  tfvc_project: string | null
-  credentials: Buffer | null
-  use_lfs: LfsPreference
-  verify_all: boolean
-  svn_ignore: boolean
-  status: State
-  run: number
-  active: boolean
-  commit_count: number | null
-  percent: number | null
-  push_percent: number | null
-  failed_step: string | null
-  message: string | null
-  project_choices: Choice[] | null
-  large_files_count: number
-  large_files_size: number
-  authors_count: number
-  report: KeptReport | null
-  published: Record<string, string> | null
-  moving: { from: Record<string, string>; to: Record<string, string> } | null
-  correcting: boolean
-  created_at: Date
-  updated_at: Date
-  step_at: Date
-  heard_at: Date | null
-  finished_at: Date | null
-}
 
 export async function loadImport(db: Queryable, repo: { id: number }): Promise<Import> {
   const found = await db.first<Import>(sql`select * from imports where repo_id = ${repo.id}`)
@@ -81,9 +37,6 @@ export function checkUntouched({ published }: Import) {
     throw refused('Somebody has pushed to the repository since it was imported, so what was imported stays as it is.')
 }
 
-/** Why the authors that were corrected last, after the end, are not in the commits; null when they are, or are about to be. */
-export const correctionFailure = ({ status, message }: Import) => (status === 'complete' ? message : null)
-
 /** Known before it is written, since its credentials are sealed for it. */
 export async function reserveId(db: Transaction): Promise<number> {
   const row = await db.first<{ id: number }>(sql`select nextval(pg_get_serial_sequence('imports', 'id')) as id`)
@@ -104,6 +57,7 @@ export async function beginImport(db: Transaction, repo: { id: number }, request
       ${status}, true, ${db.now}, ${db.now}, ${db.now})
     returning *`)
   if (!row) throw new Error('no import was begun')
+  await publishStatus(db, requester, row, null)
   db.touch(importsTopic)
   return row
 }
@@ -114,9 +68,15 @@ export type Changes = Partial<
 >
 
 /** The one statement by which a status changes; with each, another step begins. */
-export async function changeStatus(db: Transaction, held: Import, event: ImportEvent, changes: Changes): Promise<Import> {
+export async function changeStatus(
+  db: Transaction,
+  actor: { id: number },
+  held: Import,
+  event: ImportEvent,
+  changes: Changes,
+): Promise<Import> {
   const status = nextState(held.status, event)
-  if (status === undefined || status === 'none') throw new Error(`of an import that is ${held.status}, ${event} cannot be`)
+  if (status === undefined || status === 'none') throw new Error(`cannot apply ${event} to an import in state ${held.status}`)
   const next = { ...held, ...changes }
   const row = await db.first<Import>(sql`
     update imports set status = ${status}, run = ${next.run}, active = ${next.active}, vcs = ${next.vcs}, vcs_url = ${next.vcs_url},
@@ -129,6 +89,7 @@ export async function changeStatus(db: Transaction, held: Import, event: ImportE
       step_at = ${db.now}
     where id = ${held.id} returning *`)
   if (!row) throw new Error('an import that is held has gone')
+  if (status !== held.status) await publishStatus(db, actor, row, held.status)
   db.touch(importsTopic)
   return row
 }
@@ -136,8 +97,10 @@ export async function changeStatus(db: Transaction, held: Import, event: ImportE
 const write = (value: unknown) => (value === null ? null : json(value))
 
 /** Whoever runs it notices that it is gone. */
-export async function removeImport(db: Transaction, { id, status }: Import) {
-  if (nextState(status, 'cancelled') !== 'none') throw new Error(`an import that is ${status} cannot be cancelled`)
+export async function removeImport(db: Transaction, actor: { id: number }, held: Import) {
+  const { id, status } = held
+  if (nextState(status, 'cancelled') !== 'none') throw new Error(`cannot cancel an import in state ${status}`)
+  await publishStatus(db, actor, held, status, 'cancelled')
   await db.query(sql`delete from imports where id = ${id}`)
   db.touch(importsTopic)
 }

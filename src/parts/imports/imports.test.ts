@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '#platform/database.ts'
+import { join } from '#test/conversations.ts'
 import { expect } from '#test/forge.ts'
 import { leadTo, openEmpty, path, present, report, start, tell, vcs_url } from '#test/imports/running.ts'
 import { checkPayload } from '#test/webhook-schemas.ts'
@@ -77,7 +78,7 @@ test('an import tells in each state what belongs to it, and nothing goes back', 
 test('what cannot happen does not, and a run that is over has nothing to say', async () => {
   await using forge = await openEmpty()
   await start(forge.ada, { vcs: 'git' })
-  await assert.rejects(tell(forge, 'mapped', { report }), /of an import that is importing, mapped cannot be/)
+  await assert.rejects(tell(forge, 'mapped', { report }), /cannot apply mapped to an import in state importing/)
   const { id, run } = await present(forge)
   await expect(200, await forge.ada.patch(path))
   const { db } = forge.belfry
@@ -249,4 +250,33 @@ test('hooks are told once how an import ended', async () => {
   assert.deepEqual(await ends(() => tell(forge, 'found_nothing')), ['failure ada'])
   assert.deepEqual(await ends(cancel), [])
   await expect(403, await ben.delete(path))
+})
+
+test('RepositoryImportEvent is delivered for every change of status, with the import as it stands then', async () => {
+  await using forge = await openEmpty()
+  const { ada } = forge
+  const ben = await forge.person('ben')
+  await join(ada, ben, 'push')
+  await hookOn(ada, 'repos/ada/engine', 'RepositoryImportEvent')
+  const changes = async (act: () => Promise<unknown>) => {
+    const all = await heardOf(forge, act)
+    return all.map(({ event, payload }) => {
+      assert.equal(event, 'RepositoryImportEvent')
+      assert.equal(payload.repository.full_name, 'ada/engine')
+      assert.equal(payload.import.url, `${ada.base}${path}`)
+      return `${payload.previous_status} → ${payload.status}, ${payload.import.status}, by ${payload.sender.login}`
+    })
+  }
+  assert.deepEqual(await changes(() => start(ada)), ['null → detecting, detecting, by ada'])
+  assert.deepEqual(await changes(() => tell(forge, 'found', { vcs: 'git' })), ['detecting → importing, importing, by ada'])
+  assert.deepEqual(await changes(() => leadTo(forge, 'pushing')), [
+    'importing → mapping, mapping, by ada',
+    'mapping → pushing, pushing, by ada',
+  ])
+  const failing = () => tell(forge, 'failed', { message: 'The disk is full.' })
+  assert.deepEqual(await changes(failing), ['pushing → error, error, by ada'])
+  assert.deepEqual(await changes(() => ben.patch(path)), ['error → importing, importing, by ben'])
+  // The status stays as it is, so there is nothing to report.
+  assert.deepEqual(await changes(() => ben.patch(path)), [])
+  assert.deepEqual(await changes(() => ada.delete(path)), ['importing → cancelled, importing, by ada'])
 })

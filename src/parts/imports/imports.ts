@@ -61,7 +61,7 @@ export async function startImport(
   const named = readCredentials(wanted, credentials)
   const tfvc_project = readProject(wanted.tfvc_project) ?? null
   await checkTarget(db, means.storage, repo)
-  await makeRoom(db, repo)
+  await makeRoom(db, requester, repo)
   const id = await reserveId(db)
   const sealed = sealCredentials(means.vault, id, named)
   return beginImport(db, repo, requester, {
@@ -96,11 +96,11 @@ async function checkTarget(db: Transaction, storage: Storage, { id }: Target) {
   if (await hasContents(db, { id })) throw refused('The repository is not empty. Import into a new one.')
 }
 
-async function makeRoom(db: Transaction, repo: Target) {
+async function makeRoom(db: Transaction, requester: Account, repo: Target) {
   const present = await holdImport(db, sql`repo_id = ${repo.id}`)
   if (!present) return
   if (isUnderWay(present.status)) throw refused('An import into this repository is under way. Cancel it first.')
-  await removeImport(db, present)
+  await removeImport(db, requester, present)
   await forgetLater(db, repo.id)
 }
 
@@ -113,14 +113,20 @@ export interface ImportChanges extends WantedCredentials {
 }
 
 /** Goes on with what was missing; with nothing given, or nothing missing, it begins again. */
-export async function updateImport(db: Transaction, means: Means, repo: Target, changes: ImportChanges): Promise<Import> {
+export async function updateImport(
+  db: Transaction,
+  means: Means,
+  editor: Account,
+  repo: Target,
+  changes: ImportChanges,
+): Promise<Import> {
   checkWritable(repo)
   const held = await holdImportOf(db, repo)
   if (held.status === 'complete') checkUntouched(held)
   const choice = held.status === 'detection_found_multiple' ? choose(held, changes) : undefined
   const project = choice ?? { vcs: changes.vcs ?? held.vcs, ...ownProject(held, changes) }
   const { vcs_url } = readLocation(held.vcs_url, project.vcs, means.policy)
-  return changeStatus(db, held, eventOf(held, changes, choice), {
+  return changeStatus(db, editor, held, eventOf(held, changes, choice), {
     ...afresh(held),
     vcs_url,
     vcs: project.vcs,
@@ -173,7 +179,7 @@ function changeCredentials(vault: Vault, held: Import, changes: WantedCredential
 /** What was imported stays where it is; what was on its way is dropped. */
 export async function cancelImport(db: Transaction, canceller: Account, repo: { id: number }) {
   const held = await holdImportOf(db, repo)
-  await removeImport(db, held)
+  await removeImport(db, canceller, held)
   await forgetLater(db, repo.id)
   // Refs may just have been moved that nobody has heard of.
   if (held.status === 'pushing') await withdrawLater(db, repo.id)

@@ -2,7 +2,7 @@ import type { Repository } from '#hosting/repositories/repositories.ts'
 import { Address, NullableString, NullableTimestamp, Timestamp, timestamp, type Wire } from '#hosting/wire.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import type { CommitAuthor } from './authors.ts'
-import { correctionFailure, type Import } from './changing.ts'
+import { correctionFailure, type Import } from './import-row.ts'
 import type { Report } from './report.ts'
 import { fieldsOf, statusText } from './states.ts'
 

@@ -21,6 +21,7 @@ export async function listLargeFiles(db: Queryable, repo: { id: number }): Promi
 /** Good until commits are written by it; what waits for it goes on. */
 export async function setLfsPreference(
   db: Transaction,
+  editor: { id: number },
   repo: { id: number; archived: boolean },
   use_lfs: Exclude<LfsPreference, 'undecided'>,
 ): Promise<Import> {
@@ -30,7 +31,7 @@ export async function setLfsPreference(
   if (held.status === 'pushing' || held.status === 'complete') {
     throw refused('It is too late to choose: the commits are written. Restart the import to choose again.', 'use_lfs')
   }
-  if (held.status === 'mapping') return changeStatus(db, held, 'lfs_chosen', { use_lfs, run: held.run + 1, active: true })
+  if (held.status === 'mapping') return changeStatus(db, editor, held, 'lfs_chosen', { use_lfs, run: held.run + 1, active: true })
   await db.query(sql`update imports set use_lfs = ${use_lfs}, updated_at = ${db.now} where id = ${held.id}`)
   return { ...held, use_lfs }
 }

@@ -90,7 +90,7 @@ async function disableAutomation(visit: SignedIn, repo: Repository): Promise<Out
 async function goOn(visit: SignedIn, repo: Repository, changes: ImportChanges, done: 'resumed' | 'restarted'): Promise<Outcome> {
   const gone = await visit.db.transaction(async (db) => {
     if (seenOf(await holdImportOf(db, repo)) !== visit.form.get('seen')) return false
-    await updateImport(db, meansOf(visit.belfry), repo, changes)
+    await updateImport(db, meansOf(visit.belfry), visit.visitor, repo, changes)
     return true
   })
   return doneAt(repo, gone ? done : 'meanwhile')
@@ -127,7 +127,7 @@ function chooseLfs(visit: SignedIn, repo: Repository): Promise<Outcome> {
   return attempt(visit, repo, async () => {
     const use_lfs = visit.form.get('use_lfs')
     if (use_lfs !== 'opt_in' && use_lfs !== 'opt_out') throw wrongly('', 'choose what becomes of large files')
-    await visit.db.transaction((db) => setLfsPreference(db, repo, use_lfs))
+    await visit.db.transaction((db) => setLfsPreference(db, visit.visitor, repo, use_lfs))
     return doneAt(repo, 'chosen')
   })
 }

@@ -38,14 +38,15 @@ export async function applyEvent(
   const happened = event === 'mapped' && held.correcting ? 'mapped_too_early' : event
   const counts = large_files && (await storeLargeFiles(db, held, large_files))
   const { message, vcs_url, ...rest } = outcome
-  const next = await changeStatus(db, held, happened, {
+  const actor = { id: held.requester_id ?? 0 }
+  const next = await changeStatus(db, actor, held, happened, {
     ...rest,
     ...counts,
     ...(vcs_url && { vcs_url: withoutCredentials(vcs_url) }),
     ...(message !== undefined && { message: message.slice(0, longestMessage).toWellFormed().replaceAll('\0', '') }),
     ...consequencesOf(held, happened, db.now),
   })
-  if (hasFailed(next.status)) await announce(db, { id: held.requester_id ?? 0 }, { id: held.repo_id }, failure)
+  if (hasFailed(next.status)) await announce(db, actor, { id: held.repo_id }, failure)
   return next
 }
 

@@ -3,6 +3,7 @@ import type { Place } from './places.ts'
 
 /** What a hook can hear of here. */
 export const toldEvents = [
+  'RepositoryImportEvent',
   'commit_comment',
   'create',
   'delete',

@@ -1,5 +1,5 @@
 import type { Repository } from '#hosting/repositories/repositories.ts'
-import { correctionFailure, type Import } from '#parts/imports/changing.ts'
+import { correctionFailure, type Import } from '#parts/imports/import-row.ts'
 import type { ShownAuthor } from '#parts/imports/looking.ts'
 import { type Html, html } from '../html.ts'
 import type { SignedIn } from '../page.ts'

@@ -11,6 +11,7 @@ const words: Record<Exclude<(typeof toldEvents)[number], 'ping'>, string> = {
   release: 'A release is drafted, published, edited or deleted.',
   fork: 'Somebody forks the repository.',
   repository_import: 'An import has ended, well or not.',
+  RepositoryImportEvent: 'The status of an import changes.',
   issues: 'An issue is opened, edited, closed, labeled, assigned or the like.',
   issue_comment: 'A comment on an issue or pull request is made, edited or deleted.',
   label: 'A label is made, edited or deleted.',
@@ -27,7 +28,7 @@ const words: Record<Exclude<(typeof toldEvents)[number], 'ping'>, string> = {
 }
 
 const groups: [title: string, events: (keyof typeof words)[]][] = [
-  ['Code', ['push', 'create', 'delete', 'commit_comment', 'release', 'fork', 'repository_import']],
+  ['Code', ['push', 'create', 'delete', 'commit_comment', 'release', 'fork', 'repository_import', 'RepositoryImportEvent']],
   ['Issues', ['issues', 'issue_comment', 'label', 'milestone']],
   ['Pull requests', ['pull_request', 'pull_request_review', 'pull_request_review_comment']],
   ['Repository', ['star', 'watch', 'member', 'public', 'repository', 'meta']],

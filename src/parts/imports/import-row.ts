@@ -1,0 +1,52 @@
+import type { Choice, Kind, Notes, Verification } from './sources/source.ts'
+import type { State } from './states.ts'
+
+export type LfsPreference = 'undecided' | 'opt_in' | 'opt_out'
+
+/** What is kept of the outcome, as far as it does not follow from the rest. */
+export interface KeptReport {
+  default_branch: string | null
+  notes: Notes
+  verification: Verification
+  /** Known once they are published. */
+  branches_count?: number
+  tags_count?: number
+}
+
+export interface Import {
+  id: number
+  repo_id: number
+  requester_id: number | null
+  vcs: Kind | null
+  vcs_url: string
+  svn_root: string | null
+  tfvc_project: string | null
+  credentials: Buffer | null
+  use_lfs: LfsPreference
+  verify_all: boolean
+  svn_ignore: boolean
+  status: State
+  run: number
+  active: boolean
+  commit_count: number | null
+  percent: number | null
+  push_percent: number | null
+  failed_step: string | null
+  message: string | null
+  project_choices: Choice[] | null
+  large_files_count: number
+  large_files_size: number
+  authors_count: number
+  report: KeptReport | null
+  published: Record<string, string> | null
+  moving: { from: Record<string, string>; to: Record<string, string> } | null
+  correcting: boolean
+  created_at: Date
+  updated_at: Date
+  step_at: Date
+  heard_at: Date | null
+  finished_at: Date | null
+}
+
+/** Why the authors that were corrected last, after the end, are not in the commits; null when they are, or are about to be. */
+export const correctionFailure = ({ status, message }: Import) => (status === 'complete' ? message : null)
