@@ -1,6 +1,6 @@
 import type { Belfry } from '#belfry.ts'
 import { Nothing } from '#hosting/wire.ts'
-import { created, del, type Group, get, group, patch, put } from '#http/endpoint.ts'
+import { created, del, type Group, get, group, paged, patch, put } from '#http/endpoint.ts'
 import { choice, text } from '#http/input.ts'
 import { Type } from '#platform/schema.ts'
 import type { Variant } from '#variants.ts'
@@ -99,11 +99,12 @@ export const importApi = (belfry: Belfry): Group => {
         operation: 'migrations/get-commit-authors',
         summary: 'Who the commits are by; with `since`, those after that one',
         query: { since: text() },
+        list: true,
         answers: { 200: Type.Array(AuthorSchema) },
       },
-      async ({ db, repo, query, wire }) => {
+      async ({ db, repo, query, page, wire }) => {
         const since = /^\d{1,15}$/.test(query.since) ? Number(query.since) : 0
-        return (await listAuthors(db, repo, since)).map((author) => authorJson(author, repo, wire))
+        return paged(await listAuthors(db, repo, since, page), (author) => authorJson(author, repo, wire))
       },
     ),
     patch(
@@ -123,9 +124,10 @@ export const importApi = (belfry: Belfry): Group => {
         ...reads,
         operation: 'migrations/get-large-files',
         summary: 'Files of more than 100 MB that were found',
+        list: true,
         answers: { 200: Type.Array(LargeFileSchema) },
       },
-      ({ db, repo }) => listLargeFiles(db, repo),
+      async ({ db, repo, page }) => paged(await listLargeFiles(db, repo, page), (file) => file),
     ),
     patch(
       `${path}/lfs`,

@@ -42,6 +42,9 @@ test('authors are listed as they were found, whole or since one, and corrected o
   ]) {
     assert.equal((await ada.read(`${path}/authors?since=${since}`)).length, count, `since ${since}`)
   }
+  const page = await ada.get(`${path}/authors?since=${first.id}&per_page=1&page=2`)
+  assert.match(page.headers.get('link') ?? '', /<[^>]*\/authors\?since=\d+&per_page=1&page=1>; rel="prev"/)
+  assert.equal((await expect(200, page))[0].remote_id, people[2]?.remote_id)
   const mapped = await expect(200, await ada.patch(url, { name: ' Ada Lovelace ', email: 'ada@example.com' }))
   assert.deepEqual(mapped, { ...first, name: 'Ada Lovelace', email: 'ada@example.com' })
   assert.deepEqual((await ada.read(`${path}/authors`))[0], mapped)

@@ -1,5 +1,5 @@
 import { checkWritable } from '#hosting/repositories/access.ts'
-import { type Queryable, sql, type Transaction } from '#platform/database.ts'
+import { type Listed, listed, type Queryable, type Slice, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
 import { checkUntouched, holdImportOf, importsTopic, loadImport } from './changing.ts'
 import { correctionFailure } from './import-row.ts'
@@ -16,9 +16,14 @@ export interface CommitAuthor {
 const columns = sql`id, remote_id, remote_name, name, email`
 
 /** In the order in which they were found; `since` is the id of the last that the caller has. */
-export async function listAuthors(db: Queryable, repo: { id: number }, since: number): Promise<CommitAuthor[]> {
+export async function listAuthors(
+  db: Queryable,
+  repo: { id: number },
+  since: number,
+  slice: Slice,
+): Promise<Listed<CommitAuthor>> {
   const { id } = await loadImport(db, repo)
-  return db.rows(sql`select ${columns} from import_authors where import_id = ${id} and id > ${since} order by id`)
+  return listed(db, { columns, source: sql`import_authors where import_id = ${id} and id > ${since}`, order: sql`id` }, slice)
 }
 
 /**

@@ -1,6 +1,7 @@
 import { checkWritable } from '#hosting/repositories/access.ts'
-import { json, type Queryable, sql, type Transaction } from '#platform/database.ts'
+import { json, type Listed, type Queryable, type Slice, sql, type Transaction } from '#platform/database.ts'
 import { changeStatus, holdImportOf, type Import, type LfsPreference, loadImport, refused } from './changing.ts'
+import { listShownFiles } from './looking.ts'
 import type { LargeFile } from './worker/steps.ts'
 
 /** Replaces what was found before. */
@@ -13,9 +14,9 @@ export async function storeLargeFiles(db: Transaction, { id }: Import, files: La
   return { large_files_count: files.length, large_files_size: files.reduce((sum, { size }) => sum + size, 0) }
 }
 
-export async function listLargeFiles(db: Queryable, repo: { id: number }): Promise<LargeFile[]> {
-  const { id } = await loadImport(db, repo)
-  return db.rows(sql`select ref_name, path, oid, size from import_large_files where import_id = ${id} order by place`)
+export async function listLargeFiles(db: Queryable, repo: { id: number }, slice: Slice): Promise<Listed<LargeFile>> {
+  const { id, large_files_count: total } = await loadImport(db, repo)
+  return { rows: await listShownFiles(db, { id }, slice), total }
 }
 
 /** Good until commits are written by it; what waits for it goes on. */

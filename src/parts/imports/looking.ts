@@ -30,7 +30,7 @@ export function listShownAuthors(db: Queryable, { id }: Import, words: string, s
   )
 }
 
-export function listShownFiles(db: Queryable, { id }: Import, { limit, offset }: Slice): Promise<LargeFile[]> {
+export function listShownFiles(db: Queryable, { id }: { id: number }, { limit, offset }: Slice): Promise<LargeFile[]> {
   return db.rows(sql`
     select ref_name, path, oid, size from import_large_files where import_id = ${id} order by place limit ${limit} offset ${offset}`)
 }
