@@ -5,6 +5,7 @@ import { created, del, type Endpoint, type Group, get, group, paged, patch, post
 import { type Policy, policyFor } from '#platform/outbound/policy.ts'
 import { Type } from '#platform/schema.ts'
 import type { Vault } from '#platform/vault.ts'
+import { resumeHook } from './holds.ts'
 import { createHook, deleteHook, listHooks, loadHook, pingHook, placeOf, updateConfig, updateHook } from './hooks.ts'
 import { configJson, HookConfig, hookJson } from './json.ts'
 import { type Kind, kinds } from './kinds.ts'
@@ -129,5 +130,15 @@ const endpointsOf = (
       const place = placeOf(context)
       await pingHook(db, viewer, place, await loadHook(db, place, params.hook_id))
     },
+  ),
+  post(
+    `${prefix}/hooks/{hook_id}/resume`,
+    {
+      ...writes,
+      operation: `${names}/resume-webhook`,
+      summary: 'Send what was held back because the receiver failed, now',
+      answers: { 204: Nothing },
+    },
+    async ({ db, params, ...context }) => resumeHook(db, await loadHook(db, placeOf(context), params.hook_id)),
   ),
 ]

@@ -1,4 +1,3 @@
-import { deliveriesTopic } from '#hosting/announcements/announcements.ts'
 import type { Account } from '#hosting/people/people.ts'
 import { type Listed, listed, type Queryable, type Slice, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
@@ -6,6 +5,7 @@ import type { Policy } from '#platform/outbound/policy.ts'
 import type { Vault } from '#platform/vault.ts'
 import { type Config, readConfig, type WantedConfig } from './config.ts'
 import { changeEvents, checkEvents, type EventChanges } from './events.ts'
+import { resumeHook } from './holds.ts'
 import { checkRoom, checkUnlike } from './limits.ts'
 import { pingHook, tellDeleted } from './ping.ts'
 import { hooksOf, type Place } from './places.ts'
@@ -80,7 +80,8 @@ export async function createHook(
     values (${id}, ${repo_id}, ${org_id}, ${place.id}, ${place.type}, ${creator.id}, ${active}, ${events}, ${url}, ${content_type},
       ${insecure_ssl}, ${sealSecret(vault, id, config.secret)}, ${db.now}, ${db.now})`)
   const hook = await loadHook(db, place, id)
-  await pingHook(db, creator, place, hook)
+  // The spec: when a hook is inactive, nothing is sent by itself.
+  if (hook.active) await pingHook(db, creator, place, hook)
   return hook
 }
 
@@ -156,21 +157,14 @@ async function write(db: Transaction, place: Place, former: Hook, next: Hook): P
   await checkUnlike(db, place, next)
   const added = next.events.filter((event) => !former.events.includes(event))
   await checkRoom(db, place, { id: next.id, events: added })
-  if (next.url !== former.url) await releaseWaiting(db, former)
+  // Another receiver need not pay for the failures of the one before.
+  if (next.url !== former.url) await resumeHook(db, former)
   await db.query(sql`
     update hooks h set active = ${next.active}, events = ${next.events}, url = ${next.url}, content_type = ${next.content_type},
       insecure_ssl = ${next.insecure_ssl}, secret = ${next.secret}, former_secret = ${next.former_secret},
       former_secret_until = ${next.former_secret_until}, updated_at = ${db.now}
     where h.id = ${next.id} and ${hooksOf(place)}`)
   return loadHook(db, place, next.id)
-}
-
-/** Another receiver need not pay for the failures of the one before. */
-async function releaseWaiting(db: Transaction, { id, throttled_until }: Hook) {
-  if (throttled_until)
-    await db.query(sql`update unsent set ready_at = ${db.now} where hook_id = ${id} and throttled_at is not null`)
-  await db.query(sql`update hooks set failures = 0, throttled_until = null where id = ${id}`)
-  db.touch(deliveriesTopic)
 }
 
 /** What waits to be sent is not sent any more, but for word of the end itself. */

@@ -16,6 +16,7 @@ import {
   placePage,
   placePaths,
 } from '#web/webhooks/places.ts'
+import { resumeHook } from './holds.ts'
 import { createHook, deleteHook, type Hook, listHooks, loadHook, pingHook, updateHook } from './hooks.ts'
 import { openSecrets } from './secrets.ts'
 
@@ -28,6 +29,7 @@ export const pages: PageRoute[] = placePaths.flatMap((path) => [
   showOwn(`${path}/:hook_id/delete`, async (visit) => deletePage(visit, await loadVisited(visit))),
   submitOwn(`${path}/:hook_id/delete`, remove),
   submitOwn(`${path}/:hook_id/pings`, ping),
+  submitOwn(`${path}/:hook_id/resume`, resume),
 ])
 
 async function listPage(visit: SignedIn): Promise<Outcome> {
@@ -41,7 +43,7 @@ async function listPage(visit: SignedIn): Promise<Outcome> {
 function newPage(visit: SignedIn, found: HookPlace, filled: Filled = blank, wrong?: Wrong): Outcome {
   const title = 'Add webhook'
   const intro = html`<h1>${title}</h1>
-<p class="muted">A <code>ping</code> is sent to it as soon as it is made, so that you see at once whether it gets there.</p>`
+<p class="muted">An active webhook is sent a <code>ping</code> when it is added, so that you see at once whether it gets there.</p>`
   return placePage(
     found,
     title,
@@ -71,7 +73,7 @@ async function create(visit: SignedIn): Promise<Outcome> {
       const { config, secret, active, events } = wantedIn(visit.form)
       const wanted = { config: { ...config, secret: secret ?? null }, active, events }
       const hook = await visit.db.transaction((db) => createHook(db, visit.visitor, found.place, wanted, vault, policyOf(visit)))
-      return { to: `${hookPath({ ...found, hook })}?done=created` }
+      return { to: `${hookPath({ ...found, hook })}?done=${hook.active ? 'created' : 'inactive'}` }
     },
     (wrong) => newPage(visit, found, filledBy(visit.form), wrong),
   )
@@ -125,4 +127,10 @@ async function ping(visit: SignedIn): Promise<Outcome> {
   const visited = await loadVisited(visit)
   await visit.db.transaction((db) => pingHook(db, visit.visitor, visited.place, visited.hook))
   return { to: `${hookPath(visited)}?done=pinged` }
+}
+
+async function resume(visit: SignedIn): Promise<Outcome> {
+  const visited = await loadVisited(visit)
+  await visit.db.transaction((db) => resumeHook(db, visited.hook))
+  return { to: `${hookPath(visited)}?done=resumed` }
 }

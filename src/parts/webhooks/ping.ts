@@ -6,6 +6,7 @@ import { userJson } from '#hosting/people/json.ts'
 import { type Account, accountColumns } from '#hosting/people/people.ts'
 import { readRepositories } from '#hosting/repositories/repositories.ts'
 import { type Queryable, sql, type Transaction } from '#platform/database.ts'
+import { endHold } from './holds.ts'
 import type { Hook } from './hooks.ts'
 import { hookJson } from './json.ts'
 import type { Place } from './places.ts'
@@ -19,9 +20,9 @@ const sentences = [
   'An answer in time is worth two that are long.',
 ]
 
-/** A hook's first word to its receiver, sent whatever it listens to, and also when it is not active. */
+/** Sent whatever events the hook subscribes to, at once, and also to an inactive hook, because a person asks for it. */
 export async function pingHook(db: Transaction, sender: Account, place: Place, hook: Hook) {
-  await store(db, sender, place, hook, { event: 'ping', action: null, body: await pingBody(db, place, hook) })
+  await store(db, sender, place, await endHold(db, hook), { event: 'ping', action: null, body: await pingBody(db, place, hook) })
 }
 
 export async function pingBody(db: Queryable, place: Place, hook: Hook) {

@@ -30,10 +30,16 @@ export interface Overview extends Look {
   command: string | null
 }
 
+export interface Controls {
+  buttons: Html
+  /** Shown while deliveries are held back. */
+  resume: Html
+}
+
 /** How a webhook does. A script exchanges what changes by the ids; without one, a reload does it. */
-export function overview(visited: HookVisit, shown: Overview, buttons: Html): Html {
+export function overview(visited: HookVisit, shown: Overview, { buttons, resume }: Controls): Html {
   const { history, waiting, command } = shown
-  return html`<div class="heading first"><div id="state">${stateOf(visited, shown)}</div>${buttons}</div>${command && listenBox(command)}
+  return html`<div class="heading first"><div id="state">${stateOf(visited, shown, resume)}</div>${buttons}</div>${command && listenBox(command)}
 <section aria-labelledby="lately"><div class="heading"><h2 id="lately">How it went</h2>${spanLinks(visited, shown)}</div>
 <div id="history">${figures(history, countOf(waiting))}${plot(history)}</div></section>
 <section aria-labelledby="recent"><div class="heading"><h2 id="recent">Recent deliveries</h2><span id="live" class="live" role="status" hidden></span>${filterLinks(visited, shown)}</div>
@@ -48,11 +54,11 @@ const upTo = (count: number) => (count > mostWaiting ? `${amount(mostWaiting)}+`
 const countOf = ({ waiting, throttled }: Waiting) =>
   html`${upTo(waiting)}${throttled > 0 && html` <span class="part">${upTo(throttled)} held back</span>`}`
 
-function stateOf({ hook }: HookVisit, { now }: Overview): Html {
+function stateOf({ hook }: HookVisit, { now }: Overview, resume: Html): Html {
   const { events, content_type, secret, failures } = hook
   const held = heldMark(hook, now)
   return html`<p class="facts">${lastMark(hook)}${stateMarks(hook)} <span class="muted">Hears of ${eventsInWords(events)} · ${content_type === 'json' ? 'JSON' : 'form'} · ${secret ? 'signed' : 'not signed'}</span></p>
-${held && html`<p class="held">${held} The receiver failed ${amount(failures)} times in a row. What waits is sent then, and it goes on as before as soon as the receiver is well.</p>`}`
+${held && html`<p class="held">${held} The receiver failed ${amount(failures)} times in a row. Deliveries that wait are sent at that time, or when you resume. ${resume}</p>`}`
 }
 
 function addressOf(visited: HookVisit, { span, status }: Look, cursor?: string): string {

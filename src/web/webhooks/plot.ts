@@ -117,7 +117,9 @@ function tell(history: History, stretch: Stretch | null, index: number): string 
     to &&
     (isLong(history) ? `${days(from)}, ${hours(from)} to ${days(to)}, ${hours(to)} UTC` : `${hours(from)} to ${hours(to)} UTC`)
   if (!stretch) return `${time}: nothing was delivered`
-  return `${time}: ${amount(stretch.succeeded)} succeeded, ${amount(stretch.failed)} failed; median ${lengthOf(stretch.median)}, slowest ${lengthOf(stretch.slowest)}`
+  const { succeeded, failed, median, slowest } = stretch
+  const latency = median === null ? '' : `; median ${lengthOf(median)}, slowest ${lengthOf(slowest)}`
+  return `${time}: ${amount(succeeded)} succeeded, ${amount(failed)} failed${latency}`
 }
 
 const periodOf = (history: History) =>
@@ -128,7 +130,10 @@ function summaryOf(history: History): string {
   const total = succeeded + failed
   if (!total) return `Nothing was delivered in ${periodOf(history)}.`
   const begin = cut ? `Of the newest ${amount(total)} deliveries` : `Of ${amount(total)} in ${periodOf(history)}`
-  return `${begin}, ${amount(succeeded)} succeeded and ${amount(failed)} failed. Half took ${lengthOf(median)} or less, 95 of 100 took ${lengthOf(nearly_all)} or less, the slowest took ${lengthOf(slowest)}. Times are UTC.`
+  const counts = `${begin}, ${amount(succeeded)} succeeded and ${amount(failed)} failed.`
+  // Deliveries that no listener took have no latency.
+  if (median === null) return `${counts} Times are UTC.`
+  return `${counts} Half took ${lengthOf(median)} or less, 95 of 100 took ${lengthOf(nearly_all)} or less, the slowest took ${lengthOf(slowest)}. Times are UTC.`
 }
 
 const key = (shape: Html, text: string) =>

@@ -1,4 +1,5 @@
 import { deliveriesTopic, listening, patience } from '#hosting/announcements/announcements.ts'
+import { endHold } from '#parts/webhooks/holds.ts'
 import type { Hook } from '#parts/webhooks/hooks.ts'
 import { sql, type Transaction } from '#platform/database.ts'
 
@@ -27,6 +28,7 @@ export async function sendAgain(db: Transaction, hook: Hook, { payload_id, guid,
     select delivery_id(${db.now}), ${hook.id}, coalesce(copied.id, source.id), repo_id, coalesce(${guid}, gen_random_uuid()), event, action,
       ${redelivery}, ${db.now}, ${db.now}::timestamptz + ${hook.url === listening ? patience : 0} * interval '1 second'
     from source left join copied on true`)
+  await endHold(db, hook)
   db.touch(deliveriesTopic)
   return rowCount === 1
 }

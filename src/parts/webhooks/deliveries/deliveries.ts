@@ -2,6 +2,7 @@ import type { Push } from '#activity/events.ts'
 import { storeDeliveries } from '#hosting/announcements/announcements.ts'
 import type { Storage } from '#hosting/git/storage.ts'
 import { readPushNews } from '#hosting/pushes/telling.ts'
+import { endHold } from '#parts/webhooks/holds.ts'
 import type { Hook } from '#parts/webhooks/hooks.ts'
 import { compose } from '#parts/webhooks/replays/composing.ts'
 import { hears } from '#parts/webhooks/replays/news.ts'
@@ -111,10 +112,11 @@ export async function resendLatestPush(db: Database, storage: Storage, repo: { i
   await db.transaction(async (transaction) => {
     const happened = { repo_id: repo.id, actor_id: push.actor_id, news: [{ event: 'push' as const, payload }] }
     const [told = []] = await compose(transaction, [happened])
+    const receiver = await endHold(transaction, hook)
     await storeDeliveries(
       transaction,
       repo.id,
-      told.map((one) => ({ ...one, hooks: [hook] })),
+      told.map((one) => ({ ...one, hooks: [receiver] })),
     )
   })
 }

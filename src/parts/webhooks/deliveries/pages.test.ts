@@ -126,11 +126,13 @@ test('what is held back says until when', async () => {
   await using forge = await openPlaces()
   const ada = await signedIn(forge, 'ada')
   const hooks = '/repos/ada/engine/hooks'
-  const hook = await expect(201, await forge.ada.post(hooks, { config: { url: 'https://hooks.example/' } }))
+  const config = { url: 'https://hooks.example/' }
+  const hook = await expect(201, await forge.ada.post(hooks, { config, events: ['label'] }))
   const down = { status: 'failed to connect to host', status_code: 502, response_headers: null, response_body: null }
   await settle(forge, hook, down)
   for (let round = 0; round < 14; round++) await pinged(forge, forge.ada, hooks, hook, down)
-  await forge.ada.post(`${hooks}/${hook.id}/pings`)
+  // Not a ping, which would end the hold.
+  await expect(201, await forge.ada.post('/repos/ada/engine/labels', { name: 'late' }))
   const { db } = forge.belfry
   await db.query(sql`update unsent set throttled_at = ${db.now} where hook_id = ${hook.id}`)
   const { text } = await ada.get(`${repository}/${hook.id}`)

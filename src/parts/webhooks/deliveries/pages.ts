@@ -31,10 +31,12 @@ const perPage = 30
 
 const done = {
   created: 'The webhook is made, and a ping is on its way.',
+  inactive: 'The webhook is made. It is inactive, so nothing is sent until you activate it or send a ping.',
   pinged: 'A ping is on its way.',
   tested: 'The latest push is on its way again.',
   unheard: 'There was nothing to send: the webhook is not active, does not hear of pushes, or nothing was pushed yet.',
   again: 'It is on its way again.',
+  resumed: 'Deliveries that were held back are sent now.',
 }
 
 async function overviewPage(visit: SignedIn): Promise<Outcome> {
@@ -59,7 +61,8 @@ async function overviewPage(visit: SignedIn): Promise<Outcome> {
     newest: cursor === null,
     command: commandOf(visit, visited),
   }
-  const body = html`${note(saidOf(query))}${overview(visited, shown, buttons(visit, visited))}`
+  const controls = { buttons: buttons(visit, visited), resume: resumeForm(visit, visited) }
+  const body = html`${note(saidOf(query))}${overview(visited, shown, controls)}`
   const page = hookPage(visited, '', 'Deliveries', body)
   // What is older does not change any more.
   return cursor ? page : { ...page, assets: [...page.assets, 'webhooks.js'], live: true }
@@ -97,6 +100,9 @@ function buttons(visit: SignedIn, visited: HookVisit): Html {
   return html`<div class="buttons">${form(visit, `${path}/pings`, html`<button>Send a ping</button>`, { class: 'inline' })}
 ${visited.repo && form(visit, `${path}/tests`, html`<button>Send the latest push</button>`, { class: 'inline' })}</div>`
 }
+
+const resumeForm = (visit: SignedIn, visited: HookVisit): Html =>
+  form(visit, `${hookPath(visited)}/resume`, html`<button>Resume now</button>`, { class: 'inline' })
 
 async function testPush(visit: SignedIn): Promise<Outcome> {
   const visited = await loadVisited(visit)

@@ -4,12 +4,13 @@ import { fillIn, unaddressed } from '#hosting/announcements/addresses.ts'
 import { listening } from '#hosting/announcements/announcements.ts'
 import { userJson } from '#hosting/people/json.ts'
 import type { Account } from '#hosting/people/people.ts'
+import { resumeHook } from '#parts/webhooks/holds.ts'
 import type { Hook } from '#parts/webhooks/hooks.ts'
 import { pingBody } from '#parts/webhooks/ping.ts'
 import type { Place } from '#parts/webhooks/places.ts'
 import { openSecrets } from '#parts/webhooks/secrets.ts'
 import { encodeBody, headersOf, sign } from '#parts/webhooks/signing.ts'
-import type { Queryable } from '#platform/database.ts'
+import type { Database, Queryable } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'
 import type { Policy } from '#platform/outbound/policy.ts'
 import type { Vault } from '#platform/vault.ts'
@@ -38,9 +39,9 @@ export interface Diagnosis {
   failed: StepName | null
 }
 
-/** Goes the way of a delivery with a ping that is recorded nowhere, and says how each step went. */
+/** Goes the way of a delivery with a ping that is recorded nowhere, and says how each step went. If all went well, so can what was held back. */
 export async function diagnose(
-  db: Queryable,
+  db: Database,
   diagnosing: Diagnosing,
   web: string,
   sender: Account,
@@ -53,7 +54,9 @@ export async function diagnose(
     throw new Refusal('rate_limited', `This webhook is being diagnosed ${most} times already. Wait for an answer.`)
   running.set(hook.id, count + 1)
   try {
-    return await goAllTheWay(db, diagnosing, web, sender, place, hook)
+    const diagnosis = await goAllTheWay(db, diagnosing, web, sender, place, hook)
+    if (diagnosis.ok) await db.transaction((transaction) => resumeHook(transaction, hook))
+    return diagnosis
   } finally {
     const left = (running.get(hook.id) ?? 1) - 1
     if (left) running.set(hook.id, left)

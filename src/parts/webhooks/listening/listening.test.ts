@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { verify } from '@octokit/webhooks-methods'
 import { expect, openForge, type Person } from '#test/forge.ts'
+import { signedIn } from '#test/guest.ts'
 import { listen } from '#test/streams.ts'
-import { openReceiver } from '#test/webhooks.ts'
+import { delivered, openReceiver } from '#test/webhooks.ts'
 
 const secret = 'it is between us'
 const listened = { url: 'belfry:listen', content_type: 'json', secret }
@@ -190,4 +191,19 @@ test('what was sent to another address is told with the very bytes and headers, 
   for (const [name, value] of Object.entries(told.headers)) assert.equal(sent?.headers[name.toLowerCase()], value, name)
   assert.deepEqual([told.url, told.outcome.status, told.outcome.status_code], [receiver.url, 'Invalid HTTP Response: 418', 418])
   assert.deepEqual([told.outcome.response.payload, told.outcome.response.headers.a], ['short and stout', 'b'])
+})
+
+test('a delivery that no listener took says so, and does not count in latencies', async () => {
+  await using forge = await openForge({ worker: true })
+  const ada = await forge.person('ada')
+  await ada.owns('engine')
+  const { id, deliveries_url } = await expect(
+    201,
+    await ada.post('/repos/ada/engine/hooks', { config: { url: 'belfry:listen' } }),
+  )
+  forge.clock.advance(31_000)
+  const [ping] = await delivered(ada, { deliveries_url })
+  assert.deepEqual([ping.status, ping.status_code], ['no listener took this delivery', 504])
+  const { text } = await (await signedIn(forge, 'ada')).get(`/ada/engine/settings/hooks/${id}`)
+  assert.match(text, /<dt>Failed<\/dt><dd>1<\/dd>[\s\S]*<dt>Median time<\/dt><dd>–<\/dd>/)
 })

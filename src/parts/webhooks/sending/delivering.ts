@@ -2,7 +2,7 @@ import { listening } from '#hosting/announcements/announcements.ts'
 import type { Secrets } from '../secrets.ts'
 import { headersOf, sign } from '../signing.ts'
 import type { Exchange } from './exchange.ts'
-import { type Failure, failureOf, timedOut, tooLarge } from './failures.ts'
+import { type Failure, failureOf, notTaken, tooLarge } from './failures.ts'
 import type { Outcome } from './outcomes.ts'
 import type { Letter } from './payloads.ts'
 import { retryAfter, retryIn } from './retrying.ts'
@@ -49,8 +49,7 @@ export async function deliver(
   }
 
   async function exchange(): Promise<Exchange | Failure> {
-    // Nobody who listens took it in time.
-    if (url === listening) return timedOut
+    if (url === listening) return notTaken
     if (!body) return tooLarge
     const headers = headersOf(delivery, signed)
     return transport.post(url, headers, body, insecure_ssl, timeout, stopping).catch(failureOf)
