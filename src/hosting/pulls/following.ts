@@ -7,7 +7,8 @@ import { bringObjects } from '#hosting/git/merging.ts'
 import { findRef, holdsAll, noObject, typeOf } from '#hosting/git/objects.ts'
 import type { Storage } from '#hosting/git/storage.ts'
 import { touchIssue } from '#hosting/issues/issues.ts'
-import { type Database, sql } from '#platform/database.ts'
+import { mayCopy } from '#hosting/repositories/crossing.ts'
+import { type Database, type Queryable, sql } from '#platform/database.ts'
 import { branchTip, countsOf, countsWith, examine, writeCounts } from './examining.ts'
 import { becomeMerged, closeBaseless } from './merged.ts'
 import { loadPulls, type Pull, readPulls } from './pulls.ts'
@@ -36,27 +37,45 @@ export async function followBranch(db: Database, storage: Storage, moved: Follow
 export async function catchUpPull(db: Database, storage: Storage, { pull_id, before, head_sha, actor_id = 0 }: Caught) {
   const [pull] = await loadPulls(db, [pull_id])
   if (pull?.state !== 'open' || pull.head_sha !== before) return
+  if (!(await mayFollow(db, pull, ...(actor_id ? [actor_id] : [])))) return keepOwn(storage, pull)
   await keepHead(storage, pull, head_sha)
   if (head_sha !== pull.head_sha) await moveHead(db, storage, pull, head_sha, { id: actor_id })
+}
+
+/**
+ * Whether what is new in the head may be copied into the base now: by the access of the author, who asked for it, and of anyone else
+ * who makes it happen. A pull request that may not follow its branch stays as it is, and can still be merged.
+ */
+export async function mayFollow(
+  db: Queryable,
+  { repo_id, head_repo_id, author }: Pick<Pull, 'repo_id' | 'head_repo_id' | 'author'>,
+  ...others: number[]
+): Promise<boolean> {
+  return head_repo_id !== null && mayCopy(db, head_repo_id, repo_id, [author?.id ?? null, ...others])
 }
 
 const refOf = ({ number }: Pick<Pull, 'number'>) => `refs/pull/${number}/head`
 
 /**
  * Takes the commit that the branch has now, however many there were since; a branch that is gone leaves all as it was. Of those who do
- * this at the same moment, the last one looks again after all others.
+ * this at the same moment, the last one looks again after all others. Whether it may be copied is asked once the commit is known, so that
+ * a repository that becomes private in between keeps its new commits.
  */
 async function followHead(db: Database, storage: Storage, { id }: Pull, pusher: { id: number }): Promise<Pull | undefined> {
   for (;;) {
     const [pull] = await loadPulls(db, [id])
     if (pull?.state !== 'open' || pull.head_repo_id === null) return pull
     const tip = await branchTip(storage, pull.head_repo_id, pull.head_ref)
+    if (!(await mayFollow(db, pull))) {
+      await keepOwn(storage, pull)
+      return pull
+    }
     await keepHead(storage, pull, tip ?? pull.head_sha)
     if (!tip || tip === pull.head_sha) return pull
     const moved = await moveHead(db, storage, pull, tip, pusher, { act: 'pushed' })
     if (moved) await examine(db, storage, { ...pull, head_sha: tip })
     // Where it was merged or closed in the meantime, what it was then must not be cleared away.
-    else await keepHead(storage, pull, pull.head_sha)
+    else await keepOwn(storage, pull)
   }
 }
 
@@ -86,6 +105,9 @@ async function moveHead(
     return true
   })
 }
+
+/** Keeps what the base repository has already; nothing is copied. */
+const keepOwn = (storage: Storage, pull: Pull) => keepHead(storage, { ...pull, head_repo_id: null }, pull.head_sha)
 
 /** The base repository has the commits of its pull requests under a ref of theirs, whatever becomes of the branch. */
 export async function keepHead(storage: Storage, pull: Pick<Pull, 'number' | 'repo_id' | 'head_repo_id'>, sha: string) {

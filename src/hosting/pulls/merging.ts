@@ -7,7 +7,9 @@ import type { Repository } from '#hosting/repositories/repositories.ts'
 import type { Database } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'
 import { branchTip, comparePull, examine } from './examining.ts'
+import { mayFollow } from './following.ts'
 import { loadPull, type Pull } from './pulls.ts'
+import { enqueueCurrent } from './queue.ts'
 
 export type MergeMethod = 'merge' | 'squash' | 'rebase'
 
@@ -35,9 +37,7 @@ export async function mergePull(
   const method = asked.merge_method ?? 'merge'
   checkMergeable(pull, repo, method)
   if (asked.sha !== undefined && asked.sha !== pull.head_sha) throw moved('Head')
-  const tip = pull.head_repo_id && (await branchTip(storage, pull.head_repo_id, pull.head_ref))
-  // What was just pushed is taken up in a moment.
-  if (tip && tip !== pull.head_sha) throw moved('Head')
+  await checkCaughtUp(db, storage, pull, merger)
   const base = await branchTip(storage, repo.id, pull.base_ref)
   if (!base) throw notAllowed('Pull Request is not mergeable')
   await examine(db, storage, pull)
@@ -51,6 +51,18 @@ export async function mergePull(
     throw error instanceof Refusal && error.reason === 'conflict' ? moved('Base') : error
   })
   return merged
+}
+
+/**
+ * What was just pushed is taken up in a moment, and so is what was pushed while the pull request could not follow its branch. One that
+ * cannot follow it now has all that it will have.
+ */
+async function checkCaughtUp(db: Database, storage: Storage, pull: Pull, { id: pusher_id }: Account) {
+  const { head_repo_id: repo_id, head_ref: branch, head_sha } = pull
+  const tip = repo_id !== null && (await branchTip(storage, repo_id, branch))
+  if (!tip || tip === head_sha || !(await mayFollow(db, pull))) return
+  await db.transaction((transaction) => enqueueCurrent(transaction, { repo_id, branch, pusher_id }))
+  throw moved('Head')
 }
 
 const forbiddenMethods = {

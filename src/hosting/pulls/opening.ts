@@ -11,6 +11,7 @@ import { holdIssue } from '#hosting/issues/issues.ts'
 import { checkMayEdit, mayPush } from '#hosting/issues/rights.ts'
 import type { Account, Sight } from '#hosting/people/people.ts'
 import { settlePushes } from '#hosting/pushes/pushes.ts'
+import { mayCopy } from '#hosting/repositories/crossing.ts'
 import { loadRepositoryById, type Repository } from '#hosting/repositories/repositories.ts'
 import { type Database, type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { forbidden, invalid, missing, Refusal } from '#platform/errors.ts'
@@ -54,6 +55,7 @@ export async function createPull(
     const ends = await findEnds(db, storage, sight, repo, wanted)
     const { head, head_sha, base_ref } = ends
     if (!mayPush(head) && !mayPush(repo)) throw forbidden('Must have push access to the head or the base repository.')
+    if (!(await mayCopy(db, head.id, repo.id, [author.id]))) throw tooPrivate()
     const comparison = await compareEnds(storage, repo, ends)
     checkWorthwhile(comparison, base_ref, labelOf(ends, repo))
     const number = await db.transaction(async (transaction) => {
@@ -94,6 +96,12 @@ async function findHead(db: Queryable, sight: Sight, repo: Repository, owner: st
 function nothing(error: unknown) {
   if (error instanceof Refusal) return undefined
   throw error
+}
+
+function tooPrivate() {
+  const message =
+    'The head repository is private: its commits can only go into a private repository. Make the head public, or the base private.'
+  return invalid({ resource: 'PullRequest', code: 'custom', field: 'head', message })
 }
 
 /** Commits of a fork are brought here to be looked at, under a name that goes again. */

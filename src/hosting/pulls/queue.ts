@@ -27,3 +27,19 @@ export async function enqueueFollowers(db: Transaction, repo_id: number, moves: 
     or exists (select from pulls p join issues i on i.id = p.issue_id
       where p.repo_id = ${repo_id} and p.base_ref = moved.branch and i.state = 'open')`)
 }
+
+/**
+ * Asks for the open pull requests from a branch, or from any branch of a repository, to take up what that has now. A branch that goes from
+ * its tip to its tip changes nothing for those that go into it.
+ */
+export async function enqueueCurrent(
+  db: Transaction,
+  { repo_id, branch = null, pusher_id }: { repo_id: number; branch?: string | null; pusher_id: number },
+) {
+  await db.query(sql`
+    select graphile_worker.add_job('follow_branch', json_build_object('repo_id', f.repo_id, 'branch', substr(f.name, 12),
+      'before', f.sha, 'after', f.sha, 'pusher_id', ${pusher_id}::bigint), run_at := ${db.now}::timestamptz)
+    from refs f where f.repo_id = ${repo_id} and f.name in (
+      select 'refs/heads/' || p.head_ref from pulls p join issues i on i.id = p.issue_id
+      where p.head_repo_id = ${repo_id} and p.repo_id <> ${repo_id} and p.head_ref = coalesce(${branch}, p.head_ref) and i.state = 'open')`)
+}

@@ -1,3 +1,4 @@
+import { mayCopy } from '#hosting/repositories/crossing.ts'
 import { type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { invalid } from '#platform/errors.ts'
 import { enqueueCatchUp } from './queue.ts'
@@ -14,24 +15,30 @@ interface Ends {
   base_ref: string
   merged_at: Date | null
   base_there: boolean
+  author_id: number | null
 }
 
-/** What was merged stays so; what is opened again needs a base, and to be the only one of its kind. It then catches up with its branch. */
+/**
+ * What was merged stays so; what is opened again needs a base, and to be the only one of its kind. It then catches up with its branch, if
+ * both its author and whoever reopens it may see that.
+ */
 export async function reopenPull(db: Transaction, pull_id: number, { id: actor_id }: { id: number }) {
   // Those who open one here, or push, at the same moment take turns.
   await db.query(sql`
     select from repositories where id in (select unnest(array[repo_id, head_repo_id]) from pulls where id = ${pull_id})
     order by id for no key update`)
   const pull = await db.first<Ends>(sql`
-    select p.id, p.repo_id, p.head_repo_id, p.head_ref, p.head_sha as before, a.login as head_login, p.base_ref, p.merged_at,
+    select p.id, p.repo_id, p.head_repo_id, p.head_ref, p.head_sha as before, a.login as head_login, p.base_ref, p.merged_at, i.author_id,
       coalesce((select sha from refs f where f.repo_id = p.head_repo_id and f.name = 'refs/heads/' || p.head_ref), p.head_sha) as head_sha,
       exists (select from refs f where f.repo_id = p.repo_id and f.name = 'refs/heads/' || p.base_ref) as base_there
-    from pulls p left join accounts a on a.id = p.head_owner_id where p.id = ${pull_id}`)
+    from pulls p join issues i on i.id = p.issue_id left join accounts a on a.id = p.head_owner_id where p.id = ${pull_id}`)
   if (!pull) return
   if (pull.merged_at) throw refused('state', 'The pull request cannot be reopened because it was merged')
   if (!pull.base_there) throw refused('base', `The ${pull.base_ref} branch was deleted.`)
   await checkAlone(db, pull, pull.head_login ?? 'ghost')
-  await enqueueCatchUp(db, { pull_id, before: pull.before, head_sha: pull.head_sha, actor_id })
+  const { before, repo_id, head_repo_id, author_id } = pull
+  const follows = head_repo_id !== null && (await mayCopy(db, head_repo_id, repo_id, [author_id, actor_id]))
+  await enqueueCatchUp(db, { pull_id, before, head_sha: follows ? pull.head_sha : before, actor_id })
 }
 
 const refused = (field: string, message: string) => invalid({ resource: 'PullRequest', code: 'custom', field, message })

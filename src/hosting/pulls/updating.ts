@@ -7,6 +7,7 @@ import type { Account, Sight } from '#hosting/people/people.ts'
 import { pushRefs } from '#hosting/pushes/pushes.ts'
 import { checkWritable } from '#hosting/repositories/access.ts'
 import { authorOf } from '#hosting/repositories/contents.ts'
+import { mayCopy } from '#hosting/repositories/crossing.ts'
 import { loadRepositoryById, type Repository } from '#hosting/repositories/repositories.ts'
 import type { Database } from '#platform/database.ts'
 import { forbidden, Refusal } from '#platform/errors.ts'
@@ -30,6 +31,9 @@ export async function updateBranch(
   const [tip, base] = await Promise.all([branchTip(storage, head.id, pull.head_ref), branchTip(storage, repo.id, pull.base_ref)])
   if (pull.state === 'closed' || !tip || !base) throw refused('The pull request is closed, or one of its branches is gone.')
   if (expected !== undefined && expected !== tip) throw refused('expected_head_sha is not the head of the pull request.')
+  if (!(await mayCopy(db, repo.id, head.id, [pull.author?.id ?? null, editor.id]))) {
+    throw refused('The base repository is private, and the head or the author of the pull request may not have its commits.')
+  }
   const sha = await withCommits(storage, repo, head, base, async () => {
     const who = authorOf(editor)
     const message = `Merge branch '${pull.base_ref}' into ${pull.head_ref}\n`
@@ -45,13 +49,20 @@ export async function updateBranch(
 
 /** Whoever may push to the branch; and, where its owner lets them, whoever may push to the base. */
 async function findHead(db: Database, sight: Sight, repo: Repository, pull: Pull): Promise<Repository> {
-  if (pull.head_repo_id === null) throw refused('The head repository is gone.')
-  const head = pull.head_repo_id === repo.id ? repo : await loadRepositoryById(db, sight, pull.head_repo_id)
+  const head = pull.head_repo_id === repo.id ? repo : await loadVisible(db, sight, pull.head_repo_id)
   if (!mayPush(head) && !(mayPush(repo) && pull.maintainer_can_modify))
     throw forbidden('Must have push access to the head branch.')
-  if (repo.private && !head.private) throw refused('What is private is not merged into what is public.')
   checkWritable(head)
   return head
+}
+
+/** A head that is gone and one that the caller cannot see give the same answer. */
+async function loadVisible(db: Database, sight: Sight, id: number | null): Promise<Repository> {
+  const gone = () => refused('The head repository is gone.')
+  if (id === null) throw gone()
+  return loadRepositoryById(db, sight, id).catch((error) => {
+    throw error instanceof Refusal ? gone() : error
+  })
 }
 
 /** What the base has is brought to a fork for as long as it takes; what is merged stays. */

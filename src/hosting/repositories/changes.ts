@@ -2,6 +2,7 @@ import { record } from '#activity/log.ts'
 import { announce } from '#hosting/announcements/announcements.ts'
 import type { News } from '#hosting/announcements/news.ts'
 import type { Account, Sight } from '#hosting/people/people.ts'
+import { enqueueCurrent } from '#hosting/pulls/queue.ts'
 import { sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
 import { enqueue } from '#platform/queue.ts'
@@ -63,6 +64,7 @@ async function writeChanges(
       allow_merge_commit = ${next.allow_merge_commit}, updated_at = ${db.now}
     where id = ${repo.id}`,
   )
+  if (repo.private && !next.private) await enqueueCurrent(db, { repo_id: repo.id, pusher_id: editor.id })
   if (repo.private && !next.private) await record(db, editor, repo, { type: 'PublicEvent', payload: {} })
   if (next.default_branch !== repo.default_branch) await enqueue(db, 'point_head', { repo_id: repo.id })
   await announce(db, editor, repo, ...newsOf(repo, { ...next, name }))
