@@ -8,7 +8,7 @@ import { forbidden, Refusal } from '#platform/errors.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import { deleteRepository, updateRepository } from './changes.ts'
 import { checkBranch, createOnDisk } from './contents.ts'
-import { countNetwork, forkRepository, listForks, loadAncestors } from './forks.ts'
+import { countNetworks, forkRepository, listForks, loadAncestors } from './forks.ts'
 import { FullRepository, fullRepositoryJson, RepositorySchema, repositoryJson } from './json.ts'
 import { listRepositories, type Repository } from './repositories.ts'
 import { transferRepository } from './transfers.ts'
@@ -37,8 +37,8 @@ const NewRepositoryBody = Type.Object({
 })
 
 export async function whole(db: Queryable, sight: Sight, repo: Repository, wire: Wire) {
-  const [network_count, ancestors] = await Promise.all([countNetwork(db, repo), loadAncestors(db, sight, repo)])
-  return fullRepositoryJson(repo, { network_count, ancestors }, wire, sight.viewer_id !== null)
+  const [counts, ancestors] = await Promise.all([countNetworks(db, sight, [repo]), loadAncestors(db, sight, repo)])
+  return fullRepositoryJson(repo, { network_count: counts.get(repo.network_id) ?? 1, ancestors }, wire, sight.viewer_id !== null)
 }
 
 /** A token that may touch public repositories only can make no private one. */

@@ -6,6 +6,7 @@ import { enqueueCurrent } from '#hosting/pulls/queue.ts'
 import { sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
 import { enqueue } from '#platform/queue.ts'
+import { countPublicForks } from './forks.ts'
 import {
   checkName,
   endRedirect,
@@ -41,9 +42,10 @@ async function writeChanges(
   db: Transaction,
   sight: Sight,
   editor: Account,
-  { id }: Repository,
+  { id, network_id }: Repository,
   changes: RepositoryChanges,
 ): Promise<Repository> {
+  if (changes.private !== undefined || changes.visibility) await holdWithParent(db, id, network_id)
   const repo = await hold(db, sight, id)
   const next = { ...repo, ...changes }
   if (changes.visibility) next.private = changes.visibility === 'private'
@@ -64,11 +66,20 @@ async function writeChanges(
       allow_merge_commit = ${next.allow_merge_commit}, updated_at = ${db.now}
     where id = ${repo.id}`,
   )
+  if (repo.private !== next.private && repo.parent_id !== null) await countPublicForks(db, repo.parent_id, next.private ? -1 : 1)
   if (repo.private && !next.private) await enqueueCurrent(db, { repo_id: repo.id, pusher_id: editor.id })
   if (repo.private && !next.private) await record(db, editor, repo, { type: 'PublicEvent', payload: {} })
   if (next.default_branch !== repo.default_branch) await enqueue(db, 'point_head', { repo_id: repo.id })
   await announce(db, editor, repo, ...newsOf(repo, { ...next, name }))
   return loadRepositoryById(db, sight, repo.id)
+}
+
+/** A parent counts its public forks. Both are locked in the order of their ids, as pull requests between them lock them. */
+async function holdWithParent(db: Transaction, id: number, network_id: number) {
+  await takeNetworkTurn(db, network_id)
+  await db.query(sql`
+    select from repositories where id in (select unnest(array[id, parent_id]) from repositories where id = ${id})
+    order by id for no key update`)
 }
 
 function newsOf(before: Repository, after: Repository): News[] {
@@ -96,21 +107,38 @@ async function checkParentPublic(db: Transaction, repo: Repository) {
 
 /** Its forks live on: they become forks of what it was forked from, or the oldest becomes the first of the network. */
 export async function deleteRepository(db: Transaction, deleter: Account, { id, network_id }: Repository) {
-  // Each deletion changes its neighbours in the network: without turns, two of them would wait for each other.
-  await db.query(sql`select pg_advisory_xact_lock(${deletions}, hashint8(${network_id}))`)
+  await takeNetworkTurn(db, network_id)
   // Whoever forks it at the same moment waits for this lock, and then finds it gone.
-  const held = await db.first<{ parent_id: number | null }>(sql`select parent_id from repositories where id = ${id} for update`)
+  const held = await db.first<Kin>(sql`select id, parent_id, private from repositories where id = ${id} for update`)
   if (!held) throw missing()
   await announce(db, deleter, { id }, { event: 'repository', payload: { action: 'deleted' } })
-  const forks = await db.rows<{ id: number }>(sql`select id from repositories where parent_id = ${id} order by created_at, id`)
+  const forks = await db.rows<Kin>(
+    sql`select id, parent_id, private from repositories where parent_id = ${id} order by created_at, id`,
+  )
   const heir = held.parent_id ?? forks[0]?.id
   if (heir) {
     await db.query(sql`update repositories set parent_id = nullif(${heir}::bigint, id) where parent_id = ${id}`)
-    await db.query(sql`update repositories set forks_count = forks_count + ${forks.length - 1}::integer where id = ${heir}`)
+    const [come, gone] = [
+      forks.filter((fork) => fork.id !== heir && !fork.private).length,
+      held.parent_id && !held.private ? 1 : 0,
+    ]
+    await countPublicForks(db, heir, come - gone)
   }
   await db.query(sql`update hooks set deleted_at = ${db.now} where repo_id = ${id} and deleted_at is null`)
   await db.query(sql`delete from repositories where id = ${id}`)
+  await db.query(sql`insert into deleted_repositories (repo_id, private) values (${id}, ${held.private})`)
   await enqueue(db, 'erase_repository', { repo_id: id, network_id })
   await enqueue(db, 'forget_repository', { repo_id: id })
 }
-const deletions = 0x64656c65
+
+interface Kin {
+  id: number
+  parent_id: number | null
+  private: boolean
+}
+
+/** For what changes a repository and its neighbours in the network: without turns, two of them would wait for each other. */
+async function takeNetworkTurn(db: Transaction, network_id: number) {
+  await db.query(sql`select pg_advisory_xact_lock(${networkTurns}, hashint8(${network_id}))`)
+}
+const networkTurns = 0x64656c65

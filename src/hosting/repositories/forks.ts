@@ -5,7 +5,8 @@ import type { Account, Sight } from '#hosting/people/people.ts'
 import { type Listed, type Queryable, type Slice, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { forbidden } from '#platform/errors.ts'
 import { enqueue } from '#platform/queue.ts'
-import { createRepository, listRepositories, loadRepositoryById, type Repository } from './repositories.ts'
+import { reaches } from './reach.ts'
+import { createRepository, hold, listRepositories, loadRepositoryById, type Repository } from './repositories.ts'
 
 export interface ForkOptions {
   name?: string | undefined
@@ -34,11 +35,13 @@ export async function forkRepository(
     private: repo.private,
     has_issues: false,
   })
+  // It may have become private, or hidden from the caller, since the caller named it.
+  const parent = await hold(db, sight, repo.id)
   await db.query(sql`
-    update repositories set parent_id = ${repo.id}, network_id = ${repo.network_id}, default_branch = ${repo.default_branch},
-      pushed_at = ${repo.pushed_at}, size = ${repo.size}
+    update repositories set parent_id = ${repo.id}, network_id = ${repo.network_id}, default_branch = ${parent.default_branch},
+      pushed_at = ${parent.pushed_at}, size = ${parent.size}, private = ${parent.private}
     where id = ${fork.id}`)
-  await db.query(sql`update repositories set forks_count = forks_count + 1 where id = ${repo.id}`)
+  if (!parent.private) await countPublicForks(db, repo.id, 1)
   await copyObjects(db, repo.id, fork.id)
   await record(db, forker, repo, { type: 'ForkEvent', payload: { forkee_id: fork.id } })
   await announce(db, forker, repo, { event: 'fork', payload: { forkee_id: fork.id } })
@@ -46,9 +49,15 @@ export async function forkRepository(
   await enqueue(db, 'copy_repository', {
     from_id: repo.id,
     to_id: fork.id,
-    branch: options.default_branch_only ? repo.default_branch : null,
+    branch: options.default_branch_only ? parent.default_branch : null,
+    forker_id: forker.id,
   })
   return loadRepositoryById(db, { ...sight, sees_private: true }, fork.id)
+}
+
+/** Forks come and go, and change their visibility: each is counted where it was forked from, which must be held. */
+export async function countPublicForks(db: Transaction, parent_id: number, more: number) {
+  await db.query(sql`update repositories set public_forks_count = public_forks_count + ${more}::integer where id = ${parent_id}`)
 }
 
 const orders: Record<string, Sql> = {
@@ -83,9 +92,11 @@ export async function loadAncestors(db: Queryable, sight: Sight, repo: Repositor
   return parent && root ? { parent, source: root } : undefined
 }
 
-export async function countNetwork(db: Queryable, repo: Repository) {
-  const row = await db.first<{ total: number }>(
-    sql`select count(*) as total from repositories where network_id = ${repo.network_id}`,
-  )
-  return row?.total ?? 1
+/** How many repositories of each network the viewer may see, by the network's id. */
+export async function countNetworks(db: Queryable, sight: Sight, repos: Repository[]): Promise<Map<number, number>> {
+  const ids = [...new Set(repos.map((repo) => repo.network_id))]
+  const seen = sight.sees_private ? sql`(not r.private or ${reaches(sight)})` : sql`not r.private`
+  const rows = await db.rows<{ network_id: number; total: number }>(sql`
+    select r.network_id, count(*) as total from repositories r where r.network_id = any(${ids}) and ${seen} group by r.network_id`)
+  return new Map(rows.map((row) => [row.network_id, row.total]))
 }

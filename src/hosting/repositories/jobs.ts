@@ -2,29 +2,52 @@ import type { Storage } from '#hosting/git/storage.ts'
 import { adoptRefs } from '#hosting/pushes/pushes.ts'
 import { type Database, sql } from '#platform/database.ts'
 import type { Task } from '#platform/queue.ts'
+import { mayCopy } from './crossing.ts'
 
 interface Row {
   id: number
+  owner_id: number
   network_id: number
   parent_id: number | null
   default_branch: string
 }
 
+export interface Copy {
+  from_id: number
+  to_id: number
+  branch: string | null
+  /** Jobs of older versions do not say who forked: the owner of the fork stands for them. */
+  forker_id?: number
+}
+
 /** What follows from acts on repositories, on disk. Each may run twice and changes nothing the second time. */
 export function repositoryTasks(db: Database, storage: Storage): Record<string, Task> {
   const find = (id: number) =>
-    db.first<Row>(sql`select id, network_id, parent_id, default_branch from repositories where id = ${id}`)
+    db.first<Row>(sql`select id, owner_id, network_id, parent_id, default_branch from repositories where id = ${id}`)
+
+  /** What was public when it was deleted may still be copied. */
+  const wasPublic = async (id: number) =>
+    (await db.query(sql`select from deleted_repositories where repo_id = ${id} and not private`)).rowCount === 1
 
   return {
-    /** What is to be copied may be a fork that waits for its own contents, or be deleted by now: then its ancestors have them. */
-    copy_repository: async ({ from_id, to_id, branch }: { from_id: number; to_id: number; branch: string | null }) => {
+    /**
+     * What is to be copied may be a fork that waits for its own contents, or be deleted by now: then its ancestors have them. Access is
+     * what it is now, not when the fork was asked for; a fork that may have nothing is empty.
+     */
+    copy_repository: async ({ from_id, to_id, branch, forker_id }: Copy) => {
       const fork = await find(to_id)
       if (!fork) return
       if (!storage.has(from_id) && (await find(from_id))) throw new Error(`repository ${from_id} has no contents yet`)
-      const source = [from_id, fork.parent_id, fork.network_id].find((id) => id !== null && storage.has(id))
-      await storage.copy(source ?? from_id, to_id, fork.default_branch, branch, (refs) =>
-        db.transaction((transaction) => adoptRefs(transaction, to_id, refs)),
-      )
+      const may = async (id: number) => (await mayCopy(db, id, to_id, [forker_id ?? fork.owner_id])) || wasPublic(id)
+      for (const id of [from_id, fork.parent_id, fork.network_id]) {
+        if (id === null || !storage.has(id) || !(await may(id))) continue
+        return storage.copy(id, to_id, fork.default_branch, branch, async (refs) => {
+          // Commits that came while it was copied may be private ones.
+          if (!(await may(id))) throw new Error(`repository ${id} may not be copied into ${to_id} any more`)
+          await db.transaction((transaction) => adoptRefs(transaction, to_id, refs))
+        })
+      }
+      await storage.create(to_id, fork.default_branch)
     },
     /** Waits until every fork has its contents: they may be coming from here. */
     erase_repository: async ({ repo_id, network_id }: { repo_id: number; network_id: number }) => {
@@ -32,6 +55,7 @@ export function repositoryTasks(db: Database, storage: Storage): Record<string, 
       const waiting = relatives.find(({ id }) => !storage.has(id))
       if (waiting) throw new Error(`repository ${waiting.id}, of the same network, has no contents yet`)
       await storage.erase(repo_id)
+      await db.query(sql`delete from deleted_repositories where repo_id = ${repo_id}`)
     },
     point_head: async ({ repo_id }: { repo_id: number }) => {
       const repo = await find(repo_id)

@@ -1,6 +1,7 @@
 import type { Account, Person, Sight } from '#hosting/people/people.ts'
 import { codeOf, type Listed, listed, type Queryable, type Slice, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
+import { reaches } from './reach.ts'
 import { keepAccess, thisOwner, watch, watchByMembers } from './watchers.ts'
 
 export interface Repository {
@@ -28,6 +29,7 @@ export interface Repository {
   allow_merge_commit: boolean
   topics: string[]
   size: number
+  /** Those that the viewer may see. */
   forks_count: number
   stargazers_count: number
   subscribers_count: number
@@ -54,8 +56,16 @@ const accessBy = ({ viewer_id, token_id = null }: Sight) =>
     ? sql`access_of(${viewer_id}, r)`
     : sql`case when token_reaches(${token_id}, r) then access_of(${viewer_id}, r) when r.private then 0 else 1 end`
 
+/** The forks that the viewer may see: all public ones, and those private ones that they have access to. */
+const forksSeen = (sight: Sight) =>
+  sight.viewer_id === null || !sight.sees_private
+    ? sql`r.public_forks_count`
+    : sql`r.public_forks_count + (
+        select count(*) from repositories f where f.parent_id = r.id and f.private and ${reaches(sight, sql`f`)})`
+
 const columns = (sight: Sight) => sql`
-  r.*, o.login as owner_login, o.type as owner_type, o.site_admin as owner_site_admin, ${accessBy(sight)} as access`
+  r.*, o.login as owner_login, o.type as owner_type, o.site_admin as owner_site_admin, ${accessBy(sight)} as access,
+  ${forksSeen(sight)} as forks_count`
 
 const source = sql`repositories r join accounts o on o.id = r.owner_id`
 
@@ -95,7 +105,8 @@ export function listRepositories<More extends object = object>(
 }
 
 /** A repository as nobody's in particular, for those who may see it anyway: to ask for somebody's access takes three times as long. */
-export const repositoryColumns = sql`r.*, o.login as owner_login, o.type as owner_type, o.site_admin as owner_site_admin, 0 as access`
+export const repositoryColumns = sql`r.*, o.login as owner_login, o.type as owner_type, o.site_admin as owner_site_admin, 0 as access,
+  r.public_forks_count as forks_count`
 export { source as repositorySource }
 
 /** Repositories by id, whether the viewer could find them or not: for those whom something else shows them, as an invitation does. */

@@ -1,6 +1,7 @@
 import { record } from '#activity/log.ts'
 import { announce } from '#hosting/announcements/announcements.ts'
 import { type Account, type Person, personColumns, type Sight } from '#hosting/people/people.ts'
+import { countNetworks } from '#hosting/repositories/forks.ts'
 import { listRepositories, type Repository } from '#hosting/repositories/repositories.ts'
 import { timestamp } from '#hosting/wire.ts'
 import { type Listed, type Queryable, type Slice, type Sql, sql, type Transaction } from '#platform/database.ts'
@@ -79,13 +80,6 @@ export async function listStarred(
     slice,
     { columns: sql`, s.starred_at`, join: sql`join stars s on s.repo_id = r.id` },
   )
-  const counts = await countNetworks(db, rows)
+  const counts = await countNetworks(db, sight, rows)
   return { rows: rows.map((row) => ({ ...row, network_count: counts.get(row.network_id) ?? 1 })), total }
-}
-
-async function countNetworks(db: Queryable, repos: Repository[]): Promise<Map<number, number>> {
-  const ids = [...new Set(repos.map((repo) => repo.network_id))]
-  const rows = await db.rows<{ network_id: number; total: number }>(sql`
-    select network_id, count(*) as total from repositories where network_id = any(${ids}) group by network_id`)
-  return new Map(rows.map((row) => [row.network_id, row.total]))
 }
