@@ -12,6 +12,7 @@ import { type Dialect, readAccept } from './dialects.ts'
 import type { Endpoint } from './endpoint.ts'
 import { branded, fixed, preflight } from './headers.ts'
 import { type Allowance, RateLimiter } from './rate-limit.ts'
+import { checkVisible } from './things.ts'
 
 /** What is known of a request before its endpoint runs. */
 export interface Call {
@@ -54,7 +55,7 @@ export function openCalls(app: FastifyInstance, belfry: Belfry, variant: Variant
         admit(request, reply)
         done()
       } catch (error) {
-        done(error as Error)
+        refuse(request, error as Error).catch(done)
       }
     }
   })
@@ -82,6 +83,14 @@ export function openCalls(app: FastifyInstance, belfry: Belfry, variant: Variant
     if (endpoint) checkCaller(endpoint, request.call)
     // Bodies are JSON whatever they claim: curl says form, some say nothing.
     request.headers['content-type'] = 'application/json'
+  }
+
+  /** What an anonymous caller cannot see is missing. Only what they can see asks them to sign in. */
+  async function refuse({ routeOptions, call, params }: FastifyRequest, error: Error): Promise<never> {
+    const { endpoint } = routeOptions.config
+    if (endpoint && endpoint.viewer !== 'site_admin' && error instanceof Refusal && error.reason === 'unauthenticated')
+      await checkVisible(belfry.db, endpoint, call.caller, params as Record<string, string>)
+    throw error
   }
 
   async function identify({ headers, ip, call }: FastifyRequest, endpoint: Endpoint | undefined) {

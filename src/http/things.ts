@@ -35,6 +35,16 @@ export async function loadThings(db: Database, endpoint: Endpoint, caller: Calle
   return things
 }
 
+/** Refuses what the caller cannot see of the repository, organization or team in a path; users are visible to everyone. */
+export async function checkVisible(
+  db: Database,
+  { access, org_role, ...endpoint }: Endpoint,
+  caller: Caller,
+  { username, ...params }: Record<string, string>,
+) {
+  if (params.repo !== undefined || params.org !== undefined) await loadThings(db, endpoint, caller, params)
+}
+
 /** Where everyone is welcome, so is a fine-grained token without a permission: to what is public. */
 function checkPermission({ token }: Caller, { permission }: Endpoint) {
   if (token?.kind === 'fine_grained' && !allows(token.permissions, permission)) {
