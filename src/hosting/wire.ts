@@ -1,11 +1,15 @@
 import { Type } from '#platform/schema.ts'
 
-/** How the answers to one request are written: whose addresses their links carry, and which version of the shapes. */
+/** How the answers to one request are written: whose addresses their links carry, and in which version and dialect. */
 export interface Wire {
   api: string
   web: string
   version: string
+  brand: Brand
 }
+
+/** Whose names an answer uses where the spec and the public documentation differ: the `Accept` header says. */
+export type Brand = 'service' | 'github'
 
 /** The version whose shapes are spoken when none is asked for. */
 export const firstVersion = '2022-11-28'

@@ -44,7 +44,7 @@ export function openCalls(app: FastifyInstance, belfry: Belfry, variant: Variant
 
   app.addHook('onRequest', (request, reply, done) => {
     const dialect = readAccept(request.headers.accept)
-    const wire = { ...basesOf(belfry, variant), version: firstVersion }
+    const wire = { ...basesOf(belfry, variant), version: firstVersion, brand: dialect.brand }
     request.call = { variant, dialect, wire, caller: anonymous, application: undefined, allowance: null }
     if (request.method === 'OPTIONS') return void reply.headers(preflight).code(204).send()
     // A caller without a name is let in at once: to wait for nothing takes a twentieth of the time of a 304.

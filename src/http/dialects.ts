@@ -1,5 +1,4 @@
-/** Whose names an answer uses where the spec and the public documentation differ: the `Accept` header says. */
-export type Brand = 'service' | 'github'
+import type { Brand } from '#hosting/wire.ts'
 
 /** What an `Accept` header asks for. */
 export interface Dialect {

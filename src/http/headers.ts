@@ -1,4 +1,4 @@
-import type { Brand } from './dialects.ts'
+import type { Brand } from '#hosting/wire.ts'
 
 const names = { service: 'X-Service', github: 'X-GitHub' }
 

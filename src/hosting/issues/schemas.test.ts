@@ -38,7 +38,8 @@ test('every answer about issues is as the public documentation has it, on both v
   await using forge = await openWithEngine()
   for (const [index, name] of (['self-hosted', 'versioned'] as const).entries()) {
     const contract = new Contract(name)
-    const ada: Client = name === 'versioned' ? forge.ada.versioned : forge.ada
+    const speaker: Client = name === 'versioned' ? forge.ada.versioned : forge.ada
+    const ada = speaker.with({ accept: 'application/vnd.github+json' })
     const fill = (text: string) => text.replaceAll('{m}', String(index + 1))
     const faults: Fault[] = []
     for (const [operation, method, path, body] of visits) {

@@ -48,8 +48,8 @@ export const api = group('Pull requests', [
       list: true,
       answers: { 200: Type.Array(PullSchema) },
     },
-    async ({ db, caller, repo, viewer, query, page, wire }) =>
-      paged(await listPulls(db, caller, repo, query, page), (pull) => pullJson(pull, repo, wire, viewer !== null)),
+    async ({ db, caller, repo, query, page, wire }) =>
+      paged(await listPulls(db, caller, repo, query, page), (pull) => pullJson(pull, repo, wire, true)),
   ),
   post(
     '/repos/{owner}/{repo}/pulls',
@@ -83,9 +83,9 @@ export const api = group('Pull requests', [
       summary: 'A pull request, and whether it can be merged',
       answers: { 200: FullPullSchema },
     },
-    async ({ db, storage, caller, repo, viewer, params, wire }) => {
+    async ({ db, storage, caller, repo, params, wire }) => {
       const pull = await loadPull(db, repo, params.pull_number, caller)
-      return fullPullJson(await examine(db, storage, pull), repo, wire, viewer !== null)
+      return fullPullJson(await examine(db, storage, pull), repo, wire, true)
     },
   ),
   patch(

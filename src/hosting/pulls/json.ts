@@ -87,8 +87,8 @@ const fields = {
 /** As lists show it. */
 export const PullSchema = Type.Object(fields, { title: 'PullRequestSimple' })
 
-/** `viewer` is false for callers without a name: they have no permissions in repositories to be told of. */
-export function pullJson(pull: Pull, repo: Repository, wire: Wire, viewer = false): Static<typeof PullSchema> {
+/** `personal` is whether the repositories show the caller's permissions, see `repositoryJson`. */
+export function pullJson(pull: Pull, repo: Repository, wire: Wire, personal = false): Static<typeof PullSchema> {
   const full_name = `${repo.owner_login}/${repo.name}`
   const repository_url = `${wire.api}/repos/${full_name}`
   const url = `${repository_url}/pulls/${pull.number}`
@@ -105,7 +105,7 @@ export function pullJson(pull: Pull, repo: Repository, wire: Wire, viewer = fals
     ref,
     sha,
     user: user && userJson(user, wire),
-    repo: place && repositoryJson(place, wire, viewer),
+    repo: place && repositoryJson(place, wire, personal),
   })
   return {
     url,
@@ -177,9 +177,9 @@ export const FullPullSchema = Type.Object(
   { title: 'PullRequest' },
 )
 
-export function fullPullJson(pull: Pull, repo: Repository, wire: Wire, viewer = false): Static<typeof FullPullSchema> {
+export function fullPullJson(pull: Pull, repo: Repository, wire: Wire, personal = false): Static<typeof FullPullSchema> {
   return {
-    ...pullJson(pull, repo, wire, viewer),
+    ...pullJson(pull, repo, wire, personal),
     merged: pull.merged_at !== null,
     mergeable: mergeableOf(pull),
     rebaseable: null,

@@ -43,7 +43,8 @@ test('every answer about pull requests is as the public documentation has it, on
     await work.commit('On', { [`on-${name}.txt`]: 'o\n' })
     await work.push('main')
     const contract = new Contract(name)
-    const ada: Client = name === 'versioned' ? forge.ada.versioned : forge.ada
+    const speaker: Client = name === 'versioned' ? forge.ada.versioned : forge.ada
+    const ada = speaker.with({ accept: 'application/vnd.github+json' })
     const fill = (text: string) => text.replaceAll('{n}', String(index + 1))
     const faults: Fault[] = []
     for (const [operation, method, path, body] of visits) {

@@ -38,7 +38,7 @@ const NewRepositoryBody = Type.Object({
 
 export async function whole(db: Queryable, sight: Sight, repo: Repository, wire: Wire) {
   const [counts, ancestors] = await Promise.all([countNetworks(db, sight, [repo]), loadAncestors(db, sight, repo)])
-  return fullRepositoryJson(repo, { network_count: counts.get(repo.network_id) ?? 1, ancestors }, wire, sight.viewer_id !== null)
+  return fullRepositoryJson(repo, { network_count: counts.get(repo.network_id) ?? 1, ancestors }, wire)
 }
 
 /** A token that may touch public repositories only can make no private one. */
@@ -148,8 +148,8 @@ export const api = group('Repositories', [
       list: true,
       answers: { 200: Repositories },
     },
-    async ({ db, caller, repo, query, page, wire, viewer }) =>
-      paged(await listForks(db, caller, repo, query.sort, page), (row) => repositoryJson(row, wire, viewer !== null)),
+    async ({ db, caller, repo, query, page, wire }) =>
+      paged(await listForks(db, caller, repo, query.sort, page), (row) => repositoryJson(row, wire, true)),
   ),
   post(
     '/repos/{owner}/{repo}/forks',
@@ -222,9 +222,9 @@ export const api = group('Repositories', [
       list: true,
       answers: { 200: Repositories },
     },
-    async ({ db, caller, user, query, page, wire, viewer }) =>
+    async ({ db, caller, user, query, page, wire }) =>
       paged(await listRepositories(db, caller, sql`r.owner_id = ${user.id}`, orderOf(query), page), (row) =>
-        repositoryJson(row, wire, viewer !== null),
+        repositoryJson(row, wire, true),
       ),
   ),
   get(
@@ -238,9 +238,9 @@ export const api = group('Repositories', [
       list: true,
       answers: { 200: Repositories },
     },
-    async ({ db, caller, org, query, page, wire, viewer }) =>
+    async ({ db, caller, org, query, page, wire }) =>
       paged(await listRepositories(db, caller, sql`r.owner_id = ${org.id}`, orderOf(query), page), (row) =>
-        repositoryJson(row, wire, viewer !== null),
+        repositoryJson(row, wire, true),
       ),
   ),
   post(

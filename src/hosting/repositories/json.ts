@@ -1,14 +1,5 @@
 import { SimpleUser, userJson } from '#hosting/people/json.ts'
-import {
-  Address,
-  NullableString,
-  NullableTimestamp,
-  nodeId,
-  slimVersion,
-  Timestamp,
-  timestamp,
-  type Wire,
-} from '#hosting/wire.ts'
+import { Address, NullableString, NullableTimestamp, nodeId, Timestamp, timestamp, type Wire } from '#hosting/wire.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import { permissionsOf } from './access.ts'
 import type { Repository } from './repositories.ts'
@@ -156,7 +147,7 @@ const listedFields = {
   has_projects: Type.Boolean(),
   has_wiki: Type.Boolean(),
   has_pages: Type.Boolean(),
-  has_downloads: Type.Optional(Type.Boolean()),
+  has_downloads: Type.Boolean(),
   has_discussions: Type.Boolean(),
   archived: Type.Boolean(),
   disabled: Type.Boolean(),
@@ -178,15 +169,15 @@ const listedFields = {
 
 export const RepositorySchema = Type.Object(listedFields, { title: 'Repository' })
 
-/** `viewer` is false for callers without a name: they have no permissions to be told of. */
-export function repositoryJson(repo: Repository, wire: Wire, viewer: boolean): Static<typeof RepositorySchema> {
+/** `personal` is false where no caller asks, as in webhooks and events: then there are no permissions to show. */
+export function repositoryJson(repo: Repository, wire: Wire, personal: boolean): Static<typeof RepositorySchema> {
   const short = minimalRepositoryJson(repo, wire)
   return {
     ...short,
     clone_url: `${short.html_url}.git`,
-    mirror_url: null,
+    mirror_url: emptyText(null, wire),
     svn_url: short.html_url,
-    homepage: repo.homepage,
+    homepage: emptyText(repo.homepage, wire),
     language: null,
     forks_count: repo.forks_count,
     forks: repo.forks_count,
@@ -203,7 +194,7 @@ export function repositoryJson(repo: Repository, wire: Wire, viewer: boolean): S
     has_projects: repo.has_projects,
     has_wiki: repo.has_wiki,
     has_pages: false,
-    ...(wire.version < slimVersion && { has_downloads: true }),
+    has_downloads: true,
     has_discussions: false,
     archived: repo.archived,
     disabled: false,
@@ -212,7 +203,7 @@ export function repositoryJson(repo: Repository, wire: Wire, viewer: boolean): S
     pushed_at: repo.pushed_at && timestamp(repo.pushed_at),
     created_at: timestamp(repo.created_at),
     updated_at: timestamp(repo.updated_at),
-    ...(viewer && { permissions: permissionsOf(repo.access) }),
+    ...(personal && { permissions: permissionsOf(repo.access) }),
     allow_rebase_merge: repo.allow_rebase_merge,
     allow_squash_merge: repo.allow_squash_merge,
     allow_merge_commit: repo.allow_merge_commit,
@@ -223,6 +214,9 @@ export function repositoryJson(repo: Repository, wire: Wire, viewer: boolean): S
     template_repository: null,
   }
 }
+
+/** The spec types these fields as strings, the public documentation as strings or null. */
+const emptyText = (text: string | null, { brand }: Wire) => (brand === 'github' ? text : (text ?? ''))
 
 export const FullRepository = Type.Object(
   {
@@ -244,14 +238,13 @@ export function fullRepositoryJson(
   repo: Repository,
   { network_count, ancestors }: Relations,
   wire: Wire,
-  viewer: boolean,
 ): Static<typeof FullRepository> {
   return {
-    ...repositoryJson(repo, wire, viewer),
+    ...repositoryJson(repo, wire, true),
     ...(repo.owner_type === 'Organization' && { organization: userJson(ownerOf(repo), wire) }),
     ...(ancestors && {
-      parent: repositoryJson(ancestors.parent, wire, viewer),
-      source: repositoryJson(ancestors.source, wire, viewer),
+      parent: repositoryJson(ancestors.parent, wire, true),
+      source: repositoryJson(ancestors.source, wire, true),
     }),
     network_count,
   }

@@ -42,7 +42,8 @@ test('every answer about reviews is as the public documentation has it, on both 
   await expect(204, await forge.ada.put('/orgs/acme/teams/core/repos/acme/engine'))
   for (const name of ['self-hosted', 'versioned'] as const) {
     const contract = new Contract(name)
-    const ada: Client = name === 'versioned' ? forge.ada.versioned : forge.ada
+    const speaker: Client = name === 'versioned' ? forge.ada.versioned : forge.ada
+    const ada = speaker.with({ accept: 'application/vnd.github+json' })
     const faults: Fault[] = []
     const made = { r: '', c: '', h: forge.head }
     const fill = (text: string) => text.replaceAll(/\{([rch])\}/g, (_, letter: 'r' | 'c' | 'h') => made[letter])

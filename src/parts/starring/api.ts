@@ -47,7 +47,7 @@ export const api = group('Starring', [
       answers: { 200: StarredList },
     },
     async ({ db, caller, viewer, query, page, wire, dialect }) =>
-      paged(await listStarred(db, caller, viewer, query, page), (row) => starredJson(row, wire, true, dialect.media.has('star'))),
+      paged(await listStarred(db, caller, viewer, query, page), (row) => starredJson(row, wire, dialect.media.has('star'))),
   ),
   get(
     '/users/{username}/starred',
@@ -61,10 +61,8 @@ export const api = group('Starring', [
       list: true,
       answers: { 200: StarredList },
     },
-    async ({ db, caller, viewer, user, query, page, wire, dialect }) =>
-      paged(await listStarred(db, caller, user, query, page), (row) =>
-        starredJson(row, wire, viewer !== null, dialect.media.has('star')),
-      ),
+    async ({ db, caller, user, query, page, wire, dialect }) =>
+      paged(await listStarred(db, caller, user, query, page), (row) => starredJson(row, wire, dialect.media.has('star'))),
   ),
   get(
     '/user/starred/{owner}/{repo}',

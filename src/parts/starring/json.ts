@@ -15,13 +15,8 @@ const either = <Plain extends TObject, Dated extends TObject>(plain: Plain, date
 export const StarredList = either(StarredRepositorySchema, StarredItem)
 export const StargazerList = either(SimpleUser, StargazerItem)
 
-export function starredJson(
-  row: StarredRepository,
-  wire: Wire,
-  viewer: boolean,
-  dated: boolean,
-): Static<typeof StarredList>[number] {
-  const repo = { ...repositoryJson(row, wire, viewer), network_count: row.network_count }
+export function starredJson(row: StarredRepository, wire: Wire, dated: boolean): Static<typeof StarredList>[number] {
+  const repo = { ...repositoryJson(row, wire, true), network_count: row.network_count }
   return dated ? { starred_at: timestamp(row.starred_at), repo } : repo
 }
 
