@@ -1,6 +1,7 @@
 import { accessSync, chmodSync, constants, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { codeOf } from './database.ts'
+import { syncFolderNow } from './durable.ts'
 import { StartError } from './errors.ts'
 import { identityOf } from './processes.ts'
 
@@ -10,7 +11,10 @@ import { identityOf } from './processes.ts'
  */
 export function makeDataFolder(folder: string) {
   try {
-    if (mkdirSync(folder, { recursive: true })) chmodSync(folder, 0o711)
+    if (mkdirSync(folder, { recursive: true })) {
+      chmodSync(folder, 0o711)
+      syncFolderNow(dirname(folder))
+    }
     accessSync(folder, constants.W_OK | constants.X_OK)
   } catch (error) {
     throw new StartError(

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { Logger } from 'pino'
 import { codeOf } from './database.ts'
+import { syncFolderNow } from './durable.ts'
 import { StartError } from './errors.ts'
 import { asAccount, findPlace, makeOwned, type PostgresAccount, type PostgresPlace } from './postgres-place.ts'
 import { identityOf, worksIn } from './processes.ts'
@@ -83,7 +84,9 @@ async function makeCluster({ account, binaries, cluster }: PostgresPlace) {
       `The embedded PostgreSQL could not make its database in ${cluster}: ${last}. Setting DATABASE_URL avoids it.`,
     )
   }
+  // initdb syncs what it writes, but cannot sync a name that it does not know.
   renameSync(draft, cluster)
+  syncFolderNow(dirname(cluster))
 }
 
 function checkNothingThere(cluster: string) {

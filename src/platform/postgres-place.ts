@@ -12,12 +12,12 @@ import {
   rmSync,
   statSync,
   symlinkSync,
-  writeFileSync,
 } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { codeOf } from './database.ts'
+import { syncFolderNow, writeSynced } from './durable.ts'
 import { StartError } from './errors.ts'
 
 /** Who runs PostgreSQL when we are root, which it refuses to be run by. */
@@ -108,7 +108,9 @@ function findAccount(cluster: string | undefined): PostgresAccount {
 function reachableFolder(data: string, account: PostgresAccount | undefined) {
   if (mayEnter(data, account)) return data
   const folder = makePassable(join(makePassable(elsewhere), `data-${randomBytes(6).toString('hex')}`))
-  writeFileSync(join(data, 'database-location'), `${folder}\n`)
+  syncFolderNow(dirname(folder))
+  writeSynced(join(data, 'database-location'), `${folder}\n`, 0o666)
+  syncFolderNow(data)
   return folder
 }
 

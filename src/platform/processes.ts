@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
-import { readFileSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { codeOf } from './database.ts'
 
 /** A running process as "id start-time": an id alone may belong to somebody else by now. */
@@ -40,6 +41,40 @@ export function worksIn(pid: number, folder: string) {
   } catch {
     return ps(pid, 'command=').includes(folder)
   }
+}
+
+/** Whether any process works in this folder or below it, or was started with its name: a git that outlived its server may. */
+export function isWorkedIn(folder: string): boolean {
+  const pids = listProcesses()
+  if (!pids) return spawnSync('ps', ['-axww', '-o', 'command='], { encoding: 'utf8' }).stdout.includes(folder)
+  return pids.some((pid) => {
+    try {
+      return `${readlinkSync(`/proc/${pid}/cwd`)}/`.startsWith(`${folder}/`)
+    } catch {
+      // It has ended, or belongs to another account, as no git of ours does.
+      return false
+    }
+  })
+}
+
+function listProcesses(): string[] | undefined {
+  try {
+    return readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+  } catch {
+    return undefined
+  }
+}
+
+/** When this process began, as file systems tell the time: what is older was left by others. In milliseconds. */
+export const processStart = Date.now() - process.uptime() * 1000
+
+/** This process, among those of all machines that share a database. */
+export const thisServer = `${hostname()} ${identityOf(process.pid)}`
+
+/** Whether a server of this machine has ended. Of other machines' we know nothing. */
+export function hasEnded(server: string): boolean {
+  const [host, pid, ...started] = server.split(' ')
+  return host === hostname() && identityOf(Number(pid)) !== [pid, ...started].join(' ')
 }
 
 /** For systems without /proc. */

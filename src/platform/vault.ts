@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
-import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, linkSync, readFileSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { syncFolderNow, writeSynced } from './durable.ts'
 import { StartError } from './errors.ts'
 
 /** Keeps secrets that must be read again, such as the seed of one-time codes, encrypted at rest (AES-256-GCM). */
@@ -38,12 +39,13 @@ export class Vault {
 /** Written aside and linked into place: of two nodes that start at once on one folder, both read the same key. */
 function makeKey(path: string) {
   const draft = `${path}.${process.pid}`
-  writeFileSync(draft, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600 })
+  writeSynced(draft, `${randomBytes(32).toString('hex')}\n`, 0o600)
   try {
     linkSync(draft, path)
   } catch {
     // The other node was first.
   } finally {
     rmSync(draft)
+    syncFolderNow(dirname(path))
   }
 }

@@ -1,8 +1,18 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { durability } from './syncing.ts'
+
+/** Settings as git reads them from its environment. */
+const settings = Object.entries({
+  // The data folder may belong to another account than the one that runs us; its contents are ours all the same.
+  'safe.directory': '*',
+  ...durability,
+})
 
 /** Nothing of the machine's or the user's own git settings reaches our repositories. */
 const environment = {
-  PATH: process.env.PATH ?? '/usr/bin:/bin',
+  get PATH() {
+    return process.env.PATH ?? '/usr/bin:/bin'
+  },
   LC_ALL: 'C',
   HOME: '/nonexistent',
   GIT_CONFIG_NOSYSTEM: '1',
@@ -10,10 +20,13 @@ const environment = {
   GIT_TERMINAL_PROMPT: '0',
   // Many commits at a time: what walks through history would else give out each by itself, which takes as long to read as all the rest.
   GIT_FLUSH: '0',
-  // The data folder may belong to another account than the one that runs us; its contents are ours all the same.
-  GIT_CONFIG_COUNT: '1',
-  GIT_CONFIG_KEY_0: 'safe.directory',
-  GIT_CONFIG_VALUE_0: '*',
+  GIT_CONFIG_COUNT: String(settings.length),
+  ...Object.fromEntries(
+    settings.flatMap(([key, value], index) => [
+      [`GIT_CONFIG_KEY_${index}`, key],
+      [`GIT_CONFIG_VALUE_${index}`, value],
+    ]),
+  ),
 }
 
 export interface GitOptions {

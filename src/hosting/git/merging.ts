@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { moment } from '#platform/durable.ts'
 import { missing, Refusal } from '#platform/errors.ts'
 import { runGit, within } from './bounded.ts'
 import { findBoth, findMergeBase } from './comparing.ts'
@@ -6,6 +7,7 @@ import { isRefName, typeOf } from './objects.ts'
 import { replay } from './replaying.ts'
 import { type Scratch, withScratch } from './scratch.ts'
 import type { Storage } from './storage.ts'
+import { syncObjects, syncRefs } from './syncing.ts'
 import { type Conflict, joinTrees, readTrees } from './trees.ts'
 
 const mergePatience = 60_000
@@ -101,13 +103,16 @@ export async function bringObjects(storage: Storage, from_id: number, to_id: num
     throw new Refusal('missing', `No commit found for SHA: ${sha}`)
   }
   const [from, to] = [resolve(storage.pathOf(from_id)), resolve(storage.pathOf(to_id))]
-  const settings = ['core.hooksPath=/dev/null', 'core.logAllRefUpdates=false', 'core.fsync=committed', 'core.fsyncMethod=batch']
+  const settings = ['core.hooksPath=/dev/null', 'core.logAllRefUpdates=false']
   const configured = settings.flatMap((setting) => ['-c', setting])
+  const since = moment()
   await within(bringPatience, (signal) =>
     from_id === to_id
       ? runGit(to, [...configured, 'update-ref', '--end-of-options', ref, sha], { signal })
       : runGit(to, [...configured, 'fetch', ...fetching, '--end-of-options', from, `+${sha}:${ref}`], { signal }),
   )
+  await syncObjects(to, since)
+  await syncRefs(to, [ref], since)
 }
 
 const fetching = [

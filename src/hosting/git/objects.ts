@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
+import { moment } from '#platform/durable.ts'
 import { git } from './git.ts'
 import type { Storage } from './storage.ts'
+import { syncObjects } from './syncing.ts'
 
 export const noObject = '0'.repeat(40)
 
@@ -171,7 +173,9 @@ export async function writeCommit(storage: Storage, repo_id: number, commit: New
     Buffer.from(file ? `M ${file.mode} :1 ${quote(path)}\n` : `D ${quote(path)}\n`),
     Buffer.from(`\nget-mark :2\n${file ? 'get-mark :1\n' : ''}reset ${ref}\nfrom ${noObject}\n\n`),
   ])
+  const since = moment()
   const [sha = '', blob = ''] = (await git(['-C', storage.pathOf(repo_id), 'fast-import', '--quiet'], { input })).split('\n')
+  await syncObjects(storage.pathOf(repo_id), since)
   return { sha, blob }
 }
 

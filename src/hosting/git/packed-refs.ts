@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { syncFolder } from '#platform/durable.ts'
 import { git, startGit } from './git.ts'
 import { noObject } from './objects.ts'
 import type { Command } from './storage.ts'
@@ -54,7 +55,7 @@ async function hasLoose(path: string, commands: Command[]): Promise<boolean> {
 
 async function packRefs(path: string) {
   await freePacked(path)
-  await git(['-C', path, '-c', 'core.fsync=committed', 'pack-refs', '--all'])
+  await git(['-C', path, 'pack-refs', '--all'])
 }
 
 /** Nobody else moves these as long as this is not disposed of; each is where it was said to be. */
@@ -125,8 +126,7 @@ async function rewrite(path: string, commands: Command[], peeled: Map<string, st
     await draft.close()
   }
   await rename(`${file}.new`, file)
-  await using folder = await open(path, 'r')
-  await folder.sync()
+  await syncFolder(path)
 }
 
 /** What the file says of each name. */

@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { deflateSync } from 'node:zlib'
+import { moment } from '#platform/durable.ts'
 import { runGit, streamGit } from './bounded.ts'
 import type { Storage } from './storage.ts'
+import { syncObjects, unpackLimit } from './syncing.ts'
 
 /** A commit to write. Text is bytes, one a character: what others wrote is taken over as it is. */
 export interface Draft {
@@ -34,23 +36,43 @@ export async function withScratch<T>(
   // By this name, git's own housekeeping clears away what a server that was killed left behind.
   const folder = await mkdtemp(join(path, 'objects', 'tmp_objdir-scratch-'))
   const bounds = { signal, settings: { GIT_OBJECT_DIRECTORY: folder } }
+  // Objects that are gone in a moment need not be on disk.
+  const passing = ['-c', 'core.fsync=none']
   try {
     await mkdir(join(folder, 'info'))
     await writeFile(join(folder, 'info', 'alternates'), `${join(path, 'objects')}\n`)
     return await work({
-      run: (args, more) => runGit(path, args, { ...bounds, ...more }),
+      run: (args, more) => runGit(path, [...passing, ...args], { ...bounds, ...more }),
       write: (draft) => writeObject(folder, 'commit', describe(draft)),
       async keep(sha, known) {
         const input = [sha, ...known.map((each) => `^${each}`), ''].join('\n')
         const pack = streamGit(path, ['pack-objects', '--revs', '--stdout', '--delta-base-offset', '-q'], { ...bounds, input })
-        // As for a push: on disk before a ref leads to it.
-        const safely = ['-c', 'core.fsync=committed', '-c', 'core.fsyncMethod=batch']
-        await runGit(path, [...safely, 'unpack-objects', '-q'], { signal, input: pack })
+        const since = moment()
+        await storePack(path, pack, signal)
+        await syncObjects(path, since)
       },
     })
   } finally {
     await rm(folder, { recursive: true, force: true, maxRetries: 3 })
   }
+}
+
+/** A few objects are stored one by one, more of them as a pack. */
+async function storePack(path: string, pack: AsyncIterable<Buffer>, signal: AbortSignal) {
+  const chunks = pack[Symbol.asyncIterator]()
+  let head = Buffer.alloc(0)
+  // The header of a pack has 12 bytes; the last four count its objects.
+  while (head.length < 12) {
+    const { value, done } = await chunks.next()
+    if (done) throw new Error('git pack-objects wrote no pack')
+    head = Buffer.concat([head, value])
+  }
+  async function* whole() {
+    yield head
+    yield* { [Symbol.asyncIterator]: () => chunks }
+  }
+  const store = head.readUInt32BE(8) < unpackLimit ? ['unpack-objects', '-q'] : ['index-pack', '--stdin']
+  await runGit(path, store, { signal, input: whole() })
 }
 
 function describe({ tree, parents, author, committer, more = '', message }: Draft) {

@@ -18,9 +18,6 @@ const settings = {
     'receive.hideRefs=refs/pull',
     'transfer.hideRefs=refs/import',
     'core.logAllRefUpdates=false',
-    // What a push brings is on disk before its refs move; git spares that for loose objects.
-    'core.fsync=committed',
-    'core.fsyncMethod=batch',
   ],
 }
 

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { mkdir, rename, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { readdir, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { type Moment, makeFolders, moment, syncFile, syncFolder } from '#platform/durable.ts'
 import { git } from './git.ts'
 import { placeRefs } from './packed-refs.ts'
+import { syncObjects, syncRefs, syncRepository } from './syncing.ts'
 
 export interface Commit {
   author: { name: string; email: string }
@@ -93,6 +95,13 @@ export class Storage {
   /** Packs what has come in loosely, when that is much. */
   async maintain(repo_id: number) {
     await git(['-C', this.pathOf(repo_id), '-c', 'gc.autoDetach=false', 'gc', '--auto', '--quiet'])
+    await this.sync(repo_id, [])
+  }
+
+  /** Puts on disk what a push has brought and where it has moved these refs: all that changed since it began, or all there is. */
+  async sync(repo_id: number, refs: string[], since?: Moment) {
+    await syncObjects(this.pathOf(repo_id), since)
+    await syncRefs(this.pathOf(repo_id), refs, since)
   }
 
   async hasBranch(repo_id: number, branch: string) {
@@ -106,20 +115,41 @@ export class Storage {
   /** Settles which branch a clone checks out. */
   async pointHead(repo_id: number, branch: string) {
     await git(['-C', this.pathOf(repo_id), 'symbolic-ref', 'HEAD', `refs/heads/${branch}`])
+    // Git syncs no symbolic ref.
+    await syncFile(join(this.pathOf(repo_id), 'HEAD'))
+    await syncFolder(this.pathOf(repo_id))
   }
 
   async erase(repo_id: number) {
     await rm(this.pathOf(repo_id), { recursive: true, force: true })
   }
 
+  /** Those that repositories lie in. */
+  async folders(): Promise<string[]> {
+    const names = await readdir(this.#root).catch(() => [])
+    return names.filter((name) => /^[0-9a-f]{2}$/.test(name)).map((name) => join(this.#root, name))
+  }
+
+  async eraseFolder(path: string) {
+    await rm(path, { recursive: true, force: true })
+  }
+
+  /** Removes refs whatever they hold, also where what they lead to is not there. */
+  async dropRefs(repo_id: number, names: string[]) {
+    const input = names.map((name) => `delete ${name}\0\0`).join('')
+    if (names.length) await git(['-C', this.pathOf(repo_id), 'update-ref', '-z', '--stdin'], { input })
+  }
+
   async #place(repo_id: number, make: (draft: string) => Promise<unknown>) {
     const path = this.pathOf(repo_id)
     if (this.has(repo_id)) return
-    await mkdir(join(path, '..'), { recursive: true, mode: 0o700 })
+    await makeFolders(dirname(path))
     const draft = `${path}.new`
     await rm(draft, { recursive: true, force: true })
     await make(draft)
+    await syncRepository(draft)
     await rename(draft, path)
+    await syncFolder(dirname(path))
   }
 
   /** Adds commits on top of a branch, oldest first. */
@@ -139,9 +169,12 @@ export class Storage {
 
   async #import(repo_id: number, ref: string, onto: string | undefined, commits: Commit[]) {
     const path = this.pathOf(repo_id)
+    const since = moment()
     await git(['-C', path, 'fast-import', '--quiet'], {
       input: commits.map((commit, index) => describe(ref, commit, index === 0 && onto)).join(''),
     })
+    await syncObjects(path, since)
+    await syncRefs(path, [ref], since)
     return (await git(['-C', path, 'rev-parse', ref])).trim()
   }
 

@@ -1,7 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { type FileHandle, mkdir, open, rename, rm, stat } from 'node:fs/promises'
+import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
+import { makeFolders, syncFolder } from '#platform/durable.ts'
 import { Refusal } from '#platform/errors.ts'
 
 /** What LFS names contents by: their SHA-256. */
@@ -65,11 +66,11 @@ export function storeContents(root: string, chunks: AsyncIterable<Buffer>): Prom
 
 async function keep(root: string, most: number, chunks: AsyncIterable<Buffer>, place: (found: StoredObject) => string) {
   const draft = join(draftsOf(root), randomUUID())
-  await mkdir(draftsOf(root), { recursive: true, mode: 0o700 })
+  await makeFolders(draftsOf(root))
   try {
     const found = await writeDraft(draft, most, chunks)
     const target = place(found)
-    await mkdir(dirname(target), { recursive: true, mode: 0o700 })
+    await makeFolders(dirname(target))
     // What is there already is the same, and is as new from now on: see sweeping.ts.
     await rename(draft, target)
     await syncFolder(dirname(target))
@@ -100,12 +101,6 @@ async function writeDraft(path: string, most: number, chunks: AsyncIterable<Buff
 
 async function writeAll(file: FileHandle, chunk: Buffer) {
   for (let from = 0; from < chunk.length; ) from += (await file.write(chunk, from)).bytesWritten
-}
-
-/** The new name is on disk too. */
-async function syncFolder(path: string) {
-  await using folder = await open(path, 'r')
-  await folder.sync()
 }
 
 /** All of it, or a part; undefined when it is not there. */

@@ -1,10 +1,14 @@
+import { resolve } from 'node:path'
 import { noObject } from '#hosting/git/objects.ts'
+import { dropLeftovers } from '#hosting/git/repairing.ts'
 import type { Command, Storage } from '#hosting/git/storage.ts'
 import type { Account } from '#hosting/people/people.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { type Database, sql, type Transaction } from '#platform/database.ts'
+import { type Moment, moment } from '#platform/durable.ts'
 import { Refusal } from '#platform/errors.ts'
-import { findMoves } from './moves.ts'
+import { hasEnded, isWorkedIn, processStart, thisServer } from '#platform/processes.ts'
+import { findMoves, type Move } from './moves.ts'
 import { describeMoves, type Known, type PushRow, recordMoves } from './recording.ts'
 
 export type { Command }
@@ -21,6 +25,9 @@ export async function catchUp(db: Database, storage: Storage, repo: { id: number
   if (unheard.rowCount) await settlePushes(db, storage, repo.id)
 }
 
+/** When each push of this process began that has not ended: git has changed nothing of it before. */
+const beginnings = new Map<number, Moment>()
+
 /** Notes who is about to move which refs; committed before git moves anything. Gives the push's id. */
 export async function beginPush(
   db: Database,
@@ -28,10 +35,12 @@ export async function beginPush(
   pusher: { id: number },
   commands: Command[],
 ): Promise<number> {
+  const since = moment()
   const begun = await db.first<{ id: number }>(sql`
-    insert into pushes (repo_id, pusher_id, commands, started_at)
-    values (${repo.id}, ${pusher.id}, ${JSON.stringify(commands)}::jsonb, ${db.now}) returning id`)
+    insert into pushes (repo_id, pusher_id, commands, started_at, server)
+    values (${repo.id}, ${pusher.id}, ${JSON.stringify(commands)}::jsonb, ${db.now}, ${thisServer}) returning id`)
   if (!begun) throw new Error('no push was begun')
+  beginnings.set(begun.id, since)
   return begun.id
 }
 
@@ -46,22 +55,38 @@ export async function settlePushes(db: Database, storage: Storage, repo_id: numb
   } catch (error) {
     const there = await db.query(sql`select from repositories where id = ${repo_id}`)
     if (there.rowCount) throw error
+  } finally {
+    if (ended !== undefined) beginnings.delete(ended)
   }
 }
 
 /** False when what it read has changed before it could record. */
 async function settle(db: Database, storage: Storage, repo_id: number, ended: number | undefined): Promise<boolean> {
+  // A push whose server has ended may still move refs as long as its git lives: that is asked before the disk is read.
+  const deserted = ended === undefined && !isWorkedIn(resolve(storage.pathOf(repo_id)))
   // The log is read before the disk, and the pushes after it: every move that the disk shows is then one that the log did not have
   // and whose push is there.
   const known = await readKnown(db, repo_id, ended)
   if (!known.names.length || !storage.has(repo_id)) return true
   const disk = await storage.refsOf(repo_id, known.names)
   const pushes = await readPushes(db, repo_id, ended)
+  const abandoned = deserted ? pushes.filter(({ over, server }) => !over && server !== null && hasEnded(server)) : []
+  for (const push of abandoned) push.over = true
+  // A lock that a killed git left would refuse every later push.
+  if (abandoned.length) await dropLeftovers(storage.pathOf(repo_id), processStart)
   const moves = findMoves(pushes, known.refs, disk, known.names)
   if (!moves.length && !pushes.some(({ over }) => over)) return true
+  // What is recorded is on disk first.
+  if (moves.length) await storage.sync(repo_id, known.names, firstBeginning(moves))
   const described = await describeMoves(db, storage, repo_id, moves)
   const size = moves.length ? await storage.sizeOf(repo_id) : undefined
   return db.transaction((transaction) => recordMoves(transaction, repo_id, { known, pushes, moves: described, size }))
+}
+
+/** When the first of these pushes began; undefined when one began in another process. */
+function firstBeginning(moves: Move[]): Moment | undefined {
+  const begun = moves.map(({ push }) => beginnings.get(push.id))
+  return begun.reduce((first, each) => (first && each && first.monotonic > each.monotonic ? each : each && first))
 }
 
 async function readKnown(db: Database, repo_id: number, ended: number | undefined): Promise<Known> {
@@ -79,10 +104,10 @@ async function readKnown(db: Database, repo_id: number, ended: number | undefine
   }
 }
 
-/** After a day, no git that was left alone by its server is still at work. */
+/** After a day, no git is at work whose server ended on another machine. */
 function readPushes(db: Database, repo_id: number, ended: number | undefined): Promise<PushRow[]> {
   return db.rows(sql`
-    select id, pusher_id, commands, xmin::text as version,
+    select id, pusher_id, commands, server, xmin::text as version,
       coalesce(id = ${ended ?? null}, started_at < ${db.now}::timestamptz - interval '1 day') as over
     from pushes where repo_id = ${repo_id} order by id`)
 }

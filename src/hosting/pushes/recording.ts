@@ -55,7 +55,7 @@ export interface Known {
   versions: Map<string, string>
 }
 
-export type PushRow = OpenPush & { version: string }
+export type PushRow = OpenPush & { version: string; server: string | null }
 
 export interface Settlement {
   known: Known

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { endGit, startGit } from '#hosting/git/git.ts'
+import { stageSettings } from '#hosting/git/syncing.ts'
 import { readAnswers } from './answers.ts'
 
 export interface FastImportOptions {
@@ -35,9 +36,9 @@ export interface Entry {
   id: string
 }
 
-const densely = ['core.bigFileThreshold=16m', 'core.ignoreCase=false', 'fastimport.unpackLimit=0', 'gc.auto=0'].flatMap(
-  (setting) => ['-c', setting],
-)
+const densely = ['core.bigFileThreshold=16m', 'core.ignoreCase=false', 'fastimport.unpackLimit=0', 'gc.auto=0']
+  .flatMap((setting) => ['-c', setting])
+  .concat(stageSettings)
 
 /** Settings under which objects are written quickly; the pack that is published is made with other ones. */
 export const quickly = [...densely, '-c', 'core.compression=0', '-c', 'pack.depth=0']

@@ -1,8 +1,9 @@
-import { link, mkdir, open, readdir, rm } from 'node:fs/promises'
+import { link, readdir, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { runGit } from '#hosting/git/bounded.ts'
 import { noObject } from '#hosting/git/objects.ts'
 import { freePacked, placeRefs } from '#hosting/git/packed-refs.ts'
+import { makeFolders, syncFolder } from '#platform/durable.ts'
 import { measure } from './progress.ts'
 import { leanOriginals, originals } from './rewriting/stage.ts'
 
@@ -17,14 +18,11 @@ export interface Publishing {
 
 const stages = { 'Counting objects': [0, 20], 'Compressing objects': [20, 60], 'Writing objects': [60, 100] } as const
 
-/** As for a push: on disk before a ref leads to it. And no large file is held in memory. */
-const settings = [
-  'core.fsync=committed',
-  'core.fsyncMethod=batch',
-  'core.bigFileThreshold=16m',
-  'pack.windowMemory=64m',
-  'pack.deltaCacheSize=64m',
-].flatMap((setting) => ['-c', setting])
+/** No large file is held in memory. */
+const settings = ['core.bigFileThreshold=16m', 'pack.windowMemory=64m', 'pack.deltaCacheSize=64m'].flatMap((setting) => [
+  '-c',
+  setting,
+])
 
 /**
  * Brings all that the branches, tags and originals of a stage need into the repository itself, and the originals' refs with it. Gives
@@ -73,7 +71,7 @@ async function linkPacks(repository: string, target: string): Promise<boolean> {
   const loose = (await readdir(join(repository, 'objects'))).some((name) => /^[0-9a-f]{2}$/.test(name))
   if (loose) return false
   const [from, to] = [join(repository, 'objects', 'pack'), join(target, 'objects', 'pack')]
-  await mkdir(to, { recursive: true })
+  await makeFolders(to)
   const names = (await readdir(from)).filter((name) => /^pack-[0-9a-f]{40}\.(pack|rev|idx)$/.test(name))
   // The index last: with it, git takes notice of a pack.
   for (const name of names.sort((one, other) => Number(one.endsWith('.idx')) - Number(other.endsWith('.idx')))) {
@@ -98,7 +96,7 @@ async function pack(
   signal: AbortSignal,
   tell: (percent: number) => void,
 ) {
-  await mkdir(join(target, 'objects', 'pack'), { recursive: true })
+  await makeFolders(join(target, 'objects', 'pack'))
   await removeDrafts(repository)
   const how = ['--revs', '--progress', '--delta-base-offset', ...(recompress ? ['--no-reuse-object'] : [])]
   await runGit(repository, [...settings, 'pack-objects', ...how, join(resolve(target), 'objects', 'pack', 'pack')], {
@@ -113,11 +111,6 @@ async function removeDrafts(repository: string) {
   const folder = join(repository, 'objects', 'pack')
   const drafts = (await readdir(folder)).filter((name) => name.startsWith('tmp_'))
   for (const name of drafts) await rm(join(folder, name), { force: true })
-}
-
-async function syncFolder(path: string) {
-  await using folder = await open(path, 'r')
-  await folder.sync()
 }
 
 /**

@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises'
 import { runGit } from '#hosting/git/bounded.ts'
+import { stageSettings } from '#hosting/git/syncing.ts'
 import type { Arranged } from '../../sources/source.ts'
 import { openRefNames } from '../ref-names.ts'
 import { openPackWriter, type PackWriter } from '../rewriting/packs.ts'
@@ -158,7 +159,7 @@ async function setRefs(repository: string, signal: AbortSignal, former: string[]
   const stale = former.filter((ref) => !wanted.has(ref))
   const update = async (commands: string[]) => {
     if (commands.length > 0)
-      await runGit(repository, ['update-ref', '--stdin'], { signal, detached: false, input: commands.join('') })
+      await runGit(repository, [...stageSettings, 'update-ref', '--stdin'], { signal, detached: false, input: commands.join('') })
   }
   await update(stale.map((ref) => `delete ${ref}\n`))
   await update(refs.map(({ ref, target }) => `update ${ref} ${target}\n`))
