@@ -130,7 +130,9 @@ export class Database implements Queryable, AsyncDisposable {
       await client.query('begin')
       const result = await work(transaction)
       committing = true
-      await client.query('commit')
+      const { command } = await client.query('commit')
+      // PostgreSQL answers a commit with a rollback, and no error, when a statement failed before and its error was caught.
+      if (command !== 'COMMIT') throw new Error('the transaction was rolled back: a statement in it had failed')
       this.noteEnd('committed here', transaction.topics)
       return result
     } catch (error) {

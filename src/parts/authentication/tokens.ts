@@ -55,12 +55,15 @@ export async function createToken(
   return { ...row, token }
 }
 
-/** A person, an application and a set of scopes have ten tokens; the eleventh ends the oldest. */
+/**
+ * A person, an application and a set of scopes have ten tokens; the eleventh ends the oldest. By id, not by date: a request that waits for
+ * others carries an earlier date than theirs, and its own new token must not be the one that goes.
+ */
 async function keepTen(db: Transaction, user_id: number, application_id: number, scopes: string[]) {
   await db.query(sql`
     delete from tokens where id in (
       select id from tokens where user_id = ${user_id} and application_id = ${application_id} and scopes = ${scopes}::text[]
-      order by created_at desc, id desc offset 10)`)
+      order by id desc offset 10)`)
 }
 
 export async function deleteImpersonationTokens(db: Transaction, user: Account) {
