@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Belfry } from '#belfry.ts'
 import { api as administration } from '#hosting/administration/api.ts'
+import { knowAddress } from '#hosting/announcements/addresses.ts'
 import { api as automation } from '#hosting/automation/api.ts'
 import { api as collaborators } from '#hosting/collaborators/api.ts'
 import { pages as invitationPages } from '#hosting/collaborators/pages.ts'
@@ -147,6 +148,7 @@ export interface App {
 export async function openApp(belfry: Belfry): Promise<App> {
   const groups = apiGroups(belfry)
   const metrics = new Metrics(belfry)
+  knowAddress(belfry.db, () => belfry.addresses.web)
   let stopping = false
   const listeners = { web: openListener(belfry, selfHosted.prefix), versioned: openListener(belfry, versioned.prefix) }
   for (const [name, listener] of Object.entries(listeners)) {

@@ -3,6 +3,7 @@ import { type Person, personColumns } from '#hosting/people/people.ts'
 import { loadToldPulls } from '#hosting/pulls/pulls.ts'
 import { type Repository, repositoryColumns, repositorySource } from '#hosting/repositories/repositories.ts'
 import { type Queryable, sql, type Transaction } from '#platform/database.ts'
+import { addressed } from './addresses.ts'
 import { type Handful, handFor } from './hands.ts'
 import type { News } from './news.ts'
 import { type Cast, writePayload } from './payloads.ts'
@@ -97,7 +98,8 @@ export interface Told {
   hooks: Listener[]
 }
 
-export async function storeDeliveries(db: Transaction, repo_id: number | null, told: Told[]) {
+export async function storeDeliveries(db: Transaction, repo_id: number | null, news: Told[]) {
+  const told = news.map((one) => ({ ...one, body: addressed(db, one.body) }))
   const hand = handFor(db)
   const pairs = told.flatMap(({ hooks }, place) =>
     hooks.map((hook) => ({ place: place + 1, hook, sender: hook.url === listening ? null : hand(hook) })),

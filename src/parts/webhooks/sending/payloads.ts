@@ -1,4 +1,5 @@
 import { fillIn } from '#hosting/announcements/addresses.ts'
+import { largest } from '#hosting/announcements/announcements.ts'
 import { type Database, sql } from '#platform/database.ts'
 import { encodeBody } from '../signing.ts'
 
@@ -31,10 +32,7 @@ export class Letters {
   async fetch(ids: number[]) {
     const wanted = [...new Set(ids)].filter((id) => !this.#letters.has(id))
     if (!wanted.length) return
-    const rows = await this.#db.rows<{ id: number; body: string }>(
-      sql`select id, body from payloads where id = any(${wanted}) and octet_length(body) <= ${small}`,
-    )
-    for (const { id, body } of rows) this.keep(id, body)
+    for (const { id, body } of await this.#read(wanted, small)) this.keep(id, body)
   }
 
   /** Undefined when it is too large to be sent, or gone. */
@@ -44,18 +42,39 @@ export class Letters {
     if (this.#large >= largeAtOnce) await new Promise<void>((resolve) => this.#queue.push(resolve))
     this.#large++
     try {
-      const row = await this.#db.first<{ body: string | null }>(sql`select body from payloads where id = ${id}`)
-      return await work(row?.body == null ? undefined : letterOf(fillIn(row.body, this.#web())))
+      const [row] = await this.#read([id], largest)
+      return await work(row && letterOf(row.body))
     } finally {
       this.#large--
       this.#queue.shift()?.()
     }
   }
 
+  /**
+   * Payloads as they are sent. One that was stored before any address was known gets ours, once and for all nodes: when a delivery is sent
+   * again after a crash, by a server that listens elsewhere, it has the same bytes.
+   */
+  async #read(ids: number[], longest: number): Promise<{ id: number; body: string }[]> {
+    const read = () =>
+      this.#db.rows<{ id: number; body: string }>(
+        sql`select id, body from payloads where id = any(${ids}) and octet_length(body) <= ${longest}`,
+      )
+    const rows = await read()
+    const open = rows.flatMap(({ id, body }) => {
+      const filled = fillIn(body, this.#web())
+      return filled === body ? [] : { id, body, filled }
+    })
+    if (!open.length) return rows
+    await this.#db.query(sql`
+      update payloads p set body = o.filled from json_to_recordset(${JSON.stringify(open)}::json) as o (id bigint, body text, filled text)
+      where p.id = o.id and p.body = o.body`)
+    return read()
+  }
+
   /** Has it here for those who are sent it next. */
   keep(id: number, body: string) {
     if (body.length > small) return
-    const letter = { ...letterOf(fillIn(body, this.#web())), size: body.length }
+    const letter = { ...letterOf(body), size: body.length }
     this.#letters.set(id, letter)
     this.#size += letter.size
     for (const [oldest, { size }] of this.#letters) {

@@ -1,4 +1,5 @@
 import { channel } from 'node:diagnostics_channel'
+import { knowAddress } from '#hosting/announcements/addresses.ts'
 import { deliveriesTopic } from '#hosting/announcements/announcements.ts'
 import { type Hand, type Handful, lendHand } from '#hosting/announcements/hands.ts'
 import type { Database } from '#platform/database.ts'
@@ -92,6 +93,7 @@ export class Sender {
     }
     this.#timer = setInterval(() => this.#tick(), pollInterval).unref()
     lendHand(db, () => this.#hand())
+    knowAddress(db, web)
     this.#off = db.onEnd((ending, topics) => {
       const handed = topics.get(deliveriesTopic) as Handful[] | undefined
       if (ending === 'committed here') for (const handful of handed ?? []) this.#take(handful)
