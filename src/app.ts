@@ -18,6 +18,7 @@ import { api as keys } from '#hosting/keys/api.ts'
 import { pages as keyPages } from '#hosting/keys/pages.ts'
 import { api as labels } from '#hosting/labels/api.ts'
 import { mountLfs } from '#hosting/lfs/api.ts'
+import { api as maintenance } from '#hosting/maintenance/api.ts'
 import { api as milestones } from '#hosting/milestones/api.ts'
 import { api as organizations } from '#hosting/organizations/api.ts'
 import { api as people } from '#hosting/people/api.ts'
@@ -111,6 +112,7 @@ export const apiGroups = (belfry: Belfry): Group[] => [
   authorizations,
   oauth,
   administration,
+  maintenance,
 ]
 
 /** Every page that knows who looks at it. */

@@ -8,16 +8,21 @@ import type { Belfry } from '#belfry.ts'
 import type { Settings } from '#config.ts'
 import { prepareDrain } from '#drain.ts'
 import { Storage } from '#hosting/git/storage.ts'
+import { lfsRoot } from '#hosting/lfs/store.ts'
+import { eraseDrafts } from '#hosting/lfs/sweeping.ts'
 import { settleAll } from '#hosting/pushes/pushes.ts'
+import { sweepRepositories } from '#hosting/repositories/sweeping.ts'
 import type { Clock } from '#platform/clock.ts'
 import { claimDataFolder, makeDataFolder } from '#platform/data-folder.ts'
 import { codeOf, Database } from '#platform/database.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '#platform/embedded-postgres.ts'
 import { StartError } from '#platform/errors.ts'
+import { countJobs } from '#platform/failed-jobs.ts'
 import type { Logger } from '#platform/log.ts'
 import { migrate } from '#platform/migrate.ts'
 import { joinNeighbours } from '#platform/neighbours.ts'
-import { releaseAbandonedJobs } from '#platform/queue.ts'
+import { processStart } from '#platform/processes.ts'
+import { enqueue, releaseAbandonedJobs } from '#platform/queue.ts'
 import { Vault } from '#platform/vault.ts'
 import { type FirstAdmin, setUp } from '#setup.ts'
 import { openWorker } from '#worker.ts'
@@ -79,8 +84,7 @@ export async function start(settings: Settings, clock: Clock, log: Logger, asked
   const first_admin = await setUp(belfry)
   const unsettled = await settleAll(db, belfry.storage)
   for (const { repo_id, error } of unsettled) log.error({ err: error, repo_id }, 'a push is not recorded yet')
-  // The data folder is claimed: nobody else has jobs in hand.
-  if (postgres) await releaseAbandonedJobs(db)
+  await tidy(belfry, postgres !== undefined)
   asked.throwIfAborted()
   if (settings.BELFRY_ROLES.includes('worker')) {
     const worker = await openWorker(belfry)
@@ -103,6 +107,26 @@ export async function start(settings: Settings, clock: Clock, log: Logger, asked
     stop: () => running.disposeAsync(),
     kill: () => postgres?.kill(),
   }
+}
+
+/** Cleans up after processes that were killed, and says what only an operator can mend. */
+async function tidy({ db, storage, settings, log }: Belfry, alone: boolean) {
+  if (alone) {
+    // The data folder is claimed: nobody else has jobs in hand, or makes a repository.
+    await releaseAbandonedJobs(db)
+    const before = new Date(processStart)
+    try {
+      const removed = await sweepRepositories(db, storage, before)
+      const uploads = await eraseDrafts(lfsRoot(settings.BELFRY_DATA), before)
+      if (removed.length || uploads) log.warn({ removed, uploads }, 'removed what ended processes had left in the data folder')
+    } catch (error) {
+      // The nightly job tries again.
+      log.error({ err: error }, 'what ended processes had left in the data folder could not be removed')
+    }
+  }
+  await db.transaction((transaction) => enqueue(transaction, 'check_repositories', {}, { key: 'check repositories' }))
+  const { failed } = await countJobs(db)
+  if (failed) log.error({ failed }, 'jobs have failed for good: see GET /admin/jobs/failed, and POST /admin/jobs/{job_id}/retry')
 }
 
 /** A server that is not there, or does not let us in, is told in one line. */

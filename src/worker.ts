@@ -1,6 +1,7 @@
 import { activitySchedule, activityTasks } from '#activity/jobs.ts'
 import type { Belfry } from '#belfry.ts'
 import { lfsSchedule, lfsTasks } from '#hosting/lfs/jobs.ts'
+import { maintenanceSchedule, maintenanceTasks } from '#hosting/maintenance/jobs.ts'
 import { pullTasks } from '#hosting/pulls/jobs.ts'
 import { pushSchedule, pushTasks } from '#hosting/pushes/jobs.ts'
 import { repositoryTasks } from '#hosting/repositories/jobs.ts'
@@ -19,6 +20,7 @@ export async function openWorker(belfry: Belfry): Promise<Worker> {
     ...repositoryTasks(db, storage),
     ...lfsTasks(db, settings.BELFRY_DATA),
     ...pushTasks(db, storage),
+    ...maintenanceTasks(db, storage, log),
     ...pullTasks(db, storage),
     ...activityTasks(db),
     ...notificationTasks(db),
@@ -30,6 +32,7 @@ export async function openWorker(belfry: Belfry): Promise<Worker> {
   const schedule = [
     ...lfsSchedule,
     ...pushSchedule,
+    ...maintenanceSchedule,
     ...activitySchedule,
     ...notificationSchedule,
     ...webhookSchedule,

@@ -2,7 +2,9 @@ import { isIP } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import type { Belfry } from '#belfry.ts'
+import { countRepairs } from '#hosting/maintenance/maintenance.ts'
 import { sql } from '#platform/database.ts'
+import { countJobs } from '#platform/failed-jobs.ts'
 import { sameSecret } from '#platform/secrets.ts'
 import { Durations } from './durations.ts'
 
@@ -36,6 +38,29 @@ export class Metrics {
         this.set({ state: 'busy' }, db.pool.totalCount - db.pool.idleCount)
         this.set({ state: 'idle' }, db.pool.idleCount)
         this.set({ state: 'waited for' }, db.pool.waitingCount)
+      },
+    })
+    new Gauge({
+      name: 'belfry_jobs',
+      help: 'Background jobs by state; failed ones used up their attempts and wait for an operator.',
+      labelNames: ['state'],
+      registers: [this.#registry],
+      async collect() {
+        // Metrics are read when the database is away, too.
+        const counts = await countJobs(db).catch(() => undefined)
+        if (!counts) return this.reset()
+        for (const [state, count] of Object.entries(counts)) this.set({ state }, count)
+      },
+    })
+    new Gauge({
+      name: 'belfry_ref_repairs',
+      help: 'Differences between disk and database found and settled in the last 90 days, by outcome.',
+      labelNames: ['outcome'],
+      registers: [this.#registry],
+      async collect() {
+        const counts = await countRepairs(db).catch(() => undefined)
+        if (!counts) return this.reset()
+        for (const [outcome, count] of Object.entries(counts)) this.set({ outcome }, count)
       },
     })
   }

@@ -88,6 +88,10 @@ export async function startWorker(
 function begin(pool: pg.Pool, tasks: Record<string, Task>, schedule: Scheduled[], log: Logger, ids: Set<string>) {
   const events: WorkerEvents = new EventEmitter()
   events.on('worker:create', ({ worker }) => ids.add(worker.workerId))
+  events.on('job:failed', ({ job, error }) => {
+    const said = { job: Number(job.id), task: job.task_identifier, attempts: job.attempts, err: error }
+    log.error(said, 'a job failed for good: see GET /admin/jobs/failed, and POST /admin/jobs/{job_id}/retry')
+  })
   return run({
     pgPool: pool,
     events,

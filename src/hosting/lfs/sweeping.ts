@@ -23,7 +23,8 @@ export async function sweepStore(db: Database, root: string, before: Date): Prom
   return erased
 }
 
-async function eraseDrafts(root: string, before: Date) {
+/** Uploads that were never finished. */
+export async function eraseDrafts(root: string, before: Date) {
   const drafts = await readdir(draftsOf(root)).catch(() => [])
   let erased = 0
   for (const name of drafts) {

@@ -1,0 +1,89 @@
+import { Nothing, NullableString, Timestamp, timestamp } from '#hosting/wire.ts'
+import { del, get, group, paged, post } from '#http/endpoint.ts'
+import { discardFailedJob, listFailedJobs, retryFailedJob } from '#platform/failed-jobs.ts'
+import { Type } from '#platform/schema.ts'
+import { listRepairs } from './maintenance.ts'
+
+const scopes = ['site_admin'] as const
+
+const FailedJob = Type.Object({
+  id: Type.Integer(),
+  task: Type.String(),
+  attempts: Type.Integer(),
+  last_error: NullableString,
+  created_at: Timestamp,
+  failed_at: Timestamp,
+})
+
+const RefRepair = Type.Object({
+  id: Type.Integer(),
+  repository: Type.Object({ id: Type.Integer(), full_name: Type.String() }),
+  ref: Type.String(),
+  recorded_sha: NullableString,
+  disk_sha: NullableString,
+  outcome: Type.String({ enum: ['restored', 'adopted', 'lost'] }),
+  found_at: Timestamp,
+})
+
+export const api = group('Maintenance', [
+  get(
+    '/admin/jobs/failed',
+    {
+      operation: 'belfry-admin/list-failed-jobs',
+      permission: 'classic',
+      summary: 'Background jobs that used up their attempts, the latest first',
+      scopes,
+      viewer: 'site_admin',
+      list: true,
+      answers: { 200: Type.Array(FailedJob) },
+    },
+    async ({ db, page }) =>
+      paged(await listFailedJobs(db, page), ({ created_at, failed_at, ...job }) => ({
+        ...job,
+        created_at: timestamp(created_at),
+        failed_at: timestamp(failed_at),
+      })),
+  ),
+  post(
+    '/admin/jobs/{job_id}/retry',
+    {
+      operation: 'belfry-admin/retry-failed-job',
+      permission: 'classic',
+      summary: 'Run a failed job again, with all its attempts',
+      scopes,
+      viewer: 'site_admin',
+      answers: { 204: Nothing },
+    },
+    ({ db, params }) => retryFailedJob(db, params.job_id),
+  ),
+  del(
+    '/admin/jobs/{job_id}',
+    {
+      operation: 'belfry-admin/discard-failed-job',
+      permission: 'classic',
+      summary: 'Give a failed job up',
+      scopes,
+      viewer: 'site_admin',
+      answers: { 204: Nothing },
+    },
+    ({ db, params }) => discardFailedJob(db, params.job_id),
+  ),
+  get(
+    '/admin/ref-repairs',
+    {
+      operation: 'belfry-admin/list-ref-repairs',
+      permission: 'classic',
+      summary: 'Differences between disk and database that were found and settled, the latest first',
+      scopes,
+      viewer: 'site_admin',
+      list: true,
+      answers: { 200: Type.Array(RefRepair) },
+    },
+    async ({ db, page }) =>
+      paged(await listRepairs(db, page), ({ repo_id, full_name, found_at, ...repair }) => ({
+        ...repair,
+        repository: { id: repo_id, full_name },
+        found_at: timestamp(found_at),
+      })),
+  ),
+])

@@ -1,0 +1,133 @@
+import { noObject } from '#hosting/git/objects.ts'
+import { dropBrokenRefs, dropEmptyObjects, findMissing, isAncestor } from '#hosting/git/repairing.ts'
+import type { Storage } from '#hosting/git/storage.ts'
+import { type Database, sql, type Transaction } from '#platform/database.ts'
+
+/** A difference between disk and database that was settled. */
+export interface Repair {
+  ref: string
+  /** What the database named and what was on disk; null where there was none. */
+  recorded_sha: string | null
+  disk_sha: string | null
+  /**
+   * `restored`: the disk has the recorded commit again. `adopted`: the database took over what the disk has, which is later. `lost`: the
+   * recorded commit is not on disk, and the database took over what is left.
+   */
+  outcome: 'restored' | 'adopted' | 'lost'
+}
+
+interface Recorded {
+  refs: Map<string, { sha: string; version: string }>
+  /** Refs that somebody is moving. */
+  moving: Set<string>
+  importing: boolean
+}
+
+/**
+ * Compares the refs of a repository on disk with those in the database and settles what differs, as after a power loss or a restored backup.
+ * A ref that is being pushed or imported is left alone: what moves it is recorded when it is over.
+ */
+export async function repairRefs(db: Database, storage: Storage, repo_id: number): Promise<Repair[]> {
+  if (!storage.has(repo_id)) return []
+  const path = storage.pathOf(repo_id)
+  const before = await readRecorded(db, repo_id)
+  await dropBrokenRefs(path)
+  const disk = new Map([...(await storage.refsOf(repo_id))].filter(([name]) => isPublic(name)))
+  // In the order of settlePushes: a move that the disk shows has been recorded by now, or its push is still open.
+  const after = await readRecorded(db, repo_id)
+  if (after.importing) return []
+  const names = [...new Set([...after.refs.keys(), ...disk.keys()])].filter((name) => !after.moving.has(name))
+  const differing = names.filter(
+    (name) => before.refs.get(name)?.version === after.refs.get(name)?.version && after.refs.get(name)?.sha !== disk.get(name),
+  )
+  const shas = new Set([...differing.flatMap((name) => after.refs.get(name)?.sha ?? []), ...disk.values()])
+  const missing = await findMissing(path, shas)
+  if (missing.size) await dropEmptyObjects(path)
+  // Git moves a ref only to what is there, so these are broken also while somebody pushes.
+  const broken = [...disk].filter(([, sha]) => missing.has(sha)).map(([name]) => name)
+  const repairs: Repair[] = []
+  for (const ref of new Set([...differing, ...broken])) {
+    repairs.push(await decide(path, ref, after.refs.get(ref)?.sha ?? null, disk.get(ref) ?? null, missing))
+  }
+  if (repairs.length) await settle(db, storage, repo_id, repairs, missing)
+  return repairs
+}
+
+/** Names that people push to; others are ours, and the database does not list them. */
+const isPublic = (name: string) => !/^refs\/(pull|import|drafts|belfry)\//.test(name)
+
+async function readRecorded(db: Database, repo_id: number): Promise<Recorded> {
+  const found = await db.first<{
+    refs: { name: string; sha: string; version: string }[]
+    moving: string[]
+    importing: boolean
+  }>(sql`
+    select coalesce((select json_agg(json_build_object('name', name, 'sha', sha, 'version', xmin::text)) from refs
+        where repo_id = ${repo_id}), '[]') as refs,
+      array(select command->>'ref' from pushes, jsonb_array_elements(commands) command where repo_id = ${repo_id}) as moving,
+      exists (select from imports where repo_id = ${repo_id} and active) as importing`)
+  return {
+    refs: new Map(found?.refs.map(({ name, ...ref }) => [name, ref])),
+    moving: new Set(found?.moving),
+    importing: found?.importing ?? false,
+  }
+}
+
+async function decide(
+  path: string,
+  ref: string,
+  recorded: string | null,
+  disk: string | null,
+  missing: Set<string>,
+): Promise<Repair> {
+  const usable = disk !== null && !missing.has(disk) ? disk : null
+  const told = { ref, recorded_sha: recorded, disk_sha: disk }
+  if (recorded === null) return { ...told, outcome: usable ? 'adopted' : 'lost' }
+  if (missing.has(recorded)) return { ...told, outcome: 'lost' }
+  // The disk is behind what was acknowledged, or has nothing: the commit is there, so the ref goes where it was.
+  if (usable === null || (await isAncestor(path, usable, recorded))) return { ...told, outcome: 'restored' }
+  return { ...told, outcome: 'adopted' }
+}
+
+async function settle(db: Database, storage: Storage, repo_id: number, repairs: Repair[], missing: Set<string>) {
+  const usable = ({ disk_sha }: Repair) => (disk_sha !== null && !missing.has(disk_sha) ? disk_sha : null)
+  const broken = repairs.filter((repair) => repair.disk_sha !== null && usable(repair) === null)
+  await storage.dropRefs(
+    repo_id,
+    broken.map(({ ref }) => ref),
+  )
+  const restored = repairs.filter(({ outcome }) => outcome === 'restored')
+  const moves = restored.map((repair) => ({
+    ref: repair.ref,
+    before: usable(repair) ?? noObject,
+    after: repair.recorded_sha ?? noObject,
+  }))
+  if (moves.length) await storage.moveRefs(repo_id, moves)
+  await storage.sync(
+    repo_id,
+    repairs.map(({ ref }) => ref),
+  )
+  await db.transaction((transaction) => record(transaction, repo_id, repairs, usable))
+}
+
+async function record(db: Transaction, repo_id: number, repairs: Repair[], usable: (repair: Repair) => string | null) {
+  const held = await db.query(sql`select from repositories where id = ${repo_id} for no key update`)
+  if (!held.rowCount) return
+  const taken = repairs.filter(({ outcome }) => outcome !== 'restored')
+  const rows = JSON.stringify(taken.map((repair) => ({ ...repair, sha: usable(repair) })))
+  // Only what is still as it was read: a push may have come between.
+  await db.query(sql`
+    delete from refs using jsonb_to_recordset(${rows}::jsonb) as repair (ref text, recorded_sha text, sha text)
+    where refs.repo_id = ${repo_id} and refs.name = repair.ref and refs.sha = repair.recorded_sha and repair.sha is null`)
+  await db.query(sql`
+    update refs set sha = repair.sha from jsonb_to_recordset(${rows}::jsonb) as repair (ref text, recorded_sha text, sha text)
+    where refs.repo_id = ${repo_id} and refs.name = repair.ref and refs.sha = repair.recorded_sha and repair.sha is not null`)
+  await db.query(sql`
+    insert into refs (repo_id, name, sha)
+    select ${repo_id}, ref, sha from jsonb_to_recordset(${rows}::jsonb) as repair (ref text, recorded_sha text, sha text)
+    where recorded_sha is null and sha is not null on conflict do nothing`)
+  await db.query(sql`
+    insert into ref_repairs (repo_id, ref, recorded_sha, disk_sha, outcome, found_at)
+    select ${repo_id}, repair.*, ${db.now} from jsonb_to_recordset(${JSON.stringify(repairs)}::jsonb)
+      as repair (ref text, recorded_sha text, disk_sha text, outcome text)`)
+}
