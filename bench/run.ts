@@ -3,6 +3,7 @@ import { compareClones } from './clone.ts'
 import { compareGrowth } from './growth.ts'
 import { compareImports } from './imports.ts'
 import { compareNotifications } from './notifications.ts'
+import { comparePushes } from './pushes.ts'
 import { conclude } from './report.ts'
 import { compareRequests } from './requests.ts'
 import { compareWebhooks } from './webhooks.ts'
@@ -17,6 +18,7 @@ import { compareWebhooks } from './webhooks.ts'
   ])
 }
 await compareClones()
+await comparePushes()
 await compareGrowth()
 await compareNotifications()
 await compareWebhooks()
