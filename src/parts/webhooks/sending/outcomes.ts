@@ -52,10 +52,10 @@ export async function recordOutcomes(db: Database, outcomes: Outcome[], known: K
 }
 const noPartition = '23514'
 
-/** The same within a transaction. */
+/** The same within a transaction, which somebody is told of: that is on disk first. */
 export async function recordIn(db: Transaction, outcomes: Outcome[]): Promise<Throttled[]> {
   await openDays(db, outcomes)
-  const noted = await db.rows<Noted>(recording(db, outcomes, healthOf(outcomes)))
+  const noted = await db.rows<Noted>(recording(db, outcomes, healthOf(outcomes), synced))
   db.touch(outcomesTopic)
   if (await release(db, noted)) db.touch(deliveriesTopic)
   return throttledOf(noted)
@@ -73,10 +73,13 @@ interface Noted {
   released: boolean
 }
 
-function recording({ now }: Queryable, outcomes: Outcome[], health: Health[]): Sql {
+/** A source of one row, in the place of `unhurried`. */
+const synced = sql`(select) synced`
+
+function recording({ now }: Queryable, outcomes: Outcome[], health: Health[], commit = unhurried): Sql {
   return sql`
     with outcome as materialized (
-      select o.* from ${unhurried}, json_to_recordset(${json(outcomes)}::json) as o (id bigint, delivered_at timestamptz,
+      select o.* from ${commit}, json_to_recordset(${json(outcomes)}::json) as o (id bigint, delivered_at timestamptz,
         duration double precision, status text, status_code integer, url text, request_headers json, response_headers json,
         response_body text, retry_in double precision)
     ), done as (
