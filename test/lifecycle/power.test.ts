@@ -1,5 +1,11 @@
 import assert from 'node:assert/strict'
+import fs from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
+import { Vault } from '#platform/vault.ts'
 import { expect, openForge } from '#test/forge.ts'
 import { Desk } from '#test/git.ts'
 import { put } from '#test/lfs.ts'
@@ -60,4 +66,24 @@ test('what is acknowledged is on disk: repositories, pushes, commits, merges, fo
     'another default branch',
     await syncs.during(forge.belfry.storage.pathOf(other), () => forge.belfry.storage.pointHead(other, 'main')),
   )
+})
+
+test('the key that secrets are encrypted with is on disk before anything is', async ({ mock }) => {
+  const folder = await mkdtemp(join(tmpdir(), 'belfry-vault-'))
+  const { fsyncSync } = fs
+  const kinds: string[] = []
+  mock.method(fs, 'fsyncSync', (fd: number) => {
+    kinds.push(fs.fstatSync(fd).isDirectory() ? 'folder' : 'file')
+    fsyncSync(fd)
+  })
+  syncBuiltinESMExports()
+  try {
+    const sealed = new Vault(folder).seal('a secret', 'of ada')
+    assert.deepEqual(kinds, ['file', 'folder'])
+    assert.equal(new Vault(folder).open(sealed, 'of ada'), 'a secret')
+  } finally {
+    mock.restoreAll()
+    syncBuiltinESMExports()
+    await rm(folder, { recursive: true })
+  }
 })
