@@ -13,7 +13,7 @@ import { eraseDrafts } from '#hosting/lfs/sweeping.ts'
 import { settleAll } from '#hosting/pushes/pushes.ts'
 import { sweepRepositories } from '#hosting/repositories/sweeping.ts'
 import type { Clock } from '#platform/clock.ts'
-import { claimDataFolder, makeDataFolder } from '#platform/data-folder.ts'
+import { claimDataFolder, makeDataFolder, sweepDrafts } from '#platform/data-folder.ts'
 import { codeOf, Database } from '#platform/database.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '#platform/embedded-postgres.ts'
 import { StartError } from '#platform/errors.ts'
@@ -116,7 +116,8 @@ async function tidy({ db, storage, settings, log }: Belfry, alone: boolean) {
     await releaseAbandonedJobs(db)
     const before = new Date(processStart)
     try {
-      const removed = await sweepRepositories(db, storage, before)
+      const drafts = sweepDrafts(settings.BELFRY_DATA)
+      const removed = [...drafts, ...(await sweepRepositories(db, storage, before))]
       const uploads = await eraseDrafts(lfsRoot(settings.BELFRY_DATA), before)
       if (removed.length || uploads) log.warn({ removed, uploads }, 'removed what ended processes had left in the data folder')
     } catch (error) {

@@ -1,9 +1,20 @@
-import { accessSync, chmodSync, constants, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { codeOf } from './database.ts'
 import { syncFolderNow } from './durable.ts'
 import { StartError } from './errors.ts'
-import { identityOf } from './processes.ts'
+import { identityOf, processStart } from './processes.ts'
 
 /**
  * Makes the data folder. Everyone may pass through it (the database's account must), nobody may list it;
@@ -37,6 +48,16 @@ export function claimDataFolder(folder: string): Disposable {
   } finally {
     rmSync(draft, { force: true })
   }
+}
+
+/** Removes drafts of the claim and of the key that processes left which were killed before they could; returns their names. */
+export function sweepDrafts(folder: string): string[] {
+  const drafts = readdirSync(folder).filter((name) => {
+    const [, pid] = /^(?:belfry\.pid|secrets\.key)\.(\d+)$/.exec(name) ?? []
+    return pid !== undefined && statSync(join(folder, name)).mtimeMs < processStart
+  })
+  for (const name of drafts) rmSync(join(folder, name), { force: true })
+  return drafts
 }
 
 /** A link appears whole or not at all: nobody ever reads a half-written claim. */

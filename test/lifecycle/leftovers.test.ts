@@ -29,19 +29,25 @@ test('after a kill in the middle of a push nothing is left: no open push, no loc
   await installHook(path, 'pre-receive', `touch "${path}/reached"; sleep 600`)
   const cut = work.attempt('push', 'origin', 'main')
   await until('the push is in hand', () => existsSync(join(path, 'reached')))
+  await host.query(`select setval(pg_get_serial_sequence('repositories', 'id'), 5001)`)
   await killAll(host, first)
   assert.notEqual((await cut).status, 0)
   // What kills at other moments leave.
   await writeFile(join(path, 'refs', 'heads', 'main.lock'), '')
+  const stranger = storage.pathOf(6000)
+  await mkdir(stranger, { recursive: true })
   const drafts = [storage.pathOf(5000), `${storage.pathOf(5001)}.new`]
   for (const draft of [...drafts, join(host.data, 'lfs', 'drafts')]) await mkdir(draft, { recursive: true })
   drafts.push(join(host.data, 'lfs', 'drafts', 'upload'))
   await writeFile(join(host.data, 'lfs', 'drafts', 'upload'), 'half of')
+  drafts.push(join(host.data, 'secrets.key.12345'))
+  await writeFile(join(host.data, 'secrets.key.12345'), '')
   await installHook(path, 'pre-receive', 'exit 0')
 
   const second = await host.start()
   assert.deepEqual(await host.query('select id from pushes'), [])
   assert.deepEqual(drafts.filter(existsSync), [])
+  assert.ok(existsSync(stranger), 'what is newer than the database stays')
   assert.ok(second.logged.some(({ msg }) => /^removed what ended processes had left/.test(`${msg}`)))
   const objects = await readdir(join(path, 'objects'))
   assert.deepEqual(

@@ -91,6 +91,7 @@ test('a repository whose folder is gone can be pushed to again', async () => {
 
 test('folders without a row, drafts and locks are swept once they are old, and nothing else', async () => {
   const { id } = await ada.owns('kept', { auto_init: true })
+  await db.query(sql`select setval(pg_get_serial_sequence('repositories', 'id'), 90003)`)
   await storage.create(90_001, 'main')
   await storage.create(90_002, 'main')
   await storage.create(90_003, 'main')

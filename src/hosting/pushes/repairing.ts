@@ -65,7 +65,10 @@ async function readRecorded(db: Database, repo_id: number): Promise<Recorded> {
     select coalesce((select json_agg(json_build_object('name', name, 'sha', sha, 'version', xmin::text)) from refs
         where repo_id = ${repo_id}), '[]') as refs,
       array(select command->>'ref' from pushes, jsonb_array_elements(commands) command where repo_id = ${repo_id}) as moving,
-      exists (select from imports where repo_id = ${repo_id} and active) as importing`)
+      exists (select from imports where repo_id = ${repo_id} and active) or exists (
+        -- Refs of an import that failed are to be taken back.
+        select from graphile_worker._private_jobs j join graphile_worker._private_tasks t on t.id = j.task_id
+        where t.identifier = 'withdraw_refs' and (j.payload->>'repo_id')::bigint = ${repo_id}) as importing`)
   return {
     refs: new Map(found?.refs.map(({ name, ...ref }) => [name, ref])),
     moving: new Set(found?.moving),

@@ -25,6 +25,7 @@ export async function sweepRepositories(
   { inside = false } = {},
 ): Promise<string[]> {
   const removed: string[] = []
+  const last = await lastId(db)
   for await (const found of listFolders(storage, before)) {
     const ids = [...new Set(found.map(({ id }) => id))]
     const needed = await db.rows<{ id: number }>(sql`
@@ -36,6 +37,8 @@ export async function sweepRepositories(
       where t.identifier in ('erase_repository', 'copy_repository') and j.payload->>field is not null`)
     const named = new Set(needed.map(({ id }) => id))
     for (const { id, path, draft } of found) {
+      // The database is older than the disk, as after a backup of the one alone was restored: not a leftover, and not ours to remove.
+      if (id > last) continue
       if (draft || !named.has(id)) {
         await storage.eraseFolder(path)
         removed.push(path)
@@ -45,6 +48,14 @@ export async function sweepRepositories(
     }
   }
   return removed
+}
+
+/** The last id that was given to a repository, on disk or in the database. */
+async function lastId(db: Database): Promise<number> {
+  const found = await db.first<{ last: number | null }>(
+    sql`select pg_sequence_last_value(pg_get_serial_sequence('repositories', 'id')::regclass) as last`,
+  )
+  return found?.last ?? 0
 }
 
 async function* listFolders(storage: Storage, before: Date): AsyncGenerator<Found[]> {
