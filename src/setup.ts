@@ -4,6 +4,7 @@ import { allScopes } from '#parts/authentication/scopes.ts'
 import { createToken, setOperatorsToken } from '#parts/authentication/tokens.ts'
 import { type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { StartError } from '#platform/errors.ts'
+import { enqueue } from '#platform/queue.ts'
 import { digest, hashPassword, randomText } from '#platform/secrets.ts'
 
 /** What the first start tells, once. */
@@ -23,6 +24,7 @@ export async function setUp({ db, settings }: Belfry): Promise<FirstAdmin | unde
     const admin = found ?? (await createUser(transaction, { login: 'admin', email: null, password_hash, site_admin: true }))
     await clearTheWay(transaction, admin, settings.BELFRY_ADMIN_TOKEN)
     await setOperatorsToken(transaction, admin, settings.BELFRY_ADMIN_TOKEN, allScopes)
+    await upgradeRecoveryCodes(transaction)
     if (found) return undefined
     const { token } = await createToken(transaction, admin, { note: 'First start', scopes: allScopes })
     return { login: admin.login, password, token }
@@ -39,6 +41,12 @@ async function clearTheWay(db: Transaction, admin: Account, token: string | null
   if (!found) return
   if (found.user_id !== admin.id) throw new StartError('BELFRY_ADMIN_TOKEN is set to a token of another user: choose a new one.')
   await db.query(sql`delete from tokens where id = ${found.id}`)
+}
+
+/** In the background: it takes a tenth of a second for each person who has a second factor. */
+async function upgradeRecoveryCodes(db: Transaction) {
+  const left = await db.first(sql`select from two_factor where recovery_salt is null limit 1`)
+  if (left) await enqueue(db, 'slow_recovery_codes', {}, { key: 'slow_recovery_codes' })
 }
 
 function findAdmin(db: Queryable) {

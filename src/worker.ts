@@ -5,6 +5,7 @@ import { maintenanceSchedule, maintenanceTasks } from '#hosting/maintenance/jobs
 import { pullTasks } from '#hosting/pulls/jobs.ts'
 import { pushSchedule, pushTasks } from '#hosting/pushes/jobs.ts'
 import { repositoryTasks } from '#hosting/repositories/jobs.ts'
+import { authenticationTasks } from '#parts/authentication/jobs.ts'
 import { importSchedule, importTasks, openImports } from '#parts/imports/jobs.ts'
 import { notificationSchedule, notificationTasks } from '#parts/notifications/jobs.ts'
 import { deliverySchedule, deliveryTasks } from '#parts/webhooks/deliveries/jobs.ts'
@@ -23,6 +24,7 @@ export async function openWorker(belfry: Belfry): Promise<Worker> {
     ...maintenanceTasks(db, storage, log),
     ...pullTasks(db, storage),
     ...activityTasks(db),
+    ...authenticationTasks(db),
     ...notificationTasks(db),
     ...webhookTasks(db),
     ...deliveryTasks(db),

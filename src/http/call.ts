@@ -6,6 +6,7 @@ import { allows } from '#parts/authentication/permissions.ts'
 import { type Application, findClient } from '#parts/oauth/applications.ts'
 import type { Database } from '#platform/database.ts'
 import { forbidden, missing, Refusal } from '#platform/errors.ts'
+import { networkOf } from '#platform/network.ts'
 import { standardRateLimit, type Variant } from '#variants.ts'
 import { etagOf, isFresh } from './conditional.ts'
 import { type Dialect, readAccept } from './dialects.ts'
@@ -20,6 +21,8 @@ export interface Call {
   dialect: Dialect
   wire: Wire
   caller: Caller
+  /** Where the request comes from. */
+  address: string
   /** The application that calls for itself, where an endpoint is for such. */
   application: Application | undefined
   allowance: Allowance | null
@@ -45,7 +48,7 @@ export function openCalls(app: FastifyInstance, belfry: Belfry, variant: Variant
   app.addHook('onRequest', (request, reply, done) => {
     const dialect = readAccept(request.headers.accept)
     const wire = { ...basesOf(belfry, variant), version: firstVersion, brand: dialect.brand }
-    request.call = { variant, dialect, wire, caller: anonymous, application: undefined, allowance: null }
+    request.call = { variant, dialect, wire, caller: anonymous, address: request.ip, application: undefined, allowance: null }
     if (request.method === 'OPTIONS') return void reply.headers(preflight).code(204).send()
     // A caller without a name is let in at once: to wait for nothing takes a twentieth of the time of a 304.
     if (request.headers.authorization !== undefined) open(request, reply).then(() => done(), done)
@@ -97,7 +100,7 @@ export function openCalls(app: FastifyInstance, belfry: Belfry, variant: Variant
     const { authorization } = headers
     if (authorization === undefined) return
     if (endpoint?.viewer === 'client') {
-      call.application = await identifyClient(belfry.db, authorization)
+      call.application = await identifyClient(belfry.db, authorization, ip)
       return
     }
     const code = endpoint?.viewer === 'password' ? (headers['x-service-otp'] ?? headers['x-github-otp']) : undefined
@@ -108,7 +111,7 @@ export function openCalls(app: FastifyInstance, belfry: Belfry, variant: Variant
   function charge(request: FastifyRequest, reply: FastifyReply) {
     if (!limits) return
     const { user } = request.call.caller
-    const key = user ? `user ${user.id}` : `address ${request.ip}`
+    const key = user ? `user ${user.id}` : `address ${networkOf(request.ip)}`
     const limit = user ? limits.user : limits.anonymous
     const free = request.routeOptions.config.endpoint?.operation === 'rate-limit/get'
     const allowance = free ? limiter.look(key, limit) : limiter.take(key, limit)
@@ -220,9 +223,9 @@ function describeCaller({ call, routeOptions }: FastifyRequest, reply: FastifyRe
 const acceptedScopes = new WeakMap<Endpoint, string>()
 
 /** An application shows itself by Basic, with its id and its secret. */
-async function identifyClient(db: Database, authorization: string) {
+async function identifyClient(db: Database, authorization: string, address: string) {
   const { name, password } = readPair(/^basic\s+(\S+)\s*$/i.exec(authorization)?.[1] ?? '')
-  const application = await findClient(db, name, password)
+  const application = await findClient(db, { client_id: name, client_secret: password, address })
   if (!application) throw badCredentials()
   return application
 }

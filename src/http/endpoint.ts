@@ -98,6 +98,8 @@ export const isNumbered = (name: string) => /_(id|number)$/.test(name) && name !
 export interface BaseContext {
   storage: Storage
   caller: Caller
+  /** Where the request comes from. */
+  address: string
   wire: Wire
   variant: Variant
   dialect: Dialect

@@ -74,6 +74,7 @@ function sendError(request: FastifyRequest, reply: FastifyReply, error: unknown)
   const documentation_url = `${request.call.wire.web}/docs`
   if (error instanceof CodeRequired) reply.header(branded(request.call.dialect.brand, 'OTP'), `required; ${error.delivery}`)
   const refusal = refusalFor(error, request.body)
+  if (refusal?.retry_after !== undefined) reply.header('Retry-After', refusal.retry_after)
   if (!refusal) request.log.error({ err: error }, 'request failed')
   const status = refusal ? statusOf[refusal.reason] : 500
   return reply

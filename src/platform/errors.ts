@@ -26,11 +26,14 @@ export interface Fault {
 export class Refusal extends Error {
   readonly reason: Reason
   readonly faults: Fault[] | undefined
+  /** Seconds after which trying again makes sense. */
+  readonly retry_after: number | undefined
 
-  constructor(reason: Reason, message: string, faults?: Fault[]) {
+  constructor(reason: Reason, message: string, faults?: Fault[], retry_after?: number) {
     super(message)
     this.reason = reason
     this.faults = faults
+    this.retry_after = retry_after
   }
 }
 

@@ -53,6 +53,8 @@ export function typed(form: URLSearchParams, name: string): string {
 export interface Problem {
   message: string
   status: number
+  /** Seconds, when there were too many attempts. */
+  retry_after?: number | undefined
 }
 
 export function alert(problem: Problem | undefined): Html | undefined {
@@ -72,9 +74,12 @@ export async function attempt(
       error.faults
         ?.map((fault) => sentence(fault.message ?? (fault.code === 'missing_field' ? `${fault.field} is missing` : fault.code)))
         .join(' ') ?? error.message
-    return { ...(await again({ message, status: error.reason === 'forbidden' ? 403 : 422 })) }
+    const { retry_after } = error
+    return { ...(await again({ message, status: statuses[error.reason] ?? 422, retry_after })) }
   }
 }
+
+const statuses: Partial<Record<Refusal['reason'], number>> = { forbidden: 403, rate_limited: 429 }
 
 export function sentence(text: string) {
   const begun = text.charAt(0).toUpperCase() + text.slice(1)

@@ -1,8 +1,9 @@
 import type { Account } from '#hosting/people/people.ts'
-import { checkGuessing, recordFailure } from '#parts/authentication/guessing.ts'
+import { guessAtAccount } from '#parts/authentication/guessing.ts'
 import { checkPassword, preparePassword, setPassword } from '#parts/authentication/passwords.ts'
+import { newRecoveryCodes, storeRecoveryCodes } from '#parts/authentication/recovery-codes.ts'
 import { closeOtherSessions, type Session } from '#parts/authentication/sessions.ts'
-import { disableTwoFactor, renewRecoveryCodes, takeCode } from '#parts/authentication/two-factor.ts'
+import { disableTwoFactor, spendCode } from '#parts/authentication/two-factor.ts'
 import type { Database } from '#platform/database.ts'
 import { invalid } from '#platform/errors.ts'
 import type { Vault } from '#platform/vault.ts'
@@ -39,9 +40,11 @@ export async function turnOffTwoFactor(db: Database, vault: Vault, owner: Owner,
 }
 
 /** The earlier ones end. */
-export async function newRecoveryCodes(db: Database, vault: Vault, owner: Owner, proof: Proof): Promise<string[]> {
+export async function renewRecoveryCodes(db: Database, vault: Vault, owner: Owner, proof: Proof): Promise<string[]> {
   await checkProof(db, vault, owner, proof)
-  return db.transaction((transaction) => renewRecoveryCodes(transaction, owner.user))
+  const made = await newRecoveryCodes()
+  await db.transaction((transaction) => storeRecoveryCodes(transaction, owner.user, made))
+  return made.codes
 }
 
 async function checkProof(db: Database, vault: Vault, { user, address }: Owner, { password, code }: Proof) {
@@ -50,9 +53,7 @@ async function checkProof(db: Database, vault: Vault, { user, address }: Owner, 
     if (!(await checkPassword(db, guess, password))) throw wrong('The password is wrong.')
     return
   }
-  await checkGuessing(db, guess)
-  if (await db.transaction((transaction) => takeCode(transaction, vault, user, code))) return
-  await recordFailure(db, guess)
+  if (await guessAtAccount(db, guess, () => spendCode(db, vault, user, code))) return
   throw wrong('The code is wrong, too old, or was used before.')
 }
 

@@ -6,7 +6,7 @@ import { alert, attempt, choice, field, type Problem, typed } from '#web/fields.
 import { type Html, html } from '#web/html.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
 import { moment, note, settingsPage, shownOnce } from '#web/settings.ts'
-import { changePassword, newRecoveryCodes, type Owner, turnOffTwoFactor } from './account.ts'
+import { changePassword, type Owner, renewRecoveryCodes, turnOffTwoFactor } from './account.ts'
 
 export const pages: PageRoute[] = [
   showOwn('/settings', () => ({ to: '/settings/profile' })),
@@ -111,7 +111,7 @@ function changeTwoFactor(visit: SignedIn): Promise<Outcome> {
   return attempt(
     async () => {
       if (visit.form.get('action') !== 'off') {
-        const codes = await newRecoveryCodes(db, belfry.vault, ownerOf(visit), proof)
+        const codes = await renewRecoveryCodes(db, belfry.vault, ownerOf(visit), proof)
         return settingsPage('/settings/security', 'Recovery codes', recoveryCodes(codes))
       }
       await turnOffTwoFactor(db, belfry.vault, ownerOf(visit), proof)

@@ -16,7 +16,7 @@ test('an application is registered, changed, given a new secret and deleted', as
   const client_id = /Client id: <code>(\w+)</.exec(made.text)?.[1] ?? ''
   const secretIn = (text: string) => /class="secret">(\w+)</.exec(text)?.[1] ?? ''
   const secret = secretIn(made.text)
-  assert.equal((await findClient(db, client_id, secret))?.strict_redirect, true)
+  assert.equal((await findClient(db, { client_id, client_secret: secret, address: '127.0.0.1' }))?.strict_redirect, true)
   const own = `${place}/${client_id}`
   assert.ok(!(await ada.get(own)).text.includes(secret), 'shown once')
   assert.match((await ada.get(place)).text, /Rook &amp; Co/)
@@ -26,14 +26,14 @@ test('an application is registered, changed, given a new secret and deleted', as
   assert.match(wrong.text, /role="alert">The callback is an absolute address/)
   assert.match(wrong.text, /value="Kept"/)
   await ada.post(own, { ...fields, name: 'Raven' })
-  const changed = await findClient(db, client_id, secret)
+  const changed = await findClient(db, { client_id, client_secret: secret, address: '127.0.0.1' })
   assert.deepEqual([changed?.name, changed?.strict_redirect], ['Raven', false])
 
   const renewed = secretIn((await ada.post(`${own}/secret`, {})).text)
-  assert.equal(await findClient(db, client_id, secret), undefined)
-  assert.ok(await findClient(db, client_id, renewed))
+  assert.equal(await findClient(db, { client_id, client_secret: secret, address: '127.0.0.1' }), undefined)
+  assert.ok(await findClient(db, { client_id, client_secret: renewed, address: '127.0.0.1' }))
   assert.match((await ada.post(`${own}/delete`, {})).text, /Raven is deleted/)
-  assert.equal(await findClient(db, client_id, renewed), undefined)
+  assert.equal(await findClient(db, { client_id, client_secret: renewed, address: '127.0.0.1' }), undefined)
   assert.equal((await ada.get(own)).status, 404)
 })
 

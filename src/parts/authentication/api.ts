@@ -2,7 +2,8 @@ import type { Account } from '#hosting/people/people.ts'
 import { Nothing, type Wire } from '#hosting/wire.ts'
 import { Answer, created, del, get, group, paged, patch, post, put } from '#http/endpoint.ts'
 import { text } from '#http/input.ts'
-import type { Transaction } from '#platform/database.ts'
+import type { Application, ClientCredentials } from '#parts/oauth/applications.ts'
+import type { Database } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'
 import { Type } from '#platform/schema.ts'
 import {
@@ -21,6 +22,8 @@ import {
 import { Authorization, authorizationJson, GrantSchema, grantJson } from './json.ts'
 
 const byPassword = { permission: 'classic', viewer: 'password' } as const
+/** The client's secret is checked before the transaction, so that wrong ones stay counted when it is rolled back. */
+const forClient = { ...byPassword, own_transaction: true } as const
 
 const ScopeNames = Type.Array(Type.String({ maxLength: 100 }), { maxItems: 100 })
 const NullableScopeNames = Type.Unsafe<string[] | null>({ ...ScopeNames, type: ['array', 'null'] })
@@ -36,18 +39,16 @@ const common = {
 const ForApplication = Type.Object({ ...common, client_secret: Type.String({ maxLength: 40 }) })
 
 /** 201 with a new token in clear, or 200 with the one that there is, which nobody can show any more. */
-async function getOrCreate(
-  db: Transaction,
-  user: Account,
-  wire: Wire,
-  client_id: string,
-  { client_secret, ...wanted }: NewAuthorization & { client_secret: string },
-) {
-  const application = await loadClient(db, { client_id, client_secret })
-  const existing = await findAuthorization(db, user, application, wanted.fingerprint ?? null)
-  if (!existing) return created(authorizationJson(await createAuthorization(db, user, application, wanted), user, wire))
-  const body = authorizationJson(existing, user, wire)
-  return new Answer(body, { status: 200, headers: { Location: body.url } })
+async function getOrCreate(db: Database, user: Account, wire: Wire, client: ClientCredentials, wanted: NewAuthorization) {
+  const application = await loadClient(db, client)
+  return db.transaction(async (transaction) => {
+    const existing = await findAuthorization(transaction, user, application, wanted.fingerprint ?? null)
+    if (!existing) {
+      return created(authorizationJson(await createAuthorization(transaction, user, application, wanted), user, wire))
+    }
+    const body = authorizationJson(existing, user, wire)
+    return new Answer(body, { status: 200, headers: { Location: body.url } })
+  })
 }
 
 export const api = group('Authorizations', [
@@ -67,7 +68,7 @@ export const api = group('Authorizations', [
   post(
     '/authorizations',
     {
-      ...byPassword,
+      ...forClient,
       operation: 'oauth-authorizations/create-authorization',
       summary: 'Make a token, a personal one or one of an application; shown once',
       body: Type.Object({
@@ -78,34 +79,37 @@ export const api = group('Authorizations', [
       }),
       answers: { 201: Authorization },
     },
-    async ({ db, viewer, body: { client_id = '', client_secret = '', ...wanted }, wire }) => {
-      const application = client_id || client_secret ? await loadClient(db, { client_id, client_secret }) : null
-      return created(authorizationJson(await createAuthorization(db, viewer, application, wanted), viewer, wire))
+    async ({ db, viewer, address, body: { client_id = '', client_secret = '', ...wanted }, wire }) => {
+      let application: Application | null = null
+      if (client_id || client_secret) application = await loadClient(db, { client_id, client_secret, address })
+      const made = await db.transaction((transaction) => createAuthorization(transaction, viewer, application, wanted))
+      return created(authorizationJson(made, viewer, wire))
     },
   ),
   put(
     '/authorizations/clients/{client_id}',
     {
-      ...byPassword,
+      ...forClient,
       operation: 'oauth-authorizations/get-or-create-authorization-for-app',
       summary: "An application's token: a new one (201), or the one there is, without its text (200)",
       body: Type.Object({ ...ForApplication.properties, fingerprint: Type.Optional(Fingerprint) }),
       answers: { 200: Authorization, 201: Authorization },
     },
-    ({ db, viewer, params, body, wire }) => getOrCreate(db, viewer, wire, params.client_id, body),
+    ({ db, viewer, address, params: { client_id }, body: { client_secret, ...wanted }, wire }) =>
+      getOrCreate(db, viewer, wire, { client_id, client_secret, address }, wanted),
   ),
   put(
     '/authorizations/clients/{client_id}/{fingerprint}',
     {
-      ...byPassword,
+      ...forClient,
       operation: 'oauth-authorizations/get-or-create-authorization-for-app-and-fingerprint',
       summary: "An application's token for one place: a new one (201), or the one there is, without its text (200)",
       body: ForApplication,
       answers: { 200: Authorization, 201: Authorization },
     },
-    ({ db, viewer, params: { client_id, fingerprint }, body, wire }) => {
+    ({ db, viewer, address, params: { client_id, fingerprint }, body: { client_secret, ...wanted }, wire }) => {
       if (fingerprint.length > 255) throw new Refusal('invalid', 'A fingerprint has up to 255 characters.')
-      return getOrCreate(db, viewer, wire, client_id, { ...body, fingerprint })
+      return getOrCreate(db, viewer, wire, { client_id, client_secret, address }, { ...wanted, fingerprint })
     },
   ),
   get(

@@ -4,11 +4,11 @@ import { Refusal } from '#platform/errors.ts'
 import { Memory } from '#platform/memory.ts'
 import { digest } from '#platform/secrets.ts'
 import type { Vault } from '#platform/vault.ts'
-import { recordFailure } from './guessing.ts'
+import { guessAtAccount } from './guessing.ts'
 import { checkPassword } from './passwords.ts'
 import { allows, type Permission, type Permissions } from './permissions.ts'
 import { expandScopes } from './scopes.ts'
-import { type Delivery, findDelivery, type SendText, sendCode, takeCode } from './two-factor.ts'
+import { type Delivery, findDelivery, type SendText, sendCode, spendCode } from './two-factor.ts'
 
 /** What is known of the token that a caller came with. */
 export interface TokenFacts {
@@ -122,9 +122,9 @@ export class Authenticator {
     if (!user) throw badCredentials()
     const delivery = await findDelivery(db, user)
     if (delivery) {
-      const right = code !== undefined && (await db.transaction((transaction) => takeCode(transaction, vault, user, code)))
       // Codes are short: wrong ones count as wrong passwords do.
-      if (code !== undefined && !right) await recordFailure(db, { login: user.login, address })
+      const right =
+        code !== undefined && (await guessAtAccount(db, { login: user.login, address }, () => spendCode(db, vault, user, code)))
       if (code === undefined && delivery === 'sms') await sendCode(db, send_text, user)
       if (!right) throw new CodeRequired(delivery)
     }

@@ -1,7 +1,7 @@
 import type { Account } from '#hosting/people/people.ts'
-import { type Application, findClient, loadApplication } from '#parts/oauth/applications.ts'
+import { type Application, type ClientCredentials, findClient, loadApplication } from '#parts/oauth/applications.ts'
 import { recordGrant, revokeGrant } from '#parts/oauth/grants.ts'
-import { type Listed, listed, type Queryable, type Slice, sql, type Transaction } from '#platform/database.ts'
+import { type Database, type Listed, listed, type Queryable, type Slice, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing, Refusal } from '#platform/errors.ts'
 import { isScope, normaliseScopes } from './scopes.ts'
 import { createToken, operators, type Token } from './tokens.ts'
@@ -44,13 +44,8 @@ export interface NewAuthorization {
   fingerprint?: string | null
 }
 
-export interface ClientCredentials {
-  client_id: string
-  client_secret: string
-}
-
-export async function loadClient(db: Queryable, { client_id, client_secret }: ClientCredentials): Promise<Application> {
-  const application = await findClient(db, client_id, client_secret)
+export async function loadClient(db: Database, credentials: ClientCredentials): Promise<Application> {
+  const application = await findClient(db, credentials)
   if (!application) throw new Refusal('invalid', 'Invalid Application client_id or secret.')
   return application
 }

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { Secret, TOTP } from 'otpauth'
 import { loadUser } from '#hosting/people/people.ts'
 import { expect, type Forge, openForge } from '#test/forge.ts'
+import { newRecoveryCodes } from './recovery-codes.ts'
 import { enableApp, enableText, sendCode } from './two-factor.ts'
 
 const basic = (name: string, password: string) => `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`
@@ -17,10 +18,11 @@ async function openWithApp() {
   const secret = new Secret({ size: 20 }).base32
   const code = () => new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: forge.clock.now().getTime() })
   const user = await loadUser(db, 'ada')
-  const recovery = await db.transaction((transaction) => enableApp(transaction, vault, user, secret, code()))
+  const recovery = await newRecoveryCodes()
+  await db.transaction((transaction) => enableApp(transaction, vault, user, { secret, code: code(), recovery }))
   const byPassword = forge.nobody.with({ authorization: basic('ada', "ada's password") })
   forge.clock.advance(minute)
-  return Object.assign(forge, { ada, byPassword, code, recovery })
+  return Object.assign(forge, { ada, byPassword, code, recovery: recovery.codes })
 }
 
 async function assertRequired(answer: Response, delivery: 'app' | 'sms') {
@@ -84,7 +86,8 @@ test('codes by text message are sent when they are asked for, and say so', async
   const user = await loadUser(db, 'ada')
   const sent = () => /\d{6}/.exec(forge.texts.at(-1)?.text ?? '')?.[0] ?? ''
   await sendCode(db, send_text, user, '+4915112345678')
-  await db.transaction((transaction) => enableText(transaction, user, '+4915112345678', sent()))
+  const recovery = await newRecoveryCodes()
+  await db.transaction((transaction) => enableText(transaction, user, { phone: '+4915112345678', code: sent(), recovery }))
   forge.clock.advance(2 * minute)
   const byPassword = forge.nobody.with({ authorization: basic('ada', "ada's password") })
   await assertRequired(await byPassword.post('/authorizations', { note: 'n' }), 'sms')

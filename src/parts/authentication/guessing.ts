@@ -1,33 +1,115 @@
-import { type Queryable, sql } from '#platform/database.ts'
-import { Refusal } from '#platform/errors.ts'
+import { type Database, sql } from '#platform/database.ts'
+import { networkOf } from '#platform/network.ts'
+import { type Limit, refundAttempt, reserveAttempt, settleAttempt, tooMany } from './attempts.ts'
 
-/** Wrong tries within a quarter of an hour, after which no more are taken, right or wrong. */
+/** Failed guesses within a quarter of an hour, after which none is checked, right or wrong. */
 const forAccount = 10
-const fromAddress = 50
-const span = sql`interval '15 minutes'`
+const fromNetwork = 50
+const minutes = 15
 
-/** What tries are counted by. The account need not exist: who does is nobody's business. */
+/** What guesses are counted by. The account need not exist, so that answers do not tell who does. */
 export interface Guess {
   login: string
   address: string
 }
 
-const subjects = ({ login, address }: Guess) => [`account ${login.toLowerCase().slice(0, 100)}`, `address ${address}`]
+/**
+ * Guesses at an account count together wherever they come from, except from an address where the account is signed in: that has a count
+ * of its own, so that strangers cannot lock the owner out there.
+ */
+async function accountLimits(db: Database, { login, address }: Guess): Promise<Limit[]> {
+  const name = login.toLowerCase().slice(0, 100)
+  const network = networkOf(address)
+  const known = await db.first(sql`
+    select from sessions s join accounts a on a.id = s.user_id
+    where lower(a.login) = ${name} and s.address = ${address} and not s.awaits_code and s.expires_at > ${db.now} limit 1`)
+  return [
+    { subject: known ? `account ${name} at ${network}` : `account ${name}`, most: forAccount },
+    { subject: `address ${network}`, most: fromNetwork },
+  ]
+}
 
-export async function checkGuessing(db: Queryable, guess: Guess) {
-  const [account, address] = subjects(guess)
-  const counts = await db.first<{ account: number; address: number }>(sql`
-    select count(*) filter (where subject = ${account}) as account, count(*) filter (where subject = ${address}) as address
-    from failed_sign_ins where subject in (${account}, ${address}) and failed_at > ${db.now}::timestamptz - ${span}`)
-  if (counts && (counts.account >= forAccount || counts.address >= fromAddress)) {
-    throw new Refusal('forbidden', 'Maximum number of login attempts exceeded. Please try again later.')
+/** Checks a guess at a password or a code of an account; `check` gives undefined when it is wrong. */
+export async function guessAtAccount<T>(db: Database, guess: Guess, check: () => Promise<T | undefined>) {
+  return guessWithin(db, await accountLimits(db, guess), check)
+}
+
+/**
+ * Client ids are public and secrets have 160 bits: a limit for each application alone would let anybody lock it out, so guesses are
+ * counted by application and network.
+ */
+export function guessAtClient<T>(db: Database, client_id: string, address: string, check: () => Promise<T | undefined>) {
+  const network = networkOf(address)
+  const limits = [
+    { subject: `client ${client_id.slice(0, 100)} from ${network}`, most: forAccount },
+    { subject: `client secrets from ${network}`, most: fromNetwork },
+  ]
+  return guessWithin(db, limits, check)
+}
+
+/** Reserves the guess before the check, so that no burst has more checked than the limit; a right guess gives its reservation back. */
+async function guessWithin<T>(db: Database, limits: Limit[], check: () => Promise<T | undefined>): Promise<T | undefined> {
+  const subjects = limits.map(({ subject }) => subject)
+  try {
+    const reservation = await waitForReservation(db, limits)
+    try {
+      const right = await check()
+      if (right !== undefined) await refundAttempt(db, reservation)
+      else await settleAttempt(db, reservation)
+      return right
+    } catch (error) {
+      await settleAttempt(db, reservation)
+      throw error
+    }
+  } finally {
+    for (const subject of subjects) wakeNext(subject)
   }
 }
 
-/** Counts a wrong try, and forgets those that count no more. */
-export async function recordFailure(db: Queryable, guess: Guess) {
-  await db.query(
-    sql`insert into failed_sign_ins (subject, failed_at) select unnest(${subjects(guess)}::text[]), ${db.now}::timestamptz`,
-  )
-  await db.query(sql`delete from failed_sign_ins where failed_at < ${db.now}::timestamptz - ${span}`)
+/** Milliseconds: how long a guess waits for running checks, and how often it looks whether one ended on another node. */
+const longestWait = 10_000
+const recheck = 250
+
+/** When the running checks could use up the limit, a further guess waits for them: if they were right, it is checked too. */
+async function waitForReservation(db: Database, limits: Limit[]): Promise<number> {
+  const deadline = AbortSignal.timeout(longestWait)
+  for (;;) {
+    const { outcome, reservation, retry_at } = await reserveAttempt(db, limits, minutes, true)
+    if (outcome === 'reserved') return reservation
+    const subjects = limits.map(({ subject }) => subject)
+    if (outcome === 'refused' || deadline.aborted || subjects.some(isCrowded)) {
+      throw tooMany(db, 'forbidden', 'Maximum number of login attempts exceeded. Please try again later.', retry_at)
+    }
+    await waitForOthers(subjects)
+  }
+}
+
+/** Guesses of this process that wait, in the order in which they came. */
+const waiting = new Map<string, Set<() => void>>()
+const mostWaiting = 200
+
+const isCrowded = (subject: string) => (waiting.get(subject)?.size ?? 0) >= mostWaiting
+
+function waitForOthers(subjects: string[]): Promise<void> {
+  return new Promise((resolve) => {
+    const wake = () => {
+      clearTimeout(timer)
+      for (const subject of subjects) {
+        const others = waiting.get(subject)
+        others?.delete(wake)
+        if (others?.size === 0) waiting.delete(subject)
+      }
+      resolve()
+    }
+    const timer = setTimeout(wake, recheck)
+    for (const subject of subjects) {
+      const others = waiting.get(subject) ?? new Set()
+      waiting.set(subject, others.add(wake))
+    }
+  })
+}
+
+function wakeNext(subject: string) {
+  const [wake] = waiting.get(subject) ?? []
+  wake?.()
 }

@@ -1,9 +1,11 @@
 import { type Account, createUser } from '#hosting/people/people.ts'
 import { invalid } from '#platform/errors.ts'
+import { networkOf } from '#platform/network.ts'
 import { readCookie, writeCookie } from '#web/cookies.ts'
 import { alert, attempt, field, type Problem, typed } from '#web/fields.ts'
 import { html } from '#web/html.ts'
 import { form, isSecure, type Outcome, type PageRoute, safeReturn, sessionCookie, show, submit, type Visit } from '#web/page.ts'
+import { countAttempt } from './attempts.ts'
 import { preparePassword } from './passwords.ts'
 import { closeSession, findSession, openSession, type Session } from './sessions.ts'
 import { finishSignIn, signIn } from './sign-in.ts'
@@ -138,6 +140,7 @@ const closed: Outcome = {
 
 function signupPage(visit: Visit, given: URLSearchParams, problem?: Problem): Outcome {
   if (!isOpen(visit)) return closed
+  if (problem?.retry_after !== undefined) visit.reply.header('Retry-After', problem.retry_after)
   const { login, return_to } = wishOf(given)
   const fields = html`${alert(problem)}<input type="hidden" name="return_to" value="${return_to}">
 ${field({ label: 'Login', name: 'login', value: login, autocomplete: 'username', required: true, hint: 'Up to 39 letters, digits and single hyphens.' })}
@@ -158,6 +161,7 @@ async function signUp(visit: Visit): Promise<Outcome> {
   return attempt(
     async () => {
       checkTypedLogin(login)
+      await limitSignUps(visit)
       const password_hash = await preparePassword(visit.form.get('password') ?? '')
       const token = await visit.db.transaction(async (db) => {
         const user = await createUser(db, { login, email: typed(visit.form, 'email'), password_hash })
@@ -169,6 +173,14 @@ async function signUp(visit: Visit): Promise<Outcome> {
     },
     (problem) => signupPage(visit, visit.form, problem),
   )
+}
+
+/** Forms sent from one network within an hour. Counted before the password is hashed, which is slow. */
+const mostSignUps = 20
+
+function limitSignUps({ db, request }: Visit) {
+  const limits = [{ subject: `sign-ups from ${networkOf(request.ip)}`, most: mostSignUps }]
+  return countAttempt(db, limits, 60, 'Too many accounts were made from your network within the last hour. Try again later.')
 }
 
 /** Other systems' names are made to fit; a person is told instead, and not surprised by another login than the typed one. */

@@ -3,10 +3,10 @@ import type { Database } from '#platform/database.ts'
 import { sql } from '#platform/database.ts'
 import type { Vault } from '#platform/vault.ts'
 import { badCredentials } from './authentication.ts'
-import { checkGuessing, recordFailure } from './guessing.ts'
+import { guessAtAccount } from './guessing.ts'
 import { checkPassword } from './passwords.ts'
 import { type Origin, openSession, type Session } from './sessions.ts'
-import { findDelivery, type SendText, sendCode, takeCode } from './two-factor.ts'
+import { findDelivery, readCode, type SendText, sendCode, takeCode } from './two-factor.ts'
 
 /** What the browser holds from now on, and whether a code is still to come. */
 export interface Opened {
@@ -39,13 +39,12 @@ export async function finishSignIn(
   code: string,
   origin: Origin,
 ): Promise<string | undefined> {
-  const guess = { login: user.login, address: origin.address }
-  await checkGuessing(db, guess)
-  const token = await db.transaction(async (transaction) => {
-    if (!(await takeCode(transaction, vault, user, code))) return undefined
-    await transaction.query(sql`delete from sessions where id = ${waiting.id}`)
-    return openSession(transaction, user, origin, false)
+  return guessAtAccount(db, { login: user.login, address: origin.address }, async () => {
+    const read = await readCode(db, user, code)
+    return db.transaction(async (transaction) => {
+      if (!(await takeCode(transaction, vault, user, read))) return undefined
+      await transaction.query(sql`delete from sessions where id = ${waiting.id}`)
+      return openSession(transaction, user, origin, false)
+    })
   })
-  if (!token) await recordFailure(db, guess)
-  return token
 }

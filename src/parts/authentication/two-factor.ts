@@ -1,9 +1,9 @@
 import { Secret, TOTP } from 'otpauth'
 import type { Account } from '#hosting/people/people.ts'
-import { type Queryable, sql, type Transaction } from '#platform/database.ts'
-import { invalid } from '#platform/errors.ts'
+import { type Database, type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { digest, randomText } from '#platform/secrets.ts'
 import type { Vault } from '#platform/vault.ts'
+import { digestRecoveryCode, isRecoveryCode, type RecoveryCodes, storeRecoveryCodes, takeRecoveryCode } from './recovery-codes.ts'
 
 export type Delivery = 'app' | 'sms'
 
@@ -33,26 +33,37 @@ export function newSeed(user: Account, secret = new Secret({ size: 20 }).base32)
   return { secret, uri: totpOf(user, secret).toString() }
 }
 
-/** Turns codes of an app on, once one of them proves that the seed arrived. Returns recovery codes, shown once. */
-export async function enableApp(db: Transaction, vault: Vault, user: Account, secret: string, code: string): Promise<string[]> {
+/** Turns codes of an app on, once one of them proves that the seed arrived. */
+export async function enableApp(
+  db: Transaction,
+  vault: Vault,
+  user: Account,
+  { secret, code, recovery }: { secret: string; code: string; recovery: RecoveryCodes },
+): Promise<boolean> {
   const step = stepOf(user, secret, code, db.now)
-  if (step === undefined) throw wrongCode()
-  return enable(db, user, { kind: 'app', secret: vault.seal(secret, contextOf(user)), phone: null }, step)
+  if (step === undefined) return false
+  await enable(db, user, { kind: 'app', secret: vault.seal(secret, contextOf(user)), phone: null }, step, recovery)
+  return true
 }
 
 /** Turns codes by text message on, once the one that was sent has come back. */
-export async function enableText(db: Transaction, user: Account, phone: string, code: string): Promise<string[]> {
-  if (!(await takeSentCode(db, user, code))) throw wrongCode()
-  return enable(db, user, { kind: 'sms', secret: null, phone }, 0)
+export async function enableText(
+  db: Transaction,
+  user: Account,
+  { phone, code, recovery }: { phone: string; code: string; recovery: RecoveryCodes },
+): Promise<boolean> {
+  if (!(await takeSentCode(db, user, code))) return false
+  await enable(db, user, { kind: 'sms', secret: null, phone }, 0, recovery)
+  return true
 }
 
-async function enable(db: Transaction, user: Account, { kind, secret, phone }: Stored, step: number) {
+async function enable(db: Transaction, user: Account, { kind, secret, phone }: Stored, step: number, recovery: RecoveryCodes) {
   await db.query(sql`
     insert into two_factor (user_id, kind, secret, phone, last_step, enabled_at)
     values (${user.id}, ${kind}, ${secret}, ${phone}, ${step}, ${db.now})
     on conflict (user_id) do update set kind = excluded.kind, secret = excluded.secret, phone = excluded.phone,
       last_step = excluded.last_step, enabled_at = excluded.enabled_at`)
-  return renewRecoveryCodes(db, user)
+  await storeRecoveryCodes(db, user, recovery)
 }
 
 export async function disableTwoFactor(db: Transaction, user: Account) {
@@ -60,21 +71,28 @@ export async function disableTwoFactor(db: Transaction, user: Account) {
   await db.query(sql`delete from recovery_codes where user_id = ${user.id}`)
 }
 
-/** Ten codes for the day the phone is lost, each good for once; the earlier ones end. */
-export async function renewRecoveryCodes(db: Transaction, user: Account): Promise<string[]> {
-  const codes = Array.from({ length: 10 }, () => `${randomText(5)}-${randomText(5)}`.toLowerCase())
-  await db.query(sql`delete from recovery_codes where user_id = ${user.id}`)
-  await db.query(sql`
-    insert into recovery_codes (user_id, digest) select ${user.id}, unnest(${codes.map(digest)}::bytea[])`)
-  return codes
+/** A code as it was typed, with what takes long to compute of it. */
+export interface TypedCode {
+  plain: string
+  recovery_digest: Buffer | null
+}
+
+/** Before the transaction that takes it: hashing is slow. */
+export async function readCode(db: Queryable, user: Account, code: string): Promise<TypedCode> {
+  const plain = code.trim().toLowerCase()
+  return { plain, recovery_digest: isRecoveryCode(plain) ? await digestRecoveryCode(db, user, plain) : null }
 }
 
 /** Whether a code is right, and now used: the same one, or an earlier one, is wrong from here on. */
-export async function takeCode(db: Transaction, vault: Vault, user: Account, code: string): Promise<boolean> {
-  const plain = code.trim().toLowerCase()
+export async function takeCode(
+  db: Transaction,
+  vault: Vault,
+  user: Account,
+  { plain, recovery_digest }: TypedCode,
+): Promise<boolean> {
   const stored = await db.first<Stored>(sql`select kind, secret, phone from two_factor where user_id = ${user.id} for update`)
   if (!stored) return false
-  if (/^\w{5}-\w{5}$/.test(plain)) return takeRecoveryCode(db, user, plain)
+  if (recovery_digest) return takeRecoveryCode(db, user, recovery_digest)
   if (stored.kind === 'sms') return takeSentCode(db, user, plain)
   const step = stored.secret && stepOf(user, vault.open(stored.secret, contextOf(user)), plain, db.now)
   if (typeof step !== 'number') return false
@@ -84,17 +102,18 @@ export async function takeCode(db: Transaction, vault: Vault, user: Account, cod
   return rowCount === 1
 }
 
+/** The same in a transaction of its own; undefined when the code is wrong. */
+export async function spendCode(db: Database, vault: Vault, user: Account, code: string): Promise<true | undefined> {
+  const read = await readCode(db, user, code)
+  return (await db.transaction((transaction) => takeCode(transaction, vault, user, read))) || undefined
+}
+
 /** The time step a code is of; one step early or late is forgiven, clocks being what they are. */
 function stepOf(user: Account, secret: string, code: string, now: Date): number | undefined {
   if (!/^\d{6}$/.test(code.trim())) return undefined
   const timestamp = now.getTime()
   const delta = totpOf(user, secret).validate({ token: code.trim(), timestamp, window: 1 })
   return delta === null ? undefined : Math.floor(timestamp / 1000 / period) + delta
-}
-
-async function takeRecoveryCode(db: Transaction, user: Account, code: string) {
-  const { rowCount } = await db.query(sql`delete from recovery_codes where user_id = ${user.id} and digest = ${digest(code)}`)
-  return rowCount === 1
 }
 
 async function takeSentCode(db: Transaction, user: Account, code: string) {
@@ -118,6 +137,3 @@ export async function sendCode(db: Queryable, send: SendText, user: Account, new
   await send(phone, `${code} is your Belfry sign-in code.`)
   return true
 }
-
-const wrongCode = () =>
-  invalid({ resource: 'TwoFactor', code: 'invalid', field: 'otp', message: 'The code is wrong or too old. Try the next one.' })

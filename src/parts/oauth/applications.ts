@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Account } from '#hosting/people/people.ts'
-import { type Queryable, sql, type Transaction } from '#platform/database.ts'
+import { guessAtClient } from '#parts/authentication/guessing.ts'
+import { type Database, type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
 import { digest, sameSecret } from '#platform/secrets.ts'
 import { isCallback, type Registration } from './redirects.ts'
@@ -51,11 +52,21 @@ export async function loadApplication(db: Queryable, client_id: string): Promise
   return found
 }
 
-/** The application that these credentials are of, or undefined; a wrong id takes as long as a wrong secret. */
-export async function findClient(db: Queryable, client_id: string, client_secret: string): Promise<Application | undefined> {
-  const found = await findApplication(db, client_id)
-  const right = sameSecret(digest(client_secret).toString('hex'), (found?.secret_digest ?? digest('nobody')).toString('hex'))
-  return right ? found : undefined
+/** What an application shows itself by, and where it calls from. */
+export interface ClientCredentials {
+  client_id: string
+  client_secret: string
+  address: string
+}
+
+/** The application that these credentials are of, or undefined; a wrong id takes as long as a wrong secret. Guessing is limited. */
+export async function findClient(db: Database, credentials: ClientCredentials): Promise<Application | undefined> {
+  const { client_id, client_secret, address } = credentials
+  return guessAtClient(db, client_id, address, async () => {
+    const found = await findApplication(db, client_id)
+    const right = sameSecret(digest(client_secret).toString('hex'), (found?.secret_digest ?? digest('nobody')).toString('hex'))
+    return right ? found : undefined
+  })
 }
 
 export function listApplications(db: Queryable, owner: Account): Promise<Application[]> {

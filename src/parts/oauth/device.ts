@@ -1,11 +1,13 @@
 import { randomInt } from 'node:crypto'
 import type { Account } from '#hosting/people/people.ts'
-import { checkGuessing, recordFailure } from '#parts/authentication/guessing.ts'
-import { type Database, type Queryable, sql, type Transaction } from '#platform/database.ts'
+import { countAttempt } from '#parts/authentication/attempts.ts'
+import { guessAtAccount } from '#parts/authentication/guessing.ts'
+import { type Database, sql, type Transaction } from '#platform/database.ts'
+import { networkOf } from '#platform/network.ts'
 import { digest, randomText } from '#platform/secrets.ts'
 import { type Application, findApplication, findClient } from './applications.ts'
 import { readScopes } from './authorize.ts'
-import type { Failed, Issued, Parameters } from './exchange.ts'
+import type { ClientRequest, Failed, Issued } from './exchange.ts'
 import { issueToken, recordGrant } from './grants.ts'
 
 export const lifetimeSeconds = 900
@@ -17,20 +19,35 @@ export interface DeviceStart {
 }
 
 /** A device has no secret to keep: its application's id is enough, and a secret that is sent must be right. */
-async function identify(db: Queryable, { client_id = '', client_secret }: Parameters) {
-  return client_secret === undefined ? findApplication(db, client_id) : findClient(db, client_id, client_secret)
+async function identify(db: Database, { parameters: { client_id = '', client_secret }, address }: ClientRequest) {
+  return client_secret === undefined ? findApplication(db, client_id) : findClient(db, { client_id, client_secret, address })
 }
 
-export async function startDevice(db: Transaction, parameters: Parameters): Promise<DeviceStart | Failed> {
-  const application = await identify(db, parameters)
+/** New codes within their lifetime, which also limits how many are open: from one network, and of one application. */
+const mostFromNetwork = 50
+const mostOfClient = 5000
+
+/** Ids of applications are public and anybody may ask for codes, so asking is limited. */
+export async function startDevice(db: Database, request: ClientRequest): Promise<DeviceStart | Failed> {
+  const application = await identify(db, request)
   if (!application) return { error: 'incorrect_client_credentials' }
+  const limits = [
+    { subject: `device codes from ${networkOf(request.address)}`, most: mostFromNetwork },
+    { subject: `device codes of ${application.client_id}`, most: mostOfClient },
+  ]
+  await countAttempt(db, limits, lifetimeSeconds / 60, 'Too many device codes were asked for. Try again later.')
+  const scopes = readScopes(request.parameters.scope)
+  return db.transaction((transaction) => openDevice(transaction, application, scopes))
+}
+
+async function openDevice(db: Transaction, application: Application, scopes: string[]): Promise<DeviceStart> {
   const device_code = randomText(40)
   const user_code = newUserCode()
   await db.query(sql`delete from device_codes where expires_at < ${db.now}::timestamptz - interval '1 hour' or user_code = ${user_code}
     and expires_at < ${db.now}`)
   await db.query(sql`
     insert into device_codes (digest, user_code, application_id, scopes, created_at, expires_at)
-    values (${digest(device_code)}, ${user_code}, ${application.id}, ${readScopes(parameters.scope)}, ${db.now},
+    values (${digest(device_code)}, ${user_code}, ${application.id}, ${scopes}, ${db.now},
       ${db.now}::timestamptz + ${lifetimeSeconds} * interval '1 second')`)
   return { device_code, user_code, interval: 5 }
 }
@@ -54,10 +71,15 @@ interface DeviceRow {
 }
 
 /** The steps from a device's code to a token, in their order. */
-export async function exchangeDeviceCode(db: Transaction, parameters: Parameters): Promise<Issued | Failed> {
-  const application = await identify(db, parameters)
+export async function exchangeDeviceCode(db: Database, request: ClientRequest): Promise<Issued | Failed> {
+  const application = await identify(db, request)
   if (!application) return { error: 'incorrect_client_credentials' }
-  const device = await findDevice(db, application, parameters.device_code ?? '')
+  const code = request.parameters.device_code ?? ''
+  return db.transaction((transaction) => pollDevice(transaction, application, code))
+}
+
+async function pollDevice(db: Transaction, application: Application, code: string): Promise<Issued | Failed> {
+  const device = await findDevice(db, application, code)
   if (!device) return { error: 'incorrect_device_code' }
   if (!device.fresh) return { error: 'expired_token' }
   const interval = await recordPoll(db, device)
@@ -103,14 +125,12 @@ export async function findWaiting(
   address: string,
   typed: string,
 ): Promise<WaitingDevice | undefined> {
-  const guess = { login: `device code of ${user.login}`, address }
-  await checkGuessing(db, guess)
   const plain = typed.toUpperCase().replaceAll(/[^A-Z]/g, '')
-  const found = await db.first<WaitingDevice>(sql`
-    select d.user_code, p.client_id, d.scopes from device_codes d join applications p on p.id = d.application_id
-    where d.user_code = ${`${plain.slice(0, 4)}-${plain.slice(4)}`} and d.allowed is null and d.expires_at > ${db.now}`)
-  if (!found) await recordFailure(db, guess)
-  return found
+  return guessAtAccount(db, { login: `device code of ${user.login}`, address }, () =>
+    db.first<WaitingDevice>(sql`
+      select d.user_code, p.client_id, d.scopes from device_codes d join applications p on p.id = d.application_id
+      where d.user_code = ${`${plain.slice(0, 4)}-${plain.slice(4)}`} and d.allowed is null and d.expires_at > ${db.now}`),
+  )
 }
 
 /** False when somebody else was faster, or it is too late. */

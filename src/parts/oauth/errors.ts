@@ -9,6 +9,7 @@ const descriptions = {
   access_denied: 'The user has denied your application access.',
   authorization_pending: 'The authorization request is still pending.',
   slow_down: 'Too many requests have been made in the same timeframe.',
+  too_many_requests: 'Too many requests came from your network. Wait as long as Retry-After says, then try again.',
   expired_token: 'The device_code has expired.',
   incorrect_device_code: 'The device_code provided is not valid.',
 } as const

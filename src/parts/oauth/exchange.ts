@@ -1,4 +1,4 @@
-import type { Database, Queryable, Transaction } from '#platform/database.ts'
+import type { Database, Transaction } from '#platform/database.ts'
 import { type Application, findClient } from './applications.ts'
 import { type CodeRow, endTokensOf, findCode, meetsChallenge, spendCode } from './codes.ts'
 import { exchangeDeviceCode } from './device.ts'
@@ -7,6 +7,12 @@ import { issueToken } from './grants.ts'
 
 /** What a client sends to the token endpoint, however it sends it. */
 export type Parameters = Partial<Record<string, string>>
+
+/** The same, with where it comes from. */
+export interface ClientRequest {
+  parameters: Parameters
+  address: string
+}
 
 export interface Issued {
   access_token: string
@@ -22,17 +28,13 @@ export interface Failed {
 
 const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code'
 
-export async function exchange(db: Database, parameters: Parameters): Promise<Issued | Failed> {
-  const { grant_type = 'authorization_code' } = parameters
-  if (grant_type === deviceGrant) return db.transaction((transaction) => exchangeDeviceCode(transaction, parameters))
+export async function exchange(db: Database, { parameters, address }: ClientRequest): Promise<Issued | Failed> {
+  const { grant_type = 'authorization_code', client_id = '', client_secret = '' } = parameters
+  if (grant_type === deviceGrant) return exchangeDeviceCode(db, { parameters, address })
   if (grant_type !== 'authorization_code') return { error: 'unsupported_grant_type' }
-  const application = await identify(db, parameters)
+  const application = await findClient(db, { client_id, client_secret, address })
   if (!application) return { error: 'incorrect_client_credentials' }
   return db.transaction((transaction) => exchangeCode(transaction, application, parameters))
-}
-
-function identify(db: Queryable, { client_id = '', client_secret = '' }: Parameters) {
-  return findClient(db, client_id, client_secret)
 }
 
 /** The steps from a code to a token, in their order. */

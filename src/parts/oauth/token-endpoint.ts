@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Database } from '#platform/database.ts'
+import { Refusal } from '#platform/errors.ts'
 import { lifetimeSeconds, startDevice } from './device.ts'
 import { errorParameters } from './errors.ts'
 import { exchange, type Failed, type Parameters } from './exchange.ts'
@@ -16,19 +17,23 @@ export function mountTokenEndpoint(listener: FastifyInstance, { db, addresses }:
   listener.register(async (app) => {
     app.removeAllContentTypeParsers()
     app.addContentTypeParser('*', { parseAs: 'string' }, async (_: FastifyRequest, text: string) => text)
-    app.setErrorHandler((error: { statusCode?: number }, request, reply) => {
+    app.setErrorHandler((error: Error & { statusCode?: number }, request, reply) => {
+      if (error instanceof Refusal && error.retry_after !== undefined) {
+        reply.code(429).header('Retry-After', error.retry_after)
+        return sendFailure(request, reply, { error: 'too_many_requests' })
+      }
       const status = error.statusCode ?? 500
       if (status >= 500) request.log.error({ err: error }, 'request failed')
       return sendFailure(request, reply.code(status), { error: status < 500 ? 'invalid_request' : 'server_error' })
     })
     app.post('/login/oauth/access_token', async (request, reply) => {
-      const result = await exchange(db, readParameters(request))
+      const result = await exchange(db, { parameters: readParameters(request), address: request.ip })
       if ('error' in result) return sendFailure(request, reply, result)
       const { access_token, scopes } = result
       return sendFields(request, reply, { access_token, scope: scopes.join(','), token_type: 'bearer' })
     })
     app.post('/login/device/code', async (request, reply) => {
-      const result = await db.transaction((transaction) => startDevice(transaction, readParameters(request)))
+      const result = await startDevice(db, { parameters: readParameters(request), address: request.ip })
       if ('error' in result) return sendFailure(request, reply, result)
       const { device_code, user_code, interval } = result
       const verification_uri = `${addresses.web}/login/device`

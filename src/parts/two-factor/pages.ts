@@ -1,10 +1,11 @@
 import { renderSVG } from 'uqr'
 import { recoveryCodes } from '#parts/account/pages.ts'
-import { checkGuessing, recordFailure } from '#parts/authentication/guessing.ts'
+import { guessAtAccount } from '#parts/authentication/guessing.ts'
+import { newRecoveryCodes, type RecoveryCodes } from '#parts/authentication/recovery-codes.ts'
 import { closeOtherSessions } from '#parts/authentication/sessions.ts'
 import { enableApp, enableText, findDelivery, newSeed, sendCode } from '#parts/authentication/two-factor.ts'
 import type { Transaction } from '#platform/database.ts'
-import { invalid, Refusal } from '#platform/errors.ts'
+import { invalid } from '#platform/errors.ts'
 import { alert, attempt, field, type Problem, typed } from '#web/fields.ts'
 import { html } from '#web/html.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
@@ -42,7 +43,7 @@ function turnOnApp(visit: SignedIn): Promise<Outcome> {
   if (!secret) return Promise.resolve({ to: '/settings/security/app' })
   return turnOn(
     visit,
-    (db) => enableApp(db, visit.belfry.vault, visit.visitor, secret, typed(visit.form, 'otp')),
+    (db, recovery) => enableApp(db, visit.belfry.vault, visit.visitor, { secret, code: typed(visit.form, 'otp'), recovery }),
     (problem) => appPage(visit, secret, problem),
   )
 }
@@ -67,7 +68,7 @@ async function turnOnText(visit: SignedIn): Promise<Outcome> {
   if (!sent_to) return sendFirst(visit, typed(visit.form, 'phone'))
   return turnOn(
     visit,
-    (db) => enableText(db, visit.visitor, sent_to, typed(visit.form, 'otp')),
+    (db, recovery) => enableText(db, visit.visitor, { phone: sent_to, code: typed(visit.form, 'otp'), recovery }),
     (problem) => sentPage(visit, sent_to, problem),
   )
 }
@@ -87,25 +88,27 @@ function sendFirst(visit: SignedIn, asked: string): Promise<Outcome> {
 }
 const phoneFault = { resource: 'TwoFactor', code: 'invalid', field: 'phone' } as const
 
+type Enable = (db: Transaction, recovery: RecoveryCodes) => Promise<boolean>
+
 /** Wrong codes are counted here as they are at sign-in; once it is on, whoever else is signed in is so no more. */
-function turnOn(visit: SignedIn, enable: (db: Transaction) => Promise<string[]>, again: (problem: Problem) => Outcome) {
+function turnOn(visit: SignedIn, enable: Enable, again: (problem: Problem) => Outcome) {
   const { db, visitor, session, request } = visit
-  const guess = { login: visitor.login, address: request.ip }
   return attempt(async () => {
-    await checkGuessing(db, guess)
-    try {
-      const codes = await db.transaction(async (transaction) => {
-        const made = await enable(transaction)
+    const made = await guessAtAccount(db, { login: visitor.login, address: request.ip }, async () => {
+      const recovery = await newRecoveryCodes()
+      return db.transaction(async (transaction) => {
+        if (!(await enable(transaction, recovery))) return undefined
         await closeOtherSessions(transaction, visitor, session)
-        return made
+        return recovery.codes
       })
-      return page('Two-factor authentication is on', recoveryCodes(codes))
-    } catch (error) {
-      if (error instanceof Refusal && error.reason === 'invalid') await recordFailure(db, guess)
-      throw error
-    }
+    })
+    if (!made) throw wrongCode()
+    return page('Two-factor authentication is on', recoveryCodes(made))
   }, again)
 }
+
+const wrongCode = () =>
+  invalid({ resource: 'TwoFactor', code: 'invalid', field: 'otp', message: 'The code is wrong or too old. Try the next one.' })
 
 const contextOf = ({ visitor, request }: SignedIn) => `enrolment ${visitor.id} ${request.url.split('?', 1)[0]}`
 

@@ -1,0 +1,9 @@
+import type { Database } from '#platform/database.ts'
+import type { Task } from '#platform/queue.ts'
+import { slowRecoveryCodes } from './recovery-codes.ts'
+
+export function authenticationTasks(db: Database): Record<string, Task> {
+  return {
+    slow_recovery_codes: () => slowRecoveryCodes(db),
+  }
+}
