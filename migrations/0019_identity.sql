@@ -46,3 +46,6 @@ end $$;
 -- Recovery codes have a slow hash, with one salt for all codes of a person. Null: the digests are still those of earlier versions, and the
 -- next start hashes them.
 alter table two_factor add column recovery_salt bytea;
+
+-- Null: the device named no scopes, and gets all that were granted before.
+alter table device_codes alter column scopes drop not null;

@@ -14,7 +14,8 @@ export interface AuthorizeRequest {
   /** Verified: the only place an answer goes to. */
   redirect_uri: string
   state: string | undefined
-  scopes: string[]
+  /** Null when it names none: then the token gets all that was granted before. */
+  scopes: string[] | null
   code_challenge: string | null
 }
 
@@ -32,9 +33,9 @@ export interface Consent {
 /** The request is answered at the application's address, and the answer is a fault. */
 export class SentBack extends Error {
   readonly to: string
-  constructor(to: string) {
-    super('sent back')
-    this.to = to
+  constructor(address: string, fault: ReturnType<typeof faultOf>) {
+    super(fault.error_description)
+    this.to = answerAt(address, fault)
   }
 }
 
@@ -49,7 +50,7 @@ export async function readRequest(db: Queryable, query: URLSearchParams, docs: s
     application,
     redirect_uri,
     state: query.get('state') ?? undefined,
-    scopes: readScopes(query.get('scope')),
+    scopes: readAskedScopes(query.get('scope')),
     code_challenge,
   }
 }
@@ -65,7 +66,7 @@ function checkGivenOnce(query: URLSearchParams) {
 /** A wrong address is reported at the registered one, and never at the wrong one. */
 function checkRedirect(application: Application, query: URLSearchParams, docs: string) {
   const target = redirectTarget(application, query.get('redirect_uri') ?? undefined)
-  if (target === undefined) throw new SentBack(answerAt(application.callback_url, faultOf('redirect_uri_mismatch', query, docs)))
+  if (target === undefined) throw new SentBack(application.callback_url, faultOf('redirect_uri_mismatch', query, docs))
   return target
 }
 
@@ -86,7 +87,7 @@ function checkChallenge(query: URLSearchParams, redirect_uri: string, docs: stri
   const method = query.get('code_challenge_method')
   if (challenge === null && method === null) return null
   if (method !== 'S256' || challenge === null || !/^[\w-]{43}$/.test(challenge)) {
-    throw new SentBack(answerAt(redirect_uri, faultOf('invalid_request', query, docs)))
+    throw new SentBack(redirect_uri, faultOf('invalid_request', query, docs))
   }
   return challenge
 }
@@ -100,8 +101,15 @@ export function readScopes(text: string | null | undefined): string[] {
   return normaliseScopes((text ?? '').split(/[\s,]+/).filter(isScope))
 }
 
+/** A parameter without a value counts as omitted, as OAuth says. */
+export function readAskedScopes(text: string | null | undefined): string[] | null {
+  return text?.trim() ? readScopes(text) : null
+}
+
 /** A person is asked for what is new, and when tokens are made faster than people sign in. */
-export async function planConsent(db: Queryable, user: Account, { application, scopes }: AuthorizeRequest): Promise<Consent> {
+export async function planConsent(db: Queryable, user: Account, request: AuthorizeRequest): Promise<Consent> {
+  const { application } = request
+  const scopes = request.scopes ?? []
   const grant = await findGrant(db, application, user)
   const held = expandScopes(grant?.scopes ?? [])
   const added = scopes.filter((scope) => !held.has(scope))
@@ -120,10 +128,14 @@ export async function allowAgain(db: Transaction, user: Account, request: Author
   return needed ? undefined : allow(db, user, request)
 }
 
-/** Writes down what was allowed; returns where the browser goes with the code for it. */
+/**
+ * Adds what was allowed to the grant; returns where the browser goes with the code for it. The token gets the scopes that were asked for, so
+ * that an application can have a narrower one than its grant.
+ */
 export async function allow(db: Transaction, user: Account, request: AuthorizeRequest): Promise<string> {
   const { application, redirect_uri, code_challenge, state } = request
-  const { scopes } = await recordGrant(db, application, user, request.scopes)
+  const grant = await recordGrant(db, application, user, request.scopes ?? [])
+  const scopes = request.scopes ?? grant.scopes
   const code = await issueCode(db, { application, user, redirect_uri, scopes, code_challenge })
   return answerAt(redirect_uri, { code, state })
 }

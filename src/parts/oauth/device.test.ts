@@ -112,3 +112,15 @@ test('codes are of one application, are not guessed, and go with the grant', asy
   const nobody = await fetch(`${forge.web}${page}`, { redirect: 'manual' })
   assert.equal(nobody.headers.get('location'), '/login?return_to=%2Flogin%2Fdevice')
 })
+
+test('a device gets the scopes that it asks for, and all that were granted when it names none', async () => {
+  await using scene = await open()
+  const { forge, client_id, start, poll, decide } = scene
+  const scopeOf = async (device: { device_code: string; user_code: string }) => {
+    assert.match(await decide(device.user_code, 'authorize'), /is connected/)
+    return (await poll(device.device_code)).scope
+  }
+  assert.equal(await scopeOf(await start('gist repo')), 'gist,repo')
+  assert.equal(await scopeOf(await start('gist')), 'gist')
+  assert.equal(await scopeOf(await ask(forge, { client_id }, '/login/device/code')), 'gist,repo')
+})

@@ -6,7 +6,7 @@ import { type Database, sql, type Transaction } from '#platform/database.ts'
 import { networkOf } from '#platform/network.ts'
 import { digest, randomText } from '#platform/secrets.ts'
 import { type Application, findApplication, findClient } from './applications.ts'
-import { readScopes } from './authorize.ts'
+import { readAskedScopes } from './authorize.ts'
 import type { ClientRequest, Failed, Issued } from './exchange.ts'
 import { issueToken, recordGrant } from './grants.ts'
 
@@ -36,11 +36,11 @@ export async function startDevice(db: Database, request: ClientRequest): Promise
     { subject: `device codes of ${application.client_id}`, most: mostOfClient },
   ]
   await countAttempt(db, limits, lifetimeSeconds / 60, 'Too many device codes were asked for. Try again later.')
-  const scopes = readScopes(request.parameters.scope)
+  const scopes = readAskedScopes(request.parameters.scope)
   return db.transaction((transaction) => openDevice(transaction, application, scopes))
 }
 
-async function openDevice(db: Transaction, application: Application, scopes: string[]): Promise<DeviceStart> {
+async function openDevice(db: Transaction, application: Application, scopes: string[] | null): Promise<DeviceStart> {
   const device_code = randomText(40)
   const user_code = newUserCode()
   await db.query(sql`delete from device_codes where expires_at < ${db.now}::timestamptz - interval '1 hour' or user_code = ${user_code}
@@ -62,7 +62,7 @@ function newUserCode() {
 
 interface DeviceRow {
   digest: Buffer
-  scopes: string[]
+  scopes: string[] | null
   interval_seconds: number
   user_id: number | null
   allowed: boolean | null
@@ -107,15 +107,17 @@ async function recordPoll(db: Transaction, device: DeviceRow) {
 
 async function give(db: Transaction, application: Application, device: DeviceRow, user_id: number): Promise<Issued | Failed> {
   await db.query(sql`delete from device_codes where digest = ${device.digest}`)
-  const access_token = await issueToken(db, application, { user_id, scopes: device.scopes })
-  return access_token === undefined ? { error: 'access_denied' } : { access_token, scopes: device.scopes }
+  const scopes = device.scopes ?? []
+  const access_token = await issueToken(db, application, { user_id, scopes })
+  return access_token === undefined ? { error: 'access_denied' } : { access_token, scopes }
 }
 
 /** A device that waits for someone to decide. */
 export interface WaitingDevice {
   user_code: string
   client_id: string
-  scopes: string[]
+  /** Null when it asked for none: then it gets all that was granted before. */
+  scopes: string[] | null
 }
 
 /** As people type it: in either case, with or without the hyphen. Guessing is slowed. */
@@ -141,7 +143,8 @@ export async function decideDevice(
   { user_code, scopes }: WaitingDevice,
   allowed: boolean,
 ): Promise<boolean> {
-  const granted = allowed ? (await recordGrant(db, application, user, scopes)).scopes : scopes
+  const grant = allowed ? await recordGrant(db, application, user, scopes ?? []) : undefined
+  const granted = scopes ?? grant?.scopes ?? null
   const { rowCount } = await db.query(sql`
     update device_codes set user_id = ${user.id}, allowed = ${allowed}, scopes = ${granted}
     where user_code = ${user_code} and application_id = ${application.id} and allowed is null and expires_at > ${db.now}`)

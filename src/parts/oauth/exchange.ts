@@ -4,6 +4,7 @@ import { type CodeRow, endTokensOf, findCode, meetsChallenge, spendCode } from '
 import { exchangeDeviceCode } from './device.ts'
 import type { ErrorName } from './errors.ts'
 import { issueToken } from './grants.ts'
+import { isSameAddress } from './redirects.ts'
 
 /** What a client sends to the token endpoint, however it sends it. */
 export type Parameters = Partial<Record<string, string>>
@@ -46,7 +47,7 @@ async function exchangeCode(db: Transaction, application: Application, parameter
     return { error: 'bad_verification_code' }
   }
   if (!code.fresh) return { error: 'bad_verification_code' }
-  if (redirect_uri !== undefined && redirect_uri !== code.redirect_uri) return { error: 'redirect_uri_mismatch' }
+  if (redirect_uri !== undefined && !isSameAddress(redirect_uri, code.redirect_uri)) return { error: 'redirect_uri_mismatch' }
   if (!meetsChallenge(code.code_challenge, code_verifier)) return { error: 'bad_verification_code' }
   await spendCode(db, code)
   return give(db, application, code)

@@ -150,7 +150,7 @@ test('the consent page says who asks for what, what is new, and where it leads; 
   assert.ok(before.includes('<code>repo</code>') && !before.includes('<code>gist</code>') && after.includes('<code>gist</code>'))
 })
 
-test('nobody is asked for what they allowed before, and the token has all of it', async () => {
+test('nobody is asked for what they allowed before; the token has what is asked for, or all of it when nothing is', async () => {
   await using forge = await openForge()
   await forge.person('ada')
   const app = await register(forge)
@@ -163,8 +163,14 @@ test('nobody is asked for what they allowed before, and the token has all of it'
   assert.equal((await ada.get(authorizePath({ client_id }))).status, 200, 'the first time they are asked, even for nothing')
   await consent(ada, { client_id, scope: 'repo gist' })
   assert.equal(await scopeAfter({}), 'gist,repo')
-  assert.equal(await scopeAfter({ scope: 'gist' }), 'gist,repo')
-  assert.equal(await scopeAfter({ scope: 'public_repo repo:status' }), 'gist,repo', 'what repo holds is granted with it')
+  assert.equal(await scopeAfter({ scope: '' }), 'gist,repo', 'a parameter without a value counts as omitted')
+  assert.equal(await scopeAfter({ scope: 'gist' }), 'gist')
+  assert.equal(await scopeAfter({ scope: 'nonsense' }), '')
+  assert.equal(
+    await scopeAfter({ scope: 'public_repo repo:status' }),
+    'public_repo,repo:status',
+    'what repo holds is granted with it',
+  )
   assert.equal((await ada.get(authorizePath({ client_id, scope: 'gist user' }))).status, 200, 'something new is asked for')
   await consent(ada, { client_id, scope: 'user' })
   assert.equal(await scopeAfter({}), 'gist,repo,user')

@@ -1,4 +1,4 @@
-import { missing } from '#platform/errors.ts'
+import { missing, Refusal } from '#platform/errors.ts'
 import { type Html, html } from '#web/html.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, show, showOwn, submit, submitOwn, type Visit } from '#web/page.ts'
 import { moment, settingsPage } from '#web/settings.ts'
@@ -24,8 +24,10 @@ async function authorize(visit: Visit, next: (visit: SignedIn, request: Authoriz
     const request = await readRequest(visit.db, visit.query, docsOf(visit))
     return isSignedIn(visit) ? await next(visit, request) : signInFirst(visit)
   } catch (error) {
-    if (error instanceof SentBack) return { to: error.to }
-    throw error
+    if (!(error instanceof SentBack)) throw error
+    // Anybody can register an application: sending strangers on at once would make our address a way to any other.
+    if (!isSignedIn(visit)) throw new Refusal('malformed', error.message)
+    return { to: error.to }
   }
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isCallback, redirectTarget, withParameters } from './redirects.ts'
+import { isCallback, isSameAddress, redirectTarget, withParameters } from './redirects.ts'
 
 const yes = true
 const no = false
@@ -72,6 +72,10 @@ const cases: [callback: string, asked: string, allowed: boolean][] = [
   ['https://xn--bcher-kva.example/cb', 'https://BÜCHER.example/cb', yes],
   ['https://example.com/cb', 'https://exаmple.com/cb', no],
   ['https://example.com/cb', 'https://ｅｘａｍｐｌｅ.com/cb', yes],
+  ['myapp://bücher/cb', 'myapp://xn--bcher-kva/cb/x', yes],
+  ['myapp://xn--bcher-kva/cb', 'myapp://BÜCHER/cb', yes],
+  ['myapp://bücher/cb', 'myapp://bucher/cb', no],
+  ['myapp://a%2fb/cb', 'myapp://a%2Fc/cb', no],
   // Ports and schemes
   ['https://example.com/cb', 'https://example.com:8443/cb', no],
   ['https://example.com:8443/cb', 'https://example.com/cb', no],
@@ -85,7 +89,12 @@ const cases: [callback: string, asked: string, allowed: boolean][] = [
   ['myapp://callback/done', 'other://callback/done', no],
   // This machine, at any port
   ['http://localhost/cb', 'http://localhost:1234/cb', yes],
-  ['http://localhost:3000/cb', 'http://localhost/cb', yes],
+  // …when it names one: the spec's exception is for a localhost URL with a port
+  ['http://localhost:3000/cb', 'http://localhost/cb', no],
+  ['http://127.0.0.1:3000/cb', 'http://127.0.0.1/cb', no],
+  ['http://localhost:3000/cb', 'http://localhost:/cb', no],
+  ['http://localhost:3000/cb', 'http://localhost:80/cb', yes],
+  ['http://localhost/cb', 'http://localhost/cb/x', yes],
   ['http://localhost:3000/cb', 'http://localhost:4000/cb/x', yes],
   ['http://127.0.0.1/cb', 'http://127.0.0.1:55555/cb', yes],
   ['http://[::1]/cb', 'http://[::1]:55555/cb', yes],
@@ -147,6 +156,16 @@ test('only an absolute address that no browser would run can be registered', () 
     'https://a.example/#x',
   ]) {
     assert.ok(!isCallback(bad), bad)
+  }
+})
+
+test('two spellings of a host are one address, and nothing else is', () => {
+  const address = 'https://bücher.example/cb?x=1'
+  for (const same of [address, 'https://xn--bcher-kva.example/cb?x=1', 'https://BÜCHER.example:443/cb?x=1']) {
+    assert.ok(isSameAddress(address, same), same)
+  }
+  for (const other of ['https://bücher.example/cb', 'https://bucher.example/cb?x=1', 'http://bücher.example/cb?x=1', '']) {
+    assert.ok(!isSameAddress(address, other), other)
   }
 })
 

@@ -1,3 +1,5 @@
+import { domainToASCII } from 'node:url'
+
 /** What an application registered. */
 export interface Registration {
   callback_url: string
@@ -15,8 +17,18 @@ export function redirectTarget({ callback_url, strict_redirect }: Registration, 
   if (asked === undefined || asked === callback_url) return callback_url
   if (strict_redirect || !isPlain(asked)) return undefined
   const [callback, target] = [URL.parse(callback_url), URL.parse(asked)]
-  if (!callback || !target || !sameOrigin(callback, target) || !isBelow(callback.pathname, target.pathname)) return undefined
+  if (!callback || !target || !sameHost(callback, target) || !isBelow(callback.pathname, target.pathname)) return undefined
+  if (callback.port !== target.port && !isLocalWithPort(asked, target)) return undefined
   return asked
+}
+
+/** Whether two addresses are one: scheme, host and port by what they stand for, the rest as it is written. */
+export function isSameAddress(one: string, other: string) {
+  if (one === other) return true
+  const [first, second] = [URL.parse(one), URL.parse(other)]
+  const restOf = (text: string) => text.replace(/^[^:]*:\/\/[^/?#]*/, '')
+  if (!first || !second || !isPlain(one) || !isPlain(other)) return false
+  return sameHost(first, second) && first.port === second.port && restOf(one) === restOf(other)
 }
 
 /** An address to register: absolute, and nothing that a browser would run or read from disk. */
@@ -45,9 +57,22 @@ function isPlain(text: string) {
   )
 }
 
-function sameOrigin(callback: URL, target: URL) {
-  if (callback.protocol !== target.protocol || callback.hostname !== target.hostname) return false
-  return callback.port === target.port || (loopback.has(target.hostname) && /^https?:$/.test(target.protocol))
+function sameHost(callback: URL, target: URL) {
+  return callback.protocol === target.protocol && hostOf(callback) === hostOf(target)
+}
+
+/** In its ASCII form. For http and https, parsing has done that; of other schemes it leaves hosts as they are, encoded. */
+function hostOf({ hostname }: URL) {
+  const plain = hostname.replaceAll(/(?:%[89a-f][\da-f])+/gi, (encoded) =>
+    Buffer.from(encoded.replaceAll('%', ''), 'hex').toString(),
+  )
+  // Of anything but a name, the conversion would keep what comes before the first odd character.
+  return (/^[\p{L}\p{M}\p{N}.-]+$/u.test(plain) && domainToASCII(plain)) || hostname
+}
+
+/** The spec's exception: on this machine any port will do, when the address names one. */
+function isLocalWithPort(asked: string, { hostname, protocol }: URL) {
+  return loopback.has(hostname) && /^https?:$/.test(protocol) && /^[^:]*:\/\/[^/?#]*:\d+(?=[/?#]|$)/.test(asked)
 }
 
 /** `/callback` holds `/callback/x` and not `/callback-x`. */

@@ -11,7 +11,7 @@ export const kinds = {
     // What these scopes are for is the hooks, also those of private repositories, and nothing else of them.
     reads: { permission: 'webhooks:read', scopes: ['read:repo_hook', 'repo'], sees_private: true },
     writes: { permission: 'webhooks:write', scopes: ['repo', 'write:repo_hook'], sees_private: true },
-    deletes: { permission: 'webhooks:write', scopes: ['admin:repo_hook', 'repo'], sees_private: true },
+    deletes: { permission: 'webhooks:write', scopes: ['repo', 'write:repo_hook'], sees_private: true },
   },
   organization: {
     prefix: '/orgs/{org}',
