@@ -49,3 +49,13 @@ alter table two_factor add column recovery_salt bytea;
 
 -- Null: the device named no scopes, and gets all that were granted before.
 alter table device_codes alter column scopes drop not null;
+
+-- Anybody may write any address into their account, so that nobody learns by trying whose is taken. An address is verified when the operator
+-- made the account with it; then it is that account's alone. Addresses that are there already were unique.
+alter table accounts
+  add column email_verified boolean not null default false,
+  add column email_claimed_at timestamptz;
+update accounts set email_verified = true, email_claimed_at = created_at where type = 'User' and email is not null;
+drop index accounts_email;
+create unique index accounts_email on accounts (lower(email)) where type = 'User' and email_verified;
+create index accounts_email_claims on accounts (lower(email), email_claimed_at, id) where type = 'User';

@@ -91,7 +91,7 @@ export async function loadDemo({ db, storage }: Belfry): Promise<DemoTokens> {
     const accounts = {} as Record<Name, Account>
     const tokens: DemoTokens = {}
     for (const [login, name] of Object.entries(people) as [Name, string][]) {
-      accounts[login] = await createUser(transaction, { login, name, email: `${login}@example.com` })
+      accounts[login] = await createUser(transaction, { login, name, email: `${login}@example.com`, email_verified: true })
       const scopes = ['repo', 'user', 'notifications', 'admin:org', 'delete_repo', 'admin:repo_hook']
       tokens[login] = (await createToken(transaction, accounts[login], { note: 'Demo', scopes })).token
     }

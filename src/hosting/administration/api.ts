@@ -33,7 +33,13 @@ export const api = group('Administration', [
     async ({ db, body, wire }) => {
       const password_hash = body.password === undefined ? null : await hashPassword(body.password)
       const user = await db.transaction((transaction) =>
-        createUser(transaction, { login: body.login, email: body.email ?? null, name: body.name ?? null, password_hash }),
+        createUser(transaction, {
+          login: body.login,
+          email: body.email ?? null,
+          email_verified: true,
+          name: body.name ?? null,
+          password_hash,
+        }),
       )
       return created(userJson(user, wire))
     },

@@ -53,6 +53,8 @@ export async function loadUser(db: Queryable, login: string): Promise<Account> {
 export interface NewUser {
   login: string
   email: string | null
+  /** The operator vouches for the address: it is this account's alone. */
+  email_verified?: boolean
   password_hash?: string | null
   name?: string | null
   site_admin?: boolean
@@ -65,8 +67,9 @@ export async function createUser(db: Transaction, user: NewUser): Promise<Accoun
   return writeAccount(
     db,
     sql`
-    insert into accounts as a (type, login, name, email, password_hash, site_admin, created_at, updated_at)
-    values ('User', ${login}, ${user.name ?? null}, ${user.email}, ${user.password_hash ?? null}, ${user.site_admin ?? false}, ${db.now}, ${db.now})
+    insert into accounts as a (type, login, name, email, email_verified, email_claimed_at, password_hash, site_admin, created_at, updated_at)
+    values ('User', ${login}, ${user.name ?? null}, ${user.email}, ${user.email !== null && user.email_verified === true}, ${db.now},
+      ${user.password_hash ?? null}, ${user.site_admin ?? false}, ${db.now}, ${db.now})
     returning ${accountColumns}`,
     'User',
   )
@@ -103,7 +106,10 @@ export type Profile = Partial<
   Pick<Account, 'name' | 'email' | 'company' | 'blog' | 'location' | 'bio' | 'twitter_username' | 'hireable'>
 >
 
-/** Changes what is named, and leaves the rest as it is at that moment, whoever else changes it. */
+/**
+ * Changes what is named, and leaves the rest as it is at that moment, whoever else changes it. Any address is taken, and not verified:
+ * an answer that told which belong to somebody would give away who has an account.
+ */
 export async function updateProfile(db: Transaction, account: Account, changes: Profile): Promise<Account> {
   if (changes.email) checkEmail(changes.email)
   const held = await db.first<Account>(sql`select ${accountColumns} from accounts a where a.id = ${account.id} for no key update`)
@@ -113,6 +119,8 @@ export async function updateProfile(db: Transaction, account: Account, changes: 
     sql`
     update accounts a set name = ${next.name}, email = ${next.email || null}, company = ${next.company}, blog = ${next.blog},
       location = ${next.location}, bio = ${next.bio}, twitter_username = ${next.twitter_username}, hireable = ${next.hireable},
+      email_verified = a.email_verified and lower(a.email) is not distinct from lower(${next.email || null}),
+      email_claimed_at = case when lower(a.email) is distinct from lower(${next.email || null}) then ${db.now} else a.email_claimed_at end,
       updated_at = ${db.now}
     where a.id = ${account.id} returning ${accountColumns}`,
     account.type,

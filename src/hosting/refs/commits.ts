@@ -39,9 +39,14 @@ export async function findAllAuthors(
   const emails = commits.flatMap(({ author, committer }) => [author.email, committer.email])
   const addresses = emails.map((email) => email.replaceAll('\0', '').toLowerCase())
   const ids = addresses.map((address) => Number(/^(\d{1,15})\+[^@]*@users\.noreply\.localhost$/.exec(address)?.[1] ?? 0))
+  // Several accounts may name an address: it is the verified one's, or else that of the first who claimed it.
   const people = await db.rows<Person & { address: string | null }>(sql`
-    select ${personColumns}, lower(a.email) as address from accounts a
-    where a.type = 'User' and (lower(a.email) = any(${[...new Set(addresses)]}) or a.id = any(${[...new Set(ids)]}))`)
+    select ${personColumns}, w.address from unnest(${[...new Set(addresses)]}::text[]) as w (address)
+      cross join lateral (
+        select b.* from accounts b where b.type = 'User' and lower(b.email) = w.address
+        order by b.email_verified desc, b.email_claimed_at, b.id limit 1) a
+    union all
+    select ${personColumns}, null from accounts a where a.type = 'User' and a.id = any(${[...new Set(ids)]})`)
   const found = addresses.map((address, index) => people.find((person) => person.id === ids[index] || person.address === address))
   return commits.map((_, index) => ({ author: found[2 * index], committer: found[2 * index + 1] }))
 }

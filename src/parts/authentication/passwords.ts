@@ -8,21 +8,36 @@ import { type Guess, guessAtAccount } from './guessing.ts'
 export async function checkPassword(db: Database, guess: Guess, password: string): Promise<Account | undefined> {
   // The database takes no null character, and nobody's name has one.
   if (guess.login.includes('\0')) return undefined
-  // By whichever name they were called, tries at one account count together.
-  const login = (await findByName(db, guess.login))?.login ?? guess.login
-  return guessAtAccount(db, { ...guess, login }, async () => {
-    // Read again: the guess may have waited, and the password been changed meanwhile.
+  return guessAtAccount(db, guess, async () => {
     const found = await findByName(db, guess.login)
-    if (!(await verifyPassword(found?.password_hash, password)) || !found) return undefined
-    const { password_hash: _, ...user } = found
+    // As many hashes for an address that nobody has as for one of several accounts.
+    const tried = Array.from({ length: isAddress(guess.login) ? mostByAddress : 1 }, (_, index) => found[index])
+    const right = await Promise.all(tried.map((account) => verifyPassword(account?.password_hash, password)))
+    const match = tried[right.indexOf(true)]
+    if (!match) return undefined
+    const { password_hash: _, ...user } = match
     return user
   })
 }
 
+/** No login holds an @. */
+const isAddress = (name: string) => name.includes('@')
+
+/**
+ * Several accounts may name an address. Tried are the one that it is verified for and the two that claimed it last: whoever has just claimed
+ * one signs in with it, and does not learn whether somebody else has.
+ */
+const mostByAddress = 3
+
 function findByName(db: Database, name: string) {
-  return db.first<Account & { password_hash: string | null }>(sql`
-    select ${accountColumns}, a.password_hash from accounts a
-    where (lower(a.login) = lower(${name}) or lower(a.email) = lower(${name})) and a.type = 'User' and a.suspended_at is null`)
+  const select = sql`select ${accountColumns}, a.password_hash from accounts a where a.type = 'User' and a.suspended_at is null`
+  const claims = sql`${select} and lower(a.email) = lower(${name})`
+  return db.rows<Account & { password_hash: string | null }>(
+    isAddress(name)
+      ? sql`(${claims} and a.email_verified) union all
+        (${claims} and not a.email_verified order by a.email_claimed_at desc, a.id desc limit ${mostByAddress - 1})`
+      : sql`${select} and lower(a.login) = lower(${name})`,
+  )
 }
 
 /** A password to be stored: long enough to be worth guessing at. */
