@@ -59,3 +59,6 @@ update accounts set email_verified = true, email_claimed_at = created_at where t
 drop index accounts_email;
 create unique index accounts_email on accounts (lower(email)) where type = 'User' and email_verified;
 create index accounts_email_claims on accounts (lower(email), email_claimed_at, id) where type = 'User';
+
+-- When the password was last given in this session. Null: never since sessions know it, so that the next credential asks for it.
+alter table sessions add column confirmed_at timestamptz;

@@ -1,6 +1,7 @@
+import { confirmed } from '#web/confirming.ts'
 import { alert, attempt, field, type Problem, typed } from '#web/fields.ts'
 import { html } from '#web/html.ts'
-import { form, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
+import { form, type Outcome, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
 import { moment, settingsPage } from '#web/settings.ts'
 import { addKey, deleteKey, listKeys, type SshKey } from './keys.ts'
 
@@ -8,23 +9,25 @@ const place = '/settings/keys'
 
 export const pages = [
   showOwn(place, (visit) => showKeys(visit)),
-  submitOwn(place, (visit) => {
-    const wanted = { title: typed(visit.form, 'title').slice(0, 255), key: typed(visit.form, 'key') }
-    const adder = { user: visit.visitor, application_id: null }
-    return attempt(
-      async () => {
-        await visit.db.transaction((db) => addKey(db, { user: visit.visitor }, adder, wanted))
-        return { to: place }
-      },
-      (problem) => showKeys(visit, wanted, problem),
-    )
-  }),
+  submitOwn(place, confirmed(add)),
   submitOwn(`${place}/delete`, async (visit) => {
     const id = Number(/^\d{1,15}$/.exec(typed(visit.form, 'id'))?.[0] ?? 0)
     await visit.db.transaction((db) => deleteKey(db, { user: visit.visitor }, id))
     return { to: place }
   }),
 ]
+
+function add(visit: SignedIn): Promise<Outcome> {
+  const wanted = { title: typed(visit.form, 'title').slice(0, 255), key: typed(visit.form, 'key') }
+  const adder = { user: visit.visitor, application_id: null }
+  return attempt(
+    async () => {
+      await visit.db.transaction((db) => addKey(db, { user: visit.visitor }, adder, wanted))
+      return { to: place }
+    },
+    (problem) => showKeys(visit, wanted, problem),
+  )
+}
 
 /** More keys than anyone keeps. */
 const most = { limit: 500, offset: 0 }

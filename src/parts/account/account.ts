@@ -2,7 +2,7 @@ import type { Account } from '#hosting/people/people.ts'
 import { guessAtAccount } from '#parts/authentication/guessing.ts'
 import { checkPassword, preparePassword, setPassword } from '#parts/authentication/passwords.ts'
 import { newRecoveryCodes, storeRecoveryCodes } from '#parts/authentication/recovery-codes.ts'
-import { closeOtherSessions, type Session } from '#parts/authentication/sessions.ts'
+import { closeOtherSessions, confirmSession, isConfirmed, type Session } from '#parts/authentication/sessions.ts'
 import { disableTwoFactor, spendCode } from '#parts/authentication/two-factor.ts'
 import type { Database } from '#platform/database.ts'
 import { invalid } from '#platform/errors.ts'
@@ -28,6 +28,7 @@ export async function changePassword(db: Database, { user, session, address }: O
   await db.transaction(async (transaction) => {
     await setPassword(transaction, user, password_hash)
     await closeOtherSessions(transaction, user, session)
+    await confirmSession(transaction, session)
   })
 }
 
@@ -47,12 +48,14 @@ export async function renewRecoveryCodes(db: Database, vault: Vault, owner: Owne
   return made.codes
 }
 
-async function checkProof(db: Database, vault: Vault, { user, address }: Owner, { password, code }: Proof) {
+/** A code is enough only while the password was given within the last hour. */
+async function checkProof(db: Database, vault: Vault, { user, session, address }: Owner, { password, code }: Proof) {
   const guess = { login: user.login, address }
-  if (!code) {
+  if (password || !code) {
     if (!(await checkPassword(db, guess, password))) throw wrong('The password is wrong.')
-    return
+    return confirmSession(db, session)
   }
+  if (!isConfirmed(db, session)) throw wrong('Give your password: it was not asked for within the last hour.')
   if (await guessAtAccount(db, guess, () => spendCode(db, vault, user, code))) return
   throw wrong('The code is wrong, too old, or was used before.')
 }

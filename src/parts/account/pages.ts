@@ -2,6 +2,7 @@ import { updateProfile } from '#hosting/people/people.ts'
 import { closeSession, listSessions, type Session } from '#parts/authentication/sessions.ts'
 import { type Delivery, findDelivery } from '#parts/authentication/two-factor.ts'
 import { missing } from '#platform/errors.ts'
+import { confirmPath, confirmVisit } from '#web/confirming.ts'
 import { alert, attempt, choice, field, type Problem, typed } from '#web/fields.ts'
 import { type Html, html } from '#web/html.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
@@ -10,6 +11,7 @@ import { changePassword, type Owner, renewRecoveryCodes, turnOffTwoFactor } from
 
 export const pages: PageRoute[] = [
   showOwn('/settings', () => ({ to: '/settings/profile' })),
+  submitOwn(confirmPath, confirmVisit),
   showOwn('/settings/profile', (visit) => profilePage(visit, profileOf(visit))),
   submitOwn('/settings/profile', saveProfile),
   showOwn('/settings/security', (visit) => securityPage(visit)),

@@ -8,6 +8,7 @@ import {
   updateApplication,
 } from '#parts/oauth/applications.ts'
 import { missing } from '#platform/errors.ts'
+import { confirmed } from '#web/confirming.ts'
 import { alert, attempt, choice, field, type Problem, typed } from '#web/fields.ts'
 import { html } from '#web/html.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
@@ -17,10 +18,13 @@ const place = '/settings/developers'
 
 export const pages: PageRoute[] = [
   showOwn(place, (visit) => listPage(visit)),
-  submitOwn(place, register),
+  submitOwn(place, confirmed(register)),
   showOwn(`${place}/:client_id`, (visit) => withOwn(visit, (application) => applicationPage(visit, application))),
   submitOwn(`${place}/:client_id`, (visit) => withOwn(visit, (application) => edit(visit, application))),
-  submitOwn(`${place}/:client_id/secret`, (visit) => withOwn(visit, (application) => rotate(visit, application))),
+  submitOwn(
+    `${place}/:client_id/secret`,
+    confirmed((visit) => withOwn(visit, (application) => rotate(visit, application))),
+  ),
   submitOwn(`${place}/:client_id/delete`, (visit) => withOwn(visit, (application) => remove(visit, application))),
 ]
 

@@ -10,6 +10,8 @@ export interface Session {
   awaits_code: boolean
   created_at: Date
   last_seen_at: Date
+  /** When the password was last given in it. */
+  confirmed_at: Date | null
 }
 
 /** A session ends when it was not used for so long. */
@@ -28,21 +30,23 @@ export interface Origin {
 export async function openSession(db: Transaction, user: Account, origin: Origin, awaits_code: boolean): Promise<string> {
   const token = randomText(40)
   await db.query(sql`
-    insert into sessions (user_id, digest, address, user_agent, awaits_code, created_at, last_seen_at, expires_at)
+    insert into sessions (user_id, digest, address, user_agent, awaits_code, created_at, last_seen_at, confirmed_at, expires_at)
     values (${user.id}, ${digest(token)}, ${origin.address}, ${origin.user_agent.slice(0, 300)}, ${awaits_code}, ${db.now}, ${db.now},
-      ${db.now}::timestamptz + ${awaits_code ? half : idle})`)
+      ${db.now}, ${db.now}::timestamptz + ${awaits_code ? half : idle})`)
   return token
 }
 
 export async function findSession(db: Queryable, token: string): Promise<{ session: Session; user: Account } | undefined> {
   const row = await db.first<Account & { session: Session }>(sql`
     select ${accountColumns}, json_build_object('id', s.id, 'address', s.address, 'user_agent', s.user_agent, 'awaits_code', s.awaits_code,
-      'created_at', s.created_at, 'last_seen_at', s.last_seen_at) as session
+      'created_at', s.created_at, 'last_seen_at', s.last_seen_at, 'confirmed_at', s.confirmed_at) as session
     from sessions s join accounts a on a.id = s.user_id
     where s.digest = ${digest(token)} and s.expires_at > ${db.now} and a.suspended_at is null`)
   if (!row) return undefined
   const { session, ...user } = row
-  return { user, session: { ...session, created_at: new Date(session.created_at), last_seen_at: new Date(session.last_seen_at) } }
+  const [created_at, last_seen_at] = [new Date(session.created_at), new Date(session.last_seen_at)]
+  const confirmed_at = session.confirmed_at && new Date(session.confirmed_at)
+  return { user, session: { ...session, created_at, last_seen_at, confirmed_at } }
 }
 
 /** Written once in a while only: pages are read far more often than anyone looks at when. */
@@ -52,9 +56,21 @@ export async function touchSession(db: Queryable, session: Session) {
     update sessions set last_seen_at = ${db.now}, expires_at = ${db.now}::timestamptz + ${idle} where id = ${session.id}`)
 }
 
+/** For so long after the password was given, it is not asked for again. In milliseconds. */
+const confirmedFor = 3600_000
+
+export function isConfirmed(db: Queryable, { confirmed_at }: Session): boolean {
+  return confirmed_at !== null && db.now.getTime() - confirmed_at.getTime() <= confirmedFor
+}
+
+/** The password was given again. */
+export async function confirmSession(db: Queryable, session: Session) {
+  await db.query(sql`update sessions set confirmed_at = ${db.now} where id = ${session.id}`)
+}
+
 export function listSessions(db: Queryable, user: Account): Promise<Session[]> {
   return db.rows<Session>(sql`
-    select id, address, user_agent, awaits_code, created_at, last_seen_at from sessions
+    select id, address, user_agent, awaits_code, created_at, last_seen_at, confirmed_at from sessions
     where user_id = ${user.id} and expires_at > ${db.now} and not awaits_code order by last_seen_at desc, id desc limit 100`)
 }
 

@@ -6,6 +6,7 @@ import { etagOf, isFresh } from '#http/conditional.ts'
 import { missing } from '#platform/errors.ts'
 import { Memory } from '#platform/memory.ts'
 import type { Variant } from '#variants.ts'
+import { confirmed } from '#web/confirming.ts'
 import { alert, attempt, field, type Problem, typed } from '#web/fields.ts'
 import { Html, html } from '#web/html.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, servePage, show, showOwn, submitOwn } from '#web/page.ts'
@@ -131,15 +132,7 @@ const place = '/settings/feeds'
 
 export const pages: PageRoute[] = [
   showOwn(place, (visit) => keysPage(visit)),
-  submitOwn(place, (visit) =>
-    attempt(
-      async () => {
-        const { token } = await visit.db.transaction((db) => createFeedKey(db, visit.visitor, typed(visit.form, 'name')))
-        return keysPage(visit, { made: token })
-      },
-      (problem) => keysPage(visit, { problem }),
-    ),
-  ),
+  submitOwn(place, confirmed(makeKey)),
   submitOwn(`${place}/delete`, async (visit) => {
     const id = typed(visit.form, 'id')
     if (!/^\d{1,15}$/.test(id)) throw missing()
@@ -147,6 +140,16 @@ export const pages: PageRoute[] = [
     return keysPage(visit, { done: 'The key is revoked.' })
   }),
 ]
+
+function makeKey(visit: SignedIn): Promise<Outcome> {
+  return attempt(
+    async () => {
+      const { token } = await visit.db.transaction((db) => createFeedKey(db, visit.visitor, typed(visit.form, 'name')))
+      return keysPage(visit, { made: token })
+    },
+    (problem) => keysPage(visit, { problem }),
+  )
+}
 
 /** What the page says above its list: a new key, something done, or what is wrong with the form. */
 interface Told {

@@ -3,6 +3,7 @@ import { isPermission, type Permissions, permissionNames } from '#parts/authenti
 import { scopeTree } from '#parts/authentication/scopes.ts'
 import { sql } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
+import { confirmed } from '#web/confirming.ts'
 import { alert, attempt, choice, field, type Problem, select, typed } from '#web/fields.ts'
 import { type Html, html } from '#web/html.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
@@ -21,10 +22,10 @@ const fineGrained = '/settings/tokens/fine-grained'
 
 export const pages: PageRoute[] = [
   showOwn(classic, (visit) => classicPage(visit)),
-  submitOwn(classic, makeClassic),
+  submitOwn(classic, confirmed(makeClassic)),
   submitOwn(`${classic}/delete`, (visit) => remove(visit, classicPage)),
   showOwn(fineGrained, (visit) => fineGrainedPage(visit)),
-  submitOwn(fineGrained, makeFineGrained),
+  submitOwn(fineGrained, confirmed(makeFineGrained)),
   submitOwn(`${fineGrained}/delete`, (visit) => remove(visit, fineGrainedPage)),
 ]
 

@@ -6,16 +6,29 @@ import { closeOtherSessions } from '#parts/authentication/sessions.ts'
 import { enableApp, enableText, findDelivery, newSeed, sendCode } from '#parts/authentication/two-factor.ts'
 import type { Transaction } from '#platform/database.ts'
 import { invalid } from '#platform/errors.ts'
+import { confirmed } from '#web/confirming.ts'
 import { alert, attempt, field, type Problem, typed } from '#web/fields.ts'
 import { html } from '#web/html.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
 import { settingsPage } from '#web/settings.ts'
 
 export const pages: PageRoute[] = [
-  showOwn('/settings/security/app', (visit) => whileOff(visit, () => appPage(visit, newSeed(visit.visitor).secret))),
-  submitOwn('/settings/security/app', (visit) => whileOff(visit, () => turnOnApp(visit))),
-  showOwn('/settings/security/text', (visit) => whileOff(visit, () => phonePage(visit))),
-  submitOwn('/settings/security/text', (visit) => whileOff(visit, () => turnOnText(visit))),
+  showOwn(
+    '/settings/security/app',
+    confirmed((visit) => whileOff(visit, () => appPage(visit, newSeed(visit.visitor).secret))),
+  ),
+  submitOwn(
+    '/settings/security/app',
+    confirmed((visit) => whileOff(visit, () => turnOnApp(visit))),
+  ),
+  showOwn(
+    '/settings/security/text',
+    confirmed((visit) => whileOff(visit, () => phonePage(visit))),
+  ),
+  submitOwn(
+    '/settings/security/text',
+    confirmed((visit) => whileOff(visit, () => turnOnText(visit))),
+  ),
 ]
 
 /** Whoever has a second factor turns it off first, which asks for it. */

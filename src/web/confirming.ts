@@ -1,0 +1,61 @@
+import { checkPassword } from '#parts/authentication/passwords.ts'
+import { confirmSession, isConfirmed } from '#parts/authentication/sessions.ts'
+import { alert, attempt, field, type Problem } from './fields.ts'
+import { html } from './html.ts'
+import { form, type Outcome, type SignedIn, safeReturn } from './page.ts'
+import { settingsPage } from './settings.ts'
+
+type Handler = (visit: SignedIn) => Outcome | Promise<Outcome>
+
+/**
+ * For whatever makes a credential: asks for the password, unless it was given within the last hour, and then goes on with the form that
+ * was sent. A session that was taken over, or left open on a shared machine, is thereby not enough to stay for good.
+ */
+export function confirmed(handler: Handler): Handler {
+  return (visit) => {
+    if (isConfirmed(visit.db, visit.session)) return handler(visit)
+    return visit.form.has(passwordField) ? confirm(visit, handler) : confirmPage(visit)
+  }
+}
+
+const passwordField = 'confirm_password'
+const place = '/settings/confirm'
+
+async function confirm(visit: SignedIn, next: Handler): Promise<Outcome> {
+  const { db, visitor, session, request } = visit
+  let right = false
+  const refused = await attempt(
+    async () => {
+      const given = visit.form.get(passwordField) ?? ''
+      right = (await checkPassword(db, { login: visitor.login, address: request.ip }, given)) !== undefined
+      return confirmPage(visit, { message: 'The password is wrong.', status: 403 })
+    },
+    (problem) => confirmPage(visit, problem),
+  )
+  if (!right) return refused
+  await confirmSession(db, session)
+  return next(visit)
+}
+
+/** The form comes back with all that was sent, to the address that it was sent to; a page that was asked for is opened afterwards. */
+function confirmPage(visit: SignedIn, problem?: Problem): Outcome {
+  const { request, visitor } = visit
+  const sent = request.method === 'POST'
+  const fields = sent
+    ? [...visit.form].filter(([name]) => name !== 'csrf' && name !== passwordField)
+    : [['return_to', request.url]]
+  const hidden = fields.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)
+  const body = html`<p>You are about to change how your account can be used. Give your password to go on; for an hour you will not be asked again.</p>
+${form(
+  visit,
+  sent ? request.url : place,
+  html`${alert(problem)}${hidden}<input type="hidden" autocomplete="username" value="${visitor.login}">
+${field({ label: 'Password', name: passwordField, type: 'password', autocomplete: 'current-password', required: true })}
+<button class="primary">Confirm</button>`,
+)}`
+  return settingsPage('', 'Confirm that it is you', body, 403)
+}
+
+/** Where the form goes that stands in for a page. */
+export const confirmVisit = (visit: SignedIn) => confirm(visit, () => ({ to: safeReturn(visit.form.get('return_to')) }))
+export { place as confirmPath }
