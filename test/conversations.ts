@@ -36,12 +36,12 @@ export async function issueEvents({ belfry: { db } }: Forge) {
   return rows.map(({ said }) => said)
 }
 
-/** A fine-grained token of a person, for what they own. */
-export async function fineGrained({ belfry: { db }, web, versioned }: Forge, login: string, permissions: object) {
-  const token = `bfp_fine_${login}_${JSON.stringify(permissions).replaceAll(/\W/g, '')}`
+/** A fine-grained token of a person, for what they own, or what an organization does. */
+export async function fineGrained({ belfry: { db }, web, versioned }: Forge, login: string, permissions: object, owner = login) {
+  const token = `bfp_fine_${login}_${owner}_${JSON.stringify(permissions).replaceAll(/\W/g, '')}`
   await db.query(sql`
     insert into tokens (user_id, digest, last_eight, kind, scopes, permissions, resource_owner_id, created_at, updated_at)
-    select id, ${digest(token)}, '', 'fine_grained', '{}', ${permissions}, id, created_at, created_at
-    from accounts where login = ${login}`)
+    select a.id, ${digest(token)}, '', 'fine_grained', '{}', ${permissions}, o.id, a.created_at, a.created_at
+    from accounts a, accounts o where a.login = ${login} and o.login = ${owner}`)
   return new Person(login, token, { web, versioned })
 }

@@ -2,7 +2,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Belfry } from '#belfry.ts'
 import { firstVersion, type Wire } from '#hosting/wire.ts'
 import { Authenticator, anonymous, badCredentials, type Caller, readPair } from '#parts/authentication/authentication.ts'
-import { allows } from '#parts/authentication/permissions.ts'
 import { type Application, findClient } from '#parts/oauth/applications.ts'
 import type { Database } from '#platform/database.ts'
 import { forbidden, missing, Refusal } from '#platform/errors.ts'
@@ -12,6 +11,7 @@ import { etagOf, isFresh } from './conditional.ts'
 import { type Dialect, readAccept } from './dialects.ts'
 import type { Endpoint } from './endpoint.ts'
 import { branded, fixed, preflight } from './headers.ts'
+import { checkPermission } from './permissions.ts'
 import { type Allowance, RateLimiter } from './rate-limit.ts'
 import { checkVisible } from './things.ts'
 
@@ -231,7 +231,8 @@ async function identifyClient(db: Database, authorization: string, address: stri
 }
 
 /** Refuses whoever the declaration does not let in. */
-function checkCaller({ viewer, scopes = [], permission }: Endpoint, { caller, application }: Call) {
+function checkCaller(endpoint: Endpoint, { caller, application }: Call) {
+  const { viewer, scopes = [] } = endpoint
   if (viewer === 'optional' && (!caller.user || caller.token?.kind === 'fine_grained')) return
   if (viewer === 'client' ? !application : !caller.user) throw new Refusal('unauthenticated', 'Requires authentication')
   if (viewer === 'client') return
@@ -248,7 +249,7 @@ function checkCaller({ viewer, scopes = [], permission }: Endpoint, { caller, ap
     throw missing()
   }
   if (caller.token?.kind === 'fine_grained') {
-    if (!allows(caller.token.permissions, permission)) throw forbidden('Resource not accessible by personal access token')
+    checkPermission(caller, endpoint)
   } else if (scopes.length && !scopes.some((scope) => caller.may(scope))) {
     throw forbidden(`Missing the ${scopes.map((scope) => `'${scope}'`).join(' or ')} scope.`)
   }

@@ -4,11 +4,12 @@ import { checkAccess } from '#hosting/repositories/access.ts'
 import { loadRepository, loadRepositoryById } from '#hosting/repositories/repositories.ts'
 import { loadTeam } from '#hosting/teams/teams.ts'
 import type { Caller } from '#parts/authentication/authentication.ts'
-import { allows } from '#parts/authentication/permissions.ts'
+import { overOf } from '#parts/authentication/permissions.ts'
 import type { Database } from '#platform/database.ts'
-import { forbidden, missing } from '#platform/errors.ts'
+import { missing } from '#platform/errors.ts'
 import { type Endpoint, isNumbered } from './endpoint.ts'
 import { byIdOwner } from './listener.ts'
+import { checkPermission, checkResourceOwner } from './permissions.ts'
 
 /** Finds what the path names, as the caller may see it, in the order of the path. */
 export async function loadThings(db: Database, endpoint: Endpoint, caller: Caller, params: Record<string, string>) {
@@ -17,6 +18,8 @@ export async function loadThings(db: Database, endpoint: Endpoint, caller: Calle
   const things: Record<string, unknown> = { params: readParams(endpoint, rest) }
   if (org !== undefined) {
     const found = await loadOrganization(db, caller.viewer_id, org)
+    // Where everyone is welcome, a token for another account sees what everyone does.
+    if (endpoint.viewer !== 'optional' && overOf(endpoint.permission)) checkResourceOwner(caller, found)
     if (endpoint.org_role) (endpoint.org_role === 'owner' ? checkOwner : checkMember)(found)
     things.org = found
     if (team_slug !== undefined) things.team = await loadTeam(db, caller.viewer_id, found, team_slug)
@@ -28,6 +31,7 @@ export async function loadThings(db: Database, endpoint: Endpoint, caller: Calle
         ? await loadRepositoryById(db, sight, readNumber('repository_id', repo))
         : await loadRepository(db, sight, owner, repo)
     if (endpoint.access) checkAccess(found.access, endpoint.access)
+    // Where everyone is welcome, so is a fine-grained token without a permission: to what is public.
     if (found.private) checkPermission(caller, endpoint)
     things.repo = found
   }
@@ -43,13 +47,6 @@ export async function checkVisible(
   { username, ...params }: Record<string, string>,
 ) {
   if (params.repo !== undefined || params.org !== undefined) await loadThings(db, endpoint, caller, params)
-}
-
-/** Where everyone is welcome, so is a fine-grained token without a permission: to what is public. */
-function checkPermission({ token }: Caller, { permission }: Endpoint) {
-  if (token?.kind === 'fine_grained' && !allows(token.permissions, permission)) {
-    throw forbidden('Resource not accessible by personal access token')
-  }
 }
 
 /** The router calls the rest of a path `*`; the endpoint has a name for it. */

@@ -25,9 +25,16 @@ export async function loadOrganization(db: Queryable, viewer_id: number | null, 
   return org
 }
 
-/** A token without the scope for it sees an organization as outsiders do. */
-export function asSeenBy({ may }: { may(scope: string): boolean }, org: Organization): Organization {
-  return may('read:org') ? org : { ...org, role: null }
+/** How a caller's token limits what is seen. */
+interface Means {
+  may(scope: string): boolean
+  token: { kind: string; resource_owner_id: number | null } | null
+}
+
+/** A token without the scope for it, or a fine-grained one for another account, sees an organization as outsiders do. */
+export function asSeenBy({ may, token }: Means, org: Organization): Organization {
+  const elsewhere = token?.kind === 'fine_grained' && token.resource_owner_id !== org.id
+  return may('read:org') && !elsewhere ? org : { ...org, role: null }
 }
 
 /** Those who are not members do not learn what only members see. */

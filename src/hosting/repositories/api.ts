@@ -3,6 +3,7 @@ import { type Account, loadAccount, type Sight } from '#hosting/people/people.ts
 import { Nothing, NullableString, type Wire } from '#hosting/wire.ts'
 import { created, del, get, group, paged, patch, post } from '#http/endpoint.ts'
 import { choice } from '#http/input.ts'
+import { checkResourceOwner } from '#http/permissions.ts'
 import { type Queryable, type Sql, sql } from '#platform/database.ts'
 import { forbidden, Refusal } from '#platform/errors.ts'
 import { type Static, Type } from '#platform/schema.ts'
@@ -164,6 +165,7 @@ export const api = group('Repositories', [
     async ({ db, caller, viewer, repo, body, wire }) => {
       const owner = body.organization === undefined ? viewer : await loadReceiver(db, viewer, body.organization)
       if (owner.id !== viewer.id && owner.type !== 'Organization') throw noSuchOwner(owner.login)
+      checkResourceOwner(caller, owner)
       const fork = await forkRepository(db, caller, repo, viewer, owner, body)
       return whole(db, caller, fork, wire)
     },

@@ -48,16 +48,18 @@ export async function renewRecoveryCodes(db: Database, vault: Vault, owner: Owne
   return made.codes
 }
 
-/** A code is enough only while the password was given within the last hour. */
+/** Whatever is given must be right. A code alone is enough only when the password was given within the last hour. */
 async function checkProof(db: Database, vault: Vault, { user, session, address }: Owner, { password, code }: Proof) {
   const guess = { login: user.login, address }
   if (password || !code) {
     if (!(await checkPassword(db, guess, password))) throw wrong('The password is wrong.')
-    return confirmSession(db, session)
+    await confirmSession(db, session)
+  } else if (!isConfirmed(db, session)) {
+    throw wrong('Give your password: it was not asked for within the last hour.')
   }
-  if (!isConfirmed(db, session)) throw wrong('Give your password: it was not asked for within the last hour.')
-  if (await guessAtAccount(db, guess, () => spendCode(db, vault, user, code))) return
-  throw wrong('The code is wrong, too old, or was used before.')
+  if (code && !(await guessAtAccount(db, guess, () => spendCode(db, vault, user, code)))) {
+    throw wrong('The code is wrong, too old, or was used before.')
+  }
 }
 
 const wrong = (message: string) => invalid({ resource: 'User', code: 'invalid', field: 'password', message })

@@ -17,6 +17,8 @@ export interface TokenFacts {
   application_id: number | null
   client_id: string | null
   permissions: Permissions
+  /** The account that a fine-grained token is for: the user's own, or an organization's. */
+  resource_owner_id: number | null
   expires_at: Date | null
 }
 
@@ -158,11 +160,12 @@ const inPlaceOf: Record<string, Permission> = { repo: 'metadata:read', 'read:use
 
 async function loadTokenCaller(db: Database, key: Buffer): Promise<Caller | undefined> {
   const found = await db.first<TokenRow>(sql`
-    select ${accountColumns}, t.id as token_id, t.kind, t.scopes, t.permissions, t.application_id, t.expires_at, t.last_used_at, p.client_id
+    select ${accountColumns}, t.id as token_id, t.kind, t.scopes, t.permissions, t.resource_owner_id, t.application_id, t.expires_at, t.last_used_at, p.client_id
     from tokens t join accounts a on a.id = t.user_id left join applications p on p.id = t.application_id
     where t.digest = ${key} and a.suspended_at is null`)
   if (!found) return undefined
-  const { token_id, kind, scopes, permissions, application_id, expires_at, last_used_at, client_id, ...user } = found
+  const { token_id, kind, scopes, permissions, resource_owner_id, application_id, expires_at, last_used_at, client_id, ...user } =
+    found
   if (!last_used_at || db.now.getTime() - last_used_at.getTime() > 60_000) {
     await db.query(sql`update tokens set last_used_at = ${db.now} where id = ${token_id}`)
   }
@@ -172,7 +175,7 @@ async function loadTokenCaller(db: Database, key: Buffer): Promise<Caller | unde
     user,
     via: 'token',
     basic: false,
-    token: { id: token_id, kind, application_id, client_id, permissions: permissions ?? {}, expires_at },
+    token: { id: token_id, kind, application_id, client_id, permissions: permissions ?? {}, resource_owner_id, expires_at },
     scopes: fine ? null : scopes,
     viewer_id: user.id,
     sees_private: fine ? allows(permissions ?? {}, 'metadata:read') : held.has('repo'),

@@ -5,6 +5,7 @@ export const permissionNames = {
   account: ['email_addresses', 'events', 'followers', 'git_ssh_keys', 'invitations', 'profile', 'starring', 'watching'],
 } as const
 
+export type Over = keyof typeof permissionNames
 type Name = (typeof permissionNames)[keyof typeof permissionNames][number]
 export type Level = 'read' | 'write'
 
@@ -21,6 +22,12 @@ const known = new Set<string>(Object.values(permissionNames).flat())
 
 export function isPermission(name: string): name is Name {
   return known.has(name)
+}
+
+/** What an endpoint's permission is over; undefined where it asks for none. */
+export function overOf(asked: Permission): Over | undefined {
+  const [name = ''] = asked.split(':')
+  return (Object.keys(permissionNames) as Over[]).find((over) => (permissionNames[over] as readonly string[]).includes(name))
 }
 
 export function allows(held: Permissions, asked: Permission): boolean {

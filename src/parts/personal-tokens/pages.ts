@@ -1,5 +1,7 @@
+import { listOrganizations } from '#hosting/organizations/organizations.ts'
+import type { Account } from '#hosting/people/people.ts'
 import { listRepositories } from '#hosting/repositories/repositories.ts'
-import { isPermission, type Permissions, permissionNames } from '#parts/authentication/permissions.ts'
+import { isPermission, type Over, type Permissions, permissionNames } from '#parts/authentication/permissions.ts'
 import { scopeTree } from '#parts/authentication/scopes.ts'
 import { sql } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
@@ -13,6 +15,7 @@ import {
   createFineGrainedToken,
   deletePersonalToken,
   listPersonalTokens,
+  offeredPermissions,
   type PersonalToken,
   type Wanted,
 } from './personal-tokens.ts'
@@ -66,18 +69,53 @@ function makeClassic(visit: SignedIn): Promise<Outcome> {
 async function fineGrainedPage(visit: SignedIn, told: Told = {}): Promise<Outcome> {
   const kept = told.problem ? visit.form : new URLSearchParams()
   const tokens = await listPersonalTokens(visit.db, visit.visitor, 'fine_grained')
-  const fields = html`${alert(told.problem)}${common(kept)}
-<p><strong>Resource owner</strong>: ${visit.visitor.login}</p>${await repositoryChoice(visit, kept)}
-<fieldset><legend>Permissions on repositories</legend><p class="hint muted">Reading metadata is always among them.</p>
-${levels('repository', kept)}</fieldset><fieldset><legend>Permissions on your account</legend>${levels('account', kept)}</fieldset>
+  const owners = await listOwners(visit)
+  const owner = ownerOf(visit, owners)
+  const fields = html`${alert(told.problem)}<input type="hidden" name="owner" value="${owner.login}">${common(kept)}
+${await repositoryChoice(visit, owner, kept)}${offeredPermissions(owner).map((over) => permissionChoice(over, owner, kept))}
 <button class="primary">Make a token</button>`
   const body = html`<p class="muted">They reach the repositories that you choose, and do there what you permit.</p>${say(told)}
-${cards(visit, fineGrained, tokens)}<h2>New token</h2>${form(visit, fineGrained, fields)}`
+${cards(visit, fineGrained, tokens)}<h2 id="new">New token</h2>${ownerChoice(owner, owners)}${form(visit, fineGrained, fields)}`
   return settingsPage(fineGrained, 'Fine-grained tokens', body, told.problem?.status)
 }
 
-async function repositoryChoice({ db, visitor }: SignedIn, kept: URLSearchParams): Promise<Html> {
-  const own = sql`r.owner_id = ${visitor.id}`
+/** Whose repositories a token can be for: the user's own, and those of the organizations that they belong to. */
+async function listOwners({ db, visitor }: SignedIn): Promise<Account[]> {
+  const { rows } = await listOrganizations(db, visitor, { limit: 1000, offset: 0 }, false)
+  return [visitor, ...rows]
+}
+
+/** The one that the form or the address names; others do not exist here. */
+function ownerOf({ form: given, query, visitor }: SignedIn, owners: Account[]): Account {
+  const named = (given.get('owner') ?? query.get('owner') ?? visitor.login).toLowerCase()
+  const owner = owners.find(({ login }) => login.toLowerCase() === named)
+  if (!owner) throw missing()
+  return owner
+}
+
+/** A form of its own: the repositories and permissions to choose from depend on it. */
+function ownerChoice(owner: Account, owners: Account[]): Html {
+  const options = owners.map(({ login, type }): [string, string] => [
+    login,
+    type === 'Organization' ? `${login} (organization)` : login,
+  ])
+  return html`<form method="get" action="${fineGrained}#new" class="form">${select('Resource owner', 'owner', options, owner.login)}
+<p class="hint muted">The token reaches repositories of this account only.</p><button>Change owner</button></form>`
+}
+
+const permissionTitles: Record<Over, (owner: Account) => string> = {
+  repository: () => 'Permissions on repositories',
+  organization: ({ login }) => `Permissions on the organization ${login}`,
+  account: () => 'Permissions on your account',
+}
+
+function permissionChoice(over: Over, owner: Account, kept: URLSearchParams): Html {
+  const hint = over === 'repository' && html`<p class="hint muted">Reading metadata is always among them.</p>`
+  return html`<fieldset><legend>${permissionTitles[over](owner)}</legend>${hint}${levels(over, kept)}</fieldset>`
+}
+
+async function repositoryChoice({ db, visitor }: SignedIn, owner: Account, kept: URLSearchParams): Promise<Html> {
+  const own = sql`r.owner_id = ${owner.id}`
   const sight = { viewer_id: visitor.id, sees_private: true }
   const { rows } = await listRepositories(db, sight, own, sql`lower(r.name)`, { limit: 1000, offset: 0 })
   const some = kept.get('reach') === 'some'
@@ -88,12 +126,12 @@ async function repositoryChoice({ db, visitor }: SignedIn, kept: URLSearchParams
     ),
   )
   return html`<fieldset><legend>Repositories</legend>
-${choice({ name: 'reach', value: 'all', type: 'radio', chosen: !some }, 'All of mine, also those that come later')}
+${choice({ name: 'reach', value: 'all', type: 'radio', chosen: !some }, `All of ${owner.login}, also those that come later`)}
 ${choice({ name: 'reach', value: 'some', type: 'radio', chosen: some }, 'Only these:')}
-<div class="scroll" tabindex="0" role="group" aria-label="Repositories to choose from">${boxes.length ? boxes : html`<p class="muted">You have none yet.</p>`}</div></fieldset>`
+<div class="scroll" tabindex="0" role="group" aria-label="Repositories to choose from">${boxes.length ? boxes : html`<p class="muted">There are none yet.</p>`}</div></fieldset>`
 }
 
-function levels(over: 'repository' | 'account', kept: URLSearchParams): Html {
+function levels(over: Over, kept: URLSearchParams): Html {
   const names = permissionNames[over].filter((name) => name !== 'metadata')
   const options: [string, string][] = [
     ['', 'No access'],
@@ -102,15 +140,19 @@ function levels(over: 'repository' | 'account', kept: URLSearchParams): Html {
   ]
   const selects = names.map((name) => {
     const key = `permission:${name}`
-    return html`<div>${select(name.replaceAll('_', ' '), key, options, kept.get(key) ?? '')}</div>`
+    return html`<div>${select(permissionLabel(name), key, options, kept.get(key) ?? '')}</div>`
   })
   return html`<div class="columns">${selects}</div>`
 }
 
-function makeFineGrained(visit: SignedIn): Promise<Outcome> {
+/** Below the title of its group, a name need not say again what it is over. */
+const permissionLabel = (name: string) => name.replace(/^organization_/, '').replaceAll('_', ' ')
+
+async function makeFineGrained(visit: SignedIn): Promise<Outcome> {
+  const owner = ownerOf(visit, await listOwners(visit))
   const ids = visit.form.getAll('repositories').filter((id) => /^\d{1,15}$/.test(id))
   const repositories = visit.form.get('reach') === 'some' ? ids.map(Number) : null
-  const wanted = { ...wantedOf(visit), permissions: permissionsOf(visit.form), repositories }
+  const wanted = { ...wantedOf(visit), owner, permissions: permissionsOf(visit.form), repositories }
   return attempt(
     async () =>
       fineGrainedPage(visit, { made: await visit.db.transaction((db) => createFineGrainedToken(db, visit.visitor, wanted)) }),
@@ -160,10 +202,10 @@ function card(visit: SignedIn, place: string, token: PersonalToken): Html {
 ${expires_at ? html`${over ? 'expired' : 'expires'} ${moment(expires_at)}` : 'does not expire'}</p>${form(visit, `${place}/delete`, remove, { class: 'inline' })}</section>`
 }
 
-function reachOf({ scopes, permissions, repositories }: PersonalToken): Html | string {
+function reachOf({ scopes, permissions, repositories, resource_owner }: PersonalToken): Html | string {
   if (!permissions) return scopes.length ? html`<code>${scopes.join(', ')}</code>` : 'No scopes'
   const allowed = Object.entries(permissions).map(([name, level]) => `${name.replaceAll('_', ' ')}: ${level}`)
-  return html`${repositories ? repositories.join(', ') || 'No repository any more' : 'All repositories'}<br><span class="muted">${allowed.join(', ')}</span>`
+  return html`${resource_owner}: ${repositories ? repositories.join(', ') || 'No repository any more' : 'All repositories'}<br><span class="muted">${allowed.join(', ')}</span>`
 }
 
 async function remove(visit: SignedIn, page: (visit: SignedIn, told: Told) => Promise<Outcome>): Promise<Outcome> {

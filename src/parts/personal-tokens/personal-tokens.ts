@@ -1,5 +1,6 @@
+import { holdMembership } from '#hosting/organizations/organizations.ts'
 import type { Account } from '#hosting/people/people.ts'
-import type { Permissions } from '#parts/authentication/permissions.ts'
+import { type Over, type Permissions, permissionNames } from '#parts/authentication/permissions.ts'
 import { isScope } from '#parts/authentication/scopes.ts'
 import { createToken, operators } from '#parts/authentication/tokens.ts'
 import { type Queryable, sql, type Transaction } from '#platform/database.ts'
@@ -13,8 +14,10 @@ export interface PersonalToken {
   last_eight: string
   scopes: string[]
   permissions: Permissions | null
-  /** Names of the chosen ones; null: all that the owner has. */
+  /** Names of the chosen ones; null: all that the resource owner has. */
   repositories: string[] | null
+  /** Of fine-grained tokens. */
+  resource_owner: string | null
   created_at: Date
   expires_at: Date | null
   last_used_at: Date | null
@@ -27,7 +30,8 @@ export function listPersonalTokens(db: Queryable, user: Account, kind: Kind): Pr
     select t.id, t.note, t.last_eight, t.scopes, t.permissions, t.created_at, t.expires_at, t.last_used_at,
       case when not t.all_repositories then array(
         select r.name from token_repositories c join repositories r on r.id = c.repo_id where c.token_id = t.id order by lower(r.name))
-      end as repositories
+      end as repositories,
+      (select o.login from accounts o where o.id = t.resource_owner_id) as resource_owner
     from tokens t where t.user_id = ${user.id} and t.kind = ${kind} and t.application_id is null
     order by t.created_at desc, t.id desc limit 200`)
 }
@@ -52,33 +56,50 @@ export async function createClassicToken(
 }
 
 export interface WantedFineGrained extends Wanted {
+  /** The user, or an organization that they belong to. */
+  owner?: Account
   permissions: Permissions
-  /** Ids of own repositories; null: all, also those that come later. */
+  /** Ids of the owner's repositories; null: all, also those that come later. */
   repositories: number[] | null
 }
 
-/** For what the user owns themselves. Returns the token in clear, once. */
+/** For what the user or one of their organizations owns. Returns the token in clear, once. */
 export async function createFineGrainedToken(db: Transaction, user: Account, wanted: WantedFineGrained): Promise<string> {
-  const { note, days, permissions, repositories } = wanted
+  const { owner = user, note, days, repositories } = wanted
   checkNote(note)
+  if (owner.id !== user.id && !(await holdMembership(db, owner, user))) throw missing()
+  const permissions = permissionsOver(owner, wanted.permissions)
   if (repositories?.length === 0) throw fault('repositories', 'Choose at least one repository, or all of them.')
   const token = newToken('bff_')
   const row = await db.first<{ id: number }>(sql`
     insert into tokens (user_id, digest, last_eight, kind, note, scopes, permissions, resource_owner_id, all_repositories, expires_at,
       created_at, updated_at)
     values (${user.id}, ${digest(token)}, ${token.slice(-8)}, 'fine_grained', ${note}, ${[]}::text[], ${JSON.stringify(permissions)}::jsonb,
-      ${user.id}, ${repositories === null}, ${expiryOf(db, days)}, ${db.now}, ${db.now})
+      ${owner.id}, ${repositories === null}, ${expiryOf(db, days)}, ${db.now}, ${db.now})
     returning id`)
   if (!row) throw new Error('a token was not stored')
-  if (repositories) await chooseRepositories(db, user, row.id, repositories)
+  if (repositories) await chooseRepositories(db, user, owner, row.id, repositories)
   return token
 }
 
-async function chooseRepositories(db: Transaction, user: Account, token_id: number, repositories: number[]) {
+/** Permissions on an account are the user's to give, those on an organization the organization's tokens' to have. */
+function permissionsOver(owner: Account, permissions: Permissions): Permissions {
+  const names: readonly string[] = offeredPermissions(owner).flatMap((over) => permissionNames[over])
+  return Object.fromEntries(Object.entries(permissions).filter(([name]) => names.includes(name)))
+}
+
+export function offeredPermissions(owner: Account): Over[] {
+  return ['repository', owner.type === 'Organization' ? 'organization' : 'account']
+}
+
+async function chooseRepositories(db: Transaction, user: Account, owner: Account, token_id: number, repositories: number[]) {
   const { rowCount } = await db.query(sql`
     insert into token_repositories (token_id, repo_id)
-    select ${token_id}::bigint, id from repositories where owner_id = ${user.id} and id = any(${repositories}::bigint[])`)
-  if (rowCount !== new Set(repositories).size) throw fault('repositories', 'One of the repositories is no longer yours.')
+    select ${token_id}::bigint, r.id from repositories r
+    where r.owner_id = ${owner.id} and r.id = any(${repositories}::bigint[]) and access_of(${user.id}, r) > 0`)
+  if (rowCount !== new Set(repositories).size) {
+    throw fault('repositories', `One of the repositories is not among those of ${owner.login} any more.`)
+  }
 }
 
 /** It stops working at once. */

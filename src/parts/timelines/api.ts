@@ -2,6 +2,7 @@ import { loadMentioned } from '#hosting/mentioned.ts'
 import type { Account, Sight } from '#hosting/people/people.ts'
 import { Answer, type BaseContext, get, group } from '#http/endpoint.ts'
 import { text } from '#http/input.ts'
+import { checkResourceOwner, notForToken } from '#http/permissions.ts'
 import type { Caller } from '#parts/authentication/authentication.ts'
 import { allows } from '#parts/authentication/permissions.ts'
 import type { Database } from '#platform/database.ts'
@@ -57,9 +58,11 @@ function ownSight(caller: Caller, user: Account): Sight | null {
   return caller.token?.kind === 'fine_grained' && !allows(caller.token.permissions, 'events:read') ? null : caller
 }
 
-/** To anyone but that member of the organization, the dashboard is not there. */
-function checkDashboard(viewer: Account | null, user: Account, org: { role: string | null }) {
-  if (viewer?.id !== user.id || !org.role) throw missing()
+/** To anyone but that member of the organization, the dashboard is not there. A fine-grained token needs the organization's Events. */
+function checkDashboard(caller: Caller, user: Account, org: { id: number; role: string | null }) {
+  if (caller.user?.id !== user.id || !org.role) throw missing()
+  checkResourceOwner(caller, org)
+  if (caller.token?.kind === 'fine_grained' && !allows(caller.token.permissions, 'organization_events:read')) throw notForToken()
 }
 
 export const api = group('Event timelines', [
@@ -126,7 +129,7 @@ export const api = group('Event timelines', [
       optional_scopes: ['repo'],
     },
     (context) => {
-      checkDashboard(context.viewer, context.user, context.org)
+      checkDashboard(context.caller, context.user, context.org)
       return show(context, timelines.organization(context.org), context.caller)
     },
   ),
