@@ -21,6 +21,17 @@ test('the versioned variant counts 60 requests an hour by address, then answers 
   assert.equal((await nobody.get('/')).headers.get('x-ratelimit-remaining'), '59')
 })
 
+test('IPv6 addresses of one /64 are one caller', async () => {
+  await using forge = await openForge(byVariant)
+  const left = async (address: string) =>
+    (await forge.nobodyVersioned.with({ 'x-forwarded-for': address }).get('/')).headers.get('x-ratelimit-remaining')
+  assert.equal(await left('2001:db8:1:2::1'), '59')
+  assert.equal(await left('2001:db8:1:2:a:b:c:d'), '58')
+  assert.equal(await left('2001:db8:1:3::1'), '59')
+  assert.equal(await left('::ffff:192.0.2.1'), '59')
+  assert.equal(await left('192.0.2.1'), '58')
+})
+
 test('a user has 5000 an hour over all tokens, apart from their address', async () => {
   await using forge = await openForge(byVariant)
   const ada = await forge.person('ada')
