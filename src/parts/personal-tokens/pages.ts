@@ -73,7 +73,7 @@ async function fineGrainedPage(visit: SignedIn, told: Told = {}): Promise<Outcom
   const owner = ownerOf(visit, owners)
   const fields = html`${alert(told.problem)}<input type="hidden" name="owner" value="${owner.login}">${common(kept)}
 ${await repositoryChoice(visit, owner, kept)}${offeredPermissions(owner).map((over) => permissionChoice(over, owner, kept))}
-<button class="primary">Make a token</button>`
+<button class="primary">Make a token for ${owner.login}</button>`
   const body = html`<p class="muted">They reach the repositories that you choose, and do there what you permit.</p>${say(told)}
 ${cards(visit, fineGrained, tokens)}<h2 id="new">New token</h2>${ownerChoice(owner, owners)}${form(visit, fineGrained, fields)}`
   return settingsPage(fineGrained, 'Fine-grained tokens', body, told.problem?.status)
@@ -142,11 +142,15 @@ function levels(over: Over, kept: URLSearchParams): Html {
     const key = `permission:${name}`
     return html`<div>${select(permissionLabel(name), key, options, kept.get(key) ?? '')}</div>`
   })
-  return html`<div class="columns">${selects}</div>`
+  return html`<div class="levels">${selects}</div>`
 }
 
 /** Below the title of its group, a name need not say again what it is over. */
-const permissionLabel = (name: string) => name.replace(/^organization_/, '').replaceAll('_', ' ')
+const permissionLabel = (name: string) =>
+  name
+    .replace(/^organization_hooks$/, 'webhooks')
+    .replace(/^organization_/, '')
+    .replaceAll('_', ' ')
 
 async function makeFineGrained(visit: SignedIn): Promise<Outcome> {
   const owner = ownerOf(visit, await listOwners(visit))
