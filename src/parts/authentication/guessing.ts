@@ -67,7 +67,7 @@ async function guessWithin<T>(db: Database, limits: Limit[], check: () => Promis
 }
 
 /** Milliseconds: how long a guess waits for running checks, and how often it looks whether one ended on another node. */
-const longestWait = 10_000
+const longestWait = 30_000
 const recheck = 250
 
 /** When the running checks could use up the limit, a further guess waits for them: if they were right, it is checked too. */
@@ -86,14 +86,15 @@ async function waitForReservation(db: Database, limits: Limit[]): Promise<number
 
 /** Guesses of this process that wait, in the order in which they came. */
 const waiting = new Map<string, Set<() => void>>()
-const mostWaiting = 200
+const mostWaiting = 500
 
 const isCrowded = (subject: string) => (waiting.get(subject)?.size ?? 0) >= mostWaiting
 
+/** Until a check of this process has ended, and it is this guess's turn; of those that wait for another node, only the first looks. */
 function waitForOthers(subjects: string[]): Promise<void> {
   return new Promise((resolve) => {
     const wake = () => {
-      clearTimeout(timer)
+      clearInterval(timer)
       for (const subject of subjects) {
         const others = waiting.get(subject)
         others?.delete(wake)
@@ -101,7 +102,9 @@ function waitForOthers(subjects: string[]): Promise<void> {
       }
       resolve()
     }
-    const timer = setTimeout(wake, recheck)
+    const timer = setInterval(() => {
+      if (subjects.some((subject) => firstWaiting(subject) === wake)) wake()
+    }, recheck)
     for (const subject of subjects) {
       const others = waiting.get(subject) ?? new Set()
       waiting.set(subject, others.add(wake))
@@ -109,7 +112,11 @@ function waitForOthers(subjects: string[]): Promise<void> {
   })
 }
 
+function firstWaiting(subject: string) {
+  const [first] = waiting.get(subject) ?? []
+  return first
+}
+
 function wakeNext(subject: string) {
-  const [wake] = waiting.get(subject) ?? []
-  wake?.()
+  firstWaiting(subject)?.()
 }
