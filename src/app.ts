@@ -34,6 +34,8 @@ import { api as reviewComments } from '#hosting/reviews/comments/api.ts'
 import { api as reviewRequests } from '#hosting/reviews/requests/api.ts'
 import { api as teams } from '#hosting/teams/api.ts'
 import { pages as teamPages } from '#hosting/teams/pages.ts'
+import { api as transfers } from '#hosting/transfers/api.ts'
+import { pages as transferPages } from '#hosting/transfers/pages.ts'
 import type { Group } from '#http/endpoint.ts'
 import { Metrics, mountHealth } from '#http/health.ts'
 import { openListener } from '#http/listener.ts'
@@ -96,6 +98,7 @@ export const apiGroups = (belfry: Belfry): Group[] => [
   labels,
   milestones,
   collaborators,
+  transfers,
   keys,
   timelines,
   feedApi(belfry),
@@ -132,6 +135,7 @@ const pageRoutes: PageRoute[] = [
   ...commitPages,
   ...releasePages,
   ...invitationPages,
+  ...transferPages,
   ...teamPages,
   ...hookPages,
   ...deliveryPages,

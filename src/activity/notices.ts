@@ -21,6 +21,7 @@ export type Subject =
   | { type: 'Issue' | 'PullRequest'; issue_id: number }
   | { type: 'Release'; release_id: number }
   | { type: 'RepositoryInvitation'; invitation_id: number }
+  | { type: 'RepositoryTransfer'; transfer_id: number }
   | { type: 'RepositoryImport'; import_id: number; title: string }
   /** Of a commit the database knows nothing: the first line of its message, and whose it is when that is somebody here. */
   | { type: 'Commit'; commit_id: string; title: string; author_id: number | null }
@@ -32,6 +33,8 @@ export interface Rule {
   joins?: Reason
   /** Why those are told whom it concerns. */
   concerns?: Reason
+  /** The act of the very person it concerns: it changes the reason of the thread they have, which stays as read as it was. */
+  own?: true
 }
 
 export const rules = {
@@ -46,7 +49,10 @@ export const rules = {
   imported: { audience: 'everyone' },
   assigned: { audience: 'concerned', concerns: 'assign' },
   review_requested: { audience: 'concerned', concerns: 'review_requested' },
-  invited: { audience: 'concerned', concerns: 'invitation' },
+  // The spec has no reason for a request that waits for an answer.
+  invited: { audience: 'concerned', concerns: 'subscribed' },
+  offered: { audience: 'concerned', concerns: 'subscribed' },
+  accepted: { audience: 'concerned', concerns: 'invitation', own: true },
   edited: { audience: 'concerned' },
 } satisfies Record<string, Rule>
 
@@ -120,6 +126,8 @@ function keyOf(subject: Subject): { column: Sql; value: number | string; target?
       return { column: sql`release_id`, value: subject.release_id }
     case 'RepositoryInvitation':
       return { column: sql`invitation_id`, value: subject.invitation_id }
+    case 'RepositoryTransfer':
+      return { column: sql`transfer_id`, value: subject.transfer_id }
     case 'RepositoryImport':
       return { column: sql`import_id`, value: subject.import_id, title: subject.title }
     default:

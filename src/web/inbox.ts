@@ -1,7 +1,7 @@
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import type { Former, InboxAct, Shown } from '#parts/notifications/acting.ts'
-import { addressesOf } from '#parts/notifications/json.ts'
-import { rulesInWords } from '#parts/notifications/reasons.ts'
+import { addressesOf, titleOf } from '#parts/notifications/json.ts'
+import { reasonNameOf, ruleOf } from '#parts/notifications/reasons.ts'
 import type { Thread } from '#parts/notifications/threads.ts'
 import { type Html, html } from './html.ts'
 import { form, type Visit } from './page.ts'
@@ -66,7 +66,7 @@ function navigation(look: Listing): Html {
 }
 
 const hint =
-  'repo:owner/name, reason:mention, is:unread, read, issue, pull, commit, release, invitation, import or done, - for not, and words of the title'
+  'repo:owner/name, reason:mention, is:unread, read, issue, pull, commit, release, invitation, transfer, import or done, - for not, and words of the title'
 
 function filterBox({ view, group, q, unknown }: Listing): Html {
   return html`<form method="get" action="${inbox}" class="filter" role="search">
@@ -158,6 +158,7 @@ const kinds = {
   Release: 'Release',
   RepositoryInvitation: 'Invitation',
   RepositoryImport: 'Import',
+  RepositoryTransfer: 'Transfer',
 }
 const anchors = {
   IssueComment: 'issuecomment-',
@@ -169,26 +170,13 @@ const anchors = {
 function row(thread: Listing['threads'][number], { group }: Look): Html {
   const { id, repo, number, unread, reason, type, state, latest_type, latest_id, updated_at } = thread
   const full_name = nameOf(repo)
-  const title = thread.title ?? `Invitation to join ${full_name}`
+  const title = titleOf(thread, full_name)
   const { html_url } = addressesOf(thread, { api: '', web: '' }, full_name)
   const place = latest_type && latest_id ? `#${anchors[latest_type]}${latest_id}` : ''
   const kind = state && state !== 'open' ? `${kinds[type]}, ${state}` : kinds[type]
   return html`<li class="thread${unread && ' unread'}" data-id="${id}"><input type="checkbox" name="id" value="${id}.${updated_at.getTime()}" aria-label="Select ${title}">
 <div><a class="title" href="${html_url}${place}">${title}</a>${unread && html` <span class="mark">unread</span>`}
-<p class="muted">${group !== 'repo' && html`${full_name} · `}${kind}${number && ` #${number}`} · <span title="${rulesInWords[reason]}">${reasonNames[reason]}</span> · ${moment(updated_at)}</p></div></li>`
-}
-
-const reasonNames: Record<Thread['reason'], string> = {
-  mention: 'you were mentioned',
-  review_requested: 'review requested',
-  assign: 'you are assigned',
-  team_mention: 'your team was mentioned',
-  author: 'you wrote it',
-  state_change: 'you changed its state',
-  comment: 'you commented',
-  invitation: 'you are invited',
-  manual: 'you subscribed',
-  subscribed: 'you watch the repository',
+<p class="muted">${group !== 'repo' && html`${full_name} · `}${kind}${number && ` #${number}`} · <span title="${ruleOf(reason, thread)}">${reasonNameOf(reason, thread)}</span> · ${moment(updated_at)}</p></div></li>`
 }
 
 const keys = html`<dialog id="keys" aria-labelledby="keys-title"><h2 class="small" id="keys-title">Keys</h2><table><tbody>

@@ -96,8 +96,16 @@ export async function transferSomething(crowd: Crowd) {
   const { repo, who, path, may } = crowd.scene(admin) ?? assert.fail()
   const owner = crowd.pick([...logins, ...crowd.world.orgs.keys(), ...crowd.world.orgs.keys()])
   const org = crowd.world.orgs.get(owner)
-  const able = may && owner !== repo.owner && (!org || org.members.has(who))
-  if (await crowd.ask(who, 'post', `${path}/transfer`, { new_owner: owner }, able)) crowd.world.transfer(repo, owner)
+  const able = may && owner !== repo.owner
+  if (!(await crowd.ask(who, 'post', `${path}/transfer`, { new_owner: owner }, able))) return
+  if (owner === who || org?.members.has(who)) return crowd.world.transfer(repo, owner)
+  // The other side accepts, and keeps everyone.
+  const [receiver = owner] = org ? [...org.members].flatMap(([login, role]) => (role === 'admin' ? login : [])) : []
+  if (crowd.world.suspended.has(receiver)) return
+  const offers = await crowd.person(receiver).read('/user/repository_transfers?per_page=100')
+  const offer = offers.find(({ repository }: { repository: { id: number } }) => repository.id === repo.id)
+  const kept = { keep_former_owner: true, keep_collaborators: true }
+  if (await crowd.ask(receiver, 'patch', `/user/repository_transfers/${offer.id}`, kept, true)) crowd.world.transfer(repo, owner)
 }
 
 export async function deleteSomething(crowd: Crowd) {

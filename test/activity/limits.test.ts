@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { record } from '#activity/log.ts'
 import { sql } from '#platform/database.ts'
 import { type Client, expect, openForge } from '#test/forge.ts'
+import { handOver } from '#test/transfers.ts'
 import { day, second, type Told, tell, variants } from './variants.ts'
 
 test('a poll is answered 304 until something new may be seen, and told when to come back', async () => {
@@ -258,7 +259,7 @@ test('the timelines of a repository that was renamed or moved lead to where it i
     }
   }
   await leads('ada/engine', 'ada/machine')
-  await expect(202, await forge.ada.post('/repos/ada/machine/transfer', { new_owner: 'ben' }))
+  await handOver(forge.ada, '/repos/ada/machine', ben)
   await leads('ada/engine', 'ben/machine')
   await leads('ada/machine', 'ben/machine')
   await expect(200, await ben.patch('/repos/ben/machine', { private: true }))

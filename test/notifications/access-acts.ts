@@ -80,6 +80,7 @@ export async function answerInvitation(crowd: Crowd) {
   else {
     topic.invitee = null
     crowd.world.changingAccess(() => repo.collaborators.set(invitee, offers.get(topic) ?? assert.fail()))
+    return crowd.inboxes.happen(topic, invitee, { act: 'accepted', people: [invitee] })
   }
   return [invitee]
 }
@@ -108,6 +109,7 @@ export async function leaveOrganization(crowd: Crowd) {
   const whom = crowd.pick(members)
   await crowd.ask('ada', 'delete', `/orgs/acme/memberships/${whom}`, undefined, true)
   crowd.world.leave(org, 'acme', whom)
+  for (const topic of crowd.inboxes.topics) if (topic.invitee === whom && topic.repo.owner === 'acme') end(topic)
   crowd.night.delete(whom)
   return [whom]
 }

@@ -76,7 +76,9 @@ async function gather(crowd: Crowd) {
     const { id } = await expect(201, await ben.put(`/repos/ben/vault/collaborators/${login}`, { permission }))
     await expect(204, await crowd.person(login).patch(`/user/repository_invitations/${id}`))
     world.changingAccess(() => ours.collaborators.set(login, level))
-    crowd.inboxes.happen(crowd.inboxes.begin(ours, 'RepositoryInvitation', id, ''), 'ben', { act: 'invited', people: [login] })
+    const topic = crowd.inboxes.begin(ours, 'RepositoryInvitation', id, '')
+    crowd.inboxes.happen(topic, 'ben', { act: 'invited', people: [login] })
+    crowd.inboxes.happen(topic, login, { act: 'accepted', people: [login] })
   }
   const hub = await expect(201, await ada.post('/orgs/acme/repos', { name: 'hub', auto_init: true, private: true }))
   const repo = world.create('ada', { id: hub.id, owner: 'acme', name: 'hub', private: true })

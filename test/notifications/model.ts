@@ -30,7 +30,8 @@ const kinds = {
   published: { everyone: true, joins: 'author', concerns: undefined },
   assigned: { everyone: false, joins: undefined, concerns: 'assign' },
   review_requested: { everyone: false, joins: undefined, concerns: 'review_requested' },
-  invited: { everyone: false, joins: undefined, concerns: 'invitation' },
+  invited: { everyone: false, joins: undefined, concerns: 'subscribed' },
+  accepted: { everyone: false, joins: undefined, concerns: 'invitation' },
   edited: { everyone: false, joins: undefined, concerns: undefined },
 } as const
 
@@ -108,6 +109,7 @@ export class Inboxes {
     const { everyone, joins, concerns } = kinds[act]
     const [concerned, named, teamed] = [[...people, ...team_people], [...mentioned], [...team_mentioned]]
     this.#join(topic, actor, [...(joins ? [joins] : []), ...(concerns && [...people].includes(actor) ? [concerns] : [])])
+    if (act === 'accepted') return this.#acceptOwn(topic, actor)
     const told = this.world.people.filter((who) => {
       const causes: Reason[] = [
         ...(named.includes(who) ? (['mention'] as const) : []),
@@ -119,6 +121,17 @@ export class Inboxes {
       return reason
     })
     return [actor, ...told, ...concerned, ...named]
+  }
+
+  /** Who accepts an invitation has the reason for it, and is not told of their own act. */
+  #acceptOwn(topic: Topic, who: string): string[] {
+    const [had, mind] = [topic.threads.get(who), topic.minds.get(who)]
+    if (!had || !mind) return [who]
+    mind.reason = 'invitation'
+    this.#tell(topic, who, 'invitation', `invitation: ${who} accepted`)
+    const { unread, done } = had
+    Object.assign(topic.threads.get(who) ?? had, { unread, done })
+    return [who]
   }
 
   /** Commenting brings somebody back who had left. */

@@ -13,6 +13,7 @@ import {
   isCollaborator,
   listCollaborators,
   listInvitations,
+  loadInvitation,
   removeCollaborator,
   updateInvitation,
   withdrawInvitation,
@@ -161,6 +162,23 @@ export const api = group('Collaborators', [
         if (!repo) throw missing()
         return invitationJson(row, repo, wire)
       })
+    },
+  ),
+  get(
+    '/user/repository_invitations/{invitation_id}',
+    {
+      operation: 'repos/get-invitation-for-authenticated-user',
+      permission: 'invitations:read',
+      summary: 'An invitation of the caller, open or accepted',
+      scopes: ['repo', 'repo:invite'],
+      answers: { 200: RepositoryInvitation },
+    },
+    async ({ db, caller, viewer, params, wire }) => {
+      // Like the list of open invitations, this shows a private repository to a token that is for invitations only.
+      const invitation = await loadInvitation(db, { ...caller, sees_private: true }, viewer, params.invitation_id)
+      const [repo] = await readRepositories(db, viewer.id, [invitation.repo_id])
+      if (!repo) throw missing()
+      return invitationJson(invitation, repo, wire)
     },
   ),
   patch(

@@ -1,9 +1,9 @@
 import { record } from '#activity/log.ts'
 import { notify } from '#activity/notices.ts'
 import { announce } from '#hosting/announcements/announcements.ts'
-import { type Account, type Person, personColumns } from '#hosting/people/people.ts'
+import { type Account, type Person, personColumns, type Sight } from '#hosting/people/people.ts'
 import { permissionOf, roleOf } from '#hosting/repositories/access.ts'
-import type { Repository } from '#hosting/repositories/repositories.ts'
+import { loadRepositoryById, type Repository } from '#hosting/repositories/repositories.ts'
 import { changingAccess, onePair, whoOwns } from '#hosting/repositories/watchers.ts'
 import { type Listed, listed, type Queryable, type Slice, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
@@ -47,6 +47,8 @@ export interface Invitation {
   repo_id: number
   access: number
   created_at: Date
+  /** Null while it is open. */
+  accepted_at: Date | null
   invitee: Person
   inviter: Person
 }
@@ -132,13 +134,26 @@ export function listInvitations(
   slice: Slice,
 ): Promise<Listed<Invitation>> {
   const source = sql`
-    invitations i join accounts a on a.id = i.invitee_id join accounts b on b.id = i.inviter_id
+    invitations i ${people}
     where (${id}::bigint is null or i.id = ${id}) and (${repo_id}::bigint is null or i.repo_id = ${repo_id}) and (${invitee_id}::bigint is null or i.invitee_id = ${invitee_id})
       and i.created_at > ${db.now}::timestamptz - ${goodFor}`
-  const columns = sql`i.id, i.repo_id, i.access, i.created_at,
-    json_build_object('id', a.id, 'type', a.type, 'login', a.login, 'site_admin', a.site_admin) as invitee,
-    json_build_object('id', b.id, 'type', b.type, 'login', b.login, 'site_admin', b.site_admin) as inviter`
-  return listed(db, { columns, source, order: sql`i.id` }, slice)
+  return listed(db, { columns: sql`${columns}, null as accepted_at`, source, order: sql`i.id` }, slice)
+}
+
+const people = sql`join accounts a on a.id = i.invitee_id join accounts b on b.id = i.inviter_id`
+const columns = sql`i.id, i.repo_id, i.access, i.created_at,
+  json_build_object('id', a.id, 'type', a.type, 'login', a.login, 'site_admin', a.site_admin) as invitee,
+  json_build_object('id', b.id, 'type', b.type, 'login', b.login, 'site_admin', b.site_admin) as inviter`
+
+/** An invitation of this person, open or accepted. An accepted one is found for as long as its repository is visible to them. */
+export async function loadInvitation(db: Queryable, sight: Sight, invitee: Account, id: number): Promise<Invitation> {
+  const { rows } = await listInvitations(db, { id, invitee_id: invitee.id }, { limit: 1, offset: 0 })
+  if (rows[0]) return rows[0]
+  const accepted = await db.first<Invitation>(sql`
+    select ${columns}, i.accepted_at from accepted_invitations i ${people} where i.id = ${id} and i.invitee_id = ${invitee.id}`)
+  if (!accepted) throw missing()
+  await loadRepositoryById(db, sight, accepted.repo_id)
+  return accepted
 }
 
 export async function updateInvitation(db: Transaction, repo: Repository, id: number, access: number): Promise<Invitation> {
@@ -153,20 +168,26 @@ export async function withdrawInvitation(db: Transaction, repo: Repository, id: 
 }
 
 export async function acceptInvitation(db: Transaction, invitee: Account, id: number) {
+  const open = sql`id = ${id} and invitee_id = ${invitee.id} and created_at > ${db.now}::timestamptz - ${goodFor}`
+  // Held first, so that of two acceptances at the same moment the second finds nothing.
   const found = await db.first<{ repo_id: number; inviter_id: number; access: number }>(sql`
-    delete from invitations where id = ${id} and invitee_id = ${invitee.id} and created_at > ${db.now}::timestamptz - ${goodFor}
-    returning repo_id, inviter_id, access`)
+    select repo_id, inviter_id, access from invitations where ${open} for update`)
   if (!found) throw missing()
+  await db.query(sql`
+    insert into accepted_invitations (id, repo_id, invitee_id, inviter_id, access, created_at, accepted_at)
+    select id, repo_id, invitee_id, inviter_id, access, created_at, ${db.now} from invitations where ${open}`)
+  await db.query(sql`delete from invitations where ${open}`)
   await putCollaborator(db, { id: found.repo_id }, { id: found.inviter_id }, invitee, found.access)
+  const subject = { type: 'RepositoryInvitation', invitation_id: id } as const
+  await notify(db, invitee, { id: found.repo_id }, subject, { act: 'accepted', people: [invitee.id] })
 }
 
 export async function declineInvitation(db: Transaction, invitee: Account, id: number) {
   if (!(await endInvitations(db, sql`id = ${id} and invitee_id = ${invitee.id}`))) throw missing()
 }
 
-/** An invitation that came to nothing leaves nothing to be told of. */
+/** The database deletes the notification of an invitation that came to nothing. */
 async function endInvitations(db: Transaction, condition: Sql): Promise<number> {
-  const ended = await db.rows<{ id: number }>(sql`delete from invitations where ${condition} returning id`)
-  await db.query(sql`delete from subjects where invitation_id = any(${ended.map(({ id }) => id)})`)
-  return ended.length
+  const { rowCount } = await db.query(sql`delete from invitations where ${condition}`)
+  return rowCount ?? 0
 }

@@ -2,7 +2,7 @@ import { SimpleUser, userJson } from '#hosting/people/json.ts'
 import { permissionsOf, roleOf } from '#hosting/repositories/access.ts'
 import { MinimalRepository, minimalRepositoryJson, Permissions } from '#hosting/repositories/json.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
-import { nodeId, Timestamp, timestamp, type Wire } from '#hosting/wire.ts'
+import { NullableTimestamp, nodeId, Timestamp, timestamp, type Wire } from '#hosting/wire.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import type { Collaborator, Invitation } from './collaborators.ts'
 
@@ -29,6 +29,7 @@ export const RepositoryInvitation = Type.Object(
     inviter: SimpleUser,
     permissions: Type.String(),
     created_at: Timestamp,
+    accepted_at: NullableTimestamp,
     expired: Type.Boolean(),
     url: Type.String(),
     html_url: Type.String(),
@@ -45,6 +46,7 @@ export function invitationJson(invitation: Invitation, repo: Repository, wire: W
     inviter: userJson(invitation.inviter, wire),
     permissions: roleOf(invitation.access),
     created_at: timestamp(invitation.created_at),
+    accepted_at: invitation.accepted_at && timestamp(invitation.accepted_at),
     expired: false,
     url: `${wire.api}/user/repository_invitations/${invitation.id}`,
     html_url: `${wire.web}/${repo.owner_login}/${repo.name}/invitations`,

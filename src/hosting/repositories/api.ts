@@ -12,7 +12,6 @@ import { checkBranch, createOnDisk } from './contents.ts'
 import { countNetworks, forkRepository, listForks, loadAncestors } from './forks.ts'
 import { FullRepository, fullRepositoryJson, RepositorySchema, repositoryJson } from './json.ts'
 import { listRepositories, type Repository } from './repositories.ts'
-import { transferRepository } from './transfers.ts'
 
 const Repositories = Type.Array(RepositorySchema)
 const Name = Type.String({ minLength: 1, maxLength: 100 })
@@ -121,22 +120,6 @@ export const api = group('Repositories', [
       answers: { 204: Nothing },
     },
     ({ db, viewer, repo }) => deleteRepository(db, viewer, repo),
-  ),
-  post(
-    '/repos/{owner}/{repo}/transfer',
-    {
-      operation: 'repos/transfer',
-      permission: 'administration:write',
-      summary: 'Give a repository to another account; its old address goes on leading to it',
-      scopes: ['public_repo', 'repo'],
-      access: 'admin',
-      body: Type.Object({ new_owner: Type.String(), new_name: Type.Optional(Name) }),
-      answers: { 202: RepositorySchema },
-    },
-    async ({ db, caller, viewer, repo, body, wire }) => {
-      const owner = await loadReceiver(db, viewer, body.new_owner)
-      return repositoryJson(await transferRepository(db, caller, viewer, repo, owner, body.new_name), wire, true)
-    },
   ),
   get(
     '/repos/{owner}/{repo}/forks',
@@ -265,7 +248,7 @@ export const api = group('Repositories', [
   ),
 ])
 
-/** Anyone may be given a repository; an organization only by its members. */
+/** An organization is forked into by its members only. */
 async function loadReceiver(db: Queryable, viewer: Account, login: string): Promise<Account> {
   const owner = await loadAccount(db, login).catch((error) => {
     throw error instanceof Refusal ? noSuchOwner(login) : error
@@ -280,7 +263,7 @@ function noSuchOwner(login: string) {
       resource: 'Repository',
       code: 'invalid',
       field: 'owner',
-      message: `'${login}' is not an account that you may give repositories to`,
+      message: `'${login}' is not an account that you may fork into`,
     },
   ])
 }

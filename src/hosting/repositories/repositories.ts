@@ -181,10 +181,13 @@ export async function writeNamed(db: Transaction, name: string, statement: Sql) 
   try {
     await db.query(statement)
   } catch (error) {
-    if (codeOf(error) !== '23505') throw error
-    const message = 'name already exists on this account'
-    throw invalid({ resource: 'Repository', code: 'custom', field: 'name', message: `${message}: ${name}` })
+    throw codeOf(error) === '23505' ? nameTaken(name) : error
   }
+}
+
+export function nameTaken(name: string) {
+  const message = `name already exists on this account: ${name}`
+  return invalid({ resource: 'Repository', code: 'custom', field: 'name', message })
 }
 
 export async function redirectFrom(db: Transaction, repo: Repository) {

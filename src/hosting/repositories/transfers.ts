@@ -2,68 +2,65 @@ import { unaddressed } from '#hosting/announcements/addresses.ts'
 import { announce } from '#hosting/announcements/announcements.ts'
 import { simpleOrganizationJson } from '#hosting/organizations/json.ts'
 import { userJson } from '#hosting/people/json.ts'
-import { type Account, loadAccount, type Sight } from '#hosting/people/people.ts'
+import { type Account, loadAccount, type Person } from '#hosting/people/people.ts'
 import { sql, type Transaction } from '#platform/database.ts'
-import { invalid, missing } from '#platform/errors.ts'
-import { checkName, endRedirect, hold, type Repository, readRepositories, redirectFrom, writeNamed } from './repositories.ts'
+import { nameTaken, type Repository, redirectFrom, writeNamed } from './repositories.ts'
 import { changingAccess, thisOwner, watchersOf, whoOwns } from './watchers.ts'
 
-/** Gives the repository to another account. The person it came from keeps the right to push. */
-export async function transferRepository(
+/** Runs an act that gives a repository to `owner`, while nobody else changes access to the repositories of either side. */
+export function changingOwner<T>(
   db: Transaction,
-  sight: Sight,
-  giver: Account,
-  repo: Repository,
-  owner: Account,
-  new_name: string | undefined,
-): Promise<Repository> {
+  repo: { id: number },
+  owner: { id: number },
+  act: () => Promise<T>,
+): Promise<T> {
   const receivers = sql`
     select id as user_id, ${repo.id}::bigint as repo_id from accounts where id = ${owner.id} and type = 'User'
     union select user_id, ${repo.id} from memberships where org_id = ${owner.id}`
-  return changingAccess(db, sql`${whoOwns(repo)} union ${thisOwner(owner)}`, sql`${watchersOf(repo)} union ${receivers}`, () =>
-    writeTransfer(db, sight, giver, repo, owner, new_name),
-  )
+  return changingAccess(db, sql`${whoOwns(repo)} union ${thisOwner(owner)}`, sql`${watchersOf(repo)} union ${receivers}`, act)
 }
 
-async function writeTransfer(
-  db: Transaction,
-  sight: Sight,
-  giver: Account,
-  { id }: Repository,
-  owner: Account,
-  new_name: string | undefined,
-): Promise<Repository> {
-  const repo = await hold(db, sight, id)
-  if (owner.id === repo.owner_id) {
-    throw invalid({ resource: 'Repository', code: 'custom', field: 'new_owner', message: `${owner.login} owns it already` })
-  }
-  const name = new_name === undefined ? repo.name : checkName(new_name)
+/** Moves a held repository. Its teams, its pending transfer and an invitation of the new owner end. */
+export async function moveRepository(db: Transaction, repo: Repository, owner: Person, name: string) {
   await redirectFrom(db, repo)
-  await endRedirect(db, owner.id, name)
   await writeNamed(
     db,
     name,
     sql`update repositories set owner_id = ${owner.id}, name = ${name}, updated_at = ${db.now} where id = ${repo.id}`,
   )
+  await takeRedirect(db, repo, owner, name)
+  await db.query(sql`delete from transfers where repo_id = ${repo.id}`)
   // Teams are of one organization, and nobody collaborates on what is their own.
   await db.query(sql`delete from team_repositories where repo_id = ${repo.id}`)
   await db.query(sql`delete from collaborators where repo_id = ${repo.id} and user_id = ${owner.id}`)
   await db.query(sql`delete from invitations where repo_id = ${repo.id} and invitee_id = ${owner.id}`)
-  if (repo.owner_type === 'User') {
-    await db.query(sql`
-      insert into collaborators (repo_id, user_id, access, created_at) values (${repo.id}, ${repo.owner_id}, 3, ${db.now})
-      on conflict do nothing`)
-  }
-  const from = await tellOwner(db, repo)
-  await announce(db, giver, repo, { event: 'repository', payload: { action: 'transferred', changes: { owner: { from } } } })
-  // Who gave it away may be one who sees it no more.
-  const [given] = await readRepositories(db, sight.viewer_id, [repo.id])
-  if (!given) throw missing()
-  return given
 }
 
-async function tellOwner(db: Transaction, { owner_login }: Repository) {
-  const former = await loadAccount(db, owner_login)
-  if (former.type === 'User') return { user: userJson(former, unaddressed) }
-  return { organization: simpleOrganizationJson(former, unaddressed) }
+/**
+ * A name that still leads to another repository, which had it before, counts as taken: a transfer must not divert its readers. Checked
+ * after the name is written, because a rename at the same moment may have freed it.
+ */
+async function takeRedirect(db: Transaction, repo: Repository, owner: Person, name: string) {
+  const found = await db.first<{ repo_id: number }>(sql`
+    select repo_id from repository_redirects where owner_id = ${owner.id} and name = lower(${name})`)
+  if (found && found.repo_id !== repo.id) throw nameTaken(name)
+  if (found) await db.query(sql`delete from repository_redirects where owner_id = ${owner.id} and name = lower(${name})`)
+}
+
+/** The former owner may push from now on. An organization is no collaborator. */
+export async function keepFormerOwner(db: Transaction, repo: Repository) {
+  if (repo.owner_type !== 'User') return
+  await db.query(sql`
+    insert into collaborators (repo_id, user_id, access, created_at) values (${repo.id}, ${repo.owner_id}, 3, ${db.now})
+    on conflict do nothing`)
+}
+
+/** Tells the hooks that hear of the repository where it is now. `repo` is as it was before. */
+export async function announceTransfer(db: Transaction, mover: Account, repo: Repository) {
+  const former = await loadAccount(db, repo.owner_login)
+  const from =
+    former.type === 'User'
+      ? { user: userJson(former, unaddressed) }
+      : { organization: simpleOrganizationJson(former, unaddressed) }
+  await announce(db, mover, repo, { event: 'repository', payload: { action: 'transferred', changes: { owner: { from } } } })
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '#platform/database.ts'
 import { expect, openForge, type Person } from '#test/forge.ts'
+import { handOver } from '#test/transfers.ts'
 
 const logins = (people: { login: string }[]) => people.map((person) => person.login)
 const done = async (answer: Response) =>
@@ -175,11 +176,17 @@ test('strangers stop watching what is made private', async () => {
   assert.deepEqual(await forge.watchers('ada/mill'), ['ada', 'cy'])
 })
 
-test('who is given a repository watches it; who gave it away may still push, and goes on', async () => {
+test('who is given a repository watches it; who gave it away goes on where they may still push', async () => {
   await using forge = await openAcme()
-  await forge.ada.owns('mill', { private: true })
-  await expect(202, await forge.ada.post('/repos/ada/mill/transfer', { new_owner: 'ben' }))
-  assert.deepEqual(await forge.watchers('ben/mill'), ['ada', 'ben'])
+  for (const [name, keep_former_owner, watchers] of [
+    ['mill', true, ['ada', 'ben']],
+    ['barn', false, ['ben']],
+  ] as const) {
+    await forge.ada.owns(name, { private: true })
+    await handOver(forge.ada, `/repos/ada/${name}`, forge.ben, { keep_former_owner })
+    const subscribers: { login: string }[] = await forge.ben.read(`/repos/ben/${name}/subscribers`)
+    assert.deepEqual(subscribers.map(({ login }) => login).toSorted(), watchers)
+  }
 })
 
 test('a repository that leaves its organization leaves the watchers it had through it', async () => {

@@ -50,17 +50,18 @@ const remembered = 100
 
 /** One statement for all who are told: who they are, why, that they take part from now on, and their threads. */
 async function tellOne(db: Transaction, now: Date, { id, act }: Waiting, mentions: Mentions) {
-  const { audience } = rules[act]
+  const { audience, own }: Rule = rules[act]
   await db.query(sql`
     with notice as materialized (
       update notices set told_at = ${now}, body = null, body_before = null where id = ${id} and told_at is null returning *
     ), act as materialized (
-      select n.id, n.actor_id, n.people, n.teams, s.id as subject_id, s.repo_id, s.invitation_id, r.private, r.owner_id, log_position() as position
+      select n.id, n.actor_id, n.people, n.teams, s.id as subject_id, s.repo_id, r.private, r.owner_id,
+        coalesce(s.invitation_id, s.transfer_id) is not null as personal, log_position() as position
       from notice n join subjects s on s.id = n.subject_id join repositories r on r.id = s.repo_id
     ), concerned as materialized (
       select user_id, min(reason) as reason from (${concerned(act, mentions)}) c group by user_id
     ), told as (
-      ${toConcerned}
+      ${own ? toThemselves : toConcerned}
       ${audience === 'everyone' ? sql`union all ${toParticipants} union all ${toWatchers}` : empty}
     ), joined as (
       insert into thread_subscriptions as s (subject_id, user_id, state, reason, created_at, after_notice)
@@ -71,7 +72,7 @@ async function tellOne(db: Transaction, now: Date, { id, act }: Waiting, mention
     insert into threads as t (user_id, repo_id, subject_id, reason, updated_at, position, notice_ids, reasons)
     select told.user_id, act.repo_id, act.subject_id, told.reason, ${now}, act.position, array[act.id], array[told.reason]
     from told, act
-    on conflict (subject_id, user_id) do update set unread = true, done = false, position = excluded.position,
+    on conflict (subject_id, user_id) do update set ${own ? empty : sql`unread = true, done = false,`} position = excluded.position,
       updated_at = greatest(t.updated_at, excluded.updated_at),
       reason = case when excluded.reason = 'subscribed' then t.reason else excluded.reason end,
       notice_ids = (t.notice_ids || excluded.notice_ids)[greatest(1, cardinality(t.notice_ids) - ${remembered - 2}):],
@@ -97,9 +98,9 @@ function concerned(act: NoticeAct, { users, teams }: Mentions): Sql {
 const subscription = sql`left join thread_subscriptions s on s.subject_id = act.subject_id and s.user_id = who.user_id`
 const watching = sql`left join subscriptions w on w.repo_id = act.repo_id and w.user_id = who.user_id`
 
-/** Nobody is told of what they did themselves, or of what they may not see. An invitation is for whom it invites. */
+/** Nobody is told of what they did themselves, or of what they may not see. An invitation or a transfer is for its receiver. */
 const mayHear = sql`who.user_id <> act.actor_id
-  and (not act.private or act.invitation_id is not null
+  and (not act.private or act.personal
     or access_by_name(who.user_id, (select r from repositories r where r.id = act.repo_id)) > 0)`
 
 /** Who silenced a conversation is called back by their own name only; who watches the repository hears of it all the same. */
@@ -108,6 +109,11 @@ const toConcerned = sql`
   from act cross join concerned who ${subscription} ${watching}
   where ${mayHear} and not coalesce(w.ignored, false)
     and (who.reason = 'mention' or coalesce(s.state, 'subscribed') = 'subscribed' or (s.state = 'muted' and w.user_id is not null))`
+
+/** Who acted for themselves, if there is a thread of it. */
+const toThemselves = sql`
+  select who.user_id, who.reason, true as concerned
+  from act cross join concerned who join threads had on had.subject_id = act.subject_id and had.user_id = who.user_id`
 
 const others = sql`not exists (select from concerned c where c.user_id = who.user_id)`
 

@@ -22,6 +22,7 @@ const types: Record<string, Thread['type']> = {
   release: 'Release',
   invitation: 'RepositoryInvitation',
   import: 'RepositoryImport',
+  transfer: 'RepositoryTransfer',
 }
 const known: Record<string, (value: string) => boolean> = {
   repo: (value) => /^[a-z\d-]{1,39}\/[\w.-]{1,100}$/.test(value),
@@ -97,7 +98,8 @@ function inRepositories(names: string[]): Sql | undefined {
       join accounts o on lower(o.login) = n.owner join repositories x on x.owner_id = o.id and lower(x.name) = n.name))`
 }
 
-const title = sql`coalesce(i.title, nullif(e.name, ''), e.tag_name, s.title, 'Invitation to join ' || r.name)`
+const title = sql`coalesce(i.title, nullif(e.name, ''), e.tag_name, s.title,
+  case s.type when 'RepositoryTransfer' then 'Transfer of ' else 'Invitation to join ' end || r.name)`
 
 function inTitle(words: string[], without: string[]): Sql[] {
   const patterns = (list: string[]) => list.map((word) => `%${word.replaceAll(/[\\%_]/g, '\\$&')}%`)

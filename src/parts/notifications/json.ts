@@ -4,7 +4,7 @@ import { MinimalRepository, minimalRepositoryJson } from '#hosting/repositories/
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { Address, NullableString, NullableTimestamp, Timestamp, timestamp, type Wire } from '#hosting/wire.ts'
 import { type Static, Type } from '#platform/schema.ts'
-import { rulesInWords, type Told } from './reasons.ts'
+import { ruleOf, type Told } from './reasons.ts'
 import type { ThreadSubscription } from './subscriptions.ts'
 import type { Thread } from './threads.ts'
 
@@ -40,7 +40,7 @@ export function threadJson(thread: Thread, repo: Repository, wire: Wire): Static
     id: String(thread.id),
     repository: minimalRepositoryJson(repo, wire),
     subject: {
-      title: thread.title ?? `Invitation to join ${full_name}`,
+      title: titleOf(thread, full_name),
       url,
       latest_comment_url: saidUrl(api, thread.number, thread.latest_type, thread.latest_id) ?? url,
       type: thread.type,
@@ -57,9 +57,14 @@ export function threadJson(thread: Thread, repo: Repository, wire: Wire): Static
   }
 }
 
+/** Invitations and transfers have no title of their own. */
+export function titleOf({ title, type }: Pick<Thread, 'title' | 'type'>, full_name: string) {
+  return title ?? `${type === 'RepositoryTransfer' ? 'Transfer of' : 'Invitation to join'} ${full_name}`
+}
+
 /** Where a subject is found, by programs and by people. */
 export function addressesOf(
-  { type, number, commit_id, release_id, tag_name, invitation_id }: Thread,
+  { type, number, commit_id, release_id, tag_name, invitation_id, transfer_id }: Thread,
   wire: Pick<Wire, 'api' | 'web'>,
   full_name: string,
 ) {
@@ -75,6 +80,8 @@ export function addressesOf(
       return { url: `${api}/releases/${release_id}`, html_url: `${web}/releases/tag/${encodeURIComponent(tag_name ?? '')}` }
     case 'RepositoryInvitation':
       return { url: `${wire.api}/user/repository_invitations/${invitation_id}`, html_url: `${web}/invitations` }
+    case 'RepositoryTransfer':
+      return { url: `${wire.api}/user/repository_transfers/${transfer_id}`, html_url: `${web}/transfer` }
     case 'RepositoryImport':
       // Its page is for those who may import.
       return { url: `${api}/import`, html_url: web }
@@ -137,7 +144,7 @@ export function toldJson(told: Told, thread: Thread, repo: Repository, wire: Wir
   const said = saidUrl(`${wire.api}/repos/${full_name}`, thread.number, told.said_type, told.said_id)
   return {
     reason: told.reason,
-    rule: rulesInWords[told.reason],
+    rule: ruleOf(told.reason, thread),
     act: told.act,
     actor: told.actor && userJson(told.actor, wire),
     url: said ?? addressesOf(thread, wire, full_name).url,

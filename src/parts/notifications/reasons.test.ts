@@ -47,12 +47,14 @@ test('comment: whoever said something there', async () => {
   assert.deepEqual(await place.inbox(dan), ['It rattles: comment'])
 })
 
-test('invitation: whoever is invited to a repository, also to a private one', async () => {
+test('invitation: whoever accepted an invitation to a repository, also to a private one', async () => {
   const place = await forge.place({ private: true })
-  await expect(201, await ada.put(`${place.path}/collaborators/dan`, { permission: 'push' }))
+  const { id } = await expect(201, await ada.put(`${place.path}/collaborators/dan`, { permission: 'push' }))
   const { reason, subject } = await place.thread(dan)
-  assert.deepEqual([reason, subject.title], ['invitation', `Invitation to join guild/${place.repo.repo}`])
+  assert.deepEqual([reason, subject.title], ['subscribed', `Invitation to join guild/${place.repo.repo}`])
   assert.equal((await dan.get(`${place.path}/notifications`)).status, 404)
+  await expect(204, await dan.patch(`/user/repository_invitations/${id}`))
+  assert.deepEqual(await place.inbox(dan), [`${subject.title}: invitation`])
 })
 
 test('manual: whoever subscribed to a thread by hand', async () => {

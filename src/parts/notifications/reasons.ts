@@ -2,6 +2,7 @@ import type { NoticeAct, Reason } from '#activity/notices.ts'
 import { personOf } from '#hosting/issues/authors.ts'
 import type { Person } from '#hosting/people/people.ts'
 import { type Queryable, sql } from '#platform/database.ts'
+import type { Thread } from './threads.ts'
 
 /** One time that a thread told of something: which act, and why its reader was told. */
 export interface Told {
@@ -22,16 +23,46 @@ export function listTold(db: Queryable, thread: { id: number }): Promise<Told[]>
     where t.id = ${thread.id} order by told.place desc`)
 }
 
+/** Requests that wait for an answer come with the reason `subscribed`, because the spec has none for them. */
+const requests: Partial<Record<Thread['type'], { rule: string; name: string }>> = {
+  RepositoryInvitation: { rule: 'You were invited to contribute to the repository.', name: 'you are invited' },
+  RepositoryTransfer: {
+    rule: 'The repository was offered to you, or to an organization that you own.',
+    name: 'you are asked to accept it',
+  },
+}
+
+const requestIn = (reason: Reason, { type }: Pick<Thread, 'type'>) => (reason === 'subscribed' ? requests[type] : undefined)
+
+/** The rule by which a thread has a reason, in words. */
+export const ruleOf = (reason: Reason, thread: Pick<Thread, 'type'>) => requestIn(reason, thread)?.rule ?? rulesInWords[reason]
+
+export const reasonNameOf = (reason: Reason, thread: Pick<Thread, 'type'>) =>
+  requestIn(reason, thread)?.name ?? reasonNames[reason]
+
 /** The rule by which each reason arises, in words. */
 export const rulesInWords: Record<Reason, string> = {
   assign: 'You were assigned.',
   author: 'You created the thread.',
   comment: 'You commented on the thread.',
-  invitation: 'You were invited to contribute to the repository.',
+  invitation: 'You accepted an invitation to contribute to the repository.',
   manual: 'You subscribed to the thread.',
   mention: 'You were mentioned.',
   review_requested: 'You, or a team of yours, were asked to review.',
   state_change: 'You changed the state of the thread.',
   subscribed: 'You watch the repository.',
   team_mention: 'A team of yours was mentioned.',
+}
+
+const reasonNames: Record<Reason, string> = {
+  mention: 'you were mentioned',
+  review_requested: 'review requested',
+  assign: 'you are assigned',
+  team_mention: 'your team was mentioned',
+  author: 'you wrote it',
+  state_change: 'you changed its state',
+  comment: 'you commented',
+  invitation: 'you accepted the invitation',
+  manual: 'you subscribed',
+  subscribed: 'you watch the repository',
 }

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { expect } from '#test/forge.ts'
+import { sql } from '#platform/database.ts'
+import { expect, openForge } from '#test/forge.ts'
 import { openGuild, type Place } from '#test/guild.ts'
-import { told } from '#test/inbox.ts'
+import { inboxOf, told } from '#test/inbox.ts'
+import { tell } from './fan-out.ts'
 
 const forge = await openGuild()
 after(() => forge[Symbol.asyncDispose]())
@@ -130,10 +132,11 @@ test('a release that is a draft again is shown to nobody, and told anew when it 
   assert.deepEqual(await place.inbox(cy, ''), ['Plans: subscribed'])
 })
 
-test('an invitation, which stays when it was accepted', async () => {
+test('an invitation, whose address answers before it is accepted and after', async () => {
   const place = await forge.place({ private: true })
   const { id } = await expect(201, await ada.put(`${place.path}/collaborators/dan`, { permission: 'pull' }))
-  const { subject, repository } = await place.thread(dan)
+  const { subject, repository, reason, url } = await place.thread(dan)
+  assert.equal(reason, 'subscribed')
   assert.deepEqual(subject, {
     title: `Invitation to join guild/${place.repo.repo}`,
     url: `${web}/api/v3/user/repository_invitations/${id}`,
@@ -143,8 +146,47 @@ test('an invitation, which stays when it was accepted', async () => {
     html_url: `${web}/guild/${place.repo.repo}/invitations`,
   })
   assert.equal(repository.full_name, `guild/${place.repo.repo}`)
+  const offered = { id, permissions: 'read', inviter: { login: 'ada' }, repository: { full_name: repository.full_name } }
+  assert.partialDeepStrictEqual(await dan.read(subject.url), { ...offered, accepted_at: null })
+  for (const person of [ada, ben]) assert.equal((await person.get(subject.url)).status, 404)
+  await expect(205, await dan.patch(url))
   await expect(204, await dan.patch(subject.url))
-  assert.deepEqual(await place.inbox(dan), [`${subject.title}: invitation`])
+  assert.deepEqual(await place.inbox(dan), [`${subject.title}: invitation, read`], 'nobody is told of their own act')
+  assert.partialDeepStrictEqual(await dan.read(subject.url), { ...offered, accepted_at: '2026-02-03T04:05:06Z' })
+  const said = await dan.read(`${url}/reasons`)
+  assert.deepEqual(
+    said.map((one: { act: string; reason: string }) => `${one.act}: ${one.reason}`),
+    ['accepted: invitation', 'invited: subscribed'],
+  )
+  assert.equal((await dan.patch(subject.url)).status, 404, 'it is accepted once')
+  assert.equal((await dan.delete(subject.url)).status, 404)
+  assert.deepEqual(await dan.read('/user/repository_invitations'), [])
+  await expect(204, await ada.delete(`${place.path}/collaborators/dan`))
+  assert.equal((await dan.get(subject.url)).status, 404, 'what is private again is not shown')
+})
+
+test('an invitation that was accepted before anyone was told has the reason too', async () => {
+  await using quiet = await openForge()
+  const [eve, fay] = [await quiet.person('eve'), await quiet.person('fay')]
+  await eve.owns('vault')
+  const { id } = await expect(201, await eve.put('/repos/eve/vault/collaborators/fay'))
+  await expect(204, await fay.patch(`/user/repository_invitations/${id}`))
+  const { db } = quiet.belfry
+  for (const subject of await db.rows<{ id: number }>(sql`select id from subjects`)) await tell(db, subject.id)
+  assert.deepEqual(await inboxOf(fay), ['Invitation to join eve/vault: invitation'])
+})
+
+test('an invitation to a public repository that has ended leaves no thread, however it ended', async () => {
+  const place = await forge.place()
+  await expect(201, await ada.put(`${place.path}/collaborators/dan`, {}))
+  const { url } = await place.thread(dan)
+  forge.clock.advance(7 * 86_400_000)
+  assert.equal((await dan.get(url)).status, 404, 'out of date')
+  await expect(201, await ada.put(`${place.path}/collaborators/dan`, {}))
+  await place.thread(dan)
+  await expect(200, await ada.put('/orgs/guild/memberships/dan', {}))
+  await expect(204, await ada.delete('/orgs/guild/memberships/dan'))
+  assert.equal((await dan.get(url)).status, 404, 'who leaves the organization')
 })
 
 const endings: [string, (path: string, id: number) => Promise<Response>][] = [

@@ -1,6 +1,7 @@
 import type { Reason } from '#activity/notices.ts'
 import { goodFor } from '#hosting/collaborators/collaborators.ts'
 import { reaches } from '#hosting/repositories/reach.ts'
+import { offeredTo } from '#hosting/transfers/transfers.ts'
 import { type Database, empty, type Listed, type Queryable, type Slice, type Sql, sql } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
 import { rememberSeen } from './seen.ts'
@@ -16,8 +17,8 @@ export interface Thread {
   updated_at: Date
   last_read_at: Date | null
   position: number
-  type: 'Issue' | 'PullRequest' | 'Commit' | 'Release' | 'RepositoryInvitation' | 'RepositoryImport'
-  /** Null for an invitation, which is called by its repository's name. */
+  type: 'Issue' | 'PullRequest' | 'Commit' | 'Release' | 'RepositoryInvitation' | 'RepositoryImport' | 'RepositoryTransfer'
+  /** Null for an invitation or a transfer, which are called by their repository's name. */
   title: string | null
   state: 'open' | 'closed' | 'merged' | 'draft' | null
   number: number | null
@@ -25,6 +26,7 @@ export interface Thread {
   release_id: number | null
   tag_name: string | null
   invitation_id: number | null
+  transfer_id: number | null
   /** The newest thing that was said there and still stands. */
   latest_type: 'IssueComment' | 'PullRequestReview' | 'PullRequestReviewComment' | 'CommitComment' | null
   latest_id: number | null
@@ -33,7 +35,7 @@ export interface Thread {
 const columns = sql`t.id, t.repo_id, t.subject_id, t.reason, t.unread, t.done, t.updated_at, t.last_read_at, t.position, s.type,
   coalesce(i.title, nullif(e.name, ''), e.tag_name, s.title) as title,
   case when p.merged_at is not null then 'merged' when p.draft and i.state = 'open' then 'draft' else i.state end as state,
-  i.number, s.commit_id, s.release_id, e.tag_name, s.invitation_id, s.latest_type,
+  i.number, s.commit_id, s.release_id, e.tag_name, s.invitation_id, s.transfer_id, s.latest_type,
   case s.latest_type
     when 'IssueComment' then (select c.id from comments c where c.id = s.latest_id)
     when 'PullRequestReview' then (select c.id from reviews c where c.id = s.latest_id)
@@ -48,13 +50,16 @@ const counted = sql`threads t join subjects s on s.id = t.subject_id join reposi
 
 /**
  * The one rule of which threads a person has: theirs, of what they may see now. Whoever is invited sees the invitation, as long as it is
- * good; a release that became a draft again is shown to nobody.
+ * good, and after accepting it, as long as they see the repository; a release that became a draft again is shown to nobody.
  */
-const seenBy = (db: Queryable, user: { id: number }) => sql`t.user_id = ${user.id} and (not r.private
-  or ${reaches({ viewer_id: user.id, sees_private: true })}
-  or exists (select from invitations v where v.id = s.invitation_id and v.invitee_id = ${user.id}
-    and v.created_at > ${db.now}::timestamptz - ${goodFor}))
-  and (s.release_id is null or exists (select from releases d where d.id = s.release_id and not d.draft))`
+const seenBy = (db: Queryable, user: { id: number }) => sql`t.user_id = ${user.id} and case
+  when s.invitation_id is not null then exists (select from invitations v where v.id = s.invitation_id and v.invitee_id = ${user.id}
+      and v.created_at > ${db.now}::timestamptz - ${goodFor})
+    or (exists (select from accepted_invitations v where v.id = s.invitation_id) and ${visibleTo(user)})
+  when s.transfer_id is not null then exists (select from transfers f where f.id = s.transfer_id and ${offeredTo(db, user)})
+  else ${visibleTo(user)} and (s.release_id is null or exists (select from releases d where d.id = s.release_id and not d.draft)) end`
+
+const visibleTo = (user: { id: number }) => sql`(not r.private or ${reaches({ viewer_id: user.id, sees_private: true })})`
 
 export interface Filter {
   /** `inbox`: read and unread. */

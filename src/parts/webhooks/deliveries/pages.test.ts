@@ -5,6 +5,7 @@ import { expect, type Forge } from '#test/forge.ts'
 import { type Guest, signedIn } from '#test/guest.ts'
 import { pinged, settle } from '#test/hook-history.ts'
 import { openPlaces, organization, repository } from '#test/hook-places.ts'
+import { handOver } from '#test/transfers.ts'
 import { hookOn, openReceiver } from '#test/webhooks.ts'
 
 const secret = 'Nobody may see this'
@@ -117,7 +118,7 @@ test('deliveries of an organization say which repository they are about', async 
   assert.equal((await ada.post(`${again}/attempts`, {})).location, `${organization}/${hook.id}?done=again`)
 
   // Where it has gone is not for those who cannot see it there.
-  await expect(202, await forge.ada.post('/repos/acme/site/transfer', { new_owner: 'cy', new_name: 'hidden' }))
+  await handOver(forge.ada, '/repos/acme/site', forge.cy, { new_name: 'hidden' })
   await forge.cy.patch('/repos/cy/hidden', { private: true })
   assert.equal((await ada.get(`${organization}/${hook.id}`)).text.includes('cy/hidden'), false)
 })

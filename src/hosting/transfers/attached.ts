@@ -1,0 +1,51 @@
+import type { Collaborator } from '#hosting/collaborators/collaborators.ts'
+import { personColumns } from '#hosting/people/people.ts'
+import { type Queryable, sql, type Transaction } from '#platform/database.ts'
+
+/** What the former side of a transfer attached to a repository. */
+export interface Attached {
+  webhooks: { id: number; host: string }[]
+  deploy_keys: { id: number; title: string; read_only: boolean }[]
+  collaborators: Collaborator[]
+  /** Who is invited, and could accept after the transfer. */
+  invitations: Collaborator[]
+}
+
+/** How many of each are named; all of them are dropped. */
+const most = 100
+
+/** Of a webhook only the host is named: its address may hold a secret of the former side. */
+export async function listAttached(db: Queryable, { id }: { id: number }): Promise<Attached> {
+  const hooks = await db.rows<{ id: number; url: string }>(sql`
+    select id, url from hooks where repo_id = ${id} and deleted_at is null order by id limit ${most}`)
+  const deploy_keys = await db.rows<Attached['deploy_keys'][number]>(sql`
+    select id, title, read_only from ssh_keys where repo_id = ${id} order by id limit ${most}`)
+  const collaborators = await db.rows<Collaborator>(sql`
+    select ${personColumns}, c.access from collaborators c join accounts a on a.id = c.user_id
+    where c.repo_id = ${id} order by lower(a.login) limit ${most}`)
+  const invitations = await db.rows<Collaborator>(sql`
+    select ${personColumns}, i.access from invitations i join accounts a on a.id = i.invitee_id
+    where i.repo_id = ${id} order by lower(a.login) limit ${most}`)
+  return { webhooks: hooks.map((hook) => ({ id: hook.id, host: hostOf(hook.url) })), deploy_keys, collaborators, invitations }
+}
+
+/** `belfry:listen` has no host. */
+const hostOf = (url: string) => URL.parse(url)?.host || url
+
+/** Drops all of it, and gives what that was. What the webhooks were sent before the transfer is theirs. */
+export async function dropAttached(db: Transaction, repo: { id: number }, keep_collaborators: boolean): Promise<Attached> {
+  const attached = await listAttached(db, repo)
+  await db.query(sql`update hooks set deleted_at = ${db.now} where repo_id = ${repo.id} and deleted_at is null`)
+  await db.query(sql`delete from ssh_keys where repo_id = ${repo.id}`)
+  await db.query(sql`delete from invitations where repo_id = ${repo.id}`)
+  if (keep_collaborators) return { ...attached, collaborators: [] }
+  await db.query(sql`delete from collaborators where repo_id = ${repo.id}`)
+  return attached
+}
+
+/** A deploy key ends with the rights of whoever added it. */
+export async function dropKeysOfFormerAdmins(db: Transaction, repo: { id: number }) {
+  await db.query(sql`
+    delete from ssh_keys k using repositories r
+    where k.repo_id = ${repo.id} and r.id = k.repo_id and coalesce(access_by_name(k.added_by, r), 0) < 5`)
+}

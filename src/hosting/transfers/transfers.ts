@@ -1,0 +1,177 @@
+import { notify } from '#activity/notices.ts'
+import { findMembership } from '#hosting/organizations/organizations.ts'
+import { type Account, accountColumns, loadAccount, type Person, type Sight } from '#hosting/people/people.ts'
+import { checkAccess } from '#hosting/repositories/access.ts'
+import { checkName, hold, type Repository, readRepositories } from '#hosting/repositories/repositories.ts'
+import { announceTransfer, changingOwner, keepFormerOwner, moveRepository } from '#hosting/repositories/transfers.ts'
+import { type Listed, listed, type Queryable, type Slice, type Sql, sql, type Transaction } from '#platform/database.ts'
+import { invalid, missing, Refusal } from '#platform/errors.ts'
+import { type Attached, dropAttached, dropKeysOfFormerAdmins } from './attached.ts'
+
+/** A repository that is offered to another account, and changes hands when the receiver accepts. */
+export interface Transfer {
+  id: number
+  repo_id: number
+  /** Null: the repository keeps its name. */
+  new_name: string | null
+  created_at: Date
+  expires_at: Date
+  receiver: Person
+  requester: Person
+}
+
+export interface WantedTransfer {
+  new_owner: string
+  new_name?: string | undefined
+}
+
+/** Gives the repository at once to an account where the caller may create repositories, and offers it to any other. */
+export async function transferRepository(
+  db: Transaction,
+  sight: Sight,
+  giver: Account,
+  repo: Repository,
+  { new_owner, new_name }: WantedTransfer,
+): Promise<Repository> {
+  const owner = await loadReceiver(db, new_owner)
+  if (owner.id === repo.owner_id) {
+    throw invalid({ resource: 'Repository', code: 'custom', field: 'new_owner', message: `${owner.login} owns it already` })
+  }
+  const name = new_name === undefined ? null : checkName(new_name)
+  if (await mayCreateIn(db, owner, giver)) await give(db, sight, giver, repo, owner, name)
+  else await offer(db, sight, giver, repo, owner, name)
+  // Who gave it away may be one who sees it no more.
+  const [given] = await readRepositories(db, giver.id, [repo.id])
+  if (!given) throw missing()
+  return given
+}
+
+async function loadReceiver(db: Queryable, login: string): Promise<Account> {
+  return loadAccount(db, login).catch((error) => {
+    if (!(error instanceof Refusal)) throw error
+    throw invalid({ resource: 'Repository', code: 'invalid', field: 'new_owner', message: `there is no account '${login}'` })
+  })
+}
+
+async function mayCreateIn(db: Queryable, owner: Account, user: Account): Promise<boolean> {
+  return owner.id === user.id || (owner.type === 'Organization' && (await findMembership(db, owner, user)) !== undefined)
+}
+
+async function give(db: Transaction, sight: Sight, giver: Account, repo: Repository, owner: Account, name: string | null) {
+  await changingOwner(db, repo, owner, async () => {
+    const held = await holdAsAdmin(db, sight, repo)
+    if (!(await mayCreateIn(db, owner, giver))) throw missing()
+    await moveRepository(db, held, owner, name ?? held.name)
+    await keepFormerOwner(db, held)
+    await dropKeysOfFormerAdmins(db, held)
+    await announceTransfer(db, giver, held)
+  })
+}
+
+async function holdAsAdmin(db: Transaction, sight: Sight, repo: Repository) {
+  const held = await hold(db, sight, repo.id)
+  checkAccess(held.access, 'admin')
+  return held
+}
+
+/** Whether the name is free there is for the receiver to learn, not for whoever offers. */
+async function offer(db: Transaction, sight: Sight, giver: Account, repo: Repository, owner: Account, name: string | null) {
+  const held = await holdAsAdmin(db, sight, repo)
+  await db.query(sql`delete from transfers where repo_id = ${held.id}`)
+  const made = await db.first<{ id: number }>(sql`
+    insert into transfers (repo_id, receiver_id, requester_id, new_name, created_at)
+    values (${held.id}, ${owner.id}, ${giver.id}, ${name}, ${db.now}) returning id`)
+  const people = await db.rows<{ id: number }>(sql`
+    select id from accounts where id = ${owner.id} and type = 'User'
+    union select user_id from memberships where org_id = ${owner.id} and role = 'admin'`)
+  const subject = { type: 'RepositoryTransfer', transfer_id: made?.id ?? 0 } as const
+  await notify(db, giver, held, subject, { act: 'offered', people: people.map(({ id }) => id) })
+}
+
+const goodFor = sql`interval '7 days'`
+
+/** Whether the transfer `f` can still be accepted: in time, and from someone who may still give the repository away. */
+const isOpen = (db: Queryable) => sql`f.created_at > ${db.now}::timestamptz - ${goodFor} and exists (
+  select from repositories given join accounts giver on giver.id = f.requester_id
+  where given.id = f.repo_id and given.owner_id <> f.receiver_id and giver.suspended_at is null
+    and access_by_name(f.requester_id, given) >= 5)`
+
+/** Whether a person may answer the transfer `f`: its receiver, or an owner of the organization that receives. */
+export const offeredTo = (db: Queryable, user: { id: number }) => sql`(f.receiver_id = ${user.id} or f.receiver_id in (
+  select m.org_id from memberships m where m.user_id = ${user.id} and m.role = 'admin')) and ${isOpen(db)}`
+
+const columns = sql`f.id, f.repo_id, f.new_name, f.created_at, f.created_at + ${goodFor} as expires_at,
+  json_build_object('id', a.id, 'type', a.type, 'login', a.login, 'site_admin', a.site_admin) as receiver,
+  json_build_object('id', b.id, 'type', b.type, 'login', b.login, 'site_admin', b.site_admin) as requester`
+const source = sql`transfers f join accounts a on a.id = f.receiver_id join accounts b on b.id = f.requester_id`
+
+export function listOffered(db: Queryable, user: { id: number }, slice: Slice): Promise<Listed<Transfer>> {
+  return listed(db, { columns, source: sql`${source} where ${offeredTo(db, user)}`, order: sql`f.id` }, slice)
+}
+
+const findBy = (db: Queryable, condition: Sql) => db.first<Transfer>(sql`select ${columns} from ${source} where ${condition}`)
+
+export async function loadOffered(db: Queryable, user: { id: number }, id: number): Promise<Transfer> {
+  const found = await findBy(db, sql`f.id = ${id} and ${offeredTo(db, user)}`)
+  if (!found) throw missing()
+  return found
+}
+
+/** The open offer of a repository, for those who administer it. */
+export const findTransferOf = (db: Queryable, repo: { id: number }) => findBy(db, sql`f.repo_id = ${repo.id} and ${isOpen(db)}`)
+
+export interface Acceptance {
+  new_name?: string | undefined
+  /** Whoever owned it may push from then on. */
+  keep_former_owner?: boolean | undefined
+  keep_collaborators?: boolean | undefined
+}
+
+export interface Accepted {
+  repo: Repository
+  /** What was removed. */
+  dropped: Attached
+}
+
+/**
+ * Takes an offered repository. What its former side attached to it is dropped: webhooks, deploy keys, open invitations, and unless the
+ * receiver wants to keep them, collaborators.
+ */
+export async function acceptTransfer(db: Transaction, accepter: Account, id: number, wanted: Acceptance): Promise<Accepted> {
+  const { repo_id, receiver, requester, new_name } = await loadOffered(db, accepter, id)
+  const owner = await db.first<Account>(sql`select ${accountColumns} from accounts a where a.id = ${receiver.id}`)
+  if (!owner) throw missing()
+  const dropped = await changingOwner(db, { id: repo_id }, owner, async () => {
+    const repo = await hold(db, { viewer_id: requester.id, sees_private: true }, repo_id)
+    // Access cannot change any more: what was true above is asked again.
+    const { rowCount } = await db.query(sql`delete from transfers f where f.id = ${id} and ${offeredTo(db, accepter)}`)
+    if (!rowCount) throw missing()
+    const name = wanted.new_name === undefined ? (new_name ?? repo.name) : checkName(wanted.new_name)
+    await moveRepository(db, repo, owner, name)
+    const gone = await dropAttached(db, repo, wanted.keep_collaborators ?? false)
+    if (wanted.keep_former_owner) await keepFormerOwner(db, repo)
+    await announceTransfer(db, accepter, repo)
+    return gone
+  })
+  const [repo] = await readRepositories(db, accepter.id, [repo_id])
+  if (!repo) throw missing()
+  return { repo, dropped }
+}
+
+export async function declineTransfer(db: Transaction, user: Account, id: number) {
+  const { repo_id } = await loadOffered(db, user, id)
+  await endTransfer(db, { id: repo_id }, id)
+}
+
+export async function cancelTransfer(db: Transaction, repo: Repository) {
+  const found = await findTransferOf(db, repo)
+  if (!found) throw missing()
+  await endTransfer(db, repo, found.id)
+}
+
+async function endTransfer(db: Transaction, repo: { id: number }, id: number) {
+  // In the order of whoever deletes the repository, so that neither waits for the other.
+  await db.query(sql`select from repositories where id = ${repo.id} for no key update`)
+  const { rowCount } = await db.query(sql`delete from transfers where id = ${id}`)
+  if (!rowCount) throw missing()
+}
