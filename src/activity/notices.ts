@@ -23,6 +23,7 @@ export type Subject =
   | { type: 'RepositoryInvitation'; invitation_id: number }
   | { type: 'RepositoryTransfer'; transfer_id: number }
   | { type: 'RepositoryImport'; import_id: number; title: string }
+  | { type: 'Webhook'; hook_id: number; title: string }
   /** Of a commit the database knows nothing: the first line of its message, and whose it is when that is somebody here. */
   | { type: 'Commit'; commit_id: string; title: string; author_id: number | null }
 
@@ -52,6 +53,7 @@ export const rules = {
   // The spec has no reason for a request that waits for an answer.
   invited: { audience: 'concerned', concerns: 'subscribed' },
   offered: { audience: 'concerned', concerns: 'subscribed' },
+  paused: { audience: 'concerned', concerns: 'subscribed' },
   accepted: { audience: 'concerned', concerns: 'invitation', own: true },
   edited: { audience: 'concerned' },
 } satisfies Record<string, Rule>
@@ -130,6 +132,8 @@ function keyOf(subject: Subject): { column: Sql; value: number | string; target?
       return { column: sql`transfer_id`, value: subject.transfer_id }
     case 'RepositoryImport':
       return { column: sql`import_id`, value: subject.import_id, title: subject.title }
+    case 'Webhook':
+      return { column: sql`hook_id`, value: subject.hook_id, title: subject.title }
     default:
       return { column: sql`issue_id`, value: subject.issue_id }
   }

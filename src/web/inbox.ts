@@ -66,7 +66,7 @@ function navigation(look: Listing): Html {
 }
 
 const hint =
-  'repo:owner/name, reason:mention, is:unread, read, issue, pull, commit, release, invitation, transfer, import or done, - for not, and words of the title'
+  'repo:owner/name, reason:mention, is:unread, read, issue, pull, commit, release, invitation, transfer, webhook, import or done, - for not, and words of the title'
 
 function filterBox({ view, group, q, unknown }: Listing): Html {
   return html`<form method="get" action="${inbox}" class="filter" role="search">
@@ -159,6 +159,7 @@ const kinds = {
   RepositoryInvitation: 'Invitation',
   RepositoryImport: 'Import',
   RepositoryTransfer: 'Transfer',
+  Webhook: 'Webhook',
 }
 const anchors = {
   IssueComment: 'issuecomment-',

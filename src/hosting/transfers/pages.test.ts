@@ -4,6 +4,7 @@ import { check, openBrowser, signIn } from '#test/browser.ts'
 import { expect, openForge } from '#test/forge.ts'
 import { signedIn } from '#test/guest.ts'
 import { told } from '#test/inbox.ts'
+import { openReceiver } from '#test/webhooks.ts'
 
 test('a transfer is offered, seen in the inbox, and accepted under another name', async () => {
   await using forge = await openForge({ worker: true })
@@ -13,8 +14,9 @@ test('a transfer is offered, seen in the inbox, and accepted under another name'
   await forge.person('cy')
   await ada.owns('engine', { private: true, description: 'Turns numbers' })
   await ben.owns('engine', { private: true })
-  const url = 'https://ci.example/hooks/token'
-  await expect(201, await ada.post('/repos/ada/engine/hooks', { config: { url } }))
+  await using receiver = await openReceiver()
+  const hook = `Webhook to ${new URL(receiver.url).host}`
+  await expect(201, await ada.post('/repos/ada/engine/hooks', { config: { url: `${receiver.url}token` } }))
   const { id } = await expect(201, await ada.put('/repos/ada/engine/collaborators/cy', { permission: 'push' }))
   const cy = await signedIn(forge, 'cy')
   assert.equal((await cy.fill('/ada/engine/invitations', { answer: 'accept' })).location, '/ada/engine')
@@ -50,8 +52,7 @@ test('a transfer is offered, seen in the inbox, and accepted under another name'
   await page.getByRole('heading', { name: 'Transfer of ada/engine' }).waitFor()
   assert.deepEqual(await ben.read('/notifications'), [], 'shown is read')
   const text = (await page.locator('main').textContent()) ?? ''
-  for (const part of ['private', 'Webhook to ci.example', 'cy (write)', 'Let ada go on pushing'])
-    assert.ok(text.includes(part), part)
+  for (const part of ['private', hook, 'cy (write)', 'Let ada go on pushing']) assert.ok(text.includes(part), part)
   assert.equal(text.includes('token'), false)
   await check(page)
   await picture('transfer-offered')
@@ -64,8 +65,7 @@ test('a transfer is offered, seen in the inbox, and accepted under another name'
   await check(page)
   await picture('transfer-accepted')
   const done = (await page.locator('main').textContent()) ?? ''
-  for (const part of ['ben/motor', 'Webhook to ci.example', 'No longer collaborators: cy (write)'])
-    assert.ok(done.includes(part), part)
+  for (const part of ['ben/motor', hook, 'No longer collaborators: cy (write)']) assert.ok(done.includes(part), part)
   assert.equal((await ada.get('/repos/ben/motor')).status, 404)
   await page.goto(`${forge.web}/ben/motor/transfer`)
   await check(page)

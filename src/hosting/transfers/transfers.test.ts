@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { expect, openForge, type Person } from '#test/forge.ts'
 import { told } from '#test/inbox.ts'
-import { hookOn } from '#test/webhooks.ts'
+import { hookOn, openReceiver } from '#test/webhooks.ts'
 
 const forge = await openForge({ worker: true })
 after(() => forge[Symbol.asyncDispose]())
@@ -58,12 +58,10 @@ test('a repository given to someone else stays where it is until they accept', a
 })
 
 test('what the former owner attached is listed before, and dropped', async () => {
+  await using receiver = await openReceiver()
   const repo = await own(ada)
   await hookOn(ada, `repos/ada/${repo.name}`, '*')
-  const { id: hook } = await expect(
-    201,
-    await ada.post(`${repo.path}/hooks`, { config: { url: 'https://ci.example:8443/token' } }),
-  )
+  const { id: hook } = await expect(201, await ada.post(`${repo.path}/hooks`, { config: { url: `${receiver.url}token` } }))
   const key = `ssh-ed25519 ${btoa(`\0\0\0\x0bssh-ed25519\0\0\0 ${'k'.repeat(32)}`)}`
   await expect(201, await ada.post(`${repo.path}/keys`, { title: 'deploy', key }))
   for (const [person, permission] of [
@@ -78,7 +76,7 @@ test('what the former owner attached is listed before, and dropped', async () =>
   const { url } = await offered(ben, repo)
   const { attached } = await ben.read(url)
   const expected = {
-    webhooks: [{ host: 'belfry:listen' }, { id: hook, host: 'ci.example:8443' }],
+    webhooks: [{ host: 'belfry:listen' }, { id: hook, host: new URL(receiver.url).host }],
     deploy_keys: [{ title: 'deploy', read_only: false }],
     invitations: [{ login: 'dan', role_name: 'admin' }],
   }

@@ -23,6 +23,7 @@ const types: Record<string, Thread['type']> = {
   invitation: 'RepositoryInvitation',
   import: 'RepositoryImport',
   transfer: 'RepositoryTransfer',
+  webhook: 'Webhook',
 }
 const known: Record<string, (value: string) => boolean> = {
   repo: (value) => /^[a-z\d-]{1,39}\/[\w.-]{1,100}$/.test(value),

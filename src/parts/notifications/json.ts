@@ -64,7 +64,7 @@ export function titleOf({ title, type }: Pick<Thread, 'title' | 'type'>, full_na
 
 /** Where a subject is found, by programs and by people. */
 export function addressesOf(
-  { type, number, commit_id, release_id, tag_name, invitation_id, transfer_id }: Thread,
+  { type, number, commit_id, release_id, tag_name, invitation_id, transfer_id, hook_id, hook_org }: Thread,
   wire: Pick<Wire, 'api' | 'web'>,
   full_name: string,
 ) {
@@ -82,6 +82,13 @@ export function addressesOf(
       return { url: `${wire.api}/user/repository_invitations/${invitation_id}`, html_url: `${web}/invitations` }
     case 'RepositoryTransfer':
       return { url: `${wire.api}/user/repository_transfers/${transfer_id}`, html_url: `${web}/transfer` }
+    case 'Webhook':
+      return hook_org === null
+        ? { url: `${api}/hooks/${hook_id}`, html_url: `${web}/settings/hooks/${hook_id}` }
+        : {
+            url: `${wire.api}/orgs/${hook_org}/hooks/${hook_id}`,
+            html_url: `${wire.web}/organizations/${hook_org}/settings/hooks/${hook_id}`,
+          }
     case 'RepositoryImport':
       // Its page is for those who may import.
       return { url: `${api}/import`, html_url: web }

@@ -30,6 +30,7 @@ const requests: Partial<Record<Thread['type'], { rule: string; name: string }>> 
     rule: 'The repository was offered to you, or to an organization that you own.',
     name: 'you are asked to accept it',
   },
+  Webhook: { rule: 'You administer what the webhook belongs to.', name: 'you administer it' },
 }
 
 const requestIn = (reason: Reason, { type }: Pick<Thread, 'type'>) => (reason === 'subscribed' ? requests[type] : undefined)

@@ -2,6 +2,7 @@ import type { Reason } from '#activity/notices.ts'
 import { goodFor } from '#hosting/collaborators/collaborators.ts'
 import { reaches } from '#hosting/repositories/reach.ts'
 import { offeredTo } from '#hosting/transfers/transfers.ts'
+import { pausedFor } from '#parts/webhooks/pauses.ts'
 import { type Database, empty, type Listed, type Queryable, type Slice, type Sql, sql } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
 import { rememberSeen } from './seen.ts'
@@ -17,7 +18,15 @@ export interface Thread {
   updated_at: Date
   last_read_at: Date | null
   position: number
-  type: 'Issue' | 'PullRequest' | 'Commit' | 'Release' | 'RepositoryInvitation' | 'RepositoryImport' | 'RepositoryTransfer'
+  type:
+    | 'Issue'
+    | 'PullRequest'
+    | 'Commit'
+    | 'Release'
+    | 'RepositoryInvitation'
+    | 'RepositoryImport'
+    | 'RepositoryTransfer'
+    | 'Webhook'
   /** Null for an invitation or a transfer, which are called by their repository's name. */
   title: string | null
   state: 'open' | 'closed' | 'merged' | 'draft' | null
@@ -27,6 +36,9 @@ export interface Thread {
   tag_name: string | null
   invitation_id: number | null
   transfer_id: number | null
+  hook_id: number | null
+  /** Whose it is, where that is an organization. */
+  hook_org: string | null
   /** The newest thing that was said there and still stands. */
   latest_type: 'IssueComment' | 'PullRequestReview' | 'PullRequestReviewComment' | 'CommitComment' | null
   latest_id: number | null
@@ -35,7 +47,8 @@ export interface Thread {
 const columns = sql`t.id, t.repo_id, t.subject_id, t.reason, t.unread, t.done, t.updated_at, t.last_read_at, t.position, s.type,
   coalesce(i.title, nullif(e.name, ''), e.tag_name, s.title) as title,
   case when p.merged_at is not null then 'merged' when p.draft and i.state = 'open' then 'draft' else i.state end as state,
-  i.number, s.commit_id, s.release_id, e.tag_name, s.invitation_id, s.transfer_id, s.latest_type,
+  i.number, s.commit_id, s.release_id, e.tag_name, s.invitation_id, s.transfer_id, s.hook_id,
+  (select o.login from hooks h join accounts o on o.id = h.org_id where h.id = s.hook_id) as hook_org, s.latest_type,
   case s.latest_type
     when 'IssueComment' then (select c.id from comments c where c.id = s.latest_id)
     when 'PullRequestReview' then (select c.id from reviews c where c.id = s.latest_id)
@@ -57,6 +70,7 @@ const seenBy = (db: Queryable, user: { id: number }) => sql`t.user_id = ${user.i
       and v.created_at > ${db.now}::timestamptz - ${goodFor})
     or (exists (select from accepted_invitations v where v.id = s.invitation_id) and ${visibleTo(user)})
   when s.transfer_id is not null then exists (select from transfers f where f.id = s.transfer_id and ${offeredTo(db, user)})
+  when s.hook_id is not null then exists (select from hooks h where h.id = s.hook_id and ${pausedFor(user)})
   else ${visibleTo(user)} and (s.release_id is null or exists (select from releases d where d.id = s.release_id and not d.draft)) end`
 
 const visibleTo = (user: { id: number }) => sql`(not r.private or ${reaches({ viewer_id: user.id, sees_private: true })})`

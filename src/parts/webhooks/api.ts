@@ -86,9 +86,9 @@ const endpointsOf = (
       body: HookChanges,
       answers: { 200: schema },
     },
-    async ({ db, params, body, wire, ...context }) => {
+    async ({ db, viewer, params, body, wire, ...context }) => {
       const place = placeOf(context)
-      return hookJson(await updateHook(db, place, { id: params.hook_id }, body, vault, policy), place, wire)
+      return hookJson(await updateHook(db, viewer, place, { id: params.hook_id }, body, vault, policy), place, wire)
     },
   ),
   del(
@@ -120,8 +120,8 @@ const endpointsOf = (
       body: ConfigChanges,
       answers: { 200: HookConfig },
     },
-    async ({ db, params, body, ...context }) =>
-      configJson(await updateConfig(db, placeOf(context), { id: params.hook_id }, body, vault, policy)),
+    async ({ db, viewer, params, body, ...context }) =>
+      configJson(await updateConfig(db, viewer, placeOf(context), { id: params.hook_id }, body, vault, policy)),
   ),
   post(
     `${prefix}/hooks/{hook_id}/pings`,

@@ -7,6 +7,7 @@ import { type Config, readConfig, type WantedConfig } from './config.ts'
 import { changeEvents, checkEvents, type EventChanges } from './events.ts'
 import { resumeHook } from './holds.ts'
 import { checkRoom, checkUnlike } from './limits.ts'
+import { endPause, holdMaker, type PausedReason } from './pauses.ts'
 import { pingHook, tellDeleted } from './ping.ts'
 import { hooksOf, type Place } from './places.ts'
 import { changeSecret, type Sealed, sealSecret } from './secrets.ts'
@@ -20,7 +21,12 @@ export interface Hook extends Config, Sealed {
   org_id: number | null
   target_id: number
   target_type: Place['type']
+  /** Who answers for it: it sends as long as this person may administer the place. Null for nobody in particular. */
   creator_id: number | null
+  maker: string | null
+  /** Why it is paused, and since when; see pauses.ts. */
+  paused_reason: PausedReason | null
+  paused_at: Date | null
   active: boolean
   events: string[]
   created_at: Date
@@ -36,7 +42,8 @@ export interface Hook extends Config, Sealed {
   quiet: boolean
 }
 
-const columns = (now: Date) => sql`h.*, coalesce(h.last_delivered_at < ${now}::timestamptz - interval '30 days', false) as quiet`
+const columns = (now: Date) => sql`h.*, (select a.login from accounts a where a.id = h.creator_id) as maker,
+  coalesce(h.last_delivered_at < ${now}::timestamptz - interval '30 days', false) as quiet`
 
 export function listHooks(db: Queryable, place: Place, slice: Slice): Promise<Listed<Hook>> {
   return listed(db, { columns: columns(db.now), source: sql`hooks h where ${hooksOf(place)}`, order: sql`h.id` }, slice)
@@ -69,6 +76,7 @@ export async function createHook(
   checkEvents(named, place.type)
   const events = changeEvents([], { events: named })
   await takeTurn(db, place)
+  await holdMaker(db, place, creator)
   const id = await reserveId(db)
   await checkUnlike(db, place, { id, events, url, content_type, insecure_ssl })
   await checkRoom(db, place, { id, events })
@@ -111,6 +119,7 @@ export interface HookChanges extends EventChanges {
 /** A config replaces the whole of the old one, secret and all; without one, it stays. */
 export async function updateHook(
   db: Transaction,
+  editor: Account,
   place: Place,
   { id }: Pick<Hook, 'id'>,
   changes: HookChanges,
@@ -121,7 +130,7 @@ export async function updateHook(
   const { config, events = [], add_events = [], remove_events = [], active } = changes
   checkEvents([...events, ...add_events, ...remove_events], place.type)
   const hook = await hold(db, place, id)
-  return write(db, place, hook, {
+  return write(db, editor, place, hook, {
     ...hook,
     ...(config && readConfig(config, policy)),
     ...(config && changeSecret(vault, hook, config.secret ?? null, db.now)),
@@ -133,6 +142,7 @@ export async function updateHook(
 /** Changes what is named, and leaves the rest. */
 export async function updateConfig(
   db: Transaction,
+  editor: Account,
   place: Place,
   { id }: Pick<Hook, 'id'>,
   changes: WantedConfig,
@@ -140,7 +150,7 @@ export async function updateConfig(
   policy: Policy,
 ): Promise<Hook> {
   const hook = await hold(db, place, id)
-  return write(db, place, hook, {
+  return write(db, editor, place, hook, {
     ...hook,
     ...readConfig(changes, policy, hook),
     ...(changes.secret !== undefined && changeSecret(vault, hook, changes.secret, db.now)),
@@ -153,14 +163,19 @@ async function hold(db: Transaction, place: Place, id: number): Promise<Hook> {
   return loadHook(db, place, id)
 }
 
-async function write(db: Transaction, place: Place, former: Hook, next: Hook): Promise<Hook> {
+async function write(db: Transaction, editor: Account, place: Place, former: Hook, next: Hook): Promise<Hook> {
   await checkUnlike(db, place, next)
   const added = next.events.filter((event) => !former.events.includes(event))
   await checkRoom(db, place, { id: next.id, events: added })
   // Another receiver need not pay for the failures of the one before.
   if (next.url !== former.url) await resumeHook(db, former)
+  const activated = next.active && !former.active
+  // Who makes it send, or send elsewhere, answers for it from then on.
+  const creator_id = activated || next.url !== former.url ? editor.id : former.creator_id
+  if (creator_id === editor.id) await holdMaker(db, place, editor)
+  if (activated) await endPause(db, former)
   await db.query(sql`
-    update hooks h set active = ${next.active}, events = ${next.events}, url = ${next.url}, content_type = ${next.content_type},
+    update hooks h set creator_id = ${creator_id}, active = ${next.active}, events = ${next.events}, url = ${next.url}, content_type = ${next.content_type},
       insecure_ssl = ${next.insecure_ssl}, secret = ${next.secret}, former_secret = ${next.former_secret},
       former_secret_until = ${next.former_secret_until}, updated_at = ${db.now}
     where h.id = ${next.id} and ${hooksOf(place)}`)

@@ -1,4 +1,4 @@
-import { Address, NullableString, Timestamp, timestamp, type Wire } from '#hosting/wire.ts'
+import { Address, NullableString, NullableTimestamp, Timestamp, timestamp, type Wire } from '#hosting/wire.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import type { Hook } from './hooks.ts'
 import type { Place } from './places.ts'
@@ -11,6 +11,8 @@ const own = {
   id: Type.Integer(),
   name: Type.String(),
   active: Type.Boolean(),
+  paused_reason: Type.Optional(Type.String()),
+  paused_at: Type.Optional(NullableTimestamp),
   events: Type.Array(Type.String()),
   config: Type.Object(config),
   updated_at: Timestamp,
@@ -40,6 +42,8 @@ export function hookJson(hook: Hook, place: Place, wire: Wire): Static<typeof Or
     id: hook.id,
     name: 'web',
     active: hook.active,
+    // Only where it is so: clients of the public interface know of no such fields.
+    ...(hook.paused_reason && { paused_reason: hook.paused_reason, paused_at: hook.paused_at && timestamp(hook.paused_at) }),
     events: hook.events,
     config: shown,
     updated_at: timestamp(hook.updated_at),

@@ -5,7 +5,7 @@ import { form, type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn }
 import { pageIn } from '#web/place.ts'
 import { note } from '#web/settings.ts'
 import { attemptForm, blank, type Filled, filledBy, filledFrom, hookFields, type Wrong, wantedIn } from '#web/webhooks/form.ts'
-import { hookList, perPage } from '#web/webhooks/list.ts'
+import { hookList, pausedNote, perPage } from '#web/webhooks/list.ts'
 import {
   type HookPlace,
   type HookVisit,
@@ -85,7 +85,8 @@ function editPage(visit: SignedIn, visited: HookVisit, sent?: { filled: Filled; 
   const { hook } = visited
   const saved = !sent && visit.query.get('done') === 'saved' ? 'Saved.' : undefined
   const shown = { filled: sent?.filled ?? filledFrom(hook), hook, wrong: sent?.wrong, button: 'Save webhook' }
-  const body = html`${note(saved)}${hookForm(visit, `${hookPath(visited)}/edit`, shown)}
+  const paused = pausedNote(hook)
+  const body = html`${note(saved)}${paused}${hookForm(visit, `${hookPath(visited)}/edit`, shown)}
 <section class="danger-zone" aria-labelledby="deleting"><h2 id="deleting">Delete</h2><p>Nothing more is sent, and what waits is dropped.</p>
 <p><a class="button danger" href="${hookPath(visited)}/delete">Delete webhook</a></p></section>`
   return hookPage(visited, '/edit', 'Settings', body, sent && 422)
@@ -102,7 +103,7 @@ async function update(visit: SignedIn): Promise<Outcome> {
         const present = await loadHook(db, place, visited.hook.id)
         // A config stands for the whole of it: what is kept is given again.
         const secret = wanted === undefined ? openSecrets(vault, present, db.now).secret : wanted
-        await updateHook(db, place, present, { config: { ...config, secret }, ...changes }, vault, policyOf(visit))
+        await updateHook(db, visit.visitor, place, present, { config: { ...config, secret }, ...changes }, vault, policyOf(visit))
       })
       return { to: `${hookPath(visited)}/edit?done=saved` }
     },

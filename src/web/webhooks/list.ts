@@ -1,4 +1,5 @@
 import type { Hook } from '#parts/webhooks/hooks.ts'
+import type { PausedReason } from '#parts/webhooks/pauses.ts'
 import { type Html, html } from '../html.ts'
 import { pager } from '../place.ts'
 import { eventsInWords } from './events.ts'
@@ -37,8 +38,24 @@ function row(path: string, hook: Hook, now: Date): Html {
 }
 
 /** What is out of the ordinary about a hook. */
-export function stateMarks({ active, insecure_ssl }: Hook): Html {
-  return html`${!active && html` <span class="badge">inactive</span>`}${insecure_ssl && html` <span class="badge warn">certificates not checked</span>`}`
+export function stateMarks({ active, paused_reason, insecure_ssl }: Hook): Html {
+  const off = paused_reason ? html` <span class="badge warn">paused</span>` : html` <span class="badge">inactive</span>`
+  return html`${!active && off}${insecure_ssl && html` <span class="badge warn">certificates not checked</span>`}`
+}
+
+const pausedBecause: Record<PausedReason, string> = {
+  maker_lost_access: 'no longer has admin access here',
+  maker_suspended: 'is suspended',
+  maker_deleted: 'has deleted their account',
+}
+
+/** Why nothing is sent, and what to do about it; `settings` leads to where that is done, unless it is on the same page. */
+export function pausedNote({ paused_reason, paused_at, maker }: Hook, settings?: string): Html | undefined {
+  if (!paused_reason) return undefined
+  const where = settings ? html`in its <a href="${settings}">settings</a>` : 'below'
+  return html`<section class="card paused" aria-label="Paused"><p><strong>This webhook is paused</strong>, because ${maker ? `${maker}, who is responsible for it,` : 'the person responsible for it'}
+${pausedBecause[paused_reason]}.${paused_at && html` <span class="muted">${exactMoment(paused_at)}</span>`}</p>
+<p>Nothing is sent until someone sets it to active ${where}, and so takes responsibility for it. Check first where it sends to.</p></section>`
 }
 
 /** Until when the receiver is left in peace. */

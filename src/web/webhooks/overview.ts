@@ -3,7 +3,7 @@ import { type History, mostWaiting, type Span, type Waiting } from '#parts/webho
 import { type Html, html } from '../html.ts'
 import { deliveryRow } from './delivery.ts'
 import { eventsInWords } from './events.ts'
-import { heldMark, stateMarks } from './list.ts'
+import { heldMark, pausedNote, stateMarks } from './list.ts'
 import { amount, lastMark } from './marks.ts'
 import { type HookVisit, hookPath } from './places.ts'
 import { figures, plot } from './plot.ts'
@@ -54,11 +54,12 @@ const upTo = (count: number) => (count > mostWaiting ? `${amount(mostWaiting)}+`
 const countOf = ({ waiting, throttled }: Waiting) =>
   html`${upTo(waiting)}${throttled > 0 && html` <span class="part">${upTo(throttled)} held back</span>`}`
 
-function stateOf({ hook }: HookVisit, { now }: Overview, resume: Html): Html {
+function stateOf(visited: HookVisit, { now }: Overview, resume: Html): Html {
+  const { hook } = visited
   const { events, content_type, secret, failures } = hook
   const held = heldMark(hook, now)
   return html`<p class="facts">${lastMark(hook)}${stateMarks(hook)} <span class="muted">Hears of ${eventsInWords(events)} · ${content_type === 'json' ? 'JSON' : 'form'} · ${secret ? 'signed' : 'not signed'}</span></p>
-${held && html`<p class="held">${held} The receiver failed ${amount(failures)} times in a row. Deliveries that wait are sent at that time, or when you resume. ${resume}</p>`}`
+${pausedNote(hook, `${hookPath(visited)}/edit`)}${held && html`<p class="held">${held} The receiver failed ${amount(failures)} times in a row. Deliveries that wait are sent at that time, or when you resume. ${resume}</p>`}`
 }
 
 function addressOf(visited: HookVisit, { span, status }: Look, cursor?: string): string {

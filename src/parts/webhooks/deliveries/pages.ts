@@ -9,6 +9,7 @@ import { readHistory, readMark, readWaiting, type Span, spans } from '#parts/web
 import { headersOf } from '#parts/webhooks/signing.ts'
 import { sql } from '#platform/database.ts'
 import { missing, Refusal } from '#platform/errors.ts'
+import { markShown } from '#web/hearing.ts'
 import { type Html, html } from '#web/html.ts'
 import { findVisitor, form, type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
 import { sightOf } from '#web/place.ts'
@@ -43,6 +44,7 @@ async function overviewPage(visit: SignedIn): Promise<Outcome> {
   const visited = await loadVisited(visit)
   const { db, query } = visit
   const { hook } = visited
+  await markShown(visit, sql`s.hook_id = ${hook.id}`)
   const look = lookOf(query)
   const cursor = readCursor(query.get('cursor') ?? '')
   const status = look.status === 'all' ? null : look.status

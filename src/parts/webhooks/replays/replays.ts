@@ -52,6 +52,7 @@ export async function createReplay(
   hook: Hook,
   wanted: WantedReplay,
 ): Promise<Replay> {
+  if (hook.paused_reason) throw new Refusal('invalid', 'This webhook is paused. Set it to active first.')
   const { since, until } = readSpan(wanted, db.now)
   const events = readEvents(wanted, hook)
   const replay = await insert(

@@ -25,13 +25,13 @@ export async function goOn(db: Database, storage: Storage, replay_id: number): P
   await db.transaction((transaction) => tell(transaction, replay, logged, happened))
 }
 
-/** Nothing when it is over. It ends with its hook, and with what the hook is of. */
+/** Nothing when it is over. It ends with its hook, when that is paused, and with what the hook is of. */
 async function begin(db: Database, id: number): Promise<Running | undefined> {
-  const replay = await db.first<Running & { deleted_at: Date | null }>(sql`
-    select p.*, h.url, h.target_type, h.repo_id, h.org_id, h.deleted_at from replays p join hooks h on h.id = p.hook_id
+  const replay = await db.first<Running & { over: boolean }>(sql`
+    select p.*, h.url, h.target_type, h.repo_id, h.org_id, (h.deleted_at is not null or h.paused_reason is not null) as over from replays p join hooks h on h.id = p.hook_id
     where p.id = ${id} and p.status in ('queued', 'running')`)
   if (!replay) return undefined
-  if (replay.deleted_at || (replay.repo_id ?? replay.org_id) === null) {
+  if (replay.over || (replay.repo_id ?? replay.org_id) === null) {
     await db.query(sql`update replays set status = 'cancelled', finished_at = ${db.now} where id = ${id}`)
     return undefined
   }
@@ -89,7 +89,7 @@ async function tell(db: Transaction, replay: Running, logged: Logged[], happened
   // Whoever deletes the hook waits, and finds what is stored here.
   const held = await db.first<Replay>(sql`
     select p.* from replays p join hooks h on h.id = p.hook_id
-    where p.id = ${replay.id} and p.status = 'running' and p.place = ${replay.place} and h.deleted_at is null
+    where p.id = ${replay.id} and p.status = 'running' and p.place = ${replay.place} and h.deleted_at is null and h.paused_reason is null
     for update of p for share of h`)
   if (!held) return
   const composed = await compose(db, happened)

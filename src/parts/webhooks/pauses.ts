@@ -1,0 +1,83 @@
+import { notify } from '#activity/notices.ts'
+import { listCollaborators } from '#hosting/collaborators/collaborators.ts'
+import { levelOf } from '#hosting/repositories/access.ts'
+import { readRepositories } from '#hosting/repositories/repositories.ts'
+import { keepAccess, thisOwner, whoOwns } from '#hosting/repositories/watchers.ts'
+import { type Queryable, sql, type Transaction } from '#platform/database.ts'
+import { missing } from '#platform/errors.ts'
+import type { Place } from './places.ts'
+
+/**
+ * A hook sends as long as its maker may administer the place. The database pauses it when that ends, in whichever way
+ * (0018_hook_makers.sql), and asks for the job that notifies the owners. Setting it to active resumes it.
+ */
+export type PausedReason = 'maker_lost_access' | 'maker_suspended' | 'maker_deleted'
+
+/**
+ * Keeps the right to administer the place as it is until the transaction ends: whoever takes it later finds the hook that is written here.
+ * Asked again under that lock, because it may have ended since the request was let in.
+ */
+export async function holdMaker(db: Transaction, { type, id }: Place, maker: { id: number }) {
+  await keepAccess(db, type === 'repository' ? whoOwns({ id }) : thisOwner({ id }))
+  const may =
+    type === 'repository'
+      ? sql`exists (select from repositories r where r.id = ${id} and access_by_name(a.id, r) >= ${levelOf('admin')})`
+      : sql`exists (select from memberships m where m.org_id = ${id} and m.user_id = a.id and m.role = 'admin')`
+  const { rowCount } = await db.query(sql`
+    select from accounts a where a.id = ${maker.id} and a.suspended_at is null and ${may} for share of a`)
+  if (!rowCount) throw missing()
+}
+
+/** Its notification has nothing more to say. */
+export async function endPause(db: Transaction, { id }: { id: number }) {
+  await db.query(sql`update hooks set paused_reason = null, paused_at = null where id = ${id}`)
+  await db.query(sql`delete from subjects where hook_id = ${id}`)
+}
+
+/** Whether the hook `h` is paused, and a person may resume it. */
+export const pausedFor = (user: { id: number }) => sql`h.paused_reason is not null and h.deleted_at is null and case
+  when h.org_id is not null then exists (
+    select from memberships m where m.org_id = h.org_id and m.user_id = ${user.id} and m.role = 'admin')
+  else exists (select from repositories a where a.id = h.repo_id and access_by_name(${user.id}, a) >= 5) end`
+
+interface Paused {
+  id: number
+  repo_id: number | null
+  org_id: number | null
+  url: string
+  creator_id: number | null
+}
+
+/** Notifies those who can resume it, once. */
+export async function tellPaused(db: Transaction, hook_id: number) {
+  const hook = await db.first<Paused>(sql`
+    update hooks set paused_at = ${db.now}
+    where id = ${hook_id} and paused_reason is not null and paused_at is null and deleted_at is null
+    returning id, repo_id, org_id, url, creator_id`)
+  const repo_id = hook && (hook.repo_id ?? (await findFirst(db, hook.org_id)))
+  if (!repo_id) return
+  const people = hook.org_id === null ? await findAdmins(db, repo_id) : await findOwners(db, hook.org_id)
+  const title = `Webhook to ${URL.parse(hook.url)?.host || hook.url} is paused`
+  await notify(db, { id: hook.creator_id ?? 0 }, { id: repo_id }, { type: 'Webhook', hook_id, title }, { act: 'paused', people })
+}
+
+/** A thread belongs to a repository: that of an organization's hook stands in its oldest. Without any, there is nothing to send either. */
+async function findFirst(db: Queryable, org_id: number | null): Promise<number | undefined> {
+  const row = await db.first<{ id: number }>(sql`select id from repositories where owner_id = ${org_id} order by id limit 1`)
+  return row?.id
+}
+
+const most = 1000
+
+async function findAdmins(db: Queryable, repo_id: number): Promise<number[]> {
+  const [repo] = await readRepositories(db, null, [repo_id])
+  if (!repo) return []
+  const { rows } = await listCollaborators(db, repo, levelOf('admin'), { limit: most, offset: 0 })
+  return rows.map(({ id }) => id)
+}
+
+async function findOwners(db: Queryable, org_id: number): Promise<number[]> {
+  const rows = await db.rows<{ user_id: number }>(sql`
+    select user_id from memberships where org_id = ${org_id} and role = 'admin' order by user_id limit ${most}`)
+  return rows.map(({ user_id }) => user_id)
+}
