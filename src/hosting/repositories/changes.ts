@@ -51,10 +51,8 @@ async function writeChanges(
   if (changes.visibility) next.private = changes.visibility === 'private'
   if (repo.private && !next.private) await checkParentPublic(db, repo)
   const name = changes.name === undefined ? repo.name : checkName(changes.name)
-  if (name.toLowerCase() !== repo.name.toLowerCase()) {
-    await endRedirect(db, repo.owner_id, name)
-    await redirectFrom(db, repo)
-  }
+  const renamed = name.toLowerCase() !== repo.name.toLowerCase()
+  if (renamed) await redirectFrom(db, repo)
   await writeNamed(
     db,
     name,
@@ -68,6 +66,7 @@ async function writeChanges(
   )
   if (repo.private !== next.private && repo.parent_id !== null) await countPublicForks(db, repo.parent_id, next.private ? -1 : 1)
   if (repo.private && !next.private) await enqueueCurrent(db, { repo_id: repo.id, pusher_id: editor.id })
+  if (renamed) await endRedirect(db, repo, name, editor.id)
   if (repo.private && !next.private) await record(db, editor, repo, { type: 'PublicEvent', payload: {} })
   if (next.default_branch !== repo.default_branch) await enqueue(db, 'point_head', { repo_id: repo.id })
   await announce(db, editor, repo, ...newsOf(repo, { ...next, name }))

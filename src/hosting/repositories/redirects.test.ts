@@ -64,6 +64,30 @@ test('a new repository at the former name ends the redirect', async () => {
   assert.equal((await ada.get('/repos/ada/engine')).status, 404, 'a redirect ends with what it led to')
 })
 
+test('only an owner of the account ends a redirect to another repository', async () => {
+  await using forge = await openForge()
+  const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
+  await forge.organization('acme', ada)
+  await expect(200, await ada.put('/orgs/acme/memberships/ben', { role: 'member' }))
+  const { id } = await expect(201, await ada.post('/orgs/acme/repos', { name: 'engine' }))
+  await expect(200, await ada.patch('/repos/acme/engine', { name: 'motor' }))
+  await expect(201, await ben.post('/orgs/acme/repos', { name: 'wheel' }))
+  await ada.owns('engine')
+  for (const refused of [
+    await ben.post('/orgs/acme/repos', { name: 'Engine' }),
+    await ben.patch('/repos/acme/wheel', { name: 'engine' }),
+    await ben.post('/repos/ada/engine/forks', { organization: 'acme' }),
+  ]) {
+    assert.match((await expect(422, refused)).errors[0].message, /^name already exists on this account/)
+  }
+  const moved = await forge.nobody.get('/repos/acme/engine')
+  assert.equal(moved.headers.get('location'), `${forge.web}/api/v3/repositories/${id}`)
+  await expect(200, await ben.patch('/repos/acme/wheel', { name: 'gear' }))
+  await expect(200, await ben.patch('/repos/acme/gear', { name: 'wheel' }))
+  assert.equal((await ben.read('/repos/acme/wheel')).name, 'wheel', 'one’s own former name is free')
+  await expect(201, await ada.post('/orgs/acme/repos', { name: 'engine' }))
+})
+
 test('a redirect does not tell of what is private', async () => {
   await using forge = await openForge()
   const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]

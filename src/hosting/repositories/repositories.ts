@@ -155,7 +155,7 @@ export async function createRepository(
       ${wanted.is_template ?? false}, ${wanted.has_issues ?? true}, ${wanted.has_projects ?? true}, ${wanted.has_wiki ?? true},
       ${wanted.allow_rebase_merge ?? true}, ${wanted.allow_squash_merge ?? true}, ${wanted.allow_merge_commit ?? true}, ${db.now}, ${db.now}, ${db.now})`,
   )
-  await endRedirect(db, owner.id, name)
+  await endRedirect(db, { id: repo_id, owner_id: owner.id }, name, sight.viewer_id)
   if (owner.type === 'Organization') await makeCreatorAdmin(db, owner, repo_id, sight.viewer_id)
   if (sight.viewer_id !== null) await watch(db, { id: sight.viewer_id }, { id: repo_id })
   if (owner.type === 'Organization') await watchByMembers(db, { id: repo_id })
@@ -196,8 +196,24 @@ export async function redirectFrom(db: Transaction, repo: Repository) {
     on conflict (owner_id, name) do update set repo_id = excluded.repo_id`)
 }
 
-export async function endRedirect(db: Transaction, owner_id: number, name: string) {
-  await db.query(sql`delete from repository_redirects where owner_id = ${owner_id} and name = lower(${name})`)
+/**
+ * Ends the redirect from a name that a repository gets. If it leads to another repository, only an owner of the account ends it, and for
+ * everyone else the name is taken: they must not divert those who follow the redirect. Called after the name is written, because a
+ * rename at the same moment may have freed it.
+ */
+export async function endRedirect(
+  db: Transaction,
+  repo: { id: number; owner_id: number },
+  name: string,
+  actor_id: number | null,
+) {
+  const redirect = sql`d.owner_id = ${repo.owner_id} and d.name = lower(${name})`
+  const found = await db.first<{ owned: boolean }>(sql`
+    select d.repo_id = ${repo.id} or coalesce(d.owner_id = ${actor_id}, false) or exists (
+      select from memberships m where m.org_id = d.owner_id and m.user_id = ${actor_id} and m.role = 'admin') as owned
+    from repository_redirects d where ${redirect}`)
+  if (found && !found.owned) throw nameTaken(name)
+  if (found) await db.query(sql`delete from repository_redirects d where ${redirect}`)
 }
 
 /** What a name may not hold becomes a hyphen, as clients have come to expect. */

@@ -4,7 +4,7 @@ import { simpleOrganizationJson } from '#hosting/organizations/json.ts'
 import { userJson } from '#hosting/people/json.ts'
 import { type Account, loadAccount, type Person } from '#hosting/people/people.ts'
 import { sql, type Transaction } from '#platform/database.ts'
-import { nameTaken, type Repository, redirectFrom, writeNamed } from './repositories.ts'
+import { endRedirect, type Repository, redirectFrom, writeNamed } from './repositories.ts'
 import { changingAccess, thisOwner, watchersOf, whoOwns } from './watchers.ts'
 
 /** Runs an act that gives a repository to `owner`, while nobody else changes access to the repositories of either side. */
@@ -28,23 +28,13 @@ export async function moveRepository(db: Transaction, repo: Repository, owner: P
     name,
     sql`update repositories set owner_id = ${owner.id}, name = ${name}, updated_at = ${db.now} where id = ${repo.id}`,
   )
-  await takeRedirect(db, repo, owner, name)
+  // No redirect to another repository ends by a transfer, whoever makes it.
+  await endRedirect(db, { id: repo.id, owner_id: owner.id }, name, null)
   await db.query(sql`delete from transfers where repo_id = ${repo.id}`)
   // Teams are of one organization, and nobody collaborates on what is their own.
   await db.query(sql`delete from team_repositories where repo_id = ${repo.id}`)
   await db.query(sql`delete from collaborators where repo_id = ${repo.id} and user_id = ${owner.id}`)
   await db.query(sql`delete from invitations where repo_id = ${repo.id} and invitee_id = ${owner.id}`)
-}
-
-/**
- * A name that still leads to another repository, which had it before, counts as taken: a transfer must not divert its readers. Checked
- * after the name is written, because a rename at the same moment may have freed it.
- */
-async function takeRedirect(db: Transaction, repo: Repository, owner: Person, name: string) {
-  const found = await db.first<{ repo_id: number }>(sql`
-    select repo_id from repository_redirects where owner_id = ${owner.id} and name = lower(${name})`)
-  if (found && found.repo_id !== repo.id) throw nameTaken(name)
-  if (found) await db.query(sql`delete from repository_redirects where owner_id = ${owner.id} and name = lower(${name})`)
 }
 
 /** The former owner may push from now on. An organization is no collaborator. */

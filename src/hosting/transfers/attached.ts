@@ -38,6 +38,8 @@ export async function dropAttached(db: Transaction, repo: { id: number }, keep_c
   await db.query(sql`update hooks set deleted_at = ${db.now} where repo_id = ${repo.id} and deleted_at is null`)
   await db.query(sql`delete from ssh_keys where repo_id = ${repo.id}`)
   await db.query(sql`delete from invitations where repo_id = ${repo.id}`)
+  // An import that is under way would fill the receiver's repository with what the former side chose.
+  await db.query(sql`delete from imports where repo_id = ${repo.id} and status <> 'complete'`)
   if (keep_collaborators) return { ...attached, collaborators: [] }
   await db.query(sql`delete from collaborators where repo_id = ${repo.id}`)
   return attached

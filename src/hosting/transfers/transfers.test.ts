@@ -92,6 +92,15 @@ test('what the former owner attached is listed before, and dropped', async () =>
   assert.equal((await dan.read('/user/repository_invitations')).length, 0)
 })
 
+test('an import that is under way ends when the repository is accepted', async () => {
+  await using silent = await openReceiver(() => {})
+  const repo = await own(ada)
+  await expect(201, await ada.put(`${repo.path}/import`, { vcs: 'git', vcs_url: `${silent.url}x.git` }))
+  await give(ada, repo.path, 'ben')
+  await expect(200, await ben.patch((await offered(ben, repo)).url))
+  assert.equal((await ben.get(`/repos/ben/${repo.name}/import`)).status, 404)
+})
+
 test('the former owner and collaborators stay when the receiver says so', async () => {
   const repo = await own(ada)
   const { id } = await expect(201, await ada.put(`${repo.path}/collaborators/cy`, { permission: 'triage' }))
