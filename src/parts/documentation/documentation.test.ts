@@ -16,7 +16,7 @@ test('the reference can be read, filtered and linked to, in a browser that loads
   assert.equal(await page.title(), 'API reference · Belfry')
   const visible = () => page.locator('nav li:visible').count()
   const all = await visible()
-  await page.getByPlaceholder('Filter operations').fill('transfer')
+  await page.getByPlaceholder('Filter operations').fill('post transfer')
   assert.equal(await visible(), 1)
   await page.locator('nav li:visible a').click()
   assert.equal(new URL(page.url()).hash, '#repos/transfer')
