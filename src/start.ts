@@ -78,7 +78,7 @@ export async function start(settings: Settings, clock: Clock, log: Logger, asked
   }
   // With the embedded database there is one node only: the data folder is claimed.
   if (settings.DATABASE_URL !== null) {
-    undo.use(await joinNeighbours(db, { connectionString: settings.DATABASE_URL }))
+    undo.use(await joinNeighbours(db))
   }
   await alignLog(db)
   const first_admin = await setUp(belfry)

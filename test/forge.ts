@@ -8,7 +8,7 @@ import { readSettings } from '#config.ts'
 import { Storage } from '#hosting/git/storage.ts'
 import { createUser } from '#hosting/people/people.ts'
 import { allScopes } from '#parts/authentication/scopes.ts'
-import { Database, sql } from '#platform/database.ts'
+import { Database, type DatabaseOptions, sql } from '#platform/database.ts'
 import { hashPassword, randomText } from '#platform/secrets.ts'
 import { Vault } from '#platform/vault.ts'
 import { setUp } from '#setup.ts'
@@ -109,6 +109,9 @@ export interface ForgeOptions {
   worker?: boolean
   /** A database that no other test will have, for one that changes its tables. */
   own_database?: true
+  /** Reach it by this proxy; it must be the test's own. */
+  proxy?: { port: number }
+  database?: DatabaseOptions
 }
 
 export interface Forge extends AsyncDisposable {
@@ -139,6 +142,8 @@ export async function openForge({
   settings: environment = {},
   worker: wanted = false,
   own_database,
+  proxy,
+  database,
 }: ForgeOptions = {}): Promise<Forge> {
   await using undo = new AsyncDisposableStack()
   const clock = new TestClock()
@@ -146,7 +151,8 @@ export async function openForge({
   undo.defer(() => rm(data, { recursive: true, force: true }))
   const { connection, drop } = await (own_database ? copyDatabase() : takeDatabase())
   undo.defer(drop)
-  const db = undo.use(new Database({ ...connection, max: 8 }, clock))
+  const way = proxy && { host: '127.0.0.1', port: proxy.port }
+  const db = undo.use(new Database({ ...connection, max: 8, ...way }, clock, database))
   const settings = readSettings({
     BELFRY_DATA: data,
     BELFRY_ADMIN_TOKEN: `bfp_${randomText(36)}`,

@@ -3,7 +3,8 @@ import pg from 'pg'
 /** Those that nobody uses at the moment, by their database and settings. */
 const kept = new Map<string, KeptClient[]>()
 
-const keyOf = ({ database, options, application_name }: pg.ClientConfig) => `${database} ${options} ${application_name}`
+const keyOf = ({ database, options, application_name, statement_timeout }: pg.ClientConfig) =>
+  `${database} ${options} ${application_name} ${statement_timeout}`
 
 /** Those that are about to be kept: a pool does not wait for the end of its clients. */
 const leaving = new Set<Promise<void>>()

@@ -1,6 +1,7 @@
 import type { FastifyError } from 'fastify'
 import { codeOf } from '#platform/database.ts'
 import { type Fault, type Reason, Refusal } from '#platform/errors.ts'
+import { DatabaseUnavailable } from '#platform/unavailable.ts'
 import { describeFaults } from './input.ts'
 
 export const statusOf: Record<Reason, number> = {
@@ -27,6 +28,7 @@ export function errorBody(status: number, message: string, documentation_url: st
 /** What a caller is told of an error: their own mistakes by name, ours by no more than that they were ours. */
 export function refusalFor(error: unknown, body: unknown): Refusal | undefined {
   if (error instanceof Refusal) return error
+  if (error instanceof DatabaseUnavailable) return new Refusal('unavailable', error.message)
   const { validation, statusCode } = error as Partial<FastifyError>
   if (validation) return describeFaults(validation, body)
   const known = refusals[codeOf(error) ?? '']
@@ -37,19 +39,10 @@ export function refusalFor(error: unknown, body: unknown): Refusal | undefined {
   return undefined
 }
 
-const unavailable = () => new Refusal('unavailable', 'The database is not reachable at the moment. Please try again.')
-
 const refusals: Record<string, () => Refusal> = {
   FST_ERR_CTP_BODY_TOO_LARGE: () => new Refusal('too_large', 'The body is too large.'),
   FST_ERR_BAD_URL: () => new Refusal('missing', 'Not Found'),
   FST_ERR_MAX_PARAM_LENGTH: () => new Refusal('missing', 'Not Found'),
   // A row this request was about to refer to was deleted in the meantime.
   '23503': () => new Refusal('missing', 'Not Found'),
-  ECONNREFUSED: unavailable,
-  ECONNRESET: unavailable,
-  ENOENT: unavailable,
-  '53300': unavailable,
-  '57P01': unavailable,
-  '57P02': unavailable,
-  '57P03': unavailable,
 }

@@ -3,21 +3,21 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import type { Belfry } from '#belfry.ts'
 import { countRepairs } from '#hosting/maintenance/maintenance.ts'
-import { sql } from '#platform/database.ts'
 import { countJobs } from '#platform/failed-jobs.ts'
 import { sameSecret } from '#platform/secrets.ts'
+import { retryAfter } from '#platform/unavailable.ts'
 import { Durations } from './durations.ts'
+
+/** A database that needs longer for nothing at all is not one to send requests to, in milliseconds. */
+const slow = 1000
 
 /** Alive: the process answers. Ready: it can do its work, too. */
 export function mountHealth(app: FastifyInstance, { db }: Belfry, isStopping: () => boolean) {
   app.get('/healthz', (_, reply) => reply.send({ status: 'ok' }))
   app.get('/readyz', async (_, reply) => {
     if (isStopping()) return reply.code(503).send({ status: 'stopping' })
-    const reachable = await db.query(sql`select`).then(
-      () => true,
-      () => false,
-    )
-    return reachable ? { status: 'ready' } : reply.code(503).send({ status: 'the database is not reachable' })
+    if (await db.answers(slow)) return { status: 'ready' }
+    return reply.code(503).header('Retry-After', retryAfter).send({ status: 'the database is not reachable' })
   })
 }
 

@@ -4,6 +4,7 @@ import { Moved } from '#hosting/repositories/repositories.ts'
 import { CodeRequired } from '#parts/authentication/authentication.ts'
 import { missing } from '#platform/errors.ts'
 import { Memory } from '#platform/memory.ts'
+import { retryAfter } from '#platform/unavailable.ts'
 import type { Variant } from '#variants.ts'
 import { openCalls } from './call.ts'
 import { compileLazily } from './compile.ts'
@@ -77,6 +78,7 @@ function sendError(request: FastifyRequest, reply: FastifyReply, error: unknown)
   if (refusal?.retry_after !== undefined) reply.header('Retry-After', refusal.retry_after)
   if (!refusal) request.log.error({ err: error }, 'request failed')
   const status = refusal ? statusOf[refusal.reason] : 500
+  if (status === 503) reply.header('Retry-After', retryAfter)
   return reply
     .code(status)
     .type('application/json; charset=utf-8')

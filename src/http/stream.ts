@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import type { Belfry } from '#belfry.ts'
 import { Refusal } from '#platform/errors.ts'
+import { DatabaseUnavailable } from '#platform/unavailable.ts'
 
 /** Something that happened. A client that comes back names the last id it was given: from there on it is told again. */
 export interface News {
@@ -48,7 +49,14 @@ export function streamNews(
       const rung = await bell.wait(looks[round] ?? quiet)
       if (ended.aborted) return
       if (rung) round = -1
-      ;({ news, place } = await look(place))
+      const found = await look(place).catch(whileAway)
+      if (!found) {
+        // A stream outlives an outage: it looks again soon, and at once when the database is back.
+        round = Math.min(round, 2)
+        yield ': waiting for the database\n\n'
+        continue
+      }
+      ;({ news, place } = found)
       if (news.length) {
         yield news.map(format).join('')
         // Where there was something, there may be more than is told at once.
@@ -73,6 +81,10 @@ export function streamNews(
   )
   stream.once('close', () => gone.abort())
   return stream
+}
+
+function whileAway(error: unknown): undefined {
+  if (!(error instanceof DatabaseUnavailable)) throw error
 }
 
 function format({ id, data }: News) {

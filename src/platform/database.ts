@@ -1,8 +1,12 @@
-import pg from 'pg'
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type pg from 'pg'
 import sql, { empty, raw, type Sql } from 'sql-template-tag'
 import type { Clock } from './clock.ts'
+import { DatabaseHealth, type HealthLimits, within } from './database-health.ts'
+import { brief, long, openPool, type Patience, steady } from './pools.ts'
+import { codeOf, explain, isDisconnected, unreachable } from './unavailable.ts'
 
-export { empty, raw, type Sql, sql }
+export { codeOf, empty, raw, type Sql, sql }
 export type Row = pg.QueryResultRow
 
 /** What both the pool and a transaction can do. */
@@ -11,13 +15,6 @@ export interface Queryable {
   query<R extends Row = Row>(statement: Sql): Promise<pg.QueryResult<R>>
   rows<R extends Row>(statement: Sql): Promise<R[]>
   first<R extends Row>(statement: Sql): Promise<R | undefined>
-}
-
-/** Ids stay far below 2^53, so bigint columns are numbers; the driver's default is strings. */
-const int8 = 20
-const types = {
-  getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
-    oid === int8 ? Number : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser,
 }
 
 /** A statement that is named stays prepared on its connection; its name follows from its text. */
@@ -49,18 +46,31 @@ export type Topics = ReadonlyMap<string, readonly unknown[]>
 type EndListener = (ending: Ending, topics: Topics) => void
 const nothing: Topics = new Map()
 
+export interface DatabaseOptions extends Partial<HealthLimits> {
+  brief?: Partial<Patience>
+}
+
 export class Database implements Queryable, AsyncDisposable {
   readonly pool: pg.Pool
+  /** For jobs, and for connections that are kept: see `patiently` and held-connection.ts. */
+  readonly background: pg.Pool
+  readonly health: DatabaseHealth
   /** Plans each statement once and for all, see steadyRows. */
   readonly #steady: pg.Pool
   readonly #clock: Clock
   #commits = 0
   readonly #listeners = new Set<EndListener>()
+  readonly #patient = new AsyncLocalStorage<true>()
 
-  constructor(connection: pg.PoolConfig, clock: Clock) {
+  constructor(connection: pg.PoolConfig, clock: Clock, options: DatabaseOptions = {}) {
     this.#clock = clock
-    this.pool = openPool({ max: 16, ...connection })
-    this.#steady = openPool({ max: 8, ...connection, options: steady })
+    this.health = new DatabaseHealth(connection, options)
+    // What was read before may be out of date: what others committed meanwhile was not heard of.
+    this.health.onChange((away) => away || this.noteEnd('committed elsewhere'))
+    const patience = { ...brief, ...options.brief }
+    this.pool = openPool({ max: 16, ...connection }, patience, this.health)
+    this.background = openPool({ max: 12, ...connection }, long, this.health)
+    this.#steady = openPool({ max: 8, ...connection, options: steady }, patience, this.health)
   }
 
   get now() {
@@ -84,8 +94,41 @@ export class Database implements Queryable, AsyncDisposable {
     return () => this.#listeners.delete(listener)
   }
 
+  /** Runs `work` with the time-outs of background work: a job may read or write more than a request does. */
+  patiently<T>(work: () => Promise<T>): Promise<T> {
+    return this.#patient.run(true, work)
+  }
+
+  get #current() {
+    return this.#patient.getStore() ? this.background : this.pool
+  }
+
+  /** While the database is known to be away, nothing waits for it. */
+  async #attend<T>(work: () => Promise<T>): Promise<T> {
+    if (this.health.away) throw unreachable()
+    try {
+      return await work()
+    } catch (error) {
+      if (isDisconnected(error)) this.health.suspect()
+      throw explain(error)
+    }
+  }
+
+  /** A connection for the caller alone, who must release it. */
+  connect(): Promise<pg.PoolClient> {
+    return this.#attend(() => this.#current.connect())
+  }
+
+  /** Whether it answers, now. */
+  async answers(milliseconds: number): Promise<boolean> {
+    return within(milliseconds, this.query(sql`select`)).then(
+      () => true,
+      () => false,
+    )
+  }
+
   query<R extends Row>(statement: Sql) {
-    return this.pool.query<R>(named(statement))
+    return this.#attend(() => this.#current.query<R>(named(statement)))
   }
 
   async rows<R extends Row>(statement: Sql) {
@@ -98,12 +141,13 @@ export class Database implements Queryable, AsyncDisposable {
    * reads and sorts all of what an average repository has, which a busy one has two hundred times (38 ms instead of 1).
    */
   async steadyRows<R extends Row>(statement: Sql) {
-    return (await this.#steady.query<R>(named(statement))).rows
+    return (await this.#attend(() => this.#steady.query<R>(named(statement)))).rows
   }
 
   /** Planned anew for its very values: for statements whose best way depends on them. */
   async plannedRows<R extends Row>(statement: Sql) {
-    return (await this.pool.query<R>({ text: statement.text, values: statement.values })).rows
+    const { text, values } = statement
+    return (await this.#attend(() => this.#current.query<R>({ text, values }))).rows
   }
 
   async first<R extends Row>(statement: Sql) {
@@ -116,13 +160,13 @@ export class Database implements Queryable, AsyncDisposable {
       try {
         return await this.#attempt(work)
       } catch (error) {
-        if (attempt === 4 || !retriable.has(codeOf(error) ?? '')) throw error
+        if (attempt === 4 || !retriable.has(codeOf(error) ?? '')) throw explain(error)
       }
     }
   }
 
   async #attempt<T>(work: (db: Transaction) => Promise<T>): Promise<T> {
-    const client = await this.pool.connect()
+    const client = await this.connect()
     const transaction = new Transaction(client, this.now, this)
     let broken: Error | undefined
     let committing = false
@@ -136,6 +180,7 @@ export class Database implements Queryable, AsyncDisposable {
       this.noteEnd('committed here', transaction.topics)
       return result
     } catch (error) {
+      if (isDisconnected(error)) this.health.suspect()
       await client.query('rollback').catch((failure: Error) => {
         broken = failure
       })
@@ -149,22 +194,8 @@ export class Database implements Queryable, AsyncDisposable {
   }
 
   async [Symbol.asyncDispose]() {
-    await Promise.all([this.pool.end(), this.#steady.end()])
+    await Promise.all([this.health.close(), ...[this.pool, this.background, this.#steady].map((pool) => pool.end())])
   }
-}
-
-const steady = ['plan_cache_mode=force_generic_plan']
-  .concat(['seqscan', 'bitmapscan', 'sort', 'hashjoin', 'mergejoin'].map((way) => `enable_${way}=off`))
-  .map((setting) => `-c ${setting}`)
-  .join(' ')
-
-function openPool(connection: pg.PoolConfig) {
-  const pool = new pg.Pool({ application_name: 'belfry', ...connection, types })
-  // A connection that the server closes is replaced on the next use, and the query it was in fails; unhandled, its error would end the
-  // process besides.
-  pool.on('error', () => {})
-  pool.on('connect', (client) => client.on('error', () => {}))
-  return pool
 }
 
 /** One moment in time: everything written in a transaction carries the same `now`. */
@@ -205,11 +236,6 @@ export class Transaction implements Queryable {
 const serializationFailure = '40001'
 const deadlockDetected = '40P01'
 const retriable = new Set([serializationFailure, deadlockDetected])
-
-/** The SQLSTATE of a database error, or the system's code of a failed connection. */
-export function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
-}
 
 export interface Slice {
   limit: number

@@ -14,12 +14,15 @@ const lock = 0x62656c66
 const forbidding = new Set(['42501', '3F000'])
 
 /** Brings the database up to this program, once, however many nodes start at the same time. Returns what was applied. */
-export async function migrate({ pool }: Database): Promise<string[]> {
-  const client = await pool.connect()
+export async function migrate({ background, health }: Database): Promise<string[]> {
+  const client = await background.connect()
+  // A migration of a large table takes as long as it takes, and so does another node's.
+  health.unwatch(client)
   try {
+    await client.query('set statement_timeout = 0; set lock_timeout = 0; set idle_in_transaction_session_timeout = 0')
     await client.query('select pg_advisory_lock($1)', [lock])
     const applied = await applyMissing(client)
-    await runMigrations({ pgPool: pool })
+    await runMigrations({ pgPool: background })
     return applied
   } catch (error) {
     if (!forbidding.has(codeOf(error) ?? '')) throw error

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import pg from 'pg'
 import { type Database, sql } from './database.ts'
+import { type HeldConnection, holdConnection } from './held-connection.ts'
 import { randomText } from './secrets.ts'
 
 const channel = 'belfry_commits'
@@ -12,10 +12,10 @@ const pause = 1000
  * Tells the other nodes of one database when this one has committed, and hears it from them, so that what either remembers ends at once.
  * A word may be lost with a node or a connection: what is remembered does not outlive it by much, see Memory.
  */
-export async function joinNeighbours(db: Database, connection: pg.ClientConfig): Promise<AsyncDisposable> {
+export async function joinNeighbours(db: Database): Promise<AsyncDisposable> {
   const name = randomText(12)
-  let left = false
-  let listener = await listen()
+  const left = new AbortController()
+  let listener: HeldConnection | undefined = await listen()
   let pending: NodeJS.Timeout | undefined
   const off = db.onEnd((ending) => {
     if (ending === 'committed here') pending ??= setTimeout(tell, together)
@@ -27,21 +27,26 @@ export async function joinNeighbours(db: Database, connection: pg.ClientConfig):
   }
 
   async function listen() {
-    const client = new pg.Client({ ...connection, application_name: 'belfry neighbours' })
-    client.on('notification', ({ payload }) => payload !== name && db.noteEnd('committed elsewhere'))
-    client.on('error', () => {})
-    await client.connect()
-    client.once('end', () => void listenAgain())
-    await client.query(`listen ${channel}`)
-    return client
+    const held = await holdConnection(db)
+    held.client.on('notification', ({ payload }) => payload !== name && db.noteEnd('committed elsewhere'))
+    try {
+      await held.query(`listen ${channel}`)
+    } catch (error) {
+      held.end()
+      throw error
+    }
+    void held.lost.then(listenAgain)
+    return held
   }
 
   async function listenAgain() {
-    while (!left) {
-      await sleep(pause, undefined, { ref: false })
+    listener = undefined
+    while (!left.signal.aborted) {
+      await sleep(pause, undefined, { ref: false, signal: left.signal }).catch(() => {})
       const again = await listen().catch(() => undefined)
       if (!again) continue
       listener = again
+      if (left.signal.aborted) again.end()
       // Whatever was said in between was not heard.
       db.noteEnd('committed elsewhere')
       return
@@ -50,10 +55,10 @@ export async function joinNeighbours(db: Database, connection: pg.ClientConfig):
 
   return {
     async [Symbol.asyncDispose]() {
-      left = true
+      left.abort()
       off()
       clearTimeout(pending)
-      await listener.end().catch(() => {})
+      listener?.end()
     },
   }
 }

@@ -1,4 +1,5 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { DatabaseUnavailable, retryAfter } from '#platform/unavailable.ts'
 import { html } from './html.ts'
 import { nothingHere, sendPage } from './layout.ts'
 import { type PageRoute, show } from './page.ts'
@@ -23,6 +24,7 @@ export function mountFallbacks(app: FastifyInstance) {
   const { title, body, status } = nothingHere
   app.setNotFoundHandler((_, reply) => sendPage(reply, title, body, status))
   app.setErrorHandler((error, request, reply) => {
+    if (error instanceof DatabaseUnavailable) return sendUnavailable(reply, error)
     const { statusCode: status = 500 } = error as { statusCode?: number }
     if (status < 500) {
       return sendPage(
@@ -36,4 +38,11 @@ export function mountFallbacks(app: FastifyInstance) {
     const apology = html`<main><h1>That did not work</h1><p>The fault is ours; it is in the log as ${request.id}.</p></main>`
     return sendPage(reply, 'Error', apology, 500)
   })
+}
+
+/** Nothing of it needs the database: not even who is signed in is known. */
+function sendUnavailable(reply: FastifyReply, { message }: DatabaseUnavailable) {
+  const body = html`<main><h1>Back in a moment</h1><p class="error" role="alert">${message}</p>
+<p>What you sent in a form may not have been saved: check before you send it again.</p></main>`
+  return sendPage(reply.header('Retry-After', retryAfter), 'Not available', body, 503)
 }

@@ -172,6 +172,7 @@ const statuses: Partial<Record<Refusal['reason'], number>> = {
   gone: 410,
   invalid: 422,
   rate_limited: 429,
+  unavailable: 503,
 }
 
 function describeRefusal({ reason, message, faults }: Refusal): Outcome {

@@ -9,6 +9,7 @@ import { refusalFor, statusOf } from '#http/errors.ts'
 import { Authenticator, anonymous, type Caller, CodeRequired } from '#parts/authentication/authentication.ts'
 import { allows } from '#parts/authentication/permissions.ts'
 import { forbidden, missing, Refusal } from '#platform/errors.ts'
+import { retryAfter } from '#platform/unavailable.ts'
 import { type Head, readCommands } from './commands.ts'
 import { isHidden } from './objects.ts'
 import { holdLast, openService, type Service, type ServiceName } from './serving.ts'
@@ -201,7 +202,7 @@ function sendError(request: FastifyRequest, reply: FastifyReply, error: unknown)
   if (!refusal) request.log.error({ err: error }, 'request failed')
   const status = refusal ? statusOf[refusal.reason] : 500
   if (status === 401) reply.header('WWW-Authenticate', 'Basic realm="Belfry", charset="UTF-8"')
-  if (status === 503) reply.header('Retry-After', '5')
+  if (status === 503) reply.header('Retry-After', retryAfter)
   const text = status === 404 ? 'Repository not found.' : (refusal?.message ?? 'That did not work. The fault is ours.')
   return reply.headers(uncached).code(status).type('text/plain; charset=utf-8').send(`${text}\n`)
 }

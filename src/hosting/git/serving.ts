@@ -1,6 +1,7 @@
 import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import { once } from 'node:events'
 import { pipeline, type Readable, Transform } from 'node:stream'
+import { DatabaseUnavailable } from '#platform/unavailable.ts'
 import { endGit, startGit } from './git.ts'
 
 export type ServiceName = 'upload-pack' | 'receive-pack'
@@ -79,7 +80,10 @@ function feed(child: ChildProcessWithoutNullStreams, read: Buffer[], body: Reada
   body.pipe(child.stdin)
 }
 
-/** Passes a stream on, but for its last piece, which waits until `done`; if that fails, the stream breaks off. */
+/**
+ * Passes a stream on, but for its last piece, which waits until `done`. If that fails because the database is away, git is told so in its place; else
+ * the stream breaks off.
+ */
 export function holdLast(output: Readable, done: Promise<void>): Readable {
   let held: Buffer | undefined
   const gate = new Transform({
@@ -89,8 +93,20 @@ export function holdLast(output: Readable, done: Promise<void>): Readable {
       next(null, ready)
     },
     flush(next) {
-      done.then(() => next(null, held), next)
+      done.then(
+        () => next(null, held),
+        (error) => (error instanceof DatabaseUnavailable ? next(null, fatal(notRecorded)) : next(error)),
+      )
     },
   })
   return pipeline(output, gate, () => {})
+}
+
+const notRecorded =
+  'The database is not reachable at the moment: the push has arrived, but is not recorded yet. Push again in a few seconds.'
+
+/** An error as git shows it and fails by: a packet on the third band of the answer to a push. */
+function fatal(message: string) {
+  const packet = `\x03${message}\n`
+  return Buffer.from(`${(packet.length + 4).toString(16).padStart(4, '0')}${packet}0000`)
 }

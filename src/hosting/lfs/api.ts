@@ -5,6 +5,7 @@ import { Moved, type Repository } from '#hosting/repositories/repositories.ts'
 import { refusalFor, statusOf } from '#http/errors.ts'
 import { codeOf } from '#platform/database.ts'
 import { missing, Refusal } from '#platform/errors.ts'
+import { retryAfter } from '#platform/unavailable.ts'
 import { type Batch, readBatch, readLimited } from './batch.ts'
 import { addObjects, findObjects } from './objects.ts'
 import { readRange } from './range.ts'
@@ -147,7 +148,7 @@ function sendError({ addresses }: Belfry, request: FastifyRequest, reply: Fastif
     const scheme = 'Basic realm="Belfry", charset="UTF-8"'
     reply.headers({ 'LFS-Authenticate': scheme, 'WWW-Authenticate': scheme })
   }
-  if (status === 503) reply.header('Retry-After', '5')
+  if (status === 503) reply.header('Retry-After', retryAfter)
   const fault = is_full ? 'The server has no room for this object.' : 'That did not work. The fault is ours.'
   const message = refusal?.message ?? fault
   return reply

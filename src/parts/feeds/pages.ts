@@ -5,6 +5,7 @@ import type { Account } from '#hosting/people/people.ts'
 import { etagOf, isFresh } from '#http/conditional.ts'
 import { missing } from '#platform/errors.ts'
 import { Memory } from '#platform/memory.ts'
+import { DatabaseUnavailable, retryAfter } from '#platform/unavailable.ts'
 import type { Variant } from '#variants.ts'
 import { confirmed } from '#web/confirming.ts'
 import { alert, attempt, field, type Problem, typed } from '#web/fields.ts'
@@ -34,6 +35,16 @@ export function mountFeeds(listener: FastifyInstance, belfry: Belfry, variant: V
   }
 
   async function serve(request: FastifyRequest, reply: FastifyReply, place: Place, as_atom: boolean) {
+    const atom = as_atom || prefersAtom(request.headers.accept)
+    try {
+      return await find(request, reply, place, atom)
+    } catch (error) {
+      if (!atom || !(error instanceof DatabaseUnavailable)) throw error
+      return sendUnavailable(reply, place, error)
+    }
+  }
+
+  async function find(request: FastifyRequest, reply: FastifyReply, place: Place, atom: boolean) {
     const mark = request.url.indexOf('?')
     const token = mark < 0 ? null : new URLSearchParams(request.url.slice(mark)).get('token')
     const feed = await findFeed(belfry, variant, place, token)
@@ -42,9 +53,20 @@ export function mountFeeds(listener: FastifyInstance, belfry: Belfry, variant: V
       const read = await readFeed(db, feed, belfry.addresses.web)
       return { ...read, text: atomOf(read, belfry.addresses.web) }
     })
-    if (as_atom || prefersAtom(request.headers.accept)) return sendAtom(request, reply, feed, document, db.now)
+    if (atom) return sendAtom(request, reply, feed, document, db.now)
     const page = show(feed.path, async (visit) => activityPage(feed, document.entries, await ownerLink(visit, feed.account)))
     return servePage(belfry, page, request, reply.header('Vary', 'Accept'))
+  }
+
+  /** A feed without entries, whose title says why: readers that show it at all show that. */
+  function sendUnavailable(reply: FastifyReply, place: Place, { message }: DatabaseUnavailable) {
+    const path = pathOf(place)
+    const empty = { title: message, path, page: path, token: null, updated_at: db.now, entries: [] }
+    return reply
+      .code(503)
+      .headers({ 'Retry-After': retryAfter, 'Cache-Control': 'no-store', Vary: 'Accept', 'X-Content-Type-Options': 'nosniff' })
+      .type('application/atom+xml; charset=utf-8')
+      .send(atomOf(empty, belfry.addresses.web))
   }
 }
 

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Database } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'
+import { DatabaseUnavailable, retryAfter } from '#platform/unavailable.ts'
 import { lifetimeSeconds, startDevice } from './device.ts'
 import { errorParameters } from './errors.ts'
 import { exchange, type Failed, type Parameters } from './exchange.ts'
@@ -22,8 +23,10 @@ export function mountTokenEndpoint(listener: FastifyInstance, { db, addresses }:
         reply.code(429).header('Retry-After', error.retry_after)
         return sendFailure(request, reply, { error: 'too_many_requests' })
       }
-      const status = error.statusCode ?? 500
-      if (status >= 500) request.log.error({ err: error }, 'request failed')
+      const away = error instanceof DatabaseUnavailable
+      const status = away ? 503 : (error.statusCode ?? 500)
+      if (away) reply.header('Retry-After', retryAfter)
+      else if (status >= 500) request.log.error({ err: error }, 'request failed')
       return sendFailure(request, reply.code(status), { error: status < 500 ? 'invalid_request' : 'server_error' })
     })
     app.post('/login/oauth/access_token', async (request, reply) => {

@@ -1,5 +1,5 @@
-import type pg from 'pg'
 import type { Database } from '#platform/database.ts'
+import { holdConnection } from '#platform/held-connection.ts'
 
 /** The first half of the locks that imports are worked on under. */
 const lock = 0x696d7074
@@ -18,28 +18,18 @@ export interface Claims {
 }
 
 export async function openClaims(db: Database): Promise<Claims> {
-  const client: pg.PoolClient = await db.pool.connect()
-  const lost = Promise.withResolvers<void>()
-  let left = false
-  const leave = () => {
-    if (!left) client.release(true)
-    left = true
-  }
-  client.once('end', () => {
-    leave()
-    lost.resolve()
-  })
+  const held = await holdConnection(db)
   return {
     async take(ids, most) {
       // Nothing is sorted, so that no lock is taken that is not given.
       const text = `select id from unnest($1::bigint[]) id where pg_try_advisory_lock(${lock}, (id % 2147483647)::int) limit $2`
-      const { rows } = await client.query<{ id: number }>(text, [ids, most])
+      const { rows } = await held.query<{ id: number }>(text, [ids, most])
       return rows.map(({ id }) => id)
     },
     async release(import_id) {
-      await client.query(`select pg_advisory_unlock(${lock}, ($1::bigint % 2147483647)::int)`, [import_id])
+      await held.query(`select pg_advisory_unlock(${lock}, ($1::bigint % 2147483647)::int)`, [import_id])
     },
-    lost: lost.promise,
-    leave,
+    lost: held.lost,
+    leave: held.end,
   }
 }

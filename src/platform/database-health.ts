@@ -1,0 +1,215 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { isDisconnected } from './unavailable.ts'
+
+/** In milliseconds; tests shorten them. */
+export interface HealthLimits {
+  /** A statement without an answer for this long makes us ask the server, by another connection, whether it works on it. */
+  suspicion: number
+  /** How long connecting and asking may take; a server that needs longer counts as away. Half as long while it is: its return is noticed soon. */
+  probe: number
+  /** Between two probes while the database is away. */
+  retry: number
+}
+
+const usual: HealthLimits = { suspicion: 1500, probe: 3000, retry: 500 }
+
+/** A connection of a pool, as far as the driver shows it; its types leave this out. */
+type Client = pg.ClientBase & {
+  processID: number | null
+  readyForQuery: boolean
+  connection: { stream: NodeJS.Socket & { bytesRead: number; destroy(): void; setTimeout(milliseconds: number): void } }
+}
+
+interface Watched {
+  opened_at: number
+  /** The longest silence of the server that a statement may have. */
+  longest: number
+  onSilence: () => void
+  /** Since when a statement waits without a byte, and how many bytes there were by then. */
+  silent: { since: number; bytes: number; doubted: boolean } | undefined
+}
+
+/**
+ * Knows whether the database answers. Nothing is asked as long as all goes well. When a statement waits or a connection breaks, a new
+ * connection finds out: if the server answers, connections that it no longer works for are closed; if it does not, all are closed, every
+ * statement is refused at once, and we ask until it answers again.
+ *
+ * Time-outs of the operating system do not do this: a packet filter that drops packets leaves a connection open for a quarter of an hour.
+ */
+export class DatabaseHealth {
+  readonly #connection: pg.ClientConfig
+  readonly #limits: HealthLimits
+  readonly #clients = new Map<Client, Watched>()
+  /** Processes of the server whose connections we closed: they may hold locks, and not know that we are gone. */
+  readonly #abandoned = new Map<number, number>()
+  readonly #listeners = new Set<(away: boolean) => void>()
+  #away = false
+  #probing: Promise<void> | undefined
+  #probe_client: Client | undefined
+  readonly #closed = new AbortController()
+
+  constructor(connection: pg.ClientConfig, limits: Partial<HealthLimits> = {}) {
+    this.#connection = connection
+    this.#limits = { ...usual, ...limits }
+  }
+
+  get away() {
+    return this.#away
+  }
+
+  /** Calls `listener` when the database is found to be away, and when it is back. */
+  onChange(listener: (away: boolean) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** Watches every connection of a pool. No statement may leave the server silent for longer than `longest`. */
+  watch(pool: pg.Pool, longest: number) {
+    pool.on('connect', (client) => this.#open(client as unknown as Client, longest))
+    pool.on('remove', (client) => this.unwatch(client))
+    // A connection that breaks while nobody uses it leaves the pool by itself. Unhandled, its error would end the process.
+    pool.on('error', () => this.suspect())
+  }
+
+  #open(client: Client, longest: number) {
+    client.on('error', () => this.suspect())
+    const watched: Watched = { opened_at: performance.now(), longest, onSilence: () => this.#silent(client), silent: undefined }
+    this.#clients.set(client, watched)
+    client.connection.stream.setTimeout(this.#limits.suspicion)
+    client.connection.stream.on('timeout', watched.onSilence)
+  }
+
+  /** Lets a connection wait for as long as it takes, as for a migration. */
+  unwatch(client: pg.ClientBase) {
+    this.#forget(client as Client)
+  }
+
+  #forget(client: Client) {
+    const watched = this.#clients.get(client)
+    if (!watched) return
+    this.#clients.delete(client)
+    client.connection.stream.setTimeout(0)
+    client.connection.stream.off('timeout', watched.onSilence)
+  }
+
+  #silent(client: Client) {
+    const watched = this.#clients.get(client)
+    if (!watched || client.readyForQuery) return
+    const { bytesRead: bytes } = client.connection.stream
+    const now = performance.now()
+    if (watched.silent?.bytes !== bytes) watched.silent = { since: now - this.#limits.suspicion, bytes, doubted: false }
+    if (now - watched.silent.since >= watched.longest) return this.#abandon(client)
+    client.connection.stream.setTimeout(this.#limits.suspicion)
+    this.suspect()
+  }
+
+  /** Something is wrong, or takes long: finds out what. */
+  suspect() {
+    this.#probing ??= this.#probe().finally(() => {
+      this.#probing = undefined
+    })
+  }
+
+  async #probe() {
+    const { signal } = this.#closed
+    while (!signal.aborted) {
+      const answered = await this.#ask()
+      if (signal.aborted) return
+      if (answered) return this.#change(false)
+      this.#change(true)
+      await sleep(this.#limits.retry, undefined, { signal, ref: false }).catch(() => {})
+    }
+  }
+
+  #change(away: boolean) {
+    if (away) for (const client of [...this.#clients.keys()]) this.#abandon(client)
+    if (away === this.#away) return
+    this.#away = away
+    for (const listener of this.#listeners) listener(away)
+  }
+
+  /** Whether the server answers a new connection in time. An error that it sends, such as too many connections, is an answer. */
+  async #ask(): Promise<boolean> {
+    const client = new pg.Client({ ...this.#connection, application_name: 'belfry probe' }) as unknown as Client
+    this.#probe_client = client
+    client.on('error', () => {})
+    try {
+      await within(this.#limits.probe / (this.#away ? 2 : 1), this.#question(client))
+      return true
+    } catch (error) {
+      return !isDisconnected(error)
+    } finally {
+      client.connection.stream.destroy()
+    }
+  }
+
+  async #question(client: Client) {
+    await (client as unknown as pg.Client).connect()
+    const silent = [...this.#clients].filter(([, watched]) => watched.silent)
+    const { rows } = await client.query<{ own: number; busy: number[] }>(
+      `select pg_backend_pid() as own, array(select pid from pg_stat_activity where pid = any($1) and state = 'active') as busy`,
+      [silent.map(([{ processID }]) => processID)],
+    )
+    const [{ own, busy } = { own: 0, busy: [] }] = rows
+    // Behind a connection pooler, numbers of processes are made up and say nothing.
+    if (own !== client.processID) return
+    for (const [one, watched] of silent) {
+      const { silent: known } = watched
+      if (!known || one.readyForQuery || known.bytes !== one.connection.stream.bytesRead) watched.silent = undefined
+      else if (busy.includes(one.processID ?? 0)) known.doubted = false
+      // The answer may be on its way: only who finds it missing twice is sure.
+      else if (known.doubted) this.#abandon(one)
+      else known.doubted = true
+    }
+    await this.#endAbandoned(client)
+  }
+
+  #abandon(client: Client) {
+    const watched = this.#clients.get(client)
+    if (watched && client.processID !== null) this.#abandoned.set(client.processID, watched.opened_at)
+    this.#forget(client)
+    client.connection.stream.destroy()
+  }
+
+  /** Ends sessions of ours that the server keeps for a connection which is gone, and with them their locks. */
+  async #endAbandoned(client: Client) {
+    const now = performance.now()
+    const gone = [...this.#abandoned].map(([pid, opened_at]) => ({ pid, age: now - opened_at }))
+    if (!gone.length) return
+    this.#abandoned.clear()
+    // A number may belong to another session by now, which has begun at another time. A session begins before we know that it has.
+    await client
+      .query(
+        `select pg_terminate_backend(a.pid) from pg_stat_activity a, unnest($1::integer[], $2::float8[]) as gone(pid, age)
+         where a.pid = gone.pid and a.usename = current_user and a.datname = current_database()
+           and a.backend_start between clock_timestamp() - (age + 10000) * interval '1 millisecond'
+             and clock_timestamp() - age * interval '1 millisecond'`,
+        [gone.map(({ pid }) => pid), gone.map(({ age }) => age)],
+      )
+      .catch(() => {})
+  }
+
+  async close() {
+    this.#closed.abort()
+    this.#probe_client?.connection.stream.destroy()
+    await this.#probing
+  }
+}
+
+/**
+ * Fails like a connection that timed out. The deadline passes twice: when this process itself was held up, an answer that is there is read in
+ * between.
+ */
+export async function within<T>(milliseconds: number, work: Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>()
+  let timer = setTimeout(() => {
+    timer = setTimeout(() => late.reject(new Error('timeout expired')), milliseconds / 10)
+  }, milliseconds)
+  work.catch(() => {})
+  try {
+    return await Promise.race([work, late.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,45 @@
+import type pg from 'pg'
+import type { Database } from './database.ts'
+import { explain } from './unavailable.ts'
+
+/** How often a connection is used that has nothing else to do, in milliseconds: only so a silent loss is noticed. */
+const beat = 2000
+
+/** A connection that one owner keeps: for locks and for LISTEN, which last as long as it does. */
+export interface HeldConnection {
+  client: pg.PoolClient
+  /** Statements of several callers take turns. */
+  query<R extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<pg.QueryResult<R>>
+  /** Resolves when the connection is lost, or was given up because the database does not answer. */
+  lost: Promise<void>
+  /** Closes it. */
+  end(): void
+}
+
+export async function holdConnection(db: Database): Promise<HeldConnection> {
+  const client = await db.patiently(() => db.connect())
+  const lost = Promise.withResolvers<void>()
+  let last: Promise<unknown> = Promise.resolve()
+  let ended = false
+  const query = <R extends pg.QueryResultRow>(text: string, values?: unknown[]) => {
+    const next = last.then(() => client.query<R>(text, values))
+    last = next.catch(() => {})
+    return next.catch((error) => {
+      throw explain(error)
+    })
+  }
+  const timer = setInterval(() => query('select').catch(() => {}), beat).unref()
+  const end = () => {
+    if (ended) return
+    ended = true
+    clearInterval(timer)
+    client.off('end', onEnd)
+    client.release(true)
+  }
+  const onEnd = () => {
+    end()
+    lost.resolve()
+  }
+  client.once('end', onEnd)
+  return { client, query, lost: lost.promise, end }
+}

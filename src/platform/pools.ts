@@ -1,0 +1,57 @@
+import pg from 'pg'
+import type { DatabaseHealth } from './database-health.ts'
+
+/** Ids stay far below 2^53, so bigint columns are numbers; the driver's default is strings. */
+const int8 = 20
+const types = {
+  getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
+    oid === int8 ? Number : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser,
+}
+
+/** Bounds every wait for the database, in milliseconds. */
+export interface Patience {
+  /** For a free connection, or a new one. */
+  connect: number
+  /** For a lock that another transaction holds. */
+  lock: number
+  /** For a statement. */
+  statement: number
+}
+
+/** Of requests: connecting and a statement together stay below ten seconds. */
+export const brief: Patience = { connect: 4000, lock: 3000, statement: 5500 }
+/** Of work in the background, which may have much to read and write, and which no client waits for. */
+export const long: Patience = { connect: 5000, lock: 60_000, statement: 600_000 }
+/** The server ends a transaction whose client says nothing for this long: its locks keep others waiting. */
+const longestPause = 10_000
+/** The server answers for its own time-outs; a connection on which it does not is closed. */
+const grace = 500
+
+/**
+ * The server notices within about ten seconds when this node is gone without a word, and lets go of its locks. By default that takes it two hours.
+ * In seconds, and the last in milliseconds.
+ */
+const reachability = ['tcp_keepalives_idle=5', 'tcp_keepalives_interval=2', 'tcp_keepalives_count=3', 'tcp_user_timeout=10000']
+const oneTimePlans = ['seqscan', 'bitmapscan', 'sort', 'hashjoin', 'mergejoin'].map((way) => `enable_${way}=off`)
+const written = (settings: string[]) => settings.map((setting) => `-c ${setting}`).join(' ')
+
+const usual = written(reachability)
+/** Of connections that plan each statement once, see Database.steadyRows. */
+export const steady = written([...reachability, 'plan_cache_mode=force_generic_plan', ...oneTimePlans])
+
+export function openPool(connection: pg.PoolConfig, { connect, lock, statement }: Patience, health: DatabaseHealth) {
+  const pool = new pg.Pool({
+    application_name: 'belfry',
+    options: usual,
+    ...connection,
+    types,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 5000,
+    connectionTimeoutMillis: connect,
+    lock_timeout: lock,
+    statement_timeout: statement,
+    idle_in_transaction_session_timeout: longestPause,
+  })
+  health.watch(pool, statement + grace)
+  return pool
+}
