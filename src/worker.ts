@@ -4,6 +4,7 @@ import { lfsSchedule, lfsTasks } from '#hosting/lfs/jobs.ts'
 import { maintenanceSchedule, maintenanceTasks } from '#hosting/maintenance/jobs.ts'
 import { pullTasks } from '#hosting/pulls/jobs.ts'
 import { pushSchedule, pushTasks } from '#hosting/pushes/jobs.ts'
+import { settleAll } from '#hosting/pushes/pushes.ts'
 import { repositoryTasks } from '#hosting/repositories/jobs.ts'
 import { authenticationTasks } from '#parts/authentication/jobs.ts'
 import { importSchedule, importTasks, openImports } from '#parts/imports/jobs.ts'
@@ -41,11 +42,17 @@ export async function openWorker(belfry: Belfry): Promise<Worker> {
     ...deliverySchedule,
     ...importSchedule,
   ]
-  const worker = await startWorker(db.pool, tasks, schedule, log)
+  // What could not be recorded while the database was away is not left to the clock.
+  const off = db.health.onChange((away) => {
+    if (!away)
+      void db.patiently(() => settleAll(db, storage)).catch((error) => log.debug({ err: error }, 'pushes wait for the database'))
+  })
+  const worker = await startWorker(db, tasks, schedule, log)
   const sender = openSender(belfry)
   const imports = openImports(belfry)
   return {
     async stop() {
+      off()
       await Promise.all([worker.stop(), sender.stop(), imports.stop()])
     },
   }

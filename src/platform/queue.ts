@@ -1,10 +1,11 @@
 import { EventEmitter } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseCronItems, type Runner, run, type WorkerEvents, Logger as WorkerLogger } from 'graphile-worker'
-import type pg from 'pg'
+import { parseCronItems, type Runner, run, type TaskList, type WorkerEvents, Logger as WorkerLogger } from 'graphile-worker'
 import type { Logger } from 'pino'
-import { type Queryable, sql, type Transaction } from './database.ts'
+import { type Database, type Queryable, sql, type Transaction } from './database.ts'
 import { keepAlive } from './liveness.ts'
+import { reclaimLostJobs } from './lost-jobs.ts'
+import { DatabaseUnavailable, unreachable } from './unavailable.ts'
 
 /** What a job does. It may run more than once: after a crash, or when it failed. */
 export type Task = (payload: never) => Promise<void>
@@ -48,52 +49,100 @@ export interface Worker {
 
 const concurrency = 4
 const pollInterval = 2000
+/** How often a job is done again at once because of the database; then it fails, and waits. Ten minutes of an outage, at least. */
+const mostAttempts = 600
 
 /** Runs jobs until it is stopped, also through times when the database is away. */
 export async function startWorker(
-  pool: pg.Pool,
+  db: Database,
   tasks: Record<string, Task>,
   schedule: Scheduled[],
   log: Logger,
 ): Promise<Worker> {
   const ids = new Set<string>()
-  const open = () => begin(pool, tasks, schedule, log, ids)
-  let runner = await open()
-  const endLife = keepAlive(pool, ids, log)
-  let stopping = false
+  const stopping = new AbortController()
+  const lasting = Object.fromEntries(Object.entries(tasks).map(([name, task]) => [name, outlast(db, task, stopping.signal)]))
+  const open = async () => {
+    if (db.health.away) throw unreachable()
+    return begin(db, lasting, schedule, log, ids, stopping.signal)
+  }
+  let current = await open()
+  const endLife = keepAlive(db.background, ids, log)
+  /** Runners that gave up, and are not over yet. */
+  const leaving = new Set<Promise<void>>()
   const watch = async () => {
-    while (!stopping) {
-      await givesUp(runner)
-      if (stopping) return
-      log.error('the worker gets no jobs any more: starting a new one')
-      await end(runner)
-      runner = await open().catch(async (error) => {
-        log.error({ err: error }, 'the worker could not be started')
-        await sleep(pollInterval)
-        return runner
-      })
-      if (stopping) await end(runner)
+    for (;;) {
+      await givesUp(current.runner)
+      if (stopping.signal.aborted) return
+      log.warn('the worker gets no jobs any more: starting a new one')
+      const left = leave(db, current, ids, stopping.signal).finally(() => leaving.delete(left))
+      leaving.add(left)
+      const next = await persist(open, stopping.signal, (error) => log.debug({ err: error }, 'the worker could not be started'))
+      if (!next) return
+      current = next
+      if (stopping.signal.aborted) return end(current)
     }
   }
-  void watch()
+  const watching = watch()
   return {
     async stop() {
-      stopping = true
-      await end(runner)
+      stopping.abort()
+      await end(current)
+      await Promise.all([watching, ...leaving])
       await endLife()
     },
   }
 }
 
-function begin(pool: pg.Pool, tasks: Record<string, Task>, schedule: Scheduled[], log: Logger, ids: Set<string>) {
+/**
+ * A task that is done again when the database went away in the middle of it. To the queue that would be a failed job, which waits the longer the more often
+ * it failed; and the queue could not write it down.
+ */
+function outlast(db: Database, task: Task, signal: AbortSignal) {
+  return async (payload: unknown) => {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await db.patiently(() => task(payload as never))
+      } catch (error) {
+        if (!(error instanceof DatabaseUnavailable) || attempt === mostAttempts || signal.aborted) throw error
+      }
+      await sleep(pollInterval / 2, undefined, { signal }).catch(() => {})
+    }
+  }
+}
+
+interface Begun {
+  runner: Runner
+  /** What jobs in its hands are marked with. */
+  id: string
+  /** Jobs that it is doing. */
+  active: ReadonlySet<string>
+}
+
+async function begin(
+  db: Database,
+  tasks: TaskList,
+  schedule: Scheduled[],
+  log: Logger,
+  ids: Set<string>,
+  signal: AbortSignal,
+): Promise<Begun> {
   const events: WorkerEvents = new EventEmitter()
-  events.on('worker:create', ({ worker }) => ids.add(worker.workerId))
+  let id = ''
+  events.on('pool:create', ({ workerPool }) => {
+    id = workerPool.id
+    ids.add(id)
+  })
+  const active = new Set<string>()
+  events.on('job:start', ({ job }) => active.add(job.id))
+  events.on('job:complete', ({ job }) => active.delete(job.id))
   events.on('job:failed', ({ job, error }) => {
     const said = { job: Number(job.id), task: job.task_identifier, attempts: job.attempts, err: error }
     log.error(said, 'a job failed for good: see GET /admin/jobs/failed, and POST /admin/jobs/{job_id}/retry')
   })
-  return run({
-    pgPool: pool,
+  reclaimLostJobs(db, events, () => id, signal)
+  const runner = await run({
+    pgPool: db.background,
     events,
     concurrency,
     noHandleSignals: true,
@@ -103,18 +152,23 @@ function begin(pool: pg.Pool, tasks: Record<string, Task>, schedule: Scheduled[]
       if (level === 'error') log.error(meta ?? {}, message)
       else log.debug(meta ?? {}, message)
     }),
-    taskList: Object.fromEntries(Object.entries(tasks).map(([name, task]) => [name, (payload) => task(payload as never)])),
+    taskList: tasks,
+    // What came of a job is written by a batch, also of one. Without batches, a failure to write it is a promise that nobody handles, which
+    // ends the process.
+    preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
   })
+  return { runner, id, active }
 }
 
 /**
  * Resolves when a runner has ended, or when nobody in it could ask for a job twice in a row: it looks its tasks up once,
- * and when the database was away at that moment, it fails for ever.
+ * and when the database was away at that moment, it fails for ever. A runner that could not write what came of a job ends by itself.
  */
 function givesUp({ promise, events }: Runner) {
   return new Promise<void>((resolve) => {
     let failures = 0
     events.on('worker:getJob:error', () => ++failures >= 2 * concurrency && resolve())
+    events.on('pool:fatalError', () => resolve())
     for (const success of ['worker:getJob:empty', 'job:start'] as const) {
       events.on(success, () => {
         failures = 0
@@ -124,7 +178,38 @@ function givesUp({ promise, events }: Runner) {
   })
 }
 
-async function end(runner: Runner) {
+/** Waits for the jobs that a runner has in hand. Those of which it could not write what came of them are for others then. */
+async function leave(db: Database, begun: Begun, ids: Set<string>, signal: AbortSignal) {
+  await end(begun)
+  await persist(() => db.query(sql`select graphile_worker.force_unlock_workers(array[${begun.id}])`), signal)
+  ids.delete(begun.id)
+}
+
+/** Tries until it succeeds, or a stop is asked for. */
+async function persist<T>(work: () => Promise<T>, signal: AbortSignal, failed: (error: unknown) => void = () => {}) {
+  while (!signal.aborted) {
+    try {
+      return await work()
+    } catch (error) {
+      failed(error)
+    }
+    await sleep(pollInterval / 2, undefined, { signal }).catch(() => {})
+  }
+  return undefined
+}
+
+async function end({ runner, active }: Begun) {
   // One that ended by itself cannot be stopped again.
-  await runner.stop().catch(() => {})
+  const over = runner
+    .stop()
+    .catch(() => {})
+    .then(() => runner.promise)
+    .catch(() => {})
+  // When several results in a row could not be written, the library miscounts them, and its end never comes (0.18.0, `batch` in main.js).
+  await Promise.race([over, untilIdle(active)])
+}
+
+/** Resolves when nothing was being done for a moment. */
+async function untilIdle(active: ReadonlySet<string>) {
+  for (let idle = 0; idle < 2; idle = active.size === 0 ? idle + 1 : 0) await sleep(1000, undefined, { ref: false })
 }

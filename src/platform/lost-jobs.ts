@@ -1,0 +1,34 @@
+import type { WorkerEvents } from 'graphile-worker'
+import { type Database, sql } from './database.ts'
+
+/** Before we look for lost jobs, in milliseconds: by then the answers that were on their way are here. */
+const pause = 3000
+/** How long a job counts as ours when it is done: until that is written. In milliseconds. */
+const settling = 10_000
+
+/**
+ * Gives back jobs that the database marked as a runner's, when the answer that says so was lost with its connection. The runner knows nothing of
+ * them, and as long as it lives, nobody else would take them.
+ */
+export function reclaimLostJobs(db: Database, events: WorkerEvents, runner_id: () => string, signal: AbortSignal) {
+  const known = new Set<string>()
+  let timer: NodeJS.Timeout | undefined
+  events.on('job:start', ({ job }) => known.add(job.id))
+  events.on('job:complete', ({ job }) => setTimeout(() => known.delete(job.id), settling).unref())
+  events.on('worker:getJob:error', later)
+  signal.addEventListener('abort', () => clearTimeout(timer))
+
+  function later() {
+    if (!signal.aborted) timer ??= setTimeout(reclaim, pause).unref()
+  }
+
+  async function reclaim() {
+    timer = undefined
+    await db
+      .query(sql`
+        update graphile_worker._private_jobs set locked_by = null, locked_at = null, attempts = greatest(attempts - 1, 0)
+        where locked_by = ${runner_id()} and id <> all(${[...known]}::bigint[])
+          and locked_at < clock_timestamp() - ${pause / 2} * interval '1 millisecond'`)
+      .catch(later)
+  }
+}
