@@ -1,6 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fillIn } from '#hosting/announcements/addresses.ts'
 import { largest } from '#hosting/announcements/announcements.ts'
 import { type Database, sql } from '#platform/database.ts'
+import { DatabaseUnavailable } from '#platform/unavailable.ts'
 import { encodeBody } from '../signing.ts'
 
 /** What is larger is read when its turn comes, and only so many are in memory at a time. */
@@ -8,6 +10,9 @@ const small = 256 * 1024
 const largeAtOnce = 4
 /** How much of what was read last is kept, for the hooks that hear of it next. In bytes. */
 const kept = 16 * 1024 * 1024
+
+/** In milliseconds. */
+const pauseWhileAway = 1000
 
 /** A payload as it is sent, made once for each content type, whoever receives it. */
 export interface Letter {
@@ -35,14 +40,17 @@ export class Letters {
     for (const { id, body } of await this.#read(wanted, small)) this.keep(id, body)
   }
 
-  /** Undefined when it is too large to be sent, or gone. */
-  async use<T>(id: number, work: (letter: Letter | undefined) => Promise<T>): Promise<T> {
+  /**
+   * Gives `work` a payload, or undefined when it is too large to be sent, or gone. Where it must be read and the database is away, that is tried
+   * again for as long as it is `wanted`.
+   */
+  async use<T>(id: number, wanted: () => boolean, work: (letter: Letter | undefined) => Promise<T>): Promise<T> {
     const letter = this.#letters.get(id)
     if (letter) return work(letter)
     if (this.#large >= largeAtOnce) await new Promise<void>((resolve) => this.#queue.push(resolve))
     this.#large++
     try {
-      const [row] = await this.#read([id], largest)
+      const [row] = await this.#readPatiently(id, wanted)
       return await work(row && letterOf(row.body))
     } finally {
       this.#large--
@@ -69,6 +77,18 @@ export class Letters {
       update payloads p set body = o.filled from json_to_recordset(${JSON.stringify(open)}::json) as o (id bigint, body text, filled text)
       where p.id = o.id and p.body = o.body`)
     return read()
+  }
+
+  async #readPatiently(id: number, wanted: () => boolean): Promise<{ id: number; body: string }[]> {
+    for (;;) {
+      try {
+        return await this.#read([id], largest)
+      } catch (error) {
+        if (!(error instanceof DatabaseUnavailable)) throw error
+        await sleep(pauseWhileAway)
+        if (!wanted()) throw error
+      }
+    }
   }
 
   /** Has it here for those who are sent it next. */

@@ -1,10 +1,14 @@
 import { channel } from 'node:diagnostics_channel'
 import type { Database } from '#platform/database.ts'
 import type { Logger } from '#platform/log.ts'
+import { DatabaseUnavailable } from '#platform/unavailable.ts'
 import { type KnownHealth, type Outcome, recordOutcomes, type Throttled } from './outcomes.ts'
 import { Pace } from './pace.ts'
 
-/** How often we try to record what came of deliveries, and how long we wait in between, in milliseconds. */
+/**
+ * How often we try to record what came of deliveries, and how long we wait in between, in milliseconds. For a database that is away we wait as long as
+ * it takes: what is in hand is bounded, and what is not recorded is sent again.
+ */
 const mostAttempts = 60
 const pause = 1000
 
@@ -69,8 +73,12 @@ export class Recorder {
         return await recordOutcomes(this.#db, batch, this.#health)
       } catch (error) {
         // What is not recorded is sent again by whoever comes after us: better than to forget it.
-        this.#log.error({ err: error, deliveries: batch.length }, 'outcomes of webhooks could not be recorded')
-        if (attempt === mostAttempts || this.#hurried) return false
+        const away = error instanceof DatabaseUnavailable
+        this.#log[away ? 'debug' : 'error'](
+          { err: error, deliveries: batch.length },
+          'outcomes of webhooks could not be recorded',
+        )
+        if (this.#hurried || (!away && attempt >= mostAttempts)) return false
         await new Promise((resolve) => setTimeout(resolve, pause))
       }
     }

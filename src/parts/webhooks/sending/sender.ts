@@ -11,9 +11,9 @@ import { type Delivering, deliver } from './delivering.ts'
 import { Lanes, perHook } from './lanes.ts'
 import type { Outcome, Throttled } from './outcomes.ts'
 import { Pace } from './pace.ts'
-import { Letters } from './payloads.ts'
+import { type Letter, Letters } from './payloads.ts'
 import { Recorder } from './recorder.ts'
-import { joinSenders, type Membership, relieveDead } from './senders.ts'
+import { Standing } from './standing.ts'
 import { giveAllBack, giveBack, type Taken, take } from './taking.ts'
 import { holdBack, threshold } from './throttling.ts'
 import { openTransport } from './transport.ts'
@@ -31,7 +31,7 @@ export interface SenderOptions {
   web: () => string
 }
 
-/** How many deliveries one sender has in hand: going, waiting and not yet recorded; and how many of them for one hook. */
+/** How many deliveries one sender has in hand, unrecorded ones among them; and how many of them for one hook. */
 const mostInHand = 5000
 const mostOfOne = 4 * perHook
 /** How many go at a time to a receiver that failed last: one that hangs must not take the places of many. */
@@ -40,8 +40,6 @@ const widthInDoubt = 2
 const worthTaking = 50
 /** With nothing told, we look all the same, for what time alone brings and for what dead senders left. In milliseconds. */
 const pollInterval = 1000
-/** How often we look besides for what was marked with the number of a sender that had left by then. */
-const looksBetween = 30
 /** When something of our own went wrong, in milliseconds. */
 const pauseAfterFault = 10_000
 /** How long exchanges in hand may still take once a stop is asked for. */
@@ -64,7 +62,9 @@ export class Sender {
   readonly #pace = new Pace(5)
   /** By the ids of deliveries that show whether a receiver is well again: lets the next go. */
   readonly #trials = new Map<number, () => void>()
-  #membership: Membership | undefined
+  readonly #standing: Standing
+  /** What is queued, being sent, or sent and not recorded, by the ids of deliveries. */
+  readonly #mine = new Set<number>()
   #ticking: Promise<void> | undefined
   #taking: Promise<void> | undefined
   #askedAgain = false
@@ -72,7 +72,6 @@ export class Sender {
   #more = false
   /** The database went away in the middle of something: rows may be marked as ours that we know nothing of. */
   #inDoubt = false
-  #looks = 0
   #stopped = false
   #idle: (() => void) | undefined
   readonly #timer: NodeJS.Timeout
@@ -82,6 +81,11 @@ export class Sender {
     const { db, vault, log, policy, certificates, agent, timeout, retries, web } = options
     this.#options = options
     this.#letters = new Letters(db, web)
+    this.#standing = new Standing(db, log, {
+      inHand: () => [...this.#mine],
+      keep: (ids) => this.#keep(new Set(ids)),
+      lose: () => this.#lose(),
+    })
     this.#recorder = new Recorder(db, log, (batch, throttled) => this.#recorded(batch, throttled))
     this.#delivering = {
       secrets: new Secrets(vault),
@@ -99,6 +103,7 @@ export class Sender {
       if (ending === 'committed here') for (const handful of handed ?? []) this.#take(handful)
       // Whether it was committed we do not know: what we were to be handed may be ours, or not be there at all.
       else if (handed) this.#inDoubt = true
+      if (ending === 'committed elsewhere' && this.#standing.number === undefined) this.#tick()
       // Where all went into our hands there is nothing to look for.
       if (ending === 'committed elsewhere' || (handed && (handed.length === 0 || handed.some(({ rest }) => rest)))) this.wake()
     })
@@ -106,14 +111,14 @@ export class Sender {
   }
 
   #hand(): Hand | undefined {
-    const number = this.#membership?.number
+    const { number } = this.#standing
     if (number === undefined || this.#stopped || this.#inHand >= mostInHand || !this.#options.web()) return undefined
     return { number, takes: (hook_id) => this.#lanes.count(hook_id) < mostOfOne }
   }
 
   /** What was stored for us, and is committed. What a number had that we have no more is given back with all else it had. */
   #take({ sender, payload_id, event, body, deliveries }: Handful) {
-    if (sender !== this.#membership?.number) return
+    if (sender !== this.#standing.number) return
     this.#letters.keep(payload_id, body)
     const taken = deliveries.map(
       ({ id, guid, hook }): Taken => ({ ...hook, id, guid, event, payload_id, hook_id: hook.id, attempts: 0 }),
@@ -141,23 +146,27 @@ export class Sender {
 
   async #look() {
     try {
-      await this.#join()
-      const relieved = await relieveDead(this.#options.db, this.#looks++ % looksBetween === 0)
-      if (relieved)
-        this.#options.log.warn({ deliveries: relieved }, 'a sender of webhooks is gone: its deliveries are sent by others')
+      await this.#standing.look()
       this.wake()
     } catch (error) {
       this.#away(error)
     }
   }
 
-  async #join() {
-    if (this.#membership || this.#stopped) return
-    const membership = await joinSenders(this.#options.db)
-    this.#membership = membership
-    void membership.lost.then(() => {
-      if (this.#membership === membership) this.#membership = undefined
-    })
+  /** Others may send what waits here: it is left to whoever comes first. What is being sent is ours again once we have a new number. */
+  #lose() {
+    this.#unqueue()
+    this.#tick()
+  }
+
+  #keep(ids: ReadonlySet<number>) {
+    for (const id of this.#mine) if (!ids.has(id)) this.#mine.delete(id)
+  }
+
+  #unqueue(hook_id?: number): Taken[] {
+    const waiting = this.#lanes.empty(hook_id)
+    for (const { id } of waiting) this.#mine.delete(id)
+    return waiting
   }
 
   get #inHand() {
@@ -170,34 +179,37 @@ export class Sender {
       await this.#pace.wait()
       this.#askedAgain = false
       const room = mostInHand - this.#inHand
-      if (this.#stopped || !this.#membership || !this.#options.web()) return
+      const { number } = this.#standing
+      if (this.#stopped || number === undefined || !this.#options.web()) return
       this.#more = true
       if (room < worthTaking && this.#inHand > 0) return
       if (this.#inDoubt && this.#inHand === 0) {
-        await giveAllBack(this.#options.db, this.#membership.number)
+        await giveAllBack(this.#options.db, number)
         this.#inDoubt = false
       }
       const crowded = this.#lanes.crowded(mostOfOne)
-      taken = await take(this.#options.db, this.#membership.number, { most: room, of_one: mostOfOne, crowded })
+      taken = await take(this.#options.db, number, { most: room, of_one: mostOfOne, crowded })
       takenChannel.publish(taken)
-      await this.#begin(taken)
+      await this.#begin(taken, number)
       this.#more = crowded.length > 0 || taken.length >= mostOfOne
     } while (this.#askedAgain || taken.length >= mostOfOne)
   }
 
-  async #begin(taken: Taken[]) {
+  async #begin(taken: Taken[], number: number) {
     const { db } = this.#options
     const now = db.now
     const [held = [], free = []] = [true, false].map((wanted) => taken.filter((one) => isThrottled(one, now) === wanted))
     const pauses = [...Map.groupBy(held, ({ hook_id }) => hook_id).values()]
     await Promise.all(pauses.map((ofOne) => this.#hold(ofOne, ofOne[0]?.throttled_until)))
     await this.#letters.fetch(free.map(({ payload_id }) => payload_id)).catch((error) => this.#away(error))
-    this.#queue(free)
+    // Without the number, they are whoever's by now.
+    if (this.#standing.number === number) this.#queue(free)
   }
 
   #queue(taken: Taken[]) {
     for (const delivery of taken) {
-      const { hook_id, url, failures } = delivery
+      const { id, hook_id, url, failures } = delivery
+      this.#mine.add(id)
       this.#lanes.add(hook_id, hostOf(url), failures === 0 ? perHook : failures < threshold ? widthInDoubt : 1, delivery)
     }
   }
@@ -210,26 +222,28 @@ export class Sender {
   async #send(delivery: Taken) {
     const { db, log } = this.#options
     try {
-      const outcome = await this.#letters.use(delivery.payload_id, (letter) =>
-        deliver(this.#delivering, delivery, letter, this.#stopping.signal),
-      )
+      const stays = () => !this.#stopped && this.#mine.has(delivery.id)
+      const send = (letter: Letter | undefined) => deliver(this.#delivering, delivery, letter, this.#stopping.signal)
+      const outcome = await this.#letters.use(delivery.payload_id, stays, send)
       this.#recorder.add(outcome, delivery.failures > 0)
       if (delivery.failures >= threshold) {
         await new Promise<void>((resolve) => this.#trials.set(delivery.id, resolve))
         setImmediate(() => this.#settle())
       }
     } catch (error) {
-      // Nothing was sent: the database went away, or the hook's secret does not open. It stays to be sent.
+      // Nothing was sent: the hook's secret does not open, or the database is away and we stop. It stays to be sent, by whoever has it.
       log.error({ err: error, delivery: delivery.id, hook: delivery.hook_id }, 'a webhook could not be sent')
-      await giveBack(db, [delivery.id], new Date(db.now.getTime() + pauseAfterFault)).catch((fault) => this.#away(fault))
+      const later = new Date(db.now.getTime() + pauseAfterFault)
+      if (this.#mine.delete(delivery.id)) await giveBack(db, [delivery.id], later).catch((fault) => this.#away(fault))
       setImmediate(() => this.#settle())
     }
   }
 
   async #recorded(batch: Outcome[], throttled: Throttled[] | false) {
+    for (const { id } of batch) this.#mine.delete(id)
     if (!throttled) this.#inDoubt = true
     const pauses = throttled || []
-    await Promise.all(pauses.map(({ hook_id, until }) => this.#hold(this.#lanes.empty(hook_id), until)))
+    await Promise.all(pauses.map(({ hook_id, until }) => this.#hold(this.#unqueue(hook_id), until)))
     this.#endTrials(batch, pauses)
     if (this.#more) this.wake()
     this.#settle()
@@ -262,7 +276,7 @@ export class Sender {
     clearInterval(this.#timer)
     this.#off()
     await Promise.all([this.#ticking, this.#taking])
-    const waiting = this.#lanes.empty().map(({ id }) => id)
+    const waiting = this.#unqueue().map(({ id }) => id)
     await giveBack(db, waiting, db.now).catch((error) => this.#away(error))
     const deadline = setTimeout(() => this.#stopping.abort(), patience)
     if (this.#inHand > 0) {
@@ -271,7 +285,7 @@ export class Sender {
       })
     }
     clearTimeout(deadline)
-    await this.#membership?.leave()
+    await this.#standing.leave()
     await this.#delivering.transport.close()
   }
 }

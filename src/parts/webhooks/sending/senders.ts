@@ -1,5 +1,5 @@
-import type pg from 'pg'
 import { type Database, sql } from '#platform/database.ts'
+import { type HeldConnection, holdConnection } from '#platform/held-connection.ts'
 
 /** The first half of the locks that senders hold. */
 const lock = 0x73656e64
@@ -16,49 +16,69 @@ export interface Membership {
 }
 
 export async function joinSenders(db: Database): Promise<Membership> {
-  const client = await db.pool.connect()
+  const held = await holdConnection(db)
   try {
-    const { rows } = await client.query<{ number: number }>(
-      `select nextval(pg_get_serial_sequence('senders', 'number')) as number`,
-    )
+    const { rows } = await held.query<{ number: number }>(`select nextval(pg_get_serial_sequence('senders', 'number')) as number`)
     const number = Number(rows[0]?.number)
     // The lock comes before the row: who has a row and no lock is dead.
-    await client.query('select pg_advisory_lock($1, $2)', [lock, number])
-    await client.query('insert into senders (number) overriding system value values ($1)', [number])
-    return membership(client, number)
+    await held.query('select pg_advisory_lock($1, $2)', [lock, number])
+    await held.query('insert into senders (number) overriding system value values ($1)', [number])
+    return membership(held, number)
   } catch (error) {
-    client.release(true)
+    held.end()
     throw error
   }
 }
 
-function membership(client: pg.PoolClient, number: number): Membership {
-  const lost = Promise.withResolvers<void>()
-  client.once('end', lost.resolve)
+function membership(held: HeldConnection, number: number): Membership {
   return {
     number,
-    lost: lost.promise,
+    lost: held.lost,
     async leave() {
       // What could not be given back is so by the others, who find the row without a lock.
       const done = 'delete from senders where number = $1 and not exists (select from unsent where sender = $1)'
-      await client.query(done, [number]).catch(() => {})
-      client.release(true)
+      await held.query(done, [number]).catch(() => {})
+      held.end()
     },
   }
 }
 
 /**
+ * Lets a sender that lost its connection go on under a new number. What it is sending, or has sent and not recorded, becomes its own again if
+ * nobody has taken it meanwhile: these are returned. The rest is for all.
+ */
+export function renewMembership(db: Database, former: number, number: number, in_hand: number[]): Promise<number[]> {
+  return db.transaction(async (transaction) => {
+    const kept = await transaction.rows<{ id: number }>(sql`
+      update unsent set sender = ${number} where id = any(${in_hand}) and (sender = ${former} or sender is null) returning id`)
+    await transaction.query(sql`update unsent set sender = null where sender = ${former}`)
+    await transaction.query(sql`delete from senders where number = ${former}`)
+    return kept.map(({ id }) => id)
+  })
+}
+
+/**
+ * How many times in a row a sender is found without its lock before it counts as dead. One that only lost its connection has so much time to come
+ * back before others send what it has in hand.
+ */
+const looksUntilDead = 3
+
+/**
  * Gives back what senders had in hand that live no more, and says how much that was. An act may have been under way when its sender left,
  * and be committed with that number thereafter: `thorough` finds those too, for which all that waits is read.
  */
-export function relieveDead(db: Database, thorough: boolean): Promise<number> {
+export async function relieveDead(db: Database, seen: Map<number, number>, thorough: boolean): Promise<number> {
+  const missing = await db.rows<{ number: number }>(sql`
+    select number from senders s where not exists (
+      select from pg_locks l where l.locktype = 'advisory' and l.classid = ${lock}::bigint::oid and l.objid = s.number::oid
+        and l.database = (select oid from pg_database where datname = current_database()))`)
+  const looks = missing.map(({ number }) => [number, (seen.get(number) ?? 0) + 1] as const)
+  seen.clear()
+  for (const [number, times] of looks) seen.set(number, times)
+  const dead = looks.flatMap(([number, times]) => (times >= looksUntilDead ? number : []))
+  if (!dead.length && !thorough) return 0
   return db.transaction(async (transaction) => {
-    const dead = await transaction.rows<{ number: number }>(sql`
-      delete from senders s where not exists (
-        select from pg_locks l where l.locktype = 'advisory' and l.classid = ${lock}::bigint::oid and l.objid = s.number::oid
-          and l.database = (select oid from pg_database where datname = current_database()))
-      returning number`)
-    if (!dead.length && !thorough) return 0
+    if (dead.length) await transaction.query(sql`delete from senders where number = any(${dead})`)
     const { rowCount } = await transaction.query(
       sql`update unsent u set sender = null where sender is not null and not exists (select from senders s where s.number = u.sender)`,
     )

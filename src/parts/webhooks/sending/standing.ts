@@ -1,0 +1,74 @@
+import type { Database } from '#platform/database.ts'
+import type { Logger } from '#platform/log.ts'
+import { joinSenders, type Membership, relieveDead, renewMembership } from './senders.ts'
+
+/** How often we look besides for what was marked with the number of a sender that had left by then. */
+const looksBetween = 30
+
+/** What a sender knows of its deliveries. */
+export interface Deliveries {
+  inHand(): number[]
+  /** Only these are still ours after the connection was lost; others have the rest. */
+  keep(ids: number[]): void
+  /** There is no number any more: others may take what is marked with it. */
+  lose(): void
+}
+
+/** Keeps a sender among those of all nodes, also when its connection is lost, and takes care of what dead ones left. */
+export class Standing {
+  readonly #db: Database
+  readonly #log: Logger
+  readonly #deliveries: Deliveries
+  #membership: Membership | undefined
+  /** The number of a membership whose connection was lost, until it is renewed. */
+  #former: number | undefined
+  /** Senders that were found without their lock, and how often in a row. */
+  readonly #missing = new Map<number, number>()
+  #looks = 0
+  #left = false
+
+  constructor(db: Database, log: Logger, deliveries: Deliveries) {
+    this.#db = db
+    this.#log = log
+    this.#deliveries = deliveries
+  }
+
+  get number(): number | undefined {
+    return this.#membership?.number
+  }
+
+  /** Joins where that is needed, then gives back what dead senders had. */
+  async look() {
+    await this.#join()
+    const relieved = await relieveDead(this.#db, this.#missing, this.#looks++ % looksBetween === 0)
+    if (relieved) this.#log.warn({ deliveries: relieved }, 'a sender of webhooks is gone: its deliveries are sent by others')
+  }
+
+  async #join() {
+    if (this.#membership || this.#left) return
+    const membership = await joinSenders(this.#db)
+    try {
+      if (this.#former !== undefined) await this.#renew(this.#former, membership.number)
+    } catch (error) {
+      await membership.leave()
+      throw error
+    }
+    this.#former = undefined
+    this.#membership = membership
+    void membership.lost.then(() => {
+      if (this.#membership !== membership || this.#left) return
+      this.#membership = undefined
+      this.#former = membership.number
+      this.#deliveries.lose()
+    })
+  }
+
+  async #renew(former: number, number: number) {
+    this.#deliveries.keep(await renewMembership(this.#db, former, number, this.#deliveries.inHand()))
+  }
+
+  async leave() {
+    this.#left = true
+    await this.#membership?.leave()
+  }
+}
