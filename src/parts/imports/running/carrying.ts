@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from '#platform/database.ts'
+import { DatabaseUnavailable } from '#platform/unavailable.ts'
 import type { Import } from '../changing.ts'
 import { ImportFailure } from '../sources/source.ts'
 import { importsRoot, openFolder, removeFolder } from './folders.ts'
@@ -49,7 +50,7 @@ export function carry(bench: Bench, import_id: number, leaving: AbortSignal, has
   }
 
   return {
-    done: goOn().finally(workers.dismiss),
+    done: bench.db.patiently(goOn).finally(workers.dismiss),
     notice(found) {
       // What was looked at a moment ago may be of an earlier run than ours.
       if (run !== undefined && (!found || found.run > run)) step.abort()
@@ -117,6 +118,8 @@ async function takeStep(
     if (next) await writeLedger(folder, { ...ledger, tries: 0, furthest: 0, found: true, origin: originOf(next) })
     return true
   } catch (error) {
+    // An outage of the database is no failed try.
+    if (error instanceof DatabaseUnavailable) await writeLedger(folder, { ...ledger, tries: Math.max(0, ledger.tries - 1) })
     if (signal.aborted) return false
     if (!(error instanceof ImportFailure)) throw error
     return await failWith({ kind: error.kind, message: error.message })
