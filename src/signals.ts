@@ -58,6 +58,6 @@ async function end(running: Running, log: Logger) {
 async function endWithDatabase({ postgres }: Running, log: Logger) {
   if (!postgres) return
   await postgres.died
-  log.fatal('the embedded PostgreSQL ended by itself; see its last lines with BELFRY_LOG=debug')
+  log.fatal('the embedded PostgreSQL cannot be started any more; see its last lines with BELFRY_LOG=debug')
   process.exit(1)
 }

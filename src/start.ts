@@ -15,9 +15,10 @@ import { sweepRepositories } from '#hosting/repositories/sweeping.ts'
 import type { Clock } from '#platform/clock.ts'
 import { claimDataFolder, makeDataFolder, sweepDrafts } from '#platform/data-folder.ts'
 import { codeOf, Database } from '#platform/database.ts'
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '#platform/embedded-postgres.ts'
+import type { EmbeddedPostgres } from '#platform/embedded-postgres.ts'
 import { StartError } from '#platform/errors.ts'
 import { countJobs } from '#platform/failed-jobs.ts'
+import { keepEmbeddedPostgres } from '#platform/keep-postgres.ts'
 import type { Logger } from '#platform/log.ts'
 import { migrate } from '#platform/migrate.ts'
 import { joinNeighbours } from '#platform/neighbours.ts'
@@ -50,13 +51,20 @@ export async function start(settings: Settings, clock: Clock, log: Logger, asked
   let postgres: EmbeddedPostgres | undefined
   if (settings.DATABASE_URL === null) {
     undo.use(claimDataFolder(data))
-    const started = await startEmbeddedPostgres(data, log, {}, asked)
+    const started = await keepEmbeddedPostgres(data, log, asked)
     postgres = started
     undo.defer(() => started.stop())
   } else {
     await reach(settings.DATABASE_URL)
   }
   const db = new Database(postgres?.connection ?? { connectionString: settings.DATABASE_URL ?? '' }, clock)
+  db.health.onChange((away) => {
+    if (away) log.error('the database does not answer: requests get 503 until it does')
+    else log.info('the database answers again')
+  })
+  // With no request and no connection to the database left, nothing else might keep the process.
+  const alive = setInterval(() => {}, 2 ** 30)
+  undo.defer(() => clearInterval(alive))
   // A query that hangs must not keep us: stopping the database, or our end, ends it.
   undo.defer(() => within(1000, db[Symbol.asyncDispose]()))
   asked.throwIfAborted()
@@ -80,11 +88,11 @@ export async function start(settings: Settings, clock: Clock, log: Logger, asked
   if (settings.DATABASE_URL !== null) {
     undo.use(await joinNeighbours(db))
   }
-  await alignLog(db)
+  await db.patiently(() => alignLog(db))
   const first_admin = await setUp(belfry)
-  const unsettled = await settleAll(db, belfry.storage)
+  const unsettled = await db.patiently(() => settleAll(db, belfry.storage))
   for (const { repo_id, error } of unsettled) log.error({ err: error, repo_id }, 'a push is not recorded yet')
-  await tidy(belfry, postgres !== undefined)
+  await db.patiently(() => tidy(belfry, postgres !== undefined))
   asked.throwIfAborted()
   if (settings.BELFRY_ROLES.includes('worker')) {
     const worker = await openWorker(belfry)

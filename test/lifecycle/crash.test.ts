@@ -138,14 +138,24 @@ test('a job that was in hand when Belfry was killed is taken up again', async ()
   await until('the job is done', async () => (await host.query('select from graphile_worker.jobs')).length === 0)
 })
 
-test('when PostgreSQL dies, Belfry says so and ends, so that whoever watches it can start it again', async () => {
+test('when PostgreSQL dies, Belfry says so and starts it again, and answers all the while', async () => {
   await using host = await Host.openUsed()
   const belfry = await host.start()
-  kill(host.postmaster, 'SIGKILL')
-  assert.equal(await belfry.ended(), '1')
-  assert.match(belfry.stderr, /the embedded PostgreSQL ended by itself/)
-  const next = await host.start()
-  assert.equal((await next.get('/api/v3/user', host.token)).status, 200)
+  const before = host.postmaster
+  kill(before, 'SIGKILL')
+  const statuses = new Set<number>()
+  await until('it works again', async () => {
+    const { status } = await belfry.post('/api/v3/user/repos', host.token, { name: `made-${statuses.size}` })
+    statuses.add(status)
+    return status === 201 && host.postmaster !== before
+  })
+  assert.deepEqual(
+    [...statuses].filter((status) => status !== 201).filter((status) => status !== 503),
+    [],
+  )
+  assert.match(belfry.stderr, /the embedded PostgreSQL ended by itself: starting it again/)
+  assert.equal(await belfry.stop(), '0')
+  assert.deepEqual(processesIn(host.cluster), [])
 })
 
 /** Belfry first, so that it has no time to notice; then PostgreSQL and all its sessions. */

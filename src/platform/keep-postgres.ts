@@ -1,0 +1,56 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres.ts'
+
+/** Before each attempt to start it again, in milliseconds; after the last it is given up. */
+const pauses = [0, 1000, 2000, 4000, 8000]
+/** One that ran for this long before it ended gets all attempts again, in milliseconds. */
+const steady = 60_000
+
+/**
+ * The embedded PostgreSQL, started again when it ends by itself: the node goes on, and its requests get 503 meanwhile. `died` resolves when it cannot be
+ * started any more, as when the disk is full or its files are damaged.
+ */
+export async function keepEmbeddedPostgres(data: string, log: Logger, asked: AbortSignal): Promise<EmbeddedPostgres> {
+  const first = await startEmbeddedPostgres(data, log, {}, asked)
+  const stopping = new AbortController()
+  const signal = AbortSignal.any([asked, stopping.signal])
+  let server = first
+  let failures = 0
+
+  async function watch() {
+    for (;;) {
+      const begun = performance.now()
+      await server.died
+      if (performance.now() - begun > steady) failures = 0
+      log.error('the embedded PostgreSQL ended by itself: starting it again; see its last lines with BELFRY_LOG=debug')
+      if (!(await startAgain())) return
+    }
+  }
+
+  async function startAgain(): Promise<boolean> {
+    for (; failures < pauses.length; failures++) {
+      try {
+        await sleep(pauses[failures], undefined, { signal })
+        server = await startEmbeddedPostgres(data, log, {}, signal)
+        failures++
+        return true
+      } catch (error) {
+        // A stop waits for nothing more.
+        if (signal.aborted) return new Promise(() => {})
+        log.error({ err: error }, 'the embedded PostgreSQL could not be started again')
+      }
+    }
+    return false
+  }
+
+  return {
+    ...first,
+    died: watch(),
+    async stop() {
+      stopping.abort()
+      await server.stop()
+    },
+    kill: () => server.kill(),
+  }
+}
