@@ -48,7 +48,8 @@ const columns = sql`t.id, t.repo_id, t.subject_id, t.reason, t.unread, t.done, t
   coalesce(i.title, nullif(e.name, ''), e.tag_name, s.title) as title,
   case when p.merged_at is not null then 'merged' when p.draft and i.state = 'open' then 'draft' else i.state end as state,
   i.number, s.commit_id, s.release_id, e.tag_name, s.invitation_id, s.transfer_id, s.hook_id,
-  (select o.login from hooks h join accounts o on o.id = h.org_id where h.id = s.hook_id) as hook_org, s.latest_type,
+  case when s.hook_id is not null then (
+    select o.login from hooks h join accounts o on o.id = h.org_id where h.id = s.hook_id) end as hook_org, s.latest_type,
   case s.latest_type
     when 'IssueComment' then (select c.id from comments c where c.id = s.latest_id)
     when 'PullRequestReview' then (select c.id from reviews c where c.id = s.latest_id)
