@@ -35,14 +35,14 @@ test('the list of feeds shows nobody their own, a token the public one, and Basi
     ...named,
     current_user_url: `${web}/ada.private?token=${token}`,
     current_user_actor_url: `${web}/ada.private.actor?token=${token}`,
-    current_user_organization_url: '',
+    current_user_organization_url: `${web}/organizations/acme/ada.private.atom?token=${token}`,
     current_user_organization_urls: [`${web}/organizations/acme/ada.private.atom?token=${token}`],
   }
   const fullLinks = {
     ...namedLinks,
     current_user: { href: full.current_user_url, type },
     current_user_actor: { href: full.current_user_actor_url, type },
-    current_user_organization: { href: '', type: '' },
+    current_user_organization: { href: full.current_user_organization_url, type },
     current_user_organizations: [{ href: full.current_user_organization_urls[0], type }],
   }
   for (const base of [`${web}/api/v3`, forge.versioned]) {
@@ -69,6 +69,8 @@ test('a token that sees less than its owner is not told the private feeds, even 
   }
   const repo = await byBasic(forge, await forge.tokenFor('ada', ['repo'])).read('/feeds')
   assert.deepEqual(repo.current_user_organization_urls, [], 'a membership that is not public needs a scope of its own')
+  assert.equal(repo.current_user_organization_url, '')
+  assert.deepEqual(repo._links[0].current_user_organization, { href: '', type: '' })
   assert.ok(repo.current_user_url)
   await expect(401, await byBasic(forge, forge.ada, 'a wrong password').get('/feeds'))
 })

@@ -66,7 +66,7 @@ export function feedListJson(
     timeline_url: `${web}${pathOf({ of: 'everyone' })}`,
     user_url: `${web}/{user}`,
     ...(viewer && { current_user_public_url: `${web}/${viewer.login}` }),
-    ...(opened && { ...feedUrls(opened, web), current_user_organization_url: '' }),
+    ...(opened && withFirstOrganization(feedUrls(opened, web))),
   }
   const { current_user_public_url, current_user_url, current_user_actor_url, current_user_organization_urls } = addresses
   const links = {
@@ -76,14 +76,21 @@ export function feedListJson(
     ...(current_user_url && { current_user: link(current_user_url) }),
     ...(current_user_actor_url && { current_user_actor: link(current_user_actor_url) }),
     ...(current_user_organization_urls && {
-      current_user_organization: { href: '', type: '' },
+      current_user_organization: link(current_user_organization_urls[0] ?? ''),
       current_user_organizations: current_user_organization_urls.map(link),
     }),
   }
   return { ...addresses, _links: plain ? links : [links] }
 }
 
-const link = (href: string) => ({ href, type: 'application/atom+xml' })
+/** The first organization's feed; empty for a caller without an organization, because the field is a string. */
+const withFirstOrganization = (urls: ReturnType<typeof feedUrls>) => ({
+  ...urls,
+  current_user_organization_url: urls.current_user_organization_urls[0] ?? '',
+})
+
+/** An empty address has no type, as in the public documentation. */
+const link = (href: string) => ({ href, type: href && 'application/atom+xml' })
 
 const key = {
   id: Type.Integer(),
