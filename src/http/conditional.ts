@@ -7,13 +7,27 @@ export function etagOf(body: string) {
 
 const second = (moment: Date) => Math.floor(moment.getTime() / 1000)
 
+/** What is known of an answer by date. */
+export interface Version {
+  /** When it was found to be what it is. */
+  changed_at: Date
+  /** The date, in whole seconds, that is sent for this version and for no other. */
+  last_modified: Date
+  /** Found by this very request: no client has it yet. */
+  found: boolean
+}
+
+/** The date of something that changes at most once in a second. */
+export function versionOf(changed_at: Date): Version {
+  return { changed_at, last_modified: new Date(second(changed_at) * 1000), found: false }
+}
+
 /**
- * The date to send for a change. HTTP dates are whole seconds: while the second of the last change is not over, another change may
- * follow in it, so the date sent is the second before. Whoever asks with it gets an answer, never a wrong 304.
+ * The date to send. HTTP dates are whole seconds, and no date may be in the future: when two versions were found within one second, the
+ * date of the later one is the next second. Until then the second before that date is sent, which gets an answer and never a 304.
  */
-export function lastModifiedOf(changed: Date, now: Date) {
-  const over = second(now) > second(changed)
-  return new Date((over ? second(changed) : second(changed) - 1) * 1000).toUTCString()
+export function lastModifiedOf({ last_modified }: Version, now: Date) {
+  return new Date(last_modified.getTime() - (last_modified > now ? 1000 : 0)).toUTCString()
 }
 
 interface Asked {
@@ -28,13 +42,13 @@ export function isFresh({ 'if-none-match': tags }: Asked, etag: string | undefin
 }
 
 /**
- * Whether the client has it by its date. An `If-None-Match` speaks alone: a date beside it is not looked at. Within the second of a
- * change nothing is certain, for the date that was sent for the change before may be the one that is sent now.
+ * Whether the client has it by its date: the date that was sent with it, or a date of the client's own from a later second than that of the
+ * change. Within the second of a change a clock proves nothing. An `If-None-Match` speaks alone: a date beside it is not looked at.
  */
-export function isUnchanged(asked: Asked, changed: Date, now: Date) {
-  const { 'if-none-match': tags, 'if-modified-since': since } = asked
-  if (tags !== undefined || since === undefined || second(now) <= second(changed)) return false
-  return second(changed) * 1000 <= Date.parse(since)
+export function isUnchanged({ 'if-none-match': tags, 'if-modified-since': since }: Asked, version: Version) {
+  if (tags !== undefined || since === undefined || version.found) return false
+  const date = Date.parse(since)
+  return date === version.last_modified.getTime() || date > second(version.changed_at) * 1000
 }
 
 /** A proxy that compresses weakens our tags on the way; for a GET the two are the same. */

@@ -1,24 +1,41 @@
 import { hash } from 'node:crypto'
 import { type Queryable, sql } from '#platform/database.ts'
+import type { Version } from './conditional.ts'
+
+/** Seconds before the first request for an answer: no client can have one of these as the date of another version. */
+const unusedSeconds = 10
 
 /**
- * Since when the answer to a request is what it is, as far as anyone has asked. What an answer follows from is spread over many tables,
- * of which some change unseen, as when somebody loses access: so its own bytes tell, and no change can be missed. All nodes go by the same
- * date, which never moves back, also when a clock does.
+ * Since when the answer to a request is what it is, as far as anyone has asked. An answer depends on many tables, and some of them change
+ * without a trace, as when a user loses access. So its own bytes tell, and no change can be missed. All nodes use the same dates, which
+ * never move back, also when a clock does.
+ *
+ * A date is sent for one version only. That is the second in which the version was found, unless the version before it has that date:
+ * then it is the next second, see lastModifiedOf. The first versions, in the first ten seconds, have dates from before the first
+ * request, so that a client which changes something and asks again, all within one second, is sent exact dates too.
  */
-export async function dateAnswer(db: Queryable, request: string, etag: string): Promise<Date> {
+export async function dateAnswer(db: Queryable, request: string, etag: string): Promise<Version> {
   // An address may be longer than what an index holds.
   const key = hash('sha1', request)
-  const known = await db.first<{ changed_at: Date }>(
-    sql`select changed_at from dated_answers where key = ${key} and etag = ${etag}`,
+  const known = await db.first<Omit<Version, 'found'>>(
+    sql`select changed_at, last_modified from dated_answers where key = ${key} and etag = ${etag}`,
   )
-  if (known) return known.changed_at
-  const dated = await db.first<{ changed_at: Date }>(sql`
-    insert into dated_answers as d (key, etag, changed_at) values (${key}, ${etag}, ${db.now})
+  if (known) return { ...known, found: false }
+  const changed_at = sql`greatest(excluded.changed_at, d.changed_at)`
+  const second = sql`date_trunc('second', ${changed_at})`
+  const dated = await db.first<Omit<Version, 'found'>>(sql`
+    insert into dated_answers as d (key, etag, changed_at, last_modified, first_at)
+    values (${key}, ${etag}, ${db.now}, date_trunc('second', ${db.now}::timestamptz) - ${unusedSeconds} * interval '1 second', ${db.now})
     on conflict (key) do update set etag = excluded.etag,
-      changed_at = case when excluded.changed_at >= d.changed_at then excluded.changed_at else d.changed_at + interval '1 second' end
-    returning changed_at`)
-  return dated?.changed_at ?? db.now
+      changed_at = case when d.etag = excluded.etag then d.changed_at else ${changed_at} end,
+      last_modified = case
+        when d.etag = excluded.etag then d.last_modified
+        when ${changed_at} < d.first_at + ${unusedSeconds} * interval '1 second'
+          and d.last_modified + interval '1 second' < date_trunc('second', d.first_at) then d.last_modified + interval '1 second'
+        when d.last_modified < ${second} then ${second}
+        else ${second} + interval '1 second' end
+    returning changed_at, last_modified`)
+  return { ...(dated ?? { changed_at: db.now, last_modified: db.now }), found: true }
 }
 
 /** Whoever comes back after so long is given the answer again. */

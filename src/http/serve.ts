@@ -3,7 +3,7 @@ import type { Belfry } from '#belfry.ts'
 import { forbidden } from '#platform/errors.ts'
 import type { Memory } from '#platform/memory.ts'
 import { type Call, cacheControl, describeAnswer, type Readmit } from './call.ts'
-import { etagOf, isFresh, isUnchanged, lastModifiedOf } from './conditional.ts'
+import { etagOf, isFresh, isUnchanged, lastModifiedOf, type Version, versionOf } from './conditional.ts'
 import { dateAnswer } from './dated.ts'
 import { Answer, type BaseContext, type Endpoint, type Revalidate } from './endpoint.ts'
 import { branded } from './headers.ts'
@@ -29,8 +29,8 @@ interface KeptAnswer {
   status: number
   body: string
   headers: Record<string, string>
-  /** Since when it is what it is, where that is told. */
-  changed_at: Date | undefined
+  /** Where the endpoint sends a date. */
+  version: Version | undefined
   /** The headers of a 304, name and value in turn, written down when the first is sent. */
   unchanged?: string[]
 }
@@ -45,25 +45,33 @@ export async function serve(resources: Resources, endpoint: Endpoint, request: F
     const text = reply.code(status).serialize(body) as string
     const etag = etagOf(`${headers.Link ?? ''}${text}`)
     const { db } = resources.belfry
-    const changed_at = endpoint.dated && (await dateAnswer(db, keyOf(request), etag))
-    const dated = changed_at && { 'Last-Modified': lastModifiedOf(changed_at, db.now) }
-    return { status, body: text, headers: { ...headers, ETag: etag, ...dated }, changed_at }
+    const version = endpoint.dated && (await dateAnswer(db, keyOf(request), etag))
+    const dated = version && { 'Last-Modified': lastModifiedOf(version, db.now) }
+    return { status, body: text, headers: { ...headers, ETag: etag, ...dated }, version }
   }
   // What is newer than an event changes as transactions end, also those that are rolled back.
   const fleeting = request.url.includes('after=')
-  return sendKept(resources, request, reply, await (fleeting ? load() : resources.answers.recall(keyOf(request), load)))
+  const kept = await (fleeting ? load() : resources.answers.recall(keyOf(request), load))
+  return sendKept(resources, request, reply, kept, kept.version)
 }
 
 /** The same without waiting, where the answer is kept: most of what polled endpoints send. */
 export function serveKept(resources: Resources, request: FastifyRequest, reply: FastifyReply) {
   if (request.call.dialect.takes_stream) return undefined
   const kept = resources.answers.peek(keyOf(request))
-  return kept && sendKept(resources, request, reply, kept)
+  return kept && sendKept(resources, request, reply, kept, kept.version && { ...kept.version, found: false })
 }
 
-function sendKept({ belfry, poll_interval }: Resources, request: FastifyRequest, reply: FastifyReply, kept: KeptAnswer) {
-  const { status, headers, body, changed_at } = kept
-  const fresh = isFresh(request.headers, headers.ETag) || (changed_at && isUnchanged(request.headers, changed_at, belfry.db.now))
+/** `version` is what this request may be told of: those that waited while an answer was found to be new cannot have it. */
+function sendKept(
+  { poll_interval }: Resources,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  kept: KeptAnswer,
+  version: Version | undefined,
+) {
+  const { status, headers, body } = kept
+  const fresh = isFresh(request.headers, headers.ETag) || (version && isUnchanged(request.headers, version))
   if (fresh && !request.call.allowance) return sendUnchanged(request, reply, kept, poll_interval.seconds)
   reply.header('X-Poll-Interval', poll_interval.seconds).headers(headers)
   return fresh ? reply.code(304).send() : reply.code(status).type('application/json; charset=utf-8').send(body)
@@ -112,14 +120,15 @@ async function answer(resources: Resources, endpoint: Endpoint, request: Fastify
   const link = cursors
     ? cursorLinks(address, search, cursors)
     : total !== undefined && linkHeader(address, search, context.page, total)
-  const had = changed_at && endpoint.method === 'GET' && isUnchanged(request.headers, changed_at, db.now)
+  const version = changed_at && versionOf(changed_at)
+  const had = version && endpoint.method === 'GET' && isUnchanged(request.headers, version)
   return {
     body: had ? undefined : body,
     status: had ? 304 : (status ?? Number(Object.keys(endpoint.answers)[0])),
     headers: {
       ...headers,
       ...(link && { Link: link }),
-      ...(changed_at && { 'Last-Modified': lastModifiedOf(changed_at, db.now) }),
+      ...(version && { 'Last-Modified': lastModifiedOf(version, db.now) }),
     },
   }
 }

@@ -118,6 +118,26 @@ test('no 304 after a repository was renamed, or is not to be seen any more', asy
   await poll.settle()
 })
 
+test('the date just served is a 304 at once, the first time and after each change', async () => {
+  for (const client of [ben, ben.versioned]) {
+    const place = await forge.place()
+    const number = await place.open(cy, { body: '@ben' })
+    const { id } = await place.thread(ben)
+    const poll = new Poll(client, `${place.path}/notifications`)
+    assert.deepEqual([await poll.ask(), await poll.ask()], [200, 304])
+    // Within the second of the first request, and once in each second that follows.
+    for (const pause of [0, 0, 1000, 1000, 60_000]) {
+      clock.advance(pause)
+      await place.say(cy, number)
+      await told(forge)
+      assert.deepEqual([await poll.ask(), await poll.ask(), await poll.ask()], [200, 304, 304], `after ${pause} ms`)
+    }
+    clock.advance(1000)
+    await expect(205, await ben.patch(`/notifications/threads/${id}`))
+    assert.deepEqual([await poll.ask(), await poll.ask()], [200, 304])
+  }
+})
+
 test('however many changes come within one second, each is seen', async () => {
   const { poll, say, number, id } = await openPolled()
   clock.advance(10_000)
