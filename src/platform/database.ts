@@ -4,6 +4,7 @@ import sql, { empty, raw, type Sql } from 'sql-template-tag'
 import type { Clock } from './clock.ts'
 import { DatabaseHealth, type HealthLimits, within } from './database-health.ts'
 import { brief, long, openPool, type Patience, steady } from './pools.ts'
+import { named } from './prepared.ts'
 import { codeOf, explain, isDisconnected, unreachable } from './unavailable.ts'
 
 export { codeOf, empty, raw, type Sql, sql }
@@ -15,18 +16,6 @@ export interface Queryable {
   query<R extends Row = Row>(statement: Sql): Promise<pg.QueryResult<R>>
   rows<R extends Row>(statement: Sql): Promise<R[]>
   first<R extends Row>(statement: Sql): Promise<R | undefined>
-}
-
-/** A statement that is named stays prepared on its connection; its name follows from its text. */
-const names = new Map<string, string>()
-function named(statement: Sql): pg.QueryConfig {
-  const text = statement.text
-  let name = names.get(text)
-  if (!name) {
-    name = `s${names.size}`
-    names.set(text, name)
-  }
-  return { name, text, values: statement.values }
 }
 
 /** A value for a column of JSON. Half a character, which only JavaScript takes for text, becomes the sign for what cannot be shown. */

@@ -1,5 +1,6 @@
 import pg from 'pg'
 import type { DatabaseHealth } from './database-health.ts'
+import { boundPrepared } from './prepared.ts'
 
 /** Ids stay far below 2^53, so bigint columns are numbers; the driver's default is strings. */
 const int8 = 20
@@ -53,5 +54,6 @@ export function openPool(connection: pg.PoolConfig, { connect, lock, statement }
     idle_in_transaction_session_timeout: longestPause,
   })
   health.watch(pool, statement + grace)
+  boundPrepared(pool)
   return pool
 }
