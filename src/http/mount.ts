@@ -12,6 +12,7 @@ import type { Endpoint, Group } from './endpoint.ts'
 import { errorBody, refusalFor, statusOf } from './errors.ts'
 import { branded } from './headers.ts'
 import { parseBody } from './input.ts'
+import { keepAnswers } from './kept-answers.ts'
 import { describeApi } from './openapi.ts'
 import { PollInterval } from './poll-interval.ts'
 import { type Resources, serve, serveKept } from './serve.ts'
@@ -31,7 +32,7 @@ export async function mountApi(listener: FastifyInstance, belfry: Belfry, varian
       const resources: Resources = {
         belfry,
         memory: new Memory(belfry.db),
-        answers: new Memory(belfry.db, 500),
+        answers: keepAnswers(belfry.db),
         poll_interval: new PollInterval(),
         readmit: openCalls(app, belfry, variant),
         closing: closing.signal,
@@ -66,7 +67,7 @@ function mount(app: FastifyInstance, resources: Resources, endpoint: Endpoint, v
       },
     }),
     handler: (request, reply) =>
-      (endpoint.polled && serveKept(resources, request, reply)) || serve(resources, endpoint, request, reply),
+      (endpoint.polled && serveKept(resources, endpoint, request, reply)) || serve(resources, endpoint, request, reply),
   })
 }
 

@@ -2,13 +2,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Belfry } from '#belfry.ts'
 import { forbidden } from '#platform/errors.ts'
 import type { Memory } from '#platform/memory.ts'
-import { type Call, cacheControl, describeAnswer, type Readmit } from './call.ts'
-import { etagOf, isFresh, isUnchanged, lastModifiedOf, type Version, versionOf } from './conditional.ts'
+import type { Call, Readmit } from './call.ts'
+import { etagOf, isFresh, isUnchanged, lastModifiedOf, versionOf } from './conditional.ts'
 import { dateAnswer } from './dated.ts'
 import { Answer, type BaseContext, type Endpoint, type Revalidate } from './endpoint.ts'
-import { branded } from './headers.ts'
 import { readQuery } from './input.ts'
+import { type KeptAnswer, keyOf, sendKept } from './kept-answers.ts'
 import { cursorLinks, linkHeader, readPage, usualPages } from './paging.ts'
+import { readParameters } from './parameters.ts'
 import type { PollInterval } from './poll-interval.ts'
 import { type Step, streamHeaders, streamNews } from './stream.ts'
 import { loadThings } from './things.ts'
@@ -17,7 +18,7 @@ import { loadThings } from './things.ts'
 export interface Resources {
   belfry: Belfry
   memory: Memory<unknown>
-  /** Whole answers of polled endpoints; few, for each is long. */
+  /** Whole answers of polled endpoints. */
   answers: Memory<KeptAnswer>
   poll_interval: PollInterval
   readmit: Readmit
@@ -25,76 +26,37 @@ export interface Resources {
   closing: AbortSignal
 }
 
-interface KeptAnswer {
-  status: number
-  body: string
-  headers: Record<string, string>
-  /** Where the endpoint sends a date. */
-  version: Version | undefined
-  /** The headers of a 304, name and value in turn, written down when the first is sent. */
-  unchanged?: string[]
-}
-
 /** From a request whose caller is known to its answer. */
 export async function serve(resources: Resources, endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply) {
   if (endpoint.streamed) return follow(resources, endpoint, request, reply)
   if (!endpoint.polled) return send(reply, await answer(resources, endpoint, request, reply))
   if (endpoint.followed && request.call.dialect.takes_stream) return follow(resources, endpoint, request, reply)
+  const key = keyOf(endpoint, request)
   const load = async (): Promise<KeptAnswer> => {
     const { status, headers, body } = await answer(resources, endpoint, request, reply)
     const text = reply.code(status).serialize(body) as string
     const etag = etagOf(`${headers.Link ?? ''}${text}`)
     const { db } = resources.belfry
-    const version = endpoint.dated && (await dateAnswer(db, keyOf(request), etag))
+    const version = endpoint.dated && (await dateAnswer(db, key, etag))
     const dated = version && { 'Last-Modified': lastModifiedOf(version, db.now) }
     return { status, body: text, headers: { ...headers, ETag: etag, ...dated }, version }
   }
   // What is newer than an event changes as transactions end, also those that are rolled back.
   const fleeting = request.url.includes('after=')
-  const kept = await (fleeting ? load() : resources.answers.recall(keyOf(request), load))
-  return sendKept(resources, request, reply, kept, kept.version)
+  const kept = await (fleeting ? load() : resources.answers.recall(key, load))
+  return sendKept(resources.poll_interval, request, reply, kept, kept.version)
 }
 
 /** The same without waiting, where the answer is kept: most of what polled endpoints send. */
-export function serveKept(resources: Resources, request: FastifyRequest, reply: FastifyReply) {
-  if (request.call.dialect.takes_stream) return undefined
-  const kept = resources.answers.peek(keyOf(request))
-  return kept && sendKept(resources, request, reply, kept, kept.version && { ...kept.version, found: false })
-}
-
-/** `version` is what this request may be told of: those that waited while an answer was found to be new cannot have it. */
-function sendKept(
-  { poll_interval }: Resources,
+export function serveKept(
+  { answers, poll_interval }: Resources,
+  endpoint: Endpoint,
   request: FastifyRequest,
   reply: FastifyReply,
-  kept: KeptAnswer,
-  version: Version | undefined,
 ) {
-  const { status, headers, body } = kept
-  const fresh = isFresh(request.headers, headers.ETag) || (version && isUnchanged(request.headers, version))
-  if (fresh && !request.call.allowance) return sendUnchanged(request, reply, kept, poll_interval.seconds)
-  reply.header('X-Poll-Interval', poll_interval.seconds).headers(headers)
-  return fresh ? reply.code(304).send() : reply.code(status).type('application/json; charset=utf-8').send(body)
-}
-
-/** Past the library, which would put the same dozen headers together again: half as much again is served so. */
-function sendUnchanged(request: FastifyRequest, reply: FastifyReply, kept: KeptAnswer, seconds: number) {
-  const { call } = request
-  kept.unchanged ??= Object.entries({
-    ...describeAnswer(call),
-    ...(reply.getHeaders() as Record<string, string>),
-    ...kept.headers,
-    'Cache-Control': cacheControl(call),
-  }).flat()
-  const own = [branded(call.dialect.brand, 'Request-Id'), request.id, 'X-Poll-Interval', String(seconds)]
-  reply.hijack().raw.writeHead(304, kept.unchanged.concat(own)).end()
-  return reply
-}
-
-/** Everything that the answer to a GET can depend on, but for the moment it is asked for. */
-function keyOf({ url, call: { variant, dialect, wire, caller } }: FastifyRequest) {
-  const who = caller.token ? `token ${caller.token.id}` : (caller.user?.id ?? '')
-  return `${variant.name} ${wire.version} ${dialect.media_type} ${who} ${url}`
+  if (request.call.dialect.takes_stream) return undefined
+  const kept = answers.peek(keyOf(endpoint, request))
+  return kept && sendKept(poll_interval, request, reply, kept, kept.version && { ...kept.version, found: false })
 }
 
 interface Ready {
@@ -136,8 +98,7 @@ async function answer(resources: Resources, endpoint: Endpoint, request: Fastify
 async function openContext(resources: Resources, endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply) {
   const { belfry, memory } = resources
   const { call } = request
-  const mark = request.url.indexOf('?')
-  const search = mark < 0 ? nothingAsked : new URLSearchParams(request.url.slice(mark))
+  const search = readParameters(endpoint, request.url)
   const things = await loadThings(belfry.db, endpoint, call.caller, request.params as Record<string, string>)
   const rule = typeof endpoint.list === 'function' ? endpoint.list(call.variant) : usualPages
   const context = {
@@ -155,8 +116,6 @@ async function openContext(resources: Resources, endpoint: Endpoint, request: Fa
   }
   return { context, search }
 }
-
-const nothingAsked = new URLSearchParams()
 
 /** A key's ETag goes out with the answer; whoever sent it back needs no body. */
 function revalidator({ headers }: FastifyRequest, reply: FastifyReply): Revalidate {

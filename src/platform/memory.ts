@@ -7,21 +7,42 @@ interface Remembered<T> {
   value: Promise<T>
   /** The same once it is there, for callers who need not wait. */
   settled?: { value: T }
+  /** What it is estimated to take, once it is there. */
+  bytes: number
   commits: number
   /** By the clock that cannot jump, and by the one that rules are told: neither may have moved far. */
   at: number
   now: number
 }
 
+/** How much is kept at most. */
+export interface Bounds<T> {
+  entries: number
+  bytes: number
+  /** An estimate of what a value takes, in bytes. */
+  sizeOf(value: T): number
+}
+
+/** For values of a few hundred bytes: by their number alone. */
+const small: Bounds<unknown> = { entries: 5000, bytes: Infinity, sizeOf: () => 0 }
+
 /** Keeps what was just read, for the requests of the next moment: clients call many times in a row. Any commit ends it. */
 export class Memory<T> {
-  readonly #db: Database
-  readonly #most: number
+  readonly #db: Pick<Database, 'commits' | 'now'>
+  readonly #bounds: Bounds<T>
+  /** In the order in which they were read. */
   readonly #kept = new Map<string, Remembered<T>>()
+  #bytes = 0
+  #sweep: NodeJS.Timeout | undefined
 
-  constructor(db: Database, most = 5000) {
+  constructor(db: Pick<Database, 'commits' | 'now'>, bounds: Bounds<T> = small) {
     this.#db = db
-    this.#most = most
+    this.#bounds = bounds
+  }
+
+  /** How much is kept now. */
+  get size() {
+    return { entries: this.#kept.size, bytes: this.#bytes }
   }
 
   /** What is kept and there, without waiting. */
@@ -35,16 +56,16 @@ export class Memory<T> {
     if (kept) return kept.value
     // Counted before it is read: a commit in between must not be taken for seen.
     const { commits, now } = this.#db
-    const begun: Remembered<T> = { value: load(), commits, at: performance.now(), now: now.getTime() }
-    this.#kept.delete(key)
+    const begun: Remembered<T> = { value: load(), bytes: 0, commits, at: performance.now(), now: now.getTime() }
+    this.#forget(key)
     this.#kept.set(key, begun)
     begun.value.then(
-      (value) => {
-        begun.settled = { value }
-      },
-      () => this.#forget(key, begun),
+      (value) => this.#settle(key, begun, value),
+      // A failure is told to whoever waited for it, and is not kept.
+      () => this.#kept.get(key) === begun && this.#forget(key),
     )
-    if (this.#kept.size > this.#most) this.#forgetOldest()
+    this.#forgetOldest()
+    this.#sweep ??= setTimeout(() => this.#sweepStale(), span).unref()
     return begun.value
   }
 
@@ -54,12 +75,35 @@ export class Memory<T> {
     return Math.abs(this.#db.now.getTime() - kept.now) < span ? kept : undefined
   }
 
-  /** A failure is told to whoever waited for it, and is not kept. */
-  #forget(key: string, failed: Remembered<T>) {
-    if (this.#kept.get(key) === failed) this.#kept.delete(key)
+  #settle(key: string, begun: Remembered<T>, value: T) {
+    begun.settled = { value }
+    // It may have been dropped while it was read.
+    if (this.#kept.get(key) !== begun) return
+    // An estimate: a character takes up to two bytes, the rest of an entry about 500.
+    begun.bytes = this.#bounds.sizeOf(value) + 2 * key.length + 500
+    this.#bytes += begun.bytes
+    // One value must not drive out all others.
+    if (begun.bytes > this.#bounds.bytes / 8) this.#forget(key)
+    this.#forgetOldest()
   }
 
+  #forget(key: string) {
+    this.#bytes -= this.#kept.get(key)?.bytes ?? 0
+    this.#kept.delete(key)
+  }
+
+  /** Those that are too old, and those beyond the bounds. */
   #forgetOldest() {
-    for (const key of this.#kept.keys()) return void this.#kept.delete(key)
+    const stale = performance.now() - span
+    for (const [key, { at }] of this.#kept) {
+      if (at > stale && this.#kept.size <= this.#bounds.entries && this.#bytes <= this.#bounds.bytes) return
+      this.#forget(key)
+    }
+  }
+
+  /** What nobody asks for any more must not stay until somebody asks for something else. */
+  #sweepStale() {
+    this.#forgetOldest()
+    this.#sweep = this.#kept.size ? setTimeout(() => this.#sweepStale(), span).unref() : undefined
   }
 }

@@ -22,7 +22,12 @@ import { createFeedKey, deleteFeedKey, type FeedKey, listFeedKeys, mostKeys } fr
 /** Feeds as Atom documents; two of them are pages for people as well. */
 export function mountFeeds(listener: FastifyInstance, belfry: Belfry, variant: Variant) {
   const { db } = belfry
-  const documents = new Memory<FeedDocument & { text: string }>(db, 500)
+  const documents = new Memory<FeedDocument & { text: string }>(db, {
+    entries: 500,
+    bytes: 32 * 1024 * 1024,
+    // The text, and the entries that it was written from, which are about as much.
+    sizeOf: ({ text }) => 4 * text.length,
+  })
 
   const everyone: Place = { of: 'everyone' }
   listener.get(pathOf(everyone), (request, reply) => serve(request, reply, everyone, false))

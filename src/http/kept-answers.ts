@@ -1,0 +1,66 @@
+import { hash } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Database } from '#platform/database.ts'
+import { Memory } from '#platform/memory.ts'
+import { cacheControl, describeAnswer } from './call.ts'
+import { isFresh, isUnchanged, type Version } from './conditional.ts'
+import type { Endpoint } from './endpoint.ts'
+import { branded } from './headers.ts'
+import { readParameters } from './parameters.ts'
+import type { PollInterval } from './poll-interval.ts'
+
+/** A whole answer of a polled endpoint. */
+export interface KeptAnswer {
+  status: number
+  body: string
+  headers: Record<string, string>
+  /** Where the endpoint sends a date. */
+  version: Version | undefined
+  /** The headers of a 304, name and value in turn, written down when the first is sent. */
+  unchanged?: string[]
+}
+
+/** A page of 100 events can take a megabyte: 32 MB for each variant, however many addresses and callers there are. */
+export const keepAnswers = (db: Database) =>
+  new Memory<KeptAnswer>(db, { entries: 500, bytes: 32 * 1024 * 1024, sizeOf: ({ body }) => 2 * body.length })
+
+/** Longer keys are kept as digests: an address may have 16 KB. */
+const longestKey = 300
+
+/** Everything that the answer to a GET can depend on, but for the moment it is asked for. */
+export function keyOf(endpoint: Endpoint, { url, call: { variant, dialect, wire, caller } }: FastifyRequest) {
+  const who = caller.token ? `token ${caller.token.id}` : (caller.user?.id ?? '')
+  const mark = url.indexOf('?')
+  const address = mark < 0 ? url : `${url.slice(0, mark)}?${readParameters(endpoint, url)}`
+  const key = `${variant.name} ${wire.version} ${dialect.media_type} ${who} ${address}`
+  return key.length > longestKey ? hash('sha1', key) : key
+}
+
+/** `version` is what this request may be told of: those that waited while an answer was found to be new cannot have it. */
+export function sendKept(
+  { seconds }: PollInterval,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  kept: KeptAnswer,
+  version: Version | undefined,
+) {
+  const { status, headers, body } = kept
+  const fresh = isFresh(request.headers, headers.ETag) || (version && isUnchanged(request.headers, version))
+  if (fresh && !request.call.allowance) return sendUnchanged(request, reply, kept, seconds)
+  reply.header('X-Poll-Interval', seconds).headers(headers)
+  return fresh ? reply.code(304).send() : reply.code(status).type('application/json; charset=utf-8').send(body)
+}
+
+/** Past the library, which would put the same dozen headers together again: half as much again is served so. */
+function sendUnchanged(request: FastifyRequest, reply: FastifyReply, kept: KeptAnswer, seconds: number) {
+  const { call } = request
+  kept.unchanged ??= Object.entries({
+    ...describeAnswer(call),
+    ...(reply.getHeaders() as Record<string, string>),
+    ...kept.headers,
+    'Cache-Control': cacheControl(call),
+  }).flat()
+  const own = [branded(call.dialect.brand, 'Request-Id'), request.id, 'X-Poll-Interval', String(seconds)]
+  reply.hijack().raw.writeHead(304, kept.unchanged.concat(own)).end()
+  return reply
+}
