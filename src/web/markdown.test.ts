@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { renderMarkdown } from './markdown.ts'
+import { readMarkdown, renderMarkdown } from './markdown.ts'
 
 const shown = async (text: string) => (await renderMarkdown(text)).text.trimEnd()
 
@@ -233,11 +233,48 @@ test('fragments in any order come out safe', async () => {
   }
 })
 
+const plain =
+  /^<p class="muted">This text is too long or too complex to be formatted\.[^<]*<\/p>\n<pre class="unformatted" tabindex="0">[^<]*<\/pre>\n$/
+
 test('what is written stays in proportion to the text', async () => {
-  const place = `[a]: /${'b'.repeat(50_000)} "${'c'.repeat(50_000)}"\n\n${'[a] ![a] '.repeat(15_000)}`
-  const wide = `|${'a|'.repeat(30_000)}\n|${'-|'.repeat(30_000)}\n${'|\n'.repeat(50_000)}`
-  for (const text of [place, wide, '&'.repeat(50_000), '- '.repeat(50_000), '> '.repeat(50_000), '@a '.repeat(20_000)]) {
+  const place = `[a]: /${'b'.repeat(25_000)} "${'c'.repeat(25_000)}"\n\n${'[a] ![a] '.repeat(2000)}`
+  for (const text of [place, '&'.repeat(50_000), '- '.repeat(50_000), '> '.repeat(50_000), '@a '.repeat(9000)]) {
     const { text: written } = await renderMarkdown(text, { userLink: (login) => `/${login}` })
+    assert.doesNotMatch(written, plain)
     assert.ok(written.length < 25 * text.length, `${text.slice(0, 20)}: ${written.length} from ${text.length}`)
   }
+})
+
+test('a text that is too long or too complex is shown as it is written', async () => {
+  const columns = (count: number) => `|${'a|'.repeat(count)}\n|${'-|'.repeat(count)}\n`
+  const rows = (count: number) => '|\n'.repeat(count)
+  const texts = [
+    'a '.repeat(62_501),
+    columns(10_000),
+    columns(300) + rows(20_000),
+    (columns(20) + rows(20)).repeat(100),
+    '|a|\n|-|\n|b|\n\n'.repeat(5000),
+    '- a\n'.repeat(30_000),
+    '**a*b'.repeat(20_000),
+    '!['.repeat(60_000),
+    '[a](b) '.repeat(17_000),
+    '@a '.repeat(40_000),
+    `<script>alert(1)</script>\n\n${columns(10_000)}`,
+  ]
+  for (const text of texts) {
+    const { names, pieces, write } = await readMarkdown(text)
+    assert.match(write({}).text, plain, text.slice(0, 30))
+    assert.deepEqual(names, [])
+    assert.ok(pieces <= 20_000)
+  }
+  const table = await renderMarkdown(columns(20) + rows(200))
+  assert.equal(table.text.match(/<td>/g)?.length, 4000, 'a large table is a table')
+})
+
+test('a text is read once, and written for each reader', async () => {
+  const text = `${'a '.repeat(300)}@ada`
+  const reading = await readMarkdown(text)
+  assert.equal(await readMarkdown(text), reading)
+  assert.match(reading.write({ userLink: () => '/ada' }).text, /<a href="\/ada">@ada<\/a><\/p>\n$/)
+  assert.match(reading.write({}).text, /a @ada<\/p>\n$/)
 })

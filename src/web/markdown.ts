@@ -1,6 +1,8 @@
+import { hash } from 'node:crypto'
 import type { MarkdownIt, Token } from 'markdown-it'
-import { longest, openMarkdown } from '#hosting/mentions/markdown.ts'
+import { longest, mostPieces, openMarkdown, parseMarkdown } from '#hosting/mentions/markdown.ts'
 import type { Name, Reference } from '#hosting/mentions/names.ts'
+import { ByteCache } from '#platform/byte-cache.ts'
 import { Html, html } from './html.ts'
 
 type Address = string | null | undefined
@@ -15,16 +17,28 @@ export interface Links {
 /** What is being written: how many links are open, and how much addresses and titles may still take. */
 interface Page {
   markdown: MarkdownIt
-  links: Links
   open: number
   room: number
+}
+
+/** One that is named in a text, whose address depends on the reader. */
+interface Named {
+  name: Exclude<Name, { address: string }>
+  content: string
 }
 
 /** A text that was read: who and what it names, to be found before it is written. */
 export interface Reading {
   names: Name[]
+  /** How much work it was. */
+  pieces: number
   write(links: Links): Html
 }
+
+/** Texts that were read before, by their digests: a page shows the same ones again and again. */
+const kept = new ByteCache<Reading>(16 * 1024 * 1024)
+/** Shorter ones are read in less than a tenth of a millisecond. */
+const worthKeeping = 500
 
 /** A text in Markdown, safe on a page of ours: HTML in it is shown as it is written, and nothing is loaded from elsewhere. */
 export async function renderMarkdown(text: string, links: Links = {}): Promise<Html> {
@@ -32,22 +46,57 @@ export async function renderMarkdown(text: string, links: Links = {}): Promise<H
 }
 
 export async function readMarkdown(text: string): Promise<Reading> {
-  const markdown = await openMarkdown()
-  const tokens = markdown.parse(text.slice(0, longest), {})
-  const inside = tokens.flatMap(({ children }) => children ?? [])
-  return {
-    names: inside.filter(({ type }) => type === 'name').map(({ meta }) => meta as Name),
-    write: (links) => writeAll({ markdown, links, open: 0, room: longest }, tokens),
-  }
+  if (text.length < worthKeeping) return (await read(text)).reading
+  const key = hash('sha1', text)
+  const known = kept.get(key)
+  if (known) return known
+  const { reading, bytes } = await read(text)
+  kept.set(key, reading, bytes)
+  return reading
 }
 
-function writeAll(page: Page, tokens: Token[]): Html {
-  const written: string[] = []
+async function read(text: string): Promise<{ reading: Reading; bytes: number }> {
+  const [markdown, parsed] = [await openMarkdown(), await parseMarkdown(text)]
+  if (!parsed) {
+    // To find out that a text is too complex is as much work as is done for any.
+    const reading = plainReading(text, text.length > longest ? 0 : mostPieces)
+    return { reading, bytes: 2 * reading.write({}).text.length }
+  }
+  const { tokens, pieces } = parsed
+  const names = tokens.flatMap(({ children }) => children ?? []).filter(({ type }) => type === 'name')
+  const parts = writeAll({ markdown, open: 0, room: longest }, tokens)
+  const write = (links: Links) =>
+    new Html(parts.map((part) => (typeof part === 'string' ? part : writeNamed(links, part))).join(''))
+  const length = parts.reduce((sum, part) => sum + (typeof part === 'string' ? part.length : 200), 0)
+  return { reading: { names: names.map(({ meta }) => meta as Name), pieces, write }, bytes: 2 * length + 200 * names.length }
+}
+
+/** What is beyond the limits is shown as it is written. */
+export function plainReading(text: string, pieces = 0): Reading {
+  const shown = html`<p class="muted">This text is too long or too complex to be formatted. It is shown as it was written.</p>
+<pre class="unformatted" tabindex="0">${text}</pre>\n`
+  return { names: [], pieces, write: () => shown }
+}
+
+function writeAll(page: Page, tokens: Token[]): (string | Named)[] {
+  const parts: (string | Named)[] = []
+  let text = ''
   for (const [index, token] of tokens.entries()) {
     if (tokens[index - 2]?.type === 'list_item_open') markTask(token.children?.[0])
-    for (const part of token.children ?? [token]) written.push(write(page, part).text)
+    for (const part of token.children ?? [token]) {
+      const named = namedIn(part)
+      if (named) {
+        parts.push(text, named)
+        text = ''
+      } else text += write(page, part).text
+    }
   }
-  return new Html(written.join(''))
+  return [...parts, text]
+}
+
+function namedIn({ type, content, meta }: Token): Named | undefined {
+  const name = meta as Name
+  return type !== 'name' || 'address' in name ? undefined : { name, content }
 }
 
 /** `- [ ] to do`, `- [x] done`. */
@@ -109,7 +158,7 @@ const writers: Record<string, (page: Page, token: Token) => Html> = {
     return shown ? html`<p>${shown}</p>\n` : html``
   },
   task: writeTask,
-  name: writeName,
+  name: writeAddress,
 }
 
 function writeText(_: Page, { content }: Token) {
@@ -163,14 +212,18 @@ function writeTask(_: Page, { content }: Token) {
   return html`<input type="checkbox" disabled ${state}> ${content.slice(4)}`
 }
 
-function writeName(page: Page, { content, meta }: Token) {
-  const name = meta as Name
-  if ('address' in name) return html`${openLink(page, page.markdown.normalizeLink(name.address))}${content}</a>`
-  const address = addressOf(page.links, name)
-  return address ? html`<a href="${address}">${content}</a>` : html`${content}`
+/** A bare address: others who are named are found when the text is shown. */
+function writeAddress(page: Page, { content, meta }: Token) {
+  const { address } = meta as { address: string }
+  return html`${openLink(page, page.markdown.normalizeLink(address))}${content}</a>`
 }
 
-function addressOf(links: Links, name: Exclude<Name, { address: string }>) {
+function writeNamed(links: Links, { name, content }: Named): string {
+  const address = addressOf(links, name)
+  return (address ? html`<a href="${address}">${content}</a>` : html`${content}`).text
+}
+
+function addressOf(links: Links, name: Named['name']) {
   if ('user' in name) return links.userLink?.(name.user)
   if ('org' in name) return links.teamLink?.(name.org, name.slug)
   return links.referenceLink?.(name.reference)

@@ -3,14 +3,20 @@ import { findAddresses } from '#hosting/mentions/addresses.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { invalid } from '#platform/errors.ts'
 import { type Html, html } from './html.ts'
-import { readMarkdown } from './markdown.ts'
+import { plainReading, type Reading, readMarkdown } from './markdown.ts'
 import type { Visit } from './page.ts'
+
+/** One page formats no more than this, in pieces of markup: about half a second of one core. Texts after that are shown as written. */
+const mostPieces = 100_000
 
 /** What people wrote, for a page: all of its texts together, so that those who are named in them are looked up once. */
 export async function writeTexts({ db, visitor }: Visit, repo: Repository, texts: (string | null)[]): Promise<Html[]> {
-  const readings = []
+  const readings: Reading[] = []
+  let pieces = 0
   for (const text of texts) {
-    readings.push(await readMarkdown(text ?? ''))
+    const reading = pieces > mostPieces ? plainReading(text ?? '') : await readMarkdown(text ?? '')
+    readings.push(reading)
+    pieces += reading.pieces
     // A page may hold megabytes; others are served in between.
     if ((text?.length ?? 0) > 10_000) await setImmediate()
   }

@@ -174,3 +174,19 @@ test('those who may not talk are told so, and a repository that moved leads on',
   assert.equal((await ada.get('/ada/machine/issues/1')).status, 410)
   assert.equal((await ada.post('/ada/machine/issues/1/comments', { body: 'But' })).status, 410)
 })
+
+test('texts that are too complex to format are shown as they were written, and a page formats only so much', async () => {
+  await using forge = await openWithEngine()
+  const table = `|${'a|'.repeat(300)}\n|${'-|'.repeat(300)}\n${'|\n'.repeat(30_000)}`
+  await forge.open({ body: `${table}\n<script>alert(1)</script>` })
+  for (let n = 0; n < 5; n++) {
+    await expect(201, await forge.dan.post(`${engine}/issues/1/comments`, { body: `${n}\n\n${table}` }))
+  }
+  await expect(201, await forge.dan.post(`${engine}/issues/1/comments`, { body: '**last**' }))
+  const { status, text } = await new Guest(forge).get('/ada/engine/issues/1')
+  assert.equal(status, 200)
+  assert.equal(text.match(/too long or too complex to be formatted/g)?.length, 7, 'the last one comes after too much work')
+  assert.match(text, /<pre class="unformatted" tabindex="0">\|a\|a\|/)
+  assert.match(text, /&lt;script&gt;alert\(1\)/)
+  assert.ok(text.length < 1_000_000, `${text.length} characters`)
+})

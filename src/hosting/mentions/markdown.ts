@@ -1,8 +1,44 @@
-import type { MarkdownIt, StateBlock, StateCore, StateInline, Token } from 'markdown-it'
+import type { Env, MarkdownIt, StateBlock, StateCore, StateInline, Token } from 'markdown-it'
 import { namesIn } from './names.ts'
 
-/** What is longer is cut: time and memory follow the length. */
-export const longest = 256 * 1024
+/** The longest text that the interface takes, a release's. A longer one is not parsed: time and memory follow the length. */
+export const longest = 125_000
+
+/**
+ * How much work one text may make: 10 for each piece of markup, which becomes a token, and 1 for each step in search of the end of a link.
+ * 20,000 tokens take 50 to 100 ms of one core and 15 MB until they are written. Prose of the longest length has 5,000. A table has two
+ * tokens for each cell and one for its text, and rows of `|` alone have as many cells as the widest row.
+ */
+const workOfToken = 10
+export const mostPieces = 20_000
+const mostWork = mostPieces * workOfToken
+
+/** Thrown out of the parser, which has no limit of its own. */
+class TooMuchWork extends Error {}
+
+function spend(env: Env, work: number) {
+  env.work = Number(env.work ?? 0) + work
+  if ((env.work as number) > mostWork) throw new TooMuchWork()
+}
+
+/** A text that was parsed, and into how many pieces. */
+export interface Parsed {
+  tokens: Token[]
+  pieces: number
+}
+
+/** Nothing when the text is too long or makes too much work: such a text is shown as it is written. */
+export async function parseMarkdown(text: string): Promise<Parsed | undefined> {
+  if (text.length > longest) return undefined
+  const markdown = await openMarkdown()
+  const env: Env = {}
+  try {
+    return { tokens: markdown.parse(text, env), pieces: Math.ceil(Number(env.work ?? 0) / workOfToken) }
+  } catch (error) {
+    if (error instanceof TooMuchWork) return undefined
+    throw error
+  }
+}
 
 let opening: Promise<MarkdownIt> | undefined
 
@@ -18,10 +54,27 @@ async function load() {
   const markdown = new Parser({ html: true, breaks: true })
   markdown.validateLink = isLinkable
   markdown.helpers.parseLinkLabel = findLabelEnd
+  limitWork(markdown)
   markdown.block.ruler.push('end_quote', endsQuote, { alt: ['blockquote'] })
   // In place of joining all text: what was escaped is still known to be.
   markdown.core.ruler.at('text_join', nameAll)
   return markdown
+}
+
+/** Counts tokens as they are made. */
+function limitWork({ block, inline }: MarkdownIt) {
+  block.State = class extends block.State {
+    override push(...token: Parameters<StateBlock['push']>) {
+      spend(this.env, workOfToken)
+      return super.push(...token)
+    }
+  }
+  inline.State = class extends inline.State {
+    override push(...token: Parameters<StateInline['push']>) {
+      spend(this.env, workOfToken)
+      return super.push(...token)
+    }
+  }
 }
 
 /** An address of the web, of mail, or of this place: nothing that could be a scheme comes before the path. */
@@ -45,6 +98,7 @@ function findLabelEnd(state: StateInline, start: number, no_links_inside = false
       end = at
       break
     }
+    spend(state.env, 1)
     state.md.inline.skipToken(state)
     if (character !== '[') continue
     if (state.pos === at + 1) depth++
@@ -66,10 +120,12 @@ function endsQuote({ env }: StateBlock, line: number, end: number, silent: boole
 }
 
 /** Splits the text of paragraphs, headings and cells so that each name is a token of its own, `name`, with the name in `meta`. */
-function nameAll({ tokens, Token }: StateCore) {
-  for (const token of tokens) {
-    if (token.children) token.children = nameInline(token.children, (type) => new Token(type, '', 0))
+function nameAll({ tokens, Token, env }: StateCore) {
+  const make = (type: string) => {
+    spend(env, workOfToken)
+    return new Token(type, '', 0)
   }
+  for (const token of tokens) if (token.children) token.children = nameInline(token.children, make)
 }
 
 function nameInline(children: Token[], make: (type: string) => Token) {

@@ -1,5 +1,5 @@
-import { longest, openMarkdown } from './markdown.ts'
-import type { Name, Reference } from './names.ts'
+import { parseMarkdown } from './markdown.ts'
+import { type Name, namesIn, type Reference } from './names.ts'
 
 export interface Mentions {
   users: string[]
@@ -39,13 +39,23 @@ export async function findReferences(text: string, { quoted = false }: Wanted = 
 async function findNames(text: string, quoted: boolean) {
   // Most texts name nobody, and need no parser.
   if (!/[@#]/.test(text)) return []
+  const parsed = await parseMarkdown(text)
+  if (!parsed) return findPlainNames(text, quoted)
   const names: Name[] = []
   let quotes = 0
-  for (const { type, children } of (await openMarkdown()).parse(text.slice(0, longest), {})) {
+  for (const { type, children } of parsed.tokens) {
     if (type === 'blockquote_open') quotes++
     if (type === 'blockquote_close') quotes--
     if (quotes > 0 && !quoted) continue
     for (const child of children ?? []) if (child.type === 'name') names.push(child.meta as Name)
   }
   return names
+}
+
+const longestPlain = 256 * 1024
+
+/** A text that is beyond the limits of the parser names those whom it names as it is written. */
+function findPlainNames(text: string, quoted: boolean): Name[] {
+  const cut = text.slice(0, longestPlain)
+  return [...namesIn(quoted ? cut : cut.replaceAll(/^ {0,3}>.*$/gm, ''))].map(({ name }) => name)
 }

@@ -1,0 +1,38 @@
+/** Keeps what was used last, up to so many bytes as estimated by whoever puts it in. */
+export class ByteCache<T> {
+  readonly #most: number
+  /** The one used longest ago comes first. */
+  readonly #kept = new Map<string, { value: T; bytes: number }>()
+  #bytes = 0
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  get bytes() {
+    return this.#bytes
+  }
+
+  get(key: string): T | undefined {
+    const kept = this.#kept.get(key)
+    if (!kept) return undefined
+    this.#kept.delete(key)
+    this.#kept.set(key, kept)
+    return kept.value
+  }
+
+  set(key: string, value: T, bytes: number) {
+    this.#forget(key)
+    this.#kept.set(key, { value, bytes })
+    this.#bytes += bytes
+    for (const oldest of this.#kept.keys()) {
+      if (this.#bytes <= this.#most) return
+      this.#forget(oldest)
+    }
+  }
+
+  #forget(key: string) {
+    this.#bytes -= this.#kept.get(key)?.bytes ?? 0
+    this.#kept.delete(key)
+  }
+}
