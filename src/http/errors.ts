@@ -1,7 +1,7 @@
 import type { FastifyError } from 'fastify'
 import { codeOf } from '#platform/database.ts'
 import { type Fault, type Reason, Refusal } from '#platform/errors.ts'
-import { DatabaseUnavailable } from '#platform/unavailable.ts'
+import { DatabaseUnavailable, retryAfter } from '#platform/unavailable.ts'
 import { describeFaults } from './input.ts'
 
 export const statusOf: Record<Reason, number> = {
@@ -17,8 +17,14 @@ export const statusOf: Record<Reason, number> = {
   too_large: 413,
   unacceptable: 415,
   invalid: 422,
+  too_many_streams: 429,
   unavailable: 503,
 }
+
+/** When a refused caller may try again, in seconds, unless the refusal itself says so. */
+const usualRetry: Partial<Record<Reason, number>> = { too_many_streams: 60, unavailable: retryAfter }
+
+export const retryAfterOf = ({ reason, retry_after }: Refusal) => retry_after ?? usualRetry[reason]
 
 /** The documented shape of every error: `errors` only where single fields are at fault, the status as text. */
 export function errorBody(status: number, message: string, documentation_url: string, errors?: Fault[]) {

@@ -4,12 +4,11 @@ import { Moved } from '#hosting/repositories/repositories.ts'
 import { CodeRequired } from '#parts/authentication/authentication.ts'
 import { missing } from '#platform/errors.ts'
 import { Memory } from '#platform/memory.ts'
-import { retryAfter } from '#platform/unavailable.ts'
 import type { Variant } from '#variants.ts'
 import { openCalls } from './call.ts'
 import { compileLazily } from './compile.ts'
 import type { Endpoint, Group } from './endpoint.ts'
-import { errorBody, refusalFor, statusOf } from './errors.ts'
+import { errorBody, refusalFor, retryAfterOf, statusOf } from './errors.ts'
 import { branded } from './headers.ts'
 import { parseBody } from './input.ts'
 import { keepAnswers } from './kept-answers.ts'
@@ -76,10 +75,10 @@ function sendError(request: FastifyRequest, reply: FastifyReply, error: unknown)
   const documentation_url = `${request.call.wire.web}/docs`
   if (error instanceof CodeRequired) reply.header(branded(request.call.dialect.brand, 'OTP'), `required; ${error.delivery}`)
   const refusal = refusalFor(error, request.body)
-  if (refusal?.retry_after !== undefined) reply.header('Retry-After', refusal.retry_after)
+  const seconds = refusal && retryAfterOf(refusal)
+  if (seconds !== undefined) reply.header('Retry-After', seconds)
   if (!refusal) request.log.error({ err: error }, 'request failed')
   const status = refusal ? statusOf[refusal.reason] : 500
-  if (status === 503) reply.header('Retry-After', retryAfter)
   return reply
     .code(status)
     .type('application/json; charset=utf-8')

@@ -11,7 +11,7 @@ import { type KeptAnswer, keyOf, sendKept } from './kept-answers.ts'
 import { cursorLinks, linkHeader, readPage, usualPages } from './paging.ts'
 import { readParameters } from './parameters.ts'
 import type { PollInterval } from './poll-interval.ts'
-import { type Step, streamHeaders, streamNews } from './stream.ts'
+import { openStream, type Step, streamHeaders } from './stream.ts'
 import { loadThings } from './things.ts'
 
 /** What serving needs beside the request: of one variant on one listener. */
@@ -139,13 +139,25 @@ async function follow(resources: Resources, endpoint: Endpoint, request: Fastify
     const idOf = (one: { id: string }) => (endpoint.followed === 'by id' ? one.id : one === last ? place : null)
     return { news: body.map((one) => ({ id: idOf(one), data: one })), place }
   }
-  const last = request.headers['last-event-id']
-  const first = await look(typeof last === 'string' ? last : null)
+  const given = request.headers['last-event-id']
+  const last = typeof given === 'string' ? given : null
   // Nobody would read what follows, and nobody end it.
-  if (request.method === 'HEAD') return reply.headers(streamHeaders).send('')
-  const stream = streamNews(resources.belfry, resources.closing, first, async (place) => {
-    await resources.readmit(request)
-    return look(place)
+  if (request.method === 'HEAD') {
+    await look(last)
+    return reply.headers(streamHeaders).send('')
+  }
+  let begun = false
+  const stream = await openStream(resources.belfry, {
+    key: keyOf(endpoint, request),
+    user_id: request.call.caller.user?.id ?? null,
+    ip: request.ip,
+    last,
+    look: async (place) => {
+      if (begun) await resources.readmit(request)
+      begun = true
+      return look(place)
+    },
+    closing: resources.closing,
   })
   return reply.headers(streamHeaders).send(stream)
 }

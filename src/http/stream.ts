@@ -1,19 +1,10 @@
 import { Readable } from 'node:stream'
 import type { Belfry } from '#belfry.ts'
-import { Refusal } from '#platform/errors.ts'
-import { DatabaseUnavailable } from '#platform/unavailable.ts'
+import { formatAll, Hubs } from './stream-hub.ts'
+import { type Follower, StreamLimits } from './stream-limits.ts'
+import { type Look, type Step, StreamReader } from './stream-reader.ts'
 
-/** Something that happened. A client that comes back names the last id it was given: from there on it is told again. */
-export interface News {
-  id: string | null
-  data: unknown
-}
-
-/** What a look found, and where the next one begins. */
-export interface Step {
-  news: News[]
-  place: string | null
-}
+export type { Step } from './stream-reader.ts'
 
 /** A connection is not kept after a stream: one that ends while the server stops would be waited for. */
 export const streamHeaders = {
@@ -22,102 +13,103 @@ export const streamHeaders = {
   Connection: 'close',
 }
 
-/** After a commit we look at once, and again a few times: what was committed shows when all that began before it has ended. */
-const looks = [0, 30, 100, 400, 1500]
-/** With nothing committed, we look all the same, for what time alone brings; and say that we are there. In milliseconds. */
-const quiet = 10_000
+/** The streams of one process, on all of its listeners. */
+class Streams {
+  readonly limits = new StreamLimits()
+  readonly hubs: Hubs
+
+  constructor(belfry: Belfry) {
+    this.hubs = new Hubs(belfry)
+  }
+}
+
+const opened = new WeakMap<Belfry, Streams>()
+
+function streamsOf(belfry: Belfry): Streams {
+  const streams = opened.get(belfry) ?? new Streams(belfry)
+  opened.set(belfry, streams)
+  return streams
+}
+
+export interface Following extends Follower {
+  /** Streams of the same key find the same: it names the caller, and what is followed. */
+  key: string
+  /** What the client has seen last; null to begin with what happens next. */
+  last: string | null
+  /** Called again and again: refuses a caller who may not look any more. */
+  look: Look
+  /** The least time between two looks, in milliseconds. */
+  pause?: number
+  /** Ends when the listener closes. */
+  closing: AbortSignal
+}
 
 /**
- * Server-sent events: what `look` finds, from `first` on, as soon as something is committed. Ends when the client goes, the listener closes,
- * or the caller is refused.
+ * Server-sent events: what `look` finds, as soon as something is committed. Refuses when too many are open, or when the first look does. Ends when
+ * the client goes or does not keep up, the listener closes, or the caller is refused.
  */
-export function streamNews(
-  { db, log }: Belfry,
-  closing: AbortSignal,
-  first: Step,
-  look: (place: Step['place']) => Promise<Step>,
-) {
-  const gone = new AbortController()
-  const ended = AbortSignal.any([closing, gone.signal])
-  const bell = new Bell(ended)
-  const off = db.onEnd(() => bell.ring())
+export async function openStream(belfry: Belfry, following: Following): Promise<Readable> {
+  const { limits, hubs } = streamsOf(belfry)
+  const release = limits.reserve(following)
+  try {
+    const first = await following.look(following.last)
+    return tell(hubs, following, first, release)
+  } catch (error) {
+    release()
+    throw error
+  }
+}
+
+function tell(hubs: Hubs, following: Following, first: Step, release: () => void): Readable {
+  const { look, closing } = following
+  const reader = new StreamReader(look)
+  const end = () => reader.end()
+  closing.addEventListener('abort', end)
+  if (closing.aborted) end()
 
   async function* write() {
-    let { news, place } = first
-    yield `retry: 1000\n\n${news.map(format).join('')}`
-    for (let round = 0; !ended.aborted; round++) {
-      const rung = await bell.wait(looks[round] ?? quiet)
-      if (ended.aborted) return
-      if (rung) round = -1
-      const found = await look(place).catch(whileAway)
-      if (!found) {
-        // A stream outlives an outage: it looks again soon, and at once when the database is back.
-        round = Math.min(round, 2)
-        yield ': waiting for the database\n\n'
-        continue
-      }
-      ;({ news, place } = found)
-      if (news.length) {
-        yield news.map(format).join('')
-        // Where there was something, there may be more than is told at once.
-        round = -1
-      }
-      if (round >= looks.length) yield ': still here\n\n'
+    yield `retry: 1000\n\n${formatAll(first.news)}`
+    try {
+      yield* join(hubs, following, reader, first.place)
+      yield* reader.read()
+    } catch (error) {
+      hubs.noteFailure(error, [reader])
+    } finally {
+      hubs.get(following.key)?.detach(reader)
     }
   }
 
-  const stream = Readable.from(
-    (async function* () {
-      try {
-        yield* write()
-      } catch (error) {
-        // Whoever lost the right to look is told by the end of the stream; coming back, they learn why.
-        if (!(error instanceof Refusal)) log.error({ err: error }, 'a stream of news broke off')
-      } finally {
-        off()
-      }
-    })(),
-    { objectMode: false },
-  )
-  stream.once('close', () => gone.abort())
+  const stream = Readable.from(write(), { objectMode: false })
+  // Otherwise a client that goes would be waited for until there is something to tell it.
+  const destroy = stream._destroy.bind(stream)
+  stream._destroy = (error, done) => {
+    end()
+    destroy(error, done)
+  }
+  stream.once('close', () => {
+    closing.removeEventListener('abort', end)
+    hubs.get(following.key)?.detach(reader)
+    release()
+  })
   return stream
 }
 
-function whileAway(error: unknown): undefined {
-  if (!(error instanceof DatabaseUnavailable)) throw error
-}
-
-function format({ id, data }: News) {
-  return `${id === null ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`
-}
-
-/** Wakes one who waits; a ring while nobody does is kept for the next. */
-class Bell {
-  #rung = false
-  #wake: (() => void) | undefined
-
-  constructor(ended: AbortSignal) {
-    ended.addEventListener('abort', () => this.#wake?.())
-  }
-
-  ring() {
-    this.#rung = true
-    this.#wake?.()
-  }
-
-  /** True when it was rung, false when the time was over first. */
-  async wait(milliseconds: number): Promise<boolean> {
-    if (!this.#rung) {
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, milliseconds)
-        this.#wake = () => {
-          clearTimeout(timer)
-          resolve()
-        }
-      })
-    }
-    const rung = this.#rung
-    this.#rung = false
-    return rung
+/**
+ * Joins the hub of those who follow the same. Between `place` and where the hub stands, nothing may be left out or told twice: so the hub looks, the
+ * reader is attached, and looks once more for itself. When that finds nothing, the two are at the same place in what they have told.
+ */
+async function* join(hubs: Hubs, { key, look, pause = 0 }: Following, reader: StreamReader, place: string | null) {
+  for (let from = place; !reader.ended; ) {
+    const hub = hubs.get(key)
+    if (!hub || hub.place === from) return (hub ?? hubs.open(key, from, pause)).attach(reader)
+    await hub.advance()
+    if (hubs.get(key) !== hub) continue
+    hub.attach(reader)
+    const { news, place: next } = await hubs.look(look, from)
+    if (!news.length) return
+    hub.detach(reader)
+    reader.clear()
+    yield formatAll(news)
+    from = next
   }
 }

@@ -12,6 +12,7 @@ export type Reason =
   | 'invalid'
   | 'unacceptable'
   | 'too_large'
+  | 'too_many_streams'
   | 'unavailable'
 
 /** One entry of a 422's `errors`, with the codes clients know. */

@@ -1,10 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Belfry } from '#belfry.ts'
 import { setAutomation } from '#hosting/automation/automation.ts'
+import type { Account } from '#hosting/people/people.ts'
 import { checkAccess, checkWritable } from '#hosting/repositories/access.ts'
-import { Moved, type Repository } from '#hosting/repositories/repositories.ts'
-import { streamHeaders, streamNews } from '#http/stream.ts'
+import type { Repository } from '#hosting/repositories/repositories.ts'
 import { missing, Refusal } from '#platform/errors.ts'
 import { selfHosted } from '#variants.ts'
 import { typed } from '#web/fields.ts'
@@ -14,7 +13,8 @@ import { attemptForm, credentialsIn, filledBy, type Wrong, wantedIn, wrongly } f
 import type { Sent } from '#web/imports/needs.ts'
 import { importPage, importPath, loadTarget, lookAt, lookIn, seenOf } from '#web/imports/places.ts'
 import { cancelPage, showImport } from '#web/imports/showing.ts'
-import { findVisitor, type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
+import { type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
+import { betweenLooks, mountPageStream } from '#web/page-stream.ts'
 import { mapAuthor } from './authors.ts'
 import { checkOpen, meansOf } from './availability.ts'
 import { holdImportOf } from './changing.ts'
@@ -160,23 +160,9 @@ async function cancel(visit: SignedIn, repo: Repository): Promise<Outcome> {
 /** Tells the page that something changed; it then asks for itself again. */
 export function mountImportStream(listener: FastifyInstance, belfry: Belfry) {
   const { db } = belfry
-  const closing = new AbortController()
-  listener.addHook('preClose', async () => closing.abort())
-  listener.get(`${place}/stream`, { exposeHeadRoute: false }, async (request, reply) => {
-    const params = request.params as Record<string, string>
-    const look = async (from: string | null) => {
-      // A page asks for itself once in a second at most.
-      if (from !== null) await sleep(250)
-      // Whoever signed out in the meantime, or may not import any more, hears no more.
-      const visitor = await findVisitor(belfry, request)
-      if (!visitor) throw missing()
-      const mark = await readMark(db, await loadTarget({ db, visitor, params }))
-      return { news: from === null || mark === from ? [] : [{ id: null, data: {} }], place: mark }
-    }
-    const first = await look(null).catch((error) => {
-      if (!(error instanceof Refusal || error instanceof Moved)) throw error
-    })
-    if (!first) return reply.callNotFound()
-    return reply.headers(streamHeaders).send(streamNews(belfry, closing.signal, first, look))
-  })
+  const look = async (visitor: Account, params: Record<string, string>, from: string | null) => {
+    const mark = await readMark(db, await loadTarget({ db, visitor, params }))
+    return { news: from === null || mark === from ? [] : [{ id: null, data: {} }], place: mark }
+  }
+  mountPageStream(listener, belfry, `${place}/stream`, look, betweenLooks)
 }

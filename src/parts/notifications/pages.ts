@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Belfry } from '#belfry.ts'
 import { readRepositories } from '#hosting/repositories/repositories.ts'
-import { streamHeaders, streamNews } from '#http/stream.ts'
 import { missing } from '#platform/errors.ts'
 import { typed } from '#web/fields.ts'
 import {
@@ -16,7 +15,8 @@ import {
   type View,
   views,
 } from '#web/inbox.ts'
-import { findVisitor, type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
+import { type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
+import { mountPageStream } from '#web/page-stream.ts'
 import { pageIn } from '#web/place.ts'
 import { actOn, acts, type InboxAct, undo } from './acting.ts'
 import { longestFilter, readFilter, withSearch } from './filters.ts'
@@ -102,20 +102,9 @@ async function markEverything({ db, visitor, form }: SignedIn): Promise<Told> {
 /** Tells the page that something changed, and how much is unread now; the page then asks for itself again. */
 export function mountInboxStream(listener: FastifyInstance, belfry: Belfry) {
   const { db } = belfry
-  const closing = new AbortController()
-  listener.addHook('preClose', async () => closing.abort())
-  listener.get(`${inbox}/stream`, { exposeHeadRoute: false }, async (request, reply) => {
-    const look = async (from: string | null) => {
-      // Whoever signed out in the meantime, or was suspended, hears no more.
-      const visitor = await findVisitor(belfry, request)
-      if (!visitor) throw missing()
-      const { threads, place } = await readChanges(db, visitor, from)
-      const unread = threads.length ? await countThreads(db, visitor, filters.unread, 1000) : 0
-      return { news: threads.length ? [{ id: place, data: { unread } }] : [], place }
-    }
-    if (!(await findVisitor(belfry, request))) return reply.callNotFound()
-    const last = request.headers['last-event-id']
-    const stream = streamNews(belfry, closing.signal, await look(typeof last === 'string' ? last : null), look)
-    return reply.headers(streamHeaders).send(stream)
+  mountPageStream(listener, belfry, `${inbox}/stream`, async (visitor, _, from) => {
+    const { threads, place } = await readChanges(db, visitor, from)
+    const unread = threads.length ? await countThreads(db, visitor, filters.unread, 1000) : 0
+    return { news: threads.length ? [{ id: place, data: { unread } }] : [], place }
   })
 }

@@ -1,17 +1,17 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Belfry } from '#belfry.ts'
 import { fillIn } from '#hosting/announcements/addresses.ts'
 import { listening } from '#hosting/announcements/announcements.ts'
-import { listRepositories, Moved } from '#hosting/repositories/repositories.ts'
-import { streamHeaders, streamNews } from '#http/stream.ts'
+import type { Account } from '#hosting/people/people.ts'
+import { listRepositories } from '#hosting/repositories/repositories.ts'
 import { readHistory, readMark, readWaiting, type Span, spans } from '#parts/webhooks/history.ts'
 import { headersOf } from '#parts/webhooks/signing.ts'
 import { sql } from '#platform/database.ts'
-import { missing, Refusal } from '#platform/errors.ts'
+import { missing } from '#platform/errors.ts'
 import { markShown } from '#web/hearing.ts'
 import { type Html, html } from '#web/html.ts'
-import { findVisitor, form, type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
+import { form, type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
+import { betweenLooks, mountPageStream } from '#web/page-stream.ts'
 import { sightOf } from '#web/place.ts'
 import { note } from '#web/settings.ts'
 import { exchangePanes } from '#web/webhooks/delivery.ts'
@@ -145,26 +145,10 @@ async function sendAgain(visit: SignedIn): Promise<Outcome> {
 /** Tells the page that something changed; it then asks for itself again. */
 export function mountDeliveryStream(listener: FastifyInstance, belfry: Belfry) {
   const { db } = belfry
-  const closing = new AbortController()
-  listener.addHook('preClose', async () => closing.abort())
-  for (const path of placePaths) {
-    listener.get(`${path}/:hook_id/stream`, { exposeHeadRoute: false }, async (request, reply) => {
-      const params = request.params as Record<string, string>
-      const look = async (from: string | null) => {
-        // A page asks for itself once in a second at most.
-        if (from !== null) await sleep(250)
-        // Whoever signed out in the meantime, or does not run the place any more, hears no more.
-        const visitor = await findVisitor(belfry, request)
-        if (!visitor) throw missing()
-        const { hook } = await loadVisited({ db, visitor, params })
-        const place = await readMark(db, hook)
-        return { news: from === null || place === from ? [] : [{ id: null, data: {} }], place }
-      }
-      const first = await look(null).catch((error) => {
-        if (!(error instanceof Refusal || error instanceof Moved)) throw error
-      })
-      if (!first) return reply.callNotFound()
-      return reply.headers(streamHeaders).send(streamNews(belfry, closing.signal, first, look))
-    })
+  const look = async (visitor: Account, params: Record<string, string>, from: string | null) => {
+    const { hook } = await loadVisited({ db, visitor, params })
+    const place = await readMark(db, hook)
+    return { news: from === null || place === from ? [] : [{ id: null, data: {} }], place }
   }
+  for (const path of placePaths) mountPageStream(listener, belfry, `${path}/:hook_id/stream`, look, betweenLooks)
 }

@@ -1,0 +1,194 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Belfry } from '#belfry.ts'
+import { Moved } from '#hosting/repositories/repositories.ts'
+import { Refusal } from '#platform/errors.ts'
+import { DatabaseUnavailable } from '#platform/unavailable.ts'
+import type { Look, News, StreamReader } from './stream-reader.ts'
+
+/** After a commit we look at once, and again a few times: what was committed shows when all that began before it has ended. */
+const looks = [0, 30, 100, 400, 1500]
+/** With nothing committed, we look all the same, for what time alone brings; and say more often that we are there. In milliseconds. */
+const quiet = 30_000
+const beat = 10_000
+
+/** Looks of all streams at the same time: requests must not wait for connections because of streams. */
+const mostLooks = 4
+/** All streams together look 500 times in a second at most: with more of them, each looks less often. In milliseconds. */
+const share = 2
+
+/** The hubs of one process. Streams of the same key, which is a caller and an address, share one. */
+export class Hubs {
+  readonly belfry: Belfry
+  readonly #hubs = new Map<string, Hub>()
+  #looking = 0
+  readonly #waiting: (() => void)[] = []
+
+  constructor(belfry: Belfry) {
+    this.belfry = belfry
+  }
+
+  get size() {
+    return this.#hubs.size
+  }
+
+  get(key: string): Hub | undefined {
+    return this.#hubs.get(key)
+  }
+
+  open(key: string, place: string | null, pause: number): Hub {
+    const hub: Hub = new Hub(this, place, pause, () => this.#hubs.get(key) === hub && this.#hubs.delete(key))
+    this.#hubs.set(key, hub)
+    return hub
+  }
+
+  /** A caller who lost the right to look is told by the end of the stream; coming back, they learn why. So is one whose stream has ended. */
+  noteFailure(error: unknown, readers: StreamReader[]) {
+    if (error instanceof Refusal || error instanceof Moved || error instanceof DatabaseUnavailable) return
+    if (readers.every(({ ended }) => ended)) return
+    this.belfry.log.error({ err: error }, 'a stream of news broke off')
+  }
+
+  /** Takes a turn among all that look. */
+  async look(look: Look, place: string | null) {
+    if (this.#looking >= mostLooks) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    else this.#looking++
+    try {
+      return await look(place)
+    } finally {
+      const next = this.#waiting.shift()
+      if (next) next()
+      else this.#looking--
+    }
+  }
+}
+
+/** One look for all streams that follow the same: what it finds is written once, and handed to each of them. */
+export class Hub {
+  readonly #hubs: Hubs
+  readonly #pause: number
+  readonly #close: () => unknown
+  readonly #bell = new Bell()
+  readonly #readers = new Set<StreamReader>()
+  #place: string | null
+  #advancing: Promise<boolean> | undefined
+  /** The last look found no database. */
+  #away = false
+  #running = false
+
+  constructor(hubs: Hubs, place: string | null, pause: number, close: () => unknown) {
+    this.#hubs = hubs
+    this.#place = place
+    this.#pause = pause
+    this.#close = close
+  }
+
+  /** How far all of its readers have been told. */
+  get place() {
+    return this.#place
+  }
+
+  /** From here on it is handed what is found. */
+  attach(reader: StreamReader) {
+    this.#readers.add(reader)
+    if (!this.#running) void this.#run()
+  }
+
+  detach(reader: StreamReader) {
+    this.#readers.delete(reader)
+    if (!this.#readers.size) this.#end()
+  }
+
+  /** Looks now, unless a look is under way, which may have begun too early: then once more after it. True when something was found. */
+  async advance(): Promise<boolean> {
+    while (this.#advancing) await this.#advancing
+    this.#advancing = this.#advance()
+    try {
+      return await this.#advancing
+    } finally {
+      this.#advancing = undefined
+    }
+  }
+
+  async #advance(): Promise<boolean> {
+    const [reader] = this.#readers
+    if (!reader) return false
+    try {
+      const { news, place } = await this.#hubs.look(reader.look, this.#place)
+      this.#place = place
+      this.#away = false
+      if (!news.length) return false
+      const text = formatAll(news)
+      for (const each of this.#readers) each.push(text)
+      return true
+    } catch (error) {
+      this.#away = error instanceof DatabaseUnavailable
+      if (this.#away) return false
+      this.#hubs.noteFailure(error, [...this.#readers])
+      for (const each of this.#readers) each.end()
+      this.#readers.clear()
+      this.#end()
+      return false
+    }
+  }
+
+  async #run() {
+    this.#running = true
+    const off = this.#hubs.belfry.db.onEnd(() => this.#bell.ring())
+    let looked = performance.now()
+    let told = looked
+    for (let round = 0; this.#readers.size; round++) {
+      const rung = await this.#bell.wait(looks[round] ?? beat)
+      if (!this.#readers.size) break
+      if (rung) round = -1
+      if (rung || round < looks.length || performance.now() - looked >= quiet) {
+        const early = looked + Math.max(this.#pause, share * this.#hubs.size) - performance.now()
+        if (early > 0) await sleep(early, undefined, { ref: false })
+        // Where there was something, there may be more than is told at once.
+        if (await this.advance()) round = -1
+        // Streams outlive an outage: they look again soon, and at once when the database is back.
+        else if (this.#away) round = Math.min(round, 2)
+        looked = performance.now()
+      }
+      if (performance.now() - told < beat) continue
+      told = performance.now()
+      for (const reader of this.#readers) reader.beat()
+    }
+    off()
+    this.#running = false
+  }
+
+  #end() {
+    this.#close()
+    this.#bell.ring()
+  }
+}
+
+export const formatAll = (news: News[]) =>
+  news.map(({ id, data }) => `${id === null ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`).join('')
+
+/** Wakes one who waits; a ring while nobody does is kept for the next. */
+class Bell {
+  #rung = false
+  #wake: (() => void) | undefined
+
+  ring() {
+    this.#rung = true
+    this.#wake?.()
+  }
+
+  /** True when it was rung, false when the time was over first. */
+  async wait(milliseconds: number): Promise<boolean> {
+    if (!this.#rung) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, milliseconds)
+        this.#wake = () => {
+          clearTimeout(timer)
+          resolve()
+        }
+      })
+    }
+    const rung = this.#rung
+    this.#rung = false
+    return rung
+  }
+}

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Client, expect, type Forge, openForge } from '#test/forge.ts'
+import { until } from '#test/machine.ts'
+import { listen } from '#test/streams.ts'
+import { mostStreams } from './stream-limits.ts'
+import { StreamReader } from './stream-reader.ts'
+
+async function openEngine() {
+  const forge = await openForge()
+  const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
+  await ada.owns('engine')
+  return Object.assign(forge, { ada, ben })
+}
+
+/** Counts the looks at a timeline: nothing else is planned anew for its values. */
+function countLooks({ belfry: { db } }: Forge) {
+  const planned = db.plannedRows.bind(db)
+  const counter = { looks: 0 }
+  db.plannedRows = ((statement: Parameters<typeof planned>[0]) => {
+    counter.looks++
+    return planned(statement)
+  }) as typeof db.plannedRows
+  return counter
+}
+
+const follow = (client: Client, count: number, last?: string) =>
+  Promise.all(Array.from({ length: count }, () => listen(client, '/repos/ada/engine/events', last)))
+
+async function leave(streams: AsyncDisposable[]) {
+  await Promise.all(streams.map((stream) => stream[Symbol.asyncDispose]()))
+}
+
+const star = (who: Client) => who.put('/user/starred/ada/engine')
+
+test('streams of the same caller and address share one look, and each is told everything once', async () => {
+  await using forge = await openEngine()
+  const counter = countLooks(forge)
+  const mine = await follow(forge.ben, 30)
+  const others = await follow(forge.nobody, 30)
+  try {
+    await expect(204, await star(forge.ben))
+    for (const { until: told } of [...mine, ...others]) {
+      assert.deepEqual(
+        (await told(1)).map(({ type }: { type: string }) => type),
+        ['WatchEvent'],
+      )
+    }
+    counter.looks = 0
+    await forge.ada.owns('mill')
+    await forge.ada.owns('loom')
+    // Without sharing, each of the 60 would look at least once.
+    assert.ok(counter.looks < 30, `${counter.looks} looks of 60 streams`)
+    const [first] = mine
+    const again = await follow(forge.ben, 5, first?.messages[0]?.id)
+    await expect(204, await star(forge.ada))
+    for (const { until: told, messages } of [...mine, ...others]) {
+      await told(2)
+      assert.equal(new Set(messages.map(({ id }) => id)).size, messages.length)
+      assert.equal(messages.length, 2)
+    }
+    for (const { until: told, messages } of again) {
+      await told(1)
+      assert.equal(messages.length, 1)
+      assert.equal(messages[0]?.id, first?.messages[1]?.id)
+    }
+    await leave(again)
+  } finally {
+    await leave([...mine, ...others])
+  }
+})
+
+test('a user may have only so many streams, and closing one makes room', async () => {
+  await using forge = await openEngine()
+  const streams = await follow(forge.ben, mostStreams.user)
+  try {
+    for (const { answer } of streams) assert.equal(answer.status, 200)
+    for (const client of [forge.ben, forge.ben.versioned]) {
+      const refused = await client.with({ accept: 'text/event-stream' }).get('/repos/ada/engine/events')
+      assert.equal(refused.headers.get('retry-after'), '60')
+      const { message, status, documentation_url } = await expect(429, refused)
+      assert.match(message, /^Too many open streams: a user may have 50\. Close one of them/)
+      assert.deepEqual([status, documentation_url], ['429', `${forge.web}/docs`])
+    }
+    const [other] = await follow(forge.ada, 1)
+    assert.equal(other?.answer.status, 200, 'others have their own')
+    await other?.[Symbol.asyncDispose]()
+    await streams.pop()?.[Symbol.asyncDispose]()
+    await until('there is room again', async () => {
+      const [stream] = await follow(forge.ben, 1)
+      await stream?.[Symbol.asyncDispose]()
+      return stream?.answer.status === 200
+    })
+  } finally {
+    await leave(streams)
+  }
+})
+
+test('streams that were refused by their first look take no room', async () => {
+  await using forge = await openEngine()
+  for (let n = 0; n < mostStreams.user + 5; n++) {
+    const { status } = await forge.ben.with({ accept: 'text/event-stream' }).get('/repos/ada/nothing/events')
+    assert.equal(status, 404)
+  }
+})
+
+test('a client that does not keep up is let go, and what waits for it is bounded', async () => {
+  const reader = new StreamReader(async () => ({ news: [], place: null }))
+  const megabyte = 'x'.repeat(1024 * 1024)
+  reader.push(megabyte.repeat(4))
+  assert.equal(reader.ended, false, 'what one look found is sent, however much it is')
+  const read = reader.read()
+  assert.equal((await read.next()).value?.length, 4 * megabyte.length)
+  for (let n = 0; n < 2; n++) reader.push(megabyte)
+  assert.equal(reader.ended, false)
+  reader.push('more')
+  assert.equal(reader.ended, true)
+  assert.equal((await read.next()).done, true)
+})

@@ -1,0 +1,52 @@
+import { hash } from 'node:crypto'
+import type { FastifyInstance } from 'fastify'
+import type { Belfry } from '#belfry.ts'
+import type { Account } from '#hosting/people/people.ts'
+import { Moved } from '#hosting/repositories/repositories.ts'
+import { retryAfterOf, statusOf } from '#http/errors.ts'
+import { openStream, type Step, streamHeaders } from '#http/stream.ts'
+import { missing, Refusal } from '#platform/errors.ts'
+import { findVisitor } from './page.ts'
+
+/** For pages that ask for all of themselves again: once in a quarter of a second at most. In milliseconds. */
+export const betweenLooks = 250
+
+type PageLook = (visitor: Account, params: Record<string, string>, from: string | null) => Promise<Step>
+
+/** Tells the script of a page that something changed. Its look is asked again and again, as the visitor is then; `pause` is between two. */
+export function mountPageStream(listener: FastifyInstance, belfry: Belfry, path: string, look: PageLook, pause = 0) {
+  const closing = new AbortController()
+  listener.addHook('preClose', async () => closing.abort())
+  listener.get(path, { exposeHeadRoute: false }, async (request, reply) => {
+    const visitor = await findVisitor(belfry, request)
+    if (!visitor) return reply.callNotFound()
+    const last = request.headers['last-event-id']
+    try {
+      const stream = await openStream(belfry, {
+        key: `page ${request.url.split('?')[0]} ${hash('sha1', request.headers.cookie ?? '')}`,
+        user_id: visitor.id,
+        ip: request.ip,
+        last: typeof last === 'string' ? last : null,
+        look: async (from) => {
+          // Whoever signed out in the meantime, or was suspended, hears no more.
+          const present = await findVisitor(belfry, request)
+          if (!present) throw missing()
+          return look(present, request.params as Record<string, string>, from)
+        },
+        pause,
+        closing: closing.signal,
+      })
+      return reply.headers(streamHeaders).send(stream)
+    } catch (error) {
+      if (error instanceof Moved) return reply.callNotFound()
+      if (!(error instanceof Refusal)) throw error
+      const seconds = retryAfterOf(error)
+      if (!seconds) return reply.callNotFound()
+      return reply
+        .code(statusOf[error.reason])
+        .header('Retry-After', seconds)
+        .type('text/plain; charset=utf-8')
+        .send(error.message)
+    }
+  })
+}
