@@ -10,6 +10,7 @@ import type { Permission } from '#parts/authentication/permissions.ts'
 import type { Scope } from '#parts/authentication/scopes.ts'
 import type { Application } from '#parts/oauth/applications.ts'
 import type { Database, Listed, Transaction } from '#platform/database.ts'
+import type { Reason } from '#platform/errors.ts'
 import type { Static, TObject, TSchema } from '#platform/schema.ts'
 import type { Variant } from '#variants.ts'
 import type { Dialect } from './dialects.ts'
@@ -65,6 +66,8 @@ export interface Declaration {
   own_transaction?: true
   /** What it gives, by status; the lowest is the usual one. */
   answers: Record<number, TSchema>
+  /** Why it may refuse beyond what follows from the rest of the declaration, for the document of the interface; see openapi.ts. */
+  refuses?: readonly Reason[]
   /** Throws while it is served to nobody; asked before the body is looked at. */
   checkOpen?: (variant: Variant) => void
   /** Variants that do not have it answer as if it did not exist. */

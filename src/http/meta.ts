@@ -121,6 +121,7 @@ export function metaApi({ started_at, version: program_version }: Belfry): Group
       '/rate_limit',
       {
         operation: 'rate-limit/get',
+        refuses: ['missing'],
         permission: 'any',
         summary: "What is left of the caller's hour; asking is free",
         viewer: 'optional',

@@ -8,9 +8,11 @@ import { usualPages } from './paging.ts'
 
 type Json = Record<string, unknown>
 
+const json = (schema: unknown) => ({ content: { 'application/json': { schema } } })
+
 /** The OpenAPI 3.1 document of what a variant really serves, made from the declarations that serve it. */
 export function describeApi(belfry: Belfry, groups: Group[], variant: Variant) {
-  const schemas: Record<string, Json> = { Error: errorSchema }
+  const schemas: Record<string, Json> = { Error: errorSchema, Moved: moved }
   const paths: Record<string, Record<string, Json>> = {}
   for (const { title, endpoints } of groups) {
     for (const endpoint of endpoints) {
@@ -33,6 +35,7 @@ export function describeApi(belfry: Belfry, groups: Group[], variant: Variant) {
     paths,
     components: {
       schemas,
+      responses: commonResponses,
       securitySchemes: {
         token: { type: 'http', scheme: 'bearer', description: 'A personal or OAuth token; `token` works as well as `Bearer`.' },
         basic: { type: 'http', scheme: 'basic', description: 'A login with its password, or with a token in its place.' },
@@ -52,10 +55,9 @@ export type ApiDescription = ReturnType<typeof describeApi>
 function describe(endpoint: Endpoint, tag: string, schemas: Record<string, Json>, variant: Variant): Json {
   const { operation, summary, viewer, scopes = [], body, answers } = endpoint
   const responses = Object.entries(answers).map(([status, schema]) => [status, describeAnswer(status, schema, schemas, endpoint)])
-  const refusals = refusalsOf(endpoint).map((status) => [
-    status,
-    { description: phrases[status], ...json({ $ref: '#/components/schemas/Error' }) },
-  ])
+  const refusals = statusesBesides(endpoint, variant)
+    .filter((status) => !(status in answers))
+    .map((status) => [status, { $ref: `#/components/responses/${status}` }])
   return {
     operationId: operation,
     summary,
@@ -65,15 +67,17 @@ function describe(endpoint: Endpoint, tag: string, schemas: Record<string, Json>
     ...(scopes.length && { 'x-scopes': scopes }),
     parameters: [...pathParameters(plainPath(endpoint.path)), ...queryParameters(endpoint, variant)],
     ...(body && { requestBody: { required: Boolean(body.required?.length), ...json(hoist(body, schemas)) } }),
-    responses: Object.fromEntries([...responses, ...refusals]),
+    responses: Object.fromEntries([...responses, ...refusals]) as Json,
   }
 }
 
-function describeAnswer(status: string, schema: TSchema, schemas: Record<string, Json>, { streamed }: Endpoint): Json {
+function describeAnswer(status: string, schema: TSchema, schemas: Record<string, Json>, endpoint: Endpoint): Json {
   const description = phrases[Number(status)]
   if ('type' in schema && schema.type === 'null') return { description }
   const hoisted = hoist(schema, schemas)
-  return { description, ...(streamed ? { content: { 'text/event-stream': { schema: hoisted } } } : json(hoisted)) }
+  const stream = { 'text/event-stream': { schema: endpoint.streamed ? hoisted : { type: 'string' } } }
+  if (endpoint.streamed) return { description, content: stream }
+  return { description, content: { ...json(hoisted).content, ...(endpoint.followed && stream) } }
 }
 
 const phrases: Record<number, string> = {
@@ -82,25 +86,59 @@ const phrases: Record<number, string> = {
   202: 'Accepted',
   204: 'No content',
   205: 'Reset content',
-  400: 'The body is no JSON object',
+  301: 'The repository has another name now',
+  304: 'Not modified: the client has it already',
+  307: 'The repository has another name now: send the request there',
+  400: 'The request cannot be read, or asks for a version that is not there',
   401: 'Requires authentication, or bad credentials',
-  403: 'Forbidden',
+  403: 'Forbidden, or too many requests',
   404: 'Not found, or hidden from the caller',
+  405: 'Not possible in the present state',
+  409: 'Conflict with the present state',
   410: 'Closed',
+  413: 'The body is too large',
+  415: 'The client accepts no JSON',
   422: 'Validation failed',
-  503: 'Unavailable due to service under maintenance',
+  429: 'Too many open streams; see Retry-After',
+  503: 'Unavailable at the moment',
 }
 
-function refusalsOf({ path, viewer, scopes, access, org_role, body, checkOpen }: Endpoint) {
+/** What an endpoint answers beside what it declares, by what its declaration makes possible. */
+function statusesBesides(
+  { method, path, query, list, refuses = [], followed, streamed, ...endpoint }: Endpoint,
+  variant: Variant,
+) {
+  const reads = method === 'GET'
+  const named = path.includes('{') || endpoint.viewer === 'site_admin'
   return [
-    ...(body ? [statusOf.malformed] : []),
-    ...(viewer === 'optional' ? [] : [statusOf.unauthenticated]),
-    ...(scopes?.length || access || org_role || viewer === 'password' ? [statusOf.forbidden] : []),
-    ...(path.includes('{') || viewer === 'site_admin' ? [statusOf.missing] : []),
-    ...(checkOpen ? [statusOf.gone, statusOf.unavailable] : []),
-    ...(body ? [statusOf.invalid] : []),
+    // Credentials, limits of requests and of guesses, `Accept` and the database come before any endpoint.
+    ...[statusOf.bad_credentials, statusOf.forbidden, statusOf.unacceptable, statusOf.unavailable],
+    ...(reads && !streamed ? [304] : []),
+    ...(/\{owner\}\/\{repo\}/.test(path) ? [reads ? 301 : 307] : []),
+    ...(!reads || variant.api_versions.length ? [statusOf.malformed] : []),
+    ...(named ? [statusOf.missing] : []),
+    ...(reads ? [] : [statusOf.too_large]),
+    ...(!reads || query || list ? [statusOf.invalid] : []),
+    ...(followed || streamed ? [statusOf.too_many_streams] : []),
+    // Of a repository without issues, those and milestones are closed.
+    ...(endpoint.checkOpen || /^\/repos\/\{owner\}\/\{repo\}\/(issues|milestones)\b/.test(path) ? [statusOf.gone] : []),
+    ...refuses.map((reason) => statusOf[reason]),
   ]
 }
+
+const moved = {
+  type: 'object',
+  required: ['message', 'url', 'documentation_url'],
+  properties: { message: { type: 'string' }, url: { type: 'string' }, documentation_url: { type: 'string' } },
+}
+
+/** The answers that are the same for every operation. */
+const commonResponses = Object.fromEntries(
+  [301, 304, 307, ...new Set(Object.values(statusOf))].map((status): [string, Json] => {
+    const schema = status < 400 ? { $ref: '#/components/schemas/Moved' } : { $ref: '#/components/schemas/Error' }
+    return [String(status), { description: phrases[status], ...(status !== 304 && json(schema)) }]
+  }),
+)
 
 function pathParameters(path: string) {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
@@ -119,8 +157,6 @@ function queryParameters({ query = {}, list }: Endpoint, variant: Variant) {
   const page = { name: 'page', in: 'query', schema: { type: 'integer', default: 1 } }
   return [...declared, ...(fixed ? [] : [per_page]), ...(list === 'by cursor' ? [] : [page])]
 }
-
-const json = (schema: unknown) => ({ content: { 'application/json': { schema } } })
 
 /** Schemas with a title become components that the rest refers to. */
 function hoist(schema: TSchema, schemas: Record<string, Json>): unknown {

@@ -35,6 +35,7 @@ export const api = group('Commit comments', [
     {
       ...reading,
       operation: 'repos/list-comments-for-commit',
+      refuses: ['conflict'],
       summary: 'Comments on a commit, oldest first',
       list: true,
       answers: { 200: Type.Array(CommitCommentSchema) },
@@ -49,6 +50,7 @@ export const api = group('Commit comments', [
     {
       ...writing,
       operation: 'repos/create-commit-comment',
+      refuses: ['conflict'],
       summary: 'Comment on a commit, or on a place in one of its files',
       body: Type.Object({
         body: Body,

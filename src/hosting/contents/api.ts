@@ -47,6 +47,7 @@ export const api = group('Contents', [
     '/repos/{owner}/{repo}/contents/{path+}',
     {
       operation: 'repos/create-or-update-file-contents',
+      refuses: ['conflict'],
       permission: 'contents:write',
       summary: 'Make a file, or change one whose present `sha` is given, by a commit',
       scopes: ['public_repo', 'repo'],
@@ -66,6 +67,7 @@ export const api = group('Contents', [
     '/repos/{owner}/{repo}/contents/{path+}',
     {
       operation: 'repos/delete-file',
+      refuses: ['conflict'],
       permission: 'contents:write',
       summary: 'Delete a file by a commit',
       scopes: ['public_repo', 'repo'],

@@ -168,6 +168,7 @@ export const api = group('Pull requests', [
       ...writing,
       permission: 'contents:write',
       operation: 'pulls/merge',
+      refuses: ['not_allowed', 'conflict'],
       summary: 'Merge a pull request, by a merge, a squash or a rebase',
       access: 'push',
       body: Type.Partial(
@@ -198,6 +199,7 @@ export const api = group('Pull requests', [
     {
       ...writing,
       operation: 'pulls/update-branch',
+      refuses: ['conflict'],
       summary: 'Merge what is new in the base into the branch of a pull request',
       body: Type.Partial(Type.Object({ expected_head_sha: Type.String() })),
       answers: { 202: Type.Object({ message: Type.String(), url: Type.String() }, { title: 'BranchUpdate' }) },

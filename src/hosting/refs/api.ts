@@ -19,23 +19,41 @@ const Refs = Type.Array(GitRef)
 export const api = group('Git references', [
   get(
     '/repos/{owner}/{repo}/git/ref/{ref+}',
-    { ...reads, operation: 'git/get-ref', summary: 'A branch or tag, as `heads/main` or `tags/v1`', answers: { 200: GitRef } },
+    {
+      ...reads,
+      operation: 'git/get-ref',
+      refuses: ['conflict'],
+      summary: 'A branch or tag, as `heads/main` or `tags/v1`',
+      answers: { 200: GitRef },
+    },
     async ({ storage, repo, params, wire }) => refJson(await loadRef(storage, repo, params.ref), repo, wire),
   ),
   get(
     '/repos/{owner}/{repo}/git/matching-refs/{ref+}',
-    { ...reads, operation: 'git/list-matching-refs', summary: 'Refs whose names begin like this', answers: { 200: Refs } },
+    {
+      ...reads,
+      operation: 'git/list-matching-refs',
+      refuses: ['conflict'],
+      summary: 'Refs whose names begin like this',
+      answers: { 200: Refs },
+    },
     async ({ storage, repo, params, wire }) =>
       (await listMatchingRefs(storage, repo, params.ref)).map((ref) => refJson(ref, repo, wire)),
   ),
   get(
     '/repos/{owner}/{repo}/git/refs',
-    { ...reads, operation: 'git/list-refs', summary: 'All refs', answers: { 200: Refs } },
+    { ...reads, operation: 'git/list-refs', refuses: ['conflict'], summary: 'All refs', answers: { 200: Refs } },
     async ({ storage, repo, wire }) => (await listMatchingRefs(storage, repo, '')).map((ref) => refJson(ref, repo, wire)),
   ),
   get(
     '/repos/{owner}/{repo}/git/refs/{ref+}',
-    { ...reads, operation: 'git/get-ref-by-old-name', summary: 'A branch or tag, by an older address', answers: { 200: GitRef } },
+    {
+      ...reads,
+      operation: 'git/get-ref-by-old-name',
+      refuses: ['conflict'],
+      summary: 'A branch or tag, by an older address',
+      answers: { 200: GitRef },
+    },
     async ({ storage, repo, params, wire }) => refJson(await loadRef(storage, repo, params.ref), repo, wire),
   ),
   post(
@@ -43,6 +61,7 @@ export const api = group('Git references', [
     {
       ...writes,
       operation: 'git/create-ref',
+      refuses: ['conflict'],
       summary: 'Make a branch or a tag where an object is',
       body: Type.Object({ ref: Type.String(), sha: Type.String() }),
       answers: { 201: GitRef },
@@ -57,6 +76,7 @@ export const api = group('Git references', [
     {
       ...writes,
       operation: 'git/update-ref',
+      refuses: ['conflict'],
       summary: 'Move a branch or a tag, forward unless forced',
       body: Type.Object({ sha: Type.String(), force: Type.Optional(Type.Boolean()) }),
       answers: { 200: GitRef },
@@ -68,7 +88,13 @@ export const api = group('Git references', [
   ),
   del(
     '/repos/{owner}/{repo}/git/refs/{ref+}',
-    { ...writes, operation: 'git/delete-ref', summary: 'Delete a branch or a tag', answers: { 204: Nothing } },
+    {
+      ...writes,
+      operation: 'git/delete-ref',
+      refuses: ['conflict'],
+      summary: 'Delete a branch or a tag',
+      answers: { 204: Nothing },
+    },
     async ({ db, storage, repo, viewer, params }) => {
       checkWritable(repo)
       await deleteRef(db, storage, repo, viewer, params.ref)
@@ -100,6 +126,7 @@ export const api = group('Git references', [
     {
       ...reads,
       operation: 'repos/get-commit',
+      refuses: ['conflict'],
       summary: 'A commit, by a branch, a tag or its own name',
       answers: { 200: Commit },
     },

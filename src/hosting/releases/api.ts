@@ -53,6 +53,7 @@ export const api = group('Releases', [
     '/repos/{owner}/{repo}/releases',
     {
       operation: 'repos/create-release',
+      refuses: ['conflict'],
       permission: 'contents:write',
       summary: 'Publish a release, or prepare one as a draft; its tag is made when it is not there',
       scopes: ['public_repo', 'repo'],
@@ -105,6 +106,7 @@ export const api = group('Releases', [
     '/repos/{owner}/{repo}/releases/{release_id}',
     {
       operation: 'repos/update-release',
+      refuses: ['conflict'],
       permission: 'contents:write',
       summary: 'Change a release; a draft that becomes none is published',
       scopes: ['public_repo', 'repo'],

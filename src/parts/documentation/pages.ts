@@ -21,7 +21,7 @@ interface Operation {
   'x-scopes'?: string[]
   parameters: { name: string; in: string; required?: boolean; schema: Schema }[]
   requestBody?: { content: { 'application/json': { schema: Schema } } }
-  responses: Record<string, { description: string; content?: Record<string, { schema: Schema }> }>
+  responses: Record<string, { $ref?: string; description?: string; content?: Record<string, { schema: Schema }> }>
 }
 
 interface Entry extends Operation {
@@ -79,9 +79,20 @@ ${
     })),
   )
 }
-<h4>Answers</h4><table><tbody>${Object.entries(responses).map(([status, answer]) => html`<tr><td><code>${status}</code></td><td>${answer.description}${shape(Object.values(answer.content ?? {})[0]?.schema)}</td></tr>`)}</tbody></table>
+<h4>Answers</h4><table><tbody>${answerRows(responses)}</tbody></table>
 <details><summary>Try it</summary><pre>${example(entry, address, body)}</pre></details>
 </section>`
+}
+
+/** What the operation gives, and in one row the statuses that all operations share. */
+function answerRows(responses: Operation['responses']) {
+  const own = Object.entries(responses).filter(([, answer]) => !answer.$ref)
+  const common = Object.entries(responses).flatMap(([status, answer]) => (answer.$ref ? status : []))
+  const rows = own.map(
+    ([status, { description, content }]) =>
+      html`<tr><td><code>${status}</code></td><td>${description}${shape(Object.values(content ?? {})[0]?.schema)}</td></tr>`,
+  )
+  return html`${rows}<tr><td class="muted">or</td><td class="muted">${common.join(', ')}</td></tr>`
 }
 
 /** Endpoints that only a person's password, or an application's secret, opens. */

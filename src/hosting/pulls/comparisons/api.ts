@@ -14,6 +14,7 @@ export const api = group('Comparisons', [
       viewer: 'optional',
       optional_scopes: ['repo'],
       operation: 'repos/compare-commits-with-basehead',
+      refuses: ['conflict'],
       summary: 'What one commit has and another has not: `base...head`, by branches, tags or their own names',
       list: true,
       answers: { 200: ComparisonSchema },

@@ -18,6 +18,7 @@ const endpointsOf = ({ prefix, names, reads, writes }: Kind): Endpoint[] => [
     {
       ...reads,
       operation: `${names}/list-webhook-deliveries`,
+      refuses: ['malformed'],
       summary: 'What was delivered to a webhook in the last thirty days, newest first',
       query: { cursor: text(), status: text() },
       list: 'by cursor',
