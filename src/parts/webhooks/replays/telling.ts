@@ -1,3 +1,4 @@
+import { addressed } from '#hosting/announcements/addresses.ts'
 import { deliveriesTopic, largest, listening, patience } from '#hosting/announcements/announcements.ts'
 import type { PushNews } from '#hosting/announcements/news.ts'
 import type { Storage } from '#hosting/git/storage.ts'
@@ -111,12 +112,13 @@ async function tell(db: Transaction, replay: Running, logged: Logged[], happened
 async function store(db: Transaction, { hook_id, url }: Running, composed: Composed[], start: Date): Promise<Date> {
   const at = (place: number) => new Date(start.getTime() + place * pace)
   if (!composed.length) return start
+  const bodies = composed.map(({ body }) => addressed(db, body))
   await db.query(sql`select open_delivery_day(delivery_day(${db.now}))`)
   await db.query(sql`
     with told as materialized (
       select delivery_id(${db.now}) as id, repo_id, event, action, body, ready_at
       from unnest(${composed.map(({ repo_id }) => repo_id)}::bigint[], ${composed.map(({ event }) => event)}::text[],
-        ${composed.map(({ action }) => action)}::text[], ${composed.map(({ body }) => (Buffer.byteLength(body) > largest ? null : body))}::text[],
+        ${composed.map(({ action }) => action)}::text[], ${bodies.map((body) => (Buffer.byteLength(body) > largest ? null : body))}::text[],
         ${composed.map((_, place) => at(place))}::timestamptz[]) as listed (repo_id, event, action, body, ready_at)
     ), kept as (
       insert into payloads (id, repo_id, event, action, body, created_at) select id, repo_id, event, action, body, ${db.now} from told
