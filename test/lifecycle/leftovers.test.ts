@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { Storage } from '#hosting/git/storage.ts'
@@ -57,6 +57,17 @@ test('after a kill in the middle of a push nothing is left: no open push, no loc
   await using there = await Desk.open(second)
   await work.git('remote', 'set-url', 'origin', there.url({ login: 'x-access-token', token: host.token }, full_name))
   await work.push()
+
+  // A job that used up its attempts is told of when it happens, and at each start from then on.
+  await rename(path, `${path}.away`)
+  await host.query(`select graphile_worker.add_job('point_head', '{"repo_id": ${id}}', max_attempts := 1)`)
+  const told = (belfry: BelfryProcess, words: RegExp) =>
+    belfry.logged.some(({ msg, level }) => words.test(`${msg}`) && level === 50)
+  await until('it is told of', () => told(second, /^a job failed for good/))
+  await rename(`${path}.away`, path)
+  assert.equal(await second.stop(), '0')
+  const third = await host.start()
+  assert.ok(told(third, /^jobs have failed for good/))
 })
 
 test('a token that was given out right before everything is killed works after the restart', async () => {
