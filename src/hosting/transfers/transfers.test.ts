@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { fineGrained } from '#test/conversations.ts'
 import { expect, openForge, type Person } from '#test/forge.ts'
 import { told } from '#test/inbox.ts'
 import { hookOn, openReceiver } from '#test/webhooks.ts'
@@ -153,6 +154,13 @@ test('a repository goes at once to where its giver may create repositories, but 
   assert.deepEqual(await ben.read(`/repos/acme/${repo.name}/keys`), [], 'who is no admin any more has no deploy key')
   const back = await expect(202, await ben.post(`/repos/acme/${repo.name}/transfer`, { new_owner: 'ben' }))
   assert.equal(back.full_name, `ben/${repo.name}`)
+})
+
+test('a fine-grained token only offers, because it creates nothing in another account', async () => {
+  const repo = await own(cy)
+  const fine = await fineGrained(forge, 'cy', { administration: 'write' })
+  assert.equal((await give(fine, repo.path, 'acme')).full_name, `cy/${repo.name}`)
+  assert.equal((await offered(ben, repo)).requester.login, 'cy')
 })
 
 test('owners of an organization accept for it, and are told; its members and strangers are not', async () => {

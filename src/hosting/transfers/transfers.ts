@@ -38,7 +38,9 @@ export async function transferRepository(
     throw invalid({ resource: 'Repository', code: 'custom', field: 'new_owner', message: `${owner.login} owns it already` })
   }
   const name = new_name === undefined ? null : checkName(new_name)
-  if (await mayCreateIn(db, owner, giver)) await give(db, sight, giver, repo, owner, name)
+  // A fine-grained token is for the account that the repository leaves, and creates nothing in another.
+  const bounded = sight.token_id != null
+  if (!bounded && (await mayCreateIn(db, owner, giver))) await give(db, sight, giver, repo, owner, name)
   else await offer(db, sight, giver, repo, owner, name)
   // Who gave it away may be one who sees it no more.
   const [given] = await readRepositories(db, giver.id, [repo.id])
