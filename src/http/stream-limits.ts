@@ -1,5 +1,5 @@
 import { Refusal } from '#platform/errors.ts'
-import { addressGroup } from './address-group.ts'
+import { networkOf } from '#platform/network.ts'
 
 /**
  * Open streams at most. A stream takes a connection and about 50 KB. A browser has one for each open page of the inbox, and a program one for
@@ -19,7 +19,7 @@ export class StreamLimits {
 
   /** Takes a place before anything is read; the returned function gives it back, once however often it is called. */
   reserve({ user_id, ip }: Follower): () => void {
-    const kinds = { user: user_id === null ? undefined : `user ${user_id}`, address: addressGroup(ip), server: '' }
+    const kinds = { user: user_id === null ? undefined : `user ${user_id}`, address: networkOf(ip), server: '' }
     const taken = Object.entries(kinds).filter((entry): entry is [keyof typeof mostStreams, string] => entry[1] !== undefined)
     for (const [kind, key] of taken) if ((this.#open.get(key) ?? 0) >= mostStreams[kind]) throw refusals[kind]()
     for (const [, key] of taken) this.#open.set(key, (this.#open.get(key) ?? 0) + 1)
