@@ -169,6 +169,30 @@ export const settings = {
     allowed: 'a number of hours, at most 1000, such as 24 or 0.5',
     read: (text) => (/^\d{1,4}(\.\d{1,4})?$/.test(text) && Number(text) > 0 && Number(text) <= 1000 ? Number(text) : undefined),
   }),
+  BELFRY_PUSH_SIZE: setting({
+    fallback: '2048',
+    about: 'Megabytes that one push may send.',
+    allowed: 'a number of megabytes from 1 to 1000000',
+    read: (text) => readNumber(text, 1, 1_000_000),
+  }),
+  BELFRY_OBJECT_SIZE: setting({
+    fallback: '100',
+    about: 'Megabytes that one file, or any other object in git, may have. Larger files belong into Git LFS.',
+    allowed: 'a number of megabytes from 1 to 2000',
+    read: (text) => readNumber(text, 1, 2000),
+  }),
+  BELFRY_GIT_PROCESSES: setting({
+    fallback: '64',
+    about: 'Fetches and pushes served at once, and API requests that read repositories; a quarter of it per caller.',
+    allowed: 'a number from 1 to 10000',
+    read: (text) => readNumber(text, 1, 10_000),
+  }),
+  BELFRY_GIT_IDLE: setting({
+    fallback: '60',
+    about: 'Seconds after which a fetch or push ends whose client sends or takes less than 1 KB a second.',
+    allowed: 'a number of seconds from 1 to 86400',
+    read: (text) => readNumber(text, 1, 86_400),
+  }),
   BELFRY_METRICS_TOKEN: setting<string | null>({
     fallback: '',
     about: 'Bearer token that opens `/metrics` to others than this machine. Unset: to nobody else.',

@@ -4,6 +4,9 @@ import type { Running } from '#start.ts'
 /** Ctrl-C under npm arrives twice, from the terminal and from npm: only a later one is a second wish. */
 const echo = 500
 
+/** Milliseconds after which an end for an exception is no longer waited for: twice as long as requests and jobs have. */
+const longestEnd = 60_000
+
 /**
  * Begins a start under the watch of signals. The first asks for an orderly end, also in the middle of a start;
  * the second for an immediate one. Gives nothing when an end was asked for before the start was done.
@@ -29,6 +32,17 @@ export async function startUnderSignals(
   }
   // A terminal that is closed says SIGHUP.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, onSignal)
+  // A bug of ours. What else runs may be in any state, so this process finishes what it can and ends; whoever supervises it starts another.
+  // With this listener an unhandled rejection arrives here too.
+  process.on('uncaughtException', (error) => {
+    log.fatal({ err: error }, 'uncaught exception: stopping. This is a bug in Belfry; please report it')
+    process.exitCode = 1
+    if (asked.signal.aborted) return
+    asked_at = performance.now()
+    asked.abort()
+    setTimeout(() => process.exit(1), longestEnd).unref()
+    if (running) void end(running, log)
+  })
   try {
     running = await begin(asked.signal)
   } catch (error) {
@@ -48,7 +62,7 @@ async function end(running: Running, log: Logger) {
   try {
     await running.stop()
     log.info('stopped')
-    process.exit(0)
+    process.exit(process.exitCode ?? 0)
   } catch (error) {
     log.fatal({ err: error }, 'could not stop in order')
     process.exit(1)

@@ -7,6 +7,7 @@ import { type App, openApp } from '#app.ts'
 import type { Belfry } from '#belfry.ts'
 import type { Settings } from '#config.ts'
 import { prepareDrain } from '#drain.ts'
+import { gitLimits } from '#hosting/git/limits.ts'
 import { Storage } from '#hosting/git/storage.ts'
 import { lfsRoot } from '#hosting/lfs/store.ts'
 import { eraseDrafts } from '#hosting/lfs/sweeping.ts'
@@ -77,7 +78,7 @@ export async function start(settings: Settings, clock: Clock, log: Logger, asked
     clock,
     log,
     db,
-    storage: new Storage(data),
+    storage: new Storage(data, gitLimits(settings)),
     vault: new Vault(data),
     send_text: async (phone, text) =>
       log.info({ phone, text }, 'no sender of text messages is plugged in: this is what it would send'),

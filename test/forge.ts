@@ -5,6 +5,7 @@ import { pino } from 'pino'
 import { openApp } from '#app.ts'
 import type { Belfry } from '#belfry.ts'
 import { readSettings } from '#config.ts'
+import { gitLimits } from '#hosting/git/limits.ts'
 import { Storage } from '#hosting/git/storage.ts'
 import { createUser } from '#hosting/people/people.ts'
 import { allScopes } from '#parts/authentication/scopes.ts'
@@ -168,7 +169,7 @@ export async function openForge({
     clock,
     log,
     db,
-    storage: new Storage(data),
+    storage: new Storage(data, gitLimits(settings)),
     vault: new Vault(data),
     send_text: async (phone, text) => void texts.push({ phone, text }),
     started_at: clock.now(),

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Belfry } from '#belfry.ts'
+import { withSlotsOf } from '#hosting/git/slots.ts'
 import { Moved } from '#hosting/repositories/repositories.ts'
 import { CodeRequired } from '#parts/authentication/authentication.ts'
 import { missing } from '#platform/errors.ts'
@@ -66,9 +67,13 @@ function mount(app: FastifyInstance, resources: Resources, endpoint: Endpoint, v
       },
     }),
     handler: (request, reply) =>
-      (endpoint.polled && serveKept(resources, endpoint, request, reply)) || serve(resources, endpoint, request, reply),
+      (endpoint.polled && serveKept(resources, endpoint, request, reply)) ||
+      withSlotsOf(resources.belfry.storage.reading, callerOf(request), () => serve(resources, endpoint, request, reply)),
   })
 }
+
+/** Who shares the same slots for reading repositories. */
+const callerOf = ({ ip, call: { caller } }: FastifyRequest) => (caller.user ? `user ${caller.user.id}` : `address ${ip}`)
 
 function sendError(request: FastifyRequest, reply: FastifyReply, error: unknown) {
   if (error instanceof Moved) return sendMoved(request, reply, error)

@@ -18,7 +18,7 @@ export type Reason =
 /** One entry of a 422's `errors`, with the codes clients know. */
 export interface Fault {
   resource: string
-  code: 'missing' | 'missing_field' | 'invalid' | 'already_exists' | 'unprocessable' | 'custom'
+  code: 'missing' | 'missing_field' | 'invalid' | 'already_exists' | 'unprocessable' | 'custom' | 'too_large'
   field?: string
   message?: string
 }

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Belfry } from '#belfry.ts'
+import { withSlotsOf } from '#hosting/git/slots.ts'
 import type { Account } from '#hosting/people/people.ts'
 import { Moved } from '#hosting/repositories/repositories.ts'
 import { findSession, type Session, touchSession } from '#parts/authentication/sessions.ts'
@@ -88,7 +89,9 @@ export async function servePage(belfry: Belfry, route: PageRoute, request: Fasti
   try {
     if (method === 'POST') checkForm(visit)
     if (signed_in && !visit.visitor) return send(visit, { to: `/login?return_to=${encodeURIComponent(request.url)}` })
-    return send(visit, await (handler as Handler<Visit>)(visit))
+    const key = visit.visitor ? `user ${visit.visitor.id}` : `address ${request.ip}`
+    const outcome = withSlotsOf(belfry.storage.reading, key, () => (handler as Handler<Visit>)(visit))
+    return send(visit, await outcome)
   } catch (error) {
     if (error instanceof Refusal) return send(visit, describeRefusal(error))
     if (!(error instanceof Moved)) throw error

@@ -17,7 +17,7 @@ const Identity = Type.Object({
 const options = Type.Partial(
   Type.Object({ branch: Type.String({ minLength: 1 }), author: Identity, committer: Identity }),
 ).properties
-const Message = Type.String({ minLength: 1 })
+const Message = Type.String({ minLength: 1, maxLength: 65_536 })
 
 const reads = {
   permission: 'contents:read',

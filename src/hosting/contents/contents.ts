@@ -2,20 +2,18 @@ import { posix } from 'node:path'
 import { git } from '#hosting/git/git.ts'
 import {
   type CommitObject,
-  type Entry,
   findRef,
+  hasRefs,
   isRefName,
-  listRefs,
   noObject,
   readBlob,
   readCommit,
-  readFolder,
-  readPath,
   resolveCommit,
   type Signature,
-  writeCommit,
 } from '#hosting/git/objects.ts'
 import type { Storage } from '#hosting/git/storage.ts'
+import { type Entry, readFolder, readPath } from '#hosting/git/tree-entries.ts'
+import { writeCommit } from '#hosting/git/write-commit.ts'
 import type { Account } from '#hosting/people/people.ts'
 import { pushRefs } from '#hosting/pushes/pushes.ts'
 import { authorOf } from '#hosting/repositories/contents.ts'
@@ -33,12 +31,17 @@ export type Content =
 
 /** Larger files are told of, and not sent. */
 const largestSent = 1024 * 1024
+/** Entries of a folder, as documented; the trees API has more. */
+const mostEntries = 1000
+/** Bytes of a link, as most systems allow, and of `.gitmodules`. */
+const longestLink = 4096
+const longestModules = 1024 * 1024
 
 export async function readContent(storage: Storage, repo: Repository, path: string, ref: string): Promise<Content> {
   if (path !== '') checkPath(path)
   const commit = await resolveCommit(storage, repo.id, ref)
   if (!commit) throw await noCommit(storage, repo, ref)
-  if (path === '') return { kind: 'dir', entries: await readFolder(storage, repo.id, commit) }
+  if (path === '') return { kind: 'dir', entries: await listFolder(storage, repo, commit) }
   const entry = await findEntry(storage, repo, commit, path)
   if (!entry) throw missing()
   if (entry.type === 'tree') return { kind: 'dir', entries: await readWithin(storage, repo, entry) }
@@ -49,7 +52,7 @@ export async function readContent(storage: Storage, repo: Repository, path: stri
 }
 
 async function noCommit(storage: Storage, repo: Repository, ref: string) {
-  if (!(await listRefs(storage, repo.id, 'refs/heads/')).length) return new Refusal('missing', 'This repository is empty.')
+  if (!(await hasRefs(storage, repo.id, 'refs/heads/'))) return new Refusal('missing', 'This repository is empty.')
   return new Refusal('missing', `No commit found for the ref ${ref}`)
 }
 
@@ -58,17 +61,23 @@ async function findEntry(storage: Storage, repo: Repository, commit: string, pat
 }
 
 async function readWithin(storage: Storage, repo: Repository, folder: Entry): Promise<Entry[]> {
-  const entries = await readFolder(storage, repo.id, folder.sha)
+  const entries = await listFolder(storage, repo, folder.sha)
   return entries.map((entry) => ({ ...entry, path: `${folder.path}/${entry.path}` }))
 }
 
+async function listFolder(storage: Storage, repo: Repository, tree: string): Promise<Entry[]> {
+  return (await readFolder(storage, repo.id, tree, { entries: mostEntries })).entries
+}
+
 async function readFile(storage: Storage, repo: Repository, entry: Entry): Promise<Content> {
-  return { kind: 'file', entry, bytes: entry.size > largestSent ? null : await readBlob(storage, repo.id, entry.sha) }
+  const { object } = storage.limits
+  if (entry.size > largestSent && entry.size <= object) return { kind: 'file', entry, bytes: null }
+  return { kind: 'file', entry, bytes: await readBlob(storage, repo.id, entry.sha, Math.min(largestSent, object)) }
 }
 
 /** A link to a file in the repository is read as that file; any other is told of. */
 async function readLink(storage: Storage, repo: Repository, commit: string, entry: Entry): Promise<Content> {
-  const target = (await readBlob(storage, repo.id, entry.sha)).toString()
+  const target = (await readBlob(storage, repo.id, entry.sha, longestLink)).toString()
   const path = posix.join(posix.dirname(entry.path), target)
   const found = !target.startsWith('/') && isPath(path) ? await findEntry(storage, repo, commit, path) : undefined
   if (found?.type !== 'blob' || found.mode === '120000') return { kind: 'symlink', entry, target }
@@ -77,6 +86,8 @@ async function readLink(storage: Storage, repo: Repository, commit: string, entr
 
 /** What `.gitmodules` says of a path. */
 async function findSubmodule(storage: Storage, repo: Repository, commit: string, path: string): Promise<string | null> {
+  const [modules] = await readPath(storage, repo.id, commit, '.gitmodules')
+  if (modules?.type !== 'blob' || modules.size > longestModules) return null
   const args = ['config', `--blob=${commit}:.gitmodules`, '-z', '--get-regexp', '^submodule\\..*\\.(path|url)$']
   // A file that is not there, or that is no settings, names no submodule.
   const listed = await git(['-C', storage.pathOf(repo.id), ...args]).catch(() => '')
@@ -117,6 +128,8 @@ export async function writeFile(
   { content, ...change }: Change & { content: string },
 ): Promise<Changed> {
   const bytes = decode(content)
+  if (bytes.length > storage.limits.object)
+    throw new Refusal('invalid', `A file may have at most ${storage.limits.object} bytes.`)
   const { branch, head, chain } = await findPlace(storage, repo, path, change)
   const present = chain.find((entry) => entry.path === path)
   const inTheWay = present?.type === 'blob' ? undefined : (present ?? chain.find(({ type }) => type !== 'tree'))
@@ -165,7 +178,7 @@ async function findPlace(storage: Storage, repo: Repository, path: string, chang
   const ref = `refs/heads/${branch}`
   const head = (await findRef(storage, repo.id, ref))?.sha
   // The first branch of all is made by its first commit.
-  if (!head && (!isRefName(ref) || (await listRefs(storage, repo.id, 'refs/heads/')).length)) {
+  if (!head && (!isRefName(ref) || (await hasRefs(storage, repo.id, 'refs/heads/')))) {
     throw new Refusal('missing', `Branch ${branch} not found`)
   }
   return { branch, head, chain: head ? await readPath(storage, repo.id, head, path) : [] }

@@ -11,8 +11,12 @@ import { allows } from '#parts/authentication/permissions.ts'
 import { forbidden, missing, Refusal } from '#platform/errors.ts'
 import { retryAfter } from '#platform/unavailable.ts'
 import { type Head, readCommands } from './commands.ts'
+import { endWhenIdle } from './idle.ts'
 import { isHidden } from './objects.ts'
 import { holdLast, openService, type Service, type ServiceName } from './serving.ts'
+
+/** Bytes that a fetch may send: a million of commits that are wanted or known. */
+const longestWants = 64 << 20
 
 interface Place {
   owner: string
@@ -33,9 +37,10 @@ export function mountGit(listener: FastifyInstance, belfry: Belfry) {
     app.get('/:owner/:repo/info/refs', { exposeHeadRoute: false }, async (request, reply) => {
       const name = /^git-(upload-pack|receive-pack)$/.exec((request.query as { service?: string }).service ?? '')?.[1]
       if (!name) throw forbidden('Only the smart protocol is spoken here: use git 1.6.6 or later.')
-      const { repo } = await admit(request, name as ServiceName)
+      const { repo, caller } = await admit(request, name as ServiceName)
       const protocol = name === 'upload-pack' ? protocolOf(request) : undefined
-      const service = openFor(repo, name as ServiceName, request, reply, { advertise: true, protocol })
+      const place = { repo, caller, name: name as ServiceName }
+      const service = await openFor(place, request, reply, { advertise: true, protocol })
       service.feed([], request.raw)
       if (!(await service.answers())) throw failed(request, service)
       // From the second version on, the answer says by itself what it is.
@@ -46,9 +51,11 @@ export function mountGit(listener: FastifyInstance, belfry: Belfry) {
     })
 
     app.post('/:owner/:repo/git-upload-pack', async (request, reply) => {
-      const { repo } = await admit(request, 'upload-pack')
-      const service = openFor(repo, 'upload-pack', request, reply, { protocol: protocolOf(request) })
-      service.feed([], bodyOf(request))
+      const { repo, caller } = await admit(request, 'upload-pack')
+      const body = bodyOf(request)
+      const place = { repo, caller, name: 'upload-pack' as const }
+      const service = await openFor(place, request, reply, { protocol: protocolOf(request) })
+      service.feed([], body, longestWants)
       if (!(await service.answers())) throw failed(request, service)
       return sendService(reply, 'upload-pack', 'result', service.output)
     })
@@ -56,6 +63,7 @@ export function mountGit(listener: FastifyInstance, belfry: Belfry) {
     app.post('/:owner/:repo/git-receive-pack', async (request, reply) => {
       const { repo, caller } = await admit(request, 'receive-pack')
       const body = bodyOf(request)
+      watch(request, reply)
       const head = await readCommands(body)
       const { service, recorded } = await receive(repo, caller, head, request, reply)
       service.feed(head.read, body)
@@ -71,32 +79,50 @@ export function mountGit(listener: FastifyInstance, belfry: Belfry) {
   /** Noted before git moves anything, and recorded when it is over, whether the client is still there or not. */
   async function receive(repo: Repository, caller: Caller, head: Head, request: FastifyRequest, reply: FastifyReply) {
     const commands = head.commands.filter(({ ref }) => !isHidden(ref))
+    const place = { repo, caller, name: 'receive-pack' as const }
     if (!commands.length || !caller.user) {
-      return { service: openFor(repo, 'receive-pack', request, reply, {}), recorded: Promise.resolve() }
+      return { service: await openFor(place, request, reply, {}), recorded: Promise.resolve() }
     }
     await catchUp(db, storage, repo, commands)
     const push_id = await beginPush(db, repo, caller.user, commands)
-    const service = openFor(repo, 'receive-pack', request, reply, {})
+    const service = await openFor(place, request, reply, {}).catch(async (error) => {
+      await settlePushes(db, storage, repo.id, push_id)
+      throw error
+    })
     const recorded = service.closed.then(() => settlePushes(db, storage, repo.id, push_id))
     recorded.catch((error) => request.log.error({ err: error, push_id }, 'a push is not recorded yet'))
     return { service, recorded }
   }
 
-  /** A git that ends when the client goes away. */
-  function openFor(
-    repo: Repository,
-    name: ServiceName,
+  /** A git that ends when the client goes away, or stalls. It waits for its turn when many are served. */
+  async function openFor(
+    { repo, caller, name }: { repo: Repository; caller: Caller; name: ServiceName },
     request: FastifyRequest,
     reply: FastifyReply,
     options: { advertise?: boolean; protocol?: string | undefined },
-  ): Service {
-    const service = openService(name, storage.pathOf(repo.id), options)
-    if (reply.raw.destroyed) service.end()
-    else reply.raw.once('close', () => service.end())
-    void service.closed.then((status) => {
-      if (status !== 0) request.log.info({ status, complaint: service.complaint() }, `git ${name} ended early`)
+  ): Promise<Service> {
+    const slot = await storage.fetching.take(caller.user ? `user ${caller.user.id}` : `address ${request.ip}`)
+    try {
+      const service = openService(name, storage.pathOf(repo.id), { ...options, limits: storage.limits })
+      if (reply.raw.destroyed) service.end()
+      else reply.raw.once('close', () => service.end())
+      if (name === 'upload-pack' || options.advertise) watch(request, reply)
+      void service.closed.then((status) => {
+        slot[Symbol.dispose]()
+        if (status !== 0) request.log.info({ status, complaint: service.complaint() }, `git ${name} ended early`)
+      })
+      return service
+    } catch (error) {
+      slot[Symbol.dispose]()
+      throw error
+    }
+  }
+
+  function watch(request: FastifyRequest, reply: FastifyReply) {
+    endWhenIdle(request.raw, reply.raw, storage.limits.idle, () => {
+      request.log.info('the client stalled: its connection is closed')
+      request.raw.destroy()
     })
-    return service
   }
 }
 
@@ -169,7 +195,9 @@ function bodyOf({ raw, headers }: FastifyRequest): Readable {
   // A request that is cut off must not be waited for, nor look complete; one that cannot be unpacked is still read to its end.
   raw.once('close', () => raw.readableEnded || unpacked.destroy(new Refusal('malformed', 'The body was cut off.')))
   raw.on('error', () => {})
-  unpacked.once('close', () => raw.resume())
+  // It may fail while nobody reads it: between the head of a push and the rest.
+  unpacked.on('error', () => {})
+  unpacked.once('close', () => raw.unpipe(unpacked).resume())
   return raw.pipe(unpacked)
 }
 

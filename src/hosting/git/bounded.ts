@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { Refusal } from '#platform/errors.ts'
-import { endGit, startGit } from './git.ts'
+import { describeSpawnError, endedBySignal, endGit, startGit } from './git.ts'
+import { takeRequestSlot } from './slots.ts'
 
 export interface Bounds {
   /** Ends git when the time is over; whoever waits is told by the signal's own reason. */
@@ -26,15 +27,21 @@ export async function within<T>(milliseconds: number, work: (signal: AbortSignal
   }
 }
 
-/** Runs git on a repository and gives its exit code and what it printed, up to `limit` bytes, about; the rest is left. */
-export async function runGit(path: string, args: string[], { limit = 1 << 24, ...bounds }: Bounds & { limit?: number }) {
+/** Runs git on a repository and gives its exit code and what it printed, up to `limit` bytes, about; the rest is left, or with `whole` an error. */
+export async function runGit(
+  path: string,
+  args: string[],
+  { limit = 1 << 24, whole = false, ...bounds }: Bounds & { limit?: number; whole?: boolean },
+) {
   const output: Buffer[] = []
   const status = { code: 0 }
   let printed = 0
   for await (const chunk of streamGit(path, args, bounds, status)) {
     output.push(chunk)
     printed += chunk.length
-    if (printed > limit) break
+    if (printed <= limit) continue
+    if (whole) throw new Refusal('invalid', 'This is more than can be read from a repository at once.')
+    break
   }
   return { status: status.code, output: Buffer.concat(output) }
 }
@@ -47,28 +54,31 @@ export async function* streamGit(
   status = { code: 0 },
 ): AsyncGenerator<Buffer, void, void> {
   signal.throwIfAborted()
-  // Anyone who may push can push replacements, and would have a say in what others see and merge.
-  const child = startGit(['--no-replace-objects', '-C', path, ...args], settings, { detached })
-  const end = () => endGit(child)
-  signal.addEventListener('abort', end)
+  using _ = await takeRequestSlot()
+  const child = startGit(['-C', path, ...args], settings, { detached })
   const closed = new Promise<number | null>((resolve, reject) => {
     child.once('close', resolve)
-    child.once('error', reject)
+    child.once('error', (error) => reject(describeSpawnError(error)))
   })
   closed.catch(() => {})
+  // Without files to spare it has no pipes, and the error follows.
+  if (child.pid === undefined) await closed
+  const end = () => endGit(child)
+  signal.addEventListener('abort', end)
   let complaint = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     complaint = (complaint + text).slice(-2000)
     hear?.(text)
   })
   // A git that ended early closes its input, and one whose input breaks off fails: its exit code tells the story.
-  if (typeof input === 'string') child.stdin.on('error', () => {}).end(input)
+  if (typeof input === 'string') child.stdin.end(input)
   else pipeline(Readable.from(input), child.stdin).catch(() => {})
   try {
     for await (const chunk of child.stdout) yield chunk
     const code = await closed
     signal.throwIfAborted()
-    if (code === null || !expected.includes(code)) throw new Error(`git ${args[0]} failed (${code}): ${complaint.trim()}`)
+    if (code === null) throw endedBySignal()
+    if (!expected.includes(code)) throw new Error(`git ${args[0]} failed (${code}): ${complaint.trim()}`)
     status.code = code
   } finally {
     signal.removeEventListener('abort', end)

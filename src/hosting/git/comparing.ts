@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { Refusal } from '#platform/errors.ts'
 import { runGit, split, streamGit, within } from './bounded.ts'
-import { type CommitObject, listRefs, resolveCommit } from './objects.ts'
+import { type CommitObject, cutMessage, hasRefs, resolveCommit } from './objects.ts'
 import type { Storage } from './storage.ts'
 
 /** How much is told; the counts are of everything. */
@@ -66,7 +66,7 @@ export async function findBoth(storage: Storage, repo_id: number, base: string, 
   const found = await Promise.all([base, head].map((name) => resolveCommit(storage, repo_id, name)))
   const [base_sha, head_sha] = found
   if (base_sha && head_sha) return [base_sha, head_sha]
-  if (!(await listRefs(storage, repo_id, 'refs/')).length) throw new Refusal('conflict', 'Git Repository is empty.')
+  if (!(await hasRefs(storage, repo_id, 'refs/'))) throw new Refusal('conflict', 'Git Repository is empty.')
   throw new Refusal('missing', `No commit found for the ref ${base_sha ? head : base}`)
 }
 
@@ -97,7 +97,7 @@ async function readCommits(path: string, base: string, head: string, signal: Abo
       parents: parents.split(' ').filter(Boolean),
       author: { name, email, date: readTime(written) },
       committer: { name: their_name, email: their_email, date: readTime(committed) },
-      message,
+      message: cutMessage(message),
     }
   })
 }

@@ -1,4 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { Refusal } from '#platform/errors.ts'
+import { takeRequestSlot } from './slots.ts'
 import { durability } from './syncing.ts'
 
 /** Settings as git reads them from its environment. */
@@ -18,6 +20,8 @@ const environment = {
   GIT_CONFIG_NOSYSTEM: '1',
   GIT_CONFIG_GLOBAL: '/dev/null',
   GIT_TERMINAL_PROMPT: '0',
+  // Anyone who may push could otherwise replace one object by another for everybody who reads.
+  GIT_NO_REPLACE_OBJECTS: '1',
   // Many commits at a time: what walks through history would else give out each by itself, which takes as long to read as all the rest.
   GIT_FLUSH: '0',
   GIT_CONFIG_COUNT: String(settings.length),
@@ -32,37 +36,93 @@ const environment = {
 export interface GitOptions {
   input?: string | Buffer
   encoding?: BufferEncoding
-  /** How many bytes are read of what it prints, about; the rest is left. */
+  /** Bytes of output that are read, about. More is refused, or left out with `cut`. */
   limit?: number
+  cut?: boolean
+  /** Milliseconds until git is ended and the caller refused. */
+  patience?: number
+  /** Whether a signal to our process group spares it, as of `startGit`. */
+  detached?: boolean
 }
 
 /** Runs git and gives what it prints; a failure carries git's own words. */
-export function git(args: string[], { input, encoding, limit = Infinity }: GitOptions = {}): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const child = spawn('git', args, { env: environment, stdio: ['pipe', 'pipe', 'pipe'] })
-    const output: Buffer[] = []
-    const complaint: Buffer[] = []
+export async function git(args: string[], options: GitOptions = {}): Promise<string> {
+  return (await readGit(args, options)).toString(options.encoding)
+}
+
+/**
+ * The same in bytes. Listeners only collect and end; everything that can throw happens after they are done, so that it rejects this
+ * promise and never reaches the process.
+ */
+export async function readGit(args: string[], options: GitOptions = {}): Promise<Buffer> {
+  using _ = await takeRequestSlot()
+  const { limit = 1 << 24, cut = false, patience = 60_000 } = options
+  const { status, signal, output, complaint, beyond, late } = await run(args, { ...options, limit, patience })
+  if (status === 0 || (beyond && cut)) return Buffer.concat(output)
+  if (beyond) throw new Refusal('invalid', 'This is more than can be read from a repository at once.')
+  if (late) throw new Refusal('unavailable', `Git did not finish within ${patience / 1000} seconds. Try again later.`)
+  if (signal) throw endedBySignal()
+  throw new Error(`git ${args[0]} failed (${status}): ${complaint.trim()}`)
+}
+
+/** Not by us: the machine is shutting down, or short of memory. What was asked for may be asked for again. */
+export const endedBySignal = () => new Refusal('unavailable', 'A git process of this server was ended. Try again in a moment.')
+
+interface Ended {
+  status: number | null
+  signal: NodeJS.Signals | null
+  output: Buffer[]
+  complaint: string
+  beyond: boolean
+  late: boolean
+}
+
+function run(args: string[], { input, limit, patience, detached = true }: GitOptions & { limit: number; patience: number }) {
+  return new Promise<Ended>((resolve, reject) => {
+    const child = startGit(args, {}, { detached })
+    if (child.pid === undefined) return void child.once('error', (error) => reject(describeSpawnError(error)))
+    const ended: Ended = { status: null, signal: null, output: [], complaint: '', beyond: false, late: false }
     let printed = 0
+    const timer = setTimeout(() => {
+      ended.late = true
+      endGit(child, 'SIGKILL')
+    }, patience)
+    child.once('error', (error) => {
+      clearTimeout(timer)
+      reject(describeSpawnError(error))
+    })
+    child.once('close', (status, signal) => {
+      clearTimeout(timer)
+      resolve({ ...ended, status, signal })
+    })
     child.stdout.on('data', (chunk: Buffer) => {
-      output.push(chunk)
+      if (ended.beyond) return
+      ended.output.push(chunk)
       printed += chunk.length
-      if (printed > limit) child.kill('SIGKILL')
+      ended.beyond = printed > limit
+      if (ended.beyond) endGit(child, 'SIGKILL')
     })
-    child.stderr.on('data', (chunk) => complaint.push(chunk))
-    child.once('error', reject)
-    child.once('close', (status) => {
-      if (status === 0 || printed > limit) resolve(Buffer.concat(output).toString(encoding))
-      else reject(new Error(`git ${args[0]} failed (${status}): ${Buffer.concat(complaint).toString().trim()}`))
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      ended.complaint = (ended.complaint + text).slice(-2000)
     })
-    // A git that ended early closes its input; its exit status tells the story.
-    child.stdin.on('error', () => {})
     child.stdin.end(input ?? '')
   })
 }
 
-/** Those that serve a request at the moment. */
-const serving = new Set<ChildProcessWithoutNullStreams>()
-process.on('exit', () => serving.forEach(endGit))
+/** A machine without memory, processes or files to spare has them again later. */
+export function describeSpawnError(error: Error): Error {
+  const { code = '' } = error as NodeJS.ErrnoException
+  const short = ['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE'].includes(code)
+  return short ? cannotStart() : error
+}
+
+export const cannotStart = () => new Refusal('unavailable', 'The server cannot start git at the moment. Try again in a moment.')
+
+/** Those that run at the moment. */
+const running = new Set<ChildProcessWithoutNullStreams>()
+process.on('exit', () => {
+  for (const child of running) endGit(child)
+})
 
 export interface StartOptions {
   /** How many more pipes it has, from number 3 on. */
@@ -82,18 +142,20 @@ export function startGit(
 ): ChildProcessWithoutNullStreams {
   const stdio = ['pipe', 'pipe', 'pipe', ...Array<'pipe'>(pipes).fill('pipe')] as ['pipe', 'pipe', 'pipe']
   const child = spawn('git', args, { env: { ...environment, ...settings }, stdio, detached })
-  serving.add(child)
-  for (const end of ['close', 'error']) child.once(end, () => serving.delete(child))
+  running.add(child)
+  for (const end of ['close', 'error']) child.once(end, () => running.delete(child))
+  // A git that ended early closes its pipes; its exit status tells the story. Without files to spare there are no pipes at all.
+  for (const pipe of child.stdio ?? []) pipe?.on('error', () => {})
   return child
 }
 
-export function endGit(child: ChildProcessWithoutNullStreams) {
+export function endGit(child: ChildProcessWithoutNullStreams, how: 'SIGTERM' | 'SIGKILL' = 'SIGTERM') {
   const { pid, exitCode, signalCode } = child
   if (pid === undefined || exitCode !== null || signalCode !== null) return
   try {
-    process.kill(-pid, 'SIGTERM')
+    process.kill(-pid, how)
   } catch {
     // It is in our own group, or ended a moment ago.
-    child.kill('SIGTERM')
+    child.kill(how)
   }
 }

@@ -1,14 +1,17 @@
-import { randomUUID } from 'node:crypto'
-import { moment } from '#platform/durable.ts'
-import { git } from './git.ts'
+import { Refusal } from '#platform/errors.ts'
+import { git, readGit } from './git.ts'
 import type { Storage } from './storage.ts'
-import { syncObjects } from './syncing.ts'
 
 export const noObject = '0'.repeat(40)
 
-/** What is kept for ourselves: nobody is shown it, by whatever way they ask, and nobody pushes to it. */
-const hidden = 'refs/import/'
-export const isHidden = (name: string) => name.startsWith(hidden)
+/**
+ * Refs that nobody is shown and nobody pushes: those that we keep for ourselves, and those that change what other refs mean to git
+ * (`refs/replace` substitutes objects, the rest belongs to a worktree).
+ */
+export const hiddenRefs = ['import', 'belfry', 'drafts', 'replace', 'bisect', 'worktree', 'rewritten'].map(
+  (name) => `refs/${name}`,
+)
+export const isHidden = (name: string) => hiddenRefs.some((folder) => name.startsWith(`${folder}/`))
 
 export interface Ref {
   name: string
@@ -16,12 +19,27 @@ export interface Ref {
   type: string
 }
 
-/** Refs on disk whose names begin with `prefix`, in the order of their names. */
-export async function listRefs(storage: Storage, repo_id: number, prefix: string): Promise<Ref[]> {
+/** As many refs as a list without pages shows, and as branches can be paged through. */
+const mostListed = 10_000
+const mostBranches = 100_000
+
+/** The first refs on disk whose names begin with `prefix`, in the order of their names. */
+export async function listRefs(storage: Storage, repo_id: number, prefix: string, most = mostListed): Promise<Ref[]> {
   if (!storage.has(repo_id)) return []
   // Given to git, a prefix would be a pattern; the folders it may be in are enough to be quick.
   const folder = ['refs/heads/', 'refs/tags/'].find((each) => prefix.startsWith(each)) ?? 'refs/'
-  return (await readRefs(storage, repo_id, folder)).filter(({ name }) => name.startsWith(prefix))
+  const refs = await readRefs(storage, repo_id, folder)
+  return refs.filter(({ name }) => name.startsWith(prefix)).slice(0, most)
+}
+
+export const listBranchRefs = (storage: Storage, repo_id: number) => listRefs(storage, repo_id, 'refs/heads/', mostBranches)
+
+/** Whether there is any ref in a folder that is not hidden. */
+export async function hasRefs(storage: Storage, repo_id: number, folder: 'refs/' | 'refs/heads/'): Promise<boolean> {
+  if (!storage.has(repo_id)) return false
+  const shown = folder === 'refs/' ? ['refs/heads/', 'refs/tags/'] : [folder]
+  const found = await git(['-C', storage.pathOf(repo_id), 'for-each-ref', '--count=1', '--format=x', ...shown])
+  return found !== '' || (folder === 'refs/' && (await readRefs(storage, repo_id, folder)).length > 0)
 }
 
 export async function findRef(storage: Storage, repo_id: number, name: string): Promise<Ref | undefined> {
@@ -29,9 +47,12 @@ export async function findRef(storage: Storage, repo_id: number, name: string): 
   return (await readRefs(storage, repo_id, name)).find((ref) => ref.name === name)
 }
 
+/** Bytes of all refs with their types: more than a million. */
+const longestRefs = 1 << 27
+
 async function readRefs(storage: Storage, repo_id: number, pattern: string): Promise<Ref[]> {
   const format = '--format=%(objectname) %(objecttype) %(refname)'
-  const found = await git(['-C', storage.pathOf(repo_id), 'for-each-ref', format, pattern])
+  const found = await git(['-C', storage.pathOf(repo_id), 'for-each-ref', format, pattern], { limit: longestRefs })
   const refs = [...found.matchAll(/^(\w+) (\w+) (.+)$/gm)].map(([, sha = '', type = '', name = '']) => ({ name, sha, type }))
   return refs.filter(({ name }) => !isHidden(name))
 }
@@ -77,36 +98,23 @@ async function look(storage: Storage, repo_id: number, names: string[]) {
     .map((found) => (found ? { type: found[1] ?? '', sha: found[2] ?? '' } : undefined))
 }
 
-export interface Entry {
-  mode: string
-  type: string
-  sha: string
-  size: number
-  path: string
+/** Refuses what was pushed before there was a limit, in the documented shape. */
+const tooLarge = (size: number, most: number) =>
+  new Refusal('forbidden', `This API returns objects of up to ${most} bytes, and this one has ${size}. Fetch it with git.`, [
+    { resource: 'Blob', code: 'too_large', field: 'data' },
+  ])
+
+/** By size first: git would read all of it. */
+async function checkSize(storage: Storage, repo_id: number, sha: string, most: number): Promise<number> {
+  const [line = ''] = (await git(['-C', storage.pathOf(repo_id), 'cat-file', '-s', sha])).split('\n')
+  if (Number(line) > most) throw tooLarge(Number(line), most)
+  return Number(line)
 }
 
-/** What stands at a path, after every folder that leads there. */
-export async function readPath(storage: Storage, repo_id: number, commit: string, path: string): Promise<Entry[]> {
-  const parts = path.split('/')
-  const wanted = parts.map((_, index) => parts.slice(0, index + 1).join('/'))
-  const listed = await listTree(storage, repo_id, ['-t', commit, '--', ...wanted])
-  // Asked for a folder and for something in it, git lists all of the folder.
-  return listed.filter((entry) => wanted.includes(entry.path))
-}
-
-/** Everything in a folder, by its tree. */
-export const readFolder = (storage: Storage, repo_id: number, tree: string) => listTree(storage, repo_id, [tree])
-
-async function listTree(storage: Storage, repo_id: number, args: string[]): Promise<Entry[]> {
-  const found = await git(['--literal-pathspecs', '-C', storage.pathOf(repo_id), 'ls-tree', '-z', '-l', ...args])
-  return [...found.matchAll(/(\d+) (\w+) (\w+) +(\d+|-)\t([^\0]+)\0/g)].map(
-    ([, mode = '', type = '', sha = '', size = '', path = '']) => ({ mode, type, sha, size: Number(size) || 0, path }),
-  )
-}
-
-export async function readBlob(storage: Storage, repo_id: number, sha: string): Promise<Buffer> {
-  const told = await git(['-C', storage.pathOf(repo_id), 'cat-file', 'blob', sha], { encoding: 'base64' })
-  return Buffer.from(told, 'base64')
+/** The contents of a file of at most so many bytes. */
+export async function readBlob(storage: Storage, repo_id: number, sha: string, most: number): Promise<Buffer> {
+  await checkSize(storage, repo_id, sha, most)
+  return readGit(['-C', storage.pathOf(repo_id), 'cat-file', 'blob', sha], { limit: most })
 }
 
 export interface Signature {
@@ -124,19 +132,31 @@ export interface CommitObject {
   message: string
 }
 
+/** Bytes of a commit that are read, and characters of its message that are shown. */
+const longestCommit = 1 << 20
+const longestMessage = 1 << 16
+
 export async function readCommit(storage: Storage, repo_id: number, sha: string): Promise<CommitObject> {
-  const text = await git(['-C', storage.pathOf(repo_id), 'cat-file', 'commit', sha])
+  const size = await checkSize(storage, repo_id, sha, storage.limits.object)
+  const text = await git(['-C', storage.pathOf(repo_id), 'cat-file', 'commit', sha], { limit: longestCommit, cut: true })
   const end = text.indexOf('\n\n')
   const head = end < 0 ? text : text.slice(0, end)
   const all = (field: string) => [...head.matchAll(new RegExp(`^${field} (.*)$`, 'gm'))].map(([, value = '']) => value)
   return {
     sha,
     tree: all('tree')[0] ?? noObject,
-    parents: all('parent'),
+    // Of a head that is cut off, the last may be half.
+    parents: all('parent').filter((parent) => parent.length === noObject.length),
     author: readSignature(all('author')[0]),
     committer: readSignature(all('committer')[0]),
-    message: end < 0 ? '' : text.slice(end + 2),
+    message: end < 0 ? '' : cutMessage(text.slice(end + 2), size),
   }
+}
+
+/** Marks what is left out, so that nobody takes a part for the whole. */
+export function cutMessage(message: string, size = Buffer.byteLength(message)): string {
+  if (message.length <= longestMessage) return message
+  return `${message.slice(0, longestMessage).toWellFormed()}\n\n[The rest of this message is not shown: the commit has ${size} bytes.]`
 }
 
 /** People push commits with signatures of all sorts: what cannot be read is empty. */
@@ -149,42 +169,3 @@ function readSignature(line = ''): Signature {
 export async function holdsAll(storage: Storage, repo_id: number, descendant: string, ancestor: string): Promise<boolean> {
   return (await git(['-C', storage.pathOf(repo_id), 'rev-list', '-n', '1', ancestor, `^${descendant}`])) === ''
 }
-
-export interface NewCommit {
-  parent: string | undefined
-  author: Signature
-  committer: Signature
-  message: string
-  path: string
-  /** What the file holds from now on; null removes it. */
-  file: { mode: string; content: Buffer } | null
-}
-
-/** Writes a commit that no ref leads to yet; gives its name, and that of the file's contents. */
-export async function writeCommit(storage: Storage, repo_id: number, commit: NewCommit): Promise<{ sha: string; blob: string }> {
-  // The import has to be into a ref. One that is taken back in the same breath is never written.
-  const ref = `refs/belfry/${randomUUID()}`
-  const { parent, author, committer, path, file } = commit
-  const input = Buffer.concat([
-    ...(file ? [Buffer.from('blob\nmark :1\n'), data(file.content)] : []),
-    Buffer.from(`commit ${ref}\nmark :2\nauthor ${sign(author)}\ncommitter ${sign(committer)}\n`),
-    data(Buffer.from(commit.message)),
-    Buffer.from(parent ? `from ${parent}\n` : ''),
-    Buffer.from(file ? `M ${file.mode} :1 ${quote(path)}\n` : `D ${quote(path)}\n`),
-    Buffer.from(`\nget-mark :2\n${file ? 'get-mark :1\n' : ''}reset ${ref}\nfrom ${noObject}\n\n`),
-  ])
-  const since = moment()
-  const [sha = '', blob = ''] = (await git(['-C', storage.pathOf(repo_id), 'fast-import', '--quiet'], { input })).split('\n')
-  await syncObjects(storage.pathOf(repo_id), since)
-  return { sha, blob }
-}
-
-const sign = ({ name, email, date }: Signature) => `${name} <${email}> ${Math.floor(date.getTime() / 1000)} +0000`
-
-const data = (bytes: Buffer) => Buffer.concat([Buffer.from(`data ${bytes.length}\n`), bytes, Buffer.from('\n')])
-
-/** As C would write it: all that is not plain is a byte in octal. */
-const quote = (path: string) =>
-  `"${Buffer.from(path)
-    .toString('latin1')
-    .replaceAll(/[^ !#-[\]-~]/g, (byte) => `\\${byte.charCodeAt(0).toString(8).padStart(3, '0')}`)}"`

@@ -3,7 +3,9 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { deflateSync } from 'node:zlib'
 import { moment } from '#platform/durable.ts'
+import { Refusal } from '#platform/errors.ts'
 import { runGit, streamGit } from './bounded.ts'
+import { toleratedFaults } from './faults.ts'
 import type { Storage } from './storage.ts'
 import { syncObjects, unpackLimit } from './syncing.ts'
 
@@ -20,7 +22,10 @@ export interface Draft {
 
 /** A place for objects on top of those of a repository. Nobody else sees them, and they are gone afterwards, but for what is kept. */
 export interface Scratch {
-  run(args: string[], bounds?: { input?: string; expected?: number[]; limit?: number }): ReturnType<typeof runGit>
+  run(
+    args: string[],
+    bounds?: { input?: string | AsyncIterable<Buffer>; expected?: number[]; limit?: number },
+  ): ReturnType<typeof runGit>
   write(draft: Draft): Promise<string>
   /** Brings a commit and what it needs into the repository itself, which has all that `known` leads to. */
   keep(sha: string, known: string[]): Promise<void>
@@ -39,16 +44,19 @@ export async function withScratch<T>(
   // Objects that are gone in a moment need not be on disk.
   const passing = ['-c', 'core.fsync=none']
   try {
-    await mkdir(join(folder, 'info'))
-    await writeFile(join(folder, 'info', 'alternates'), `${join(path, 'objects')}\n`)
+    await openFolder(folder, path)
     return await work({
       run: (args, more) => runGit(path, [...passing, ...args], { ...bounds, ...more }),
       write: (draft) => writeObject(folder, 'commit', describe(draft)),
       async keep(sha, known) {
         const input = [sha, ...known.map((each) => `^${each}`), ''].join('\n')
-        const pack = streamGit(path, ['pack-objects', '--revs', '--stdout', '--delta-base-offset', '-q'], { ...bounds, input })
+        const pack = () => streamGit(path, ['pack-objects', '--revs', '--stdout', '--delta-base-offset', '-q'], { ...bounds, input })
+        // Checked aside first: git may write objects as it reads them, and the id of one that is refused could still be made a branch.
+        const settings = { GIT_OBJECT_DIRECTORY: await openFolder(join(folder, 'checked'), path) }
+        const check = ['-c', 'core.fsync=none', 'index-pack', '--stdin', `--strict=${toleratedFaults}`]
+        await runGit(path, check, { signal, settings, input: pack() }).catch(refuseFaulty)
         const since = moment()
-        await storePack(path, pack, signal)
+        await storePack(path, pack(), signal)
         await syncObjects(path, since)
       },
     })
@@ -73,6 +81,19 @@ async function storePack(path: string, pack: AsyncIterable<Buffer>, signal: Abor
   }
   const store = head.readUInt32BE(8) < unpackLimit ? ['unpack-objects', '-q'] : ['index-pack', '--stdin']
   await runGit(path, store, { signal, input: whole() })
+}
+
+/** A folder for objects that has those of a repository too. */
+async function openFolder(folder: string, path: string) {
+  await mkdir(join(folder, 'info'), { recursive: true })
+  await writeFile(join(folder, 'info', 'alternates'), `${join(path, 'objects')}\n`)
+  return folder
+}
+
+/** Git's words for what receive.fsckObjects refuses of a push, such as a `.gitmodules` that runs a command where it is cloned. */
+function refuseFaulty(error: Error): never {
+  const [, object, fault] = /error: object (\w+): (\w+: .*)/.exec(error.message) ?? []
+  throw object ? new Refusal('invalid', `Git refuses ${object}: ${fault}`) : error
 }
 
 function describe({ tree, parents, author, committer, more = '', message }: Draft) {

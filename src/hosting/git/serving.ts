@@ -1,25 +1,49 @@
 import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { pipeline, type Readable, Transform } from 'node:stream'
 import { DatabaseUnavailable } from '#platform/unavailable.ts'
-import { endGit, startGit } from './git.ts'
+import { tolerantSettings } from './faults.ts'
+import { cannotStart, endGit, startGit } from './git.ts'
+import type { GitLimits } from './limits.ts'
+import { hiddenRefs } from './objects.ts'
 
 export type ServiceName = 'upload-pack' | 'receive-pack'
 
+const hidden = hiddenRefs.map((folder) => `transfer.hideRefs=${folder}`)
+
 const settings = {
-  'upload-pack': ['uploadpack.allowFilter=true', 'transfer.hideRefs=refs/import'],
+  'upload-pack': ['uploadpack.allowFilter=true', ...hidden],
   'receive-pack': [
     // Housekeeping is a job of its own, so that no push waits for it.
     'receive.autogc=false',
     'receive.fsckObjects=true',
-    // Old and harmless faults that many histories have.
-    'receive.fsck.zeroPaddedFilemode=ignore',
-    'receive.fsck.badTimezone=ignore',
-    'receive.fsck.missingSpaceBeforeDate=ignore',
+    ...tolerantSettings,
     'receive.hideRefs=refs/pull',
-    'transfer.hideRefs=refs/import',
+    ...hidden,
     'core.logAllRefUpdates=false',
   ],
+}
+
+/** Scripts of ours. Nobody else can put any there, and a push cannot bring one: hooks are not in commits. */
+const hooks = join(import.meta.dirname, 'hooks')
+
+/** An operator may have put hooks into a repository: these run too. Without such, no process is started for each ref. */
+const hooksFor = (path: string) => join(hooks, existsSync(join(path, 'hooks')) ? 'chained' : 'ours')
+
+/** One allocation of git's, in bytes: objects are unpacked in memory before their size is known to us, and tables of a large pack too. */
+const largestAllocation = 1 << 30
+
+function limitsFor(name: ServiceName, path: string, limits: GitLimits) {
+  if (name === 'upload-pack') return { configured: [], environment: {} }
+  return {
+    configured: [`receive.maxInputSize=${limits.push}`, `core.hooksPath=${hooksFor(path)}`],
+    environment: {
+      BELFRY_LARGEST_OBJECT: `${limits.object}`,
+      GIT_ALLOC_LIMIT: `${Math.max(largestAllocation, limits.object)}`,
+    },
+  }
 }
 
 /** Git's side of one request. */
@@ -29,8 +53,8 @@ export interface Service {
   closed: Promise<number | null>
   /** The end of what it complained about. */
   complaint(): string
-  /** Hands it the request: what was read of it already, and the rest as it comes. */
-  feed(read: Buffer[], body: Readable): void
+  /** Hands it the request: what was read of it already, and the rest as it comes; more than `longest` bytes end it. */
+  feed(read: Buffer[], body: Readable, longest?: number): void
   /** Whether it says anything, or ends well without: what it could not understand leaves it speechless. */
   answers(): Promise<boolean>
   end(): void
@@ -39,28 +63,28 @@ export interface Service {
 export function openService(
   name: ServiceName,
   path: string,
-  options: { advertise?: boolean; protocol?: string | undefined },
+  options: { advertise?: boolean; protocol?: string | undefined; limits: GitLimits },
 ): Service {
+  const { configured, environment } = limitsFor(name, path, options.limits)
   const mode = ['--stateless-rpc', ...(options.advertise ? ['--http-backend-info-refs'] : [])]
-  const child = startGit(
-    [...settings[name].flatMap((setting) => ['-c', setting]), name, ...mode, path],
-    options.protocol ? { GIT_PROTOCOL: options.protocol } : {},
-  )
+  const child = startGit([...settings[name], ...configured].flatMap((setting) => ['-c', setting]).concat(name, ...mode, path), {
+    ...environment,
+    ...(options.protocol && { GIT_PROTOCOL: options.protocol }),
+  })
   const closed = new Promise<number | null>((resolve) => {
     child.once('close', resolve)
     child.once('error', () => resolve(null))
   })
+  if (child.pid === undefined) throw cannotStart()
   let complaint = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     complaint = (complaint + text).slice(-2000)
   })
-  // A git that ended early closes its input; its exit code tells the story.
-  child.stdin.on('error', () => {})
   return {
     output: child.stdout,
     closed,
     complaint: () => complaint,
-    feed: (read, body) => feed(child, read, body),
+    feed: (read, body, longest) => feed(child, read, body, longest),
     async answers() {
       await Promise.race([once(child.stdout, 'readable').catch(() => {}), closed])
       if (child.stdout.readableLength > 0) return true
@@ -71,12 +95,17 @@ export function openService(
   }
 }
 
-function feed(child: ChildProcessWithoutNullStreams, read: Buffer[], body: Readable) {
+function feed(child: ChildProcessWithoutNullStreams, read: Buffer[], body: Readable, longest = Number.POSITIVE_INFINITY) {
   // A body that is cut off never looks complete: its end is not passed on, and whoever noticed ends the child.
   body.on('error', () => endGit(child))
   for (const chunk of read) child.stdin.write(chunk)
   // What git does not want any more is still read, or the client would not come to read the answer.
   child.stdin.once('close', () => body.resume())
+  let sent = 0
+  body.on('data', (chunk: Buffer) => {
+    sent += chunk.length
+    if (sent > longest) endGit(child)
+  })
   body.pipe(child.stdin)
 }
 

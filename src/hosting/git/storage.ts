@@ -4,8 +4,10 @@ import { readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type Moment, makeFolders, moment, syncFile, syncFolder } from '#platform/durable.ts'
 import { git } from './git.ts'
+import { type GitLimits, usualLimits } from './limits.ts'
 import { placeRefs } from './packed-refs.ts'
 import { syncObjects, syncRefs, syncRepository } from './syncing.ts'
+import { Slots } from './slots.ts'
 
 export interface Commit {
   author: { name: string; email: string }
@@ -26,13 +28,26 @@ export interface Command {
 
 /** As many names as fit on a command line, whatever their length. */
 const fewNames = 100
+/** Bytes of all refs of a repository: some two million. */
+const longestRefs = 1 << 28
+/** Milliseconds for what copies or packs a whole repository. */
+const longPatience = 6 * 3_600_000
+/** Milliseconds that a request waits for its turn. */
+const [fetchPatience, readPatience] = [30_000, 15_000]
 
 /** The bare repositories on disk, by id: no rename or transfer ever moves one. */
 export class Storage {
   readonly #root: string
+  readonly limits: GitLimits
+  /** For fetches and pushes, and for requests to the API and pages: a slow clone keeps nobody from reading. */
+  readonly fetching: Slots
+  readonly reading: Slots
 
-  constructor(data: string) {
+  constructor(data: string, limits = usualLimits) {
     this.#root = join(data, 'repositories')
+    this.limits = limits
+    this.fetching = new Slots(limits.processes, fetchPatience)
+    this.reading = new Slots(limits.processes, readPatience)
   }
 
   /** Spread over 256 folders, so that none holds too many. */
@@ -67,7 +82,7 @@ export class Storage {
     const empty = only_branch ? !(await this.hasBranch(from_id, only_branch)) : !this.has(from_id)
     if (empty) return this.create(to_id, default_branch)
     await this.#place(to_id, async (draft) => {
-      await git(['clone', '--quiet', '--bare', '--template=', ...only, source, draft])
+      await git(['clone', '--quiet', '--bare', '--template=', ...only, source, draft], { patience: longPatience })
       await git(['-C', draft, 'remote', 'remove', 'origin'])
       await git(['-C', draft, 'symbolic-ref', 'HEAD', `refs/heads/${default_branch}`])
       await prepare?.(await readRefs(draft))
@@ -94,7 +109,7 @@ export class Storage {
 
   /** Packs what has come in loosely, when that is much. */
   async maintain(repo_id: number) {
-    await git(['-C', this.pathOf(repo_id), '-c', 'gc.autoDetach=false', 'gc', '--auto', '--quiet'])
+    await git(['-C', this.pathOf(repo_id), '-c', 'gc.autoDetach=false', 'gc', '--auto', '--quiet'], { patience: longPatience })
     await this.sync(repo_id, [])
   }
 
@@ -186,7 +201,9 @@ export class Storage {
 }
 
 async function readRefs(path: string, names: string[] = []) {
-  const found = await git(['-C', path, 'for-each-ref', '--format=%(objectname) %(refname)', '--', ...names])
+  const found = await git(['-C', path, 'for-each-ref', '--format=%(objectname) %(refname)', '--', ...names], {
+    limit: longestRefs,
+  })
   return new Map([...found.matchAll(/^(\w+) (.+)$/gm)].map(([, sha = '', name = '']) => [name, sha]))
 }
 

@@ -1,4 +1,4 @@
-import { type CommitObject, findRef, listRefs, type Ref, readCommit, resolveCommit } from '#hosting/git/objects.ts'
+import { type CommitObject, findRef, hasRefs, listBranchRefs, type Ref, readCommit, resolveCommit } from '#hosting/git/objects.ts'
 import type { Storage } from '#hosting/git/storage.ts'
 import { type Person, personColumns } from '#hosting/people/people.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
@@ -7,7 +7,7 @@ import { Refusal } from '#platform/errors.ts'
 import type { Authors } from './json.ts'
 
 export async function listBranches(storage: Storage, repo: Repository, { limit, offset }: Slice): Promise<Listed<Ref>> {
-  const refs = await listRefs(storage, repo.id, 'refs/heads/')
+  const refs = await listBranchRefs(storage, repo.id)
   return { rows: refs.slice(offset, offset + limit), total: refs.length }
 }
 
@@ -21,7 +21,7 @@ export async function loadBranch(storage: Storage, repo: Repository, name: strin
 export async function loadCommit(storage: Storage, repo: Repository, name: string): Promise<CommitObject> {
   const sha = await resolveCommit(storage, repo.id, name)
   if (sha) return readCommit(storage, repo.id, sha)
-  if (!(await listRefs(storage, repo.id, 'refs/')).length) throw new Refusal('conflict', 'Git Repository is empty.')
+  if (!(await hasRefs(storage, repo.id, 'refs/'))) throw new Refusal('conflict', 'Git Repository is empty.')
   throw new Refusal('invalid', `No commit found for SHA: ${name}`)
 }
 

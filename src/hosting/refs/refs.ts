@@ -1,4 +1,14 @@
-import { findRef, holdsAll, isRefName, listRefs, noObject, type Ref, resolveCommit, typeOf } from '#hosting/git/objects.ts'
+import {
+  findRef,
+  hasRefs,
+  holdsAll,
+  isRefName,
+  listRefs,
+  noObject,
+  type Ref,
+  resolveCommit,
+  typeOf,
+} from '#hosting/git/objects.ts'
 import type { Storage } from '#hosting/git/storage.ts'
 import type { Account } from '#hosting/people/people.ts'
 import { pushRefs } from '#hosting/pushes/pushes.ts'
@@ -23,7 +33,7 @@ export async function loadRef(storage: Storage, repo: Repository, name: string):
 }
 
 async function checkNotEmpty(storage: Storage, repo: Repository) {
-  if (!(await listRefs(storage, repo.id, 'refs/')).length) throw new Refusal('conflict', 'Git Repository is empty.')
+  if (!(await hasRefs(storage, repo.id, 'refs/'))) throw new Refusal('conflict', 'Git Repository is empty.')
 }
 
 export async function createRef(

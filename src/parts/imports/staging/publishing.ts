@@ -4,6 +4,7 @@ import { runGit } from '#hosting/git/bounded.ts'
 import { noObject } from '#hosting/git/objects.ts'
 import { freePacked, placeRefs } from '#hosting/git/packed-refs.ts'
 import { makeFolders, syncFolder } from '#platform/durable.ts'
+import { stageLimit } from './git.ts'
 import { measure } from './progress.ts'
 import { leanOriginals, originals } from './rewriting/stage.ts'
 
@@ -52,7 +53,7 @@ export async function publish(
 
 async function readRefs(repository: string, prefixes: string[], signal: AbortSignal): Promise<Map<string, string>> {
   const args = ['for-each-ref', '--format=%(objectname) %(refname)', ...prefixes]
-  const { output } = await runGit(repository, args, { signal, detached: false, limit: Infinity })
+  const { output } = await runGit(repository, args, { signal, detached: false, limit: stageLimit, whole: true })
   return new Map([...output.toString().matchAll(/^(\w+) (.+)$/gm)].map(([, sha = '', name = '']) => [name, sha]))
 }
 

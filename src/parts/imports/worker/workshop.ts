@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { git } from '#hosting/git/git.ts'
 import type { Means, Workshop } from '../sources/source.ts'
+import { stageGit } from '../staging/git.ts'
 import type { Order } from './steps.ts'
 
 export type Tell = (progress: Parameters<Workshop['tell']>[0] & { push_percent?: number }) => void
@@ -15,7 +15,7 @@ export async function openWorkshop(order: Order, means: Means, tell: Tell): Prom
     // Whole or not at all: a worker may be killed at any moment.
     const draft = `${repository}.new`
     await rm(draft, { recursive: true, force: true })
-    await git(['init', '--quiet', '--bare', '--template=', `--initial-branch=${default_branch}`, draft])
+    await stageGit(['init', '--quiet', '--bare', '--template=', `--initial-branch=${default_branch}`, draft])
     await rename(draft, repository)
   }
   await removeLocks(repository)

@@ -1,6 +1,7 @@
 import { copyFile, open, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runGit } from '#hosting/git/bounded.ts'
+import { stageLimit } from '../../staging/git.ts'
 import { measure } from '../../staging/progress.ts'
 import type { Origin, Workshop } from '../source.ts'
 import { connectGit } from './connecting.ts'
@@ -42,7 +43,7 @@ async function cloneAll(origin: Origin, workshop: Workshop, hear: Hear) {
   const clone = ['clone', '--bare', '--progress', '--reject-shallow', '--template=', '--', origin.url, draft]
   await connectGit(origin, workshop, clone, { hear })
   const moves = ['for-each-ref', `--format=create ${prefix}%(refname:lstrip=1) %(objectname)%0adelete %(refname)`]
-  const { output } = await runGit(draft, moves, { signal, detached: false, limit: Infinity })
+  const { output } = await runGit(draft, moves, { signal, detached: false, limit: stageLimit, whole: true })
   const input = (async function* () {
     yield output
   })()

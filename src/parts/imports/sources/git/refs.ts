@@ -1,5 +1,6 @@
 import { runGit } from '#hosting/git/bounded.ts'
 import { isRefName } from '#hosting/git/objects.ts'
+import { stageLimit } from '../../staging/git.ts'
 import type { Notes, Origin, Workshop } from '../source.ts'
 import { otherIds } from './complaints.ts'
 import { connectGit } from './connecting.ts'
@@ -28,7 +29,12 @@ export async function listRemote(origin: Origin, workshop: Workshop): Promise<Li
 /** Those that have come, by the names they have at the source. */
 export async function readOriginals({ repository, signal }: Workshop): Promise<(Original & { bytes: Buffer })[]> {
   const format = '--format=%(objecttype) %(objectname) %(refname)'
-  const { output } = await runGit(repository, ['for-each-ref', format, prefix], { signal, detached: false, limit: Infinity })
+  const { output } = await runGit(repository, ['for-each-ref', format, prefix], {
+    signal,
+    detached: false,
+    limit: stageLimit,
+    whole: true,
+  })
   return output
     .toString('latin1')
     .split('\n')

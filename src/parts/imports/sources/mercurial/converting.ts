@@ -1,8 +1,8 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { git } from '#hosting/git/git.ts'
 import type { Blob } from '../../staging/blobs.ts'
 import { type FastImport, openFastImport } from '../../staging/fast-import.ts'
+import { stageGit } from '../../staging/git.ts'
 import { largeFile } from '../../staging/large-files.ts'
 import { type Author, type Converted, ImportFailure, type Notes, type Origin, type Workshop } from '../source.ts'
 import { readAuthor } from './authors.ts'
@@ -72,7 +72,7 @@ async function convertBundle(bundle: Bundle, workshop: Workshop): Promise<Conver
   const changegroup = openChangegroup(bundle)
   // Git starts while the server is still at the beginning.
   const fastImport = openFastImport(repository, { signal, marks, dense: true })
-  const there = git(['-C', repository, 'for-each-ref', '--format=%(refname)', 'refs/import/'])
+  const there = stageGit(['-C', repository, 'for-each-ref', '--format=%(refname)', 'refs/import/'])
   there.catch(() => {})
 
   using texts = openSpool(join(folder, 'changesets'))
@@ -201,7 +201,7 @@ async function removeOtherRefs(repository: string, there: string[], { refs }: Re
   const wanted = new Set(refs.map(([ref]) => ref))
   const others = there.filter((ref) => ref !== '' && !wanted.has(ref))
   if (others.length === 0) return
-  await git(['-C', repository, 'update-ref', '--stdin'], { input: others.map((ref) => `delete ${ref}\n`).join('') })
+  await stageGit(['-C', repository, 'update-ref', '--stdin'], { input: others.map((ref) => `delete ${ref}\n`).join('') })
 }
 
 const nameNodes = ({ refs }: Refs, { nodes }: Changelog) =>

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { git } from '#hosting/git/git.ts'
+import { stageGit } from '../../staging/git.ts'
 import type { Verification, Workshop } from '../source.ts'
 import { type Changegroup, openChangegroup, readLog, readNames } from './changegroup.ts'
 import { readChangelog } from './changelog.ts'
@@ -42,7 +42,7 @@ async function compare(
   expect: Expectation['expect'],
   entries?: Expectation['entries'],
 ): Promise<Verification> {
-  const listed = git(['-C', repository, 'for-each-ref', '--format=%(objectname) %(refname)', 'refs/import/orig/'])
+  const listed = stageGit(['-C', repository, 'for-each-ref', '--format=%(objectname) %(refname)', 'refs/import/orig/'])
   listed.catch(() => {})
   const commits: string[] = []
   await readMarks(places(folder).marks, (mark, id) => {
@@ -116,7 +116,7 @@ function compareRefs(listed: string, refs: Conversion['refs'], commits: string[]
 
 async function readTrees(repository: string, numbers: number[], commits: string[]): Promise<string[]> {
   const input = numbers.map((number) => `${commits[number] ?? ''}^{tree}\n`).join('')
-  return (await git(['-C', repository, 'cat-file', '--batch-check=%(objectname)'], { input })).split('\n')
+  return (await stageGit(['-C', repository, 'cat-file', '--batch-check=%(objectname)'], { input })).split('\n')
 }
 
 /** Which files it is that differ. */
@@ -127,7 +127,7 @@ async function explain(
   report: (path: string, what: string) => void,
 ) {
   if (!commit) return report('', 'has no commit')
-  const listed = await git(['-C', repository, 'ls-tree', '-r', '-z', '--full-tree', commit], { encoding: 'latin1' })
+  const listed = await stageGit(['-C', repository, 'ls-tree', '-r', '-z', '--full-tree', commit], { encoding: 'latin1' })
   const there = new Map(
     listed.split('\0').map((line) => [line.slice(line.indexOf('\t') + 1), line.slice(0, line.indexOf('\t'))] as const),
   )

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { git } from '#hosting/git/git.ts'
 import { type Revision, readLines } from '../../staging/arranging/revisions.ts'
+import { stageGit } from '../../staging/git.ts'
 import type { Notes, Workshop } from '../source.ts'
 import { authorOf } from './authors.ts'
 import type { Changeset } from './changesets.ts'
@@ -57,7 +57,9 @@ export async function openHistory(workshop: Workshop, wanted: Extent): Promise<H
   if (!same) await beginAnew(folder, repository, wanted)
   const extent = same ? before : wanted
 
-  const commits = (await git(['-C', repository, 'rev-list', '--reverse', 'refs/import/raw', '--']).catch(() => '')).split('\n')
+  const commits = (await stageGit(['-C', repository, 'rev-list', '--reverse', 'refs/import/raw', '--']).catch(() => '')).split(
+    '\n',
+  )
   const names = openNames()
   const authors = new Set<string>()
   const notes: Notes = {}
@@ -154,13 +156,13 @@ export function readExtent(folder: string): Extent | undefined {
 
 async function beginAnew(folder: string, repository: string, extent: Extent) {
   rmSync(extentFile(folder), { force: true })
-  await git(['-C', repository, 'update-ref', '-d', 'refs/import/raw'])
+  await stageGit(['-C', repository, 'update-ref', '-d', 'refs/import/raw'])
   writeFileSync(revisionsFile(folder), '', { mode: 0o600 })
   writeFileSync(`${extentFile(folder)}.new`, JSON.stringify(extent), { mode: 0o600 })
   renameSync(`${extentFile(folder)}.new`, extentFile(folder))
 }
 
 async function listPaths(repository: string): Promise<string[]> {
-  const listed = await git(['-C', repository, 'ls-tree', '-r', '-z', '--name-only', 'refs/import/raw'])
+  const listed = await stageGit(['-C', repository, 'ls-tree', '-r', '-z', '--name-only', 'refs/import/raw'])
   return listed.split('\0').filter((path) => path !== '')
 }

@@ -1,7 +1,7 @@
-import { git } from '#hosting/git/git.ts'
 import { emptyTree } from '../../staging/arranging/lines.ts'
 import { readMarks } from '../../staging/arranging/marks.ts'
 import type { Change, Revision } from '../../staging/arranging/revisions.ts'
+import { stageGit } from '../../staging/git.ts'
 import { createPathTree } from '../../staging/path-tree.ts'
 import type { Workshop } from '../source.ts'
 import { type Line, marksFile } from './history.ts'
@@ -83,7 +83,7 @@ export async function openMerges({ repository, folder }: Workshop, roots: string
   /** Files that are not the same in two trees; what is not there has none. */
   async function differing(one: string | undefined, other: string): Promise<string[]> {
     const compare = (...trees: string[]) =>
-      git(['-C', repository, 'diff-tree', '-r', '-z', '--name-only', '--no-renames', ...trees])
+      stageGit(['-C', repository, 'diff-tree', '-r', '-z', '--name-only', '--no-renames', ...trees])
     const listed = await compare(one ?? emptyTree, other).catch(async () =>
       compare(await treeId(repository, one), await treeId(repository, other)),
     )
@@ -111,5 +111,5 @@ function mergesOf({ changes }: Revision, rootOf: (path: string) => string | unde
 
 async function treeId(repository: string, tree: string | undefined): Promise<string> {
   if (tree === undefined) return emptyTree
-  return (await git(['-C', repository, 'rev-parse', '--verify', '--quiet', tree]).catch(() => '')).trim() || emptyTree
+  return (await stageGit(['-C', repository, 'rev-parse', '--verify', '--quiet', tree]).catch(() => '')).trim() || emptyTree
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { git } from '#hosting/git/git.ts'
+import { stageGit } from '../../staging/git.ts'
 import type { Origin, Verification, Workshop } from '../source.ts'
 import { ahead } from './ahead.ts'
 import { readArranged } from './arranging.ts'
@@ -106,7 +106,7 @@ function hashOf(client: Client, path: string, version: number): Promise<string> 
 }
 
 async function readTree({ repository }: Workshop, tree: string): Promise<Map<string, Entry>> {
-  const listed = await git(['-C', repository, 'ls-tree', '-r', '-l', '-z', `${tree}^{tree}`])
+  const listed = await stageGit(['-C', repository, 'ls-tree', '-r', '-l', '-z', `${tree}^{tree}`])
   const entries = [...listed.matchAll(/(\d+) \w+ (\w+) +(\d+|-)\t([^\0]+)\0/g)]
   return new Map(
     entries.map(([, mode = '', id = '', size = '', path = '']) => [folded(path), { mode, id, size: Number(size) || 0, path }]),

@@ -2,6 +2,7 @@ import { open } from 'node:fs/promises'
 import { runGit } from '#hosting/git/bounded.ts'
 import { stageSettings } from '#hosting/git/syncing.ts'
 import type { Arranged } from '../../sources/source.ts'
+import { stageLimit } from '../git.ts'
 import { openRefNames } from '../ref-names.ts'
 import { openPackWriter, type PackWriter } from '../rewriting/packs.ts'
 import { endLine, type Line, openLines } from './lines.ts'
@@ -93,7 +94,8 @@ async function findTrees(repository: string, signal: AbortSignal, touches: Touch
     signal,
     detached: false,
     input: names.join(''),
-    limit: Infinity,
+    limit: stageLimit,
+    whole: true,
   })
   return output
     .toString()
@@ -149,7 +151,7 @@ function describeTag({ begun }: Line, commit: string, name: string) {
 
 async function listRefs(repository: string, signal: AbortSignal): Promise<string[]> {
   const list = ['for-each-ref', '--format=%(refname)', originals]
-  const { output } = await runGit(repository, list, { signal, detached: false, limit: Infinity })
+  const { output } = await runGit(repository, list, { signal, detached: false, limit: stageLimit, whole: true })
   return output.toString().split('\n').slice(0, -1)
 }
 

@@ -1,6 +1,7 @@
 import { runGit, streamGit } from '#hosting/git/bounded.ts'
 import type { StoredObject } from '#hosting/lfs/store.ts'
 import type { Correction } from '../../worker/steps.ts'
+import { stageLimit } from '../git.ts'
 import { findLargeBlobs, findLargePaths } from '../large-files.ts'
 import { type Changes, rewriteCommit, rewriteTag } from './commits.ts'
 import { openPackWriter, type PackWriter } from './packs.ts'
@@ -82,7 +83,7 @@ export async function rewriteHistory(
 
 async function readRefs(repository: string, from: string, signal: AbortSignal) {
   const args = ['for-each-ref', '--format=%(objectname) %(objecttype) %(refname)', `${from}/heads/`, `${from}/tags/`]
-  const { output } = await runGit(repository, args, { signal, detached: false, limit: Infinity })
+  const { output } = await runGit(repository, args, { signal, detached: false, limit: stageLimit, whole: true })
   const lines = output.toString().matchAll(/^(\w+) (\w+) (.+)$/gm)
   return [...lines].map(([, id = '', type = '', name = '']) => ({ id, type, ref: name.replace(from, 'refs') }))
 }

@@ -3,6 +3,7 @@ import { noObject } from '#hosting/git/objects.ts'
 import { placeRefs } from '#hosting/git/packed-refs.ts'
 import type { StoredObject } from '#hosting/lfs/store.ts'
 import type { Correction } from '../../worker/steps.ts'
+import { stageLimit } from '../git.ts'
 import { rewriteHistory, type Treating } from './rewriting.ts'
 
 /** As they came from the source. They stay, so that another choice can be made. */
@@ -36,7 +37,7 @@ export async function prepareRefs(
 /** Those below these prefixes are exactly these afterwards. */
 async function setRefs(repository: string, prefixes: string[], refs: Map<string, string>, signal: AbortSignal) {
   const list = ['for-each-ref', '--format=%(objectname) %(refname)', ...prefixes]
-  const { output } = await runGit(repository, list, { signal, detached: false, limit: Infinity })
+  const { output } = await runGit(repository, list, { signal, detached: false, limit: stageLimit, whole: true })
   const there = new Map([...output.toString().matchAll(/^(\w+) (.+)$/gm)].map(([, id = '', ref = '']) => [ref, id]))
   const names = [...new Set([...there.keys(), ...refs.keys()])]
   const commands = names.map((ref) => ({ ref, before: there.get(ref) ?? noObject, after: refs.get(ref) ?? noObject }))

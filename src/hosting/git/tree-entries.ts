@@ -1,0 +1,63 @@
+import { resolve } from 'node:path'
+import { split, streamGit, within } from './bounded.ts'
+import type { Storage } from './storage.ts'
+
+export interface Entry {
+  mode: string
+  type: string
+  sha: string
+  size: number
+  path: string
+}
+
+/** Of the line before a name, and of a name. */
+const longestLine = 1 << 13
+const patience = 30_000
+
+/** What stands at a path, after every folder that leads there; of a path that is not there, what is in its way. */
+export async function readPath(storage: Storage, repo_id: number, commit: string, path: string): Promise<Entry[]> {
+  // Git shows the folders on the way to one path. Asked for those by name too, it would list all that they hold.
+  const { entries: chain } = await listTree(storage, repo_id, ['-t', commit, '--', path], { entries: 200 })
+  if (chain.at(-1)?.path === path) return chain
+  const next = path.split('/', chain.length + 1).join('/')
+  const { entries } = await listTree(storage, repo_id, [commit, '--', next], { entries: 1 })
+  return [...chain, ...entries.filter((entry) => entry.path === next)]
+}
+
+export interface Most {
+  entries: number
+  /** Bytes of names. */
+  names?: number
+}
+
+export interface Listing {
+  entries: Entry[]
+  /** Whether there is more than was asked for. */
+  truncated: boolean
+}
+
+/** What a folder holds, by its tree; with `deep`, all that is below it. */
+export function readFolder(storage: Storage, repo_id: number, tree: string, most: Most, deep = false): Promise<Listing> {
+  return listTree(storage, repo_id, [...(deep ? ['-r', '-t'] : []), tree], most)
+}
+
+/** Stops git after what is wanted: it looks at each object to tell its size. */
+async function listTree(storage: Storage, repo_id: number, args: string[], most: Most): Promise<Listing> {
+  const entries: Entry[] = []
+  let names = most.names ?? Number.POSITIVE_INFINITY
+  const list = ['--literal-pathspecs', 'ls-tree', '-z', '-l', ...args]
+  return within(patience, async (signal) => {
+    for await (const lines of split(streamGit(resolve(storage.pathOf(repo_id)), list, { signal }), 0, longestLine)) {
+      for (const line of lines) {
+        const [, mode = '', type = '', sha = '', size = '', path = ''] = pattern.exec(line.toString()) ?? []
+        if (!path) continue
+        names -= line.length
+        if (entries.length >= most.entries || names < 0) return { entries, truncated: true }
+        entries.push({ mode, type, sha, size: Number(size) || 0, path })
+      }
+    }
+    return { entries, truncated: false }
+  })
+}
+
+const pattern = /^(\d+) (\w+) (\w+) +(\d+|-)\t(.+)$/s

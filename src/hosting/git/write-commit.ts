@@ -1,0 +1,59 @@
+import { randomUUID } from 'node:crypto'
+import { within } from './bounded.ts'
+import { noObject, type Signature } from './objects.ts'
+import { withScratch } from './scratch.ts'
+import type { Storage } from './storage.ts'
+
+export interface NewCommit {
+  parent: string | undefined
+  author: Signature
+  committer: Signature
+  message: string
+  path: string
+  /** What the file holds from now on; null removes it. */
+  file: { mode: string; content: Buffer } | null
+}
+
+const patience = 60_000
+
+/**
+ * Writes a commit that no ref leads to yet; gives its name, and that of the file's contents. It is made aside and brought into the repository
+ * with the checks of a push, so that what a push refuses is refused here.
+ */
+export async function writeCommit(storage: Storage, repo_id: number, commit: NewCommit): Promise<{ sha: string; blob: string }> {
+  return within(patience, (signal) =>
+    withScratch(storage, repo_id, signal, async (scratch) => {
+      const { output } = await scratch.run(['fast-import', '--quiet'], { input: once(describe(commit)) })
+      const [sha = '', blob = ''] = output.toString().split('\n')
+      await scratch.keep(sha, commit.parent ? [commit.parent] : [])
+      return { sha, blob }
+    }),
+  )
+}
+
+async function* once(bytes: Buffer) {
+  yield bytes
+}
+
+function describe({ parent, author, committer, message, path, file }: NewCommit) {
+  // The import has to be into a ref. One that is taken back in the same breath is never written.
+  const ref = `refs/belfry/${randomUUID()}`
+  return Buffer.concat([
+    ...(file ? [Buffer.from('blob\nmark :1\n'), data(file.content)] : []),
+    Buffer.from(`commit ${ref}\nmark :2\nauthor ${sign(author)}\ncommitter ${sign(committer)}\n`),
+    data(Buffer.from(message)),
+    Buffer.from(parent ? `from ${parent}\n` : ''),
+    Buffer.from(file ? `M ${file.mode} :1 ${quote(path)}\n` : `D ${quote(path)}\n`),
+    Buffer.from(`\nget-mark :2\n${file ? 'get-mark :1\n' : ''}reset ${ref}\nfrom ${noObject}\n\n`),
+  ])
+}
+
+const sign = ({ name, email, date }: Signature) => `${name} <${email}> ${Math.floor(date.getTime() / 1000)} +0000`
+
+const data = (bytes: Buffer) => Buffer.concat([Buffer.from(`data ${bytes.length}\n`), bytes, Buffer.from('\n')])
+
+/** As C would write it: all that is not plain is a byte in octal. */
+const quote = (path: string) =>
+  `"${Buffer.from(path)
+    .toString('latin1')
+    .replaceAll(/[^ !#-[\]-~]/g, (byte) => `\\${byte.charCodeAt(0).toString(8).padStart(3, '0')}`)}"`
