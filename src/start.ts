@@ -11,6 +11,7 @@ import { gitLimits } from '#hosting/git/limits.ts'
 import { Storage } from '#hosting/git/storage.ts'
 import { lfsRoot } from '#hosting/lfs/store.ts'
 import { eraseDrafts } from '#hosting/lfs/sweeping.ts'
+import { removeReplacements } from '#hosting/pushes/originals.ts'
 import { settleAll } from '#hosting/pushes/pushes.ts'
 import { sweepRepositories } from '#hosting/repositories/sweeping.ts'
 import type { Clock } from '#platform/clock.ts'
@@ -93,6 +94,9 @@ export async function start(settings: Settings, clock: Clock, log: Logger, asked
   const first_admin = await setUp(belfry)
   const unsettled = await db.patiently(() => settleAll(db, belfry.storage))
   for (const { repo_id, error } of unsettled) log.error({ err: error, repo_id }, 'a push is not recorded yet')
+  const kept = await db.patiently(() => removeReplacements(db, belfry.storage))
+  for (const { repo_id, error } of kept)
+    log.error({ err: error, repo_id }, 'this repository still has replacements of objects, which nobody is shown')
   await db.patiently(() => tidy(belfry, postgres !== undefined))
   asked.throwIfAborted()
   if (settings.BELFRY_ROLES.includes('worker')) {

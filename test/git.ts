@@ -173,7 +173,7 @@ export async function assertSettled(forge: Forge, repo_id: number) {
 }
 
 /** A repository of Ada's with nothing in it yet, and a folder to push to it from. */
-export async function openEngine(options: { worker?: boolean } = {}) {
+export async function openEngine(options: { worker?: boolean; settings?: Record<string, string> } = {}) {
   const forge = await openForge(options)
   const ada = await forge.person('ada')
   const { id } = await ada.owns('engine')

@@ -89,6 +89,7 @@ function visitsOf({ sha, release }: { sha: string; release: number }, mark: stri
     ['repos/get-release', `${repo}/releases/${release}`, 'nobody'],
     ['repos/get-content', `${repo}/contents/docs/begin.txt`],
     ['repos/get-content', `${repo}/contents/docs`],
+    ['git/get-tree', `${repo}/git/trees/main?recursive=1`],
     ['git/get-ref', `${repo}/git/ref/heads/main`],
     ['git/list-matching-refs', `${repo}/git/matching-refs/heads/`],
     ['repos/list-branches', `${repo}/branches`],

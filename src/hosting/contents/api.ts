@@ -6,7 +6,8 @@ import { Answer, del, get, group, put } from '#http/endpoint.ts'
 import { text } from '#http/input.ts'
 import { Type } from '#platform/schema.ts'
 import { deleteFile, readContent, writeFile } from './contents.ts'
-import { ChangedSchema, ContentSchema, changedJson, contentJson } from './json.ts'
+import { ChangedSchema, ContentSchema, changedJson, contentJson, GitTree, treeJson } from './json.ts'
+import { loadTree } from './trees.ts'
 
 const Identity = Type.Object({
   name: Type.String({ minLength: 1, maxLength: 255 }),
@@ -42,6 +43,20 @@ export const api = group('Contents', [
     '/repos/{owner}/{repo}/contents',
     { ...reads, operation: 'repos/get-root-content', summary: 'What the outermost folder holds' },
     ({ storage, repo, query, wire }) => show(storage, repo, '', query.ref, wire),
+  ),
+  get(
+    '/repos/{owner}/{repo}/git/trees/{tree_sha+}',
+    {
+      permission: 'contents:read',
+      viewer: 'optional',
+      optional_scopes: ['repo'],
+      operation: 'git/get-tree',
+      summary: 'A folder by its tree, or by a branch, a tag or a commit; with `recursive`, all below it',
+      query: { recursive: text() },
+      answers: { 200: GitTree },
+    },
+    async ({ storage, repo, params, query, wire }) =>
+      treeJson(await loadTree(storage, repo, params.tree_sha, query.recursive !== ''), repo, wire),
   ),
   put(
     '/repos/{owner}/{repo}/contents/{path+}',

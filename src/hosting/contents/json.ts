@@ -4,6 +4,7 @@ import type { Repository } from '#hosting/repositories/repositories.ts'
 import { Address, NullableString, type Wire } from '#hosting/wire.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import type { Changed, Content } from './contents.ts'
+import type { Tree } from './trees.ts'
 
 const entry = {
   type: Type.String(),
@@ -89,4 +90,39 @@ export const ChangedSchema = Type.Object(
 
 export function changedJson({ entry: now, branch, commit }: Changed, repo: Named, wire: Wire): Static<typeof ChangedSchema> {
   return { content: now && entryJson(now, repo, branch, wire), commit: gitCommitJson(commit, repo, wire) }
+}
+
+/** A tree as git keeps it; entries are named from there. */
+export const GitTree = Type.Object(
+  {
+    sha: Type.String(),
+    url: Address,
+    tree: Type.Array(
+      Type.Object({
+        path: Type.String(),
+        mode: Type.String(),
+        type: Type.String(),
+        sha: Type.String(),
+        size: Type.Optional(Type.Integer()),
+        url: Type.Optional(Address),
+      }),
+    ),
+    truncated: Type.Boolean(),
+  },
+  { title: 'GitTree' },
+)
+
+export function treeJson({ sha, entries, truncated }: Tree, repo: Named, wire: Wire): Static<typeof GitTree> {
+  const above = `${wire.api}/repos/${repo.owner_login}/${repo.name}/git`
+  return {
+    sha,
+    url: `${above}/trees/${sha}`,
+    tree: entries.map(({ path, mode, type, sha, size }) => ({
+      ...{ path, mode, type, sha },
+      ...(type === 'blob' && { size }),
+      // A submodule's commit is in another repository.
+      ...(type !== 'commit' && { url: `${above}/${type}s/${sha}` }),
+    })),
+    truncated,
+  }
 }

@@ -76,14 +76,19 @@ export async function typeOf(storage: Storage, repo_id: number, sha: string): Pr
 }
 
 /** The commit that a name stands for: a whole name of its own, a branch, a tag, or the first digits of its own, in this order. */
-export async function resolveCommit(storage: Storage, repo_id: number, name: string): Promise<string | undefined> {
+export const resolveCommit = (storage: Storage, repo_id: number, name: string) => resolveTo(storage, repo_id, name, 'commit')
+
+/** The tree that a name stands for: its own, or that of a commit. */
+export const resolveTree = (storage: Storage, repo_id: number, name: string) => resolveTo(storage, repo_id, name, 'tree')
+
+async function resolveTo(storage: Storage, repo_id: number, name: string, type: 'commit' | 'tree'): Promise<string | undefined> {
   if (!storage.has(repo_id)) return undefined
   const refs = [`refs/heads/${name}`, `refs/tags/${name}`, `refs/${name}`, name].filter(
     (each) => isRefName(each) && !isHidden(each),
   )
   const whole = name === 'HEAD' || /^[0-9a-f]{40}$/.test(name) ? [name] : []
   const short = /^[0-9a-f]{4,39}$/.test(name) ? [name] : []
-  const names = [...whole, ...refs, ...short].map((each) => `${each}^{commit}`)
+  const names = [...whole, ...refs, ...short].map((each) => `${each}^{${type}}`)
   return (await look(storage, repo_id, names)).find((found) => found !== undefined)?.sha
 }
 

@@ -25,6 +25,10 @@ export class Slots {
     this.#patience = patience
   }
 
+  get taken() {
+    return this.#total
+  }
+
   /** Resolves when the caller may start; dispose of what it gives when the work is over. */
   async take(key: string): Promise<Disposable> {
     if (!this.#hasRoom(key)) await this.#wait(key)

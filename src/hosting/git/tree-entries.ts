@@ -26,9 +26,12 @@ export async function readPath(storage: Storage, repo_id: number, commit: string
 
 export interface Most {
   entries: number
-  /** Bytes of names. */
-  names?: number
+  /** Bytes of an answer that has them all, about. */
+  bytes?: number
 }
+
+/** Bytes that an entry takes in an answer, besides its name. */
+const costOfEntry = 250
 
 export interface Listing {
   entries: Entry[]
@@ -44,15 +47,15 @@ export function readFolder(storage: Storage, repo_id: number, tree: string, most
 /** Stops git after what is wanted: it looks at each object to tell its size. */
 async function listTree(storage: Storage, repo_id: number, args: string[], most: Most): Promise<Listing> {
   const entries: Entry[] = []
-  let names = most.names ?? Number.POSITIVE_INFINITY
+  let left = most.bytes ?? Number.POSITIVE_INFINITY
   const list = ['--literal-pathspecs', 'ls-tree', '-z', '-l', ...args]
   return within(patience, async (signal) => {
     for await (const lines of split(streamGit(resolve(storage.pathOf(repo_id)), list, { signal }), 0, longestLine)) {
       for (const line of lines) {
         const [, mode = '', type = '', sha = '', size = '', path = ''] = pattern.exec(line.toString()) ?? []
         if (!path) continue
-        names -= line.length
-        if (entries.length >= most.entries || names < 0) return { entries, truncated: true }
+        left -= path.length + costOfEntry
+        if (entries.length >= most.entries || left < 0) return { entries, truncated: true }
         entries.push({ mode, type, sha, size: Number(size) || 0, path })
       }
     }

@@ -66,3 +66,25 @@ async function remove(storage: Storage, repo_id: number, refs: [name: string, sh
     options,
   )
 }
+
+/**
+ * Removes replacements of objects that were pushed before they were refused; gives the repositories where that failed, which are tried again
+ * at the next start.
+ */
+export async function removeReplacements(db: Database, storage: Storage): Promise<{ repo_id: number; error: unknown }[]> {
+  const failures: { repo_id: number; error: unknown }[] = []
+  for (const { repo_id } of await db.rows<{ repo_id: number }>(sql`select repo_id from replaced_repositories`)) {
+    await removeFrom(db, storage, repo_id).catch((error) => failures.push({ repo_id, error }))
+  }
+  return failures
+}
+
+async function removeFrom(db: Database, storage: Storage, repo_id: number) {
+  const refs = storage.has(repo_id) ? [...(await storage.refsOf(repo_id))] : []
+  await remove(
+    storage,
+    repo_id,
+    refs.filter(([name]) => name.startsWith('refs/replace/')),
+  )
+  await db.query(sql`delete from replaced_repositories where repo_id = ${repo_id}`)
+}

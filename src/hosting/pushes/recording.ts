@@ -8,19 +8,22 @@ import { holdMerged, markMerged } from '#hosting/pulls/merged.ts'
 import { enqueueFollowers } from '#hosting/pulls/queue.ts'
 import { type Database, sql, type Transaction } from '#platform/database.ts'
 import { enqueue } from '#platform/queue.ts'
-import { describeMove } from './commits.ts'
+import { type Brought, describeMove, describeTogether } from './commits.ts'
 import type { Move, OpenPush } from './moves.ts'
 import { endCorrections } from './originals.ts'
-import { allow, readPushNews } from './telling.ts'
+import { allow, readBriefNews, readPushNews } from './telling.ts'
 
 const branches = 'refs/heads/'
 const tags = 'refs/tags/'
 
 type DescribedMove = Move & {
-  brought?: Awaited<ReturnType<typeof describeMove>>
+  brought?: Brought
   /** What webhooks are told of it, when one listened as it was read. */
   told?: PushNews
 }
+
+/** So many moves are looked at one by one, by some git processes each; the others together, by a few for all of them. */
+const mostSingly = 20
 
 /** Asks git for the commits of each move that somebody will be told of; other branches are taken as they were before it. */
 export async function describeMoves(db: Database, storage: Storage, repo_id: number, moves: Move[]): Promise<DescribedMove[]> {
@@ -32,7 +35,7 @@ export async function describeMoves(db: Database, storage: Storage, repo_id: num
   const tellable = new Set(telling ? moves.filter(tellableAmong(moves)) : [])
   const allowance = allow()
   const described: DescribedMove[] = []
-  for (const move of moves) {
+  for (const move of moves.slice(0, mostSingly)) {
     heads.delete(move.ref)
     const [brought, told] = await Promise.all([
       bringsCommits(move) && describeMove(storage.pathOf(repo_id), move, heads.values()),
@@ -41,7 +44,26 @@ export async function describeMoves(db: Database, storage: Storage, repo_id: num
     described.push({ ...move, ...(brought && { brought }), ...(told && { told }) })
     if (move.ref.startsWith(branches) && move.after !== noObject) heads.set(move.ref, move.after)
   }
-  return described
+  const rest = moves.slice(mostSingly)
+  const bringing = rest.filter(bringsCommits)
+  const [brought, told] = await Promise.all([
+    describeTogether(storage.pathOf(repo_id), bringing, heads.values()),
+    readBriefNews(
+      db,
+      storage,
+      repo_id,
+      rest.filter((move) => tellable.has(move)),
+      allowance,
+    ),
+  ])
+  const broughtBy = new Map(bringing.map((move, index) => [move, brought[index]]))
+  return [
+    ...described,
+    ...rest.map((move) => {
+      const [commits, news] = [broughtBy.get(move), told.get(move)]
+      return { ...move, ...(commits && { brought: commits }), ...(news && { told: news }) }
+    }),
+  ]
 }
 
 function bringsCommits({ ref, before, after }: Move) {

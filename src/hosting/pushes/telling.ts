@@ -7,6 +7,8 @@ import type { Queryable } from '#platform/database.ts'
 
 /** How many commits are told, and how many files of each. */
 const mostCommits = 2048
+/** Refs that a push may move, and hooks be told of. */
+const mostBrief = 10_000
 const mostFiles = 3000
 const longestPath = 1 << 13
 
@@ -57,6 +59,28 @@ export async function readPushNews(
   return { ...move, forced, base_ref, commits: brought.length ? told.toReversed() : [], head_commit: told[0] ?? null }
 }
 
+/** The same of any number of refs, by one git process: each with the commit that it is at now, and without those that lead there. */
+export async function readBriefNews<T extends Pick<Command, 'ref' | 'before' | 'after'>>(
+  db: Queryable,
+  storage: Storage,
+  repo_id: number,
+  moves: T[],
+  allowance: Allowance,
+): Promise<Map<T, PushNews>> {
+  if (!moves.length) return new Map()
+  const place = { path: storage.pathOf(repo_id), allowance }
+  const tips = [...new Set(moves.map(({ after }) => after).filter((after) => after !== noObject))]
+  const read = tips.length ? await readLog(place, tips, mostBrief, ['--no-walk=unsorted']) : []
+  const heads = new Map((await nameAuthors(db, read, new Map())).map((commit) => [commit.id, commit]))
+  return new Map(
+    moves.map((move) => {
+      const { ref, before, after } = move
+      const facts = { created: before === noObject, deleted: after === noObject, forced: false, base_ref: null }
+      return [move, { ref, before, after, ...facts, commits: [], head_commit: heads.get(after) ?? null }]
+    }),
+  )
+}
+
 interface Place {
   path: string
   allowance: Allowance
@@ -87,9 +111,9 @@ async function readBrought(place: Place, before: string | null, tip: string, oth
   return commits.map((commit) => ({ ...commit, distinct: fresh.has(commit.id) }))
 }
 
-async function readLog(place: Place, revisions: string[], most: number): Promise<Logged[]> {
+async function readLog(place: Place, revisions: string[], most: number, how: string[] = []): Promise<Logged[]> {
   const format = '--format=%H%x00%T%x00%cI%x00%an%x00%ae%x00%cn%x00%ce%x00%B'
-  const args = ['log', '-z', `--max-count=${most}`, format, '--ignore-missing', '--stdin']
+  const args = ['log', '-z', `--max-count=${most}`, ...how, format, '--ignore-missing', '--stdin']
   const fields = (await ask(place, args, revisions)).split('\0')
   return Array.from({ length: Math.floor(fields.length / 8) }, (_, index) => {
     const [id = '', tree_id = '', time = '', name = '', email = '', their_name = '', their_email = '', message = ''] =

@@ -2,7 +2,7 @@ import { addressed } from '#hosting/announcements/addresses.ts'
 import { deliveriesTopic, largest, listening, patience } from '#hosting/announcements/announcements.ts'
 import type { PushNews } from '#hosting/announcements/news.ts'
 import type { Storage } from '#hosting/git/storage.ts'
-import { readPushNews } from '#hosting/pushes/telling.ts'
+import { type Allowance, allow, readPushNews } from '#hosting/pushes/telling.ts'
 import type { Hook } from '#parts/webhooks/hooks.ts'
 import { type Database, type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { enqueue } from '#platform/queue.ts'
@@ -23,7 +23,9 @@ export async function goOn(db: Database, storage: Storage, replay_id: number): P
   if (!replay) return
   const logged = await readNext(db, replay)
   const happened = await gather(db, storage, replay, logged)
-  await db.transaction((transaction) => tell(transaction, replay, logged, happened))
+  // What was not read for want of time or room is left for the next turn.
+  const [read, done] = [logged.slice(0, happened.length), logged.length < batch && happened.length === logged.length]
+  await db.transaction((transaction) => tell(transaction, replay, read, happened, done))
 }
 
 /** Nothing when it is over. It ends with its hook, when that is paused, and with what the hook is of. */
@@ -66,11 +68,16 @@ function readNext(db: Database, replay: Running): Promise<Logged[]> {
     order by e.created_at, e.id limit ${batch}`)
 }
 
-/** Reads what it takes from the repositories, before there is a transaction. */
+/** Reads what it takes from the repositories, before there is a transaction; of all pushes no more than one may take by itself. */
 async function gather(db: Queryable, storage: Storage, { events }: Replay, logged: Logged[]): Promise<Happened[]> {
   const happened: Happened[] = []
+  const whole = allow()
+  let text = 0
   for (const one of logged) {
-    const push = one.type === 'PushEvent' ? await readPush(db, storage, one) : undefined
+    if (text > whole.text / 2 || whole.signal.aborted) break
+    const allowance = allow()
+    const push = one.type === 'PushEvent' ? await readPush(db, storage, one, allowance) : undefined
+    text += whole.text - allowance.text + (whole.names - allowance.names)
     const news = newsOf(one, push).filter(({ event }) => hears(events, event))
     happened.push({ repo_id: one.repo_id, actor_id: one.actor_id, news })
   }
@@ -78,15 +85,20 @@ async function gather(db: Queryable, storage: Storage, { events }: Replay, logge
 }
 
 /** Nothing when its commits are there no more. */
-async function readPush(db: Queryable, storage: Storage, { repo_id, payload }: Extract<Logged, { type: 'PushEvent' }>) {
+async function readPush(
+  db: Queryable,
+  storage: Storage,
+  { repo_id, payload }: Extract<Logged, { type: 'PushEvent' }>,
+  allowance: Allowance,
+) {
   const { ref, before, head: after, size: most } = payload
   if (!storage.has(repo_id)) return undefined
-  const push: PushNews = await readPushNews(db, storage, repo_id, { ref, before, after }, { most })
+  const push: PushNews = await readPushNews(db, storage, repo_id, { ref, before, after }, { most, allowance })
   return most && !push.head_commit ? undefined : push
 }
 
 /** The deliveries and the place in the log are written together: whoever is killed in between tells the same again, and nothing twice. */
-async function tell(db: Transaction, replay: Running, logged: Logged[], happened: Happened[]) {
+async function tell(db: Transaction, replay: Running, logged: Logged[], happened: Happened[], done: boolean) {
   // Whoever deletes the hook waits, and finds what is stored here.
   const held = await db.first<Replay>(sql`
     select p.* from replays p join hooks h on h.id = p.hook_id
@@ -97,7 +109,7 @@ async function tell(db: Transaction, replay: Running, logged: Logged[], happened
   const start = held.paced_until > db.now ? held.paced_until : db.now
   const paced_until = await store(db, replay, composed.flat(), start)
   const told = composed.filter((one) => one.length).length
-  const [last, done] = [logged.at(-1), logged.length < batch]
+  const last = logged.at(-1)
   await db.query(sql`
     update replays set told = told + ${told}, passed_over = passed_over + ${logged.length - told},
       place_at = ${last?.created_at ?? held.place_at}, place = ${last?.id ?? held.place}, paced_until = ${paced_until},

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { expect } from '#test/forge.ts'
+import { openEngine, type Worktree } from '#test/git.ts'
+
+/** Commits a folder of so many files, each empty and named by its number, without writing them. */
+async function commitFolder(work: Worktree, files: number) {
+  const blob = await work.git('hash-object', '-w', '/dev/null')
+  const names = Array.from({ length: files }, (_, file) => `many/${String(file).padStart(6, '0')}`)
+  for (let from = 0; from < files; from += 2000) {
+    const entries = names.slice(from, from + 2000).flatMap((name) => ['--cacheinfo', `100644,${blob},${name}`])
+    await work.git('update-index', '--add', ...entries)
+  }
+  await work.git('commit', '--quiet', '-m', 'Many')
+}
+
+test('a folder lists its first 1,000 entries, and the trees API has them all, or says that it has not', async () => {
+  await using engine = await openEngine()
+  const { work, forge, ada } = engine
+  await expect(409, await forge.nobody.get('/repos/ada/engine/git/trees/main'))
+  await work.commit('Begin', { 'README.md': 'hello', 'src/a/b.txt': 'b' })
+  await commitFolder(work, 1200)
+  await work.push('HEAD', 'HEAD:refs/heads/topic/one')
+
+  const listed = await ada.read('/repos/ada/engine/contents/many')
+  assert.equal(listed.length, 1000)
+  assert.equal(listed[999].path, 'many/000999')
+  assert.equal((await ada.read('/repos/ada/engine/contents/many/001100')).size, 0)
+
+  const root = await ada.read('/repos/ada/engine/git/trees/main')
+  assert.equal(root.truncated, false)
+  assert.equal(root.sha, await work.git('rev-parse', 'HEAD^{tree}'))
+  const api = `${forge.web}/api/v3/repos/ada/engine/git`
+  assert.equal(root.url, `${api}/trees/${root.sha}`)
+  const readme = await work.git('rev-parse', 'HEAD:README.md')
+  assert.deepEqual(root.tree[0], {
+    ...{ path: 'README.md', mode: '100644', type: 'blob', sha: readme, size: 5 },
+    url: `${api}/blobs/${readme}`,
+  })
+  assert.deepEqual(
+    root.tree.map(({ path, type }: { path: string; type: string }) => `${type} ${path}`),
+    ['blob README.md', 'tree many', 'tree src'],
+  )
+  const many = await ada.versioned.read(`/repos/ada/engine/git/trees/${root.tree[1].sha}`)
+  assert.equal(many.tree.length, 1200)
+  const deep = await forge.nobody.read('/repos/ada/engine/git/trees/topic/one?recursive=0')
+  assert.equal(deep.tree.length, 2 + 1 + 1200 + 2 + 1 - 1)
+  assert.equal(deep.tree.at(-1).path, 'src/a/b.txt')
+  await expect(404, await ada.get(`/repos/ada/engine/git/trees/${readme}`))
+  await expect(404, await ada.get('/repos/ada/engine/git/trees/absent'))
+})
+
+test('an answer of trees stays below 7 MB', async () => {
+  await using engine = await openEngine()
+  await commitFolder(engine.work, 30_000)
+  await engine.work.push('HEAD')
+  const answer = await engine.ada.get('/repos/ada/engine/git/trees/main?recursive=1')
+  const text = await answer.text()
+  assert.ok(text.length < 7 << 20, `${text.length}`)
+  const { truncated, tree } = JSON.parse(text)
+  assert.equal(truncated, true)
+  assert.ok(tree.length > 20_000)
+})

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { chmod, mkdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { test } from 'node:test'
+import { kill, until } from '#test/machine.ts'
+import { Host } from '#test/process.ts'
+
+/** A git that stops before it reads a commit, and says which process it is. */
+async function installSlowGit(folder: string) {
+  const bin = join(folder, 'bin')
+  const reached = join(folder, 'reached')
+  await mkdir(bin)
+  const script = `#!/bin/sh
+case "$*" in *"cat-file commit"*) echo $$ > "${reached}.new"; mv "${reached}.new" "${reached}"; exec sleep 600;; esac
+exec ${'/usr/bin/git'} "$@"
+`
+  await writeFile(join(bin, 'git'), script)
+  await chmod(join(bin, 'git'), 0o755)
+  return { PATH: `${bin}:${process.env.PATH}`, reached }
+}
+
+test('a signal that ends a git in the middle of a request is a 503, and the server goes on', async () => {
+  await using host = await Host.openUsed()
+  const { PATH, reached } = await installSlowGit(host.folder)
+  const belfry = await host.start({ settings: { PATH } })
+  await (await belfry.post('/api/v3/user/repos', host.token, { name: 'engine', auto_init: true })).text()
+  const ask = async () => {
+    const answer = await belfry.get('/api/v3/repos/admin/engine/commits/main', host.token)
+    return { status: answer.status, retry_after: answer.headers.get('retry-after'), text: await answer.text() }
+  }
+  const first = ask()
+  await until('git reads', () => existsSync(reached))
+  kill(Number(readFileSync(reached, 'utf8')), 'SIGTERM')
+  const answer = await first
+  assert.equal(answer.status, 503)
+  assert.equal(answer.retry_after, '5')
+  const health = await belfry.get('/healthz')
+  assert.deepEqual([health.status, (await health.text()).length > 0], [200, true])
+  await rm(reached)
+
+  // To the whole group of ours, as a terminal or a supervisor sends it: git is in a group of its own, and the end is in order.
+  const second = ask().catch((error) => error)
+  await until('git reads', () => existsSync(reached))
+  const pid = Number(readFileSync(reached, 'utf8'))
+  assert.notEqual(groupOf(pid), groupOf(belfry.pid))
+  belfry.kill('SIGTERM')
+  await until('it stops', () => belfry.stderr.includes('stopping'))
+  kill(pid, 'SIGTERM')
+  assert.equal((await second).status, 503)
+  assert.equal(await belfry.ended(), '0')
+  assert.ok(!belfry.logged.some(({ level }) => Number(level) >= 60))
+})
+
+const groupOf = (pid: number) =>
+  readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /s, '')
+    .split(' ')[2]
+
+test('an uncaught exception, or a rejection that nobody handles, is logged and ends the process in order', async () => {
+  for (const fault of [`setTimeout(() => { throw new Error('a bug') })`, `Promise.reject(new Error('a bug'))`]) {
+    const script = `
+      import { openLog } from '#platform/log.ts'
+      import { startUnderSignals } from '#signals.ts'
+      const stop = async () => console.log('stopped in order')
+      await startUnderSignals(async () => ({ stop, kill() {} }), openLog('info'))
+      setInterval(() => {}, 1000)
+      ${fault}`
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script], { cwd: join(import.meta.dirname, '../..') })
+    const said = Promise.all([text(child.stdout), text(child.stderr)])
+    assert.deepEqual(await once(child, 'close'), [1, null])
+    const [stdout, stderr] = await said
+    assert.match(stdout, /stopped in order/)
+    assert.match(stderr, /"level":60.*a bug.*uncaught exception: stopping/)
+  }
+})
