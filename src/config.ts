@@ -177,7 +177,7 @@ export const settings = {
   }),
   BELFRY_OBJECT_SIZE: setting({
     fallback: '100',
-    about: 'Megabytes that one file, or any other object in git, may have. Larger files belong into Git LFS.',
+    about: 'Megabytes that one file, or any other object in git, may have. Larger files belong in Git LFS.',
     allowed: 'a number of megabytes from 1 to 2000',
     read: (text) => readNumber(text, 1, 2000),
   }),

@@ -11,6 +11,7 @@ import { allows } from '#parts/authentication/permissions.ts'
 import { forbidden, missing, Refusal } from '#platform/errors.ts'
 import { retryAfter } from '#platform/unavailable.ts'
 import { type Head, readCommands } from './commands.ts'
+import { endedBySignal } from './git.ts'
 import { endWhenIdle } from './idle.ts'
 import { isHidden } from './objects.ts'
 import { holdLast, openService, type Service, type ServiceName } from './serving.ts'
@@ -42,7 +43,7 @@ export function mountGit(listener: FastifyInstance, belfry: Belfry) {
       const place = { repo, caller, name: name as ServiceName }
       const service = await openFor(place, request, reply, { advertise: true, protocol })
       service.feed([], request.raw)
-      if (!(await service.answers())) throw failed(request, service)
+      if (!(await service.answers())) throw await failed(request, service)
       // From the second version on, the answer says by itself what it is.
       if (/(^|:)version=2(:|$)/.test(protocol ?? '')) return sendService(reply, name, 'advertisement', service.output)
       const title = `# service=git-${name}\n`
@@ -56,7 +57,7 @@ export function mountGit(listener: FastifyInstance, belfry: Belfry) {
       const place = { repo, caller, name: 'upload-pack' as const }
       const service = await openFor(place, request, reply, { protocol: protocolOf(request) })
       service.feed([], body, longestWants)
-      if (!(await service.answers())) throw failed(request, service)
+      if (!(await service.answers())) throw await failed(request, service)
       return sendService(reply, 'upload-pack', 'result', service.output)
     })
 
@@ -69,7 +70,7 @@ export function mountGit(listener: FastifyInstance, belfry: Belfry) {
       service.feed(head.read, body)
       if (!(await service.answers())) {
         await recorded
-        throw failed(request, service)
+        throw await failed(request, service)
       }
       // Whoever has the answer finds the push in the timeline; and nobody is told of one that is not there.
       return sendService(reply, 'receive-pack', 'result', holdLast(service.output, recorded))
@@ -85,21 +86,29 @@ export function mountGit(listener: FastifyInstance, belfry: Belfry) {
     }
     await catchUp(db, storage, repo, commands)
     const push_id = await beginPush(db, repo, caller.user, commands)
-    const service = await openFor(place, request, reply, {}).catch(async (error) => {
-      await settlePushes(db, storage, repo.id, push_id)
+    const settle = () => settlePushes(db, storage, repo.id, push_id)
+    let recorded = Promise.resolve()
+    const service = await openFor(place, request, reply, {}, (closed) => {
+      recorded = closed.then(settle)
+      return recorded
+    }).catch(async (error) => {
+      await settle()
       throw error
     })
-    const recorded = service.closed.then(() => settlePushes(db, storage, repo.id, push_id))
     recorded.catch((error) => request.log.error({ err: error, push_id }, 'a push is not recorded yet'))
     return { service, recorded }
   }
 
-  /** A git that ends when the client goes away, or stalls. It waits for its turn when many are served. */
+  /**
+   * A git that ends when the client goes away, or stalls. It waits for its turn when many are served, and gives its place to the next when what
+   * `follows` its end is done too.
+   */
   async function openFor(
     { repo, caller, name }: { repo: Repository; caller: Caller; name: ServiceName },
     request: FastifyRequest,
     reply: FastifyReply,
     options: { advertise?: boolean; protocol?: string | undefined },
+    follows: (closed: Promise<number | null>) => Promise<unknown> = (closed) => closed,
   ): Promise<Service> {
     const slot = await storage.fetching.take(caller.user ? `user ${caller.user.id}` : `address ${request.ip}`)
     try {
@@ -108,9 +117,10 @@ export function mountGit(listener: FastifyInstance, belfry: Belfry) {
       else reply.raw.once('close', () => service.end())
       if (name === 'upload-pack' || options.advertise) watch(request, reply)
       void service.closed.then((status) => {
-        slot[Symbol.dispose]()
         if (status !== 0) request.log.info({ status, complaint: service.complaint() }, `git ${name} ended early`)
       })
+      const leave = () => slot[Symbol.dispose]()
+      follows(service.closed).then(leave, leave)
       return service
     } catch (error) {
       slot[Symbol.dispose]()
@@ -212,8 +222,9 @@ const uncached = {
 }
 
 /** Git says nothing when it could not read what it was sent; what else there was is in the log. */
-function failed(request: FastifyRequest, service: Service) {
+async function failed(request: FastifyRequest, service: Service) {
   request.log.warn({ complaint: service.complaint() }, 'git gave no answer')
+  if (await service.wasKilled()) return endedBySignal()
   return new Refusal('malformed', 'Git could not read this request.')
 }
 

@@ -26,13 +26,16 @@ export async function placeRefs(path: string, commands: Command[], { alone = fal
 }
 
 const mostTries = 3
+/** Milliseconds for what git does with all refs of an import. */
+const gitPatience = 600_000
 
 /** What each tag that has words of its own leads to, by its id; git has it in the file too. All that refs are to lead to is there. */
 async function peel(path: string, commands: Command[]): Promise<Map<string, string>> {
   const branches = new Set(commands.filter(({ ref }) => ref.startsWith('refs/heads/')).map(({ after }) => after))
   const ids = [...new Set(commands.map(({ after }) => after))].filter((id) => id !== noObject)
   const input = ids.map((id) => `${id}^{}\n`).join('')
-  const told = await git(['--no-replace-objects', '-C', path, 'cat-file', '--batch-check=%(objectname) %(objecttype)'], { input })
+  const look = ['-C', path, 'cat-file', '--batch-check=%(objectname) %(objecttype)']
+  const told = await git(look, { input, limit: 100 * ids.length + 1000, patience: gitPatience })
   const ends = told.split('\n').map((line) => line.split(' '))
   const peeled = new Map<string, string>()
   for (const [index, id] of ids.entries()) {
@@ -55,7 +58,7 @@ async function hasLoose(path: string, commands: Command[]): Promise<boolean> {
 
 async function packRefs(path: string) {
   await freePacked(path)
-  await git(['-C', path, 'pack-refs', '--all'])
+  await git(['-C', path, 'pack-refs', '--all'], { patience: gitPatience })
 }
 
 /** Nobody else moves these as long as this is not disposed of; each is where it was said to be. */

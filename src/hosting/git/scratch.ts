@@ -50,7 +50,8 @@ export async function withScratch<T>(
       write: (draft) => writeObject(folder, 'commit', describe(draft)),
       async keep(sha, known) {
         const input = [sha, ...known.map((each) => `^${each}`), ''].join('\n')
-        const pack = () => streamGit(path, ['pack-objects', '--revs', '--stdout', '--delta-base-offset', '-q'], { ...bounds, input })
+        const pack = () =>
+          streamGit(path, ['pack-objects', '--revs', '--stdout', '--delta-base-offset', '-q'], { ...bounds, input })
         // Checked aside first: git may write objects as it reads them, and the id of one that is refused could still be made a branch.
         const settings = { GIT_OBJECT_DIRECTORY: await openFolder(join(folder, 'checked'), path) }
         const check = ['-c', 'core.fsync=none', 'index-pack', '--stdin', `--strict=${toleratedFaults}`]

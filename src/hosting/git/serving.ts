@@ -51,6 +51,8 @@ export interface Service {
   output: Readable
   /** Its exit code once it is over and all is read; null when a signal ended it, or it could not be started. */
   closed: Promise<number | null>
+  /** Whether somebody else ended it by a signal. */
+  wasKilled(): Promise<boolean>
   /** The end of what it complained about. */
   complaint(): string
   /** Hands it the request: what was read of it already, and the rest as it comes; more than `longest` bytes end it. */
@@ -76,6 +78,11 @@ export function openService(
     child.once('error', () => resolve(null))
   })
   if (child.pid === undefined) throw cannotStart()
+  let ended = false
+  const end = () => {
+    ended = true
+    endGit(child)
+  }
   let complaint = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     complaint = (complaint + text).slice(-2000)
@@ -83,28 +90,35 @@ export function openService(
   return {
     output: child.stdout,
     closed,
+    wasKilled: async () => (await closed) === null && !ended,
     complaint: () => complaint,
-    feed: (read, body, longest) => feed(child, read, body, longest),
+    feed: (read, body, longest) => feed(child, end, read, body, longest),
     async answers() {
       await Promise.race([once(child.stdout, 'readable').catch(() => {}), closed])
       if (child.stdout.readableLength > 0) return true
       child.stdout.resume()
       return (await closed) === 0
     },
-    end: () => endGit(child),
+    end,
   }
 }
 
-function feed(child: ChildProcessWithoutNullStreams, read: Buffer[], body: Readable, longest = Number.POSITIVE_INFINITY) {
+function feed(
+  child: ChildProcessWithoutNullStreams,
+  end: () => void,
+  read: Buffer[],
+  body: Readable,
+  longest = Number.POSITIVE_INFINITY,
+) {
   // A body that is cut off never looks complete: its end is not passed on, and whoever noticed ends the child.
-  body.on('error', () => endGit(child))
+  body.on('error', end)
   for (const chunk of read) child.stdin.write(chunk)
-  // What git does not want any more is still read, or the client would not come to read the answer.
-  child.stdin.once('close', () => body.resume())
+  // What git does not want any more is still read, or the client would not come to read the answer; but it is not unpacked any more.
+  child.stdin.once('close', () => (body instanceof Transform ? body.destroy() : body.resume()))
   let sent = 0
   body.on('data', (chunk: Buffer) => {
     sent += chunk.length
-    if (sent > longest) endGit(child)
+    if (sent > longest) end()
   })
   body.pipe(child.stdin)
 }

@@ -6,8 +6,8 @@ import { type Moment, makeFolders, moment, syncFile, syncFolder } from '#platfor
 import { git } from './git.ts'
 import { type GitLimits, usualLimits } from './limits.ts'
 import { placeRefs } from './packed-refs.ts'
-import { syncObjects, syncRefs, syncRepository } from './syncing.ts'
 import { Slots } from './slots.ts'
+import { syncObjects, syncRefs, syncRepository } from './syncing.ts'
 
 export interface Commit {
   author: { name: string; email: string }
@@ -187,6 +187,7 @@ export class Storage {
     const since = moment()
     await git(['-C', path, 'fast-import', '--quiet'], {
       input: commits.map((commit, index) => describe(ref, commit, index === 0 && onto)).join(''),
+      patience: longPatience,
     })
     await syncObjects(path, since)
     await syncRefs(path, [ref], since)
