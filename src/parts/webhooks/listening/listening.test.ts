@@ -146,7 +146,7 @@ test('only those who may read the hook follow its deliveries, and no longer than
   await ada.owns('engine', { private: true })
   const hook = await hookOf(ada, 'repos/ada/engine')
   const path = `${hook}/deliveries/stream`
-  assert.equal((await forge.nobody.get(path)).status, 401)
+  assert.equal((await forge.nobody.get(path)).status, 404)
   assert.equal((await ben.get(path)).status, 404)
   assert.equal((await ada.get('/repos/ada/engine/hooks/99/deliveries/stream')).status, 404)
   assert.equal((await (await forge.tokenFor('ada', ['user'])).get(path)).status, 403)
