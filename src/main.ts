@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import type { DemoTokens } from '#demo/demo.ts'
+import type { DemoAccess } from '#demo/demo.ts'
 import { systemClock } from '#platform/clock.ts'
 import { StartError } from '#platform/errors.ts'
 import type { Running } from '#start.ts'
@@ -36,7 +36,7 @@ async function main() {
   for (const name of unknownSettings(process.env)) log.warn({ name }, 'there is no such setting; see --help')
   const { start } = await import('#start.ts')
   const { startUnderSignals } = await import('#signals.ts')
-  let demo: DemoTokens | undefined
+  let demo: DemoAccess | null | undefined
   const running = await startUnderSignals(async (asked) => {
     const started = await start(settings, systemClock, log, asked)
     if (options.demo) demo = await loadDemo(started)

@@ -1,8 +1,8 @@
-import type { DemoTokens } from '#demo/demo.ts'
+import type { DemoAccess } from '#demo/demo.ts'
 import type { Running } from '#start.ts'
 
 /** One screen: where to go, where data lives, and, the first time, who may enter. */
-export function startScreen({ belfry, postgres, first_admin }: Running, demo?: DemoTokens) {
+export function startScreen({ belfry, postgres, first_admin }: Running, demo?: DemoAccess | null) {
   const { addresses, settings, version } = belfry
   const lines: [string, string][] = []
   if (addresses.web) {
@@ -19,7 +19,7 @@ export function startScreen({ belfry, postgres, first_admin }: Running, demo?: D
   if (postgres?.place.moved.programs) lines.push(['PostgreSQL', `its programs are copied to ${postgres.place.binaries}`])
   const parts = ['', `  Belfry ${version}`, '', ...lines.map(([label, text]) => `  ${label.padEnd(18)}${text}`), '']
   if (first_admin) parts.push(...welcome(first_admin, addresses.web))
-  if (demo) parts.push(...describeDemo(demo))
+  if (demo !== undefined) parts.push(...describeDemo(demo, addresses.web))
   return parts.join('\n')
 }
 
@@ -39,13 +39,13 @@ function welcome({ login, password, token }: NonNullable<Running['first_admin']>
   ]
 }
 
-function describeDemo(tokens: DemoTokens) {
-  const people = Object.entries(tokens)
-  if (!people.length) return ['  The demo data was here already.', '']
+function describeDemo(demo: DemoAccess | null, web: string) {
+  if (!demo) return ['  The demo data was here already. Its password and tokens were shown when it was loaded.', '']
   return [
-    '  Demo data: the organization clockwork, its repositories, and these people. Their tokens are shown once.',
+    '  Demo data: the organization clockwork, its repositories, and these people with their tokens. This is shown once; keep it.',
     '',
-    ...people.map(([login, token]) => `  ${login.padEnd(18)}${token}`),
+    ...Object.entries(demo.tokens).map(([login, token]) => `  ${login.padEnd(18)}${token}`),
+    `  ${'Password'.padEnd(18)}${demo.password}  (the same for all of them${web && `, at ${web}/login`})`,
     '',
   ]
 }

@@ -12,6 +12,7 @@ import { createTeam, setTeamAccess, setTeamRole } from '#hosting/teams/teams.ts'
 import { createToken } from '#parts/authentication/tokens.ts'
 import { star } from '#parts/starring/starring.ts'
 import { sql } from '#platform/database.ts'
+import { hashPassword, randomText } from '#platform/secrets.ts'
 import { holdConversations } from './conversations.ts'
 
 const people = { ada: 'Ada Byron', ben: 'Ben Okafor', cleo: 'Cleo Marchetti', dmitri: 'Dmitri Sorokin' }
@@ -80,18 +81,26 @@ const fork = {
   },
 }
 
-/** Tokens of the demo's people, shown once. */
-export type DemoTokens = Record<string, string>
+/** How to sign in as the demo's people, shown once. */
+export interface DemoAccess {
+  /** The same for all of them, and another one on every server: a password that everybody knows would open a public one. */
+  password: string
+  /** Their tokens, by login. */
+  tokens: Record<string, string>
+}
 
-/** Loads people, an organization with a team, and repositories to try things on; once, and then no more. */
-export async function loadDemo({ db, storage }: Belfry): Promise<DemoTokens> {
+/** Loads people, an organization with a team, and repositories to try things on; once, and then no more (null). */
+export async function loadDemo({ db, storage }: Belfry): Promise<DemoAccess | null> {
   const { rowCount } = await db.query(sql`select from accounts where lower(login) = 'ada'`)
-  if (rowCount) return {}
+  if (rowCount) return null
+  const password = randomText(16)
+  const password_hash = await hashPassword(password)
   const { accounts, org, tokens } = await db.transaction(async (transaction) => {
     const accounts = {} as Record<Name, Account>
-    const tokens: DemoTokens = {}
+    const tokens: DemoAccess['tokens'] = {}
     for (const [login, name] of Object.entries(people) as [Name, string][]) {
-      accounts[login] = await createUser(transaction, { login, name, email: `${login}@example.com`, email_verified: true })
+      const email = `${login}@example.com`
+      accounts[login] = await createUser(transaction, { login, name, email, email_verified: true, password_hash })
       const scopes = ['repo', 'user', 'notifications', 'admin:org', 'delete_repo', 'admin:repo_hook']
       tokens[login] = (await createToken(transaction, accounts[login], { note: 'Demo', scopes })).token
     }
@@ -125,7 +134,7 @@ export async function loadDemo({ db, storage }: Belfry): Promise<DemoTokens> {
   })
   await holdConversations(db, accounts, made)
   await goOnInFork()
-  return tokens
+  return { password, tokens }
 
   /** Each commit is a push by who wrote it. */
   async function push(repo: Repository, commits: DemoRepository['commits']) {
