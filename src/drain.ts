@@ -1,6 +1,7 @@
 import { Server, type Socket } from 'node:net'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
+import { endStreams } from '#http/stream.ts'
 
 /**
  * Closes a listener without cutting anyone off. Node's own way ends idle connections at once, also those on which a request
@@ -14,6 +15,7 @@ export function prepareDrain(listener: FastifyInstance): () => Promise<void> {
     socket.once('close', () => connections.delete(socket))
   })
   return async () => {
+    endStreams(listener)
     // From now on every answer ends its connection, and one that was being written leaves it open for a moment only.
     server.prependListener('request', (_, response) => response.setHeader('Connection', 'close'))
     server.keepAliveTimeout = 1

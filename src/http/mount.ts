@@ -16,6 +16,7 @@ import { keepAnswers } from './kept-answers.ts'
 import { describeApi } from './openapi.ts'
 import { PollInterval } from './poll-interval.ts'
 import { type Resources, serve, serveKept } from './serve.ts'
+import { closingOf } from './stream.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -27,15 +28,13 @@ declare module 'fastify' {
 export async function mountApi(listener: FastifyInstance, belfry: Belfry, variant: Variant, groups: Group[]) {
   await listener.register(
     async (app) => {
-      const closing = new AbortController()
-      app.addHook('preClose', async () => closing.abort())
       const resources: Resources = {
         belfry,
         memory: new Memory(belfry.db),
         answers: keepAnswers(belfry.db),
         poll_interval: new PollInterval(),
         readmit: openCalls(app, belfry, variant),
-        closing: closing.signal,
+        closing: closingOf(app),
       }
       compileLazily(app)
       app.removeAllContentTypeParsers()

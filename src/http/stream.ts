@@ -1,4 +1,6 @@
+import type { Server } from 'node:http'
 import { Readable } from 'node:stream'
+import type { FastifyInstance } from 'fastify'
 import type { Belfry } from '#belfry.ts'
 import { formatAll, Hubs } from './stream-hub.ts'
 import { type Follower, StreamLimits } from './stream-limits.ts'
@@ -11,6 +13,23 @@ export const streamHeaders = {
   'Content-Type': 'text/event-stream; charset=utf-8',
   'Cache-Control': 'no-store',
   Connection: 'close',
+}
+
+const closings = new WeakMap<Server, AbortController>()
+
+/** Ends the streams of a listener: when it closes, or before, see endStreams. Ask for it before the listener is bound. */
+export function closingOf(listener: FastifyInstance): AbortSignal {
+  const known = closings.get(listener.server)
+  if (known) return known.signal
+  const closing = new AbortController()
+  closings.set(listener.server, closing)
+  listener.addHook('preClose', async () => closing.abort())
+  return closing.signal
+}
+
+/** A stop begins with this: a stream on which news keeps coming looks like a request in flight, and would be waited for. */
+export function endStreams({ server }: FastifyInstance) {
+  closings.get(server)?.abort()
 }
 
 /** The streams of one process, on all of its listeners. */

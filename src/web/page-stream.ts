@@ -4,7 +4,7 @@ import type { Belfry } from '#belfry.ts'
 import type { Account } from '#hosting/people/people.ts'
 import { Moved } from '#hosting/repositories/repositories.ts'
 import { retryAfterOf, statusOf } from '#http/errors.ts'
-import { openStream, type Step, streamHeaders } from '#http/stream.ts'
+import { closingOf, openStream, type Step, streamHeaders } from '#http/stream.ts'
 import { missing, Refusal } from '#platform/errors.ts'
 import { findVisitor } from './page.ts'
 
@@ -15,8 +15,7 @@ type PageLook = (visitor: Account, params: Record<string, string>, from: string 
 
 /** Tells the script of a page that something changed. Its look is asked again and again, as the visitor is then; `pause` is between two. */
 export function mountPageStream(listener: FastifyInstance, belfry: Belfry, path: string, look: PageLook, pause = 0) {
-  const closing = new AbortController()
-  listener.addHook('preClose', async () => closing.abort())
+  const closing = closingOf(listener)
   listener.get(path, { exposeHeadRoute: false }, async (request, reply) => {
     const visitor = await findVisitor(belfry, request)
     if (!visitor) return reply.callNotFound()
@@ -34,7 +33,7 @@ export function mountPageStream(listener: FastifyInstance, belfry: Belfry, path:
           return look(present, request.params as Record<string, string>, from)
         },
         pause,
-        closing: closing.signal,
+        closing,
       })
       return reply.headers(streamHeaders).send(stream)
     } catch (error) {
