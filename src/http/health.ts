@@ -73,17 +73,20 @@ export class Metrics {
     })
   }
 
-  /** For this machine, or for whoever has the token. */
+  /** With a token, for its bearer alone. Without one, for requests that can only come from this machine. */
   mount(app: FastifyInstance, { settings }: Belfry) {
     app.get('/metrics', async (request, reply) => {
       const token = settings.BELFRY_METRICS_TOKEN
       const given = /^bearer\s+(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
-      const allowed = (token && given !== undefined && sameSecret(given, token)) || isLocal(request)
+      const allowed = token ? given !== undefined && sameSecret(given, token) : settings.BELFRY_URL === null && isLocal(request)
       if (!allowed)
         return reply
           .code(403)
           .type('text/plain')
-          .send('Metrics are for this machine, or for the bearer of BELFRY_METRICS_TOKEN.\n')
+          .send(
+            'Metrics are for the bearer of BELFRY_METRICS_TOKEN. Set it, and send "Authorization: Bearer <token>".\n' +
+              'Without it they are shown to this machine only, when no proxy stands in front.\n',
+          )
       return reply.type(this.#registry.contentType).send(await this.#registry.metrics())
     })
   }
@@ -91,12 +94,18 @@ export class Metrics {
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
-/** A proxy on this machine is not this machine's user: its requests come for others. */
-function isLocal({ socket, headers, hostname }: FastifyRequest) {
+/**
+ * A proxy on this machine also connects from loopback, but its requests come for others. It passes on its own Host, which names another host
+ * or port; or says so in a header; or, like nginx with no more than `proxy_pass`, replaces the Host and speaks HTTP/1.0. One that does none
+ * of this looks like a local client: BELFRY_URL or a token closes it out.
+ */
+function isLocal({ socket, headers, raw }: FastifyRequest) {
   const peer = socket.remoteAddress?.replace(/^::ffff:/, '') ?? ''
-  const forwarded = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'].some((name) => name in headers)
+  const forwarded = Object.keys(headers).some((name) => /^(x-forwarded-.*|x-real-ip|x-client-ip|forwarded|via)$/.test(name))
+  const { hostname = '', port = '' } = URL.parse(`http://${headers.host}`) ?? {}
   const host = hostname.replace(/^\[|\]$/g, '')
-  return !forwarded && isLoopback(peer) && (host === 'localhost' || isLoopback(host))
+  const own = Number(port || 80) === socket.localPort && (host === 'localhost' || isLoopback(host))
+  return own && !forwarded && raw.httpVersion !== '1.0' && isLoopback(peer)
 }
 
 function isLoopback(address: string) {

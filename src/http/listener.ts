@@ -1,6 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
-import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, LogController } from 'fastify'
+import fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify'
 import type { Belfry } from '#belfry.ts'
 import { codeOf } from '#platform/database.ts'
 import { withoutSecrets } from '#platform/log.ts'
@@ -10,7 +16,7 @@ import { errorBody } from './errors.ts'
  * A listener, with what both have in common: limits, request ids, logs, and an answer to what is not even HTTP. The interface is below
  * `prefix` there.
  */
-export function openListener(belfry: Belfry, prefix: string): FastifyInstance {
+export function openListener(belfry: Belfry, prefix: string, showUnreadable?: Unreadable): FastifyInstance {
   const app = fastify({
     rewriteUrl: ({ url = '' }) => byId(url, prefix),
     loggerInstance: belfry.log as FastifyBaseLogger,
@@ -22,12 +28,25 @@ export function openListener(belfry: Belfry, prefix: string): FastifyInstance {
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     clientErrorHandler: (error, socket) => refuseSocket(error, socket, `${belfry.addresses.web}/docs`),
-    frameworkErrors: (_error, _request, reply: FastifyReply) => {
+    frameworkErrors: (_error, request, reply: FastifyReply) => {
+      if (showUnreadable?.(belfry, request, reply)) return
       void reply
         .code(404)
         .type('application/json; charset=utf-8')
         .send(errorBody(404, 'Not Found', `${belfry.addresses.web}/docs`))
     },
+  })
+  app.addHook('onRequest', (request, reply, done) => {
+    if (hasOneHost(request)) return done()
+    // Past all other hooks, which count on what has not been read yet.
+    reply.hijack()
+    const body = errorBody(400, 'The request has more than one Host header. Send exactly one.', `${belfry.addresses.web}/docs`)
+    const headers = {
+      'Content-Type': 'application/json; charset=utf-8',
+      'Content-Length': Buffer.byteLength(body),
+      Connection: 'close',
+    }
+    reply.raw.writeHead(400, headers).end(body)
   })
   app.addHook('onResponse', (request, reply, done) => {
     if (!belfry.log.isLevelEnabled('info')) return done()
@@ -37,6 +56,18 @@ export function openListener(belfry: Belfry, prefix: string): FastifyInstance {
     done()
   })
   return app
+}
+
+/** Answers an address that the router cannot read, or leaves it to the listener (undefined). */
+type Unreadable = (belfry: Belfry, request: FastifyRequest, reply: FastifyReply) => Promise<unknown> | undefined
+
+/** With two, a proxy and we could each believe another one (RFC 9112, section 3.2). Node keeps the first and drops the rest. */
+function hasOneHost({ raw: { rawHeaders } }: FastifyRequest) {
+  let count = 0
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    if (rawHeaders[index]?.length === 4 && rawHeaders[index]?.toLowerCase() === 'host') count++
+  }
+  return count < 2
 }
 
 /**

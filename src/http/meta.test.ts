@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { connect } from 'node:net'
+import { text as readText } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { openForge } from '#test/forge.ts'
@@ -84,14 +86,61 @@ test('/healthz and /readyz answer on both listeners', async () => {
   }
 })
 
-test('/metrics is Prometheus text for this machine, and for the bearer of the token', async () => {
-  const token = 'a-token-for-the-metrics-only'
-  await using forge = await openForge({ settings: { BELFRY_METRICS_TOKEN: token } })
+test('/metrics is Prometheus text for this machine, and closed behind every proxy', async () => {
+  await using forge = await openForge()
   await forge.nobody.get('/')
+  const { host, port } = new URL(forge.web)
+  const ask = (lines: string[], version = '1.1') => statusOf(forge.web, [`GET /metrics HTTP/${version}`, ...lines])
   const local = await fetch(`${forge.web}/metrics`)
   assert.match(await local.text(), /belfry_http_request_duration_seconds_count\{listener="web",method="GET",status="2xx"\} \d/)
-  const proxied = { 'x-forwarded-for': '203.0.113.7' }
-  assert.equal((await fetch(`${forge.web}/metrics`, { headers: proxied })).status, 403)
-  assert.equal((await fetch(`${forge.web}/metrics`, { headers: { ...proxied, authorization: 'Bearer wrong' } })).status, 403)
-  assert.equal((await fetch(`${forge.web}/metrics`, { headers: { ...proxied, authorization: `Bearer ${token}` } })).status, 200)
+  assert.equal(await ask([`Host: localhost:${port}`]), 200)
+  for (const [lines, version] of [
+    [['Host: belfry.example'], '1.1'],
+    // A proxy on another port of this machine that passes on what it was asked for.
+    [['Host: 127.0.0.1:8080'], '1.1'],
+    [['Host: localhost'], '1.1'],
+    // nginx with nothing but proxy_pass.
+    [[`Host: ${host}`], '1.0'],
+    ...[
+      'X-Forwarded-For: 203.0.113.7',
+      'X-Forwarded-Proto: https',
+      'X-Real-IP: 203.0.113.7',
+      'Forwarded: for=x',
+      'Via: 1.1 x',
+    ].map((line): [string[], string] => [[`Host: ${host}`, line], '1.1']),
+  ] as [string[], string][]) {
+    assert.equal(await ask(lines, version), 403, lines.join())
+  }
 })
+
+test('with a token set, /metrics is for its bearer alone', async () => {
+  const token = 'a-token-for-the-metrics-only'
+  await using forge = await openForge({ settings: { BELFRY_METRICS_TOKEN: token } })
+  const ask = (headers: Record<string, string>) => fetch(`${forge.web}/metrics`, { headers })
+  assert.equal((await ask({})).status, 403)
+  assert.equal((await ask({ authorization: 'Bearer wrong' })).status, 403)
+  assert.equal((await ask({ authorization: `Bearer ${token}`, 'x-forwarded-for': '203.0.113.7' })).status, 200)
+})
+
+test('a request with two Host headers is refused, on both listeners', async () => {
+  await using forge = await openForge()
+  for (const [base, path] of [
+    [forge.web, '/login'],
+    [forge.web, '/api/v3/'],
+    [forge.web, '/no/such/page'],
+    [forge.versioned, '/'],
+  ] as const) {
+    const { host } = new URL(base)
+    assert.equal(await statusOf(base, [`GET ${path} HTTP/1.1`, `Host: ${host}`, 'Host: evil.example']), 400, path)
+    assert.equal(await statusOf(base, [`GET ${path} HTTP/1.1`, `hOST: ${host}`, `Host: ${host}`]), 400, path)
+  }
+})
+
+/** The status of a request that is written by hand. */
+async function statusOf(base: string, lines: string[]): Promise<number> {
+  const { hostname, port } = new URL(base)
+  const socket = connect(Number(port), hostname)
+  socket.end([...lines, 'Connection: close', '', ''].join('\r\n'))
+  const [, status] = /^HTTP\/1\.1 (\d{3})/.exec(await readText(socket)) ?? []
+  return Number(status)
+}
