@@ -22,6 +22,7 @@ import { api as maintenance } from '#hosting/maintenance/api.ts'
 import { api as milestones } from '#hosting/milestones/api.ts'
 import { api as organizations } from '#hosting/organizations/api.ts'
 import { api as people } from '#hosting/people/api.ts'
+import { reserveLogin } from '#hosting/people/people.ts'
 import { api as pulls } from '#hosting/pulls/api.ts'
 import { api as comparisons } from '#hosting/pulls/comparisons/api.ts'
 import { pages as pullPages } from '#hosting/pulls/pages.ts'
@@ -157,6 +158,7 @@ export async function openApp(belfry: Belfry): Promise<App> {
   knowAddress(belfry.db, () => belfry.addresses.web)
   let stopping = false
   const listeners = { web: openListener(belfry, selfHosted.prefix), versioned: openListener(belfry, versioned.prefix) }
+  listeners.web.addHook('onRoute', ({ url }) => reserveLogin(url))
   for (const [name, listener] of Object.entries(listeners)) {
     metrics.observe(listener, name as keyof typeof listeners)
     mountHealth(listener, belfry, () => stopping)

@@ -11,6 +11,7 @@ import { gitLimits } from '#hosting/git/limits.ts'
 import { Storage } from '#hosting/git/storage.ts'
 import { lfsRoot } from '#hosting/lfs/store.ts'
 import { eraseDrafts } from '#hosting/lfs/sweeping.ts'
+import { listReservedLogins } from '#hosting/people/people.ts'
 import { removeReplacements } from '#hosting/pushes/originals.ts'
 import { settleAll } from '#hosting/pushes/pushes.ts'
 import { sweepRepositories } from '#hosting/repositories/sweeping.ts'
@@ -111,6 +112,8 @@ export async function start(settings: Settings, clock: Clock, log: Logger, asked
       return within(patience, Promise.all(drains.map((drain) => drain())))
     })
     await listen(app, belfry)
+    const logins = await listReservedLogins(db)
+    if (logins.length) log.warn({ logins }, 'pages of these accounts may be hidden by pages of Belfry with the same address')
   }
   const running = undo.move()
   return {

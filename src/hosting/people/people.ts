@@ -195,12 +195,25 @@ function normaliseLogin(login: string) {
   return login.replaceAll(/[^a-z0-9]+/gi, '-').replaceAll(/^-+|-+$/g, '')
 }
 
-/** First parts of addresses that belong to Belfry itself. */
+/** Words that are kept for addresses to come, or that clients read as something else. */
 const reserved = new Set(
   `about account api apps avatars docs events explore features feeds ghost healthz help login logout metrics networks new none
   notifications oauth openapi organizations orgs readyz repositories repos search security session sessions settings signup
   site stars status teams timeline topics user users watching webhooks`.split(/\s+/),
 )
+
+/** Keeps the first part of an address of Belfry's own from becoming a login. Every route of the web listener is named here as it is mounted. */
+export function reserveLogin(path: string) {
+  const [, first = ''] = path.split('/')
+  if (/^[a-z\d-]+$/i.test(first)) reserved.add(first.toLowerCase())
+}
+
+/** Accounts from before their login was reserved. They keep it: renaming would break every address that others have of them. */
+export async function listReservedLogins(db: Queryable): Promise<string[]> {
+  const rows = await db.rows<{ login: string }>(sql`
+    select login from accounts where lower(login) = any(${[...reserved]}) order by id limit 100`)
+  return rows.map(({ login }) => login)
+}
 
 function checkLogin(login: string, resource: string) {
   if (!/^[a-z0-9](?:[a-z0-9]|-(?=[a-z0-9])){0,38}$/i.test(login)) {
