@@ -46,8 +46,9 @@ import { describeApi } from '#http/openapi.ts'
 import { pages as accountPages } from '#parts/account/pages.ts'
 import { pages as applicationPages } from '#parts/applications/pages.ts'
 import { api as authorizations } from '#parts/authentication/api.ts'
+import { lapsed, pages as resumePages } from '#parts/authentication/lapsed/pages.ts'
 import { pages as signInPages } from '#parts/authentication/pages.ts'
-import { mountDocumentation } from '#parts/documentation/pages.ts'
+import { documentationPages } from '#parts/documentation/pages.ts'
 import { feedApi } from '#parts/feeds/api.ts'
 import { pages as feedPages, mountFeeds } from '#parts/feeds/pages.ts'
 import { importApi } from '#parts/imports/api.ts'
@@ -73,7 +74,7 @@ import { api as replays } from '#parts/webhooks/replays/api.ts'
 import { selfHosted, type Variant, versioned } from '#variants.ts'
 import { mountAssets } from '#web/assets.ts'
 import { mountAvatars } from '#web/avatars.ts'
-import { pages as homePages, mountFallbacks } from '#web/home.ts'
+import { pages as homePages, mountFallbacks, showUnreadable } from '#web/home.ts'
 import { mountPages, type PageRoute } from '#web/page.ts'
 
 /** Everything the interface serves, in the order of its reference. */
@@ -123,6 +124,7 @@ export const apiGroups = (belfry: Belfry): Group[] => [
 const pageRoutes: PageRoute[] = [
   ...homePages,
   ...signInPages,
+  ...resumePages,
   ...accountPages,
   ...twoFactorPages,
   ...tokenPages,
@@ -157,16 +159,20 @@ export async function openApp(belfry: Belfry): Promise<App> {
   const metrics = new Metrics(belfry)
   knowAddress(belfry.db, () => belfry.addresses.web)
   let stopping = false
-  const listeners = { web: openListener(belfry, selfHosted.prefix), versioned: openListener(belfry, versioned.prefix) }
+  const listeners = {
+    web: openListener(belfry, selfHosted.prefix, showUnreadable),
+    versioned: openListener(belfry, versioned.prefix),
+  }
   listeners.web.addHook('onRoute', ({ url }) => reserveLogin(url))
   for (const [name, listener] of Object.entries(listeners)) {
     metrics.observe(listener, name as keyof typeof listeners)
     mountHealth(listener, belfry, () => stopping)
   }
-  mountFallbacks(listeners.web)
+  mountFallbacks(listeners.web, belfry)
   mountAssets(listeners.web)
   mountAvatars(listeners.web)
-  mountPages(listeners.web, belfry, pageRoutes)
+  const reference = documentationPages(() => describeApi(belfry, groups, selfHosted))
+  mountPages(listeners.web, belfry, [...pageRoutes, ...reference], lapsed)
   mountTokenEndpoint(listeners.web, belfry)
   mountInboxStream(listeners.web, belfry)
   mountDeliveryStream(listeners.web, belfry)
@@ -175,7 +181,6 @@ export async function openApp(belfry: Belfry): Promise<App> {
   mountGit(listeners.web, belfry)
   mountLfs(listeners.web, belfry)
   metrics.mount(listeners.web, belfry)
-  mountDocumentation(listeners.web, () => describeApi(belfry, groups, selfHosted))
   for (const [listener, variant] of [
     [listeners.web, selfHosted],
     [listeners.versioned, versioned],

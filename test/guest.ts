@@ -37,6 +37,17 @@ export class Guest {
     return this.#send(path, { method: 'POST', body: new URLSearchParams(pairs), headers })
   }
 
+  /** Sends a form and goes where the answer leads, as a browser does; what is no redirect is the answer itself. */
+  async postAndFollow(path: string, fields: Record<string, string | string[]>): Promise<Shown> {
+    const answer = await this.post(path, fields)
+    return answer.location === null ? answer : this.get(answer.location)
+  }
+
+  async fillAndFollow(path: string, fields: Record<string, string | string[]>, action = path): Promise<Shown> {
+    await this.get(path)
+    return this.postAndFollow(action, fields)
+  }
+
   async #send(path: string, init: RequestInit): Promise<Shown> {
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
     const headers = { ...this.#headers, ...(init.headers as Record<string, string>), ...(cookie && { cookie }) }
@@ -58,6 +69,9 @@ export class Guest {
     return this.fill('/login', { login, password })
   }
 }
+
+/** A page without the link to the sign-in page, which leads back to the page's own address. */
+export const withoutSignIn = (text: string) => text.replace(/href="\/login[^"]*">Sign in</, '>Sign in<')
 
 /** Someone who is signed in. */
 export async function signedIn(forge: Forge, login: string, headers: Record<string, string> = {}): Promise<Guest> {

@@ -23,6 +23,12 @@ export class Visitor {
     return this.post(path, { csrf, ...fields })
   }
 
+  /** The same, going where the answer leads, as a browser does. */
+  async fillAndFollow(path: string, fields: Record<string, string>) {
+    const answer = await this.fill(path, fields)
+    return answer.status === 303 ? this.get(target(answer).href) : answer
+  }
+
   post(path: string, fields: Record<string, string>, headers: Record<string, string> = {}) {
     const body = new URLSearchParams(fields)
     return fetch(this.#at(path), { method: 'POST', headers: { cookie: this.cookie, ...headers }, body, redirect: 'manual' })

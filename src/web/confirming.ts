@@ -2,7 +2,8 @@ import { checkPassword } from '#parts/authentication/passwords.ts'
 import { confirmSession, isConfirmed } from '#parts/authentication/sessions.ts'
 import { alert, attempt, field, type Problem } from './fields.ts'
 import { html } from './html.ts'
-import { form, type Outcome, type SignedIn, safeReturn } from './page.ts'
+import { form, type Outcome, type SignedIn } from './page.ts'
+import { safeReturn } from './return-to.ts'
 import { settingsPage } from './settings.ts'
 
 type Handler = (visit: SignedIn) => Outcome | Promise<Outcome>

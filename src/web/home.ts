@@ -1,8 +1,10 @@
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Belfry } from '#belfry.ts'
 import { DatabaseUnavailable, retryAfter } from '#platform/unavailable.ts'
+import { selfHosted } from '#variants.ts'
 import { html } from './html.ts'
 import { nothingHere, sendPage } from './layout.ts'
-import { type PageRoute, show } from './page.ts'
+import { type PageRoute, sendErrorPage, show } from './page.ts'
 
 /** The first page says where everything is. */
 export const pages: PageRoute[] = [
@@ -20,23 +22,18 @@ ${addresses.versioned && html`<tr><th>Versioned variant</th><td><a href="${addre
 ]
 
 /** What has no page says so, and what fails says whose fault it is. */
-export function mountFallbacks(app: FastifyInstance) {
-  const { title, body, status } = nothingHere
-  app.setNotFoundHandler((_, reply) => sendPage(reply, title, body, status))
+export function mountFallbacks(app: FastifyInstance, belfry: Belfry) {
+  app.setNotFoundHandler((request, reply) => sendErrorPage(belfry, request, reply, nothingHere))
   app.setErrorHandler((error, request, reply) => {
     if (error instanceof DatabaseUnavailable) return sendUnavailable(reply, error)
     const { statusCode: status = 500 } = error as { statusCode?: number }
     if (status < 500) {
-      return sendPage(
-        reply,
-        'Not possible',
-        html`<main><h1>That cannot be read</h1><p>Send the form of the page again.</p></main>`,
-        status,
-      )
+      const body = html`<main><h1>That cannot be read</h1><p>Send the form of the page again.</p></main>`
+      return sendErrorPage(belfry, request, reply, { title: 'Not possible', body, status })
     }
     request.log.error({ err: error }, 'page failed')
-    const apology = html`<main><h1>That did not work</h1><p>The fault is ours; it is in the log as ${request.id}.</p></main>`
-    return sendPage(reply, 'Error', apology, 500)
+    const body = html`<main><h1>That did not work</h1><p>The fault is ours; it is in the log as ${request.id}.</p></main>`
+    return sendErrorPage(belfry, request, reply, { title: 'Error', body, status: 500 })
   })
 }
 
@@ -45,4 +42,10 @@ function sendUnavailable(reply: FastifyReply, { message }: DatabaseUnavailable) 
   const body = html`<main><h1>Back in a moment</h1><p class="error" role="alert">${message}</p>
 <p>What you sent in a form may not have been saved: check before you send it again.</p></main>`
   return sendPage(reply.header('Retry-After', retryAfter), 'Not available', body, 503)
+}
+
+/** For an address that not even the router can read: a page for browsers, the interface's JSON for all others. */
+export function showUnreadable(belfry: Belfry, request: FastifyRequest, reply: FastifyReply) {
+  const forBrowsers = /\btext\/html\b/i.test(request.headers.accept ?? '') && !request.originalUrl.startsWith(selfHosted.prefix)
+  return forBrowsers ? sendErrorPage(belfry, request, reply, nothingHere) : undefined
 }

@@ -1,6 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import type { Account } from '#hosting/people/people.ts'
 import { type Html, html } from './html.ts'
+import { signInAddress } from './return-to.ts'
 
 /** Nothing is loaded from anywhere but here, nobody frames us, and forms are sent here; where they lead on to is our own choice. */
 const policy =
@@ -50,10 +51,12 @@ export function sendPage(
       'Cache-Control': 'no-store',
     })
     .type('text/html; charset=utf-8')
-    .send(layout(title, body, signed, extras).text)
+    .send(layout(title, body, signed ? whoIs(signed) : signInLink(reply), extras).text)
 }
 
-function layout(title: string, body: Html, signed: Signed | undefined, { feed, assets = [] }: Extras) {
+const signInLink = ({ request }: FastifyReply) => html`<a href="${signInAddress(request)}">Sign in</a>`
+
+function layout(title: string, body: Html, who: Html, { feed, assets = [] }: Extras) {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -69,7 +72,7 @@ function layout(title: string, body: Html, signed: Signed | undefined, { feed, a
 </head>
 <body>
 <header class="top"><a href="/" class="brand"><img src="/assets/belfry.svg" alt="" width="20" height="20"> Belfry</a> <a href="/docs">API reference</a>
-<span class="space"></span>${signed ? whoIs(signed) : html`<a href="/login">Sign in</a>`}</header>
+<span class="space"></span>${who}</header>
 ${body}
 </body>
 </html>

@@ -4,6 +4,7 @@ import type { Belfry } from '#belfry.ts'
 import { withSlotsOf } from '#hosting/git/slots.ts'
 import type { Account } from '#hosting/people/people.ts'
 import { Moved } from '#hosting/repositories/repositories.ts'
+import { keepState, takeState } from '#parts/authentication/page-states.ts'
 import { findSession, type Session, touchSession } from '#parts/authentication/sessions.ts'
 import { countThreads } from '#parts/notifications/threads.ts'
 import type { Database } from '#platform/database.ts'
@@ -11,7 +12,7 @@ import { Refusal } from '#platform/errors.ts'
 import { randomText, sameSecret } from '#platform/secrets.ts'
 import { readCookie, writeCookie } from './cookies.ts'
 import { type Html, html } from './html.ts'
-import { type Extras, mostShown, nothingHere, sendPage } from './layout.ts'
+import { type Extras, mostShown, nothingHere, type Signed, sendPage } from './layout.ts'
 
 /** One person looking at one page. */
 export interface Visit {
@@ -28,25 +29,44 @@ export interface Visit {
   form: URLSearchParams
   /** Goes into every form, and comes back with it. */
   csrf: string
+  /** The result of the form that redirected here; a reload does not show it again. */
+  flash: Flash
+}
+
+/** What the page after a redirect shows once: a message, a new secret, or a result of its own. */
+export interface Flash {
+  done?: string
+  secret?: string
+  data?: unknown
 }
 
 export type SignedIn = Visit & { visitor: Account; session: Session }
 
 /** What a handler gives: a page, or somewhere else to go. */
-export type Outcome = ({ title: string; body: Html; status?: number } & Extras) | { to: string }
+export type Outcome = ({ title: string; body: Html; status?: number } & Extras) | { to: string; flash?: Flash }
 
 export interface PageRoute {
   method: 'GET' | 'POST'
   path: string
   signed_in: boolean
   handler: (visit: never) => Outcome | Promise<Outcome>
+  /** Answers a form whose session has ended, or that an earlier session of the browser showed. Without it, such a form is refused. */
+  lapsed?: Lapsed | undefined
 }
+
+export type Lapsed = (visit: Visit) => Outcome | Promise<Outcome>
 
 type Handler<V> = (visit: V) => Outcome | Promise<Outcome>
 
 /** Pages for everyone, and for those who are signed in; a form is sent to the path of a page. */
 export const show = (path: string, handler: Handler<Visit>): PageRoute => ({ method: 'GET', path, signed_in: false, handler })
-export const submit = (path: string, handler: Handler<Visit>): PageRoute => ({ method: 'POST', path, signed_in: false, handler })
+export const submit = (path: string, handler: Handler<Visit>, lapsed?: Lapsed): PageRoute => ({
+  method: 'POST',
+  path,
+  signed_in: false,
+  handler,
+  lapsed,
+})
 export const showOwn = (path: string, handler: Handler<SignedIn>): PageRoute => ({
   method: 'GET',
   path,
@@ -64,7 +84,8 @@ export const sessionCookie = 'belfry_session'
 /** What forms are bound to before anyone is signed in. */
 const visitCookie = 'belfry_visit'
 
-export function mountPages(listener: FastifyInstance, belfry: Belfry, routes: PageRoute[]) {
+/** `lapsed` is for the forms of people who are signed in. */
+export function mountPages(listener: FastifyInstance, belfry: Belfry, routes: PageRoute[], lapsed: Lapsed) {
   listener.register(async (app) => {
     app.removeAllContentTypeParsers()
     app.addContentTypeParser(
@@ -72,7 +93,8 @@ export function mountPages(listener: FastifyInstance, belfry: Belfry, routes: Pa
       { parseAs: 'string' },
       async (_: FastifyRequest, text: string) => text,
     )
-    for (const route of routes) {
+    for (const declared of routes) {
+      const route = declared.signed_in ? { ...declared, lapsed } : declared
       app.route({
         method: route.method,
         url: route.path,
@@ -84,19 +106,27 @@ export function mountPages(listener: FastifyInstance, belfry: Belfry, routes: Pa
 
 /** For an address that is a page to some who ask, and something else to others. */
 export async function servePage(belfry: Belfry, route: PageRoute, request: FastifyRequest, reply: FastifyReply) {
-  const { method, signed_in, handler } = route
   const visit = await openVisit(belfry, request, reply)
   try {
-    if (method === 'POST') checkForm(visit)
-    if (signed_in && !visit.visitor) return send(visit, { to: `/login?return_to=${encodeURIComponent(request.url)}` })
-    const key = visit.visitor ? `user ${visit.visitor.id}` : `address ${request.ip}`
-    const outcome = withSlotsOf(belfry.storage.reading, key, () => (handler as Handler<Visit>)(visit))
-    return send(visit, await outcome)
+    return send(visit, await outcomeOf(visit, route))
   } catch (error) {
     if (error instanceof Refusal) return send(visit, describeRefusal(error))
     if (!(error instanceof Moved)) throw error
-    return send(visit, method === 'GET' ? { to: addressIn(error.to, request.url) } : describeRefusal(renamed(error)))
+    const moved = route.method === 'GET' ? { to: addressIn(error.to, request.url) } : describeRefusal(renamed(error))
+    return send(visit, moved)
   }
+}
+
+function outcomeOf(visit: Visit, { method, signed_in, handler, lapsed }: PageRoute): Outcome | Promise<Outcome> {
+  const out = signed_in && !visit.visitor
+  if (method === 'GET' && out) return { to: `/login?return_to=${encodeURIComponent(visit.request.url)}` }
+  if (method === 'POST' && isForeign(visit)) throw outOfDate()
+  if (method === 'POST' && (out || !sameSecret(visit.form.get('csrf') ?? '', visit.csrf))) {
+    if (!lapsed || (visit.visitor && !isToken(visit.form.get('csrf')))) throw outOfDate()
+    return lapsed(visit)
+  }
+  const key = visit.visitor ? `user ${visit.visitor.id}` : `address ${visit.request.ip}`
+  return withSlotsOf(visit.belfry.storage.reading, key, () => (handler as Handler<Visit>)(visit))
 }
 
 /** A form was shown while the repository had another name; a page leads on by itself. */
@@ -123,18 +153,25 @@ async function openVisit(belfry: Belfry, request: FastifyRequest, reply: Fastify
   const found = await sessionOf(belfry, token)
   if (found) await touchSession(belfry.db, found.session)
   const mark = request.url.indexOf('?')
+  const query = new URLSearchParams(mark < 0 ? '' : request.url.slice(mark))
+  const visitor = found && !found.session.awaits_code ? found.user : null
   return {
     belfry,
     db: belfry.db,
     request,
     reply,
-    visitor: found && !found.session.awaits_code ? found.user : null,
+    visitor,
     session: found?.session ?? null,
     params: request.params as Record<string, string>,
-    query: new URLSearchParams(mark < 0 ? '' : request.url.slice(mark)),
+    query,
     form: new URLSearchParams(typeof request.body === 'string' ? request.body : ''),
     csrf: found && token ? csrfOf(token) : csrfOf(visitOf(belfry, request, reply)),
+    flash: (visitor && request.method === 'GET' && (await flashOf(belfry, visitor, query.get('flash')))) || {},
   }
+}
+
+async function flashOf({ db, vault }: Belfry, visitor: Account, key: string | null): Promise<Flash | undefined> {
+  return key === null ? undefined : takeState<Flash>(db, vault, visitor, 'flash', key)
 }
 
 function visitOf(belfry: Belfry, request: FastifyRequest, reply: FastifyReply) {
@@ -150,23 +187,54 @@ function csrfOf(cookie: string) {
   return createHmac('sha256', cookie).update('form').digest('hex')
 }
 
-/** A form must be one of ours: it carries the token of this visit, and the browser does not say it came from elsewhere. */
-function checkForm({ form, csrf, request, belfry }: Visit) {
-  const origin = request.headers.origin
-  const foreign = origin !== undefined && origin !== new URL(belfry.addresses.web).origin
-  if (foreign || !sameSecret(form.get('csrf') ?? '', csrf)) {
-    throw new Refusal(
-      'forbidden',
-      'This form is out of date, or did not come from here. Go back, reload the page, and send it again.',
-    )
-  }
+/** Browsers say where a form comes from. One of another site is refused, and not even shown to its sender. */
+function isForeign({ request, belfry }: Visit) {
+  const { origin, 'sec-fetch-site': site } = request.headers
+  const elsewhere = site === 'cross-site' || site === 'same-site'
+  return elsewhere || (origin !== undefined && origin !== new URL(belfry.addresses.web).origin)
 }
 
-async function send({ db, reply, visitor, csrf }: Visit, outcome: Outcome) {
-  if ('to' in outcome) return reply.code(303).header('Cache-Control', 'no-store').header('Location', outcome.to).send()
+/** Looks like the token of some session, which may have ended. */
+const isToken = (csrf: string | null) => csrf !== null && /^[0-9a-f]{64}$/.test(csrf)
+
+export const outOfDate = () =>
+  new Refusal('forbidden', 'This form is out of date, or did not come from here. Go back, reload the page, and send it again.')
+
+async function send(visit: Visit, outcome: Outcome) {
+  const { db, reply, visitor, csrf } = visit
+  if ('to' in outcome) {
+    return reply
+      .code(303)
+      .header('Cache-Control', 'no-store')
+      .header('Location', await withFlash(visit, outcome))
+      .send()
+  }
   const { title, body, status, ...extras } = outcome
-  const unread = visitor ? await countThreads(db, visitor, { view: 'unread' }, mostShown + 1) : 0
-  return sendPage(reply, title, body, status, visitor ? { visitor, csrf, unread } : undefined, extras)
+  return sendPage(reply, title, body, status, visitor ? await signedBy(db, visitor, csrf) : undefined, extras)
+}
+
+async function signedBy(db: Database, visitor: Account, csrf: string): Promise<Signed> {
+  return { visitor, csrf, unread: await countThreads(db, visitor, { view: 'unread' }, mostShown + 1) }
+}
+
+/** A page about an error. When the database cannot say who is signed in, it is shown all the same, as to a stranger. */
+export async function sendErrorPage(
+  belfry: Belfry,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { title, body, status }: { title: string; body: Html; status: number },
+) {
+  const token = readCookie(request, sessionCookie) ?? ''
+  const signed = await findVisitor(belfry, request)
+    .then((visitor) => visitor && signedBy(belfry.db, visitor, csrfOf(token)))
+    .catch(() => undefined)
+  return sendPage(reply, title, body, status, signed ?? undefined)
+}
+
+async function withFlash({ db, belfry, visitor }: Visit, { to, flash }: { to: string; flash?: Flash }) {
+  if (!flash || !visitor) return to
+  const key = await keepState(db, belfry.vault, visitor, 'flash', flash)
+  return `${to}${to.includes('?') ? '&' : '?'}flash=${key}`
 }
 
 const statuses: Partial<Record<Refusal['reason'], number>> = {
@@ -190,13 +258,6 @@ function describeRefusal({ reason, message, faults }: Refusal): Outcome {
 
 export function isSecure({ addresses }: Belfry) {
   return addresses.web.startsWith('https:')
-}
-
-/** Where a person wanted to go, if that is a place of ours: a path, and not one that a browser reads as another host. */
-export function safeReturn(asked: string | null): string {
-  const ours = asked && /^\/(?![/\\])[^\\\p{Cc}]*$/u.test(asked) ? asked : '/'
-  // A header takes plain characters only, and a path may be written with any.
-  return ours.replaceAll(/[^!-~]+/gu, encodeURIComponent)
 }
 
 /** A form that carries the token of the visit. */

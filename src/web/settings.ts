@@ -1,5 +1,5 @@
 import { type Html, html } from './html.ts'
-import type { Outcome } from './page.ts'
+import { form, type Outcome, type Visit } from './page.ts'
 
 const places: [path: string, title: string][] = [
   ['/settings/profile', 'Profile'],
@@ -28,6 +28,25 @@ export function settingsPage(place: string, title: string, body: Html, status = 
 /** What has just been done. */
 export function note(text: string | undefined): Html | undefined {
   return text === undefined ? undefined : html`<p class="note" role="status">${text}</p>`
+}
+
+/** Asks before something ends that cannot be brought back. */
+export function askFirst(visit: Pick<Visit, 'csrf'>, { place, title, body, action, fields, button, keep }: Question): Outcome {
+  const buttons = html`${fields}<p class="buttons"><button class="danger">${button}</button> <a class="button" href="${keep ?? place}">Keep it</a></p>`
+  return settingsPage(place, title, html`${body}${form(visit, action, buttons)}`)
+}
+
+interface Question {
+  /** The settings it is among. */
+  place: string
+  title: string
+  /** What it is, and what follows. */
+  body: Html
+  action: string
+  fields?: Html
+  button: string
+  /** Where it is kept; by default the list of all. */
+  keep?: string
 }
 
 /** A secret that nobody sees again. */

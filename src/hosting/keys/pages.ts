@@ -39,7 +39,7 @@ async function showKeys(visit: SignedIn, typedIn = { title: '', key: '' }, probl
 <label for="key">Key</label><textarea id="key" name="key" rows="5" required spellcheck="false" autocapitalize="none"
 aria-describedby="key-hint">${typedIn.key}</textarea><p class="hint muted" id="key-hint">The line in a file like id_ed25519.pub. Never the private key.</p>
 <button class="primary">Add key</button>`
-  const body = html`<p>Whoever has the private half of one of these keys acts as you over SSH.</p>${list}<h2>Add a key</h2>${form(visit, place, add)}`
+  const body = html`<p>Belfry keeps the public keys that you and your programs add, and shows them to programs that ask for them (<code>GET /users/${visit.visitor.login}/keys</code>). It has no SSH server of its own: git goes over HTTP, with a <a href="/settings/tokens">token</a> as the password.</p>${list}<h2>Add a key</h2>${form(visit, place, add)}`
   return settingsPage(place, 'SSH keys', body, problem?.status)
 }
 

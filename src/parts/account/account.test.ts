@@ -8,7 +8,7 @@ test('what is written in the profile is what the interface shows', async () => {
   const api = await forge.person('ada')
   const ada = await signedIn(forge, 'ada')
   const fields = { name: 'Ada <b>', email: 'ada@new.example', bio: 'Notes', company: '', location: 'London', hireable: 'yes' }
-  const saved = await ada.fill('/settings/profile', fields)
+  const saved = await ada.fillAndFollow('/settings/profile', fields)
   assert.match(saved.text, /role="status">Your profile is saved/)
   assert.match(saved.text, /value="Ada &lt;b&gt;"/)
   const { name, email, bio, company, location, hireable } = await api.read('/user')
@@ -17,7 +17,7 @@ test('what is written in the profile is what the interface shows', async () => {
   assert.equal(refused.status, 422)
   assert.match(refused.text, /role="alert">Email must be an e-mail address/)
   assert.match(refused.text, /value="Kept"/)
-  assert.equal((await ada.fill('/settings/profile', { ...fields, name: 'nu\0ll' })).status, 200)
+  assert.equal((await ada.fill('/settings/profile', { ...fields, name: 'nu\0ll' })).status, 303)
 })
 
 test('changing the password takes the present one, and ends the other sessions', async () => {
@@ -25,7 +25,7 @@ test('changing the password takes the present one, and ends the other sessions',
   await forge.person('ada')
   const [ada, other] = [await signedIn(forge, 'ada'), await signedIn(forge, 'ada')]
   const change = (current: string, password: string) =>
-    ada.fill('/settings/security', { current, password }, '/settings/security/password')
+    ada.fillAndFollow('/settings/security', { current, password }, '/settings/security/password')
   const wrong = await change('not it', 'a new password')
   assert.deepEqual([wrong.status, /role="alert">([^<]*)/.exec(wrong.text)?.[1]], [422, 'The current password is wrong.'])
   assert.equal((await change("ada's password", 'short')).status, 422)
@@ -66,6 +66,6 @@ test('sessions are listed with where they come from, and end one by one', async 
   assert.equal((await eve.fill('/settings/sessions', { id })).status, 404, 'not by someone else')
   assert.equal((await ada.fill('/settings/sessions', { id: 'x' })).status, 404)
   assert.equal((await phone.get('/settings/profile')).status, 200)
-  assert.match((await ada.fill('/settings/sessions', { id })).text, /That session has ended/)
+  assert.match((await ada.fillAndFollow('/settings/sessions', { id })).text, /That session has ended/)
   assert.equal((await phone.get('/settings/profile')).status, 303)
 })

@@ -9,6 +9,8 @@ import { form, type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn }
 import { moment, note, settingsPage, shownOnce } from '#web/settings.ts'
 import { changePassword, type Owner, renewRecoveryCodes, turnOffTwoFactor } from './account.ts'
 
+const security = '/settings/security'
+
 export const pages: PageRoute[] = [
   showOwn('/settings', () => ({ to: '/settings/profile' })),
   submitOwn(confirmPath, confirmVisit),
@@ -39,11 +41,11 @@ const profileOf = ({ visitor }: SignedIn) =>
     hireable: visitor.hireable === true,
   }) as Written
 
-function profilePage(visit: SignedIn, written: Written, problem?: Problem, saved?: string): Outcome {
+function profilePage(visit: SignedIn, written: Written, problem?: Problem): Outcome {
   const inputs = profileFields.map(([name, label, autocomplete]) =>
     field({ label, name, value: written[name], autocomplete, type: name === 'email' ? 'email' : 'text' }),
   )
-  const body = html`${note(saved)}${alert(problem)}${inputs}
+  const body = html`${note(visit.flash.done)}${alert(problem)}${inputs}
 <p>${choice({ name: 'hireable', value: 'yes', chosen: written.hireable }, 'Open for work')}</p><button class="primary">Save</button>`
   return settingsPage('/settings/profile', 'Profile', form(visit, '/settings/profile', body), problem?.status)
 }
@@ -57,41 +59,43 @@ function saveProfile(visit: SignedIn): Promise<Outcome> {
     async () => {
       const texts = Object.fromEntries(profileFields.map(([name]) => [name, written[name] || null]))
       await visit.db.transaction((db) => updateProfile(db, visit.visitor, { ...texts, hireable: written.hireable || null }))
-      return profilePage(visit, written, undefined, 'Your profile is saved.')
+      return { to: '/settings/profile', flash: { done: 'Your profile is saved.' } }
     },
     (problem) => profilePage(visit, written, problem),
   )
 }
 
-/** What went wrong, beside the one of the page's forms that it concerns. */
-interface Told {
-  about: 'password' | 'two-factor'
-  problem?: Problem
-  saved?: string
-}
+/** One of the page's forms, beside which it is said what was done or went wrong. */
+type About = 'password' | 'two-factor'
 
-async function securityPage(visit: SignedIn, told?: Told): Promise<Outcome> {
+async function securityPage(visit: SignedIn, wrong?: { about: About; problem: Problem }): Promise<Outcome> {
+  const { flash, belfry } = visit
   const delivery = await findDelivery(visit.db, visit.visitor)
-  const say = (about: Told['about']) => told?.about === about && html`${note(told.saved)}${alert(told.problem)}`
+  const say = (about: About) => html`${flash.data === about && note(flash.done)}${wrong?.about === about && alert(wrong.problem)}`
   const fields = html`<input type="hidden" name="username" autocomplete="username" value="${visit.visitor.login}">
 ${field({ label: 'Current password', name: 'current', type: 'password', autocomplete: 'current-password', required: true })}
 ${field({ label: 'New password', name: 'password', type: 'password', autocomplete: 'new-password', required: true, hint: 'At least 8 characters.' })}
 <button class="primary">Change password</button>`
-  const body = html`<h2>Password</h2>${say('password')}
+  const body = html`${flash.secret !== undefined && recoveryCodes(flash.secret)}<h2>Password</h2>${say('password')}
 <p class="muted">Changing it signs you out everywhere else.</p>${form(visit, '/settings/security/password', fields)}
-<h2 id="two-factor">Two-factor authentication</h2>${say('two-factor')}${delivery ? twoFactorOn(visit, delivery) : twoFactorOff}`
-  return settingsPage('/settings/security', 'Password and two-factor', body, told?.problem?.status)
+<h2 id="two-factor">Two-factor authentication</h2>${say('two-factor')}${delivery ? twoFactorOn(visit, delivery) : twoFactorOff(belfry.send_text !== null)}`
+  return settingsPage('/settings/security', 'Password and two-factor', body, wrong?.problem.status)
 }
 
-const twoFactorOff = html`<p>It is off. With it on, signing in takes a code from your phone besides the password.</p>
-<p><a class="button" href="/settings/security/app">Set up an authenticator app</a> <a class="button" href="/settings/security/text">Set up text messages</a></p>`
+const twoFactorOff = (
+  sends_texts: boolean,
+) => html`<p>It is off. With it on, signing in takes a code from your phone besides the password.</p>
+<p><a class="button" href="/settings/security/app">Set up an authenticator app</a>
+${sends_texts && html`<a class="button" href="/settings/security/text">Set up text messages</a>`}</p>`
 
 function twoFactorOn(visit: SignedIn, delivery: Delivery): Html {
   const fields = html`<p>To change it, give your password or a code${delivery === 'app' && ' from the app'}; a recovery code is taken too.</p>
 ${field({ label: 'Password', name: 'password', id: 'proof', type: 'password', autocomplete: 'current-password' })}
 ${field({ label: 'Or a code', name: 'otp', autocomplete: 'one-time-code' })}
 <button name="action" value="recovery">Make new recovery codes</button> <button class="danger" name="action" value="off">Turn off two-factor</button>`
+  const silent = delivery === 'sms' && visit.belfry.send_text === null
   return html`<p>It is <strong>on</strong>: codes come ${delivery === 'app' ? 'from your authenticator app' : 'by text message'}.</p>
+${silent && alert({ message: 'This server does not send text messages at present. Turn it off with your password, and set up an authenticator app.', status: 200 })}
 ${form(visit, '/settings/security/two-factor', fields)}`
 }
 
@@ -101,7 +105,7 @@ function savePassword(visit: SignedIn): Promise<Outcome> {
   return attempt(
     async () => {
       await changePassword(visit.db, ownerOf(visit), visit.form.get('current') ?? '', visit.form.get('password') ?? '')
-      return securityPage(visit, { about: 'password', saved: 'Your password is changed, and all other sessions have ended.' })
+      return { to: security, flash: { data: 'password', done: 'Your password is changed, and all other sessions have ended.' } }
     },
     (problem) => securityPage(visit, { about: 'password', problem }),
   )
@@ -114,25 +118,25 @@ function changeTwoFactor(visit: SignedIn): Promise<Outcome> {
     async () => {
       if (visit.form.get('action') !== 'off') {
         const codes = await renewRecoveryCodes(db, belfry.vault, ownerOf(visit), proof)
-        return settingsPage('/settings/security', 'Recovery codes', recoveryCodes(codes))
+        return { to: security, flash: { secret: codes.join('\n') } }
       }
       await turnOffTwoFactor(db, belfry.vault, ownerOf(visit), proof)
-      return securityPage(visit, { about: 'two-factor', saved: 'It is turned off, and all other sessions have ended.' })
+      return { to: security, flash: { data: 'two-factor', done: 'It is turned off, and all other sessions have ended.' } }
     },
     (problem) => securityPage(visit, { about: 'two-factor', problem }),
   )
 }
 
 /** For the day the phone is lost. */
-export function recoveryCodes(codes: string[]): Html {
+function recoveryCodes(codes: string): Html {
   return html`<p>Keep these codes where you find them when your phone is lost. Each is taken once instead of a code.</p>
-${shownOnce('Recovery codes', codes.join('\n'))}<p><a href="/settings/security">I have kept them</a></p>`
+${shownOnce('Recovery codes', codes)}<p><a href="${security}">I have kept them</a></p>`
 }
 
-async function sessionsPage(visit: SignedIn, saved?: string): Promise<Outcome> {
+async function sessionsPage(visit: SignedIn): Promise<Outcome> {
   const sessions = await listSessions(visit.db, visit.visitor)
   const rows = sessions.map((session) => sessionCard(visit, session))
-  const body = html`${note(saved)}<p class="muted">Browsers that are signed in as you. End those that you do not know, and change your password.</p>${rows}`
+  const body = html`${note(visit.flash.done)}<p class="muted">Browsers that are signed in as you. End those that you do not know, and change your password.</p>${rows}`
   return settingsPage('/settings/sessions', 'Sessions', body)
 }
 
@@ -157,5 +161,7 @@ async function endSession(visit: SignedIn): Promise<Outcome> {
   const id = typed(visit.form, 'id')
   if (!/^\d{1,15}$/.test(id)) throw missing()
   await closeSession(visit.db, visit.visitor, Number(id))
-  return Number(id) === visit.session.id ? { to: '/login' } : sessionsPage(visit, 'That session has ended.')
+  return Number(id) === visit.session.id
+    ? { to: '/login' }
+    : { to: '/settings/sessions', flash: { done: 'That session has ended.' } }
 }

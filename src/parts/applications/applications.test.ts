@@ -12,7 +12,7 @@ test('an application is registered, changed, given a new secret and deleted', as
   const { db } = forge.belfry
   await forge.person('ada')
   const ada = await signedIn(forge, 'ada')
-  const made = await ada.fill(place, { ...fields, strict_redirect: 'yes' })
+  const made = await ada.fillAndFollow(place, { ...fields, strict_redirect: 'yes' })
   const client_id = /Client id: <code>(\w+)</.exec(made.text)?.[1] ?? ''
   const secretIn = (text: string) => /class="secret">(\w+)</.exec(text)?.[1] ?? ''
   const secret = secretIn(made.text)
@@ -29,10 +29,10 @@ test('an application is registered, changed, given a new secret and deleted', as
   const changed = await findClient(db, { client_id, client_secret: secret, address: '127.0.0.1' })
   assert.deepEqual([changed?.name, changed?.strict_redirect], ['Raven', false])
 
-  const renewed = secretIn((await ada.post(`${own}/secret`, {})).text)
+  const renewed = secretIn((await ada.postAndFollow(`${own}/secret`, {})).text)
   assert.equal(await findClient(db, { client_id, client_secret: secret, address: '127.0.0.1' }), undefined)
   assert.ok(await findClient(db, { client_id, client_secret: renewed, address: '127.0.0.1' }))
-  assert.match((await ada.post(`${own}/delete`, {})).text, /Raven is deleted/)
+  assert.match((await ada.postAndFollow(`${own}/delete`, {})).text, /Raven is deleted/)
   assert.equal(await findClient(db, { client_id, client_secret: renewed, address: '127.0.0.1' }), undefined)
   assert.equal((await ada.get(own)).status, 404)
 })
@@ -42,7 +42,7 @@ test('other people’s applications are as good as not there', async () => {
   await forge.person('ada')
   await forge.person('eve')
   const [ada, eve] = [await signedIn(forge, 'ada'), await signedIn(forge, 'eve')]
-  const client_id = /Client id: <code>(\w+)</.exec((await ada.fill(place, fields)).text)?.[1]
+  const client_id = /Client id: <code>(\w+)</.exec((await ada.fillAndFollow(place, fields)).text)?.[1]
   await eve.get(place)
   assert.equal((await eve.get(`${place}/${client_id}`)).status, 404)
   for (const action of ['', '/secret', '/delete']) {

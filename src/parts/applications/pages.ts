@@ -12,7 +12,7 @@ import { confirmed } from '#web/confirming.ts'
 import { alert, attempt, choice, field, type Problem, typed } from '#web/fields.ts'
 import { html } from '#web/html.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
-import { note, settingsPage, shownOnce } from '#web/settings.ts'
+import { askFirst, note, settingsPage, shownOnce } from '#web/settings.ts'
 
 const place = '/settings/developers'
 
@@ -25,6 +25,7 @@ export const pages: PageRoute[] = [
     `${place}/:client_id/secret`,
     confirmed((visit) => withOwn(visit, (application) => rotate(visit, application))),
   ),
+  showOwn(`${place}/:client_id/delete`, (visit) => withOwn(visit, (application) => askToDelete(visit, application))),
   submitOwn(`${place}/:client_id/delete`, (visit) => withOwn(visit, (application) => remove(visit, application))),
 ]
 
@@ -45,13 +46,13 @@ ${field({ label: 'What it does', name: 'description', value: written.description
 ${field({ label: 'Callback URL', name: 'callback_url', value: written.callback_url, required: true, hint: 'Where people come back to after they have decided.' })}
 <p>${choice({ name: 'strict_redirect', value: 'yes', chosen: written.strict_redirect === true }, 'Redirect to exactly this address, and to no path below it')}</p>`
 
-async function listPage(visit: SignedIn, written: Partial<Written> = {}, problem?: Problem, done?: string): Promise<Outcome> {
+async function listPage(visit: SignedIn, written: Partial<Written> = {}, problem?: Problem): Promise<Outcome> {
   const applications = await listApplications(visit.db, visit.visitor)
   const items = applications.map(
     ({ name, client_id, url }) =>
       html`<section class="card"><a href="${place}/${client_id}"><strong>${name}</strong></a><br><span class="muted">${url}</span></section>`,
   )
-  const body = html`<p class="muted">Programs of yours that people can let act for them.</p>${note(done)}
+  const body = html`<p class="muted">Programs of yours that people can let act for them.</p>${note(visit.flash.done)}
 ${items.length ? items : html`<p>You have none yet.</p>`}<h2>Register an application</h2>
 ${form(visit, place, html`${alert(problem)}${fieldsOf(written)}<button class="primary">Register</button>`)}`
   return settingsPage(place, 'My OAuth applications', body, problem?.status)
@@ -62,7 +63,7 @@ function register(visit: SignedIn): Promise<Outcome> {
   return attempt(
     async () => {
       const made = await visit.db.transaction((db) => createApplication(db, visit.visitor, written))
-      return applicationPage(visit, made, { secret: made.client_secret, done: 'The application is registered.' })
+      return { to: pathOf(made), flash: { secret: made.client_secret, done: 'The application is registered.' } }
     },
     (problem) => listPage(visit, written, problem),
   )
@@ -75,20 +76,17 @@ async function withOwn(visit: SignedIn, next: (application: Application) => Outc
   return next(application)
 }
 
-interface Told {
-  secret?: string
-  done?: string
-  problem?: Problem
-}
+const pathOf = ({ client_id }: Application) => `${place}/${client_id}`
 
-function applicationPage(visit: SignedIn, application: Application, { secret, done, problem }: Told = {}): Outcome {
-  const own = `${place}/${application.client_id}`
+function applicationPage(visit: SignedIn, application: Application, problem?: Problem): Outcome {
+  const own = pathOf(application)
+  const { secret, done } = visit.flash
   const body = html`${note(done)}<p>Client id: <code>${application.client_id}</code></p>
 ${secret === undefined ? html`<p>Client secret: <code>…${application.secret_last_eight}</code></p>` : shownOnce('Client secret', secret)}
 ${form(visit, `${own}/secret`, html`<button>Make a new secret</button> <span class="muted">The old one stops working at once.</span>`, { class: 'inline' })}
 <h2>Details</h2>${form(visit, own, html`${alert(problem)}${fieldsOf(application)}<button class="primary">Save</button>`)}
 <h2>Delete</h2><p>Everyone's tokens for it stop working at once.</p>
-${form(visit, `${own}/delete`, html`<button class="danger">Delete this application</button>`, { class: 'inline' })}`
+<p><a class="button danger" href="${own}/delete">Delete this application</a></p>`
   return settingsPage(place, application.name || 'Application', body, problem?.status)
 }
 
@@ -97,18 +95,26 @@ function edit(visit: SignedIn, application: Application): Promise<Outcome> {
   return attempt(
     async () => {
       const saved = await visit.db.transaction((db) => updateApplication(db, application, written))
-      return applicationPage(visit, saved, { done: 'The changes are saved.' })
+      return { to: pathOf(saved), flash: { done: 'The changes are saved.' } }
     },
-    (problem) => applicationPage(visit, { ...application, ...written }, { problem }),
+    (problem) => applicationPage(visit, { ...application, ...written }, problem),
   )
 }
 
 async function rotate(visit: SignedIn, application: Application): Promise<Outcome> {
   const secret = await visit.db.transaction((db) => rotateSecret(db, application))
-  return applicationPage(visit, application, { secret })
+  return { to: pathOf(application), flash: { secret } }
+}
+
+function askToDelete(visit: SignedIn, application: Application): Outcome {
+  const own = pathOf(application)
+  const body = html`<p>Client id: <code>${application.client_id}</code></p><p>Everyone's tokens for it stop working at once, and the SSH keys
+that it made are deleted. That cannot be taken back.</p>`
+  const title = `Delete ${application.name}?`
+  return askFirst(visit, { place, title, body, action: `${own}/delete`, button: 'Delete this application', keep: own })
 }
 
 async function remove(visit: SignedIn, application: Application): Promise<Outcome> {
   await visit.db.transaction((db) => deleteApplication(db, application))
-  return listPage(visit, {}, undefined, `${application.name} is deleted.`)
+  return { to: place, flash: { done: `${application.name} is deleted.` } }
 }

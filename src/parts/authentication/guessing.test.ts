@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '#platform/database.ts'
-import { openForge } from '#test/forge.ts'
+import { expect, openForge } from '#test/forge.ts'
 import { Guest, type Shown } from '#test/guest.ts'
 
 const alertOf = ({ text }: Shown) => /role="alert">([^<]*)</.exec(text)?.[1]
@@ -9,7 +9,7 @@ const alertOf = ({ text }: Shown) => /role="alert">([^<]*)</.exec(text)?.[1]
 /** A page without what differs from visit to visit. */
 const plain = ({ text }: Shown) => text.replaceAll(/name="csrf" value="\w+"/g, '')
 
-test('a wrong password, an unknown name and a suspended account are one answer', async () => {
+test('a wrong password is one answer, whether the account is there, suspended or unknown', async () => {
   await using forge = await openForge()
   await forge.person('ada')
   await forge.person('ben')
@@ -18,7 +18,7 @@ test('a wrong password, an unknown name and a suspended account are one answer',
   for (const [login, password] of [
     ['ada', 'wrong'],
     ['nobody', 'wrong'],
-    ['ben', "ben's password"],
+    ['ben', 'wrong'],
     ['admin', ''],
   ] as const) {
     const answer = await new Guest(forge).signIn(login, password)
@@ -28,6 +28,18 @@ test('a wrong password, an unknown name and a suspended account are one answer',
     pages.push(plain(answer).replace(`value="${login}"`, ''))
   }
   assert.equal(new Set(pages).size, 1)
+})
+
+test('a suspended person with the right password reads that the account is suspended', async () => {
+  await using forge = await openForge()
+  await forge.person('ben')
+  await forge.admin.put('/users/ben/suspended')
+  const answer = await new Guest(forge).signIn('ben')
+  assert.equal(answer.status, 403)
+  assert.match(alertOf(answer) ?? '', /^This account is suspended\./)
+  assert.ok(!answer.headers.getSetCookie().some((cookie) => cookie.startsWith('belfry_session')))
+  const basic = { authorization: `Basic ${btoa("ben:ben's password")}` }
+  assert.match((await expect(403, await forge.nobody.with(basic).get('/user'))).message, /account is suspended/)
 })
 
 test('a name that nobody has takes as long as one that somebody has', async () => {

@@ -1,31 +1,53 @@
 import { type Account, createUser } from '#hosting/people/people.ts'
-import { invalid } from '#platform/errors.ts'
+import { invalid, Refusal } from '#platform/errors.ts'
 import { networkOf } from '#platform/network.ts'
 import { readCookie, writeCookie } from '#web/cookies.ts'
 import { alert, attempt, field, type Problem, typed } from '#web/fields.ts'
 import { html } from '#web/html.ts'
-import { form, isSecure, type Outcome, type PageRoute, safeReturn, sessionCookie, show, submit, type Visit } from '#web/page.ts'
+import { form, isSecure, type Outcome, type PageRoute, sessionCookie, show, submit, type Visit } from '#web/page.ts'
+import { safeReturn } from '#web/return-to.ts'
+import { note } from '#web/settings.ts'
 import { countAttempt } from './attempts.ts'
+import { openDraft, resumePath } from './drafts.ts'
+import { keepState } from './page-states.ts'
 import { preparePassword } from './passwords.ts'
 import { closeSession, findSession, openSession, type Session } from './sessions.ts'
 import { finishSignIn, signIn } from './sign-in.ts'
-import { type Delivery, findDelivery, sendCode } from './two-factor.ts'
+import { type Delivery, findDelivery, notSent, sendCode, tooSoon } from './two-factor.ts'
 
 export const pages: PageRoute[] = [
-  show('/login', (visit) => (visit.visitor ? { to: wishOf(visit.query).return_to } : loginPage(visit, wishOf(visit.query)))),
-  submit('/login', takePassword),
+  show('/login', (visit) => {
+    // A kept form comes with the form of the sign-in page, never with a link.
+    const wish = { ...wishOf(visit.query), draft: undefined }
+    return visit.visitor ? { to: wish.return_to } : loginPage(visit, wish)
+  }),
+  submit('/login', takePassword, (visit) => openTooLong(visit, () => loginPage(visit, wishOf(visit.form), outdated))),
   show('/login/otp', (visit) => withHalf(visit, visit.query, (half) => codePage(visit, half))),
-  submit('/login/otp', (visit) => withHalf(visit, visit.form, (half) => takeSecondStep(visit, half))),
-  submit('/logout', signOut),
+  submit(
+    '/login/otp',
+    (visit) => withHalf(visit, visit.form, (half) => takeSecondStep(visit, half)),
+    (visit) => withHalf(visit, visit.form, (half) => codePage(visit, half, outdated)),
+  ),
+  submit('/logout', signOut, (visit) => openTooLong(visit, () => ({ to: '/' }))),
   show('/signup', (visit) => (visit.visitor ? { to: wishOf(visit.query).return_to } : signupPage(visit, visit.query))),
-  submit('/signup', signUp),
+  submit('/signup', signUp, (visit) => openTooLong(visit, () => signupPage(visit, visit.form, outdated))),
 ]
 
+const outdated: Problem = { status: 403, message: 'This page was open for too long. Please fill it in again.' }
+
+/** Somebody who has signed in since, in another tab, is not asked again. */
+function openTooLong(visit: Visit, again: () => Outcome): Outcome {
+  if (!visit.visitor) return again()
+  throw new Refusal('forbidden', `This page is out of date: you are signed in as ${visit.visitor.login} already. Reload it.`)
+}
+
 /** What somebody came to the sign-in page with, and takes along through its steps. */
-interface Wish {
+export interface Wish {
   login: string
   return_to: string
   allow_signup: boolean
+  /** A form that was sent without a session, sealed. */
+  draft?: string | undefined
 }
 
 function wishOf(given: URLSearchParams): Wish {
@@ -33,13 +55,15 @@ function wishOf(given: URLSearchParams): Wish {
     login: typed(given, 'login'),
     return_to: safeReturn(given.get('return_to')),
     allow_signup: given.get('allow_signup') !== 'false',
+    draft: given.get('draft') ?? undefined,
   }
 }
 
-function loginPage(visit: Visit, { login, return_to, allow_signup }: Wish, problem?: Problem): Outcome {
+export function loginPage(visit: Visit, wish: Wish, problem?: Problem, told?: string): Outcome {
+  const { login, return_to, allow_signup, draft } = wish
   const signup = allow_signup && isOpen(visit)
-  const fields = html`${alert(problem)}
-<input type="hidden" name="return_to" value="${return_to}">${!allow_signup && html`<input type="hidden" name="allow_signup" value="false">`}
+  const fields = html`${alert(problem)}${note(told)}
+<input type="hidden" name="return_to" value="${return_to}">${draft !== undefined && html`<input type="hidden" name="draft" value="${draft}">`}${!allow_signup && html`<input type="hidden" name="allow_signup" value="false">`}
 ${field({ label: 'Login or e-mail address', name: 'login', value: login, autocomplete: 'username', required: true })}
 ${field({ label: 'Password', name: 'password', type: 'password', autocomplete: 'current-password', required: true })}
 <button class="primary">Sign in</button>`
@@ -55,7 +79,7 @@ function takePassword(visit: Visit): Promise<Outcome> {
   const wish = wishOf(visit.form)
   return attempt(
     async () => {
-      const { token, awaits_code } = await signIn(
+      const { user, token, awaits_code, sending } = await signIn(
         visit.db,
         visit.belfry.send_text,
         wish.login,
@@ -64,12 +88,20 @@ function takePassword(visit: Visit): Promise<Outcome> {
       )
       await leave(visit)
       keep(visit, token, awaits_code)
-      return { to: awaits_code ? `/login/otp?return_to=${encodeURIComponent(wish.return_to)}` : wish.return_to }
+      const return_to = await keepDraft(visit, user, wish)
+      const failed = sending === 'failed' ? '&sent=failed' : ''
+      return { to: awaits_code ? `/login/otp?return_to=${encodeURIComponent(return_to)}${failed}` : return_to }
     },
     // Who has an account here is nobody's business: a wrong name and a wrong password are one answer.
     ({ message, status }) =>
       loginPage(visit, wish, { status, message: status === 403 ? message : 'The login or the password is wrong.' }),
   )
+}
+
+/** From here on it waits in the database, for its owner alone. Returns where to go after signing in. */
+async function keepDraft({ db, belfry }: Visit, user: Account, { draft, return_to }: Wish): Promise<string> {
+  const opened = draft === undefined ? undefined : openDraft(belfry.vault, db.now, draft)
+  return opened ? `${resumePath}/${await keepState(db, belfry.vault, user, 'draft', opened)}` : return_to
 }
 
 /** Someone whose password was right, and who has a second factor. */
@@ -91,15 +123,16 @@ async function withHalf(
   return next({ user: found.user, waiting: found.session, delivery: await findDelivery(visit.db, found.user), return_to })
 }
 
-function codePage(visit: Visit, { delivery, return_to }: Half, problem?: Problem, note?: string): Outcome {
-  const [where, label] =
-    delivery === 'sms'
-      ? ['We have sent a code to your phone. It is good for ten minutes.', 'Code from the text message']
-      : ['Open your authenticator app.', 'Code from the app']
-  const fields = html`${alert(problem)}${note && html`<p class="note" role="status">${note}</p>`}<p>${where}</p>
+function codePage(visit: Visit, { delivery, return_to }: Half, problem?: Problem): Outcome {
+  const texts = delivery === 'sms' && visit.belfry.send_text !== null
+  const { where, label } = texts ? bySms : delivery === 'sms' ? withoutSms : byApp
+  const sent = visit.query.get('sent')
+  const again = sent === 'again' ? 'A new code is on its way.' : undefined
+  const failed = texts && sent === 'failed' ? { message: notSent, status: 200 } : undefined
+  const fields = html`${alert(problem ?? failed)}${note(again)}${!failed && html`<p>${where}</p>`}
 <input type="hidden" name="return_to" value="${return_to}">
 ${field({ label, name: 'otp', autocomplete: 'one-time-code', hint: 'One of your recovery codes is taken too, once.' })}
-<button class="primary">Verify</button> ${delivery === 'sms' && html`<button name="action" value="again">Send again</button>`}`
+<button class="primary">Verify</button> ${texts && html`<button name="action" value="again">Send again</button>`}`
   return {
     title: 'Two-factor code',
     status: problem?.status ?? 200,
@@ -107,13 +140,20 @@ ${field({ label, name: 'otp', autocomplete: 'one-time-code', hint: 'One of your 
   }
 }
 
+const byApp = { where: 'Open your authenticator app.', label: 'Code from the app' }
+const bySms = { where: 'We have sent a code to your phone. It is good for ten minutes.', label: 'Code from the text message' }
+const withoutSms = {
+  where:
+    'Your codes come by text message, and this server does not send any at present. Use a recovery code, or ask the operator of this server.',
+  label: 'Recovery code',
+}
+
 async function takeSecondStep(visit: Visit, half: Half): Promise<Outcome> {
   const { db, belfry } = visit
   if (visit.form.get('action') === 'again') {
-    const sent = await sendCode(db, belfry.send_text, half.user)
-    return sent
-      ? codePage(visit, half, undefined, 'A new code is on its way.')
-      : codePage(visit, half, { message: 'A code was sent less than a minute ago. Wait a moment, and try again.', status: 422 })
+    const sending = await sendCode(db, belfry.send_text, half.user)
+    if (sending === 'sent') return { to: `/login/otp?return_to=${encodeURIComponent(half.return_to)}&sent=again` }
+    return codePage(visit, half, { message: sending === 'too_soon' ? tooSoon : notSent, status: 422 })
   }
   const wrong = (problem: Problem) => codePage(visit, half, problem)
   return attempt(async () => {

@@ -1,23 +1,27 @@
 import { type Account, accountColumns } from '#hosting/people/people.ts'
 import { type Database, type Queryable, sql } from '#platform/database.ts'
-import { invalid } from '#platform/errors.ts'
+import { forbidden, invalid } from '#platform/errors.ts'
 import { hashPassword, verifyPassword } from '#platform/secrets.ts'
 import { type Guess, guessAtAccount } from './guessing.ts'
 
-/** The user whose password this is, or undefined. Takes as long for names that nobody has. */
+/** The user whose password this is, or undefined. Takes as long for names that nobody has. Refuses a suspended user by name. */
 export async function checkPassword(db: Database, guess: Guess, password: string): Promise<Account | undefined> {
   // The database takes no null character, and nobody's name has one.
   if (guess.login.includes('\0')) return undefined
-  return guessAtAccount(db, guess, async () => {
+  const matched = await guessAtAccount(db, guess, async () => {
     const found = await findByName(db, guess.login)
     // As many hashes for an address that nobody has as for one of several accounts.
     const tried = Array.from({ length: isAddress(guess.login) ? mostByAddress : 1 }, (_, index) => found[index])
     const right = await Promise.all(tried.map((account) => verifyPassword(account?.password_hash, password)))
-    const match = tried[right.indexOf(true)]
+    const matches = tried.filter((account, index) => account && right[index])
+    const match = matches.find((account) => !account?.suspended_at) ?? matches[0]
     if (!match) return undefined
     const { password_hash: _, ...user } = match
     return user
   })
+  // Only the owner of the right password learns this.
+  if (matched?.suspended_at) throw forbidden('This account is suspended. Ask the operator of this server to reactivate it.')
+  return matched
 }
 
 /** No login holds an @. */
@@ -30,7 +34,7 @@ const isAddress = (name: string) => name.includes('@')
 const mostByAddress = 3
 
 function findByName(db: Database, name: string) {
-  const select = sql`select ${accountColumns}, a.password_hash from accounts a where a.type = 'User' and a.suspended_at is null`
+  const select = sql`select ${accountColumns}, a.password_hash from accounts a where a.type = 'User'`
   const claims = sql`${select} and lower(a.email) = lower(${name})`
   return db.rows<Account & { password_hash: string | null }>(
     isAddress(name)

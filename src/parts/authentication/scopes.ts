@@ -38,6 +38,13 @@ const addBranch = (name: string, depth: number) => {
 const inner = new Set([...childrenOf.values()].flat())
 for (const name of childrenOf.keys()) if (!inner.has(name)) addBranch(name, 0)
 
+/**
+ * Whether an endpoint asks for it, or the spec names it. The others are accepted, kept and shown, because clients of the public interface
+ * send them; no page offers them.
+ */
+export const isServed = (name: string) =>
+  !/(packages|gpg_key|enterprise|project)$|^(repo:status|repo_deployment|security_events|workflow|user:email)$/.test(name)
+
 export function isScope(name: string): name is Scope {
   return known.has(name)
 }

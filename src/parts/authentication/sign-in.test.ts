@@ -155,7 +155,7 @@ test('a form without its token, with someone else’s, or from another site is r
     assert.equal((await ada.post('/settings/profile', fields, { origin })).status, 403, origin)
   }
   assert.equal((await forge.nobody.read('/users/ada')).name, null)
-  assert.equal((await ada.post('/settings/profile', fields, { origin: forge.web })).status, 200)
+  assert.equal((await ada.post('/settings/profile', fields, { origin: forge.web })).status, 303)
   assert.equal((await new Guest(forge).post('/login', { login: 'ada', password: "ada's password" })).status, 403)
 })
 

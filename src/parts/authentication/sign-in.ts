@@ -6,12 +6,15 @@ import { badCredentials } from './authentication.ts'
 import { guessAtAccount } from './guessing.ts'
 import { checkPassword } from './passwords.ts'
 import { type Origin, openSession, type Session } from './sessions.ts'
-import { findDelivery, readCode, type SendText, sendCode, takeCode } from './two-factor.ts'
+import { findDelivery, readCode, type Sending, type SendText, sendCode, takeCode } from './two-factor.ts'
 
 /** What the browser holds from now on, and whether a code is still to come. */
 export interface Opened {
+  user: Account
   token: string
   awaits_code: boolean
+  /** What became of the code, where it comes by text message. */
+  sending: Sending | undefined
 }
 
 /** The first step: a name and a password. Whoever has a second factor gets a session that is good for giving the code, and nothing else. */
@@ -25,9 +28,9 @@ export async function signIn(
   const user = await checkPassword(db, { login, address: origin.address }, password)
   if (!user) throw badCredentials()
   const delivery = await findDelivery(db, user)
-  if (delivery === 'sms') await sendCode(db, send_text, user)
+  const sending = delivery === 'sms' ? await sendCode(db, send_text, user) : undefined
   const token = await db.transaction((transaction) => openSession(transaction, user, origin, delivery !== undefined))
-  return { token, awaits_code: delivery !== undefined }
+  return { user, token, awaits_code: delivery !== undefined, sending }
 }
 
 /** The second step: a code. The session that waited for it ends, and a new one begins: nobody who knew the old one has it. */

@@ -7,8 +7,14 @@ import { digestRecoveryCode, isRecoveryCode, type RecoveryCodes, storeRecoveryCo
 
 export type Delivery = 'app' | 'sms'
 
-/** Brings a code to a phone. The default writes it to the server's log; an operator plugs in a provider. */
-export type SendText = (phone: string, text: string) => Promise<void>
+/** Brings a text message to a phone; rejects when it could not. Null where the operator has not set `BELFRY_SMS_URL`. */
+export type SendText = ((phone: string, text: string) => Promise<void>) | null
+
+/** What became of a code that was to be sent. */
+export type Sending = 'sent' | 'too_soon' | 'failed'
+
+export const tooSoon = 'A code was sent less than a minute ago. Wait a moment, and try again.'
+export const notSent = 'The text message could not be sent. Wait a minute and have it sent again, or use a recovery code.'
 
 interface Stored {
   kind: Delivery
@@ -122,18 +128,23 @@ async function takeSentCode(db: Transaction, user: Account, code: string) {
   return rowCount === 1
 }
 
-/** Sends a new code to the user's phone, or to the one they are about to use; one a minute at most. Says whether it did. */
-export async function sendCode(db: Queryable, send: SendText, user: Account, new_phone?: string): Promise<boolean> {
+/**
+ * Sends a new code to the user's phone, or to the one they are about to use; one a minute at most. A failure takes up its minute too: a
+ * provider that is down is not asked again and again.
+ */
+export async function sendCode(db: Queryable, send: SendText, user: Account, new_phone?: string): Promise<Sending> {
   const stored = await db.first<Stored>(sql`select kind, secret, phone from two_factor where user_id = ${user.id}`)
   const phone = new_phone ?? stored?.phone
-  if (!phone) return false
+  if (!phone || !send) return 'failed'
   const code = String(Number.parseInt(digest(randomText(20)).toString('hex').slice(0, 12), 16) % 1_000_000).padStart(6, '0')
   const { rowCount } = await db.query(sql`
     insert into sent_codes as s (user_id, digest, sent_at, expires_at)
     values (${user.id}, ${digest(code)}, ${db.now}, ${db.now}::timestamptz + interval '10 minutes')
     on conflict (user_id) do update set digest = excluded.digest, sent_at = excluded.sent_at, expires_at = excluded.expires_at
     where s.sent_at <= ${db.now}::timestamptz - interval '1 minute'`)
-  if (!rowCount) return false
-  await send(phone, `${code} is your Belfry sign-in code.`)
-  return true
+  if (!rowCount) return 'too_soon'
+  return send(phone, `${code} is your Belfry sign-in code.`).then(
+    () => 'sent',
+    () => 'failed',
+  )
 }

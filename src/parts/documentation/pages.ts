@@ -1,7 +1,6 @@
-import type { FastifyInstance } from 'fastify'
 import type { ApiDescription } from '#http/openapi.ts'
 import { type Html, html } from '#web/html.ts'
-import { sendPage } from '#web/layout.ts'
+import { type PageRoute, show } from '#web/page.ts'
 
 interface Schema {
   $ref?: string
@@ -30,8 +29,8 @@ interface Entry extends Operation {
 }
 
 /** A reference to read and to search, made from the same document that programs read. */
-export function mountDocumentation(app: FastifyInstance, describe: () => ApiDescription) {
-  app.get('/docs', (_, reply) => {
+export const documentationPages = (describe: () => ApiDescription): PageRoute[] => [
+  show('/docs', () => {
     const document = describe()
     const address = document.servers[0]?.url ?? ''
     const entries = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -47,9 +46,9 @@ Send a token as <code>Authorization: Bearer …</code>. Lists take <code>per_pag
 <code>Link</code> what follows. What a caller may not see is 404.</p>
 ${groups.map(({ name, entries }) => html`<h2>${name}</h2>${entries.map((entry) => section(entry, address, document))}`)}
 </main></div><script src="/assets/docs.js"></script>`
-    return sendPage(reply, 'API reference', body)
-  })
-}
+    return { title: 'API reference', body }
+  }),
+]
 
 const link = ({ method, path, summary, operationId }: Entry) =>
   html`<li data-text="${`${method} ${path} ${summary} ${operationId}`.toLowerCase()}"><a href="#${operationId}"><span class="method ${method}">${method.toUpperCase()}</span> ${path}</a></li>`

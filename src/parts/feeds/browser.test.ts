@@ -38,7 +38,8 @@ test('people read what happens, and make a key for their reader', async () => {
   await page.getByText('Your new feeds').waitFor()
   await check(page)
   await picture('feed-keys')
-  await page.getByRole('button', { name: 'Revoke Phone' }).click()
+  await page.getByRole('link', { name: 'Revoke Phone' }).click()
+  await page.getByRole('button', { name: 'Revoke this key' }).click()
   await page.getByText('The key is revoked').waitFor()
 
   // A browser takes no XML that is not well-formed.

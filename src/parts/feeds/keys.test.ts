@@ -5,7 +5,7 @@ import { sql } from '#platform/database.ts'
 import { randomText } from '#platform/secrets.ts'
 import { byBasic, privateFeeds, subscribe } from '#test/feeds.ts'
 import { Client, expect, openForge, Person } from '#test/forge.ts'
-import { signedIn } from '#test/guest.ts'
+import { signedIn, withoutSignIn } from '#test/guest.ts'
 
 /** Ada with a private diary. */
 async function openDiary() {
@@ -26,7 +26,7 @@ test('the standing token is the same for ever, and survives a change of password
   assert.equal(read, crc32(body), 'scanners recognise it as they do every other token')
   const ada = await signedIn(forge, 'ada')
   const changed = { current: "ada's password", password: 'difference engine' }
-  const { status, text } = await ada.fill('/settings/security', changed, '/settings/security/password')
+  const { status, text } = await ada.fillAndFollow('/settings/security', changed, '/settings/security/password')
   assert.ok(status < 400, text)
   await expect(401, await byBasic(forge, forge.ada, "ada's password").get('/feeds'))
   const listed = await byBasic(forge, forge.ada, 'difference engine').read('/feeds')
@@ -88,14 +88,16 @@ test('whoever has no right token is told what is told of people who do not exist
   const queries = [...tokens, `bfd_${randomText(36)}`, '', '%00', 'null', '%F0%9F%94%94', "'--", 'a'.repeat(10_000)].map(
     (t) => `?token=${t}`,
   )
-  const nowhere = await (await fetch(`${web}/ghost.private?token=${token}`)).text()
+  const textOf = async (answer: Response) => withoutSignIn(await answer.text())
+  const nowhere = await textOf(await fetch(`${web}/ghost.private?token=${token}`))
+  assert.ok(!nowhere.includes(token))
   const paths = ['/ada.private', '/ada.private.actor', '/organizations/acme/ada.private']
   for (const path of paths.flatMap((each) => [each, `${each}.atom`])) {
     assert.equal(await statusOf(`${web}${path}?token=${token}`), 200)
     for (const query of [...queries, '', '?', `?Token=${token}`, `?token=x&token=${token}`, `?token[]=${token}`]) {
       const answer = await fetch(`${web}${path}${query}`, { headers: { accept: 'application/atom+xml' } })
       assert.equal(answer.status, 404, `${path}${query}`)
-      assert.equal(await answer.text(), nowhere)
+      assert.equal(await textOf(answer), nowhere)
     }
   }
   const others = ['/acme.private', '/ghost.private', '/organizations/acme/eve.private', '/organizations/ada/ada.private']
@@ -191,7 +193,7 @@ test('keys are for their owner, with a token that may make them', async () => {
   const refused = await expect(403, await blind.post('/user/feed_keys', { name: 'sees more than its maker' }))
   assert.equal(refused.message, "Missing the 'repo' scope.")
   const page = await signedIn(forge, 'ada')
-  const { text } = await page.fill('/settings/tokens/fine-grained', { note: 'fine', days: '', reach: 'all' })
+  const { text } = await page.fillAndFollow('/settings/tokens/fine-grained', { note: 'fine', days: '', reach: 'all' })
   const fine = new Person('ada', /bff_\w{36}/.exec(text)?.[0] ?? '', forge)
   await expect(403, await fine.get('/user/feed_keys'))
   await expect(403, await fine.post('/user/feed_keys', { name: 'x' }))
@@ -218,7 +220,7 @@ test('keys are made and revoked in the settings', async () => {
   await forge.organization('acme', forge.ada)
   const ada = await signedIn(forge, 'ada')
   assert.match((await ada.get('/settings/feeds')).text, /You have none yet/)
-  const made = await ada.fill('/settings/feeds', { name: 'Phone <3' })
+  const made = await ada.fillAndFollow('/settings/feeds', { name: 'Phone <3' })
   assert.equal(made.status, 200)
   const urls = (/class="secret">([^<]*)</.exec(made.text)?.[1] ?? '').split('\n')
   assert.equal(urls.length, 3)
@@ -229,13 +231,14 @@ test('keys are made and revoked in the settings', async () => {
   const unnamed = await ada.post('/settings/feeds', { name: ' ' })
   assert.equal(unnamed.status, 422)
   assert.match(unnamed.text, /role="alert">Say in up to 200 characters/)
-  const id = /name="id" value="(\d+)"/.exec(text)?.[1] ?? ''
+  const id = /\/delete\?id=(\d+)"/.exec(text)?.[1] ?? ''
+  assert.match((await ada.get(`/settings/feeds/delete?id=${id}`)).text, /Revoke this key\?[\s\S]*Phone &lt;3/)
   await forge.person('eve')
   const eve = await signedIn(forge, 'eve')
   for (const each of [id, '0', 'x', ''])
     assert.equal((await eve.fill('/settings/feeds', { id: each }, '/settings/feeds/delete')).status, 404)
   assert.equal(await statusOf(urls[0] ?? ''), 200)
-  assert.match((await ada.post('/settings/feeds/delete', { id })).text, /The key is revoked/)
+  assert.match((await ada.postAndFollow('/settings/feeds/delete', { id })).text, /The key is revoked/)
   for (const url of urls) assert.equal(await statusOf(url), 404)
   assert.equal((await fetch(`${forge.web}/settings/feeds`, { redirect: 'manual' })).status, 303)
 })

@@ -11,7 +11,7 @@ import { confirmed } from '#web/confirming.ts'
 import { alert, attempt, field, type Problem, typed } from '#web/fields.ts'
 import { Html, html } from '#web/html.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, servePage, show, showOwn, submitOwn } from '#web/page.ts'
-import { moment, note, settingsPage, shownOnce } from '#web/settings.ts'
+import { askFirst, moment, note, settingsPage, shownOnce } from '#web/settings.ts'
 import { ownerLink } from '#web/webhooks/places.ts'
 import { atomOf, type FeedDocument } from './atom.ts'
 import type { Entry } from './entries.ts'
@@ -160,11 +160,12 @@ const place = '/settings/feeds'
 export const pages: PageRoute[] = [
   showOwn(place, (visit) => keysPage(visit)),
   submitOwn(place, confirmed(makeKey)),
+  showOwn(`${place}/delete`, askToRevoke),
   submitOwn(`${place}/delete`, async (visit) => {
     const id = typed(visit.form, 'id')
     if (!/^\d{1,15}$/.test(id)) throw missing()
     await visit.db.transaction((db) => deleteFeedKey(db, visit.visitor, Number(id)))
-    return keysPage(visit, { done: 'The key is revoked.' })
+    return { to: place, flash: { done: 'The key is revoked.' } }
   }),
 ]
 
@@ -172,22 +173,16 @@ function makeKey(visit: SignedIn): Promise<Outcome> {
   return attempt(
     async () => {
       const { token } = await visit.db.transaction((db) => createFeedKey(db, visit.visitor, typed(visit.form, 'name')))
-      return keysPage(visit, { made: token })
+      return { to: place, flash: { secret: token } }
     },
-    (problem) => keysPage(visit, { problem }),
+    (problem) => keysPage(visit, problem),
   )
 }
 
-/** What the page says above its list: a new key, something done, or what is wrong with the form. */
-interface Told {
-  made?: string
-  done?: string
-  problem?: Problem
-}
-
-async function keysPage(visit: SignedIn, { made, done, problem }: Told = {}): Promise<Outcome> {
+async function keysPage(visit: SignedIn, problem?: Problem): Promise<Outcome> {
+  const { secret: made, done } = visit.flash
   const { rows } = await listFeedKeys(visit.db, visit.visitor, { limit: mostKeys, offset: 0 })
-  const list = rows.length ? rows.map((key) => card(visit, key)) : html`<p>You have none yet.</p>`
+  const list = rows.length ? rows.map(card) : html`<p>You have none yet.</p>`
   const name = problem ? visit.form.get('name') : ''
   const make = html`${alert(problem)}${field({ label: 'What it is for', name: 'name', value: name, required: true })}
 <button class="primary">Make a key</button>`
@@ -204,9 +199,23 @@ async function addressesOf({ belfry, db, visitor: user }: SignedIn, token: strin
   return [urls.current_user_url, urls.current_user_actor_url, ...urls.current_user_organization_urls].join('\n')
 }
 
-function card(visit: SignedIn, { id, name, last_eight, created_at, last_used_at }: FeedKey): Html {
-  const revoke = html`<input type="hidden" name="id" value="${id}"><button class="danger" aria-label="Revoke ${name}">Revoke</button>`
-  return html`<section class="card"><p><strong>${name}</strong> <code>…${last_eight}</code></p>
-<p class="muted">Made ${moment(created_at)} · ${last_used_at ? html`last used ${moment(last_used_at)}` : 'never used'}</p>
-${form(visit, `${place}/delete`, revoke, { class: 'inline' })}</section>`
+const describe = ({
+  name,
+  last_eight,
+  created_at,
+  last_used_at,
+}: FeedKey) => html`<p><strong>${name}</strong> <code>…${last_eight}</code></p>
+<p class="muted">Made ${moment(created_at)} · ${last_used_at ? html`last used ${moment(last_used_at)}` : 'never used'}</p>`
+
+const card = (key: FeedKey) =>
+  html`<section class="card">${describe(key)}<a class="button danger" href="${place}/delete?id=${key.id}" aria-label="Revoke ${key.name}">Revoke</a></section>`
+
+async function askToRevoke(visit: SignedIn): Promise<Outcome> {
+  const { rows } = await listFeedKeys(visit.db, visit.visitor, { limit: mostKeys, offset: 0 })
+  const key = rows.find(({ id }) => String(id) === visit.query.get('id'))
+  if (!key) throw missing()
+  const fields = html`<input type="hidden" name="id" value="${key.id}">`
+  const body = html`<section class="card">${describe(key)}</section>
+<p>Feed readers that use it are refused at once. A revoked key cannot be brought back.</p>`
+  return askFirst(visit, { place, title: 'Revoke this key?', body, action: `${place}/delete`, fields, button: 'Revoke this key' })
 }

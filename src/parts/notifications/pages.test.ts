@@ -59,11 +59,11 @@ test('threads are marked, put away, muted and put back by plain forms', async ()
   const ids = async (query = '') =>
     [...(await ben.get(`/notifications${query}`)).text.matchAll(/name="id" value="(\d+\.\d+)"/g)].map(([, id]) => id ?? '')
   const [site = '', release = '', steam = '', smoke = ''] = await ids()
-  const act = (name: string, id: string[]) => ben.post('/notifications', { act: name, id })
+  const act = (name: string, id: string[]) => ben.postAndFollow('/notifications', { act: name, id })
   const undo = async (text: string) => {
     const former = [...text.matchAll(/name="former" value="([^"]*)"/g)].map(([, one]) => one ?? '')
     const [, undone = ''] = /name="undone" value="(\w+)"/.exec(text) ?? []
-    return ben.post('/notifications', { act: 'undo', undone, former })
+    return ben.postAndFollow('/notifications', { act: 'undo', undone, former })
   }
   const states = async () => [await ids(), await ids('?view=all'), await ids('?view=done')].map((list) => list.length)
 
@@ -97,7 +97,7 @@ test('threads are marked, put away, muted and put back by plain forms', async ()
   assert.deepEqual(await states(), [2, 4, 0])
   const everything = await ben.get('/notifications')
   const [, read_at = ''] = /name="read_at" value="([^"]*)"/.exec(everything.text) ?? []
-  assert.match((await ben.post('/notifications', { act: 'all', read_at })).text, /Everything is marked as read/)
+  assert.match((await ben.postAndFollow('/notifications', { act: 'all', read_at })).text, /Everything is marked as read/)
   assert.deepEqual(await states(), [0, 4, 0])
   assert.match((await ben.get('/notifications')).text, /id="unread" hidden>0</)
 })
@@ -108,25 +108,26 @@ test('nobody marks what is not theirs, and what is sent wrongly does nothing', a
   const dan = await signedIn(forge, 'dan')
   const own = [...(await ben.get('/notifications')).text.matchAll(/name="id" value="(\d+\.\d+)"/g)].map(([, id]) => id ?? '')
   await dan.get('/notifications')
-  for (const act of ['read', 'done', 'mute']) assert.match((await dan.post('/notifications', { act, id: own })).text, /0 \w+/)
+  for (const act of ['read', 'done', 'mute'])
+    assert.match((await dan.postAndFollow('/notifications', { act, id: own })).text, /0 \w+/)
   const former = own.map((id) => `${Number.parseInt(id, 10)}.read.inbox.ignored`)
-  await dan.post('/notifications', { act: 'undo', undone: 'mute', former })
+  await dan.postAndFollow('/notifications', { act: 'undo', undone: 'mute', former })
   assert.equal(
     (
-      await ben.post('/notifications', {
+      await ben.postAndFollow('/notifications', {
         act: 'read',
         id: ['x', '-1.1', '1e3.1', '1', '99999999999999999999.1', '77.99999999999999'],
       })
     ).status,
     200,
   )
-  assert.match((await ben.post('/notifications', { act: 'read' })).text, /Select some of them first/)
-  assert.equal((await ben.post('/notifications', { act: 'nonsense', id: own })).status, 404)
-  assert.equal((await ben.post('/notifications', { act: 'undo', undone: 'x' })).status, 404)
-  assert.equal((await ben.post('/notifications', { act: 'all', read_at: 'x' })).status, 404)
-  assert.equal((await ben.post('/notifications', { act: 'all', read_at: '2999-01-01T00:00:00Z' })).status, 404)
-  assert.equal((await ben.post('/notifications', { act: 'done', id: own, csrf: 'x' })).status, 403)
-  assert.equal((await ben.post('/notifications', { act: 'undo', undone: 'mute', former: ['x', '1.2.3.4'] })).status, 200)
+  assert.match((await ben.postAndFollow('/notifications', { act: 'read' })).text, /Select some of them first/)
+  assert.equal((await ben.postAndFollow('/notifications', { act: 'nonsense', id: own })).status, 404)
+  assert.equal((await ben.postAndFollow('/notifications', { act: 'undo', undone: 'x' })).status, 404)
+  assert.equal((await ben.postAndFollow('/notifications', { act: 'all', read_at: 'x' })).status, 404)
+  assert.equal((await ben.postAndFollow('/notifications', { act: 'all', read_at: '2999-01-01T00:00:00Z' })).status, 404)
+  assert.equal((await ben.postAndFollow('/notifications', { act: 'done', id: own, csrf: 'x' })).status, 403)
+  assert.equal((await ben.postAndFollow('/notifications', { act: 'undo', undone: 'mute', former: ['x', '1.2.3.4'] })).status, 200)
   assert.equal((await forge.ben.read('/notifications')).length, 4)
   assert.equal((await new Guest(forge).get('/notifications?view=all')).location, '/login?return_to=%2Fnotifications%3Fview%3Dall')
   assert.equal((await new Guest(forge).get('/notifications/stream')).status, 404)
@@ -141,14 +142,14 @@ test('what happened since the list was shown is not marked with the rest', async
   for (let round = 0; round < 400 && !(await isNew()); round++) await new Promise((resolve) => setTimeout(resolve, 25))
   for (const act of ['read', 'done', 'mute']) {
     assert.match(
-      (await ben.post('/notifications', { act, id: rows })).text,
+      (await ben.postAndFollow('/notifications', { act, id: rows })).text,
       /3 [a-z ]+\. 1 left as before: there is something new\./,
     )
     const titles = (await forge.ben.read('/notifications')).map(({ subject }: { subject: { title: string } }) => subject.title)
     assert.deepEqual(titles, ['Smoke'], act)
   }
   const again = /name="id" value="(\d+\.\d+)"/.exec((await ben.get('/notifications')).text)?.[1] ?? ''
-  assert.match((await ben.post('/notifications', { act: 'done', id: again })).text, /1 done\./)
+  assert.match((await ben.postAndFollow('/notifications', { act: 'done', id: again })).text, /1 done\./)
 })
 
 test('what is shown is read; what is only fetched is not', async () => {

@@ -23,7 +23,7 @@ import { longestFilter, readFilter, withSearch } from './filters.ts'
 import { markAllRead } from './marking.ts'
 import { countThreads, type Filter, listThreads, readChanges } from './threads.ts'
 
-export const pages: PageRoute[] = [showOwn(inbox, (visit) => inboxPage(visit)), submitOwn(inbox, act)]
+export const pages: PageRoute[] = [showOwn(inbox, inboxPage), submitOwn(inbox, act)]
 
 const filters: Record<View, Filter> = {
   unread: { view: 'unread' },
@@ -42,8 +42,9 @@ function lookOf(query: URLSearchParams): Look {
   }
 }
 
-async function inboxPage(visit: SignedIn, told?: Told): Promise<Outcome> {
+async function inboxPage(visit: SignedIn): Promise<Outcome> {
   const { db, visitor } = visit
+  const told = visit.flash.data as Told | undefined
   const body = inboxBody(visit, await readListing(visit, lookOf(visit.query)), db.now, told)
   const unread = await countThreads(db, visitor, filters.unread, 1000)
   const assets = ['conversations.css', 'inbox.css', 'inbox.js']
@@ -65,22 +66,27 @@ async function readListing({ db, visitor }: SignedIn, look: Look): Promise<Listi
   return { ...look, threads, total, done: filter.view === 'done', unknown: search.unknown, read_at }
 }
 
+/** Leads back to the same look at the inbox, which says what was done. */
 async function act(visit: SignedIn): Promise<Outcome> {
+  return { to: visit.request.url, flash: { data: await change(visit) } }
+}
+
+async function change(visit: SignedIn): Promise<Told> {
   const { db, visitor, form } = visit
   const wanted = form.get('act') ?? ''
-  if (wanted === 'all') return inboxPage(visit, await markEverything(visit))
+  if (wanted === 'all') return markEverything(visit)
   if (wanted === 'undo') {
     const former = form.getAll('former').slice(0, perPage).flatMap(readFormer)
     await db.transaction((transaction) => undo(transaction, visitor, actIn(form.get('undone')), former))
-    return inboxPage(visit, { text: 'It is as it was before.' })
+    return { text: 'It is as it was before.' }
   }
   const shown = form.getAll('id').slice(0, perPage).flatMap(readShown)
-  if (!shown.length) return inboxPage(visit, { text: 'Select some of them first.' })
+  if (!shown.length) return { text: 'Select some of them first.' }
   const done = actIn(wanted)
   const former = await db.transaction((transaction) => actOn(transaction, visitor, shown, done))
   const left = shown.length - former.length
   const text = `${former.length} ${said[done]}.${left ? ` ${left} left as before: there is something new.` : ''}`
-  return inboxPage(visit, done === 'undone' || !former.length ? { text } : { text, undo: { act: done, former } })
+  return done === 'undone' || !former.length ? { text } : { text, undo: { act: done, former } }
 }
 
 const said: Record<InboxAct, string> = { read: 'marked as read', done: 'done', mute: 'muted', undone: 'back in the inbox' }

@@ -15,7 +15,7 @@ async function open() {
   const ada = await signIn(forge, 'ada')
   const start = (scope = 'gist') => ask(forge, { client_id, scope }, '/login/device/code')
   const poll = (device_code: string, more = {}) => ask(forge, { client_id, device_code, grant_type, ...more })
-  const decide = async (user_code: string, decision: string) => (await ada.fill(page, { user_code, decision })).text()
+  const decide = async (user_code: string, decision: string) => (await ada.fillAndFollow(page, { user_code, decision })).text()
   return { forge, client_id, ada, start, poll, decide, [Symbol.asyncDispose]: () => forge[Symbol.asyncDispose]() }
 }
 
@@ -31,7 +31,9 @@ test('an unchanged octokit device signs in, after it had to wait', async () => {
       hook: async (send: typeof request, options: { url: string }) => {
         if (options.url.endsWith('/access_token') && polls++ > 0) {
           forge.clock.advance(5000)
-          const text = await (await ada.fill(page, { user_code: shown[0]?.user_code ?? '', decision: 'authorize' })).text()
+          const text = await (
+            await ada.fillAndFollow(page, { user_code: shown[0]?.user_code ?? '', decision: 'authorize' })
+          ).text()
           assert.ok(text.includes('Weather is connected'))
         }
         return send(options as never)

@@ -1,7 +1,18 @@
 import { missing, Refusal } from '#platform/errors.ts'
 import { type Html, html } from '#web/html.ts'
-import { form, type Outcome, type PageRoute, type SignedIn, show, showOwn, submit, submitOwn, type Visit } from '#web/page.ts'
-import { moment, settingsPage } from '#web/settings.ts'
+import {
+  form,
+  type Outcome,
+  outOfDate,
+  type PageRoute,
+  type SignedIn,
+  show,
+  showOwn,
+  submit,
+  submitOwn,
+  type Visit,
+} from '#web/page.ts'
+import { moment, note, settingsPage } from '#web/settings.ts'
 import { type Application, findApplication, loadApplication } from './applications.ts'
 import { type AuthorizeRequest, allow, allowAgain, type Consent, deny, planConsent, readRequest, SentBack } from './authorize.ts'
 import { decideDevice, findWaiting, type WaitingDevice } from './device.ts'
@@ -10,8 +21,8 @@ import { inWords, withoutScope } from './scope-words.ts'
 
 export const pages: PageRoute[] = [
   show('/login/oauth/authorize', (visit) => authorize(visit, answer)),
-  submit('/login/oauth/authorize', (visit) => authorize(visit, decide)),
-  showOwn('/login/device', (visit) => deviceForm(visit)),
+  submit('/login/oauth/authorize', (visit) => authorize(visit, decide), signInAgain),
+  showOwn('/login/device', (visit) => (visit.flash.done ? deviceDone(visit.flash.done) : deviceForm(visit))),
   submitOwn('/login/device', device),
   showOwn('/settings/applications', showAuthorized),
   showOwn('/settings/connections/applications/:client_id', showConnection),
@@ -47,6 +58,12 @@ function signInFirst(visit: Visit): Outcome {
     ...(query.get('allow_signup') === 'false' && { allow_signup: 'false' }),
   })
   return { to: `/login?${passed}` }
+}
+
+/** Somebody whose session ended before they decided is asked again after signing in. */
+function signInAgain(visit: Visit): Outcome {
+  if (visit.visitor) throw outOfDate()
+  return signInFirst(visit)
 }
 
 /** Nobody is asked twice for the same. */
@@ -127,7 +144,10 @@ async function device(visit: SignedIn): Promise<Outcome> {
   if (decision !== 'authorize' && decision !== 'deny') return devicePage(visit, application, waiting)
   const allowed = decision === 'authorize'
   const done = await db.transaction((transaction) => decideDevice(transaction, visitor, application, waiting, allowed))
-  return done ? deviceDone(application, allowed) : deviceForm(visit, 'That came too late. Ask the device for another code.')
+  if (!done) return deviceForm(visit, 'That came too late. Ask the device for another code.')
+  const { name } = application
+  const text = allowed ? `${name} is connected. You can go back to your device.` : `${name} was not connected.`
+  return { to: '/login/device', flash: { done: text } }
 }
 
 async function devicePage(visit: SignedIn, application: Application, { user_code, scopes }: WaitingDevice): Promise<Outcome> {
@@ -142,12 +162,8 @@ ${consentCard(application, visit, consent)}${form(visit, '/login/device', button
   }
 }
 
-function deviceDone({ name }: Application, allowed: boolean): Outcome {
-  const text = allowed ? `${name} is connected. You can go back to your device.` : `${name} was not connected.`
-  return {
-    title: 'Connect a device',
-    body: html`<main class="narrow"><h1>Connect a device</h1><p class="note" role="status">${text}</p></main>`,
-  }
+function deviceDone(text: string): Outcome {
+  return { title: 'Connect a device', body: html`<main class="narrow"><h1>Connect a device</h1>${note(text)}</main>` }
 }
 
 async function showAuthorized({ db, visitor }: SignedIn): Promise<Outcome> {

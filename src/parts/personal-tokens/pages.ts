@@ -2,14 +2,14 @@ import { listOrganizations } from '#hosting/organizations/organizations.ts'
 import type { Account } from '#hosting/people/people.ts'
 import { listRepositories } from '#hosting/repositories/repositories.ts'
 import { isPermission, type Over, type Permissions, permissionNames } from '#parts/authentication/permissions.ts'
-import { scopeTree } from '#parts/authentication/scopes.ts'
+import { isServed, scopeTree } from '#parts/authentication/scopes.ts'
 import { sql } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
 import { confirmed } from '#web/confirming.ts'
 import { alert, attempt, choice, field, type Problem, select, typed } from '#web/fields.ts'
 import { type Html, html } from '#web/html.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
-import { moment, note, settingsPage, shownOnce } from '#web/settings.ts'
+import { askFirst, moment, note, settingsPage, shownOnce } from '#web/settings.ts'
 import {
   createClassicToken,
   createFineGrainedToken,
@@ -26,57 +26,57 @@ const fineGrained = '/settings/tokens/fine-grained'
 export const pages: PageRoute[] = [
   showOwn(classic, (visit) => classicPage(visit)),
   submitOwn(classic, confirmed(makeClassic)),
-  submitOwn(`${classic}/delete`, (visit) => remove(visit, classicPage)),
+  showOwn(`${classic}/delete`, (visit) => askToDelete(visit, 'classic', classic)),
+  submitOwn(`${classic}/delete`, (visit) => remove(visit, classic)),
   showOwn(fineGrained, (visit) => fineGrainedPage(visit)),
   submitOwn(fineGrained, confirmed(makeFineGrained)),
-  submitOwn(`${fineGrained}/delete`, (visit) => remove(visit, fineGrainedPage)),
+  showOwn(`${fineGrained}/delete`, (visit) => askToDelete(visit, 'fine_grained', fineGrained)),
+  submitOwn(`${fineGrained}/delete`, (visit) => remove(visit, fineGrained)),
 ]
 
-/** What the page says above its list: a new token, something done, or what is wrong with the form. */
-interface Told {
-  made?: string
-  done?: string
-  problem?: Problem
-}
+/** A new token, or something that was done. */
+const say = ({ flash: { secret, done } }: SignedIn) =>
+  html`${secret !== undefined && shownOnce('Your new token', secret)}${note(done)}`
 
-const say = ({ made, done }: Told) => html`${made !== undefined && shownOnce('Your new token', made)}${note(done)}`
-
-async function classicPage(visit: SignedIn, told: Told = {}): Promise<Outcome> {
+async function classicPage(visit: SignedIn, problem?: Problem): Promise<Outcome> {
   const { form: given, visitor } = visit
-  const kept = told.problem ? given : new URLSearchParams()
+  const kept = problem ? given : new URLSearchParams()
   const tokens = await listPersonalTokens(visit.db, visitor, 'classic')
-  const offered = scopeTree.filter(({ name }) => name !== 'site_admin' || visitor.site_admin)
+  const offered = scopeTree.filter(({ name }) => isServed(name) && (name !== 'site_admin' || visitor.site_admin))
   const scopes = offered.map(({ name, depth }) => {
     const chosen = kept.getAll('scopes').includes(name)
     return html`<div class="depth-${depth}">${choice({ name: 'scopes', value: name, chosen }, html`<code>${name}</code>`)}</div>`
   })
-  const fields = html`${alert(told.problem)}${common(kept)}
+  const fields = html`${alert(problem)}${common(kept)}
 <fieldset><legend>Scopes</legend><p class="hint muted">A scope holds those that stand below it. Without any, the token reads what is public.</p>
 <div class="columns">${scopes}</div></fieldset><button class="primary">Make a token</button>`
-  const body = html`<p class="muted">They act as you on the interface, as far as their scopes reach.</p>${say(told)}
+  const body = html`<p class="muted">They act as you on the interface, as far as their scopes reach.</p>${say(visit)}
 ${cards(visit, classic, tokens)}<h2>New token</h2>${form(visit, classic, fields)}`
-  return settingsPage(classic, 'Personal tokens', body, told.problem?.status)
+  return settingsPage(classic, 'Personal tokens', body, problem?.status)
 }
 
 function makeClassic(visit: SignedIn): Promise<Outcome> {
   const wanted = { ...wantedOf(visit), scopes: visit.form.getAll('scopes') }
   return attempt(
-    async () => classicPage(visit, { made: await visit.db.transaction((db) => createClassicToken(db, visit.visitor, wanted)) }),
-    (problem) => classicPage(visit, { problem }),
+    async () => {
+      const secret = await visit.db.transaction((db) => createClassicToken(db, visit.visitor, wanted))
+      return { to: classic, flash: { secret } }
+    },
+    (problem) => classicPage(visit, problem),
   )
 }
 
-async function fineGrainedPage(visit: SignedIn, told: Told = {}): Promise<Outcome> {
-  const kept = told.problem ? visit.form : new URLSearchParams()
+async function fineGrainedPage(visit: SignedIn, problem?: Problem): Promise<Outcome> {
+  const kept = problem ? visit.form : new URLSearchParams()
   const tokens = await listPersonalTokens(visit.db, visit.visitor, 'fine_grained')
   const owners = await listOwners(visit)
   const owner = ownerOf(visit, owners)
-  const fields = html`${alert(told.problem)}<input type="hidden" name="owner" value="${owner.login}">${common(kept)}
+  const fields = html`${alert(problem)}<input type="hidden" name="owner" value="${owner.login}">${common(kept)}
 ${await repositoryChoice(visit, owner, kept)}${offeredPermissions(owner).map((over) => permissionChoice(over, owner, kept))}
 <button class="primary">Make a token for ${owner.login}</button>`
-  const body = html`<p class="muted">They reach the repositories that you choose, and do there what you permit.</p>${say(told)}
+  const body = html`<p class="muted">They reach the repositories that you choose, and do there what you permit.</p>${say(visit)}
 ${cards(visit, fineGrained, tokens)}<h2 id="new">New token</h2>${ownerChoice(owner, owners)}${form(visit, fineGrained, fields)}`
-  return settingsPage(fineGrained, 'Fine-grained tokens', body, told.problem?.status)
+  return settingsPage(fineGrained, 'Fine-grained tokens', body, problem?.status)
 }
 
 /** Whose repositories a token can be for: the user's own, and those of the organizations that they belong to. */
@@ -158,9 +158,11 @@ async function makeFineGrained(visit: SignedIn): Promise<Outcome> {
   const repositories = visit.form.get('reach') === 'some' ? ids.map(Number) : null
   const wanted = { ...wantedOf(visit), owner, permissions: permissionsOf(visit.form), repositories }
   return attempt(
-    async () =>
-      fineGrainedPage(visit, { made: await visit.db.transaction((db) => createFineGrainedToken(db, visit.visitor, wanted)) }),
-    (problem) => fineGrainedPage(visit, { problem }),
+    async () => {
+      const secret = await visit.db.transaction((db) => createFineGrainedToken(db, visit.visitor, wanted))
+      return { to: fineGrained, flash: { secret } }
+    },
+    (problem) => fineGrainedPage(visit, problem),
   )
 }
 
@@ -194,16 +196,18 @@ function wantedOf({ form: given }: SignedIn): Wanted {
 
 function cards(visit: SignedIn, place: string, tokens: PersonalToken[]): Html {
   if (tokens.length === 0) return html`<p>You have none yet.</p>`
-  return html`${tokens.map((token) => card(visit, place, token))}`
+  return html`${tokens.map((token) => {
+    const link = html`<a class="button danger" href="${place}/delete?id=${token.id}" aria-label="Delete ${token.note}">Delete</a>`
+    return html`<section class="card">${describe(visit, token)}${link}</section>`
+  })}`
 }
 
-function card(visit: SignedIn, place: string, token: PersonalToken): Html {
-  const { id, note: title, last_eight, created_at, expires_at, last_used_at } = token
+function describe(visit: SignedIn, token: PersonalToken): Html {
+  const { note: title, last_eight, created_at, expires_at, last_used_at } = token
   const over = expires_at && expires_at <= visit.db.now
-  const remove = html`<input type="hidden" name="id" value="${id}"><button class="danger" aria-label="Delete ${title}">Delete</button>`
-  return html`<section class="card"><p><strong>${title ?? 'Without a name'}</strong> <code>…${last_eight}</code></p><p>${reachOf(token)}</p>
+  return html`<p><strong>${title ?? 'Without a name'}</strong> <code>…${last_eight}</code></p><p>${reachOf(token)}</p>
 <p class="muted">Made ${moment(created_at)} · ${last_used_at ? html`last used ${moment(last_used_at)}` : 'never used'} ·
-${expires_at ? html`${over ? 'expired' : 'expires'} ${moment(expires_at)}` : 'does not expire'}</p>${form(visit, `${place}/delete`, remove, { class: 'inline' })}</section>`
+${expires_at ? html`${over ? 'expired' : 'expires'} ${moment(expires_at)}` : 'does not expire'}</p>`
 }
 
 function reachOf({ scopes, permissions, repositories, resource_owner }: PersonalToken): Html | string {
@@ -212,9 +216,26 @@ function reachOf({ scopes, permissions, repositories, resource_owner }: Personal
   return html`${resource_owner}: ${repositories ? repositories.join(', ') || 'No repository any more' : 'All repositories'}<br><span class="muted">${allowed.join(', ')}</span>`
 }
 
-async function remove(visit: SignedIn, page: (visit: SignedIn, told: Told) => Promise<Outcome>): Promise<Outcome> {
+async function askToDelete(visit: SignedIn, kind: 'classic' | 'fine_grained', place: string): Promise<Outcome> {
+  const tokens = await listPersonalTokens(visit.db, visit.visitor, kind)
+  const token = tokens.find(({ id }) => String(id) === visit.query.get('id'))
+  if (!token) throw missing()
+  const fields = html`<input type="hidden" name="id" value="${token.id}">`
+  const body = html`<section class="card">${describe(visit, token)}</section>
+<p>Programs that use it are refused at once. A deleted token cannot be brought back.</p>`
+  return askFirst(visit, {
+    place,
+    title: 'Delete this token?',
+    body,
+    action: `${place}/delete`,
+    fields,
+    button: 'Delete this token',
+  })
+}
+
+async function remove(visit: SignedIn, place: string): Promise<Outcome> {
   const id = typed(visit.form, 'id')
   if (!/^\d{1,15}$/.test(id)) throw missing()
   await visit.db.transaction((db) => deletePersonalToken(db, visit.visitor, Number(id)))
-  return page(visit, { done: 'The token is deleted.' })
+  return { to: place, flash: { done: 'The token is deleted.' } }
 }

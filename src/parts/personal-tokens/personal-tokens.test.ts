@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { apiGroups } from '#app.ts'
+import { expandScopes } from '#parts/authentication/scopes.ts'
 import { expect, type Forge, openForge, Person } from '#test/forge.ts'
 import { type Guest, signedIn } from '#test/guest.ts'
 
@@ -9,14 +11,14 @@ const day = 24 * 3600_000
 
 /** Makes a token on its page, and gives whoever holds it. */
 async function make(forge: Forge, visitor: Guest, path: string, fields: Record<string, string | string[]>) {
-  const { status, text } = await visitor.fill(path, fields)
+  const { status, text } = await visitor.fillAndFollow(path, fields)
   assert.equal(status, 200, text)
   const token = /class="secret">(bf[pf]_\w{36})</.exec(text)?.[1] ?? ''
   assert.ok(token)
   return new Person('ada', token, forge)
 }
 
-const idsIn = (text: string) => [...text.matchAll(/name="id" value="(\d+)"/g)].map(([, id = '']) => id)
+const idsIn = (text: string) => [...text.matchAll(/\/delete\?id=(\d+)"/g)].map(([, id = '']) => id)
 
 test('a classic token is shown once, has its scopes, and is deleted at once', async () => {
   await using forge = await openForge()
@@ -36,7 +38,7 @@ test('a classic token is shown once, has its scopes, and is deleted at once', as
   assert.ok(!text.includes(holder.token))
   assert.match(text, /last used <time/)
   const [id = ''] = idsIn(text)
-  assert.match((await ada.post(`${classic}/delete`, { id })).text, /The token is deleted/)
+  assert.match((await ada.postAndFollow(`${classic}/delete`, { id })).text, /The token is deleted/)
   await expect(401, await holder.get('/user'))
 })
 
@@ -67,6 +69,26 @@ test('nobody deletes the tokens of others, or gives themselves what is the admin
   assert.ok(!(await eve.get(classic)).text.includes('site_admin'))
   const holder = await make(forge, eve, classic, { note: 'mine', days: '', scopes: ['site_admin', 'user'] })
   assert.equal((await holder.get('/user')).headers.get('x-oauth-scopes'), 'user')
+})
+
+test('the page offers the scopes of the spec and those that an endpoint asks for, and no others', async () => {
+  await using forge = await openForge()
+  await forge.person('ada')
+  const ada = await signedIn(forge, 'ada')
+  const { text } = await ada.get(classic)
+  const offered = [...text.matchAll(/name="scopes" value="([^"]+)"/g)].map(([, name = '']) => name)
+  const asked = apiGroups(forge.belfry).flatMap(({ endpoints }) => endpoints.flatMap(({ scopes = [] }) => scopes))
+  const spec = ['repo', 'public_repo', 'gist', 'user', 'notifications', 'read:repo_hook', 'write:repo_hook']
+  // Of the last, GET /user shows more.
+  const known = new Set<string>([...spec, ...asked, 'read:user'])
+  const useless = offered.filter((name) => ![...expandScopes([name])].some((held) => known.has(held)))
+  assert.deepEqual(useless, [])
+  const missing = [...known].filter((name) => name !== 'site_admin' && !offered.includes(name))
+  assert.deepEqual(missing, [])
+  assert.doesNotMatch((await ada.get('/settings/keys')).text, /over SSH/)
+  // What clients send is accepted all the same.
+  const holder = await make(forge, ada, classic, { note: 'packages', days: '', scopes: ['write:packages', 'admin:gpg_key'] })
+  assert.equal((await holder.get('/user')).headers.get('x-oauth-scopes'), 'admin:gpg_key, write:packages')
 })
 
 test('a form that is wrong keeps what was chosen', async () => {

@@ -1,11 +1,10 @@
 import { renderSVG } from 'uqr'
-import { recoveryCodes } from '#parts/account/pages.ts'
 import { guessAtAccount } from '#parts/authentication/guessing.ts'
 import { newRecoveryCodes, type RecoveryCodes } from '#parts/authentication/recovery-codes.ts'
 import { closeOtherSessions } from '#parts/authentication/sessions.ts'
-import { enableApp, enableText, findDelivery, newSeed, sendCode } from '#parts/authentication/two-factor.ts'
+import { enableApp, enableText, findDelivery, newSeed, sendCode, tooSoon } from '#parts/authentication/two-factor.ts'
 import type { Transaction } from '#platform/database.ts'
-import { invalid } from '#platform/errors.ts'
+import { invalid, missing } from '#platform/errors.ts'
 import { confirmed } from '#web/confirming.ts'
 import { alert, attempt, field, type Problem, typed } from '#web/fields.ts'
 import { html } from '#web/html.ts'
@@ -23,17 +22,23 @@ export const pages: PageRoute[] = [
   ),
   showOwn(
     '/settings/security/text',
-    confirmed((visit) => whileOff(visit, () => phonePage(visit))),
+    confirmed((visit) => withTexts(visit, () => showText(visit))),
   ),
   submitOwn(
     '/settings/security/text',
-    confirmed((visit) => whileOff(visit, () => turnOnText(visit))),
+    confirmed((visit) => withTexts(visit, () => turnOnText(visit))),
   ),
 ]
 
 /** Whoever has a second factor turns it off first, which asks for it. */
 async function whileOff(visit: SignedIn, next: () => Outcome | Promise<Outcome>): Promise<Outcome> {
   return (await findDelivery(visit.db, visit.visitor)) ? { to: '/settings/security' } : next()
+}
+
+/** Without a way to send text messages, they are not offered. */
+function withTexts(visit: SignedIn, next: () => Outcome | Promise<Outcome>): Promise<Outcome> {
+  if (!visit.belfry.send_text) throw missing()
+  return whileOff(visit, next)
 }
 
 const page = (title: string, body: ReturnType<typeof html>, problem?: Problem) =>
@@ -52,7 +57,7 @@ function appPage(visit: SignedIn, secret: string, problem?: Problem): Outcome {
 }
 
 function turnOnApp(visit: SignedIn): Promise<Outcome> {
-  const secret = open(visit)
+  const secret = open(visit, visit.form)
   if (!secret) return Promise.resolve({ to: '/settings/security/app' })
   return turnOn(
     visit,
@@ -68,6 +73,12 @@ function phonePage(visit: SignedIn, phone = '', problem?: Problem): Outcome {
   return page('Set up text messages', form(visit, '/settings/security/text', fields), problem)
 }
 
+/** The number that a code was sent to is in the address, sealed, so that a reload sends no second one. */
+function showText(visit: SignedIn): Outcome {
+  const sent_to = open(visit, visit.query)
+  return sent_to ? sentPage(visit, sent_to) : phonePage(visit)
+}
+
 function sentPage(visit: SignedIn, phone: string, problem?: Problem): Outcome {
   const fields = html`${alert(problem)}<input type="hidden" name="proposal" value="${seal(visit, phone)}">${codeField}<button class="primary">Turn on</button>`
   const body = html`<p>A code was sent to <strong>${phone}</strong>.</p>
@@ -77,7 +88,7 @@ ${form(visit, '/settings/security/text', fields)}<p><a href="/settings/security/
 
 /** First the number, then the code that was sent there: the number comes back as we gave it, and cannot be another. */
 async function turnOnText(visit: SignedIn): Promise<Outcome> {
-  const sent_to = open(visit)
+  const sent_to = open(visit, visit.form)
   if (!sent_to) return sendFirst(visit, typed(visit.form, 'phone'))
   return turnOn(
     visit,
@@ -91,10 +102,11 @@ function sendFirst(visit: SignedIn, asked: string): Promise<Outcome> {
     async () => {
       const phone = asked.replaceAll(/[\s()/.-]/g, '')
       if (!/^\+\d{7,15}$/.test(phone)) throw invalid({ ...phoneFault, message: 'A phone number begins with + and the country.' })
-      const sent = await sendCode(visit.db, visit.belfry.send_text, visit.visitor, phone)
-      if (!sent)
-        throw invalid({ ...phoneFault, message: 'A code was sent less than a minute ago. Wait a moment, and try again.' })
-      return sentPage(visit, phone)
+      const sending = await sendCode(visit.db, visit.belfry.send_text, visit.visitor, phone)
+      if (sending === 'too_soon') throw invalid({ ...phoneFault, message: tooSoon })
+      if (sending === 'failed')
+        throw invalid({ ...phoneFault, message: 'The text message could not be sent. Try again in a minute.' })
+      return { to: `/settings/security/text?proposal=${seal(visit, phone)}` }
     },
     (problem) => phonePage(visit, asked, problem),
   )
@@ -116,7 +128,8 @@ function turnOn(visit: SignedIn, enable: Enable, again: (problem: Problem) => Ou
       })
     })
     if (!made) throw wrongCode()
-    return page('Two-factor authentication is on', recoveryCodes(made))
+    const flash = { data: 'two-factor', done: 'Two-factor authentication is on.', secret: made.join('\n') }
+    return { to: '/settings/security', flash }
   }, again)
 }
 
@@ -130,8 +143,8 @@ function seal(visit: SignedIn, text: string) {
   return visit.belfry.vault.seal(text, contextOf(visit)).toString('base64url')
 }
 
-function open(visit: SignedIn): string | undefined {
-  const proposal = visit.form.get('proposal')
+function open(visit: SignedIn, given: URLSearchParams): string | undefined {
+  const proposal = given.get('proposal')
   if (!proposal) return undefined
   try {
     return visit.belfry.vault.open(Buffer.from(proposal, 'base64url'), contextOf(visit))

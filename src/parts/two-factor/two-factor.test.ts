@@ -18,7 +18,7 @@ const recoveryIn = (text: string) => [...text.matchAll(/\b[a-z\d]{5}-[a-z\d]{5}\
 async function enrolApp(forge: Forge, visitor: Guest) {
   const { text } = await visitor.get('/settings/security/app')
   const seed = (/class="seed">([^<]+)</.exec(text)?.[1] ?? '').replaceAll(' ', '')
-  const done = await visitor.post('/settings/security/app', { proposal: proposalIn(text), otp: codeNow(forge, seed) })
+  const done = await visitor.postAndFollow('/settings/security/app', { proposal: proposalIn(text), otp: codeNow(forge, seed) })
   assert.equal(done.status, 200, done.text)
   return { seed, recovery: recoveryIn(done.text) }
 }
@@ -97,7 +97,7 @@ test('a recovery code is taken once instead, and new ones end the old', async ()
   }
   assert.equal(await signIn(one.toUpperCase()), 303)
   assert.equal(await signIn(one), 422)
-  const renewed = await ada.fill('/settings/security', { action: 'recovery', otp: two }, '/settings/security/two-factor')
+  const renewed = await ada.fillAndFollow('/settings/security', { action: 'recovery', otp: two }, '/settings/security/two-factor')
   const fresh = recoveryIn(renewed.text)
   assert.equal(fresh.length, 10)
   assert.equal(await signIn(three), 422)
@@ -126,14 +126,14 @@ test('codes come by text message', async () => {
   await forge.person('ada')
   const ada = await signedIn(forge, 'ada')
   assert.equal((await ada.fill('/settings/security/text', { phone: '030 1234' })).status, 422)
-  const { text } = await ada.fill('/settings/security/text', { phone: '+49 (30) 1234-567' })
+  const { text } = await ada.fillAndFollow('/settings/security/text', { phone: '+49 (30) 1234-567' })
   const lastCode = () => /^\d{6}/.exec(forge.texts.at(-1)?.text ?? '')?.[0] ?? ''
   assert.deepEqual(
     forge.texts.map(({ phone }) => phone),
     ['+49301234567'],
   )
   assert.equal((await ada.fill('/settings/security/text', { phone: '+4912345678' })).status, 422, 'one a minute')
-  const done = await ada.post('/settings/security/text', { proposal: proposalIn(text), otp: lastCode() })
+  const done = await ada.postAndFollow('/settings/security/text', { proposal: proposalIn(text), otp: lastCode() })
   assert.equal(recoveryIn(done.text).length, 10)
 
   const again = new Guest(forge)
@@ -145,7 +145,7 @@ test('codes come by text message', async () => {
   assert.equal(forge.texts.length, 2, 'one a minute')
   const earlier = lastCode()
   forge.clock.advance(61_000)
-  assert.equal((await again.post('/login/otp', { action: 'again' })).status, 200)
+  assert.equal((await again.post('/login/otp', { action: 'again' })).location, '/login/otp?return_to=%2F&sent=again')
   assert.equal(forge.texts.length, 3)
   if (earlier !== lastCode()) assert.equal((await giveCode(again, earlier)).status, 422)
   assert.equal((await giveCode(again, lastCode())).status, 303)
@@ -156,7 +156,7 @@ test('turning it off takes the password or a code, and ends the other sessions',
   await forge.person('ada')
   const ada = await signedIn(forge, 'ada')
   const off = (proof: Record<string, string>) =>
-    ada.fill('/settings/security', { action: 'off', ...proof }, '/settings/security/two-factor')
+    ada.fillAndFollow('/settings/security', { action: 'off', ...proof }, '/settings/security/two-factor')
   const { seed, recovery } = await enrolApp(forge, ada)
   const other = new Guest(forge)
   await other.signIn('ada')

@@ -6,7 +6,9 @@ import { diagnosingOf } from './api.ts'
 import { type Diagnosis, diagnose } from './diagnosing.ts'
 
 export const pages: PageRoute[] = placePaths.flatMap((path) => [
-  showOwn(`${path}/:hook_id/diagnose`, async (visit) => diagnosePage(visit, await loadVisited(visit))),
+  showOwn(`${path}/:hook_id/diagnose`, async (visit) =>
+    diagnosePage(visit, await loadVisited(visit), visit.flash.data as Diagnosis | undefined),
+  ),
   submitOwn(`${path}/:hook_id/diagnose`, tryIt),
 ])
 
@@ -48,5 +50,6 @@ async function tryIt(visit: SignedIn): Promise<Outcome> {
   const visited = await loadVisited(visit)
   const { belfry, db, visitor } = visit
   const { hook, place } = visited
-  return diagnosePage(visit, visited, await diagnose(db, diagnosingOf(belfry), belfry.addresses.web, visitor, place, hook))
+  const data = await diagnose(db, diagnosingOf(belfry), belfry.addresses.web, visitor, place, hook)
+  return { to: `${hookPath(visited)}/diagnose`, flash: { data } }
 }

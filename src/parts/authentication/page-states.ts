@@ -1,0 +1,43 @@
+import type { Account } from '#hosting/people/people.ts'
+import { type Queryable, sql } from '#platform/database.ts'
+import { digest, randomText } from '#platform/secrets.ts'
+import type { Vault } from '#platform/vault.ts'
+
+/** `flash`: a result that one page shows once. `draft`: a form to be sent again, shown until it expires. */
+type Kind = 'flash' | 'draft'
+
+const minutes: Record<Kind, number> = { flash: 5, draft: 60 }
+
+/** One person's rows: the oldest go first, so that nobody fills the table. */
+const mostKept = 20
+
+type Owner = Pick<Account, 'id'>
+
+const contextOf = (kind: Kind, { id }: Owner) => `${kind} ${id}`
+
+/** Stores `content` for a later page of the same person. Returns the key that goes into the address. */
+export async function keepState(db: Queryable, vault: Vault, user: Owner, kind: Kind, content: unknown): Promise<string> {
+  const key = randomText(30)
+  const sealed = vault.seal(JSON.stringify(content), contextOf(kind, user))
+  await db.query(sql`
+    insert into page_states (digest, user_id, content, expires_at)
+    values (${digest(`${kind} ${key}`)}, ${user.id}, ${sealed}, ${db.now}::timestamptz + ${minutes[kind]} * interval '1 minute')`)
+  await db.query(sql`
+    delete from page_states where expires_at <= ${db.now}
+      or id in (select id from page_states where user_id = ${user.id} order by id desc offset ${mostKept})`)
+  return key
+}
+
+/** The content, once: whoever asks a second time gets nothing. */
+export async function takeState<T>(db: Queryable, vault: Vault, user: Owner, kind: Kind, key: string): Promise<T | undefined> {
+  const row = await db.first<{ content: Buffer }>(sql`
+    delete from page_states where digest = ${digest(`${kind} ${key}`)} and user_id = ${user.id} and expires_at > ${db.now}
+    returning content`)
+  return row && (JSON.parse(vault.open(row.content, contextOf(kind, user))) as T)
+}
+
+export async function readState<T>(db: Queryable, vault: Vault, user: Owner, kind: Kind, key: string): Promise<T | undefined> {
+  const row = await db.first<{ content: Buffer }>(sql`
+    select content from page_states where digest = ${digest(`${kind} ${key}`)} and user_id = ${user.id} and expires_at > ${db.now}`)
+  return row && (JSON.parse(vault.open(row.content, contextOf(kind, user))) as T)
+}
