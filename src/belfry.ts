@@ -15,7 +15,7 @@ export interface Belfry {
   db: Database
   storage: Storage
   vault: Vault
-  /** Brings a one-time code to a phone. */
+  /** Brings a one-time code to a phone; null where text messages are not sent. */
   send_text: SendText
   started_at: Date
   /** Public addresses, without a slash at the end; known once the listeners are bound. */

@@ -193,9 +193,19 @@ export const settings = {
     allowed: 'a number of seconds from 1 to 86400',
     read: (text) => readNumber(text, 1, 86_400),
   }),
+  BELFRY_SMS_URL: setting<'log' | URL | null>({
+    fallback: '',
+    about:
+      'HTTP endpoint that sends text messages: it gets `{"to", "text"}` as JSON. `log` writes them to the log, for trying. Unset: codes by text message are not offered.',
+    allowed: 'an http or https address, or log',
+    read: (text) => (text === '' ? null : text === 'log' ? text : readEndpoint(text)),
+    // Providers take a key in the address.
+    secret: true,
+  }),
   BELFRY_METRICS_TOKEN: setting<string | null>({
     fallback: '',
-    about: 'Bearer token that opens `/metrics` to others than this machine. Unset: to nobody else.',
+    about:
+      'Bearer token that opens `/metrics`. Set it when a proxy stands in front. Unset: only requests from this machine to a loopback address, without a proxy.',
     allowed: 'at least 20 printable characters without spaces',
     read: (text) => (text === '' ? null : /^[!-~]{20,255}$/.test(text) ? text : undefined),
     secret: true,
@@ -272,6 +282,11 @@ function readAddress(text: string) {
   const url = URL.parse(text)
   const plain = url && /^https?:$/.test(url.protocol) && url.pathname === '/' && !url.search && !url.hash && !url.username
   return plain ? url : undefined
+}
+
+function readEndpoint(text: string) {
+  const url = URL.parse(text)
+  return url && /^https?:$/.test(url.protocol) && !url.hash ? url : undefined
 }
 
 function readCertificates(path: string) {

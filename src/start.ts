@@ -15,6 +15,7 @@ import { listReservedLogins } from '#hosting/people/people.ts'
 import { removeReplacements } from '#hosting/pushes/originals.ts'
 import { settleAll } from '#hosting/pushes/pushes.ts'
 import { sweepRepositories } from '#hosting/repositories/sweeping.ts'
+import { openTextSender } from '#parts/authentication/text-messages.ts'
 import type { Clock } from '#platform/clock.ts'
 import { claimDataFolder, makeDataFolder, sweepDrafts } from '#platform/data-folder.ts'
 import { codeOf, Database } from '#platform/database.ts'
@@ -82,8 +83,7 @@ export async function start(settings: Settings, clock: Clock, log: Logger, asked
     db,
     storage: new Storage(data, gitLimits(settings)),
     vault: new Vault(data),
-    send_text: async (phone, text) =>
-      log.info({ phone, text }, 'no sender of text messages is plugged in: this is what it would send'),
+    send_text: openTextSender(settings.BELFRY_SMS_URL, settings.BELFRY_WEBHOOK_CA, log),
     started_at: clock.now(),
     addresses: { web: '', versioned: '' },
   }

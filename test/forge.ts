@@ -9,6 +9,7 @@ import { gitLimits } from '#hosting/git/limits.ts'
 import { Storage } from '#hosting/git/storage.ts'
 import { createUser } from '#hosting/people/people.ts'
 import { allScopes } from '#parts/authentication/scopes.ts'
+import { openTextSender } from '#parts/authentication/text-messages.ts'
 import { Database, type DatabaseOptions, sql } from '#platform/database.ts'
 import { hashPassword, randomText } from '#platform/secrets.ts'
 import { Vault } from '#platform/vault.ts'
@@ -171,7 +172,10 @@ export async function openForge({
     db,
     storage: new Storage(data, gitLimits(settings)),
     vault: new Vault(data),
-    send_text: async (phone, text) => void texts.push({ phone, text }),
+    send_text:
+      environment.BELFRY_SMS_URL === undefined
+        ? async (phone, text) => void texts.push({ phone, text })
+        : openTextSender(settings.BELFRY_SMS_URL, null, log),
     started_at: clock.now(),
     addresses: { web: '', versioned: '' },
   }

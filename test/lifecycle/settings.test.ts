@@ -34,6 +34,7 @@ const wrong: Record<keyof typeof known, { value: string; shown?: string; begins?
   BELFRY_OBJECT_SIZE: { value: '2001', says: /a number of megabytes from 1 to 2000/ },
   BELFRY_GIT_PROCESSES: { value: '0', says: /a number from 1 to 10000/ },
   BELFRY_GIT_IDLE: { value: 'never', says: /a number of seconds from 1 to 86400/ },
+  BELFRY_SMS_URL: { value: 'sms:hunter2', says: /an http or https address, or log/ },
   BELFRY_METRICS_TOKEN: { value: 'hunter2secret', says: /at least 20 printable characters/ },
   BELFRY_TRUSTED_PROXIES: { value: '10.0.0.0/33', says: /IP addresses, CIDR ranges/ },
   BELFRY_LOG: { value: 'loud', says: /one of fatal, error, warn, info, debug, trace, silent/ },
@@ -148,6 +149,8 @@ test('settings reach where they are meant to', async (t) => {
     assert.equal(web?.html_url, 'https://belfry.example/admin')
     assert.equal(versioned?.url, 'https://api.belfry.example:8443/users/admin')
     assert.equal(versioned?.html_url, 'https://belfry.example/admin')
+    // Whoever sets a public address has a proxy in front, and a plain one looks like a local client.
+    assert.equal((await fetch(`http://127.0.0.1:${port}/metrics`)).status, 403)
     await both.stop()
 
     const one = await host.start({ settings: { ...settings, BELFRY_VERSIONED_PORT: '0' } })

@@ -1,0 +1,49 @@
+import type { Logger } from '#platform/log.ts'
+import { openAgent, trusting } from '#platform/outbound/agent.ts'
+import { checkedLookup } from '#platform/outbound/connecting.ts'
+import { readPolicy } from '#platform/outbound/policy.ts'
+import type { SendText } from './two-factor.ts'
+
+/** Milliseconds for the whole request: somebody waits at the sign-in page. */
+const patience = 10_000
+
+/** The operator names the endpoint, so it may be on a private network or on this machine. */
+const policy = readPolicy('external, private, loopback')
+
+/** Sends text messages the way `BELFRY_SMS_URL` says; null when it is not set. */
+export function openTextSender(target: 'log' | URL | null, certificates: string | null, log: Logger): SendText {
+  if (target === null) return null
+  if (target === 'log') {
+    return async (to, text) => log.info({ to, text }, 'text message (BELFRY_SMS_URL is "log")')
+  }
+  return async (to, text) => {
+    try {
+      await post(target, certificates, JSON.stringify({ to, text }))
+    } catch (error) {
+      // Neither the number nor the code belongs into the log.
+      log.error({ reason: (error as Error).message }, 'a text message could not be sent; see BELFRY_SMS_URL')
+      throw error
+    }
+  }
+}
+
+async function post({ protocol, origin, pathname, search, username, password }: URL, certificates: string | null, body: string) {
+  const trust = protocol === 'https:' ? { secureContext: trusting(certificates) } : {}
+  const agent = await openAgent(policy, checkedLookup(policy), trust)
+  const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
+  const authorization = username || password ? { authorization: `Basic ${Buffer.from(pair).toString('base64')}` } : {}
+  try {
+    const answer = await agent.request({
+      origin,
+      path: pathname + search,
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...authorization },
+      body,
+      signal: AbortSignal.timeout(patience),
+    })
+    await answer.body.dump({ limit: 64 * 1024 })
+    if (answer.statusCode < 200 || answer.statusCode > 299) throw new Error(`the endpoint answered ${answer.statusCode}`)
+  } finally {
+    await agent.destroy()
+  }
+}
