@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Secret, TOTP } from 'otpauth'
 import type { Page } from 'playwright-core'
-import { check, openBrowser } from '#test/browser.ts'
+import { sql } from '#platform/database.ts'
+import { check, openBrowser, signIn } from '#test/browser.ts'
 import { openForge } from '#test/forge.ts'
 
 test('a person signs up, turns two-factor on, and signs in with it', async () => {
@@ -90,6 +91,13 @@ test('the other settings are readable and usable', async () => {
   await page.getByText('Your new token').waitFor()
   await check(page)
   await picture('tokens')
+  await page.reload()
+  assert.equal(await page.getByText('Your new token').count(), 0, 'a reload shows it no more')
+  await page.getByRole('link', { name: 'Delete Deploys' }).click()
+  await page.getByRole('heading', { name: 'Delete this token?' }).waitFor()
+  await check(page)
+  await picture('token-delete')
+  await page.getByRole('link', { name: 'Keep it' }).click()
 
   await page.getByRole('link', { name: 'Fine-grained tokens' }).click()
   await page.getByLabel('What it is for').fill('Reads the notes')
@@ -120,4 +128,31 @@ test('the other settings are readable and usable', async () => {
     await check(page)
     await picture(name)
   }
+})
+
+test('what was written when the session ended is there again after signing in', async () => {
+  await using forge = await openForge()
+  await using browser = await openBrowser()
+  const { page, picture } = browser
+  const ada = await forge.person('ada')
+  await ada.owns('engine')
+  await signIn(page, forge, 'ada', '/ada/engine/issues/new')
+  await page.getByLabel('Title').fill('The mill turns backwards')
+  await page.getByLabel('Description').fill('Line one\n\n- line two')
+  await forge.belfry.db.query(sql`delete from sessions`)
+  await page.getByRole('button', { name: /issue/i }).click()
+  await page.getByText('You were signed out').waitFor()
+  await check(page)
+  await picture('signed-out-while-writing')
+  await page.getByLabel('Login or e-mail address').fill('ada')
+  await page.getByLabel('Password').fill("ada's password")
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('heading', { name: 'What you wrote' }).waitFor()
+  await check(page)
+  await picture('what-you-wrote')
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await picture('what-you-wrote-dark')
+  await page.getByRole('button', { name: 'Send it now' }).click()
+  await page.getByText('line two').waitFor()
+  assert.equal((await ada.read('/repos/ada/engine/issues/1')).body, 'Line one\n\n- line two')
 })

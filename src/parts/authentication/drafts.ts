@@ -23,14 +23,18 @@ const lifetime = 3600_000
 /** Fields whose values never leave the form that they were typed in. */
 const isSecret = (name: string) => /^(secret|vcs_password)$/.test(name)
 
-/** A form about the credentials themselves is filled in again from the beginning. */
-const isCredential = (name: string) => /^(password|current|otp|proposal)$/.test(name)
+/** A form about the credentials themselves, or that gives an application access, is filled in again from the beginning. */
+const isCredential = (name: string) => /^(password|current|otp|proposal|decision)$/.test(name)
+
+/** What a button or a choice sends: a form of such fields alone holds nothing that a person wrote. */
+const isChoice = (name: string) =>
+  /^(id|act|action|answer|state|hears|seen|former|undone|read_at|use_lfs|vcs|svn_root|tfvc_project|human_name)$/.test(name)
 
 /** What can be kept of a form; undefined when there is nothing to keep. `too long` when it does not fit. */
 export function draftOf(action: string, form: URLSearchParams, back: string): Draft | 'too long' | undefined {
   // Whoever has just signed in is not asked for the password once more.
   const sent = [...form].filter(([name]) => name !== 'csrf' && name !== 'confirm_password')
-  if (sent.length === 0 || sent.some(([name]) => isCredential(name))) return undefined
+  if (sent.every(([name, value]) => isChoice(name) || value === '') || sent.some(([name]) => isCredential(name))) return undefined
   const fields = sent.filter(([name]) => !isSecret(name))
   const omitted = sent.filter(([name, value]) => isSecret(name) && value !== '').map(([name]) => name)
   const draft = { action, fields, omitted, back }

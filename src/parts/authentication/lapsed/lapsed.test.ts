@@ -95,6 +95,12 @@ test('secrets are not carried, and what is too long is not either', async () => 
   await endSessions(forge)
   const password = { current: "ada's password", password: 'a new password' }
   assert.equal((await ada.post('/settings/security/password', password)).location, '/login?return_to=%2F')
+  const chosen = await ada.post(
+    '/ada/engine/issues/1/subscription',
+    { hears: 'no' },
+    { referer: `${forge.web}/ada/engine/issues/1` },
+  )
+  assert.equal(chosen.location, '/login?return_to=%2Fada%2Fengine%2Fissues%2F1', 'nothing was written')
   const long = await ada.post(path, { ...written, body: 'x'.repeat(400_000) })
   assert.equal(long.status, 403)
   assert.match(long.text, /too long to be kept/)

@@ -156,11 +156,11 @@ test('a webhook is diagnosed step by step', async () => {
   const ada = await signedIn(forge, 'ada')
   const { id } = await expect(201, await forge.ada.post('/repos/ada/engine/hooks', { config: { url: receiver.url, secret } }))
   const path = `${repository}/${id}/diagnose`
-  const well = await ada.fill(path, {})
+  const well = await ada.fillAndFollow(path, {})
   assert.match(well.text, /All is well\./)
   assert.match(well.text, /Answer passed/)
   assert.match(well.text, /Encryption skipped/)
-  const bad = await ada.post(path, {})
+  const bad = await ada.postAndFollow(path, {})
   assert.match(bad.text, /It fails at this step: Answer\./)
   assert.match(bad.text, /Answer failed<\/strong> <span>Answered 500/)
   assert.equal(receiver.received.length, 2)
