@@ -8,7 +8,8 @@ import { eachOf, earliest, type Moment, syncFile, syncFolder } from '#platform/d
  * than the limit come as one pack, which bounds the number of syncs of a push.
  */
 export const durability = {
-  'core.fsync': 'committed',
+  // The manual of git 2.39 leaves refs out of `committed`, although git syncs them.
+  'core.fsync': 'committed,reference',
   'core.fsyncMethod': process.platform === 'darwin' ? 'batch' : 'fsync',
   'transfer.unpackLimit': '20',
 }
