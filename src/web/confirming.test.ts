@@ -12,7 +12,7 @@ const makers: [path: string, fields: Record<string, string | string[]>, made: Re
   ['/settings/tokens/fine-grained', { note: 'fine', reach: 'all', 'permission:contents': 'read' }, /bff_\w{36}/],
   ['/settings/feeds', { name: 'reader' }, /token=/],
   ['/settings/developers', { name: 'App', url: 'https://a.example', callback_url: 'https://a.example/cb' }, /[\da-f]{40}/],
-  ['/settings/keys', { title: 'laptop', key }, /^$/],
+  ['/settings/keys', { title: 'laptop', key }, /<strong>laptop</],
 ]
 
 const asks = ({ status, text }: Shown) => status === 403 && text.includes('name="confirm_password"')
@@ -40,7 +40,7 @@ test('within an hour of signing in, credentials are made without asking', async 
   await forge.person('ada')
   const ada = await signedIn(forge, 'ada')
   forge.clock.advance(hour - 1)
-  for (const [path, fields, made] of makers) assert.match((await ada.fill(path, fields)).text, made, path)
+  for (const [path, fields, made] of makers) assert.match((await ada.fillAndFollow(path, fields)).text, made, path)
 })
 
 test('after an hour, whatever makes a credential asks for the password, and then goes on with what was typed', async () => {
@@ -52,7 +52,7 @@ test('after an hour, whatever makes a credential asks for the password, and then
     assert.deepEqual(Object.keys(carried(asked)).sort(), Object.keys(fields).sort())
     const wrong = await ada.post(path, { ...carried(asked), confirm_password: 'not it' })
     assert.ok(asks(wrong) && wrong.text.includes('The password is wrong.'))
-    const done = await ada.post(path, { ...carried(wrong), confirm_password: "ada's password" })
+    const done = await ada.postAndFollow(path, { ...carried(wrong), confirm_password: "ada's password" })
     assert.match(done.text, made, path)
     forge.clock.advance(hour + 1)
   }
@@ -66,9 +66,9 @@ test('a password that was given counts for an hour, in this session only', async
   const other = await signedIn(forge, 'ada')
   forge.clock.advance(hour + 1)
   assert.ok(asks(await ada.fill('/settings/feeds', { name: 'one' })))
-  assert.match((await ada.post('/settings/feeds', { name: 'one', confirm_password: "ada's password" })).text, /token=/)
+  assert.match((await ada.postAndFollow('/settings/feeds', { name: 'one', confirm_password: "ada's password" })).text, /token=/)
   forge.clock.advance(hour - 1)
-  assert.match((await ada.fill('/settings/feeds', { name: 'two' })).text, /token=/)
+  assert.match((await ada.fillAndFollow('/settings/feeds', { name: 'two' })).text, /token=/)
   assert.ok(asks(await other.fill('/settings/feeds', { name: 'three' })))
   forge.clock.advance(2)
   assert.ok(asks(await ada.fill('/settings/feeds', { name: 'four' })))
@@ -88,7 +88,7 @@ test('a new secret of an application, and a second factor, ask too', async () =>
   await using forge = await openForge()
   await forge.person('ada')
   const ada = await signedIn(forge, 'ada')
-  const { text } = await ada.fill('/settings/developers', {
+  const { text } = await ada.fillAndFollow('/settings/developers', {
     name: 'App',
     url: 'https://a.example',
     callback_url: 'https://a.example/cb',
@@ -116,9 +116,9 @@ test('without the password in the last hour, a code alone does not turn the seco
   const { Secret, TOTP } = await import('otpauth')
   const seed = (/class="seed">([^<]+)</.exec(text)?.[1] ?? '').replaceAll(' ', '')
   const otp = () => new TOTP({ secret: Secret.fromBase32(seed) }).generate({ timestamp: forge.clock.now().getTime() })
-  assert.equal((await ada.post('/settings/security/app', { proposal, otp: otp() })).status, 200)
+  assert.equal((await ada.post('/settings/security/app', { proposal, otp: otp() })).status, 303)
   const change = (fields: Record<string, string>) =>
-    ada.fill('/settings/security', { action: 'off', ...fields }, '/settings/security/two-factor')
+    ada.fillAndFollow('/settings/security', { action: 'off', ...fields }, '/settings/security/two-factor')
   forge.clock.advance(hour + 1)
   const refused = await change({ otp: otp() })
   assert.equal(refused.status, 422)

@@ -6,7 +6,7 @@ import { type Guest, signedIn } from '#test/guest.ts'
 const page = '/settings/tokens/fine-grained'
 
 async function make(forge: Forge, visitor: Guest, owner: string, fields: Record<string, string | string[]>) {
-  const { status, text } = await visitor.fill(
+  const { status, text } = await visitor.fillAndFollow(
     `${page}?owner=${owner}`,
     { owner, note: 'x', days: '', reach: 'all', ...fields },
     page,
