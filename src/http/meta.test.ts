@@ -140,7 +140,7 @@ test('a request with two Host headers is refused, on both listeners', async () =
 async function statusOf(base: string, lines: string[]): Promise<number> {
   const { hostname, port } = new URL(base)
   const socket = connect(Number(port), hostname)
-  socket.end([...lines, 'Connection: close', '', ''].join('\r\n'))
+  socket.write([...lines, 'Connection: close', '', ''].join('\r\n'))
   const [, status] = /^HTTP\/1\.1 (\d{3})/.exec(await readText(socket)) ?? []
   return Number(status)
 }
