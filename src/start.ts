@@ -18,7 +18,7 @@ import { sweepRepositories } from '#hosting/repositories/sweeping.ts'
 import { openTextSender } from '#parts/authentication/text-messages.ts'
 import type { Clock } from '#platform/clock.ts'
 import { claimDataFolder, makeDataFolder, sweepDrafts } from '#platform/data-folder.ts'
-import { codeOf, Database } from '#platform/database.ts'
+import { codeOf, Database, sql } from '#platform/database.ts'
 import type { EmbeddedPostgres } from '#platform/embedded-postgres.ts'
 import { StartError } from '#platform/errors.ts'
 import { countJobs } from '#platform/failed-jobs.ts'
@@ -141,7 +141,8 @@ async function tidy({ db, storage, settings, log }: Belfry, alone: boolean) {
       log.error({ err: error }, 'what ended processes had left in the data folder could not be removed')
     }
   }
-  await db.transaction((transaction) => enqueue(transaction, 'check_repositories', {}, { key: 'check repositories' }))
+  if ((await db.query(sql`select from repositories limit 1`)).rowCount)
+    await db.transaction((transaction) => enqueue(transaction, 'check_repositories', {}, { key: 'check repositories' }))
   const { failed } = await countJobs(db)
   if (failed) log.error({ failed }, 'jobs have failed for good: see GET /admin/jobs/failed, and POST /admin/jobs/{job_id}/retry')
 }

@@ -152,7 +152,8 @@ test('a comment on a commit is told of in its own transaction, with the commitâ€
   ])
   const { db } = forge.belfry
   const joined = await db.rows(sql`
-    select a.login, s.reason from thread_subscriptions s join accounts a on a.id = s.user_id order by a.login`)
+    select a.login, s.reason from thread_subscriptions s join accounts a on a.id = s.user_id
+    join subjects t on t.id = s.subject_id where t.type = 'Commit' order by a.login`)
   assert.deepEqual(joined, [
     { login: 'ben', reason: 'author' },
     { login: 'dan', reason: 'comment' },

@@ -51,6 +51,7 @@ export const api = group('Contents', [
       viewer: 'optional',
       optional_scopes: ['repo'],
       operation: 'git/get-tree',
+      refuses: ['conflict'],
       summary: 'A folder by its tree, or by a branch, a tag or a commit; with `recursive`, all below it',
       query: { recursive: text() },
       answers: { 200: GitTree },

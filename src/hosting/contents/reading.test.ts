@@ -177,7 +177,12 @@ test('a fine-grained token reads what a private repository holds only when it is
   const { id } = await expect(201, await forge.ada.post(`${engine}/releases`, { tag_name: 'v1' }))
   const visitor = await signedIn(forge, 'ada')
   const holder = async (permissions: Record<string, string>) => {
-    const { text } = await visitor.fill('/settings/tokens/fine-grained', { note: 'x', days: '', reach: 'all', ...permissions })
+    const { text } = await visitor.fillAndFollow('/settings/tokens/fine-grained', {
+      note: 'x',
+      days: '',
+      reach: 'all',
+      ...permissions,
+    })
     return new Person('ada', /class="secret">(bff_\w{36})</.exec(text)?.[1] ?? '', forge)
   }
   const [bare, reader] = [await holder({}), await holder({ 'permission:contents': 'read' })]

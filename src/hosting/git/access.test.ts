@@ -160,9 +160,10 @@ test('an archived repository can be cloned and not pushed to', async () => {
   assert.match(refused.stderr, /remote: Repository was archived so is read-only/)
 })
 
-test('a suspended person is nobody', async () => {
+test('a suspended person is refused, and told why by their password only', async () => {
   await using forge = await openPlaces()
   assert.equal((await forge.admin.put('/users/ben/suspended')).status, 204)
   assert.equal((await ask(forge, `Bearer ${forge.ben.token}`, 'ada/closed.git', 'receive-pack')).status, 401)
-  assert.equal((await ask(forge, basic('ben', "ben's password"), 'ada/closed.git', 'receive-pack')).status, 401)
+  assert.equal((await ask(forge, basic('ben', 'a wrong password'), 'ada/closed.git', 'receive-pack')).status, 401)
+  assert.equal((await ask(forge, basic('ben', "ben's password"), 'ada/closed.git', 'receive-pack')).status, 403)
 })

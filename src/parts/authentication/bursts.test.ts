@@ -69,7 +69,7 @@ async function openWithApp() {
   const seed = (/class="seed">([^<]+)</.exec(text)?.[1] ?? '').replaceAll(' ', '')
   const proposal = /name="proposal" value="([\w-]+)"/.exec(text)?.[1] ?? ''
   const code = () => new TOTP({ secret: Secret.fromBase32(seed) }).generate({ timestamp: forge.clock.now().getTime() })
-  const done = await ada.post('/settings/security/app', { proposal, otp: code() })
+  const done = await ada.postAndFollow('/settings/security/app', { proposal, otp: code() })
   const recovery = [...done.text.matchAll(/\b[a-z\d]{5}-[a-z\d]{5}\b/g)].map(([found]) => found)
   forge.clock.advance(60_000)
   return Object.assign(forge, { ada, code, recovery })

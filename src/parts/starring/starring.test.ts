@@ -104,7 +104,12 @@ test('a fine-grained token stars only by its permission', async () => {
   await using forge = await openEngine()
   const visitor = await signedIn(forge, 'ben')
   const holderOf = async (permission: Record<string, string>) => {
-    const { text } = await visitor.fill('/settings/tokens/fine-grained', { note: 'stars', days: '', reach: 'all', ...permission })
+    const { text } = await visitor.fillAndFollow('/settings/tokens/fine-grained', {
+      note: 'stars',
+      days: '',
+      reach: 'all',
+      ...permission,
+    })
     return new Person('ben', /class="secret">(bff_\w{36})</.exec(text)?.[1] ?? '', forge)
   }
   const bare = await holderOf({})

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { execFileSync } from 'node:child_process'
+import { mkdtemp, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -52,6 +53,7 @@ test('every kind of source is found by itself, goes the whole way, and is the sa
   // The programs of Subversion are on this machine, but not where the worker may find them.
   const { PATH } = process.env
   undo.defer(() => void Object.assign(process.env, { PATH }))
+  await symlink(execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim(), join(folder, 'git'))
   process.env.PATH = folder
   const lacking = await begin(ada, 'lacking', { vcs_url: `${svn.url}repo`, vcs: 'subversion' })
   const { failed_step, message } = await lacking.reaches('error')
