@@ -99,6 +99,8 @@ export async function start(settings: Settings, clock: Clock, log: Logger, asked
   for (const { repo_id, error } of kept)
     log.error({ err: error, repo_id }, 'this repository still has replacements of objects, which nobody is shown')
   await db.patiently(() => tidy(belfry, postgres !== undefined))
+  // No start waits for this: the queue may be busy, and the metrics tell the same.
+  reportFailedJobs(belfry).catch((error) => log.debug({ err: error }, 'failed jobs could not be counted'))
   asked.throwIfAborted()
   if (settings.BELFRY_ROLES.includes('worker')) {
     const worker = await openWorker(belfry)
@@ -143,6 +145,9 @@ async function tidy({ db, storage, settings, log }: Belfry, alone: boolean) {
   }
   if ((await db.query(sql`select from repositories limit 1`)).rowCount)
     await db.transaction((transaction) => enqueue(transaction, 'check_repositories', {}, { key: 'check repositories' }))
+}
+
+async function reportFailedJobs({ db, log }: Belfry) {
   const { failed } = await countJobs(db)
   if (failed) log.error({ failed }, 'jobs have failed for good: see GET /admin/jobs/failed, and POST /admin/jobs/{job_id}/retry')
 }
