@@ -59,7 +59,7 @@ function stateOf(visited: HookVisit, { now }: Overview, resume: Html): Html {
   const { events, content_type, secret, failures } = hook
   const held = heldMark(hook, now)
   return html`<p class="facts">${lastMark(hook)}${stateMarks(hook)} <span class="muted">Hears of ${eventsInWords(events)} · ${content_type === 'json' ? 'JSON' : 'form'} · ${secret ? 'signed' : 'not signed'}</span></p>
-${pausedNote(hook, `${hookPath(visited)}/edit`)}${held && html`<p class="held">${held} The receiver failed ${amount(failures)} times in a row. Deliveries that wait are sent at that time, or when you resume. ${resume}</p>`}`
+${pausedNote(hook, `${hookPath(visited)}/edit`)}${held && html`<p class="held">${held} The receiver failed ${amount(failures)} times in a row. Deliveries that wait are sent at that time, or when you resume.</p>${resume}`}`
 }
 
 function addressOf(visited: HookVisit, { span, status }: Look, cursor?: string): string {
