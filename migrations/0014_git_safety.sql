@@ -15,7 +15,7 @@ update pushes set commands = coalesce(
   (select jsonb_agg(command) from jsonb_array_elements(commands) as command where command->>'ref' not like 'refs/replace/%'), '[]')
 where commands::text like '%refs/replace/%';
 
--- A page of pushes is read at once: of each push, some 16 KB of messages are kept, as for new ones.
+-- A page of pushes is read at once, so each old push keeps about 16 KB of messages, like new ones.
 update events set payload = jsonb_set(payload, '{commits}', (
   select coalesce(jsonb_agg(jsonb_set(commit, '{message}', to_jsonb(left(commit->>'message', 800))) order by place), '[]')
   from jsonb_array_elements(payload->'commits') with ordinality as listed (commit, place)))

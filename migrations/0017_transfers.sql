@@ -53,7 +53,7 @@ update threads t set reason = 'subscribed', reasons = array_replace(t.reasons, '
 update thread_subscriptions t set reason = 'subscribed'
   from subjects s join invitations i on i.id = s.invitation_id where t.subject_id = s.id and t.reason = 'invitation';
 
--- An invitation or a transfer that ends, in whichever way, takes its notification along; one that was accepted is kept above.
+-- An invitation or a transfer that ends, in any way, ends its notification too; accepted invitations are kept above.
 create function forget_invitation_subjects() returns trigger language plpgsql as $$
 begin
   delete from subjects s using gone

@@ -31,7 +31,7 @@ begin
 end
 $$;
 
--- Access is lost in many ways. Triggers see all of them, whichever code takes it.
+-- A user can lose access in many ways. Triggers catch all of them, whichever code removes it.
 create function pause_hooks_of_gone_users() returns trigger language plpgsql as $$
 begin
   perform pause_hooks_of((select array_agg(distinct user_id) from gone));
@@ -93,7 +93,7 @@ $$;
 create trigger pause_hooks after update of owner_id on repositories for each row
   when (new.owner_id <> old.owner_id) execute function pause_hooks_of_repository();
 
--- An account that is deleted takes itself off its webhooks.
+-- Deleting an account sets creator_id of its webhooks to null, which pauses them.
 create function pause_hook_of_nobody() returns trigger language plpgsql as $$
 begin
   if new.active and new.deleted_at is null then
@@ -108,5 +108,5 @@ $$;
 create trigger pause_hook_of_nobody before update of creator_id on hooks for each row
   when (old.creator_id is not null and new.creator_id is null) execute function pause_hook_of_nobody();
 
--- Webhooks whose maker lost access before this migration. One without a maker goes on.
+-- Webhooks whose maker lost access before this migration. One without a maker is not paused.
 select pause_hooks_of(array(select distinct creator_id from hooks where creator_id is not null));

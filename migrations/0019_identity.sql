@@ -50,8 +50,8 @@ alter table two_factor add column recovery_salt bytea;
 -- Null: the device named no scopes, and gets all that were granted before.
 alter table device_codes alter column scopes drop not null;
 
--- Anybody may write any address into their account, so that nobody learns by trying whose is taken. An address is verified when the operator
--- made the account with it; then it is that account's alone. Addresses that are there already were unique.
+-- Any account may name any address, so that trying one does not reveal whether it is taken. An address is verified when the operator
+-- made the account with it; then no other account can have it verified. Existing addresses were unique.
 alter table accounts
   add column email_verified boolean not null default false,
   add column email_claimed_at timestamptz;
@@ -60,5 +60,5 @@ drop index accounts_email;
 create unique index accounts_email on accounts (lower(email)) where type = 'User' and email_verified;
 create index accounts_email_claims on accounts (lower(email), email_claimed_at, id) where type = 'User';
 
--- When the password was last given in this session. Null: never since sessions know it, so that the next credential asks for it.
+-- When the password was last given in this session. Null: not since this column was added, so the next credential asks for it.
 alter table sessions add column confirmed_at timestamptz;

@@ -32,7 +32,7 @@ export async function startUnderSignals(
   }
   // A terminal that is closed says SIGHUP.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, onSignal)
-  // A bug of ours. What else runs may be in any state, so this process finishes what it can and ends; whoever supervises it starts another.
+  // A bug in Belfry. Other work may be in any state, so this process finishes what it can and ends; its supervisor starts another.
   // With this listener an unhandled rejection arrives here too.
   process.on('uncaughtException', (error) => {
     log.fatal({ err: error }, 'uncaught exception: stopping. This is a bug in Belfry; please report it')

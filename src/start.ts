@@ -66,7 +66,7 @@ export async function start(settings: Settings, clock: Clock, log: Logger, asked
     if (away) log.error('the database does not answer: requests get 503 until it does')
     else log.info('the database answers again')
   })
-  // With no request and no connection to the database left, nothing else might keep the process.
+  // With no request and no connection to the database left, nothing else might keep the process alive.
   const alive = setInterval(() => {}, 2 ** 30)
   undo.defer(() => clearInterval(alive))
   // A query that hangs must not keep us: stopping the database, or our end, ends it.
@@ -97,9 +97,9 @@ export async function start(settings: Settings, clock: Clock, log: Logger, asked
   for (const { repo_id, error } of unsettled) log.error({ err: error, repo_id }, 'a push is not recorded yet')
   const kept = await db.patiently(() => removeReplacements(db, belfry.storage))
   for (const { repo_id, error } of kept)
-    log.error({ err: error, repo_id }, 'this repository still has replacements of objects, which nobody is shown')
+    log.error({ err: error, repo_id }, 'could not remove refs/replace from a repository; the next start tries again')
   await db.patiently(() => tidy(belfry, postgres !== undefined))
-  // No start waits for this: the queue may be busy, and the metrics tell the same.
+  // The start does not wait for this, because the queue may be busy, and the metrics show the same.
   reportFailedJobs(belfry).catch((error) => log.debug({ err: error }, 'failed jobs could not be counted'))
   asked.throwIfAborted()
   if (settings.BELFRY_ROLES.includes('worker')) {
@@ -127,10 +127,10 @@ export async function start(settings: Settings, clock: Clock, log: Logger, asked
   }
 }
 
-/** Cleans up after processes that were killed, and says what only an operator can mend. */
+/** Cleans up after processes that were killed, and logs what only an operator can fix. */
 async function tidy({ db, storage, settings, log }: Belfry, alone: boolean) {
   if (alone) {
-    // The data folder is claimed: nobody else has jobs in hand, or makes a repository.
+    // This process has claimed the data folder, so no other process runs jobs or makes a repository.
     await releaseAbandonedJobs(db)
     const before = new Date(processStart)
     try {
@@ -140,7 +140,7 @@ async function tidy({ db, storage, settings, log }: Belfry, alone: boolean) {
       if (removed.length || uploads) log.warn({ removed, uploads }, 'removed what ended processes had left in the data folder')
     } catch (error) {
       // The nightly job tries again.
-      log.error({ err: error }, 'what ended processes had left in the data folder could not be removed')
+      log.error({ err: error }, 'could not remove what ended processes had left in the data folder')
     }
   }
   if ((await db.query(sql`select from repositories limit 1`)).rowCount)

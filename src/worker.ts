@@ -42,7 +42,7 @@ export async function openWorker(belfry: Belfry): Promise<Worker> {
     ...deliverySchedule,
     ...importSchedule,
   ]
-  // What could not be recorded while the database was away is not left to the clock.
+  // Pushes that could not be recorded during an outage are recorded at once, not at the next scheduled run.
   const off = db.health.onChange((away) => {
     if (!away)
       void db.patiently(() => settleAll(db, storage)).catch((error) => log.debug({ err: error }, 'pushes wait for the database'))

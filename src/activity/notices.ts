@@ -34,7 +34,7 @@ export interface Rule {
   joins?: Reason
   /** Why those are told whom it concerns. */
   concerns?: Reason
-  /** The act of the very person it concerns: it changes the reason of the thread they have, which stays as read as it was. */
+  /** The person it concerns did it: it changes the reason of their thread, which stays read or unread. */
   own?: true
 }
 

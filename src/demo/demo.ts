@@ -83,13 +83,13 @@ const fork = {
 
 /** How to sign in as the demo's people, shown once. */
 export interface DemoAccess {
-  /** The same for all of them, and another one on every server: a password that everybody knows would open a public one. */
+  /** The same for all of them, and different on every server, because a well-known password would open a public server. */
   password: string
   /** Their tokens, by login. */
   tokens: Record<string, string>
 }
 
-/** Loads people, an organization with a team, and repositories to try things on; once, and then no more (null). */
+/** Loads people, an organization with a team, and repositories to try things on. Null when they are loaded already. */
 export async function loadDemo({ db, storage }: Belfry): Promise<DemoAccess | null> {
   const { rowCount } = await db.query(sql`select from accounts where lower(login) = 'ada'`)
   if (rowCount) return null

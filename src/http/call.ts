@@ -88,7 +88,7 @@ export function openCalls(app: FastifyInstance, belfry: Belfry, variant: Variant
     request.headers['content-type'] = 'application/json'
   }
 
-  /** What an anonymous caller cannot see is missing. Only what they can see asks them to sign in. */
+  /** An anonymous caller gets 404 for what they cannot see, and 401 only for what they can see. */
   async function refuse({ routeOptions, call, params }: FastifyRequest, error: Error): Promise<never> {
     const { endpoint } = routeOptions.config
     if (endpoint && endpoint.viewer !== 'site_admin' && error instanceof Refusal && error.reason === 'unauthenticated')

@@ -9,7 +9,7 @@ const second = (moment: Date) => Math.floor(moment.getTime() / 1000)
 
 /** What is known of an answer by date. */
 export interface Version {
-  /** When it was found to be what it is. */
+  /** When this version was first found. */
   changed_at: Date
   /** The date, in whole seconds, that is sent for this version and for no other. */
   last_modified: Date
@@ -42,8 +42,8 @@ export function isFresh({ 'if-none-match': tags }: Asked, etag: string | undefin
 }
 
 /**
- * Whether the client has it by its date: the date that was sent with it, or a date of the client's own from a later second than that of the
- * change. Within the second of a change a clock proves nothing. An `If-None-Match` speaks alone: a date beside it is not looked at.
+ * Whether the client has this version by its date: the date that was sent with it, or a date of the client's own from a later second than the
+ * change. Within the second of a change a clock proves nothing. With an `If-None-Match`, the date is ignored.
  */
 export function isUnchanged({ 'if-none-match': tags, 'if-modified-since': since }: Asked, version: Version) {
   if (tags !== undefined || since === undefined || version.found) return false

@@ -6,9 +6,9 @@ import type { Version } from './conditional.ts'
 const unusedSeconds = 10
 
 /**
- * Since when the answer to a request is what it is, as far as anyone has asked. An answer depends on many tables, and some of them change
- * without a trace, as when a user loses access. So its own bytes tell, and no change can be missed. All nodes use the same dates, which
- * never move back, also when a clock does.
+ * When the answer to a request was first seen in its present version. An answer depends on many tables, and some of them change
+ * without a trace, as when a user loses access. So we compare its bytes, and miss no change. All nodes use the same dates, which
+ * never move back, even if a clock does.
  *
  * A date is sent for one version only. That is the second in which the version was found, unless the version before it has that date:
  * then it is the next second, see lastModifiedOf. The first versions, in the first ten seconds, have dates from before the first

@@ -66,7 +66,7 @@ export interface Declaration {
   own_transaction?: true
   /** What it gives, by status; the lowest is the usual one. */
   answers: Record<number, TSchema>
-  /** Why it may refuse beyond what follows from the rest of the declaration, for the document of the interface; see openapi.ts. */
+  /** Reasons for which it may refuse that do not follow from the rest of the declaration, for the OpenAPI document; see openapi.ts. */
   refuses?: readonly Reason[]
   /** Throws while it is served to nobody; asked before the body is looked at. */
   checkOpen?: (variant: Variant) => void

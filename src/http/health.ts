@@ -8,7 +8,7 @@ import { sameSecret } from '#platform/secrets.ts'
 import { retryAfter } from '#platform/unavailable.ts'
 import { Durations } from './durations.ts'
 
-/** A database that needs longer for nothing at all is not one to send requests to, in milliseconds. */
+/** If an empty query takes longer, the node is not ready for requests. In milliseconds. */
 const slow = 1000
 
 /** Alive: the process answers. Ready: it can do its work, too. */
@@ -46,7 +46,7 @@ export class Metrics {
       labelNames: ['state'],
       registers: [this.#registry],
       async collect() {
-        // Metrics are read when the database is away, too.
+        // Metrics must work during an outage of the database too.
         const counts = await countJobs(db).catch(() => undefined)
         if (!counts) return this.reset()
         for (const [state, count] of Object.entries(counts)) this.set({ state }, count)
@@ -95,9 +95,9 @@ export class Metrics {
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
 /**
- * A proxy on this machine also connects from loopback, but its requests come for others. It passes on its own Host, which names another host
+ * A proxy on this machine also connects from loopback, but its requests are from other clients. It passes on its own Host, which names another host
  * or port; or says so in a header; or, like nginx with no more than `proxy_pass`, replaces the Host and speaks HTTP/1.0. One that does none
- * of this looks like a local client: BELFRY_URL or a token closes it out.
+ * of this looks like a local client: set BELFRY_URL or a token to refuse it.
  */
 function isLocal({ socket, headers, raw }: FastifyRequest) {
   const peer = socket.remoteAddress?.replace(/^::ffff:/, '') ?? ''

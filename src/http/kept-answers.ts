@@ -27,7 +27,7 @@ export const keepAnswers = (db: Database) =>
 /** Longer keys are kept as digests: an address may have 16 KB. */
 const longestKey = 300
 
-/** Everything that the answer to a GET can depend on, but for the moment it is asked for. */
+/** Everything that the answer to a GET can depend on, except the time. */
 export function keyOf(endpoint: Endpoint, { url, call: { variant, dialect, wire, caller } }: FastifyRequest) {
   const who = caller.token ? `token ${caller.token.id}` : (caller.user?.id ?? '')
   const mark = url.indexOf('?')
@@ -36,7 +36,7 @@ export function keyOf(endpoint: Endpoint, { url, call: { variant, dialect, wire,
   return key.length > longestKey ? hash('sha1', key) : key
 }
 
-/** `version` is what this request may be told of: those that waited while an answer was found to be new cannot have it. */
+/** `version` is the version as this request sees it: requests that waited while a new version was found never get a 304 by date. */
 export function sendKept(
   { seconds }: PollInterval,
   request: FastifyRequest,
@@ -51,7 +51,7 @@ export function sendKept(
   return fresh ? reply.code(304).send() : reply.code(status).type('application/json; charset=utf-8').send(body)
 }
 
-/** Past the library, which would put the same dozen headers together again: half as much again is served so. */
+/** Bypasses Fastify, which would assemble the same dozen headers again: this serves half as many requests again. */
 function sendUnchanged(request: FastifyRequest, reply: FastifyReply, kept: KeptAnswer, seconds: number) {
   const { call } = request
   kept.unchanged ??= Object.entries({

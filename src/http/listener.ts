@@ -38,7 +38,7 @@ export function openListener(belfry: Belfry, prefix: string, showUnreadable?: Un
   })
   app.addHook('onRequest', (request, reply, done) => {
     if (hasOneHost(request)) return done()
-    // Past all other hooks, which count on what has not been read yet.
+    // Skips all other hooks, because they need what has not been read yet.
     reply.hijack()
     const body = errorBody(400, 'The request has more than one Host header. Send exactly one.', `${belfry.addresses.web}/docs`)
     const headers = {
@@ -61,7 +61,7 @@ export function openListener(belfry: Belfry, prefix: string, showUnreadable?: Un
 /** Answers an address that the router cannot read, or leaves it to the listener (undefined). */
 type Unreadable = (belfry: Belfry, request: FastifyRequest, reply: FastifyReply) => Promise<unknown> | undefined
 
-/** With two, a proxy and we could each believe another one (RFC 9112, section 3.2). Node keeps the first and drops the rest. */
+/** With two, a proxy and we could each use a different one (RFC 9112, section 3.2). Node keeps the first and drops the rest. */
 function hasOneHost({ raw: { rawHeaders } }: FastifyRequest) {
   let count = 0
   for (let index = 0; index < rawHeaders.length; index += 2) {

@@ -89,7 +89,7 @@ const phrases: Record<number, string> = {
   301: 'The repository has another name now',
   304: 'Not modified: the client has it already',
   307: 'The repository has another name now: send the request there',
-  400: 'The request cannot be read, or asks for a version that is not there',
+  400: 'The request cannot be read, or asks for a version that does not exist',
   401: 'Requires authentication, or bad credentials',
   403: 'Forbidden, or too many requests',
   404: 'Not found, or hidden from the caller',
@@ -103,7 +103,7 @@ const phrases: Record<number, string> = {
   503: 'Unavailable at the moment',
 }
 
-/** What an endpoint answers beside what it declares, by what its declaration makes possible. */
+/** The statuses that an endpoint can answer besides those it declares; they follow from its declaration. */
 function statusesBesides(
   { method, path, query, list, refuses = [], followed, streamed, ...endpoint }: Endpoint,
   variant: Variant,
@@ -120,7 +120,7 @@ function statusesBesides(
     ...(reads ? [] : [statusOf.too_large]),
     ...(!reads || query || list ? [statusOf.invalid] : []),
     ...(followed || streamed ? [statusOf.too_many_streams] : []),
-    // Of a repository without issues, those and milestones are closed.
+    // Issues and milestones of a repository with issues turned off answer 410.
     ...(endpoint.checkOpen || /^\/repos\/\{owner\}\/\{repo\}\/(issues|milestones)\b/.test(path) ? [statusOf.gone] : []),
     ...refuses.map((reason) => statusOf[reason]),
   ]

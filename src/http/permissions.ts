@@ -19,7 +19,7 @@ export function checkPermission({ token, user }: Caller, { permission, path, met
   if (!own && (over === 'account' || makesOwn)) throw notForToken()
 }
 
-/** Refuses a fine-grained token that is for another account than the one that the endpoint concerns. */
+/** Refuses a fine-grained token whose resource owner is not the account of this endpoint. */
 export function checkResourceOwner({ token }: Caller, owner: Pick<Account, 'id'>) {
   if (token?.kind === 'fine_grained' && token.resource_owner_id !== owner.id) throw notForToken()
 }

@@ -5,13 +5,13 @@ import { Refusal } from '#platform/errors.ts'
 import { DatabaseUnavailable } from '#platform/unavailable.ts'
 import type { Look, News, StreamReader } from './stream-reader.ts'
 
-/** After a commit we look at once, and again a few times: what was committed shows when all that began before it has ended. */
+/** After a commit we look at once, and again a few times: an event shows only when all transactions that began before it have ended. */
 const looks = [0, 30, 100, 400, 1500]
-/** With nothing committed, we look all the same, for what time alone brings; and say more often that we are there. In milliseconds. */
+/** Without commits we still look, because some things change with time alone. Heartbeats are more frequent. In milliseconds. */
 const quiet = 30_000
 const beat = 10_000
 
-/** Looks of all streams at the same time: requests must not wait for connections because of streams. */
+/** How many looks of all streams run at once: streams must not take the database connections that requests need. */
 const mostLooks = 4
 /** All streams together look 500 times in a second at most: with more of them, each looks less often. In milliseconds. */
 const share = 2
@@ -41,14 +41,14 @@ export class Hubs {
     return hub
   }
 
-  /** A caller who lost the right to look is told by the end of the stream; coming back, they learn why. So is one whose stream has ended. */
+  /** Logs bugs only. When a caller lost access, the stream just ends, and the reconnect says why. After the end of a stream, errors do not matter. */
   noteFailure(error: unknown, readers: StreamReader[]) {
     if (error instanceof Refusal || error instanceof Moved || error instanceof DatabaseUnavailable) return
     if (readers.every(({ ended }) => ended)) return
-    this.belfry.log.error({ err: error }, 'a stream of news broke off')
+    this.belfry.log.error({ err: error }, 'an event stream broke off')
   }
 
-  /** Takes a turn among all that look. */
+  /** Looks when one of the `mostLooks` places is free. */
   async look(look: Look, place: string | null) {
     if (this.#looking >= mostLooks) await new Promise<void>((resolve) => this.#waiting.push(resolve))
     else this.#looking++
@@ -62,7 +62,7 @@ export class Hubs {
   }
 }
 
-/** One look for all streams that follow the same: what it finds is written once, and handed to each of them. */
+/** One look for all streams of the same key: its result is formatted once, and handed to each of them. */
 export class Hub {
   readonly #hubs: Hubs
   readonly #pause: number
@@ -82,12 +82,12 @@ export class Hub {
     this.#close = close
   }
 
-  /** How far all of its readers have been told. */
+  /** The position up to which all of its readers have been sent events. */
   get place() {
     return this.#place
   }
 
-  /** From here on it is handed what is found. */
+  /** From now on the reader gets what the hub finds. */
   attach(reader: StreamReader) {
     this.#readers.add(reader)
     if (!this.#running) void this.#run()
@@ -98,7 +98,7 @@ export class Hub {
     if (!this.#readers.size) this.#end()
   }
 
-  /** Looks now, unless a look is under way, which may have begun too early: then once more after it. True when something was found. */
+  /** Looks now. If a look is running, it may have begun too early, so this looks again after it. True when something was found. */
   async advance(): Promise<boolean> {
     while (this.#advancing) await this.#advancing
     this.#advancing = this.#advance()
@@ -143,7 +143,7 @@ export class Hub {
       if (rung || round < looks.length || performance.now() - looked >= quiet) {
         const early = looked + Math.max(this.#pause, share * this.#hubs.size) - performance.now()
         if (early > 0) await sleep(early, undefined, { ref: false })
-        // Where there was something, there may be more than is told at once.
+        // If a look found something, there may be more than one look returns.
         if (await this.advance()) round = -1
         // Streams outlive an outage: they look again soon, and at once when the database is back.
         else if (this.#away) round = Math.min(round, 2)
@@ -166,7 +166,7 @@ export class Hub {
 export const formatAll = (news: News[]) =>
   news.map(({ id, data }) => `${id === null ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`).join('')
 
-/** Wakes one who waits; a ring while nobody does is kept for the next. */
+/** Wakes a waiting caller; a ring without one is kept for the next `wait`. */
 class Bell {
   #rung = false
   #wake: (() => void) | undefined

@@ -17,7 +17,7 @@ export interface Follower {
 export class StreamLimits {
   readonly #open = new Map<string, number>()
 
-  /** Takes a place before anything is read; the returned function gives it back, once however often it is called. */
+  /** Takes a place before anything is read. The returned function gives it back; further calls do nothing. */
   reserve({ user_id, ip }: Follower): () => void {
     const kinds = { user: user_id === null ? undefined : `user ${user_id}`, address: networkOf(ip), server: '' }
     const taken = Object.entries(kinds).filter((entry): entry is [keyof typeof mostStreams, string] => entry[1] !== undefined)

@@ -1,4 +1,4 @@
-/** Something that happened. A client that comes back names the last id it was given: from there on it is told again. */
+/** An event of a stream. A client that reconnects sends the last id that it got, and the stream continues after it. */
 export interface News {
   id: string | null
   data: unknown
@@ -10,20 +10,20 @@ export interface Step {
   place: string | null
 }
 
-/** Looks from a place on; null is now. */
+/** Returns what happened after a place; null means from now on. */
 export type Look = (place: string | null) => Promise<Step>
 
-/** What waits for a client that reads slowly, in characters. One look may find more, and is sent all the same. */
+/** How much may wait for a client that reads slowly, in characters. If one look alone finds more, that is sent anyway. */
 const mostWaiting = 2 * 1024 * 1024
-/** A client that takes nothing for so long is gone. In milliseconds. */
+/** A client that reads nothing for this long is disconnected. In milliseconds. */
 const patience = 60_000
 
-/** What one client has yet to be sent. */
+/** The queue of text to send to one client. */
 export class StreamReader {
   readonly look: Look
   readonly #waiting: string[] = []
   #length = 0
-  /** When it last took something, or began to have something to take. */
+  /** When the client last read something, or when the queue last became non-empty. */
   #moved = 0
   #ended = false
   #wake: (() => void) | undefined
@@ -36,7 +36,7 @@ export class StreamReader {
     return this.#ended
   }
 
-  /** A client that does not keep up is let go: it comes back and goes on after the last id that it read. */
+  /** A client that does not keep up is disconnected: it reconnects and continues after the last id that it read. */
   push(text: string) {
     if (this.#length > 0 && this.#length + text.length > mostWaiting) return this.end()
     if (!this.#waiting.length) this.#moved = performance.now()
@@ -45,7 +45,7 @@ export class StreamReader {
     this.#wake?.()
   }
 
-  /** Says that we are there, where nothing else waits to be said. */
+  /** Sends a heartbeat if nothing else waits to be sent. */
   beat() {
     if (!this.#waiting.length) this.push(': still here\n\n')
     else if (performance.now() - this.#moved > patience) this.end()

@@ -27,7 +27,7 @@ export function closingOf(listener: FastifyInstance): AbortSignal {
   return closing.signal
 }
 
-/** A stop begins with this: a stream on which news keeps coming looks like a request in flight, and would be waited for. */
+/** A shutdown begins with this: a stream with a steady flow of events looks like a request in flight, and the shutdown would wait for it. */
 export function endStreams({ server }: FastifyInstance) {
   closings.get(server)?.abort()
 }
@@ -53,7 +53,7 @@ function streamsOf(belfry: Belfry): Streams {
 export interface Following extends Follower {
   /** Streams of the same key find the same: it names the caller, and what is followed. */
   key: string
-  /** What the client has seen last; null to begin with what happens next. */
+  /** The last id that the client got; null to begin with the next event. */
   last: string | null
   /** Called again and again: refuses a caller who may not look any more. */
   look: Look
@@ -64,8 +64,8 @@ export interface Following extends Follower {
 }
 
 /**
- * Server-sent events: what `look` finds, as soon as something is committed. Refuses when too many are open, or when the first look does. Ends when
- * the client goes or does not keep up, the listener closes, or the caller is refused.
+ * Server-sent events: what `look` finds, as soon as something is committed. Refuses when too many are open, or when the first look refuses. Ends when
+ * the client disconnects or does not keep up, the listener closes, or a look refuses the caller.
  */
 export async function openStream(belfry: Belfry, following: Following): Promise<Readable> {
   const { limits, hubs } = streamsOf(belfry)
@@ -99,7 +99,7 @@ function tell(hubs: Hubs, following: Following, first: Step, release: () => void
   }
 
   const stream = Readable.from(write(), { objectMode: false })
-  // Otherwise a client that goes would be waited for until there is something to tell it.
+  // Otherwise a stream whose client disconnects would stay open until the next event.
   const destroy = stream._destroy.bind(stream)
   stream._destroy = (error, done) => {
     end()
@@ -114,8 +114,8 @@ function tell(hubs: Hubs, following: Following, first: Step, release: () => void
 }
 
 /**
- * Joins the hub of those who follow the same. Between `place` and where the hub stands, nothing may be left out or told twice: so the hub looks, the
- * reader is attached, and looks once more for itself. When that finds nothing, the two are at the same place in what they have told.
+ * Joins the hub of this key. Between `place` and the hub's place, no event may be lost or sent twice. So the hub looks, the reader is attached,
+ * and looks once more for itself. When that finds nothing, the reader and the hub have sent the same events.
  */
 async function* join(hubs: Hubs, { key, look, pause = 0 }: Following, reader: StreamReader, place: string | null) {
   for (let from = place; !reader.ended; ) {

@@ -18,7 +18,7 @@ export async function loadThings(db: Database, endpoint: Endpoint, caller: Calle
   const things: Record<string, unknown> = { params: readParams(endpoint, rest) }
   if (org !== undefined) {
     const found = await loadOrganization(db, caller.viewer_id, org)
-    // Where everyone is welcome, a token for another account sees what everyone does.
+    // On an endpoint for everyone, a token for another account sees what everyone sees.
     if (endpoint.viewer !== 'optional' && overOf(endpoint.permission)) checkResourceOwner(caller, found)
     if (endpoint.org_role) (endpoint.org_role === 'owner' ? checkOwner : checkMember)(found)
     things.org = found
@@ -31,7 +31,7 @@ export async function loadThings(db: Database, endpoint: Endpoint, caller: Calle
         ? await loadRepositoryById(db, sight, readNumber('repository_id', repo))
         : await loadRepository(db, sight, owner, repo)
     if (endpoint.access) checkAccess(found.access, endpoint.access)
-    // Where everyone is welcome, so is a fine-grained token without a permission: to what is public.
+    // An endpoint for everyone also serves a fine-grained token without a permission: what is public.
     if (found.private) checkPermission(caller, endpoint)
     things.repo = found
   }

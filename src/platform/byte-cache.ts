@@ -1,4 +1,4 @@
-/** Keeps what was used last, up to so many bytes as estimated by whoever puts it in. */
+/** Keeps the most recently used values, up to a number of bytes. The caller estimates the size of each value. */
 export class ByteCache<T> {
   readonly #most: number
   /** The one used longest ago comes first. */

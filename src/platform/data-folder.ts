@@ -50,7 +50,7 @@ export function claimDataFolder(folder: string): Disposable {
   }
 }
 
-/** Removes drafts of the claim and of the key that processes left which were killed before they could; returns their names. */
+/** Removes drafts of the claim and of the key that killed processes left; returns their names. */
 export function sweepDrafts(folder: string): string[] {
   const drafts = readdirSync(folder).filter((name) => {
     const [, pid] = /^(?:belfry\.pid|secrets\.key)\.(\d+)$/.exec(name) ?? []

@@ -4,9 +4,9 @@ import { isDisconnected } from './unavailable.ts'
 
 /** In milliseconds; tests shorten them. */
 export interface HealthLimits {
-  /** A statement without an answer for this long makes us ask the server, by another connection, whether it works on it. */
+  /** When a statement gets no answer for this long, we ask the server through another connection whether it is working on it. */
   suspicion: number
-  /** How long connecting and asking may take; a server that needs longer counts as away. Half as long while it is: its return is noticed soon. */
+  /** How long connecting and asking may take; a slower server counts as away. While it is away, half as long, so that we notice its return soon. */
   probe: number
   /** Between two probes while the database is away. */
   retry: number
@@ -26,14 +26,14 @@ interface Watched {
   /** The longest silence of the server that a statement may have. */
   longest: number
   onSilence: () => void
-  /** Since when a statement waits without a byte, and how many bytes there were by then. */
+  /** Since when a statement has received nothing, and how many bytes the connection had received by then. */
   silent: { since: number; bytes: number; doubted: boolean } | undefined
 }
 
 /**
- * Knows whether the database answers. Nothing is asked as long as all goes well. When a statement waits or a connection breaks, a new
- * connection finds out: if the server answers, connections that it no longer works for are closed; if it does not, all are closed, every
- * statement is refused at once, and we ask until it answers again.
+ * Tracks whether the database answers. While all goes well, there are no probes. When a statement waits or a connection breaks, a new
+ * connection finds out: if the server answers, connections on which it is not working are closed; if it does not, all are closed, every
+ * statement is refused at once, and we probe until it answers again.
  *
  * Time-outs of the operating system do not do this: a packet filter that drops packets leaves a connection open for a quarter of an hour.
  */
@@ -41,7 +41,7 @@ export class DatabaseHealth {
   readonly #connection: pg.ClientConfig
   readonly #limits: HealthLimits
   readonly #clients = new Map<Client, Watched>()
-  /** Processes of the server whose connections we closed: they may hold locks, and not know that we are gone. */
+  /** Processes of the server whose connections we closed: they may not have noticed, and still hold locks. */
   readonly #abandoned = new Map<number, number>()
   readonly #listeners = new Set<(away: boolean) => void>()
   #away = false
@@ -68,7 +68,7 @@ export class DatabaseHealth {
   watch(pool: pg.Pool, longest: number) {
     pool.on('connect', (client) => this.#open(client as unknown as Client, longest))
     pool.on('remove', (client) => this.unwatch(client))
-    // A connection that breaks while nobody uses it leaves the pool by itself. Unhandled, its error would end the process.
+    // An idle connection that breaks leaves the pool by itself. Its error, if unhandled, would end the process.
     pool.on('error', () => this.suspect())
   }
 
@@ -104,7 +104,7 @@ export class DatabaseHealth {
     this.suspect()
   }
 
-  /** Something is wrong, or takes long: finds out what. */
+  /** Starts a probe, because something failed or takes long. */
   suspect() {
     this.#probing ??= this.#probe().finally(() => {
       this.#probing = undefined
@@ -152,13 +152,13 @@ export class DatabaseHealth {
       [silent.map(([{ processID }]) => processID)],
     )
     const [{ own, busy } = { own: 0, busy: [] }] = rows
-    // Behind a connection pooler, numbers of processes are made up and say nothing.
+    // Behind a connection pooler, process ids are made up and mean nothing.
     if (own !== client.processID) return
     for (const [one, watched] of silent) {
       const { silent: known } = watched
       if (!known || one.readyForQuery || known.bytes !== one.connection.stream.bytesRead) watched.silent = undefined
       else if (busy.includes(one.processID ?? 0)) known.doubted = false
-      // The answer may be on its way: only who finds it missing twice is sure.
+      // The answer may be on its way, so the connection is closed only after two probes.
       else if (known.doubted) this.#abandon(one)
       else known.doubted = true
     }
@@ -172,13 +172,13 @@ export class DatabaseHealth {
     client.connection.stream.destroy()
   }
 
-  /** Ends sessions of ours that the server keeps for a connection which is gone, and with them their locks. */
+  /** Ends sessions that the server keeps for connections which we closed, to release their locks. */
   async #endAbandoned(client: Client) {
     const now = performance.now()
     const gone = [...this.#abandoned].map(([pid, opened_at]) => ({ pid, age: now - opened_at }))
     if (!gone.length) return
     this.#abandoned.clear()
-    // A number may belong to another session by now, which has begun at another time. A session begins before we know that it has.
+    // A process id may belong to another session by now; then its start time differs. A session starts before we know that it has.
     await client
       .query(
         `select pg_terminate_backend(a.pid) from pg_stat_activity a, unnest($1::integer[], $2::float8[]) as gone(pid, age)
@@ -198,7 +198,7 @@ export class DatabaseHealth {
 }
 
 /**
- * Fails like a connection that timed out. The deadline passes twice: when this process itself was held up, an answer that is there is read in
+ * Fails like a connection that timed out. The deadline has two timers: if this process was blocked, an answer that has arrived is read in
  * between.
  */
 export async function within<T>(milliseconds: number, work: Promise<T>): Promise<T> {

@@ -54,7 +54,7 @@ export class Database implements Queryable, AsyncDisposable {
   constructor(connection: pg.PoolConfig, clock: Clock, options: DatabaseOptions = {}) {
     this.#clock = clock
     this.health = new DatabaseHealth(connection, options)
-    // What was read before may be out of date: what others committed meanwhile was not heard of.
+    // Cached data may be out of date, because we missed commits of other nodes.
     this.health.onChange((away) => away || this.noteEnd('committed elsewhere'))
     const patience = { ...brief, ...options.brief }
     this.pool = openPool({ max: 16, ...connection }, patience, this.health)

@@ -25,7 +25,7 @@ export async function makeFolders(path: string, mode = 0o700) {
   }
 }
 
-/** Writes a small file whose loss would be permanent, such as a key. The caller syncs the folder after the last rename. */
+/** Writes a small file that cannot be recreated, such as a key. The caller syncs the folder after the last rename. */
 export function writeSynced(path: string, text: string, mode: number) {
   const file = openSync(path, 'w', mode)
   try {
@@ -65,7 +65,7 @@ export const moment = (): Moment => ({ wall: Date.now(), monotonic: performance.
 /** File systems round times, by two seconds at most. */
 const rounding = 2000
 
-/** No file that was written since then has an earlier time, whichever way the wall clock was set meanwhile. */
+/** A lower bound for the times of files that were written since then, even if the wall clock was set meanwhile. */
 export function earliest(since: Moment | undefined) {
   if (!since) return -Infinity
   return Math.min(since.wall, Date.now() - (performance.now() - since.monotonic)) - rounding

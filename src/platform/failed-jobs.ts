@@ -1,7 +1,7 @@
 import { type Database, type Listed, listed, type Queryable, type Slice, sql, type Transaction } from './database.ts'
 import { missing } from './errors.ts'
 
-/** A job that used up its attempts: nobody runs it again until an operator asks for it. */
+/** A job that used up its attempts: it does not run again until an operator retries it. */
 export interface FailedJob {
   id: number
   task: string
@@ -25,7 +25,7 @@ export function listFailedJobs(db: Database, slice: Slice): Promise<Listed<Faile
   )
 }
 
-/** Jobs by what they are doing. */
+/** The number of jobs by state. */
 export async function countJobs(db: Queryable): Promise<{ waiting: number; running: number; failed: number }> {
   const counts = await db.first<{ waiting: number; running: number; failed: number }>(sql`
     select count(*) filter (where locked_at is null and attempts < max_attempts) as waiting,
@@ -41,7 +41,7 @@ export async function retryFailedJob(db: Transaction, id: number) {
     select graphile_worker.reschedule_jobs(array[${id}]::bigint[], run_at := ${db.now}::timestamptz, attempts := 0)`)
 }
 
-/** Gives a failed job up. */
+/** Deletes a failed job. */
 export async function discardFailedJob(db: Transaction, id: number) {
   await findFailed(db, id)
   await db.query(sql`select graphile_worker.complete_jobs(array[${id}]::bigint[])`)

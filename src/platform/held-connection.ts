@@ -2,7 +2,7 @@ import type pg from 'pg'
 import type { Database } from './database.ts'
 import { explain } from './unavailable.ts'
 
-/** How often a connection is used that has nothing else to do, in milliseconds: only so a silent loss is noticed. */
+/** How often an idle connection gets a query, in milliseconds: otherwise a silent loss would not be noticed. */
 const beat = 2000
 
 /** A connection that one owner keeps: for locks and for LISTEN, which last as long as it does. */

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres.ts'
 
-/** Before each attempt to start it again, in milliseconds; after the last it is given up. */
+/** Pauses before each attempt to start it again, in milliseconds; after the last attempt we give up. */
 const pauses = [0, 1000, 2000, 4000, 8000]
-/** One that ran for this long before it ended gets all attempts again, in milliseconds. */
+/** If it ran for this long before it ended, it gets all attempts again. In milliseconds. */
 const steady = 60_000
 
 /**
@@ -36,7 +36,7 @@ export async function keepEmbeddedPostgres(data: string, log: Logger, asked: Abo
         failures++
         return true
       } catch (error) {
-        // A stop waits for nothing more.
+        // A shutdown does not wait for this.
         if (signal.aborted) return new Promise(() => {})
         log.error({ err: error }, 'the embedded PostgreSQL could not be started again')
       }

@@ -1,14 +1,14 @@
 import type { WorkerEvents } from 'graphile-worker'
 import { type Database, sql } from './database.ts'
 
-/** Before we look for lost jobs, in milliseconds: by then the answers that were on their way are here. */
+/** How long we wait before we look for lost jobs, in milliseconds: by then delayed answers have arrived. */
 const pause = 3000
-/** How long a job counts as ours when it is done: until that is written. In milliseconds. */
+/** How long a finished job still counts as known, because its result may not be written yet. In milliseconds. */
 const settling = 10_000
 
 /**
- * Gives back jobs that the database marked as a runner's, when the answer that says so was lost with its connection. The runner knows nothing of
- * them, and as long as it lives, nobody else would take them.
+ * Releases jobs that the database assigned to a runner, when that answer was lost with its connection. The runner does not know
+ * about them, and no other runner would take them as long as it lives.
  */
 export function reclaimLostJobs(db: Database, events: WorkerEvents, runner_id: () => string, signal: AbortSignal) {
   const known = new Set<string>()

@@ -7,7 +7,7 @@ interface Remembered<T> {
   value: Promise<T>
   /** The same once it is there, for callers who need not wait. */
   settled?: { value: T }
-  /** What it is estimated to take, once it is there. */
+  /** Its estimated size, once it is loaded. */
   bytes: number
   commits: number
   /** By the clock that cannot jump, and by the one that rules are told: neither may have moved far. */
@@ -61,7 +61,7 @@ export class Memory<T> {
     this.#kept.set(key, begun)
     begun.value.then(
       (value) => this.#settle(key, begun, value),
-      // A failure is told to whoever waited for it, and is not kept.
+      // A failure rejects for the callers that wait for it, and is not kept.
       () => this.#kept.get(key) === begun && this.#forget(key),
     )
     this.#forgetOldest()
@@ -92,7 +92,7 @@ export class Memory<T> {
     this.#kept.delete(key)
   }
 
-  /** Those that are too old, and those beyond the bounds. */
+  /** Forgets entries that are too old, and the oldest ones beyond the bounds. */
   #forgetOldest() {
     const stale = performance.now() - span
     for (const [key, { at }] of this.#kept) {
@@ -101,7 +101,7 @@ export class Memory<T> {
     }
   }
 
-  /** What nobody asks for any more must not stay until somebody asks for something else. */
+  /** Values that are no longer requested must not stay until the next request for another one. */
   #sweepStale() {
     this.#forgetOldest()
     this.#sweep = this.#kept.size ? setTimeout(() => this.#sweepStale(), span).unref() : undefined

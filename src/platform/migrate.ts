@@ -16,7 +16,7 @@ const forbidding = new Set(['42501', '3F000'])
 /** Brings the database up to this program, once, however many nodes start at the same time. Returns what was applied. */
 export async function migrate({ background, health }: Database): Promise<string[]> {
   const client = await background.connect()
-  // A migration of a large table takes as long as it takes, and so does another node's.
+  // A migration of a large table may take any time, and so may the wait for another node's.
   health.unwatch(client)
   try {
     await client.query('set statement_timeout = 0; set lock_timeout = 0; set idle_in_transaction_session_timeout = 0')

@@ -23,13 +23,13 @@ export interface Patience {
 export const brief: Patience = { connect: 4000, lock: 3000, statement: 5500 }
 /** Of work in the background, which may have much to read and write, and which no client waits for. */
 export const long: Patience = { connect: 5000, lock: 60_000, statement: 600_000 }
-/** The server ends a transaction whose client says nothing for this long: its locks keep others waiting. */
+/** The server ends a transaction whose client is silent for this long, because its locks block others. In milliseconds. */
 const longestPause = 10_000
-/** The server answers for its own time-outs; a connection on which it does not is closed. */
+/** Normally the server enforces its time-outs. If it does not report one within this extra time, the connection is closed. In milliseconds. */
 const grace = 500
 
 /**
- * The server notices within about ten seconds when this node is gone without a word, and lets go of its locks. By default that takes it two hours.
+ * The server notices within about ten seconds when this node vanishes, and releases its locks. By default that takes two hours.
  * In seconds, and the last in milliseconds.
  */
 const reachability = ['tcp_keepalives_idle=5', 'tcp_keepalives_interval=2', 'tcp_keepalives_count=3', 'tcp_user_timeout=10000']

@@ -24,12 +24,12 @@ export function named(statement: Sql): pg.QueryConfig {
   return { name, text, values: statement.values }
 }
 
-/** What the driver knows to be prepared, which its types do not show: texts by their names. */
+/** The driver's list of prepared statements, texts by name; its types do not show it. */
 interface Preparing {
   connection: { parsedStatements: Record<string, string> }
 }
 
-/** Begins anew, before its next use, with a connection that has too many prepared statements. */
+/** Drops all prepared statements of a connection that has too many, before its next use. */
 export function boundPrepared(pool: pg.Pool) {
   pool.on('acquire', (client) => {
     const { connection } = client as unknown as Preparing

@@ -65,13 +65,13 @@ function listProcesses(): string[] | undefined {
   }
 }
 
-/** When this process began, as file systems tell the time: what is older was left by others. In milliseconds. */
+/** When this process began, by the clock of file systems: older files were left by other processes. In milliseconds. */
 export const processStart = Date.now() - process.uptime() * 1000
 
 /** This process, among those of all machines that share a database. */
 export const thisServer = `${hostname()} ${identityOf(process.pid)}`
 
-/** Whether a server of this machine has ended. Of other machines' we know nothing. */
+/** Whether a server of this machine has ended. False for servers of other machines, because we cannot know. */
 export function hasEnded(server: string): boolean {
   const [host, pid, ...started] = server.split(' ')
   return host === hostname() && identityOf(Number(pid)) !== [pid, ...started].join(' ')

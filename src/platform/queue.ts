@@ -49,7 +49,7 @@ export interface Worker {
 
 const concurrency = 4
 const pollInterval = 2000
-/** How often a job is done again at once because of the database; then it fails, and waits. Ten minutes of an outage, at least. */
+/** How often a job is repeated in place when the database is away, before it counts as failed. This covers an outage of at least ten minutes. */
 const mostAttempts = 600
 
 /** Runs jobs until it is stopped, also through times when the database is away. */
@@ -68,7 +68,7 @@ export async function startWorker(
   }
   let current = await open()
   const endLife = keepAlive(db.background, ids, log)
-  /** Runners that gave up, and are not over yet. */
+  /** Runners that were replaced and have not ended yet. */
   const leaving = new Set<Promise<void>>()
   const watch = async () => {
     for (;;) {
@@ -95,8 +95,8 @@ export async function startWorker(
 }
 
 /**
- * A task that is done again when the database went away in the middle of it. To the queue that would be a failed job, which waits the longer the more often
- * it failed; and the queue could not write it down.
+ * A task that is repeated when the database goes away in the middle of it. For the queue it would be a failed job, which waits longer after each
+ * failure; and the queue could not record the failure.
  */
 function outlast(db: Database, task: Task, signal: AbortSignal) {
   return async (payload: unknown) => {
@@ -113,7 +113,7 @@ function outlast(db: Database, task: Task, signal: AbortSignal) {
 
 interface Begun {
   runner: Runner
-  /** What jobs in its hands are marked with. */
+  /** The id that its jobs are locked by. */
   id: string
   /** Jobs that it is doing. */
   active: ReadonlySet<string>
@@ -153,7 +153,7 @@ async function begin(
       else log.debug(meta ?? {}, message)
     }),
     taskList: tasks,
-    // What came of a job is written by a batch, also of one. Without batches, a failure to write it is a promise that nobody handles, which
+    // Results of jobs are written in batches, even single ones. Without batches, a failed write is an unhandled rejection, which
     // ends the process.
     preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
   })
@@ -162,7 +162,7 @@ async function begin(
 
 /**
  * Resolves when a runner has ended, or when nobody in it could ask for a job twice in a row: it looks its tasks up once,
- * and when the database was away at that moment, it fails for ever. A runner that could not write what came of a job ends by itself.
+ * and when the database was away at that moment, it fails for ever. A runner that could not write a job's result ends by itself.
  */
 function givesUp({ promise, events }: Runner) {
   return new Promise<void>((resolve) => {
@@ -178,7 +178,7 @@ function givesUp({ promise, events }: Runner) {
   })
 }
 
-/** Waits for the jobs that a runner has in hand. Those of which it could not write what came of them are for others then. */
+/** Waits for the jobs that a runner is doing. Then it releases jobs whose results could not be written to other runners. */
 async function leave(db: Database, begun: Begun, ids: Set<string>, signal: AbortSignal) {
   await end(begun)
   await persist(() => db.query(sql`select graphile_worker.force_unlock_workers(array[${begun.id}])`), signal)
@@ -205,7 +205,7 @@ async function end({ runner, active }: Begun) {
     .catch(() => {})
     .then(() => runner.promise)
     .catch(() => {})
-  // When several results in a row could not be written, the library miscounts them, and its end never comes (0.18.0, `batch` in main.js).
+  // When several results in a row could not be written, the library miscounts them, and never ends (0.18.0, `batch` in main.js).
   await Promise.race([over, untilIdle(active)])
 }
 

@@ -1,9 +1,9 @@
-/** What a client is told to wait before it tries again, in seconds. */
+/** The Retry-After that clients get, in seconds. */
 export const retryAfter = 5
 
 /**
  * The database did not answer, or not in time. The work was not done, unless the answer to a commit was lost: then it may have been.
- * Callers are told 503; background work tries again.
+ * Clients get 503; background work tries again.
  */
 export class DatabaseUnavailable extends Error {
   constructor(message: string, cause?: unknown) {
@@ -39,7 +39,7 @@ const lost = /^(08...|57P0.|25P03|25P04)$/
 export function isDisconnected(error: unknown): boolean {
   const code = codeOf(error)
   if (code === undefined) return error instanceof Error && driverMessages.test(error.message)
-  // Without its socket, a server on this machine is not there. Files have the same code.
+  // A server on this machine is down when its socket does not exist. Missing files have the same code.
   if (code === 'ENOENT') return (error as NodeJS.ErrnoException).syscall === 'connect'
   return systemCodes.has(code) || lost.test(code)
 }
@@ -47,7 +47,7 @@ export function isDisconnected(error: unknown): boolean {
 /** Lock and statement time-outs, too few resources (connections among them), and conflicts that several attempts did not solve. */
 const busy = /^(55P03|57014|53...|40001|40P01)$/
 
-/** The error to pass on: callers need not know the driver's. */
+/** The error to pass on, so that callers need not know the driver's errors. */
 export function explain(error: unknown): unknown {
   if (isDisconnected(error)) return unreachable(error)
   return busy.test(codeOf(error) ?? '') ? overloaded(error) : error

@@ -9,8 +9,8 @@ import { settingsPage } from './settings.ts'
 type Handler = (visit: SignedIn) => Outcome | Promise<Outcome>
 
 /**
- * For whatever makes a credential: asks for the password, unless it was given within the last hour, and then goes on with the form that
- * was sent. A session that was taken over, or left open on a shared machine, is thereby not enough to stay for good.
+ * For handlers that make a credential: asks for the password, unless it was given within the last hour, and then handles the form that
+ * was sent. So a session that was taken over, or left open on a shared machine, is not enough to gain lasting access.
  */
 export function confirmed(handler: Handler): Handler {
   return (visit) => {
@@ -38,7 +38,7 @@ async function confirm(visit: SignedIn, next: Handler): Promise<Outcome> {
   return next(visit)
 }
 
-/** The form comes back with all that was sent, to the address that it was sent to; a page that was asked for is opened afterwards. */
+/** The form repeats all fields that were sent, and goes to the same address. Instead of a page, it leads to that page afterwards. */
 function confirmPage(visit: SignedIn, problem?: Problem): Outcome {
   const { request, visitor } = visit
   const sent = request.method === 'POST'
@@ -57,6 +57,6 @@ ${field({ label: 'Password', name: passwordField, type: 'password', autocomplete
   return settingsPage('', 'Confirm that it is you', body, 403)
 }
 
-/** Where the form goes that stands in for a page. */
+/** Handles the password form that was shown instead of a page. */
 export const confirmVisit = (visit: SignedIn) => confirm(visit, () => ({ to: safeReturn(visit.form.get('return_to')) }))
 export { place as confirmPath }

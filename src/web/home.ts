@@ -37,14 +37,14 @@ export function mountFallbacks(app: FastifyInstance, belfry: Belfry) {
   })
 }
 
-/** Nothing of it needs the database: not even who is signed in is known. */
+/** Does not use the database, so it does not know who is signed in either. */
 function sendUnavailable(reply: FastifyReply, { message }: DatabaseUnavailable) {
   const body = html`<main><h1>Back in a moment</h1><p class="error" role="alert">${message}</p>
 <p>What you sent in a form may not have been saved: check before you send it again.</p></main>`
   return sendPage(reply.header('Retry-After', retryAfter), 'Not available', body, 503)
 }
 
-/** For an address that not even the router can read: a page for browsers, the interface's JSON for all others. */
+/** For an address that the router cannot parse: a page for browsers, the API's JSON for all others. */
 export function showUnreadable(belfry: Belfry, request: FastifyRequest, reply: FastifyReply) {
   const forBrowsers = /\btext\/html\b/i.test(request.headers.accept ?? '') && !request.originalUrl.startsWith(selfHosted.prefix)
   return forBrowsers ? sendErrorPage(belfry, request, reply, nothingHere) : undefined

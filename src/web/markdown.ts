@@ -21,7 +21,7 @@ interface Page {
   room: number
 }
 
-/** One that is named in a text, whose address depends on the reader. */
+/** A mention or reference in a text, whose address depends on the reader. */
 interface Named {
   name: Exclude<Name, { address: string }>
   content: string
@@ -58,7 +58,7 @@ export async function readMarkdown(text: string): Promise<Reading> {
 async function read(text: string): Promise<{ reading: Reading; bytes: number }> {
   const [markdown, parsed] = [await openMarkdown(), await parseMarkdown(text)]
   if (!parsed) {
-    // To find out that a text is too complex is as much work as is done for any.
+    // Finding out that a text is too complex takes as much work as the largest allowed text.
     const reading = plainReading(text, text.length > longest ? 0 : mostPieces)
     return { reading, bytes: 2 * reading.write({}).text.length }
   }

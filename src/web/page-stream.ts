@@ -8,12 +8,12 @@ import { closingOf, openStream, type Step, streamHeaders } from '#http/stream.ts
 import { missing, Refusal } from '#platform/errors.ts'
 import { findVisitor } from './page.ts'
 
-/** For pages that ask for all of themselves again: once in a quarter of a second at most. In milliseconds. */
+/** For pages that reload themselves as a whole: at most four times a second. In milliseconds. */
 export const betweenLooks = 250
 
 type PageLook = (visitor: Account, params: Record<string, string>, from: string | null) => Promise<Step>
 
-/** Tells the script of a page that something changed. Its look is asked again and again, as the visitor is then; `pause` is between two. */
+/** Tells the script of a page that something changed. Each look loads the visitor again; `pause` is the least time between two. */
 export function mountPageStream(listener: FastifyInstance, belfry: Belfry, path: string, look: PageLook, pause = 0) {
   const closing = closingOf(listener)
   listener.get(path, { exposeHeadRoute: false }, async (request, reply) => {
@@ -27,7 +27,7 @@ export function mountPageStream(listener: FastifyInstance, belfry: Belfry, path:
         ip: request.ip,
         last: typeof last === 'string' ? last : null,
         look: async (from) => {
-          // Whoever signed out in the meantime, or was suspended, hears no more.
+          // A visitor who has signed out or was suspended meanwhile gets no more events.
           const present = await findVisitor(belfry, request)
           if (!present) throw missing()
           return look(present, request.params as Record<string, string>, from)

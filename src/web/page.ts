@@ -187,7 +187,7 @@ function csrfOf(cookie: string) {
   return createHmac('sha256', cookie).update('form').digest('hex')
 }
 
-/** Browsers say where a form comes from. One of another site is refused, and not even shown to its sender. */
+/** Browsers say where a form comes from. A form of another site is refused, and its fields are not shown to the sender. */
 function isForeign({ request, belfry }: Visit) {
   const { origin, 'sec-fetch-site': site } = request.headers
   const elsewhere = site === 'cross-site' || site === 'same-site'
@@ -217,7 +217,7 @@ async function signedBy(db: Database, visitor: Account, csrf: string): Promise<S
   return { visitor, csrf, unread: await countThreads(db, visitor, { view: 'unread' }, mostShown + 1) }
 }
 
-/** A page about an error. When the database cannot say who is signed in, it is shown all the same, as to a stranger. */
+/** A page about an error. If the database cannot say who is signed in, the page is shown as to an anonymous visitor. */
 export async function sendErrorPage(
   belfry: Belfry,
   request: FastifyRequest,

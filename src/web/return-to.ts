@@ -1,10 +1,10 @@
 import type { FastifyRequest } from 'fastify'
 import { withoutSecrets } from '#platform/log.ts'
 
-/** Where a person wanted to go, if that is a place of ours: a path, and not one that a browser reads as another host. */
+/** The address a person wanted, if it is one of ours: a path, and not one that a browser reads as another host. */
 export function safeReturn(asked: string | null): string {
   const ours = asked && asked.length <= longest && /^\/(?![/\\])[^\\\p{Cc}]*$/u.test(asked) ? asked : '/'
-  // A header takes plain characters only, and a path may be written with any.
+  // A header takes ASCII only, but a path may contain any character.
   return ours.replaceAll(/[^!-~]+/gu, encodeURIComponent)
 }
 

@@ -30,7 +30,7 @@ export function note(text: string | undefined): Html | undefined {
   return text === undefined ? undefined : html`<p class="note" role="status">${text}</p>`
 }
 
-/** Asks before something ends that cannot be brought back. */
+/** Asks before an action that cannot be undone. */
 export function askFirst(visit: Pick<Visit, 'csrf'>, { place, title, body, action, fields, button, keep }: Question): Outcome {
   const buttons = html`${fields}<p class="buttons"><button class="danger">${button}</button> <a class="button" href="${keep ?? place}">Keep it</a></p>`
   return settingsPage(place, title, html`${body}${form(visit, action, buttons)}`)

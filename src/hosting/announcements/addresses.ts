@@ -3,20 +3,20 @@ import type { Database, Transaction } from '#platform/database.ts'
 
 /**
  * What is told is written before it is known where this server can be reached: a push may be recorded at a start before a listener is
- * bound, or by a node that has none. Addresses begin with a sign that no text in the database can hold, and are filled in
- * when it is stored, or before it is sent for the first time, and then stay: all attempts of a delivery have the same bytes.
+ * bound, or by a node that has none. Addresses begin with a character that no text in the database can contain, and are filled in
+ * when the payload is stored, or before it is sent for the first time. Then they stay, so all attempts of a delivery have the same bytes.
  */
 const unknown = '\0://\0'
 export const unaddressed: Wire = { web: unknown, api: `${unknown}/api/v3`, version: firstVersion, brand: 'github' }
 
 const known = new WeakMap<Database, () => string>()
 
-/** From now on, what is stored through `db` is stored with this address, as soon as there is one. */
+/** Payloads that are stored through `db` from now on get this address, as soon as there is one. */
 export function knowAddress(db: Database, web: () => string) {
   known.set(db, web)
 }
 
-/** With the address filled in where it is known, so that a delivery has the same bytes whenever and by whichever node it is sent. */
+/** Fills in the address if it is known, so that a delivery has the same bytes whenever it is sent, and by any node. */
 export function addressed(db: Transaction, body: string) {
   const web = known.get(db.home)?.()
   return web ? fillIn(body, web) : body

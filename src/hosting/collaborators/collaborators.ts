@@ -169,7 +169,7 @@ export async function withdrawInvitation(db: Transaction, repo: Repository, id: 
 
 export async function acceptInvitation(db: Transaction, invitee: Account, id: number) {
   const open = sql`id = ${id} and invitee_id = ${invitee.id} and created_at > ${db.now}::timestamptz - ${goodFor}`
-  // Held first, so that of two acceptances at the same moment the second finds nothing.
+  // Locked first, so that the second of two concurrent acceptances finds nothing.
   const found = await db.first<{ repo_id: number; inviter_id: number; access: number }>(sql`
     select repo_id, inviter_id, access from invitations where ${open} for update`)
   if (!found) throw missing()
@@ -186,7 +186,7 @@ export async function declineInvitation(db: Transaction, invitee: Account, id: n
   if (!(await endInvitations(db, sql`id = ${id} and invitee_id = ${invitee.id}`))) throw missing()
 }
 
-/** The database deletes the notification of an invitation that came to nothing. */
+/** The database deletes the notification of an invitation that was not accepted. */
 async function endInvitations(db: Transaction, condition: Sql): Promise<number> {
   const { rowCount } = await db.query(sql`delete from invitations where ${condition}`)
   return rowCount ?? 0

@@ -100,7 +100,7 @@ export function mountGit(listener: FastifyInstance, belfry: Belfry) {
   }
 
   /**
-   * A git that ends when the client goes away, or stalls. It waits for its turn when many are served, and gives its place to the next when what
+   * A git process that ends when the client disconnects or stalls. It waits for a slot when many are served, and releases the slot when what
    * `follows` its end is done too.
    */
   async function openFor(
@@ -205,7 +205,7 @@ function bodyOf({ raw, headers }: FastifyRequest): Readable {
   // A request that is cut off must not be waited for, nor look complete; one that cannot be unpacked is still read to its end.
   raw.once('close', () => raw.readableEnded || unpacked.destroy(new Refusal('malformed', 'The body was cut off.')))
   raw.on('error', () => {})
-  // It may fail while nobody reads it: between the head of a push and the rest.
+  // It may fail while nothing reads it: between the head of a push and the rest.
   unpacked.on('error', () => {})
   unpacked.once('close', () => raw.unpipe(unpacked).resume())
   return raw.pipe(unpacked)

@@ -27,7 +27,7 @@ export async function within<T>(milliseconds: number, work: (signal: AbortSignal
   }
 }
 
-/** Runs git on a repository and gives its exit code and what it printed, up to `limit` bytes, about; the rest is left, or with `whole` an error. */
+/** Runs git on a repository. Returns its exit code and about the first `limit` bytes of its output; more is dropped, or with `whole` an error. */
 export async function runGit(
   path: string,
   args: string[],
@@ -61,7 +61,7 @@ export async function* streamGit(
     child.once('error', (error) => reject(describeSpawnError(error)))
   })
   closed.catch(() => {})
-  // Without files to spare it has no pipes, and the error follows.
+  // When the process has no free file descriptors, git has no pipes, and the error follows.
   if (child.pid === undefined) await closed
   const end = () => endGit(child)
   signal.addEventListener('abort', end)

@@ -3,7 +3,7 @@ import { Refusal } from '#platform/errors.ts'
 import type { Command } from './storage.ts'
 
 const mostBytes = 16 << 20
-/** Each is recorded, told to subscribers and looked up: thousands at a time, and not more. */
+/** Each is recorded, sent to webhooks and looked up: this bounds the work of one push. */
 const mostCommands = 10_000
 /** In bytes: what the database's index of refs takes. */
 const longestName = 1000

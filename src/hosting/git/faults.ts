@@ -1,4 +1,4 @@
-/** Old and harmless faults that many histories have; all others that git knows of are refused, by a push and by the API alike. */
+/** Old and harmless faults that many histories have. Pushes and the API refuse all other faults that git checks for. */
 const tolerated = ['zeroPaddedFilemode', 'badTimezone', 'missingSpaceBeforeDate']
 
 export const tolerantSettings = tolerated.map((fault) => `receive.fsck.${fault}=ignore`)

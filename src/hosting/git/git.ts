@@ -5,7 +5,7 @@ import { durability } from './syncing.ts'
 
 /** Settings as git reads them from its environment. */
 const settings = Object.entries({
-  // The data folder may belong to another account than the one that runs us; its contents are ours all the same.
+  // The data folder may belong to another system account than the one that runs Belfry; we trust its contents anyway.
   'safe.directory': '*',
   ...durability,
 })
@@ -20,7 +20,7 @@ const environment = {
   GIT_CONFIG_NOSYSTEM: '1',
   GIT_CONFIG_GLOBAL: '/dev/null',
   GIT_TERMINAL_PROMPT: '0',
-  // Anyone who may push could otherwise replace one object by another for everybody who reads.
+  // Otherwise anyone who may push could replace an object for all readers.
   GIT_NO_REPLACE_OBJECTS: '1',
   // Many commits at a time: what walks through history would else give out each by itself, which takes as long to read as all the rest.
   GIT_FLUSH: '0',
@@ -41,7 +41,7 @@ export interface GitOptions {
   cut?: boolean
   /** Milliseconds until git is ended and the caller refused. */
   patience?: number
-  /** Whether a signal to our process group spares it, as of `startGit`. */
+  /** Whether a signal to our process group does not reach it, see `startGit`. */
   detached?: boolean
 }
 
@@ -65,7 +65,7 @@ export async function readGit(args: string[], options: GitOptions = {}): Promise
   throw new Error(`git ${args[0]} failed (${status}): ${complaint.trim()}`)
 }
 
-/** Not by us: the machine is shutting down, or short of memory. What was asked for may be asked for again. */
+/** Something else killed git: the machine is shutting down, or short of memory. The client may retry. */
 export const endedBySignal = () => new Refusal('unavailable', 'A git process of this server was ended. Try again in a moment.')
 
 interface Ended {
@@ -109,7 +109,7 @@ function run(args: string[], { input, limit, patience, detached = true }: GitOpt
   })
 }
 
-/** A machine without memory, processes or files to spare has them again later. */
+/** A shortage of memory, processes or file descriptors is temporary. */
 export function describeSpawnError(error: Error): Error {
   const { code = '' } = error as NodeJS.ErrnoException
   const short = ['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE'].includes(code)
@@ -144,7 +144,7 @@ export function startGit(
   const child = spawn('git', args, { env: { ...environment, ...settings }, stdio, detached })
   running.add(child)
   for (const end of ['close', 'error']) child.once(end, () => running.delete(child))
-  // A git that ended early closes its pipes; its exit status tells the story. Without files to spare there are no pipes at all.
+  // A git that ended early closes its pipes; its exit status says why. Without free file descriptors there are no pipes at all.
   for (const pipe of child.stdio ?? []) pipe?.on('error', () => {})
   return child
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 
 /** Bytes a second that a client must send or take while we wait for it. */
 const slowest = 1024
-/** How often a client is looked at until its time is over. */
+/** How often a client is checked within that time. */
 const looks = 4
 
 /**
@@ -15,7 +15,7 @@ export function endWhenIdle(request: IncomingMessage, response: ServerResponse, 
   let [seen, idle] = [0, 0]
   const timer = setInterval(() => {
     const moved = socket.bytesRead + socket.bytesWritten
-    // What we have not taken yet would be in the buffer.
+    // If data had arrived that we have not read, it would be in the buffer.
     const owes = !request.complete && request.readableLength === 0
     const waits = owes || response.writableNeedDrain
     idle = waits && moved - seen < period * slowest ? idle + 1 : 0

@@ -1,4 +1,4 @@
-/** What repositories and those who read and push them may take. */
+/** Limits of repositories, and of the clients that fetch and push. */
 export interface GitLimits {
   /** Bytes of the largest object, and of what one push sends. */
   object: number

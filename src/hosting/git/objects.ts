@@ -5,7 +5,7 @@ import type { Storage } from './storage.ts'
 export const noObject = '0'.repeat(40)
 
 /**
- * Refs that nobody is shown and nobody pushes: those that we keep for ourselves, and those that change what other refs mean to git
+ * Refs that are hidden and cannot be pushed: those that Belfry uses itself, and those that have a meaning for git itself
  * (`refs/replace` substitutes objects, the rest belongs to a worktree).
  */
 export const hiddenRefs = ['import', 'belfry', 'drafts', 'replace', 'bisect', 'worktree', 'rewritten'].map(
@@ -103,13 +103,13 @@ async function look(storage: Storage, repo_id: number, names: string[]) {
     .map((found) => (found ? { type: found[1] ?? '', sha: found[2] ?? '' } : undefined))
 }
 
-/** Refuses what was pushed before there was a limit, in the documented shape. */
+/** Refuses an object that was pushed before there was a limit, in the documented format. */
 const tooLarge = (size: number, most: number) =>
   new Refusal('forbidden', `This API returns objects of up to ${most} bytes, and this one has ${size}. Fetch it with git.`, [
     { resource: 'Blob', code: 'too_large', field: 'data' },
   ])
 
-/** By size first: git would read all of it. */
+/** Asks for the size first, because git would read the whole object. */
 async function checkSize(storage: Storage, repo_id: number, sha: string, most: number): Promise<number> {
   const [line = ''] = (await git(['-C', storage.pathOf(repo_id), 'cat-file', '-s', sha])).split('\n')
   if (Number(line) > most) throw tooLarge(Number(line), most)
@@ -150,7 +150,7 @@ export async function readCommit(storage: Storage, repo_id: number, sha: string)
   return {
     sha,
     tree: all('tree')[0] ?? noObject,
-    // Of a head that is cut off, the last may be half.
+    // When the head of a commit is cut off, its last parent may be incomplete.
     parents: all('parent').filter((parent) => parent.length === noObject.length),
     author: readSignature(all('author')[0]),
     committer: readSignature(all('committer')[0]),
@@ -158,7 +158,7 @@ export async function readCommit(storage: Storage, repo_id: number, sha: string)
   }
 }
 
-/** Marks what is left out, so that nobody takes a part for the whole. */
+/** Says that the message was cut, so that readers do not take the part for the whole. */
 export function cutMessage(message: string, size = Buffer.byteLength(message)): string {
   if (message.length <= longestMessage) return message
   return `${message.slice(0, longestMessage).toWellFormed()}\n\n[The rest of this message is not shown: the commit has ${size} bytes.]`

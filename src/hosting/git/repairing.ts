@@ -2,7 +2,7 @@ import { readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { git } from './git.ts'
 
-/** Of these objects, the ones that a repository does not have, or has no bytes of. */
+/** The objects among these that a repository does not have, or only as empty files. */
 export async function findMissing(path: string, shas: Iterable<string>): Promise<Set<string>> {
   const asked = [...shas]
   if (!asked.length) return new Set()
@@ -19,7 +19,7 @@ export async function isAncestor(path: string, ancestor: string, descendant: str
 }
 
 /**
- * Removes files of refs that hold no object's name, as a power loss leaves them: empty, or full of zeros. Git reads past such a file, and
+ * Removes files of refs that hold no object's name, as a power loss leaves them: empty, or full of zeros. Git ignores such a file when it reads, and
  * refuses to write to it.
  */
 export async function dropBrokenRefs(path: string): Promise<void> {
@@ -32,7 +32,7 @@ export async function dropBrokenRefs(path: string): Promise<void> {
   }
 }
 
-/** Removes loose objects without contents: git takes their names for present, and would not store them when they are pushed again. */
+/** Removes loose objects without contents: git counts them as present, and would not store them when they are pushed again. */
 export async function dropEmptyObjects(path: string): Promise<void> {
   const objects = join(path, 'objects')
   for (const folder of (await readdir(objects)).filter((name) => /^[0-9a-f]{2}$/.test(name))) {

@@ -52,7 +52,7 @@ export async function withScratch<T>(
         const input = [sha, ...known.map((each) => `^${each}`), ''].join('\n')
         const pack = () =>
           streamGit(path, ['pack-objects', '--revs', '--stdout', '--delta-base-offset', '-q'], { ...bounds, input })
-        // Checked aside first: git may write objects as it reads them, and the id of one that is refused could still be made a branch.
+        // Checked in another folder first: git writes objects while it checks them, and a branch could be created at a refused one by its id.
         const settings = { GIT_OBJECT_DIRECTORY: await openFolder(join(folder, 'checked'), path) }
         const check = ['-c', 'core.fsync=none', 'index-pack', '--stdin', `--strict=${toleratedFaults}`]
         await runGit(path, check, { signal, settings, input: pack() }).catch(refuseFaulty)
@@ -91,7 +91,7 @@ async function openFolder(folder: string, path: string) {
   return folder
 }
 
-/** Git's words for what receive.fsckObjects refuses of a push, such as a `.gitmodules` that runs a command where it is cloned. */
+/** Passes on git's message for a fault that receive.fsckObjects refuses, such as a `.gitmodules` that runs a command where it is cloned. */
 function refuseFaulty(error: Error): never {
   const [, object, fault] = /error: object (\w+): (\w+: .*)/.exec(error.message) ?? []
   throw object ? new Refusal('invalid', `Git refuses ${object}: ${fault}`) : error

@@ -26,13 +26,13 @@ const settings = {
   ],
 }
 
-/** Scripts of ours. Nobody else can put any there, and a push cannot bring one: hooks are not in commits. */
+/** Our own scripts. They are outside the repositories, and a push cannot add one, because commits contain no hooks. */
 const hooks = join(import.meta.dirname, 'hooks')
 
-/** An operator may have put hooks into a repository: these run too. Without such, no process is started for each ref. */
+/** An operator may have put hooks into a repository: these run too. Without them, git starts no extra process for each ref. */
 const hooksFor = (path: string) => join(hooks, existsSync(join(path, 'hooks')) ? 'chained' : 'ours')
 
-/** One allocation of git's, in bytes: objects are unpacked in memory before their size is known to us, and tables of a large pack too. */
+/** Limit of one allocation by git, in bytes: git unpacks objects, and tables of a large pack, in memory before our check sees their size. */
 const largestAllocation = 1 << 30
 
 function limitsFor(name: ServiceName, path: string, limits: GitLimits) {
@@ -51,7 +51,7 @@ export interface Service {
   output: Readable
   /** Its exit code once it is over and all is read; null when a signal ended it, or it could not be started. */
   closed: Promise<number | null>
-  /** Whether somebody else ended it by a signal. */
+  /** Whether a signal ended it that we did not send. */
   wasKilled(): Promise<boolean>
   /** The end of what it complained about. */
   complaint(): string
@@ -113,7 +113,7 @@ function feed(
   // A body that is cut off never looks complete: its end is not passed on, and whoever noticed ends the child.
   body.on('error', end)
   for (const chunk of read) child.stdin.write(chunk)
-  // What git does not want any more is still read, or the client would not come to read the answer; but it is not unpacked any more.
+  // The rest of a body that git no longer reads is still received, because a client that is sending does not read the answer; it is not unpacked.
   child.stdin.once('close', () => (body instanceof Transform ? body.destroy() : body.resume()))
   let sent = 0
   body.on('data', (chunk: Buffer) => {
@@ -124,7 +124,7 @@ function feed(
 }
 
 /**
- * Passes a stream on, but for its last piece, which waits until `done`. If that fails because the database is away, git is told so in its place; else
+ * Passes a stream on; its last piece waits until `done`. If `done` fails because the database is away, the client gets that error instead; else
  * the stream breaks off.
  */
 export function holdLast(output: Readable, done: Promise<void>): Readable {
@@ -148,7 +148,7 @@ export function holdLast(output: Readable, done: Promise<void>): Readable {
 const notRecorded =
   'The database is not reachable at the moment: the push has arrived, but is not recorded yet. Push again in a few seconds.'
 
-/** An error as git shows it and fails by: a packet on the third band of the answer to a push. */
+/** An error that makes the git client fail and show it: a packet on the third band of the answer to a push. */
 function fatal(message: string) {
   const packet = `\x03${message}\n`
   return Buffer.from(`${(packet.length + 4).toString(16).padStart(4, '0')}${packet}0000`)

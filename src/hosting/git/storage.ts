@@ -39,7 +39,7 @@ const [fetchPatience, readPatience] = [30_000, 15_000]
 export class Storage {
   readonly #root: string
   readonly limits: GitLimits
-  /** For fetches and pushes, and for requests to the API and pages: a slow clone keeps nobody from reading. */
+  /** For fetches and pushes, and for requests to the API and pages: slow clones do not block reads. */
   readonly fetching: Slots
   readonly reading: Slots
 
@@ -113,7 +113,7 @@ export class Storage {
     await this.sync(repo_id, [])
   }
 
-  /** Puts on disk what a push has brought and where it has moved these refs: all that changed since it began, or all there is. */
+  /** Syncs the objects of a push and the refs that it moved: everything that changed since `since`, or everything. */
   async sync(repo_id: number, refs: string[], since?: Moment) {
     await syncObjects(this.pathOf(repo_id), since)
     await syncRefs(this.pathOf(repo_id), refs, since)
@@ -139,7 +139,7 @@ export class Storage {
     await rm(this.pathOf(repo_id), { recursive: true, force: true })
   }
 
-  /** Those that repositories lie in. */
+  /** The folders that contain repositories. */
   async folders(): Promise<string[]> {
     const names = await readdir(this.#root).catch(() => [])
     return names.filter((name) => /^[0-9a-f]{2}$/.test(name)).map((name) => join(this.#root, name))
@@ -149,7 +149,7 @@ export class Storage {
     await rm(path, { recursive: true, force: true })
   }
 
-  /** Removes refs whatever they hold, also where what they lead to is not there. */
+  /** Removes refs whatever they contain, even if their object is missing. */
   async dropRefs(repo_id: number, names: string[]) {
     const input = names.map((name) => `delete ${name}\0\0`).join('')
     if (names.length) await git(['-C', this.pathOf(repo_id), 'update-ref', '-z', '--stdin'], { input })

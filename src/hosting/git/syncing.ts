@@ -14,7 +14,7 @@ export const durability = {
   'transfer.unpackLimit': '20',
 }
 
-/** As many objects are written one by one; more are a pack. */
+/** Fewer objects than this are written one by one; more are kept as a pack. */
 export const unpackLimit = Number(durability['transfer.unpackLimit'])
 
 /** For a repository that can be made again, such as the stage of an import: git syncs its packs, which may be linked into others, and no more. */

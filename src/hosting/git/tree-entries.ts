@@ -14,9 +14,9 @@ export interface Entry {
 const longestLine = 1 << 13
 const patience = 30_000
 
-/** What stands at a path, after every folder that leads there; of a path that is not there, what is in its way. */
+/** The entries along a path, from the outermost folder to the path itself; if the path does not exist, those that do. */
 export async function readPath(storage: Storage, repo_id: number, commit: string, path: string): Promise<Entry[]> {
-  // Git shows the folders on the way to one path. Asked for those by name too, it would list all that they hold.
+  // Git lists the folders on the way to one path. If we named those too, it would list everything in them.
   const { entries: chain } = await listTree(storage, repo_id, ['-t', commit, '--', path], { entries: 200 })
   if (chain.at(-1)?.path === path) return chain
   const next = path.split('/', chain.length + 1).join('/')
@@ -39,12 +39,12 @@ export interface Listing {
   truncated: boolean
 }
 
-/** What a folder holds, by its tree; with `deep`, all that is below it. */
+/** The entries of a tree; with `deep`, everything below it. */
 export function readFolder(storage: Storage, repo_id: number, tree: string, most: Most, deep = false): Promise<Listing> {
   return listTree(storage, repo_id, [...(deep ? ['-r', '-t'] : []), tree], most)
 }
 
-/** Stops git after what is wanted: it looks at each object to tell its size. */
+/** Stops git as soon as there are enough entries, because git reads each object to find its size. */
 async function listTree(storage: Storage, repo_id: number, args: string[], most: Most): Promise<Listing> {
   const entries: Entry[] = []
   let left = most.bytes ?? Number.POSITIVE_INFINITY

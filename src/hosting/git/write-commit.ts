@@ -36,7 +36,7 @@ async function* once(bytes: Buffer) {
 }
 
 function describe({ parent, author, committer, message, path, file }: NewCommit) {
-  // The import has to be into a ref. One that is taken back in the same breath is never written.
+  // fast-import needs a ref. It never writes one that is reset in the same input.
   const ref = `refs/belfry/${randomUUID()}`
   return Buffer.concat([
     ...(file ? [Buffer.from('blob\nmark :1\n'), data(file.content)] : []),
@@ -52,7 +52,7 @@ const sign = ({ name, email, date }: Signature) => `${name} <${email}> ${Math.fl
 
 const data = (bytes: Buffer) => Buffer.concat([Buffer.from(`data ${bytes.length}\n`), bytes, Buffer.from('\n')])
 
-/** As C would write it: all that is not plain is a byte in octal. */
+/** Quoted as in C: bytes other than plain ASCII are written in octal. */
 const quote = (path: string) =>
   `"${Buffer.from(path)
     .toString('latin1')

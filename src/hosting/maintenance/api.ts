@@ -61,7 +61,7 @@ export const api = group('Maintenance', [
     {
       operation: 'belfry-admin/discard-failed-job',
       permission: 'classic',
-      summary: 'Give a failed job up',
+      summary: 'Discard a failed job',
       scopes,
       viewer: 'site_admin',
       answers: { 204: Nothing },

@@ -5,7 +5,7 @@ import type { Logger } from '#platform/log.ts'
 import { enqueue, type Scheduled, type Task } from '#platform/queue.ts'
 import { checkSome } from './maintenance.ts'
 
-/** Longer than anything takes that makes a repository before its row. */
+/** Longer than it can take from making a repository's folder to adding its row. */
 const day = 86_400_000
 const daysKept = 90
 

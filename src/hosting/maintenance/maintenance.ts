@@ -15,8 +15,8 @@ export async function checkSome(db: Database, storage: Storage, log: Logger, aft
     from repositories r where r.id > ${after} order by r.id limit ${batch}`)
   for (const { id, default_branch, copying } of rows) {
     if (!storage.has(id) && !copying) {
-      // The folder itself is gone: an empty one lets people push again, and what is recorded and lost is reported below.
-      log.error({ repo_id: id }, 'the folder of a repository is missing: an empty one takes its place')
+      // The folder itself is missing: an empty one lets people push again. Recorded commits that are lost are reported below.
+      log.error({ repo_id: id }, 'the folder of a repository is missing: an empty one replaces it')
       await storage.create(id, default_branch)
     }
     try {
@@ -30,8 +30,8 @@ export async function checkSome(db: Database, storage: Storage, log: Logger, aft
 
 const meanings = {
   restored: 'the disk was behind the database: the ref is back at the recorded commit',
-  adopted: 'the disk had moved on without a record: the database follows it',
-  lost: 'the recorded commit is not on disk: the database follows the disk, and somebody who has the commit must push it again',
+  adopted: 'the disk had a commit that no push explains: the database follows it',
+  lost: 'the recorded commit is not on disk: the database follows the disk, and a user who has the commit must push it again',
 }
 
 function report(log: Logger, repo_id: number, repairs: Repair[]) {

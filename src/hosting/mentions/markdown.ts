@@ -6,7 +6,7 @@ export const longest = 125_000
 
 /**
  * How much work one text may make: 10 for each piece of markup, which becomes a token, and 1 for each step in search of the end of a link.
- * 20,000 tokens take 50 to 100 ms of one core and 15 MB until they are written. Prose of the longest length has 5,000. A table has two
+ * 20,000 tokens take 50 to 100 ms of one core and 15 MB until they are rendered. Prose of the longest length has 5,000. A table has two
  * tokens for each cell and one for its text, and rows of `|` alone have as many cells as the widest row.
  */
 const workOfToken = 10

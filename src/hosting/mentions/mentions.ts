@@ -54,7 +54,7 @@ async function findNames(text: string, quoted: boolean) {
 
 const longestPlain = 256 * 1024
 
-/** A text that is beyond the limits of the parser names those whom it names as it is written. */
+/** Mentions in a text that is beyond the limits of the parser: a search of the plain text finds them. */
 function findPlainNames(text: string, quoted: boolean): Name[] {
   const cut = text.slice(0, longestPlain)
   return [...namesIn(quoted ? cut : cut.replaceAll(/^ {0,3}>.*$/gm, ''))].map(({ name }) => name)

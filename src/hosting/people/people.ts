@@ -107,8 +107,8 @@ export type Profile = Partial<
 >
 
 /**
- * Changes what is named, and leaves the rest as it is at that moment, whoever else changes it. Any address is taken, and not verified:
- * an answer that told which belong to somebody would give away who has an account.
+ * Changes the given fields. The others keep their current values, so concurrent changes are not lost. Any e-mail address is accepted, unverified:
+ * an error for a taken address would reveal who has an account.
  */
 export async function updateProfile(db: Transaction, account: Account, changes: Profile): Promise<Account> {
   if (changes.email) checkEmail(changes.email)
@@ -195,7 +195,7 @@ function normaliseLogin(login: string) {
   return login.replaceAll(/[^a-z0-9]+/gi, '-').replaceAll(/^-+|-+$/g, '')
 }
 
-/** Words that are kept for addresses to come, or that clients read as something else. */
+/** Words that are reserved for future addresses, or that clients read as something else. */
 const reserved = new Set(
   `about account api apps avatars docs events explore features feeds ghost healthz help login logout metrics networks new none
   notifications oauth openapi organizations orgs readyz repositories repos search security session sessions settings signup

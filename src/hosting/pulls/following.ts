@@ -43,7 +43,7 @@ export async function catchUpPull(db: Database, storage: Storage, { pull_id, bef
 }
 
 /**
- * Whether what is new in the head may be copied into the base now: by the access of the author, who asked for it, and of anyone else
+ * Whether new commits of the head may be copied into the base now. The author, who asked for it, must have access, and so must anyone else
  * who makes it happen. A pull request that may not follow its branch stays as it is, and can still be merged.
  */
 export async function mayFollow(
@@ -58,7 +58,7 @@ const refOf = ({ number }: Pick<Pull, 'number'>) => `refs/pull/${number}/head`
 
 /**
  * Takes the commit that the branch has now, however many there were since; a branch that is gone leaves all as it was. Of those who do
- * this at the same moment, the last one looks again after all others. Whether it may be copied is asked once the commit is known, so that
+ * this at the same moment, the last one looks again after all others. Access is checked after the commit is read, so that
  * a repository that becomes private in between keeps its new commits.
  */
 async function followHead(db: Database, storage: Storage, { id }: Pull, pusher: { id: number }): Promise<Pull | undefined> {

@@ -54,8 +54,8 @@ export async function mergePull(
 }
 
 /**
- * What was just pushed is taken up in a moment, and so is what was pushed while the pull request could not follow its branch. One that
- * cannot follow it now has all that it will have.
+ * Refuses to merge until the pull request has the latest commits of its branch, and enqueues the job that brings them. One that
+ * cannot follow its branch now is merged as it is.
  */
 async function checkCaughtUp(db: Database, storage: Storage, pull: Pull, { id: pusher_id }: Account) {
   const { head_repo_id: repo_id, head_ref: branch, head_sha } = pull

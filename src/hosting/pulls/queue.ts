@@ -29,8 +29,8 @@ export async function enqueueFollowers(db: Transaction, repo_id: number, moves: 
 }
 
 /**
- * Asks for the open pull requests from a branch, or from any branch of a repository, to take up what that has now. A branch that goes from
- * its tip to its tip changes nothing for those that go into it.
+ * Enqueues jobs that update the open pull requests from a branch, or from any branch of a repository, to its current tip. Because the job's
+ * `before` and `after` are the same, pull requests into the branch do not change.
  */
 export async function enqueueCurrent(
   db: Transaction,

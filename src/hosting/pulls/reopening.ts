@@ -19,8 +19,8 @@ interface Ends {
 }
 
 /**
- * What was merged stays so; what is opened again needs a base, and to be the only one of its kind. It then catches up with its branch, if
- * both its author and whoever reopens it may see that.
+ * A merged pull request stays merged. To be reopened, one needs a base, and must be the only open one from its head into its base. It then catches up
+ * with its branch, if its author and the user who reopens it may both see that branch.
  */
 export async function reopenPull(db: Transaction, pull_id: number, { id: actor_id }: { id: number }) {
   // Those who open one here, or push, at the same moment take turns.

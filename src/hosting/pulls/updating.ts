@@ -32,7 +32,7 @@ export async function updateBranch(
   if (pull.state === 'closed' || !tip || !base) throw refused('The pull request is closed, or one of its branches is gone.')
   if (expected !== undefined && expected !== tip) throw refused('expected_head_sha is not the head of the pull request.')
   if (!(await mayCopy(db, repo.id, head.id, [pull.author?.id ?? null, editor.id]))) {
-    throw refused('The base repository is private, and the head or the author of the pull request may not have its commits.')
+    throw refused('The base is private: its commits may only go into a private head, and you and the author need access to both.')
   }
   const sha = await withCommits(storage, repo, head, base, async () => {
     const who = authorOf(editor)

@@ -10,7 +10,7 @@ const longestMessages = 16_384
 const longestName = 255
 const readLimit = 1 << 20
 
-/** Of moves that are described together: commits that are counted, and commits that are named, over all of them. */
+/** For moves that are described together: how many commits are counted, and how many are listed, in all. */
 const mostCounted = 100_000
 const mostNamed = 1000
 const countLimit = 1 << 25
@@ -43,7 +43,7 @@ async function count(path: string, revisions: string[]) {
 }
 
 /**
- * The same of any number of moves, by two git processes. Each brings the commits that were on no branch and that no move before it has brought,
+ * The same for any number of moves, with two git processes. A move brings the commits that were on no branch and that no earlier move brought,
  * so every commit is counted once.
  */
 export async function describeTogether(path: string, moves: Command[], others: Iterable<string>): Promise<Brought[]> {
@@ -70,7 +70,7 @@ export async function describeTogether(path: string, moves: Command[], others: I
   }))
 }
 
-/** Takes what a commit leads to out of what is left. */
+/** Removes the commits that are reachable from `tip` from `left`, and returns them. */
 function collect(tip: string, parents: Map<string, string>, left: Set<string>): string[] {
   const found: string[] = []
   const open = [tip]
@@ -93,7 +93,7 @@ async function readCommits(path: string, how: string[], revisions: string[], lim
   })
 }
 
-/** All messages of an event share what it may keep; the newest, which are last, come first. */
+/** All messages of an event share one limit; the newest commits, which are last in the list, have precedence. */
 function trim<T extends { message: string }>(commits: T[]): T[] {
   let left = longestMessages
   const trimmed = commits.toReversed().map((commit) => {

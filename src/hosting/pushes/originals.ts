@@ -68,7 +68,7 @@ async function remove(storage: Storage, repo_id: number, refs: [name: string, sh
 }
 
 /**
- * Removes replacements of objects that were pushed before they were refused; gives the repositories where that failed, which are tried again
+ * Removes replacement objects (refs/replace) that were pushed before we refused them. Returns repositories where that failed, which are tried again
  * at the next start.
  */
 export async function removeReplacements(db: Database, storage: Storage): Promise<{ repo_id: number; error: unknown }[]> {

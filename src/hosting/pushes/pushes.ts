@@ -25,7 +25,7 @@ export async function catchUp(db: Database, storage: Storage, repo: { id: number
   if (unheard.rowCount) await settlePushes(db, storage, repo.id)
 }
 
-/** When each push of this process began that has not ended: git has changed nothing of it before. */
+/** When each open push of this process began: git changed nothing for it before that. */
 const beginnings = new Map<number, Moment>()
 
 /** Notes who is about to move which refs; committed before git moves anything. Gives the push's id. */
@@ -62,7 +62,7 @@ export async function settlePushes(db: Database, storage: Storage, repo_id: numb
 
 /** False when what it read has changed before it could record. */
 async function settle(db: Database, storage: Storage, repo_id: number, ended: number | undefined): Promise<boolean> {
-  // A push whose server has ended may still move refs as long as its git lives: that is asked before the disk is read.
+  // A push whose server has ended may still move refs while its git process lives, so this is checked before the disk is read.
   const deserted = ended === undefined && !isWorkedIn(resolve(storage.pathOf(repo_id)))
   // The log is read before the disk, and the pushes after it: every move that the disk shows is then one that the log did not have
   // and whose push is there.
@@ -76,7 +76,7 @@ async function settle(db: Database, storage: Storage, repo_id: number, ended: nu
   if (abandoned.length) await dropLeftovers(storage.pathOf(repo_id), processStart)
   const moves = findMoves(pushes, known.refs, disk, known.names)
   if (!moves.length && !pushes.some(({ over }) => over)) return true
-  // What is recorded is on disk first.
+  // Moves are on disk before they are recorded.
   if (moves.length) await storage.sync(repo_id, known.names, firstBeginning(moves))
   const described = await describeMoves(db, storage, repo_id, moves)
   const size = moves.length ? await storage.sizeOf(repo_id) : undefined
@@ -104,7 +104,7 @@ async function readKnown(db: Database, repo_id: number, ended: number | undefine
   }
 }
 
-/** After a day, no git is at work whose server ended on another machine. */
+/** A push is over after a day, because then no git process of a server that ended on another machine is still running. */
 function readPushes(db: Database, repo_id: number, ended: number | undefined): Promise<PushRow[]> {
   return db.rows(sql`
     select id, pusher_id, commands, server, xmin::text as version,

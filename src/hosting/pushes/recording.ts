@@ -22,7 +22,7 @@ type DescribedMove = Move & {
   told?: PushNews
 }
 
-/** So many moves are looked at one by one, by some git processes each; the others together, by a few for all of them. */
+/** How many moves are read one by one, with some git processes each; a few git processes read all others together. */
 const mostSingly = 20
 
 /** Asks git for the commits of each move that somebody will be told of; other branches are taken as they were before it. */

@@ -18,14 +18,14 @@ export interface Repair {
 
 interface Recorded {
   refs: Map<string, { sha: string; version: string }>
-  /** Refs that somebody is moving. */
+  /** Refs that an open push may move. */
   moving: Set<string>
   importing: boolean
 }
 
 /**
  * Compares the refs of a repository on disk with those in the database and settles what differs, as after a power loss or a restored backup.
- * A ref that is being pushed or imported is left alone: what moves it is recorded when it is over.
+ * A ref that is being pushed or imported is left alone, because its move is recorded when that ends.
  */
 export async function repairRefs(db: Database, storage: Storage, repo_id: number): Promise<Repair[]> {
   if (!storage.has(repo_id)) return []
@@ -43,7 +43,7 @@ export async function repairRefs(db: Database, storage: Storage, repo_id: number
   const shas = new Set([...differing.flatMap((name) => after.refs.get(name)?.sha ?? []), ...disk.values()])
   const missing = await findMissing(path, shas)
   if (missing.size) await dropEmptyObjects(path)
-  // Git moves a ref only to what is there, so these are broken also while somebody pushes.
+  // Git moves a ref only to an object that exists, so these refs are broken even if a push is running.
   const broken = [...disk].filter(([, sha]) => missing.has(sha)).map(([name]) => name)
   const repairs: Repair[] = []
   for (const ref of new Set([...differing, ...broken])) {
@@ -53,7 +53,7 @@ export async function repairRefs(db: Database, storage: Storage, repo_id: number
   return repairs
 }
 
-/** Names that people push to; others are ours, and the database does not list them. */
+/** Names that people push to; Belfry uses the others itself, and the database does not list them. */
 const isPublic = (name: string) => !/^refs\/(pull|import|drafts|belfry)\//.test(name)
 
 async function readRecorded(db: Database, repo_id: number): Promise<Recorded> {
@@ -87,7 +87,7 @@ async function decide(
   const told = { ref, recorded_sha: recorded, disk_sha: disk }
   if (recorded === null) return { ...told, outcome: usable ? 'adopted' : 'lost' }
   if (missing.has(recorded)) return { ...told, outcome: 'lost' }
-  // The disk is behind what was acknowledged, or has nothing: the commit is there, so the ref goes where it was.
+  // The disk is behind the acknowledged commit, or has no ref. The commit exists, so the ref goes back to it.
   if (usable === null || (await isAncestor(path, usable, recorded))) return { ...told, outcome: 'restored' }
   return { ...told, outcome: 'adopted' }
 }
@@ -118,7 +118,7 @@ async function record(db: Transaction, repo_id: number, repairs: Repair[], usabl
   if (!held.rowCount) return
   const taken = repairs.filter(({ outcome }) => outcome !== 'restored')
   const rows = JSON.stringify(taken.map((repair) => ({ ...repair, sha: usable(repair) })))
-  // Only what is still as it was read: a push may have come between.
+  // Only rows that did not change since they were read: a push may have come in between.
   await db.query(sql`
     delete from refs using jsonb_to_recordset(${rows}::jsonb) as repair (ref text, recorded_sha text, sha text)
     where refs.repo_id = ${repo_id} and refs.name = repair.ref and refs.sha = repair.recorded_sha and repair.sha is null`)

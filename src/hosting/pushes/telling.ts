@@ -7,7 +7,7 @@ import type { Queryable } from '#platform/database.ts'
 
 /** How many commits are told, and how many files of each. */
 const mostCommits = 2048
-/** Refs that a push may move, and hooks be told of. */
+/** As many refs as one push may move: webhooks are sent for all of them. */
 const mostBrief = 10_000
 const mostFiles = 3000
 const longestPath = 1 << 13
@@ -59,7 +59,7 @@ export async function readPushNews(
   return { ...move, forced, base_ref, commits: brought.length ? told.toReversed() : [], head_commit: told[0] ?? null }
 }
 
-/** The same of any number of refs, by one git process: each with the commit that it is at now, and without those that lead there. */
+/** The same for any number of refs, with one git process: each with the commit that it points to now, and without the earlier commits. */
 export async function readBriefNews<T extends Pick<Command, 'ref' | 'before' | 'after'>>(
   db: Queryable,
   storage: Storage,

@@ -34,7 +34,7 @@ export const api = group('Git references', [
       ...reads,
       operation: 'git/list-matching-refs',
       refuses: ['conflict'],
-      summary: 'Refs whose names begin like this',
+      summary: 'Refs whose names begin with this text',
       answers: { 200: Refs },
     },
     async ({ storage, repo, params, wire }) =>

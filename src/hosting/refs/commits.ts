@@ -39,7 +39,7 @@ export async function findAllAuthors(
   const emails = commits.flatMap(({ author, committer }) => [author.email, committer.email])
   const addresses = emails.map((email) => email.replaceAll('\0', '').toLowerCase())
   const ids = addresses.map((address) => Number(/^(\d{1,15})\+[^@]*@users\.noreply\.localhost$/.exec(address)?.[1] ?? 0))
-  // Several accounts may name an address: it is the verified one's, or else that of the first who claimed it.
+  // Several accounts may name an address. It belongs to the account it is verified for, or else to the first that claimed it.
   const people = await db.rows<Person & { address: string | null }>(sql`
     select ${personColumns}, w.address from unnest(${[...new Set(addresses)]}::text[]) as w (address)
       cross join lateral (

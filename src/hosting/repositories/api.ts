@@ -248,7 +248,7 @@ export const api = group('Repositories', [
   ),
 ])
 
-/** An organization is forked into by its members only. */
+/** Only members can fork into an organization. */
 async function loadReceiver(db: Queryable, viewer: Account, login: string): Promise<Account> {
   const owner = await loadAccount(db, login).catch((error) => {
     throw error instanceof Refusal ? noSuchOwner(login) : error

@@ -73,7 +73,7 @@ async function writeChanges(
   return loadRepositoryById(db, sight, repo.id)
 }
 
-/** A parent counts its public forks. Both are locked in the order of their ids, as pull requests between them lock them. */
+/** The parent is locked too, because it counts its public forks. In the order of ids, like pull requests, so that there is no deadlock. */
 async function holdWithParent(db: Transaction, id: number, network_id: number) {
   await takeNetworkTurn(db, network_id)
   await db.query(sql`
@@ -136,7 +136,7 @@ interface Kin {
   private: boolean
 }
 
-/** For what changes a repository and its neighbours in the network: without turns, two of them would wait for each other. */
+/** A lock for transactions that change several repositories of a network: without it, two of them would deadlock. */
 async function takeNetworkTurn(db: Transaction, network_id: number) {
   await db.query(sql`select pg_advisory_xact_lock(${networkTurns}, hashint8(${network_id}))`)
 }

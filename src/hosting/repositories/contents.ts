@@ -17,7 +17,7 @@ export function authorOf(user: Account) {
 
 /**
  * Makes a repository, on disk first: the row appears only when git can serve what it promises.
- * A process that is killed in between leaves a folder that no row names, which is swept (sweeping.ts).
+ * A process that is killed in between leaves a folder without a row, which a job removes (sweeping.ts).
  */
 export async function createOnDisk(
   db: Database,

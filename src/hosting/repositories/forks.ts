@@ -55,7 +55,7 @@ export async function forkRepository(
   return loadRepositoryById(db, { ...sight, sees_private: true }, fork.id)
 }
 
-/** Forks come and go, and change their visibility: each is counted where it was forked from, which must be held. */
+/** Changes the number of public forks of a parent, when a fork comes, goes or changes its visibility. The caller must have locked the parent. */
 export async function countPublicForks(db: Transaction, parent_id: number, more: number) {
   await db.query(sql`update repositories set public_forks_count = public_forks_count + ${more}::integer where id = ${parent_id}`)
 }

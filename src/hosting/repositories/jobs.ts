@@ -16,7 +16,7 @@ export interface Copy {
   from_id: number
   to_id: number
   branch: string | null
-  /** Jobs of older versions do not say who forked: the owner of the fork stands for them. */
+  /** Jobs of older versions do not say who forked: then it is the owner of the fork. */
   forker_id?: number
 }
 
@@ -25,14 +25,14 @@ export function repositoryTasks(db: Database, storage: Storage): Record<string, 
   const find = (id: number) =>
     db.first<Row>(sql`select id, owner_id, network_id, parent_id, default_branch from repositories where id = ${id}`)
 
-  /** What was public when it was deleted may still be copied. */
+  /** A deleted repository may still be copied if it was public. */
   const wasPublic = async (id: number) =>
     (await db.query(sql`select from deleted_repositories where repo_id = ${id} and not private`)).rowCount === 1
 
   return {
     /**
-     * What is to be copied may be a fork that waits for its own contents, or be deleted by now: then its ancestors have them. Access is
-     * what it is now, not when the fork was asked for; a fork that may have nothing is empty.
+     * The source may be a fork that waits for its own contents, or be deleted by now: then its ancestors have the contents. Access is
+     * checked now, not when the fork was requested; if nothing may be copied, the fork is empty.
      */
     copy_repository: async ({ from_id, to_id, branch, forker_id }: Copy) => {
       const fork = await find(to_id)
@@ -42,7 +42,7 @@ export function repositoryTasks(db: Database, storage: Storage): Record<string, 
       for (const id of [from_id, fork.parent_id, fork.network_id]) {
         if (id === null || !storage.has(id) || !(await may(id))) continue
         return storage.copy(id, to_id, fork.default_branch, branch, async (refs) => {
-          // Commits that came while it was copied may be private ones.
+          // Checked again, because commits that were pushed during the copy may be private.
           if (!(await may(id))) throw new Error(`repository ${id} may not be copied into ${to_id} any more`)
           await db.transaction((transaction) => adoptRefs(transaction, to_id, refs))
         })

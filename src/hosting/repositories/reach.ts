@@ -2,7 +2,7 @@ import type { Sight } from '#hosting/people/people.ts'
 import { type Sql, sql } from '#platform/database.ts'
 
 /**
- * Whether the viewer has access to the repository `r`, or what it is called in the statement, by name: what `access_by_name` tells of one, as a condition for many. The sets it
+ * Whether the viewer has access by name to the repository `r` (or another alias): like `access_by_name`, as a condition for many rows. The sets it
  * asks are small and read once a statement; the function is called for every row, at 50 µs each.
  */
 export function reaches({ viewer_id, token_id = null }: Sight, r: Sql = sql`r`): Sql {

@@ -15,8 +15,8 @@ interface Found {
 }
 
 /**
- * Removes repository folders that no row names, and drafts, if they are older than a moment: a repository is made on disk before its row
- * is. With `inside`, also what killed processes left in repositories, for which each is read. Returns what was removed.
+ * Removes repository folders without a row, and drafts, if they are older than `before`: a repository is made on disk before its row
+ * is. With `inside`, it reads every repository and also removes what killed processes left in it. Returns what was removed.
  */
 export async function sweepRepositories(
   db: Database,
@@ -37,7 +37,7 @@ export async function sweepRepositories(
       where t.identifier in ('erase_repository', 'copy_repository') and j.payload->>field is not null`)
     const named = new Set(needed.map(({ id }) => id))
     for (const { id, path, draft } of found) {
-      // The database is older than the disk, as after a backup of the one alone was restored: not a leftover, and not ours to remove.
+      // The database is older than the disk, for example after a backup of the database alone was restored. Such a folder is no leftover.
       if (id > last) continue
       if (draft || !named.has(id)) {
         await storage.eraseFolder(path)

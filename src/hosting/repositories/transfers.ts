@@ -7,7 +7,7 @@ import { sql, type Transaction } from '#platform/database.ts'
 import { endRedirect, type Repository, redirectFrom, writeNamed } from './repositories.ts'
 import { changingAccess, thisOwner, watchersOf, whoOwns } from './watchers.ts'
 
-/** Runs an act that gives a repository to `owner`, while nobody else changes access to the repositories of either side. */
+/** Runs an act that gives a repository to `owner`. Other transactions cannot change access to the repositories of either side meanwhile. */
 export function changingOwner<T>(
   db: Transaction,
   repo: { id: number },
@@ -20,7 +20,7 @@ export function changingOwner<T>(
   return changingAccess(db, sql`${whoOwns(repo)} union ${thisOwner(owner)}`, sql`${watchersOf(repo)} union ${receivers}`, act)
 }
 
-/** Moves a held repository. Its teams, its pending transfer and an invitation of the new owner end. */
+/** Moves a locked repository. Its teams, its pending transfer and an invitation of the new owner end. */
 export async function moveRepository(db: Transaction, repo: Repository, owner: Person, name: string) {
   await redirectFrom(db, repo)
   await writeNamed(
@@ -28,7 +28,7 @@ export async function moveRepository(db: Transaction, repo: Repository, owner: P
     name,
     sql`update repositories set owner_id = ${owner.id}, name = ${name}, updated_at = ${db.now} where id = ${repo.id}`,
   )
-  // No redirect to another repository ends by a transfer, whoever makes it.
+  // A transfer never ends a redirect to another repository, not even if an owner makes it.
   await endRedirect(db, { id: repo.id, owner_id: owner.id }, name, null)
   await db.query(sql`delete from transfers where repo_id = ${repo.id}`)
   // Teams are of one organization, and nobody collaborates on what is their own.
@@ -45,7 +45,7 @@ export async function keepFormerOwner(db: Transaction, repo: Repository) {
     on conflict do nothing`)
 }
 
-/** Tells the hooks that hear of the repository where it is now. `repo` is as it was before. */
+/** Sends webhooks with the new owner and name. `repo` is as it was before. */
 export async function announceTransfer(db: Transaction, mover: Account, repo: Repository) {
   const former = await loadAccount(db, repo.owner_login)
   const from =

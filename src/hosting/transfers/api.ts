@@ -19,7 +19,7 @@ import {
 
 const Name = Type.String({ minLength: 1, maxLength: 100 })
 const scopes = ['public_repo', 'repo'] as const
-/** Whoever accepts takes a whole repository, which may be private. */
+/** The `repo` scope, because the caller receives a whole repository, which may be private. */
 const receiving = { permission: 'classic', scopes: ['repo'] } as const
 
 export const api = group('Repository transfers', [
@@ -28,7 +28,7 @@ export const api = group('Repository transfers', [
     {
       operation: 'repos/transfer',
       permission: 'administration:write',
-      summary: 'Give a repository to another account: at once where the caller may create repositories, else when it is accepted',
+      summary: 'Transfer a repository: at once to an account where the caller may create repositories, else when it is accepted',
       scopes,
       access: 'admin',
       body: Type.Object({ new_owner: Type.String(), new_name: Type.Optional(Name) }),

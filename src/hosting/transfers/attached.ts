@@ -14,7 +14,7 @@ export interface Attached {
 /** How many of each are named; all of them are dropped. */
 const most = 100
 
-/** Of a webhook only the host is named: its address may hold a secret of the former side. */
+/** Lists only the host of a webhook, because its address may contain a secret of the former owner. */
 export async function listAttached(db: Queryable, { id }: { id: number }): Promise<Attached> {
   const hooks = await db.rows<{ id: number; url: string }>(sql`
     select id, url from hooks where repo_id = ${id} and deleted_at is null order by id limit ${most}`)
@@ -32,7 +32,7 @@ export async function listAttached(db: Queryable, { id }: { id: number }): Promi
 /** `belfry:listen` has no host. */
 const hostOf = (url: string) => URL.parse(url)?.host || url
 
-/** Drops all of it, and gives what that was. What the webhooks were sent before the transfer is theirs. */
+/** Drops and returns all of it. Deliveries from before the transfer are still sent. */
 export async function dropAttached(db: Transaction, repo: { id: number }, keep_collaborators: boolean): Promise<Attached> {
   const attached = await listAttached(db, repo)
   await db.query(sql`update hooks set deleted_at = ${db.now} where repo_id = ${repo.id} and deleted_at is null`)
@@ -45,7 +45,7 @@ export async function dropAttached(db: Transaction, repo: { id: number }, keep_c
   return attached
 }
 
-/** A deploy key ends with the rights of whoever added it. */
+/** A deploy key ends when the user who added it is no longer an admin. */
 export async function dropKeysOfFormerAdmins(db: Transaction, repo: { id: number }) {
   await db.query(sql`
     delete from ssh_keys k using repositories r

@@ -25,7 +25,7 @@ const place = '/:owner/:repo/transfer'
 
 export const pages: PageRoute[] = [showOwn(place, (visit) => transferPage(visit)), submitOwn(place, submit)]
 
-/** A receiver need not see the repository yet: it is found among what is offered to them. */
+/** A receiver may not be able to see the repository yet, so it is found among their offers. */
 async function findOffer({ db, visitor, params }: SignedIn) {
   const { rows } = await listOffered(db, visitor, { limit: 100, offset: 0 })
   const repos = await readRepositories(
@@ -43,7 +43,7 @@ interface Refused {
   form: URLSearchParams
 }
 
-/** One address for both sides: the receiver answers here, and whoever administers the repository offers it or takes that back. */
+/** One address for both sides: the receiver answers the offer here, and an admin of the repository makes or cancels it. */
 async function transferPage(visit: SignedIn, refused?: Refused): Promise<Outcome> {
   const found = await findOffer(visit)
   if (found) return answerPage(visit, found.repo, found.transfer, refused)

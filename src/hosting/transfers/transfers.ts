@@ -42,7 +42,7 @@ export async function transferRepository(
   const bounded = sight.token_id != null
   if (!bounded && (await mayCreateIn(db, owner, giver))) await give(db, sight, giver, repo, owner, name)
   else await offer(db, sight, giver, repo, owner, name)
-  // Who gave it away may be one who sees it no more.
+  // The giver may no longer see the repository.
   const [given] = await readRepositories(db, giver.id, [repo.id])
   if (!given) throw missing()
   return given
@@ -76,7 +76,7 @@ async function holdAsAdmin(db: Transaction, sight: Sight, repo: Repository) {
   return held
 }
 
-/** Whether the name is free there is for the receiver to learn, not for whoever offers. */
+/** Does not check whether the name is free there: only the receiver may learn that. */
 async function offer(db: Transaction, sight: Sight, giver: Account, repo: Repository, owner: Account, name: string | null) {
   const held = await holdAsAdmin(db, sight, repo)
   await db.query(sql`delete from transfers where repo_id = ${held.id}`)
@@ -124,7 +124,7 @@ export const findTransferOf = (db: Queryable, repo: { id: number }) => findBy(db
 
 export interface Acceptance {
   new_name?: string | undefined
-  /** Whoever owned it may push from then on. */
+  /** The former owner may push from then on. */
   keep_former_owner?: boolean | undefined
   keep_collaborators?: boolean | undefined
 }
@@ -145,7 +145,7 @@ export async function acceptTransfer(db: Transaction, accepter: Account, id: num
   if (!owner) throw missing()
   const dropped = await changingOwner(db, { id: repo_id }, owner, async () => {
     const repo = await hold(db, { viewer_id: requester.id, sees_private: true }, repo_id)
-    // Access cannot change any more: what was true above is asked again.
+    // Checked again, because access is locked only now.
     const { rowCount } = await db.query(sql`delete from transfers f where f.id = ${id} and ${offeredTo(db, accepter)}`)
     if (!rowCount) throw missing()
     const name = wanted.new_name === undefined ? (new_name ?? repo.name) : checkName(wanted.new_name)
@@ -172,7 +172,7 @@ export async function cancelTransfer(db: Transaction, repo: Repository) {
 }
 
 async function endTransfer(db: Transaction, repo: { id: number }, id: number) {
-  // In the order of whoever deletes the repository, so that neither waits for the other.
+  // The repository first, as when it is deleted, so that the two do not deadlock.
   await db.query(sql`select from repositories where id = ${repo.id} for no key update`)
   const { rowCount } = await db.query(sql`delete from transfers where id = ${id}`)
   if (!rowCount) throw missing()

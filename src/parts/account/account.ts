@@ -48,7 +48,7 @@ export async function renewRecoveryCodes(db: Database, vault: Vault, owner: Owne
   return made.codes
 }
 
-/** Whatever is given must be right. A code alone is enough only when the password was given within the last hour. */
+/** Each proof that is given must be right. A code alone is enough only when the password was given within the last hour. */
 async function checkProof(db: Database, vault: Vault, { user, session, address }: Owner, { password, code }: Proof) {
   const guess = { login: user.login, address }
   if (password || !code) {

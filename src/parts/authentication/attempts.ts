@@ -1,7 +1,7 @@
 import { type Database, sql } from '#platform/database.ts'
 import { type Reason, Refusal } from '#platform/errors.ts'
 
-/** At most so many attempts at one thing, or from one network, within a span of time. */
+/** The most attempts at one subject, or from one network, within a time span. */
 export interface Limit {
   subject: string
   most: number

@@ -17,7 +17,7 @@ export const resumePath = '/login/resume'
 /** Bytes of a kept form. The longest text that a form takes, 65,536 characters of four bytes each, fits. */
 const longest = 300_000
 
-/** A kept form of this age is not sent any more, in milliseconds. */
+/** A kept form expires after this time, in milliseconds. */
 const lifetime = 3600_000
 
 /** Fields whose values never leave the form that they were typed in. */
@@ -32,7 +32,7 @@ const isChoice = (name: string) =>
 
 /** What can be kept of a form; undefined when there is nothing to keep. `too long` when it does not fit. */
 export function draftOf(action: string, form: URLSearchParams, back: string): Draft | 'too long' | undefined {
-  // Whoever has just signed in is not asked for the password once more.
+  // The password is dropped, because a user who has just signed in is not asked for it again.
   const sent = [...form].filter(([name]) => name !== 'csrf' && name !== 'confirm_password')
   if (sent.every(([name, value]) => isChoice(name) || value === '') || sent.some(([name]) => isCredential(name))) return undefined
   const fields = sent.filter(([name]) => !isSecret(name))
@@ -43,7 +43,7 @@ export function draftOf(action: string, form: URLSearchParams, back: string): Dr
 
 const context = 'form sent without a session'
 
-/** For a hidden field of the sign-in page: nobody can read or change it on the way. */
+/** For a hidden field of the sign-in page: encrypted, so that it cannot be read or changed. */
 export function sealDraft(vault: Vault, now: Date, draft: Draft): string {
   const expires_at = now.getTime() + lifetime
   return vault.seal(JSON.stringify({ ...draft, expires_at }), context).toString('base64url')

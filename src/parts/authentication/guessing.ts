@@ -2,12 +2,12 @@ import { type Database, sql } from '#platform/database.ts'
 import { networkOf } from '#platform/network.ts'
 import { type Limit, refundAttempt, reserveAttempt, settleAttempt, tooMany } from './attempts.ts'
 
-/** Failed guesses within a quarter of an hour, after which none is checked, right or wrong. */
+/** After so many failed guesses within a quarter of an hour, no guess is checked, right or wrong. */
 const forAccount = 10
 const fromNetwork = 50
 const minutes = 15
 
-/** What guesses are counted by. The account need not exist, so that answers do not tell who does. */
+/** What guesses are counted by. The account need not exist, so that answers do not reveal which accounts exist. */
 export interface Guess {
   login: string
   address: string
@@ -35,7 +35,7 @@ export async function guessAtAccount<T>(db: Database, guess: Guess, check: () =>
 }
 
 /**
- * Client ids are public and secrets have 160 bits: a limit for each application alone would let anybody lock it out, so guesses are
+ * Client ids are public and secrets have 160 bits: a limit for each application alone would let anyone lock it out, so guesses are
  * counted by application and network.
  */
 export function guessAtClient<T>(db: Database, client_id: string, address: string, check: () => Promise<T | undefined>) {
@@ -47,7 +47,7 @@ export function guessAtClient<T>(db: Database, client_id: string, address: strin
   return guessWithin(db, limits, check)
 }
 
-/** Reserves the guess before the check, so that no burst has more checked than the limit; a right guess gives its reservation back. */
+/** Reserves the guess before the check, so that a burst cannot exceed the limit; a right guess gives its reservation back. */
 async function guessWithin<T>(db: Database, limits: Limit[], check: () => Promise<T | undefined>): Promise<T | undefined> {
   const subjects = limits.map(({ subject }) => subject)
   try {
@@ -90,7 +90,7 @@ const mostWaiting = 500
 
 const isCrowded = (subject: string) => (waiting.get(subject)?.size ?? 0) >= mostWaiting
 
-/** Until a check of this process has ended, and it is this guess's turn; of those that wait for another node, only the first looks. */
+/** Waits until a check of this process ends and it is this guess's turn. If checks run on another node, only the first waiting guess polls. */
 function waitForOthers(subjects: string[]): Promise<void> {
   return new Promise((resolve) => {
     const wake = () => {

@@ -8,7 +8,7 @@ type Kind = 'flash' | 'draft'
 
 const minutes: Record<Kind, number> = { flash: 5, draft: 60 }
 
-/** One person's rows: the oldest go first, so that nobody fills the table. */
+/** The most rows of one person, so that one person cannot fill the table: the oldest are deleted first. */
 const mostKept = 20
 
 type Owner = Pick<Account, 'id'>
@@ -28,7 +28,7 @@ export async function keepState(db: Queryable, vault: Vault, user: Owner, kind: 
   return key
 }
 
-/** The content, once: whoever asks a second time gets nothing. */
+/** Returns the content once; a second call returns undefined. */
 export async function takeState<T>(db: Queryable, vault: Vault, user: Owner, kind: Kind, key: string): Promise<T | undefined> {
   const row = await db.first<{ content: Buffer }>(sql`
     delete from page_states where digest = ${digest(`${kind} ${key}`)} and user_id = ${user.id} and expires_at > ${db.now}

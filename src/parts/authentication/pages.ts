@@ -35,7 +35,7 @@ export const pages: PageRoute[] = [
 
 const outdated: Problem = { status: 403, message: 'This page was open for too long. Please fill it in again.' }
 
-/** Somebody who has signed in since, in another tab, is not asked again. */
+/** A user who has signed in since, in another tab, is not asked again. */
 function openTooLong(visit: Visit, again: () => Outcome): Outcome {
   if (!visit.visitor) return again()
   throw new Refusal('forbidden', `This page is out of date: you are signed in as ${visit.visitor.login} already. Reload it.`)
@@ -98,7 +98,7 @@ function takePassword(visit: Visit): Promise<Outcome> {
   )
 }
 
-/** From here on it waits in the database, for its owner alone. Returns where to go after signing in. */
+/** Stores the kept form in the database, for its owner alone. Returns where to go after signing in. */
 async function keepDraft({ db, belfry }: Visit, user: Account, { draft, return_to }: Wish): Promise<string> {
   const opened = draft === undefined ? undefined : openDraft(belfry.vault, db.now, draft)
   return opened ? `${resumePath}/${await keepState(db, belfry.vault, user, 'draft', opened)}` : return_to

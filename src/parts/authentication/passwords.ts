@@ -4,13 +4,13 @@ import { forbidden, invalid } from '#platform/errors.ts'
 import { hashPassword, verifyPassword } from '#platform/secrets.ts'
 import { type Guess, guessAtAccount } from './guessing.ts'
 
-/** The user whose password this is, or undefined. Takes as long for names that nobody has. Refuses a suspended user by name. */
+/** The user whose password this is, or undefined. Takes as long for a name that does not exist. Refuses a suspended user by name. */
 export async function checkPassword(db: Database, guess: Guess, password: string): Promise<Account | undefined> {
   // The database takes no null character, and nobody's name has one.
   if (guess.login.includes('\0')) return undefined
   const matched = await guessAtAccount(db, guess, async () => {
     const found = await findByName(db, guess.login)
-    // As many hashes for an address that nobody has as for one of several accounts.
+    // An unknown address takes as many hashes as an address of several accounts.
     const tried = Array.from({ length: isAddress(guess.login) ? mostByAddress : 1 }, (_, index) => found[index])
     const right = await Promise.all(tried.map((account) => verifyPassword(account?.password_hash, password)))
     const matches = tried.filter((account, index) => account && right[index])
@@ -28,8 +28,8 @@ export async function checkPassword(db: Database, guess: Guess, password: string
 const isAddress = (name: string) => name.includes('@')
 
 /**
- * Several accounts may name an address. Tried are the one that it is verified for and the two that claimed it last: whoever has just claimed
- * one signs in with it, and does not learn whether somebody else has.
+ * Several accounts may name an address. We try the one that it is verified for and the two that claimed it last: so a user who has just claimed
+ * an address can sign in with it, and does not learn whether another account has it too.
  */
 const mostByAddress = 3
 

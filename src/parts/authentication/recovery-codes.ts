@@ -4,7 +4,7 @@ import { type Database, type Queryable, sql, type Transaction } from '#platform/
 import { digest, randomText, slowDigest } from '#platform/secrets.ts'
 
 /**
- * Ten codes for the day the phone is lost, each good for once. All of a person share a salt, so that one slow computation finds the code
+ * Ten codes for when the phone is lost, each valid once. All codes of a person share a salt, so that one slow computation finds the code
  * that was typed.
  */
 export interface RecoveryCodes {
@@ -45,7 +45,7 @@ export async function takeRecoveryCode(db: Transaction, user: Account, stored: B
 
 /**
  * Codes that were stored as plain digests, by earlier versions, get a slow hash over those: they go on working, and their owners need not
- * print new ones. Safe to repeat and to run on several nodes: a person who was done meanwhile is left as they are.
+ * print new ones. Safe to repeat and to run on several nodes: a person whose codes were hashed meanwhile is skipped.
  */
 export async function slowRecoveryCodes(db: Database) {
   for (;;) {

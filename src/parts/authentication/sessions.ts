@@ -56,7 +56,7 @@ export async function touchSession(db: Queryable, session: Session) {
     update sessions set last_seen_at = ${db.now}, expires_at = ${db.now}::timestamptz + ${idle} where id = ${session.id}`)
 }
 
-/** For so long after the password was given, it is not asked for again. In milliseconds. */
+/** How long after the password was given it is not asked for again. In milliseconds. */
 const confirmedFor = 3600_000
 
 export function isConfirmed(db: Queryable, { confirmed_at }: Session): boolean {

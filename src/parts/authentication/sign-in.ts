@@ -13,7 +13,7 @@ export interface Opened {
   user: Account
   token: string
   awaits_code: boolean
-  /** What became of the code, where it comes by text message. */
+  /** Whether the code was sent, if it comes by text message. */
   sending: Sending | undefined
 }
 

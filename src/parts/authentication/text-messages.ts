@@ -4,7 +4,7 @@ import { checkedLookup } from '#platform/outbound/connecting.ts'
 import { readPolicy } from '#platform/outbound/policy.ts'
 import type { SendText } from './two-factor.ts'
 
-/** Milliseconds for the whole request: somebody waits at the sign-in page. */
+/** Milliseconds for the whole request: the user is waiting at the sign-in page. */
 const patience = 10_000
 
 /** The operator names the endpoint, so it may be on a private network or on this machine. */
@@ -20,7 +20,7 @@ export function openTextSender(target: 'log' | URL | null, certificates: string 
     try {
       await post(target, certificates, JSON.stringify({ to, text }))
     } catch (error) {
-      // Neither the number nor the code belongs into the log.
+      // Neither the number nor the code belongs in the log.
       log.error({ reason: (error as Error).message }, 'a text message could not be sent; see BELFRY_SMS_URL')
       throw error
     }

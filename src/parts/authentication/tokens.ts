@@ -56,7 +56,7 @@ export async function createToken(
 }
 
 /**
- * A person, an application and a set of scopes have ten tokens; the eleventh ends the oldest. By id, not by date: a request that waits for
+ * A person has at most ten tokens per application and set of scopes; the eleventh ends the oldest. By id, not by date: a request that waits for
  * others carries an earlier date than theirs, and its own new token must not be the one that goes.
  */
 async function keepTen(db: Transaction, user_id: number, application_id: number, scopes: string[]) {

@@ -39,7 +39,7 @@ export function newSeed(user: Account, secret = new Secret({ size: 20 }).base32)
   return { secret, uri: totpOf(user, secret).toString() }
 }
 
-/** Turns codes of an app on, once one of them proves that the seed arrived. */
+/** Turns codes of an app on, if the given one proves that the app has the seed. */
 export async function enableApp(
   db: Transaction,
   vault: Vault,
@@ -77,7 +77,7 @@ export async function disableTwoFactor(db: Transaction, user: Account) {
   await db.query(sql`delete from recovery_codes where user_id = ${user.id}`)
 }
 
-/** A code as it was typed, with what takes long to compute of it. */
+/** A code as it was typed, with its slow hash. */
 export interface TypedCode {
   plain: string
   recovery_digest: Buffer | null
@@ -129,7 +129,7 @@ async function takeSentCode(db: Transaction, user: Account, code: string) {
 }
 
 /**
- * Sends a new code to the user's phone, or to the one they are about to use; one a minute at most. A failure takes up its minute too: a
+ * Sends a new code to the user's phone, or to the one they are about to use; one a minute at most. A failed message uses up its minute too: a
  * provider that is down is not asked again and again.
  */
 export async function sendCode(db: Queryable, send: SendText, user: Account, new_phone?: string): Promise<Sending> {

@@ -63,7 +63,7 @@ export function mountFeeds(listener: FastifyInstance, belfry: Belfry, variant: V
     return servePage(belfry, page, request, reply.header('Vary', 'Accept'))
   }
 
-  /** A feed without entries, whose title says why: readers that show it at all show that. */
+  /** A feed without entries, whose title says why: feed readers that show it show the title. */
   function sendUnavailable(reply: FastifyReply, place: Place, { message }: DatabaseUnavailable) {
     const path = pathOf(place)
     const empty = { title: message, path, page: path, token: null, updated_at: db.now, entries: [] }

@@ -3,7 +3,7 @@ import type { State } from './states.ts'
 
 export type LfsPreference = 'undecided' | 'opt_in' | 'opt_out'
 
-/** What is kept of the outcome, as far as it does not follow from the rest. */
+/** The parts of the outcome that do not follow from other columns. */
 export interface KeptReport {
   default_branch: string | null
   notes: Notes

@@ -98,7 +98,7 @@ function concerned(act: NoticeAct, { users, teams }: Mentions): Sql {
 const subscription = sql`left join thread_subscriptions s on s.subject_id = act.subject_id and s.user_id = who.user_id`
 const watching = sql`left join subscriptions w on w.repo_id = act.repo_id and w.user_id = who.user_id`
 
-/** Nobody is told of what they did themselves, or of what they may not see. An invitation or a transfer is for its receiver. */
+/** Users are not notified of their own acts, or of what they may not see. A receiver need not see the repository of an invitation or a transfer. */
 const mayHear = sql`who.user_id <> act.actor_id
   and (not act.private or act.personal
     or access_by_name(who.user_id, (select r from repositories r where r.id = act.repo_id)) > 0)`
@@ -110,7 +110,7 @@ const toConcerned = sql`
   where ${mayHear} and not coalesce(w.ignored, false)
     and (who.reason = 'mention' or coalesce(s.state, 'subscribed') = 'subscribed' or (s.state = 'muted' and w.user_id is not null))`
 
-/** Who acted for themselves, if there is a thread of it. */
+/** For an act with `own`: the person whom it concerns, if they have a thread for it. */
 const toThemselves = sql`
   select who.user_id, who.reason, true as concerned
   from act cross join concerned who join threads had on had.subject_id = act.subject_id and had.user_id = who.user_id`

@@ -66,7 +66,7 @@ async function readListing({ db, visitor }: SignedIn, look: Look): Promise<Listi
   return { ...look, threads, total, done: filter.view === 'done', unknown: search.unknown, read_at }
 }
 
-/** Leads back to the same look at the inbox, which says what was done. */
+/** Redirects to the same view of the inbox, which says what was done. */
 async function act(visit: SignedIn): Promise<Outcome> {
   return { to: visit.request.url, flash: { data: await change(visit) } }
 }

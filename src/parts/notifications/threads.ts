@@ -64,7 +64,7 @@ const counted = sql`threads t join subjects s on s.id = t.subject_id join reposi
 
 /**
  * The one rule of which threads a person has: theirs, of what they may see now. Whoever is invited sees the invitation, as long as it is
- * good, and after accepting it, as long as they see the repository; a release that became a draft again is shown to nobody.
+ * open, and after accepting it, as long as they see the repository; a release that became a draft again is hidden.
  */
 const seenBy = (db: Queryable, user: { id: number }) => sql`t.user_id = ${user.id} and case
   when s.invitation_id is not null then exists (select from invitations v where v.id = s.invitation_id and v.invitee_id = ${user.id}

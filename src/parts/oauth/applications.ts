@@ -52,14 +52,14 @@ export async function loadApplication(db: Queryable, client_id: string): Promise
   return found
 }
 
-/** What an application shows itself by, and where it calls from. */
+/** The credentials of an application, and the address it calls from. */
 export interface ClientCredentials {
   client_id: string
   client_secret: string
   address: string
 }
 
-/** The application that these credentials are of, or undefined; a wrong id takes as long as a wrong secret. Guessing is limited. */
+/** The application with these credentials, or undefined; a wrong id takes as long as a wrong secret. Guessing is limited. */
 export async function findClient(db: Database, credentials: ClientCredentials): Promise<Application | undefined> {
   const { client_id, client_secret, address } = credentials
   return guessAtClient(db, client_id, address, async () => {

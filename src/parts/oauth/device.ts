@@ -27,7 +27,7 @@ async function identify(db: Database, { parameters: { client_id = '', client_sec
 const mostFromNetwork = 50
 const mostOfClient = 5000
 
-/** Ids of applications are public and anybody may ask for codes, so asking is limited. */
+/** Ids of applications are public and anyone may request codes, so requests are limited. */
 export async function startDevice(db: Database, request: ClientRequest): Promise<DeviceStart | Failed> {
   const application = await identify(db, request)
   if (!application) return { error: 'incorrect_client_credentials' }

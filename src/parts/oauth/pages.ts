@@ -36,7 +36,7 @@ async function authorize(visit: Visit, next: (visit: SignedIn, request: Authoriz
     return isSignedIn(visit) ? await next(visit, request) : signInFirst(visit)
   } catch (error) {
     if (!(error instanceof SentBack)) throw error
-    // Anybody can register an application: sending strangers on at once would make our address a way to any other.
+    // Anyone can register an application: redirecting strangers at once would make our address an open redirect.
     if (!isSignedIn(visit)) throw new Refusal('malformed', error.message)
     return { to: error.to }
   }
@@ -60,7 +60,7 @@ function signInFirst(visit: Visit): Outcome {
   return { to: `/login?${passed}` }
 }
 
-/** Somebody whose session ended before they decided is asked again after signing in. */
+/** A user whose session ended before they decided is asked again after signing in. */
 function signInAgain(visit: Visit): Outcome {
   if (visit.visitor) throw outOfDate()
   return signInFirst(visit)

@@ -22,7 +22,7 @@ export function redirectTarget({ callback_url, strict_redirect }: Registration, 
   return asked
 }
 
-/** Whether two addresses are one: scheme, host and port by what they stand for, the rest as it is written. */
+/** Whether two addresses are the same: scheme, host and port are compared after parsing, the rest as written. */
 export function isSameAddress(one: string, other: string) {
   if (one === other) return true
   const [first, second] = [URL.parse(one), URL.parse(other)]
@@ -61,16 +61,16 @@ function sameHost(callback: URL, target: URL) {
   return callback.protocol === target.protocol && hostOf(callback) === hostOf(target)
 }
 
-/** In its ASCII form. For http and https, parsing has done that; of other schemes it leaves hosts as they are, encoded. */
+/** In its ASCII form. For http and https, the parser has done that; it leaves hosts of other schemes percent-encoded. */
 function hostOf({ hostname }: URL) {
   const plain = hostname.replaceAll(/(?:%[89a-f][\da-f])+/gi, (encoded) =>
     Buffer.from(encoded.replaceAll('%', ''), 'hex').toString(),
   )
-  // Of anything but a name, the conversion would keep what comes before the first odd character.
+  // If this is not a host name, the conversion would keep only the part before the first invalid character.
   return (/^[\p{L}\p{M}\p{N}.-]+$/u.test(plain) && domainToASCII(plain)) || hostname
 }
 
-/** The spec's exception: on this machine any port will do, when the address names one. */
+/** The spec's exception: on localhost any port is allowed, if the address has one. */
 function isLocalWithPort(asked: string, { hostname, protocol }: URL) {
   return loopback.has(hostname) && /^https?:$/.test(protocol) && /^[^:]*:\/\/[^/?#]*:\d+(?=[/?#]|$)/.test(asked)
 }

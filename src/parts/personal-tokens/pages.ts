@@ -85,7 +85,7 @@ async function listOwners({ db, visitor }: SignedIn): Promise<Account[]> {
   return [visitor, ...rows]
 }
 
-/** The one that the form or the address names; others do not exist here. */
+/** The account that the form or the address names; 404 if it is not one of `owners`. */
 function ownerOf({ form: given, query, visitor }: SignedIn, owners: Account[]): Account {
   const named = (given.get('owner') ?? query.get('owner') ?? visitor.login).toLowerCase()
   const owner = owners.find(({ login }) => login.toLowerCase() === named)

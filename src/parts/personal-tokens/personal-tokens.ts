@@ -82,7 +82,7 @@ export async function createFineGrainedToken(db: Transaction, user: Account, wan
   return token
 }
 
-/** Permissions on an account are the user's to give, those on an organization the organization's tokens' to have. */
+/** Only tokens for the user's own account have permissions on the account, only tokens for an organization those on the organization. */
 function permissionsOver(owner: Account, permissions: Permissions): Permissions {
   const names: readonly string[] = offeredPermissions(owner).flatMap((over) => permissionNames[over])
   return Object.fromEntries(Object.entries(permissions).filter(([name]) => names.includes(name)))
@@ -98,7 +98,7 @@ async function chooseRepositories(db: Transaction, user: Account, owner: Account
     select ${token_id}::bigint, r.id from repositories r
     where r.owner_id = ${owner.id} and r.id = any(${repositories}::bigint[]) and access_of(${user.id}, r) > 0`)
   if (rowCount !== new Set(repositories).size) {
-    throw fault('repositories', `One of the repositories is not among those of ${owner.login} any more.`)
+    throw fault('repositories', `One of the repositories no longer belongs to ${owner.login}, or you cannot see it any more.`)
   }
 }
 

@@ -58,7 +58,7 @@ function ownSight(caller: Caller, user: Account): Sight | null {
   return caller.token?.kind === 'fine_grained' && !allows(caller.token.permissions, 'events:read') ? null : caller
 }
 
-/** To anyone but that member of the organization, the dashboard is not there. A fine-grained token needs the organization's Events. */
+/** Anyone but that member of the organization gets 404. A fine-grained token needs the organization's `Events` permission. */
 function checkDashboard(caller: Caller, user: Account, org: { id: number; role: string | null }) {
   if (caller.user?.id !== user.id || !org.role) throw missing()
   checkResourceOwner(caller, org)

@@ -136,7 +136,7 @@ const endpointsOf = (
     {
       ...writes,
       operation: `${names}/resume-webhook`,
-      summary: 'Send what was held back because the receiver failed, now',
+      summary: 'Send deliveries that were held back because the receiver failed',
       answers: { 204: Nothing },
     },
     async ({ db, params, ...context }) => resumeHook(db, await loadHook(db, placeOf(context), params.hook_id)),

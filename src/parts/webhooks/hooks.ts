@@ -21,7 +21,7 @@ export interface Hook extends Config, Sealed {
   org_id: number | null
   target_id: number
   target_type: Place['type']
-  /** Who answers for it: it sends as long as this person may administer the place. Null for nobody in particular. */
+  /** The person responsible for it: it sends as long as they may administer the repository or organization. Null if there is none. */
   creator_id: number | null
   maker: string | null
   /** Why it is paused, and since when; see pauses.ts. */
@@ -88,7 +88,7 @@ export async function createHook(
     values (${id}, ${repo_id}, ${org_id}, ${place.id}, ${place.type}, ${creator.id}, ${active}, ${events}, ${url}, ${content_type},
       ${insecure_ssl}, ${sealSecret(vault, id, config.secret)}, ${db.now}, ${db.now})`)
   const hook = await loadHook(db, place, id)
-  // The spec: when a hook is inactive, nothing is sent by itself.
+  // The spec: an inactive hook is sent nothing automatically.
   if (hook.active) await pingHook(db, creator, place, hook)
   return hook
 }
@@ -167,10 +167,10 @@ async function write(db: Transaction, editor: Account, place: Place, former: Hoo
   await checkUnlike(db, place, next)
   const added = next.events.filter((event) => !former.events.includes(event))
   await checkRoom(db, place, { id: next.id, events: added })
-  // Another receiver need not pay for the failures of the one before.
+  // A new receiver does not inherit the failures of the one before.
   if (next.url !== former.url) await resumeHook(db, former)
   const activated = next.active && !former.active
-  // Who makes it send, or send elsewhere, answers for it from then on.
+  // The user who activates it, or changes its url, is responsible for it from then on.
   const creator_id = activated || next.url !== former.url ? editor.id : former.creator_id
   if (creator_id === editor.id) await holdMaker(db, place, editor)
   if (activated) await endPause(db, former)

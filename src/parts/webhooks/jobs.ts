@@ -6,7 +6,7 @@ import { tellPaused } from './pauses.ts'
 export function webhookTasks(db: Database): Record<string, Task> {
   return {
     purge_hooks: () => purgeHooks(db),
-    /** Asked for by the database when it pauses a hook. */
+    /** The database adds this job when it pauses a hook. */
     hook_paused: ({ hook_id }: { hook_id: number }) => db.transaction((transaction) => tellPaused(transaction, hook_id)),
   }
 }

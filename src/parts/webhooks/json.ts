@@ -42,7 +42,7 @@ export function hookJson(hook: Hook, place: Place, wire: Wire): Static<typeof Or
     id: hook.id,
     name: 'web',
     active: hook.active,
-    // Only where it is so: clients of the public interface know of no such fields.
+    // Only if it is paused, because clients of GitHub do not know these fields.
     ...(hook.paused_reason && { paused_reason: hook.paused_reason, paused_at: hook.paused_at && timestamp(hook.paused_at) }),
     events: hook.events,
     config: shown,

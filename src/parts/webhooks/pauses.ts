@@ -8,14 +8,14 @@ import { missing } from '#platform/errors.ts'
 import type { Place } from './places.ts'
 
 /**
- * A hook sends as long as its maker may administer the place. The database pauses it when that ends, in whichever way
- * (0018_hook_makers.sql), and asks for the job that notifies the owners. Setting it to active resumes it.
+ * A hook sends as long as its maker may administer its repository or organization. The database pauses it when that ends, in any way
+ * (0018_hook_makers.sql), and adds the job that notifies the owners. Setting it to active resumes it.
  */
 export type PausedReason = 'maker_lost_access' | 'maker_suspended' | 'maker_deleted'
 
 /**
- * Keeps the right to administer the place as it is until the transaction ends: whoever takes it later finds the hook that is written here.
- * Asked again under that lock, because it may have ended since the request was let in.
+ * Locks admin access to the place until the transaction ends, so that a later transaction which removes it sees the hook that is written here.
+ * Checks the access again under that lock, because it may have ended since the request was admitted.
  */
 export async function holdMaker(db: Transaction, { type, id }: Place, maker: { id: number }) {
   await keepAccess(db, type === 'repository' ? whoOwns({ id }) : thisOwner({ id }))
@@ -28,7 +28,7 @@ export async function holdMaker(db: Transaction, { type, id }: Place, maker: { i
   if (!rowCount) throw missing()
 }
 
-/** Its notification has nothing more to say. */
+/** Also deletes the notification, which is no longer true. */
 export async function endPause(db: Transaction, { id }: { id: number }) {
   await db.query(sql`update hooks set paused_reason = null, paused_at = null where id = ${id}`)
   await db.query(sql`delete from subjects where hook_id = ${id}`)
@@ -61,7 +61,7 @@ export async function tellPaused(db: Transaction, hook_id: number) {
   await notify(db, { id: hook.creator_id ?? 0 }, { id: repo_id }, { type: 'Webhook', hook_id, title }, { act: 'paused', people })
 }
 
-/** A thread belongs to a repository: that of an organization's hook stands in its oldest. Without any, there is nothing to send either. */
+/** A thread belongs to a repository: for an organization's hook, the oldest one. An organization without repositories has nothing to send either. */
 async function findFirst(db: Queryable, org_id: number | null): Promise<number | undefined> {
   const row = await db.first<{ id: number }>(sql`select id from repositories where owner_id = ${org_id} order by id limit 1`)
   return row?.id

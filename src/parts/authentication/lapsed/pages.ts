@@ -17,8 +17,8 @@ export const pages: PageRoute[] = [
 ]
 
 /**
- * A form that was sent when its session had ended: the sign-in page comes first and takes along what was written. It is never sent on by
- * itself: the person sees it again, and sends it with a token of the new session.
+ * A form that was sent when its session had ended: the sign-in page comes first and carries the fields along. They are never sent on
+ * automatically: the person sees the form again, and sends it with a token of the new session.
  */
 export function lapsed(visit: Visit): Outcome {
   const { request, belfry } = visit

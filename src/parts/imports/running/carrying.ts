@@ -118,7 +118,7 @@ async function takeStep(
     if (next) await writeLedger(folder, { ...ledger, tries: 0, furthest: 0, found: true, origin: originOf(next) })
     return true
   } catch (error) {
-    // An outage of the database is no failed try.
+    // An outage of the database does not count as a failed attempt.
     if (error instanceof DatabaseUnavailable) await writeLedger(folder, { ...ledger, tries: Math.max(0, ledger.tries - 1) })
     if (signal.aborted) return false
     if (!(error instanceof ImportFailure)) throw error

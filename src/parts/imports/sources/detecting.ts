@@ -5,7 +5,7 @@ import { openSource } from './sources.ts'
 export type Detected =
   | { found: Found & { vcs: Kind } }
   | { found_multiple: Choice[] }
-  /** A server answered, and nothing it says is a repository that we know. */
+  /** A server answered, but not as a repository of a kind that we know. */
   | { nothing: true }
   | 'needs_auth'
 

@@ -39,7 +39,7 @@ export interface Diagnosis {
   failed: StepName | null
 }
 
-/** Goes the way of a delivery with a ping that is recorded nowhere, and says how each step went. If all went well, so can what was held back. */
+/** Sends a ping like a delivery without recording it, and reports each step. If all succeed, deliveries that were held back are sent too. */
 export async function diagnose(
   db: Database,
   diagnosing: Diagnosing,

@@ -23,12 +23,12 @@ export async function goOn(db: Database, storage: Storage, replay_id: number): P
   if (!replay) return
   const logged = await readNext(db, replay)
   const happened = await gather(db, storage, replay, logged)
-  // What was not read for want of time or room is left for the next turn.
+  // Events that were not read, because time or space ran out, are left for the next run.
   const [read, done] = [logged.slice(0, happened.length), logged.length < batch && happened.length === logged.length]
   await db.transaction((transaction) => tell(transaction, replay, read, happened, done))
 }
 
-/** Nothing when it is over. It ends with its hook, when that is paused, and with what the hook is of. */
+/** Undefined when it is over. It ends when its hook is deleted or paused, or when the hook's repository or organization is deleted. */
 async function begin(db: Database, id: number): Promise<Running | undefined> {
   const replay = await db.first<Running & { over: boolean }>(sql`
     select p.*, h.url, h.target_type, h.repo_id, h.org_id, (h.deleted_at is not null or h.paused_reason is not null) as over from replays p join hooks h on h.id = p.hook_id
@@ -68,7 +68,7 @@ function readNext(db: Database, replay: Running): Promise<Logged[]> {
     order by e.created_at, e.id limit ${batch}`)
 }
 
-/** Reads what it takes from the repositories, before there is a transaction; of all pushes no more than one may take by itself. */
+/** Reads what it needs from the repositories, before the transaction. All pushes together get as much time and space as one push. */
 async function gather(db: Queryable, storage: Storage, { events }: Replay, logged: Logged[]): Promise<Happened[]> {
   const happened: Happened[] = []
   const whole = allow()

@@ -7,7 +7,7 @@ export interface Failure {
 }
 
 export const timedOut: Failure = { status: 'timed out', status_code: 504 }
-/** Of a delivery to `belfry:listen`: no program followed the stream in time, so no receiver was slow. */
+/** For a delivery to `belfry:listen`: no program followed the stream in time, which does not mean that a receiver was slow. */
 export const notTaken: Failure = { status: 'no listener took this delivery', status_code: 504 }
 export const tooLarge: Failure = { status: 'the payload is larger than 25 MB and was not sent', status_code: 413 }
 const unreachable: Failure = { status: 'failed to connect to host', status_code: 502 }

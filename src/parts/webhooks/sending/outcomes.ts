@@ -52,7 +52,7 @@ export async function recordOutcomes(db: Database, outcomes: Outcome[], known: K
 }
 const noPartition = '23514'
 
-/** The same within a transaction, which somebody is told of: that is on disk first. */
+/** The same within a transaction whose success is reported to a caller: so its commit waits for the disk. */
 export async function recordIn(db: Transaction, outcomes: Outcome[]): Promise<Throttled[]> {
   await openDays(db, outcomes)
   const noted = await db.rows<Noted>(recording(db, outcomes, healthOf(outcomes), synced))
@@ -73,7 +73,7 @@ interface Noted {
   released: boolean
 }
 
-/** A source of one row, in the place of `unhurried`. */
+/** A source of one row, used instead of `unhurried`. */
 const synced = sql`(select) synced`
 
 function recording({ now }: Queryable, outcomes: Outcome[], health: Health[], commit = unhurried): Sql {

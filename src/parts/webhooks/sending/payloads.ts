@@ -41,7 +41,7 @@ export class Letters {
   }
 
   /**
-   * Gives `work` a payload, or undefined when it is too large to be sent, or gone. Where it must be read and the database is away, that is tried
+   * Gives `work` a payload, or undefined when it is too large to be sent, or gone. If it must be read and the database is away, reading is tried
    * again for as long as it is `wanted`.
    */
   async use<T>(id: number, wanted: () => boolean, work: (letter: Letter | undefined) => Promise<T>): Promise<T> {
@@ -59,7 +59,7 @@ export class Letters {
   }
 
   /**
-   * Payloads as they are sent. One that was stored before any address was known gets ours, once and for all nodes: when a delivery is sent
+   * Payloads as they are sent. One that was stored before any address was known gets ours, once for all nodes: when a delivery is sent
    * again after a crash, by a server that listens elsewhere, it has the same bytes.
    */
   async #read(ids: number[], longest: number): Promise<{ id: number; body: string }[]> {

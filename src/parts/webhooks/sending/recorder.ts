@@ -6,8 +6,8 @@ import { type KnownHealth, type Outcome, recordOutcomes, type Throttled } from '
 import { Pace } from './pace.ts'
 
 /**
- * How often we try to record what came of deliveries, and how long we wait in between, in milliseconds. For a database that is away we wait as long as
- * it takes: what is in hand is bounded, and what is not recorded is sent again.
+ * How often we try to record outcomes of deliveries, and how long we wait in between, in milliseconds. While the database is away we wait as long as
+ * it takes: the number of deliveries in hand is bounded, and a delivery that is not recorded is sent again.
  */
 const mostAttempts = 60
 const pause = 1000

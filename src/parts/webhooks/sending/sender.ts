@@ -31,7 +31,7 @@ export interface SenderOptions {
   web: () => string
 }
 
-/** How many deliveries one sender has in hand, unrecorded ones among them; and how many of them for one hook. */
+/** How many deliveries one sender has in hand, including unrecorded ones; and how many of them for one hook. */
 const mostInHand = 5000
 const mostOfOne = 4 * perHook
 /** How many go at a time to a receiver that failed last: one that hangs must not take the places of many. */
@@ -153,7 +153,7 @@ export class Sender {
     }
   }
 
-  /** Others may send what waits here: it is left to whoever comes first. What is being sent is ours again once we have a new number. */
+  /** Any sender may take the deliveries that wait here, so we drop them. Deliveries that are being sent are ours again once we have a new number. */
   #lose() {
     this.#unqueue()
     this.#tick()
@@ -202,7 +202,7 @@ export class Sender {
     const pauses = [...Map.groupBy(held, ({ hook_id }) => hook_id).values()]
     await Promise.all(pauses.map((ofOne) => this.#hold(ofOne, ofOne[0]?.throttled_until)))
     await this.#letters.fetch(free.map(({ payload_id }) => payload_id)).catch((error) => this.#away(error))
-    // Without the number, they are whoever's by now.
+    // If we lost the number, another sender may have them by now.
     if (this.#standing.number === number) this.#queue(free)
   }
 
@@ -231,7 +231,7 @@ export class Sender {
         setImmediate(() => this.#settle())
       }
     } catch (error) {
-      // Nothing was sent: the hook's secret does not open, or the database is away and we stop. It stays to be sent, by whoever has it.
+      // Nothing was sent: the hook's secret does not open, or the database is away and we stop. The sender that holds it then sends it later.
       log.error({ err: error, delivery: delivery.id, hook: delivery.hook_id }, 'a webhook could not be sent')
       const later = new Date(db.now.getTime() + pauseAfterFault)
       if (this.#mine.delete(delivery.id)) await giveBack(db, [delivery.id], later).catch((fault) => this.#away(fault))

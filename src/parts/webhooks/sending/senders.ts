@@ -44,8 +44,8 @@ function membership(held: HeldConnection, number: number): Membership {
 }
 
 /**
- * Lets a sender that lost its connection go on under a new number. What it is sending, or has sent and not recorded, becomes its own again if
- * nobody has taken it meanwhile: these are returned. The rest is for all.
+ * Lets a sender that lost its connection continue under a new number. Deliveries that it is sending, or has sent and not recorded, become its own again
+ * unless another sender has taken them: their ids are returned. Any sender may take the rest.
  */
 export function renewMembership(db: Database, former: number, number: number, in_hand: number[]): Promise<number[]> {
   return db.transaction(async (transaction) => {
@@ -58,7 +58,7 @@ export function renewMembership(db: Database, former: number, number: number, in
 }
 
 /**
- * How many times in a row a sender is found without its lock before it counts as dead. One that only lost its connection has so much time to come
+ * How many times in a row a sender is found without its lock before it counts as dead. One that only lost its connection has this much time to come
  * back before others send what it has in hand.
  */
 const looksUntilDead = 3

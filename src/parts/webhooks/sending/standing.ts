@@ -2,19 +2,19 @@ import type { Database } from '#platform/database.ts'
 import type { Logger } from '#platform/log.ts'
 import { joinSenders, type Membership, relieveDead, renewMembership } from './senders.ts'
 
-/** How often we look besides for what was marked with the number of a sender that had left by then. */
+/** Every so many looks, we also look for deliveries marked with the number of a sender that had already left. */
 const looksBetween = 30
 
-/** What a sender knows of its deliveries. */
+/** The deliveries that a sender has in hand. */
 export interface Deliveries {
   inHand(): number[]
-  /** Only these are still ours after the connection was lost; others have the rest. */
+  /** Called after the connection was lost: only these are still ours; others have the rest. */
   keep(ids: number[]): void
-  /** There is no number any more: others may take what is marked with it. */
+  /** The number is lost: others may take the deliveries marked with it. */
   lose(): void
 }
 
-/** Keeps a sender among those of all nodes, also when its connection is lost, and takes care of what dead ones left. */
+/** Keeps a sender registered among those of all nodes, also when its connection is lost, and releases the deliveries of dead ones. */
 export class Standing {
   readonly #db: Database
   readonly #log: Logger
@@ -37,7 +37,7 @@ export class Standing {
     return this.#membership?.number
   }
 
-  /** Joins where that is needed, then gives back what dead senders had. */
+  /** Joins if needed, then releases the deliveries of dead senders. */
   async look() {
     await this.#join()
     const relieved = await relieveDead(this.#db, this.#missing, this.#looks++ % looksBetween === 0)
