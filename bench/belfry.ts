@@ -24,7 +24,8 @@ export async function withDatabase(folder: string, work: (db: Database) => Promi
   const postgres = await startEmbeddedPostgres(folder, pino({ level: 'silent' }), {})
   const db = new Database(postgres.connection, systemClock)
   await migrate(db)
-  await work(db)
+  // Seeding takes longer than a request may.
+  await db.patiently(() => work(db))
   await db[Symbol.asyncDispose]()
   await postgres.stop()
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { type Client, expect, type Forge, openForge } from '#test/forge.ts'
 import { until } from '#test/machine.ts'
 import { listen } from '#test/streams.ts'
-import { mostStreams } from './stream-limits.ts'
+import { mostStreams, StreamLimits } from './stream-limits.ts'
 import { StreamReader } from './stream-reader.ts'
 
 async function openEngine() {
@@ -116,4 +116,17 @@ test('a client that does not keep up is let go, and what waits for it is bounded
   reader.push('more')
   assert.equal(reader.ended, true)
   assert.equal((await read.next()).done, true)
+})
+
+test('an address may have only so many streams, IPv6 by its /64, and so may the server', () => {
+  const limits = new StreamLimits()
+  const from = (ip: string, user_id: number | null = null) => limits.reserve({ user_id, ip })
+  const releases = Array.from({ length: mostStreams.address }, (_, index) => from(`2001:db8:1:2::${index.toString(16)}`))
+  assert.throws(() => from('2001:db8:1:2:ffff::1'), { reason: 'too_many_streams' })
+  from('2001:db8:1:3::1')()
+  releases[0]?.()
+  from('2001:db8:1:2::1')()
+  const room = mostStreams.server - releases.length + 1
+  for (let index = 0; index < room; index++) from(`10.${index >> 16}.${(index >> 8) & 255}.${index & 255}`)
+  assert.throws(() => from('192.0.2.1'), { reason: 'unavailable' })
 })
