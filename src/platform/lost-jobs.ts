@@ -18,12 +18,13 @@ export function reclaimLostJobs(db: Database, events: WorkerEvents, runner_id: (
   events.on('worker:getJob:error', later)
   signal.addEventListener('abort', () => clearTimeout(timer))
 
+  /** Starts the pause again, because an answer that was lost just now belongs to a job that was assigned just now. */
   function later() {
-    if (!signal.aborted) timer ??= setTimeout(reclaim, pause).unref()
+    clearTimeout(timer)
+    if (!signal.aborted) timer = setTimeout(reclaim, pause).unref()
   }
 
   async function reclaim() {
-    timer = undefined
     await db
       .query(sql`
         update graphile_worker._private_jobs set locked_by = null, locked_at = null, attempts = greatest(attempts - 1, 0)

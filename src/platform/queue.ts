@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseCronItems, type Runner, run, type TaskList, type WorkerEvents, Logger as WorkerLogger } from 'graphile-worker'
+import type pg from 'pg'
 import type { Logger } from 'pino'
 import { type Database, type Queryable, sql, type Transaction } from './database.ts'
 import { keepAlive } from './liveness.ts'
@@ -136,13 +137,15 @@ async function begin(
   const active = new Set<string>()
   events.on('job:start', ({ job }) => active.add(job.id))
   events.on('job:complete', ({ job }) => active.delete(job.id))
+  // A job whose result the runner refused to take, because it was ending, never completes.
+  events.on('worker:fatalError', ({ worker }) => active.delete(worker.getActiveJob()?.id ?? ''))
   events.on('job:failed', ({ job, error }) => {
     const said = { job: Number(job.id), task: job.task_identifier, attempts: job.attempts, err: error }
     log.error(said, 'a job failed for good: see GET /admin/jobs/failed, and POST /admin/jobs/{job_id}/retry')
   })
   reclaimLostJobs(db, events, () => id, signal)
   const runner = await run({
-    pgPool: db.background,
+    pgPool: releasingOnce(db.background),
     events,
     concurrency,
     noHandleSignals: true,
@@ -158,6 +161,31 @@ async function begin(
     preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
   })
   return { runner, id, active }
+}
+
+/**
+ * The pool, but a second release of a connection does nothing. When the connection that listens for jobs breaks while its runner stops, the
+ * library releases it twice (0.18.0, `release` in main.js). The pool would throw, nothing catches that, and the process would end.
+ */
+function releasingOnce(pool: pg.Pool): pg.Pool {
+  type Connected = Parameters<Parameters<pg.Pool['connect']>[0]>
+  const connect = (callback?: (...connected: Connected) => void) => {
+    if (!callback) return pool.connect()
+    return pool.connect((error, client, release) => {
+      let released = false
+      callback(error, client, (broken) => {
+        if (!released) release(broken)
+        released = true
+      })
+    })
+  }
+  return new Proxy(pool, {
+    get(target, name) {
+      if (name === 'connect') return connect
+      const value = Reflect.get(target, name)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
 }
 
 /**
