@@ -78,9 +78,9 @@ async function compareCrowd(db: Database, watchers: number) {
 async function seedSubject(db: Database): Promise<number> {
   const row = await db.first<{ subject_id: number }>(sql`
     with subject as (
-      insert into subjects (repo_id, type, commit_id, title) select id, 'Commit', gen_random_uuid(), 'It rattles'
+      insert into notification_subjects (repo_id, type, commit_id, title) select id, 'Commit', gen_random_uuid(), 'It rattles'
       from repositories where name = 'crowd' returning id)
-    insert into notices (subject_id, actor_id, act, people, teams, body, created_at)
+    insert into notification_events (subject_id, actor_id, act, people, teams, body, created_at)
     select subject.id, a.id, 'commented', '{}', '{}', 'So it does', ${db.now} from subject, accounts a where a.login = 'author'
     returning subject_id`)
   return row?.subject_id ?? 0
@@ -96,7 +96,7 @@ async function timed(work: () => Promise<unknown>) {
 async function seedInbox(db: Database, threads: number) {
   await db.query(sql`
     with made as (
-      insert into subjects (repo_id, type, commit_id, title)
+      insert into notification_subjects (repo_id, type, commit_id, title)
       select r.id, 'Commit', gen_random_uuid(), 'Commit ' || n from repositories r, generate_series(1, ${threads}::int) n where r.name = 'crowd'
       returning id, repo_id)
     insert into threads (user_id, repo_id, subject_id, reason, updated_at, position, notice_ids, reasons)

@@ -152,7 +152,7 @@ async function openCaller(belfry: RunningBelfry, path: string) {
 
 /** Nothing is left to be sent, but for the receiver that hangs. */
 async function settled(db: Database) {
-  const waiting = sql`select from unsent u join hooks h on h.id = u.hook_id where h.url not like '%/hang' limit 1`
+  const waiting = sql`select from pending_deliveries u join hooks h on h.id = u.hook_id where h.url not like '%/hang' limit 1`
   while (await db.first(waiting)) await sleep(10)
 }
 

@@ -16,7 +16,7 @@ export interface Came {
 /** Records an outcome for everything that waits at a hook, as the sender would. For forges that run no worker. */
 export async function settle(forge: Forge, hook: { id: number }, { content_type = 'application/json', ...came }: Came = {}) {
   const { db } = forge.belfry
-  const waiting = await db.rows<{ id: number }>(sql`select id from unsent where hook_id = ${hook.id} order by id`)
+  const waiting = await db.rows<{ id: number }>(sql`select id from pending_deliveries where hook_id = ${hook.id} order by id`)
   const answered = {
     status: 'OK',
     status_code: 200,

@@ -19,7 +19,7 @@ export const make = async (person: Person, body: Record<string, unknown> = { con
 /** What waits to be sent to a hook, oldest first. */
 export async function waiting({ belfry, web }: Forge, hook_id: number) {
   const rows = await belfry.db.rows<{ event: string; action: string | null; repo_id: number | null; body: string }>(sql`
-    select u.event, u.action, u.repo_id, p.body from unsent u join payloads p on p.id = u.payload_id
+    select u.event, u.action, u.repo_id, p.body from pending_deliveries u join payloads p on p.id = u.payload_id
     where u.hook_id = ${hook_id} order by u.id`)
   return rows.map(({ body, ...row }) => ({ ...row, payload: JSON.parse(fillIn(body, web)) }))
 }

@@ -19,7 +19,7 @@ export async function inboxOf(person: Person, query = '', repo = ''): Promise<st
 export async function told({ belfry: { db } }: Pick<Forge, 'belfry'>) {
   for (let tries = 0; tries < 1000; tries++) {
     const row = await db.first<{ waiting: boolean }>(sql`
-      select exists (select from notices where told_at is null)
+      select exists (select from notification_events where notified_at is null)
         or exists (select from graphile_worker.jobs where run_at <= now() and attempts < max_attempts) as waiting`)
     if (!row?.waiting) return
     await sleep(10)
@@ -37,7 +37,7 @@ export async function fillInbox(
   await db.transaction((transaction) =>
     transaction.query(sql`
       with made as (
-        insert into subjects (repo_id, type, commit_id, title)
+        insert into notification_subjects (repo_id, type, commit_id, title)
         select ${repo.id}, 'Commit', md5(n::text), n from generate_series(1, ${count}::integer) n returning id, title::integer as n
       )
       insert into threads (user_id, repo_id, subject_id, reason, updated_at, position, notice_ids, reasons)

@@ -146,7 +146,7 @@ export async function tellTooMuch({ belfry: { db } }: Forge, hook: { id: number 
       with told as (
         insert into payloads (id, event, body, created_at) values (delivery_id(${db.now}), 'push', null, ${db.now}) returning *
       )
-      insert into unsent (id, hook_id, payload_id, guid, event, redelivery, created_at, ready_at)
+      insert into pending_deliveries (id, hook_id, payload_id, guid, event, redelivery, created_at, ready_at)
       select delivery_id(${db.now}), ${hook.id}, id, gen_random_uuid(), event, false, ${db.now}, ${db.now} from told`)
     transaction.touch(deliveriesTopic)
   })

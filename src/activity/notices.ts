@@ -91,13 +91,13 @@ export async function notify(
   const subject_id = await putSubject(db, repo, subject, newest?.said)
   const rows = together(notices).map(({ act, body, body_before, people = [], teams = [], said }) => ({
     ...{ act, body, body_before, people, teams },
-    ...{ said_type: said?.type, said_id: said?.id },
+    ...{ comment_type: said?.type, comment_id: said?.id },
   }))
   const noted = await db.rows<{ id: number }>(sql`
-    insert into notices (subject_id, actor_id, act, people, teams, body, body_before, said_type, said_id, created_at)
-    select ${subject_id}, ${actor.id}, act, people, teams, body, body_before, said_type, said_id, ${db.now}
+    insert into notification_events (subject_id, actor_id, act, people, teams, body, body_before, comment_type, comment_id, created_at)
+    select ${subject_id}, ${actor.id}, act, people, teams, body, body_before, comment_type, comment_id, ${db.now}
     from jsonb_to_recordset(${json(rows)}::jsonb)
-      as listed (act text, people bigint[], teams bigint[], body text, body_before text, said_type text, said_id bigint)
+      as listed (act text, people bigint[], teams bigint[], body text, body_before text, comment_type text, comment_id bigint)
     returning id`)
   const last = Math.max(...noted.map(({ id }) => id))
   await join(db, subject_id, actor.id, last, ...notices.flatMap((notice) => joiningReasons(notice, actor)))
@@ -109,7 +109,7 @@ export async function notify(
 async function putSubject(db: Transaction, repo: { id: number }, subject: Subject, said: Notice['said']): Promise<number> {
   const { column, value, target = column, title = null } = keyOf(subject)
   const row = await db.first<{ id: number }>(sql`
-    insert into subjects as s (repo_id, type, ${column}, title, latest_type, latest_id)
+    insert into notification_subjects as s (repo_id, type, ${column}, title, latest_type, latest_id)
     values (${repo.id}, ${subject.type}, ${value}, ${title}, ${said?.type ?? null}, ${said?.id ?? null}::bigint)
     on conflict (${target}) where ${column} is not null do update
       set type = excluded.type, latest_type = coalesce(excluded.latest_type, s.latest_type),

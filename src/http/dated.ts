@@ -18,13 +18,13 @@ export async function dateAnswer(db: Queryable, request: string, etag: string): 
   // An address may be longer than what an index holds.
   const key = hash('sha1', request)
   const known = await db.first<Omit<Version, 'found'>>(
-    sql`select changed_at, last_modified from dated_answers where key = ${key} and etag = ${etag}`,
+    sql`select changed_at, last_modified from response_validators where key = ${key} and etag = ${etag}`,
   )
   if (known) return { ...known, found: false }
   const changed_at = sql`greatest(excluded.changed_at, d.changed_at)`
   const second = sql`date_trunc('second', ${changed_at})`
   const dated = await db.first<Omit<Version, 'found'>>(sql`
-    insert into dated_answers as d (key, etag, changed_at, last_modified, first_at)
+    insert into response_validators as d (key, etag, changed_at, last_modified, first_at)
     values (${key}, ${etag}, ${db.now}, date_trunc('second', ${db.now}::timestamptz) - ${unusedSeconds} * interval '1 second', ${db.now})
     on conflict (key) do update set etag = excluded.etag,
       changed_at = case when d.etag = excluded.etag then d.changed_at else ${changed_at} end,
@@ -42,5 +42,5 @@ export async function dateAnswer(db: Queryable, request: string, etag: string): 
 const daysKept = 3
 
 export async function forgetDates(db: Queryable) {
-  await db.query(sql`delete from dated_answers where changed_at < ${db.now}::timestamptz - ${daysKept} * interval '1 day'`)
+  await db.query(sql`delete from response_validators where changed_at < ${db.now}::timestamptz - ${daysKept} * interval '1 day'`)
 }

@@ -34,7 +34,7 @@ export async function openLanes(count: number, options: ForgeOptions = {}): Prom
     const reader = await forge.person(`reader-${index}`)
     const fields = { title: `Rattle ${index}`, body: `@${reader.login}` }
     const { number, id: issue_id } = await expect(201, await ada.post(`${engine}/issues`, fields))
-    const subject = await db.first<{ id: number }>(sql`select id from subjects where issue_id = ${issue_id}`)
+    const subject = await db.first<{ id: number }>(sql`select id from notification_subjects where issue_id = ${issue_id}`)
     const subject_id = subject?.id ?? assert.fail()
     await tell(db, subject_id)
     const [thread] = await reader.read('/notifications')
@@ -89,7 +89,7 @@ export async function threadOf({ belfry: { db } }: Forge, { thread }: Pick<Lane,
 
 /** Which notices of a conversation there are, in the order in which they happened. */
 export async function noticesOf(db: Database, { subject_id }: Pick<Lane, 'subject_id'>): Promise<number[]> {
-  const rows = await db.rows<{ id: number }>(sql`select id from notices where subject_id = ${subject_id} order by id`)
+  const rows = await db.rows<{ id: number }>(sql`select id from notification_events where subject_id = ${subject_id} order by id`)
   return rows.map(({ id }) => id)
 }
 

@@ -144,7 +144,7 @@ test('20,000 threads are marked in the background while some of them are updated
   await expect(200, await reader.put(`${engine}/subscription`, { subscribed: true }))
   const update = async (number: number) => {
     const found = await db.first<{ id: number; commit_id: string }>(sql`
-      select id, commit_id from subjects where title = ${String(number)}`)
+      select id, commit_id from notification_subjects where title = ${String(number)}`)
     if (!found) return assert.fail()
     const subject = { type: 'Commit', commit_id: found.commit_id, title: '', author_id: null } as const
     await db.transaction((transaction) => notify(transaction, { id: ada_id }, { id: repo_id }, subject, { act: 'commented' }))
@@ -158,7 +158,7 @@ test('20,000 threads are marked in the background while some of them are updated
   await told(forge)
   assert.deepEqual(await findLost(forge, lane), [])
   const unread = await db.rows<{ title: string }>(sql`
-    select s.title from threads t join subjects s on s.id = t.subject_id where t.user_id = ${reader_id} and t.unread and s.type = 'Commit'`)
+    select s.title from threads t join notification_subjects s on s.id = t.subject_id where t.user_id = ${reader_id} and t.unread and s.type = 'Commit'`)
   const left = new Set(unread.map(({ title }) => Number(title)))
   for (const number of late) assert.ok(left.delete(number), `${number} was updated after the mark`)
   for (const number of numbers(1)) left.delete(number)

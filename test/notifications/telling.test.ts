@@ -62,7 +62,7 @@ test('people who are told by several at once, each of them killed again and agai
     expected.map(({ reader_id: user_id, lines }) => ({ user_id, lines })),
   )
   assert.ok(rows.every(({ unread }) => unread))
-  const waiting = await belfry.db.rows(sql`select from notices where told_at is null`)
+  const waiting = await belfry.db.rows(sql`select from notification_events where notified_at is null`)
   assert.equal(waiting.length, 0)
 })
 

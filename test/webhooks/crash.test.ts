@@ -51,7 +51,7 @@ test('senders that are killed at any point lose nothing, and send twice only wha
 
   // One that lives sends the rest.
   const last = crash({ ...orders, point: 'recording', times: 1_000_000 })
-  await until('all is recorded', async () => !(await db.first(sql`select from unsent limit 1`)))
+  await until('all is recorded', async () => !(await db.first(sql`select from pending_deliveries limit 1`)))
   assert.equal(await last, false)
   const stored = await db.rows<{ guid: string; copies: number }>(sql`
     select guid, count(*) as copies from deliveries where event = 'star' group by guid`)

@@ -12,7 +12,7 @@ test('only active hooks that listen to it hear of an act, and only when it was d
   const { db } = forge.belfry
   const stored = async () => {
     const rows = await db.rows<{ said: string }>(sql`
-      select u.hook_id || ' ' || p.event || ' ' || p.action as said from unsent u join payloads p on p.id = u.payload_id
+      select u.hook_id || ' ' || p.event || ' ' || p.action as said from pending_deliveries u join payloads p on p.id = u.payload_id
       where p.event <> 'ping' order by u.id`)
     return rows.map(({ said }) => said)
   }

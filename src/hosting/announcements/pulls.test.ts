@@ -198,7 +198,9 @@ test('a pull request from a fork is told where it goes to, also when the fork an
     assert.partialDeepStrictEqual(pull_request, ends)
     assert.equal(repository.full_name, 'ada/engine')
   }
-  const hooks = await forge.belfry.db.rows<{ hook_id: number }>(sql`select hook_id from unsent where event = 'pull_request'`)
+  const hooks = await forge.belfry.db.rows<{ hook_id: number }>(
+    sql`select hook_id from pending_deliveries where event = 'pull_request'`,
+  )
   assert.deepEqual(
     [hooks.map(({ hook_id }) => hook_id), hooks.some(({ hook_id }) => hook_id === there.id)],
     [[here.id, here.id], false],

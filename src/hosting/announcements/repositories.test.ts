@@ -103,7 +103,7 @@ test('A repository that is given away is told of to its hooks and to those of wh
   const hooks = async () =>
     (
       await forge.belfry.db.rows<{ org: string }>(sql`
-    select coalesce(a.login, 'engine') as org from unsent u join hooks h on h.id = u.hook_id left join accounts a on a.id = h.org_id
+    select coalesce(a.login, 'engine') as org from pending_deliveries u join hooks h on h.id = u.hook_id left join accounts a on a.id = h.org_id
     where u.event = 'repository' order by u.id`)
     ).map(({ org }) => org)
   const given = await told(forge, 202, () => ada.post('/repos/ada/engine/transfer', { new_owner: 'acme' }))

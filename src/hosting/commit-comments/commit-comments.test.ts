@@ -153,12 +153,12 @@ test('a comment on a commit is told of in its own transaction, with the commitâ€
   const { db } = forge.belfry
   const joined = await db.rows(sql`
     select a.login, s.reason from thread_subscriptions s join accounts a on a.id = s.user_id
-    join subjects t on t.id = s.subject_id where t.type = 'Commit' order by a.login`)
+    join notification_subjects t on t.id = s.subject_id where t.type = 'Commit' order by a.login`)
   assert.deepEqual(joined, [
     { login: 'ben', reason: 'author' },
     { login: 'dan', reason: 'comment' },
   ])
-  const [subject] = await db.rows(sql`select commit_id, latest_type, latest_id from subjects where type = 'Commit'`)
+  const [subject] = await db.rows(sql`select commit_id, latest_type, latest_id from notification_subjects where type = 'Commit'`)
   assert.deepEqual(subject, { commit_id: forge.sha, latest_type: 'CommitComment', latest_id: id })
 })
 

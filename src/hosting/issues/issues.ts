@@ -124,9 +124,9 @@ export function listOwnIssues(
   const { viewer_id } = sight
   const assigned = sql`select s.issue_id from issue_assignees s where s.user_id = ${viewer_id}`
   const created = sql`select w.id from issues w where w.author_id = ${viewer_id}`
-  const mentioned = sql`select x.issue_id from threads t join subjects x on x.id = t.subject_id
+  const mentioned = sql`select x.issue_id from threads t join notification_subjects x on x.id = t.subject_id
     where t.user_id = ${viewer_id} and t.reason <> 'subscribed' and 'mention' = any(t.reasons)`
-  const subscribed = sql`select x.issue_id from thread_subscriptions t join subjects x on x.id = t.subject_id
+  const subscribed = sql`select x.issue_id from thread_subscriptions t join notification_subjects x on x.id = t.subject_id
     where t.user_id = ${viewer_id} and t.state = 'subscribed'`
   const all = sql`${assigned} union ${created} union ${mentioned} union ${subscribed}`
   const which = { assigned, created, mentioned, subscribed, all }[filter]

@@ -11,7 +11,7 @@ const first = `${engine}/pulls/1`
 async function notices({ belfry: { db } }: Forge) {
   const rows = await db.rows<{ said: string }>(sql`
     select concat_ws(' ', a.login, n.act) as said
-    from notices n join accounts a on a.id = n.actor_id join subjects s on s.id = n.subject_id
+    from notification_events n join accounts a on a.id = n.actor_id join notification_subjects s on s.id = n.subject_id
     where s.type = 'PullRequest' order by n.id`)
   return rows.map(({ said }) => said)
 }

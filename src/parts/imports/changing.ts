@@ -64,7 +64,7 @@ export async function beginImport(db: Transaction, repo: { id: number }, request
 
 /** What an event changes besides the status. */
 export type Changes = Partial<
-  Omit<Import, 'id' | 'repo_id' | 'status' | 'authors_count' | 'created_at' | 'updated_at' | 'step_at' | 'heard_at'>
+  Omit<Import, 'id' | 'repo_id' | 'status' | 'authors_count' | 'created_at' | 'updated_at' | 'step_at' | 'heartbeat_at'>
 >
 
 /** The one statement by which a status changes; with each, another step begins. */

@@ -44,7 +44,7 @@ export interface Import {
   created_at: Date
   updated_at: Date
   step_at: Date
-  heard_at: Date | null
+  heartbeat_at: Date | null
   finished_at: Date | null
 }
 

@@ -98,7 +98,7 @@ export function recordProgress(db: Database, import_id: number, run: number, pro
   const { percent, commit_count, push_percent, authors = [] } = progress
   return db.transaction(async (transaction) => {
     const heard = await transaction.query(sql`
-      update imports set heard_at = ${db.now}, percent = greatest(percent, ${whole(percent)}::integer),
+      update imports set heartbeat_at = ${db.now}, percent = greatest(percent, ${whole(percent)}::integer),
         commit_count = greatest(commit_count, ${commit_count ?? null}::integer),
         push_percent = greatest(push_percent, ${whole(push_percent)}::integer)
       where id = ${import_id} and run = ${run}`)

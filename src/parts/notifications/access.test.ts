@@ -127,7 +127,7 @@ test('threads of a repository that is deleted are gone for everyone, and their r
   )
   await told(forge)
   assert.equal(await threadsIn(place), 0)
-  const left = await db.rows(sql`select from subjects where repo_id = ${place.id}`)
+  const left = await db.rows(sql`select from notification_subjects where repo_id = ${place.id}`)
   assert.equal(left.length, 0)
 })
 
@@ -153,7 +153,7 @@ test('an account that is deleted leaves no threads and no subscriptions, and wha
   await told(forge)
   assert.equal((await db.rows(sql`select from threads where id = ${id}`)).length, 0)
   const joined = await db.rows(
-    sql`select from thread_subscriptions t join subjects s on s.id = t.subject_id where s.repo_id = ${place.id}`,
+    sql`select from thread_subscriptions t join notification_subjects s on s.id = t.subject_id where s.repo_id = ${place.id}`,
   )
   assert.equal(joined.length, 1)
   const bens = await place.thread(ben)

@@ -69,7 +69,7 @@ export async function undo(db: Transaction, user: { id: number }, act: InboxAct,
 /** What somebody looks at is read: their thread of it, if there is one, as far as it has told of anything yet. */
 export async function markSubjectRead(db: Database, user: { id: number }, subject: Sql) {
   const found = await db.rows<{ id: number }>(sql`
-    select t.id from subjects s join threads t on t.subject_id = s.id and t.user_id = ${user.id} where ${subject} and t.unread limit 100`)
+    select t.id from notification_subjects s join threads t on t.subject_id = s.id and t.user_id = ${user.id} where ${subject} and t.unread limit 100`)
   const ids = found.map(({ id }) => id)
   if (ids.length) await db.transaction((transaction) => markThreads(transaction, user, ids, 'read'))
 }

@@ -19,7 +19,7 @@ const together = 20
 export async function tell(db: Database, subject_id: number) {
   for (;;) {
     const waiting = await db.rows<Waiting>(sql`
-      select id, act, body, body_before from notices where subject_id = ${subject_id} and told_at is null order by id limit ${together}`)
+      select id, act, body, body_before from notification_events where subject_id = ${subject_id} and notified_at is null order by id limit ${together}`)
     if (!waiting.length) return
     const named = await Promise.all(waiting.map(findNewlyMentioned))
     await db.transaction(async (transaction) => {
@@ -53,11 +53,11 @@ async function tellOne(db: Transaction, now: Date, { id, act }: Waiting, mention
   const { audience, own }: Rule = rules[act]
   await db.query(sql`
     with notice as materialized (
-      update notices set told_at = ${now}, body = null, body_before = null where id = ${id} and told_at is null returning *
+      update notification_events set notified_at = ${now}, body = null, body_before = null where id = ${id} and notified_at is null returning *
     ), act as materialized (
       select n.id, n.actor_id, n.people, n.teams, s.id as subject_id, s.repo_id, r.private, r.owner_id,
         coalesce(s.invitation_id, s.transfer_id) is not null as personal, log_position() as position
-      from notice n join subjects s on s.id = n.subject_id join repositories r on r.id = s.repo_id
+      from notice n join notification_subjects s on s.id = n.subject_id join repositories r on r.id = s.repo_id
     ), concerned as materialized (
       select user_id, min(reason) as reason from (${concerned(act, mentions)}) c group by user_id
     ), told as (
@@ -148,6 +148,6 @@ export async function pruneThreads(db: Transaction): Promise<boolean> {
   const threads = await db.query(sql`
     delete from threads where ctid = any(array(select ctid from threads where updated_at < ${over} limit ${batch}))`)
   const notices = await db.query(sql`
-    delete from notices where ctid = any(array(select ctid from notices where told_at < ${over} limit ${batch}))`)
+    delete from notification_events where ctid = any(array(select ctid from notification_events where notified_at < ${over} limit ${batch}))`)
   return (threads.rowCount ?? 0) + (notices.rowCount ?? 0) > 0
 }

@@ -17,7 +17,7 @@ export async function findHearing(db: Queryable, user: { id: number }, issue: { 
   const found = await db.first<{ state: string | null; reason: Reason | null; ignored: boolean | null }>(sql`
     select t.state, t.reason, w.ignored
     from (select) one left join subscriptions w on w.repo_id = ${issue.repo_id} and w.user_id = ${user.id}
-      left join subjects s on s.issue_id = ${issue.id}
+      left join notification_subjects s on s.issue_id = ${issue.id}
       left join thread_subscriptions t on t.subject_id = s.id and t.user_id = ${user.id}`)
   const { state = null, reason = null, ignored = null } = found ?? {}
   if (ignored === true) return { hears: false, reason: null, repository_ignored: true }
@@ -36,7 +36,7 @@ export async function setHearing(
 ) {
   // Of what nobody was ever told, there is no subject yet.
   const subject = await db.first<{ id: number }>(sql`
-    insert into subjects as s (repo_id, type, issue_id) values (${issue.repo_id}, ${type}, ${issue.id})
+    insert into notification_subjects as s (repo_id, type, issue_id) values (${issue.repo_id}, ${type}, ${issue.id})
     on conflict (issue_id) where issue_id is not null do update set type = s.type returning id`)
   if (!subject) throw missing()
   await setThreadSubscription(db, user, subject.id, !hears)

@@ -148,7 +148,7 @@ export const ToldSchema = Type.Object(
 
 export function toldJson(told: Told, thread: Thread, repo: Repository, wire: Wire): Static<typeof ToldSchema> {
   const full_name = `${repo.owner_login}/${repo.name}`
-  const said = saidUrl(`${wire.api}/repos/${full_name}`, thread.number, told.said_type, told.said_id)
+  const said = saidUrl(`${wire.api}/repos/${full_name}`, thread.number, told.comment_type, told.comment_id)
   return {
     reason: told.reason,
     rule: ruleOf(told.reason, thread),

@@ -9,17 +9,17 @@ export interface Told {
   reason: Reason
   act: NoticeAct
   actor: Person | null
-  said_type: 'IssueComment' | 'PullRequestReview' | 'PullRequestReviewComment' | 'CommitComment' | null
-  said_id: number | null
+  comment_type: 'IssueComment' | 'PullRequestReview' | 'PullRequestReviewComment' | 'CommitComment' | null
+  comment_id: number | null
   created_at: Date
 }
 
 /** Newest first. */
 export function listTold(db: Queryable, thread: { id: number }): Promise<Told[]> {
   return db.rows(sql`
-    select told.reason, n.act, ${personOf(sql`n.actor_id`)} as actor, n.said_type, n.said_id, n.created_at
+    select told.reason, n.act, ${personOf(sql`n.actor_id`)} as actor, n.comment_type, n.comment_id, n.created_at
     from threads t cross join lateral unnest(t.notice_ids, t.reasons) with ordinality as told (notice_id, reason, place)
-      join notices n on n.id = told.notice_id
+      join notification_events n on n.id = told.notice_id
     where t.id = ${thread.id} order by told.place desc`)
 }
 

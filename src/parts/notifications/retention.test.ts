@@ -32,7 +32,7 @@ test('threads that nothing happened to for five months are forgotten; what someb
   clock.advance(1001)
   await prune()
   assert.deepEqual(await place.inbox(ben), ['Young: mention'])
-  const [notices] = await db.rows<{ total: number }>(sql`select count(*) as total from notices`)
+  const [notices] = await db.rows<{ total: number }>(sql`select count(*) as total from notification_events`)
   assert.equal(notices?.total, 1)
   await place.say(cy, ignored)
   assert.deepEqual(await place.inbox(ben), ['Young: mention'])

@@ -32,7 +32,7 @@ export async function setThreadSubscription(
   const set = await db.first<ThreadSubscription>(sql`
     insert into thread_subscriptions as s (subject_id, user_id, state, reason, created_at, after_notice)
     values (${subject_id}, ${user.id}, ${ignored ? 'ignored' : 'subscribed'}, 'manual', ${db.now},
-      coalesce((select max(id) from notices where subject_id = ${subject_id}), 0))
+      coalesce((select max(id) from notification_events where subject_id = ${subject_id}), 0))
     on conflict (subject_id, user_id) do update set state = excluded.state,
       after_notice = case s.state when 'subscribed' then s.after_notice else excluded.after_notice end
     returning ${columns}`)

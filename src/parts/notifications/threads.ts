@@ -56,11 +56,11 @@ const columns = sql`t.id, t.repo_id, t.subject_id, t.reason, t.unread, t.done, t
     when 'PullRequestReviewComment' then (select c.id from review_comments c where c.id = s.latest_id)
     when 'CommitComment' then (select c.id from commit_comments c where c.id = s.latest_id) end as latest_id`
 
-const source = sql`threads t join subjects s on s.id = t.subject_id join repositories r on r.id = t.repo_id
+const source = sql`threads t join notification_subjects s on s.id = t.subject_id join repositories r on r.id = t.repo_id
   left join issues i on i.id = s.issue_id left join pulls p on p.issue_id = i.id left join releases e on e.id = s.release_id`
 
 /** What the counting of threads needs of that. */
-const counted = sql`threads t join subjects s on s.id = t.subject_id join repositories r on r.id = t.repo_id`
+const counted = sql`threads t join notification_subjects s on s.id = t.subject_id join repositories r on r.id = t.repo_id`
 
 /**
  * The one rule of which threads a person has: theirs, of what they may see now. Whoever is invited sees the invitation, as long as it is

@@ -32,7 +32,7 @@ test('a deleted hook is gone at once, hears of its own end if it listens to that
   forge.clock.advance(30 * 86_400_000 + 1000)
   await purgeHooks(belfry.db)
   assert.deepEqual(await left(), [{ id: meta.id }, { id: all.id }])
-  await belfry.db.query(sql`delete from unsent`)
+  await belfry.db.query(sql`delete from pending_deliveries`)
   await purgeHooks(belfry.db)
   assert.deepEqual(await left(), [])
 })

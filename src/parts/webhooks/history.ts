@@ -75,7 +75,7 @@ export const mostWaiting = 1000
 export async function readWaiting(db: Queryable, hook: { id: number }): Promise<Waiting> {
   const row = await db.first<Waiting>(sql`
     select count(*) as waiting, count(throttled_at) as throttled
-    from (select throttled_at from unsent where hook_id = ${hook.id} limit ${mostWaiting + 1}) as counted`)
+    from (select throttled_at from pending_deliveries where hook_id = ${hook.id} limit ${mostWaiting + 1}) as counted`)
   return row ?? { waiting: 0, throttled: 0 }
 }
 
@@ -84,6 +84,6 @@ export async function readMark(db: Queryable, hook: { id: number }): Promise<str
   const row = await db.first<{ mark: string }>(sql`
     select concat_ws(' ', (select max(id) from deliveries where hook_id = ${hook.id}), count(*), sum(id), count(throttled_at),
       (select concat_ws(' ', updated_at, throttled_until, deleted_at) from hooks where id = ${hook.id})) as mark
-    from (select id, throttled_at from unsent where hook_id = ${hook.id} order by id desc limit ${mostWaiting}) as counted`)
+    from (select id, throttled_at from pending_deliveries where hook_id = ${hook.id} order by id desc limit ${mostWaiting}) as counted`)
   return row?.mark ?? ''
 }

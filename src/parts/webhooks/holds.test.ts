@@ -30,7 +30,7 @@ async function openHeld(url: string): Promise<Hook> {
 }
 
 const held = ({ id }: Hook) =>
-  db.rows(sql`select id from unsent where hook_id = ${id} and throttled_at is not null and sender is null`)
+  db.rows(sql`select id from pending_deliveries where hook_id = ${id} and throttled_at is not null and sender is null`)
 const isHeld = async ({ id }: Hook) =>
   (await db.first<{ held: boolean }>(sql`select throttled_until is not null as held from hooks where id = ${id}`))?.held === true
 /** What came, in the order in which it came, once so many deliveries are recorded. */

@@ -21,7 +21,7 @@ export async function endHold<Hook extends Held>(db: Transaction, hook: Hook): P
 export async function resumeHook(db: Transaction, { id, failures, throttled_until }: Held) {
   if (failures === 0 && throttled_until === null) return
   // Deliveries before hooks, as when outcomes are recorded, because the opposite order would deadlock with that.
-  await db.query(sql`update unsent set ready_at = ${db.now} where hook_id = ${id} and throttled_at is not null`)
+  await db.query(sql`update pending_deliveries set ready_at = ${db.now} where hook_id = ${id} and throttled_at is not null`)
   await db.query(sql`update hooks set failures = 0, throttled_until = null where id = ${id}`)
   db.touch(deliveriesTopic)
 }

@@ -109,10 +109,12 @@ test('a hook that sends to another address is not held back for the failures of 
   const { id } = await make(forge.ada)
   const later = new Date(forge.clock.now().getTime() + 600_000)
   await db.query(sql`update hooks set failures = 20, throttled_until = ${later} where id = ${id}`)
-  await db.query(sql`update unsent set ready_at = ${later}, throttled_at = ${forge.clock.now()} where hook_id = ${id}`)
+  await db.query(
+    sql`update pending_deliveries set ready_at = ${later}, throttled_at = ${forge.clock.now()} where hook_id = ${id}`,
+  )
   const held = () =>
     db.first(sql`select failures, throttled_until is not null as throttled, ready_at > ${forge.clock.now()} as waits
-      from hooks h join unsent u on u.hook_id = h.id where h.id = ${id}`)
+      from hooks h join pending_deliveries u on u.hook_id = h.id where h.id = ${id}`)
   await expect(200, await forge.ada.patch(`${hooks}/${id}`, { events: ['push', 'fork'] }))
   assert.deepEqual(await held(), { failures: 20, throttled: true, waits: true })
   await expect(200, await forge.ada.patch(`${hooks}/${id}/config`, { url: `${url}/new` }))

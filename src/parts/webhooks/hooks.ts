@@ -186,7 +186,7 @@ async function write(db: Transaction, editor: Account, place: Place, former: Hoo
 export async function deleteHook(db: Transaction, deleter: Account, place: Place, { id }: Pick<Hook, 'id'>) {
   const hook = await hold(db, place, id)
   // In the order of those who record outcomes, so that neither waits for the other.
-  await db.query(sql`delete from unsent where hook_id = ${id}`)
+  await db.query(sql`delete from pending_deliveries where hook_id = ${id}`)
   await db.query(sql`update hooks set deleted_at = ${db.now} where id = ${id}`)
   if (hook.active && (hook.events.includes('meta') || hook.events.includes('*'))) await tellDeleted(db, deleter, place, hook)
 }
@@ -195,7 +195,7 @@ export async function deleteHook(db: Transaction, deleter: Account, place: Place
 export async function purgeHooks(db: Queryable) {
   await db.query(sql`
     delete from hooks h where h.deleted_at < ${db.now}::timestamptz - interval '30 days'
-      and not exists (select from unsent u where u.hook_id = h.id)`)
+      and not exists (select from pending_deliveries u where u.hook_id = h.id)`)
   await db.query(sql`
     update hooks set former_secret = null, former_secret_until = null where former_secret_until <= ${db.now}`)
 }

@@ -76,7 +76,9 @@ for (const [how, [begin, end]] of Object.entries(ways)) {
       expect(201, await ada.post(`/repositories/${repo.id}/issues`, { title: 'It rattles' })),
     )
     assert.equal(heard.length, 1)
-    const waiting = await forge.belfry.db.rows(sql`select from unsent where hook_id = ${hook.id} and event = 'issues'`)
+    const waiting = await forge.belfry.db.rows(
+      sql`select from pending_deliveries where hook_id = ${hook.id} and event = 'issues'`,
+    )
     assert.equal(waiting.length, 0)
     await told(forge)
     const threads: { subject: Record<string, string>; reason: string; repository: { id: number } }[] =

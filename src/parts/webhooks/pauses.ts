@@ -31,7 +31,7 @@ export async function holdMaker(db: Transaction, { type, id }: Place, maker: { i
 /** Also deletes the notification, which is no longer true. */
 export async function endPause(db: Transaction, { id }: { id: number }) {
   await db.query(sql`update hooks set paused_reason = null, paused_at = null where id = ${id}`)
-  await db.query(sql`delete from subjects where hook_id = ${id}`)
+  await db.query(sql`delete from notification_subjects where hook_id = ${id}`)
 }
 
 /** Whether the hook `h` is paused, and a person may resume it. */

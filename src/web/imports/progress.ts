@@ -55,12 +55,12 @@ const soonest = { elapsed: 5_000, percent: 2 }
 
 /** By the pace of this step so far. */
 export function timeLeft(imported: Import, now: Date): string | undefined {
-  const { heard_at, step_at } = imported
+  const { heartbeat_at, step_at } = imported
   const done = percentOf(imported)
-  if (!heard_at || !done || done < soonest.percent || done >= 100) return undefined
-  const elapsed = heard_at.getTime() - step_at.getTime()
+  if (!heartbeat_at || !done || done < soonest.percent || done >= 100) return undefined
+  const elapsed = heartbeat_at.getTime() - step_at.getTime()
   if (elapsed < soonest.elapsed) return undefined
-  const seconds = ((elapsed * (100 - done)) / done - (now.getTime() - heard_at.getTime())) / 1000
+  const seconds = ((elapsed * (100 - done)) / done - (now.getTime() - heartbeat_at.getTime())) / 1000
   return seconds < 60 ? 'less than a minute left' : `about ${spell(seconds)} left`
 }
 

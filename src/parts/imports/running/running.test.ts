@@ -45,8 +45,8 @@ test('an import is refused with a wrong password, goes on with the right one, an
   await engine.reaches('complete')
   assert.equal(await refsOf(forge, engine.repo), await refsIn(source.path))
   await until('nothing is left', async () => (await leftovers()).length === 0)
-  const row = await forge.belfry.db.first(sql`select credentials, heard_at, active from imports`)
-  assert.deepEqual({ ...row }, { credentials: null, heard_at: forge.clock.now(), active: false })
+  const row = await forge.belfry.db.first(sql`select credentials, heartbeat_at, active from imports`)
+  assert.deepEqual({ ...row }, { credentials: null, heartbeat_at: forge.clock.now(), active: false })
 })
 
 function read(path: string) {

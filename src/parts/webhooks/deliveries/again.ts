@@ -24,7 +24,7 @@ export async function sendAgain(db: Transaction, hook: Hook, { payload_id, guid,
       select delivery_id(${db.now}), repo_id, event, action, body, created_at from source where id >> 36 <> delivery_day(${db.now})
       returning id
     )
-    insert into unsent (id, hook_id, payload_id, repo_id, guid, event, action, redelivery, created_at, ready_at)
+    insert into pending_deliveries (id, hook_id, payload_id, repo_id, guid, event, action, redelivery, created_at, ready_at)
     select delivery_id(${db.now}), ${hook.id}, coalesce(copied.id, source.id), repo_id, coalesce(${guid}, gen_random_uuid()), event, action,
       ${redelivery}, ${db.now}, ${db.now}::timestamptz + ${hook.url === listening ? patience : 0} * interval '1 second'
     from source left join copied on true`)

@@ -194,7 +194,7 @@ test('what is delivered again has the guid and payload it had, kept as long as i
   const { id: repo_id, hook, path } = await openPlace()
   const [id = 0] = await fillDeliveries(forge, hook, [500], { repo_id, event: 'issues', body: '{"action":"opened"}' })
   const { guid } = await ada.read(`${path}/deliveries/${id}`)
-  await db.query(sql`delete from unsent`)
+  await db.query(sql`delete from pending_deliveries`)
   await expect(200, await ada.patch(path, { active: false }))
   assert.deepEqual(await expect(202, await ada.post(`${path}/deliveries/${id}/attempts`)), {})
   forge.clock.advance(3 * day)
@@ -202,7 +202,7 @@ test('what is delivered again has the guid and payload it had, kept as long as i
   const rows = await db.rows(sql`
     select u.guid, u.hook_id, u.repo_id, u.event, u.redelivery, p.body, u.payload_id >> 36 = u.id >> 36 as same_day,
       extract(epoch from u.ready_at - u.created_at)::integer as waits
-    from unsent u join payloads p on p.id = u.payload_id order by u.id`)
+    from pending_deliveries u join payloads p on p.id = u.payload_id order by u.id`)
   const repeated = { guid, hook_id: hook.id, repo_id, event: 'issues', redelivery: true, body: '{"action":"opened"}' }
   // A hook whose owner listens by a stream leaves them half a minute.
   assert.deepEqual(rows, Array(2).fill({ ...repeated, same_day: true, waits: 30 }))

@@ -135,7 +135,7 @@ test('what is held back says until when', async () => {
   // Not a ping, which would end the hold.
   await expect(201, await forge.ada.post('/repos/ada/engine/labels', { name: 'late' }))
   const { db } = forge.belfry
-  await db.query(sql`update unsent set throttled_at = ${db.now} where hook_id = ${hook.id}`)
+  await db.query(sql`update pending_deliveries set throttled_at = ${db.now} where hook_id = ${hook.id}`)
   const { text } = await ada.get(`${repository}/${hook.id}`)
   assert.match(text, /Held back until <time datetime="2026-02-03T04:05:\d/)
   assert.match(text, /failed 15 times in a row/)

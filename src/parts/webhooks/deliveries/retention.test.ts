@@ -15,7 +15,7 @@ test('days are dropped when they are over for thirty days and nothing of them wa
   await ada.owns('engine')
   const hook = await hookOn(ada, 'repos/ada/engine', 'push')
   const path = `/repos/ada/engine/hooks/${hook.id}/deliveries`
-  await db.query(sql`delete from unsent`)
+  await db.query(sql`delete from pending_deliveries`)
   const today = Math.floor(forge.clock.now().getTime() / day) - 18_262
   const kept = async (table: string) =>
     (
@@ -49,14 +49,14 @@ test('days are dropped when they are over for thirty days and nothing of them wa
     [third, second],
   )
   // The third day is to be recorded in, and then no more; but something waits that is to be sent from it.
-  await db.query(sql`update unsent set payload_id = delivery_id(${db.now})`)
+  await db.query(sql`update pending_deliveries set payload_id = delivery_id(${db.now})`)
   forge.clock.advance(2 * day)
   await days([2, 3, 31, 32, 34])
   await db.query(
-    sql`update unsent set id = delivery_id(${db.now}), payload_id = (select payload_id from deliveries where id = ${third})`,
+    sql`update pending_deliveries set id = delivery_id(${db.now}), payload_id = (select payload_id from deliveries where id = ${third})`,
   )
   await days([2, 3, 31, 32, 34])
-  await db.query(sql`delete from unsent`)
+  await db.query(sql`delete from pending_deliveries`)
   await days([3, 31, 32, 34])
   assert.deepEqual(await ada.read(path), [])
 })

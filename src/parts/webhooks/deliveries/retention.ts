@@ -16,8 +16,8 @@ export async function forgetDeliveries(db: Database): Promise<void> {
     )
     select day from days
     where day < delivery_day(${db.now}::timestamptz - ${daysKept} * interval '1 day')
-      and not exists (select from unsent where id >= day << 36 and id < (day + 1) << 36)
-      and not exists (select from unsent where payload_id >= day << 36 and payload_id < (day + 1) << 36)
+      and not exists (select from pending_deliveries where id >= day << 36 and id < (day + 1) << 36)
+      and not exists (select from pending_deliveries where payload_id >= day << 36 and payload_id < (day + 1) << 36)
     order by day`)
   for (const { day } of over) await inNoTime(db, sql`select drop_delivery_day(${day})`)
   await db.query(sql`delete from replays where finished_at < ${db.now}::timestamptz - ${daysKept} * interval '1 day'`)

@@ -13,7 +13,8 @@ const { db } = forge.belfry
 const ada = await forge.person('ada')
 
 /** Waits until everything that was stored is sent and recorded. */
-const settled = () => until('nothing waits', async () => !(await db.first(sql`select from unsent where ready_at <= ${db.now}`)))
+const settled = () =>
+  until('nothing waits', async () => !(await db.first(sql`select from pending_deliveries where ready_at <= ${db.now}`)))
 
 /** Commits a file; gives the commit. */
 async function write(name: string, message: string): Promise<string> {
@@ -104,14 +105,14 @@ test('a test sends the latest push as it was told, or reads it when nobody was t
   assert.notEqual(tested?.headers['x-github-delivery'], told?.headers['x-github-delivery'])
   await settled()
   const deaf = await hookOn(ada, 'repos/ada/mill', 'issues')
-  await db.query(sql`delete from unsent`)
+  await db.query(sql`delete from pending_deliveries`)
   await expect(204, await ada.post(`/repos/ada/mill/hooks/${deaf.id}/tests`))
   await expect(200, await ada.patch(path, { active: false }))
   await expect(204, await ada.post(`${path}/tests`))
   await ada.owns('empty')
   const idle = await hookOn(ada, 'repos/ada/empty', '*')
-  await db.query(sql`delete from unsent`)
+  await db.query(sql`delete from pending_deliveries`)
   await expect(204, await ada.post(`/repos/ada/empty/hooks/${idle.id}/tests`))
-  assert.deepEqual(await db.rows(sql`select event from unsent`), [])
+  assert.deepEqual(await db.rows(sql`select event from pending_deliveries`), [])
   assert.equal(pushes().length, 3)
 })

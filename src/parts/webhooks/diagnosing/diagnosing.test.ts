@@ -68,7 +68,8 @@ test('a receiver that is well gets a signed ping, every step is told, and nothin
   const ada = await ready(forge)
   const hook = await hookTo(ada, `${receiver.url}in?a=b`)
   const { db } = forge.belfry
-  const stored = () => db.first(sql`select (select count(*) from unsent) as waiting, (select count(*) from payloads) as payloads`)
+  const stored = () =>
+    db.first(sql`select (select count(*) from pending_deliveries) as waiting, (select count(*) from payloads) as payloads`)
   const before = await stored()
   const found = await diagnose(ada, hook)
   assert.deepEqual(outcomes(found), { policy: true, dns: null, tcp: true, tls: null, http: true, signature: true })

@@ -33,7 +33,7 @@ const moment = sql`
 /** The number of the transaction that wrote a row `d`: the row has its last 32 bits. */
 const position = sql`m.next - ((m.next - m.base - d.xmin::text::bigint) & 4294967295)`
 
-const oldestWaiting = (hook_id: number) => sql`(select min(id) from unsent where hook_id = ${hook_id})`
+const oldestWaiting = (hook_id: number) => sql`(select min(id) from pending_deliveries where hook_id = ${hook_id})`
 
 /** From now on, or from the first that waits. */
 export async function openBookmark(db: Database, hook: { id: number }, from: 'now' | 'what waits'): Promise<Bookmark> {

@@ -32,7 +32,7 @@ export async function followDeliveries(db: Database, sending: Sending, hook: Hoo
   const from = readBookmark(place) ?? (await openBookmark(db, hook, offered ? 'what waits' : 'now'))
   // What a sender has taken, or has put back, waits for nobody any more.
   const source = offered
-    ? sql`unsent d where d.hook_id = ${hook.id} and d.ready_at > ${db.now} and d.sender is null and d.throttled_at is null`
+    ? sql`pending_deliveries d where d.hook_id = ${hook.id} and d.ready_at > ${db.now} and d.sender is null and d.throttled_at is null`
     : sql`deliveries d where d.hook_id = ${hook.id} and d.id >= ${from.lowest}`
   const { found, end } = await lookAfter(db, hook, from, source)
   const told = found.length ? await (offered ? readOffers : readRecorded)(db, sending, hook, found) : []
@@ -62,7 +62,7 @@ export interface Waiting extends Request {
 export function readWaiting(db: Database, hook: { id: number }, ids: number[]): Promise<Waiting[]> {
   return db.rows(sql`
     select u.id, u.guid, u.event, u.action, u.redelivery, u.created_at, p.body
-    from unsent u join payloads p on p.id = u.payload_id
+    from pending_deliveries u join payloads p on p.id = u.payload_id
     where u.id = any(${ids}) and u.hook_id = ${hook.id} and p.body is not null`)
 }
 

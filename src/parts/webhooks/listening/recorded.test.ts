@@ -24,7 +24,7 @@ async function openWaiting() {
   }
   const [hook = 0] = hooks
   // Their pings would wait below all others.
-  await forge.belfry.db.query(sql`delete from unsent`)
+  await forge.belfry.db.query(sql`delete from pending_deliveries`)
   let stars = false
   return Object.assign(forge, {
     ada,
@@ -41,7 +41,7 @@ async function openWaiting() {
 }
 
 async function lastWaiting({ belfry }: Forge, hook: number) {
-  const row = await belfry.db.first<{ id: number }>(sql`select max(id) as id from unsent where hook_id = ${hook}`)
+  const row = await belfry.db.first<{ id: number }>(sql`select max(id) as id from pending_deliveries where hook_id = ${hook}`)
   return row?.id ?? 0
 }
 
@@ -123,7 +123,7 @@ test('what is written before others and committed after them is neither passed o
   // Without what is noted at the hook itself, for which others would wait.
   const commit = await hold(db, (transaction) =>
     transaction.query(sql`
-      with done as (delete from unsent where id = ${early} returning *)
+      with done as (delete from pending_deliveries where id = ${early} returning *)
       insert into deliveries (id, hook_id, payload_id, repo_id, guid, event, action, redelivery, delivered_at, duration, status, status_code, url,
         request_headers)
       select id, hook_id, payload_id, repo_id, guid, event, action, redelivery, ${db.now}, 0.5, 'OK', 200, ${url}, '{}' from done`),
@@ -164,7 +164,7 @@ test('an act that is committed and sent between two looks, long after it took it
   let tardy = 0
   const commit = await hold(db, async (transaction) => {
     const row = await transaction.first<{ id: number }>(sql`
-      insert into unsent (id, hook_id, payload_id, repo_id, guid, event, action, redelivery, created_at, ready_at)
+      insert into pending_deliveries (id, hook_id, payload_id, repo_id, guid, event, action, redelivery, created_at, ready_at)
       select delivery_id(${db.now}), hook_id, payload_id, repo_id, gen_random_uuid(), event, action, true, ${db.now}, ${db.now}
       from deliveries where id = ${first} returning id`)
     tardy = row?.id ?? 0
@@ -197,9 +197,9 @@ test('many at once are told in order and completely, also to whoever comes back 
   const model = await act()
   await using stream = await listen(ada, path)
   const rows = await db.rows<{ id: number }>(sql`
-    insert into unsent (id, hook_id, payload_id, repo_id, guid, event, action, redelivery, created_at, ready_at)
+    insert into pending_deliveries (id, hook_id, payload_id, repo_id, guid, event, action, redelivery, created_at, ready_at)
     select delivery_id(${db.now}), hook_id, payload_id, repo_id, gen_random_uuid(), event, action, true, ${db.now}, ${db.now}
-    from unsent, generate_series(1, 450) where id = ${model} returning id`)
+    from pending_deliveries, generate_series(1, 450) where id = ${model} returning id`)
   const ids = rows.map(({ id }) => id).sort((a, b) => a - b)
   await recordOutcomes(
     db,

@@ -36,7 +36,9 @@ export async function reportOutcome(db: Database, sending: Sending, hook: Hook, 
     ...{ retry_in: null, retry_after: null },
   }
   await db.transaction(async (transaction) => {
-    const held = await transaction.first(sql`select id from unsent where id = ${id} and hook_id = ${hook.id} for update`)
+    const held = await transaction.first(
+      sql`select id from pending_deliveries where id = ${id} and hook_id = ${hook.id} for update`,
+    )
     if (!held) throw missing()
     await recordIn(transaction, [outcome])
   })

@@ -24,7 +24,7 @@ test('what is told again has the shape that it was told in, of every kind that t
   const hook = await hookOn(ada, 'repos/ada/engine', '*')
   clock.advance(60_000)
   const since = clock.now().toISOString()
-  await db.query(sql`delete from unsent`)
+  await db.query(sql`delete from pending_deliveries`)
   const { number: pull } = await propose()
   await expect(
     201,
@@ -60,7 +60,7 @@ test('what is told again has the shape that it was told in, of every kind that t
   const read = async (redelivery: boolean): Promise<Told[]> =>
     (
       await db.rows<{ event: string; body: string }>(sql`
-        select u.event, p.body from unsent u join payloads p on p.id = u.payload_id
+        select u.event, p.body from pending_deliveries u join payloads p on p.id = u.payload_id
         where u.hook_id = ${hook.id} and u.redelivery = ${redelivery} order by u.id`)
     ).map(({ event, body }) => ({ event, payload: JSON.parse(body) }))
   const live = (await read(false)).filter(({ event }) => !notLogged.includes(event))

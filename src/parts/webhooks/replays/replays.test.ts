@@ -53,7 +53,7 @@ interface Stored {
 /** What waits to be sent to a hook, oldest first, but for what it was told when it was made. */
 const stored = (hook: { id: number }) =>
   db.rows<Stored>(sql`
-    select u.event, u.action, u.repo_id, u.guid, u.redelivery, p.body, u.ready_at from unsent u join payloads p on p.id = u.payload_id
+    select u.event, u.action, u.repo_id, u.guid, u.redelivery, p.body, u.ready_at from pending_deliveries u join payloads p on p.id = u.payload_id
     where u.hook_id = ${hook.id} and u.event <> 'ping' and u.redelivery order by u.id`)
 
 const told = async (hook: { id: number }) =>
@@ -74,7 +74,7 @@ test('a span of the log is told once more, in its order, with guids of its own',
   const until = forge.clock.now().toISOString()
   forge.clock.advance(minute)
   await openIssue(repo, 'After')
-  const before = await db.rows<{ guid: string }>(sql`select guid from unsent`)
+  const before = await db.rows<{ guid: string }>(sql`select guid from pending_deliveries`)
   const answer = await ada.post(path, { since, until })
   const made = await expect(202, answer)
   assert.equal(answer.headers.get('location'), made.url)

@@ -135,7 +135,7 @@ async function store(db: Transaction, { hook_id, url }: Running, composed: Compo
     ), kept as (
       insert into payloads (id, repo_id, event, action, body, created_at) select id, repo_id, event, action, body, ${db.now} from told
     )
-    insert into unsent (id, hook_id, payload_id, repo_id, guid, event, action, redelivery, created_at, ready_at)
+    insert into pending_deliveries (id, hook_id, payload_id, repo_id, guid, event, action, redelivery, created_at, ready_at)
     select delivery_id(${db.now}), ${hook_id}, id, repo_id, gen_random_uuid(), event, action, true, ${db.now},
       ready_at + ${url === listening ? patience : 0} * interval '1 second'
     from told order by id`)

@@ -40,7 +40,7 @@ test('a sender that loses its database in the middle of deliveries sends each on
   for (const answer of waiting) answer()
   await proxy.set('pass')
   await until('all is recorded', async () => {
-    const [row] = await db.rows<{ left: number }>(sql`select count(*) as left from unsent`).catch(() => [])
+    const [row] = await db.rows<{ left: number }>(sql`select count(*) as left from pending_deliveries`).catch(() => [])
     return row?.left === 0
   })
   const guids = receiver.received.map(({ headers }) => headers['x-github-delivery'])

@@ -83,10 +83,10 @@ function recording({ now }: Queryable, outcomes: Outcome[], health: Health[], co
         duration double precision, status text, status_code integer, url text, request_headers json, response_headers json,
         response_body text, retry_in double precision)
     ), done as (
-      delete from unsent u using outcome o where u.id = o.id returning u.*, o.delivered_at, o.duration, o.status, o.status_code, o.url,
+      delete from pending_deliveries u using outcome o where u.id = o.id returning u.*, o.delivered_at, o.duration, o.status, o.status_code, o.url,
         o.request_headers, o.response_headers, o.response_body, o.retry_in
     ), again as (
-      insert into unsent (id, hook_id, payload_id, repo_id, guid, event, action, redelivery, attempts, created_at, ready_at)
+      insert into pending_deliveries (id, hook_id, payload_id, repo_id, guid, event, action, redelivery, attempts, created_at, ready_at)
       select delivery_id(${now}), hook_id, payload_id, repo_id, guid, event, action, true, attempts + 1, ${now},
         ${now}::timestamptz + retry_in * interval '1 second'
       from done where retry_in is not null
@@ -117,7 +117,7 @@ async function release(db: Queryable, noted: Noted[]): Promise<boolean> {
   const released = noted.flatMap((hook) => (hook.released ? hook.hook_id : []))
   if (released.length === 0) return false
   await db.query(sql`
-    update unsent set ready_at = ${db.now} where hook_id = any(${released}) and throttled_at is not null and ready_at > ${db.now}`)
+    update pending_deliveries set ready_at = ${db.now} where hook_id = any(${released}) and throttled_at is not null and ready_at > ${db.now}`)
   return true
 }
 

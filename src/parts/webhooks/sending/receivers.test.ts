@@ -119,7 +119,7 @@ for (const [name, [answer, { status, status_code, headers, body }]] of Object.en
     const state = status_code === 504 ? 'timeout' : status_code >= 400 ? 'misconfigured' : 'active'
     assert.deepEqual((await ada.read(`${hooks}/${hook.id}`)).last_response, { code: status_code, status: state, message: status })
     assert.equal(receiver.requests, 1)
-    assert.equal(await forge.belfry.db.first(sql`select from unsent where hook_id = ${hook.id}`), undefined)
+    assert.equal(await forge.belfry.db.first(sql`select from pending_deliveries where hook_id = ${hook.id}`), undefined)
   })
 }
 

@@ -17,7 +17,7 @@ const hookTo = async (url: string) =>
 
 /** In how many seconds the one delivery that waits at a hook is tried again; undefined when none does. */
 async function pause({ id }: { id: number }) {
-  const [row, ...others] = await db.rows<{ ready_at: Date }>(sql`select ready_at from unsent where hook_id = ${id}`)
+  const [row, ...others] = await db.rows<{ ready_at: Date }>(sql`select ready_at from pending_deliveries where hook_id = ${id}`)
   assert.equal(others.length, 0)
   return row && (row.ready_at.getTime() - forge.clock.now().getTime()) / 1000
 }

@@ -49,7 +49,7 @@ const patience = 10_000
 const takenChannel = channel('belfry:deliveries:taken')
 
 /**
- * Sends what is stored in `unsent` until it is recorded. What is in hand is marked with the sender's number; it goes back to all when the
+ * Sends what is stored in `pending_deliveries` until it is recorded. What is in hand is marked with the sender's number; it goes back to all when the
  * sender dies, so that everything is sent at least once.
  */
 export class Sender {

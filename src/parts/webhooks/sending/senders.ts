@@ -36,7 +36,7 @@ function membership(held: HeldConnection, number: number): Membership {
     lost: held.lost,
     async leave() {
       // What could not be given back is so by the others, who find the row without a lock.
-      const done = 'delete from senders where number = $1 and not exists (select from unsent where sender = $1)'
+      const done = 'delete from senders where number = $1 and not exists (select from pending_deliveries where sender = $1)'
       await held.query(done, [number]).catch(() => {})
       held.end()
     },
@@ -50,8 +50,8 @@ function membership(held: HeldConnection, number: number): Membership {
 export function renewMembership(db: Database, former: number, number: number, in_hand: number[]): Promise<number[]> {
   return db.transaction(async (transaction) => {
     const kept = await transaction.rows<{ id: number }>(sql`
-      update unsent set sender = ${number} where id = any(${in_hand}) and (sender = ${former} or sender is null) returning id`)
-    await transaction.query(sql`update unsent set sender = null where sender = ${former}`)
+      update pending_deliveries set sender = ${number} where id = any(${in_hand}) and (sender = ${former} or sender is null) returning id`)
+    await transaction.query(sql`update pending_deliveries set sender = null where sender = ${former}`)
     await transaction.query(sql`delete from senders where number = ${former}`)
     return kept.map(({ id }) => id)
   })
@@ -80,7 +80,7 @@ export async function relieveDead(db: Database, seen: Map<number, number>, thoro
   return db.transaction(async (transaction) => {
     if (dead.length) await transaction.query(sql`delete from senders where number = any(${dead})`)
     const { rowCount } = await transaction.query(
-      sql`update unsent u set sender = null where sender is not null and not exists (select from senders s where s.number = u.sender)`,
+      sql`update pending_deliveries u set sender = null where sender is not null and not exists (select from senders s where s.number = u.sender)`,
     )
     return rowCount ?? 0
   })

@@ -95,7 +95,7 @@ test('every kind of delivery is verified by the libraries that receivers are bui
   await hookTo(own.url, { ...json, secret: standard })
   await actInEveryWay()
   const { db } = forge.belfry
-  await until('nothing waits', async () => (await db.pool.query('select from unsent')).rowCount === 0)
+  await until('nothing waits', async () => (await db.pool.query('select from pending_deliveries')).rowCount === 0)
 
   const { length } = receiver.received
   const events = receiver.received.map(({ headers }) => String(headers['x-github-event'])).sort()

@@ -33,16 +33,16 @@ test('a stop sends nothing twice and loses nothing', async () => {
   await act(2)
   // Something of its own that it does not know of, as if word of it had been lost.
   const listener = await hookOn(ada, 'repos/ada/engine', 'push')
-  await db.query(sql`update unsent set sender = (select number from senders) where hook_id = ${listener.id}`)
+  await db.query(sql`update pending_deliveries set sender = (select number from senders) where hook_id = ${listener.id}`)
   await first.stop()
   const { length: begun } = receiver.received
   assert.ok(begun < 33)
-  const held = sql`select hook_id from unsent where sender is not null`
+  const held = sql`select hook_id from pending_deliveries where sender is not null`
   assert.deepEqual(await db.rows(held), [{ hook_id: listener.id }])
   assert.equal((await delivered(ada, hook, begun)).length, begun)
   // An act that was under way, and is committed when its sender has left.
   const late = await hookOn(ada, 'repos/ada/engine', 'push')
-  await db.query(sql`update unsent set sender = 0 where hook_id = ${late.id}`)
+  await db.query(sql`update pending_deliveries set sender = 0 where hook_id = ${late.id}`)
   const second = openSender(forge.belfry)
   const all = await delivered(ada, hook, 33)
   // A sender counts as dead after three looks, a second apart.
@@ -83,7 +83,7 @@ test('a receiver that hangs holds nobody up but itself', async () => {
   await hanging[Symbol.asyncDispose]()
   await sender.stop()
   const came = await db.rows<{ count: number }>(sql`
-    select count(*) from unsent where hook_id = ${stuck.id} union all select count(*) from deliveries where hook_id = ${stuck.id}`)
+    select count(*) from pending_deliveries where hook_id = ${stuck.id} union all select count(*) from deliveries where hook_id = ${stuck.id}`)
   assert.equal(
     came.reduce((sum, { count }) => sum + count, 0),
     51,
@@ -95,14 +95,14 @@ test('what a sender lost word of because the database went away is sent all the 
   await until('it is there', async () => (await db.rows(sql`select from senders`)).length === 1)
   const listener = await hookOn(ada, 'repos/ada/engine', 'push')
   const { length } = forge.logged
-  await db.query(sql`update unsent set sender = (select number from senders) where hook_id = ${listener.id}`)
-  await db.query(sql`alter table unsent rename to away`)
+  await db.query(sql`update pending_deliveries set sender = (select number from senders) where hook_id = ${listener.id}`)
+  await db.query(sql`alter table pending_deliveries rename to away`)
   try {
     await until('it is missed', () => forge.logged.slice(length).some((line) => line.includes('webhooks wait for the database')))
   } finally {
-    await db.query(sql`alter table away rename to unsent`)
+    await db.query(sql`alter table away rename to pending_deliveries`)
   }
-  const free = sql`select from unsent where hook_id = ${listener.id} and sender is null`
+  const free = sql`select from pending_deliveries where hook_id = ${listener.id} and sender is null`
   await until('it is given back', async () => (await db.rows(free)).length === 1)
   await sender.stop()
 })

@@ -26,15 +26,15 @@ const sight = 2000
 export function take(db: Database, sender: number, { most, of_one, crowded }: Room): Promise<Taken[]> {
   return db.steadyRows(sql`
     with ready as materialized (
-      select id, hook_id from unsent where ready_at <= ${db.now} and sender is null and hook_id <> all(${crowded}::bigint[])
+      select id, hook_id from pending_deliveries where ready_at <= ${db.now} and sender is null and hook_id <> all(${crowded}::bigint[])
       order by ready_at, id limit ${sight}
     ), fair as materialized (
       select id from (select id, row_number() over (partition by hook_id order by id) as place from ready) placed
       where place <= ${of_one} order by id limit ${most}
     ), picked as materialized (
-      select id from unsent, ${unhurried} where id = any(array(select id from fair)) and sender is null for update of unsent skip locked
+      select id from pending_deliveries, ${unhurried} where id = any(array(select id from fair)) and sender is null for update of pending_deliveries skip locked
     ), taken as (
-      update unsent u set sender = ${sender} from picked where u.id = picked.id
+      update pending_deliveries u set sender = ${sender} from picked where u.id = picked.id
       returning u.id, u.hook_id, u.payload_id, u.guid, u.event, u.attempts
     )
     -- The id is the last one named: the delivery's.
@@ -44,10 +44,10 @@ export function take(db: Database, sender: number, { most, of_one, crowded }: Ro
 
 /** Puts back what was taken and not begun. */
 export async function giveBack(db: Database, ids: number[], ready_at: Date) {
-  await db.query(sql`update unsent set sender = null, ready_at = ${ready_at} where id = any(${ids})`)
+  await db.query(sql`update pending_deliveries set sender = null, ready_at = ${ready_at} where id = any(${ids})`)
 }
 
 /** Puts back all that a sender has which has nothing in hand. */
 export async function giveAllBack(db: Database, sender: number) {
-  await db.query(sql`update unsent set sender = null where sender = ${sender}`)
+  await db.query(sql`update pending_deliveries set sender = null where sender = ${sender}`)
 }

@@ -19,7 +19,7 @@ const ping = async ({ id }: { id: number }) => expect(204, await ada.post(`${hoo
 const row = async ({ id }: { id: number }) => (await db.first<Hook>(sql`select * from hooks where id = ${id}`)) as Hook
 const waiting = ({ id }: { id: number }) =>
   db.rows<{ ready_at: Date; throttled_at: Date | null }>(
-    sql`select ready_at, throttled_at from unsent where hook_id = ${id} and sender is null order by id`,
+    sql`select ready_at, throttled_at from pending_deliveries where hook_id = ${id} and sender is null order by id`,
   )
 
 const listener = await hookOn(ada, 'repos/ada/engine', 'star')

@@ -10,5 +10,5 @@ export const pauseAfter = (failures: Sql) => sql`least(2 ^ least(${failures} - $
 /** Puts back what was taken for a hook that is left in peace, until that time is over. It is noted when that was first so. */
 export async function holdBack(db: Database, ids: number[], until: Date) {
   await db.query(sql`
-    update unsent set sender = null, ready_at = ${until}, throttled_at = coalesce(throttled_at, ${db.now}) where id = any(${ids})`)
+    update pending_deliveries set sender = null, ready_at = ${until}, throttled_at = coalesce(throttled_at, ${db.now}) where id = any(${ids})`)
 }
