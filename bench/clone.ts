@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { Storage } from '#hosting/git/storage.ts'
+import { Storage } from '#git/storage.ts'
 import { makeFolder, startBelfry } from './belfry.ts'
 import { judge, median, write } from './report.ts'
 

@@ -68,7 +68,7 @@ const leastPause = 50
 const underWay = ['detecting', 'importing', 'mapping', 'pushing']
 
 const findWorker = () =>
-  readdirSync('/proc').findLast((pid) => /^\d+$/.test(pid) && read(pid, 'cmdline').includes('imports/worker/main.ts'))
+  readdirSync('/proc').findLast((pid) => /^\d+$/.test(pid) && read(pid, 'cmdline').includes('importer/worker/main.ts'))
 
 const peakOf = (pid: string) => Number(/^VmHWM:\s+(\d+) kB$/m.exec(read(pid, 'status'))?.[1] ?? 0) * 1024
 

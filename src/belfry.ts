@@ -1,5 +1,5 @@
 import type { Settings } from '#config.ts'
-import type { Storage } from '#hosting/git/storage.ts'
+import type { Storage } from '#git/storage.ts'
 import type { SendText } from '#parts/authentication/two-factor.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Database } from '#platform/database.ts'

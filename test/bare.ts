@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Storage } from '#hosting/git/storage.ts'
+import { Storage } from '#git/storage.ts'
 import { Worktree } from '#test/git.ts'
 
 /** A bare repository without a server, and a worktree that pushes to it. */

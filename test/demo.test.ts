@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { loadDemo } from '#demo/demo.ts'
-import { git } from '#hosting/git/git.ts'
+import { git } from '#git/git.ts'
 import { openForge } from './forge.ts'
 import { Guest } from './guest.ts'
 import { told } from './inbox.ts'

@@ -9,6 +9,8 @@ const source = join(import.meta.dirname, '..', 'src')
 const layers: [name: string, files: RegExp][] = [
   ['constants', /^(variants)\.ts$/],
   ['platform', /^platform\//],
+  ['git', /^git\//],
+  ['importer', /^importer\//],
   ['settings', /^config\.ts$/],
   ['activity', /^activity\//],
   ['hosting', /^hosting\/(?!.*\/(api|pages|jobs)\.ts$)/],

@@ -1,5 +1,5 @@
 import type { Belfry } from '#belfry.ts'
-import { noObject } from '#hosting/git/objects.ts'
+import { noObject } from '#git/objects.ts'
 import { loadOrganization, setMembership } from '#hosting/organizations/organizations.ts'
 import { type Account, createOrganization, createUser, follow } from '#hosting/people/people.ts'
 import { createPull } from '#hosting/pulls/opening.ts'

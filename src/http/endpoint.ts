@@ -1,4 +1,4 @@
-import type { Storage } from '#hosting/git/storage.ts'
+import type { Storage } from '#git/storage.ts'
 import type { Organization } from '#hosting/organizations/organizations.ts'
 import type { Account } from '#hosting/people/people.ts'
 import type { Access } from '#hosting/repositories/access.ts'

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Belfry } from '#belfry.ts'
-import { withSlotsOf } from '#hosting/git/slots.ts'
+import { withSlotsOf } from '#git/slots.ts'
 import { Moved } from '#hosting/repositories/repositories.ts'
 import { CodeRequired } from '#parts/authentication/authentication.ts'
 import { missing } from '#platform/errors.ts'

@@ -1,4 +1,4 @@
-import type { ChangedFile, Comparison } from '#hosting/git/comparing.ts'
+import type { ChangedFile, Comparison } from '#git/comparing.ts'
 import { type Html, html } from './html.ts'
 import { moment } from './settings.ts'
 

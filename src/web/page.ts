@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Belfry } from '#belfry.ts'
-import { withSlotsOf } from '#hosting/git/slots.ts'
+import { withSlotsOf } from '#git/slots.ts'
 import type { Account } from '#hosting/people/people.ts'
 import { Moved } from '#hosting/repositories/repositories.ts'
 import { keepState, takeState } from '#parts/authentication/page-states.ts'

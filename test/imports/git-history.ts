@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { git } from '#hosting/git/git.ts'
-import { ImportFailure } from '#parts/imports/sources/source.ts'
+import { git } from '#git/git.ts'
+import { ImportFailure } from '#importer/source.ts'
 import type { GitServer } from './git-server.ts'
 
 /** A history with branches, tags of both kinds, several people, and refs that hosts keep for themselves. */

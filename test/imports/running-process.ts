@@ -1,7 +1,7 @@
 import { subscribe } from 'node:diagnostics_channel'
 import type pg from 'pg'
 import { pino } from 'pino'
-import { Storage } from '#hosting/git/storage.ts'
+import { Storage } from '#git/storage.ts'
 import { Runner } from '#parts/imports/running/runner.ts'
 import { systemClock } from '#platform/clock.ts'
 import { Database } from '#platform/database.ts'

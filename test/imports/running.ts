@@ -1,6 +1,6 @@
+import type { Verification } from '#importer/source.ts'
 import { applyEvent, loadImport } from '#parts/imports/imports.ts'
 import type { Outcome, Told } from '#parts/imports/progress.ts'
-import type { Verification } from '#parts/imports/sources/source.ts'
 import { expect, type Forge, openForge, type Person } from '#test/forge.ts'
 
 export const path = '/repos/ada/engine/import'

@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { git } from '#hosting/git/git.ts'
-import type { Author, Origin, Progress, Workshop } from '#parts/imports/sources/source.ts'
+import { git } from '#git/git.ts'
+import type { Author, Origin, Progress, Workshop } from '#importer/source.ts'
 import { openEgress } from '#platform/outbound/egress.ts'
 import { readPolicy } from '#platform/outbound/policy.ts'
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { git } from '#hosting/git/git.ts'
-import { convert } from '#parts/imports/sources/tfvc/converting.ts'
+import { git } from '#git/git.ts'
+import { convert } from '#importer/tfvc/converting.ts'
 import { openEgress } from '#platform/outbound/egress.ts'
 import { readPolicy } from '#platform/outbound/policy.ts'
 

@@ -1,5 +1,5 @@
-import { compare } from '#hosting/git/comparing.ts'
-import { readCommit, resolveCommit } from '#hosting/git/objects.ts'
+import { compare } from '#git/comparing.ts'
+import { readCommit, resolveCommit } from '#git/objects.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { sql } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'

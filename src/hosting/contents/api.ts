@@ -1,4 +1,4 @@
-import type { Storage } from '#hosting/git/storage.ts'
+import type { Storage } from '#git/storage.ts'
 import { checkWritable } from '#hosting/repositories/access.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import type { Wire } from '#hosting/wire.ts'

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { Octokit } from '@octokit/rest'
-import { git } from '#hosting/git/git.ts'
+import { git } from '#git/git.ts'
 import { sql } from '#platform/database.ts'
 import { expect, type Forge, openForge, type Person } from '#test/forge.ts'
 

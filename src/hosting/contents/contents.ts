@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import { git } from '#hosting/git/git.ts'
+import { git } from '#git/git.ts'
 import {
   type CommitObject,
   findRef,
@@ -10,10 +10,10 @@ import {
   readCommit,
   resolveCommit,
   type Signature,
-} from '#hosting/git/objects.ts'
-import type { Storage } from '#hosting/git/storage.ts'
-import { type Entry, readFolder, readPath } from '#hosting/git/tree-entries.ts'
-import { writeCommit } from '#hosting/git/write-commit.ts'
+} from '#git/objects.ts'
+import type { Storage } from '#git/storage.ts'
+import { type Entry, readFolder, readPath } from '#git/tree-entries.ts'
+import { writeCommit } from '#git/write-commit.ts'
 import type { Account } from '#hosting/people/people.ts'
 import { pushRefs } from '#hosting/pushes/pushes.ts'
 import { authorOf } from '#hosting/repositories/contents.ts'

@@ -1,4 +1,4 @@
-import type { Entry } from '#hosting/git/tree-entries.ts'
+import type { Entry } from '#git/tree-entries.ts'
 import { encodePath, GitCommit, gitCommitJson } from '#hosting/refs/json.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { Address, NullableString, type Wire } from '#hosting/wire.ts'

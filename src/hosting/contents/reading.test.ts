@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { git } from '#hosting/git/git.ts'
+import { git } from '#git/git.ts'
 import { expect, type Forge, openForge, Person } from '#test/forge.ts'
 import { signedIn } from '#test/guest.ts'
 

@@ -1,6 +1,6 @@
-import { hasRefs, resolveTree } from '#hosting/git/objects.ts'
-import type { Storage } from '#hosting/git/storage.ts'
-import { type Listing, readFolder } from '#hosting/git/tree-entries.ts'
+import { hasRefs, resolveTree } from '#git/objects.ts'
+import type { Storage } from '#git/storage.ts'
+import { type Listing, readFolder } from '#git/tree-entries.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { missing, Refusal } from '#platform/errors.ts'
 

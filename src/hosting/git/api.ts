@@ -2,6 +2,11 @@ import type { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Belfry } from '#belfry.ts'
+import { type Head, readCommands } from '#git/commands.ts'
+import { endedBySignal } from '#git/git.ts'
+import { endWhenIdle } from '#git/idle.ts'
+import { isHidden } from '#git/objects.ts'
+import { holdLast, openService, type Service, type ServiceName } from '#git/serving.ts'
 import { beginPush, catchUp, settlePushes } from '#hosting/pushes/pushes.ts'
 import { checkAccess, checkWritable } from '#hosting/repositories/access.ts'
 import { loadRepository, Moved, type Repository } from '#hosting/repositories/repositories.ts'
@@ -10,11 +15,6 @@ import { Authenticator, anonymous, type Caller, CodeRequired } from '#parts/auth
 import { allows } from '#parts/authentication/permissions.ts'
 import { forbidden, missing, Refusal } from '#platform/errors.ts'
 import { retryAfter } from '#platform/unavailable.ts'
-import { type Head, readCommands } from './commands.ts'
-import { endedBySignal } from './git.ts'
-import { endWhenIdle } from './idle.ts'
-import { isHidden } from './objects.ts'
-import { holdLast, openService, type Service, type ServiceName } from './serving.ts'
 
 /** Bytes that a fetch may send: a million of commits that are wanted or known. */
 const longestWants = 64 << 20

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { gzipSync } from 'node:zlib'
-import { git } from '#hosting/git/git.ts'
+import { git } from '#git/git.ts'
 import { type Forge, openForge, type Person } from '#test/forge.ts'
 import { Desk, installHook, openPushes, pkt, zeros } from '#test/git.ts'
 

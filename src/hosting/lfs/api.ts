@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Belfry } from '#belfry.ts'
+import { isOid, lfsRoot, mostBytes, openObject, type StoredObject, storeObject } from '#git/lfs-store.ts'
 import { openGate } from '#hosting/git/api.ts'
 import { Moved, type Repository } from '#hosting/repositories/repositories.ts'
 import { refusalFor, statusOf } from '#http/errors.ts'
@@ -9,7 +10,6 @@ import { retryAfter } from '#platform/unavailable.ts'
 import { type Batch, readBatch, readLimited } from './batch.ts'
 import { addObjects, findObjects } from './objects.ts'
 import { readRange } from './range.ts'
-import { isOid, lfsRoot, mostBytes, openObject, type StoredObject, storeObject } from './store.ts'
 
 const json = 'application/vnd.git-lfs+json; charset=utf-8'
 

@@ -1,6 +1,6 @@
+import { lfsRoot } from '#git/lfs-store.ts'
 import type { Database } from '#platform/database.ts'
 import type { Scheduled, Task } from '#platform/queue.ts'
-import { lfsRoot } from './store.ts'
 import { sweepStore } from './sweeping.ts'
 
 /** Longer than any import takes from storing contents to naming them. */

@@ -4,13 +4,13 @@ import { existsSync, globSync, readFileSync, utimesSync, writeFileSync } from 'n
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { lfsRoot, pathOf } from '#git/lfs-store.ts'
 import { sql } from '#platform/database.ts'
 import { expect, type Forge, openForge } from '#test/forge.ts'
 import { openEngine, type Worktree } from '#test/git.ts'
 import { ask, batch, get, media, openPlaces, put, sha256 } from '#test/lfs.ts'
 import { until } from '#test/machine.ts'
 import { lfsTasks } from './jobs.ts'
-import { lfsRoot, pathOf } from './store.ts'
 
 const filters = ['clean -- %f', 'smudge -- %f', 'filter-process'].map((command, index) => [
   `filter.lfs.${['clean', 'smudge', 'process'][index]}`,

@@ -1,6 +1,6 @@
+import { hasObject, type StoredObject } from '#git/lfs-store.ts'
 import { type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'
-import { hasObject, type StoredObject } from './store.ts'
 
 /** Of these, the ones that a repository has. */
 export function findObjects(db: Queryable, repo_id: number, oids: string[]): Promise<StoredObject[]> {

@@ -1,4 +1,4 @@
-import type { Range } from './store.ts'
+import type { Range } from '#git/lfs-store.ts'
 
 /** What a client asked for of something with `size` bytes; undefined for all of it, also when it asked for several parts. */
 export function readRange(header: string | undefined, size: number): Range | 'beyond' | undefined {

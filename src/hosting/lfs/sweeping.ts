@@ -1,8 +1,8 @@
 import { opendir, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { draftsOf, isOid, pathOf } from '#git/lfs-store.ts'
 import { type Database, sql, type Transaction } from '#platform/database.ts'
 import { sweeping } from './objects.ts'
-import { draftsOf, isOid, pathOf } from './store.ts'
 
 /** How many are asked for in one go: whoever adds objects waits for so long. */
 const batch = 200

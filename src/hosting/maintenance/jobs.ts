@@ -1,4 +1,4 @@
-import type { Storage } from '#hosting/git/storage.ts'
+import type { Storage } from '#git/storage.ts'
 import { sweepRepositories } from '#hosting/repositories/sweeping.ts'
 import { type Database, sql } from '#platform/database.ts'
 import type { Logger } from '#platform/log.ts'

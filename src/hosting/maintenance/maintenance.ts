@@ -1,4 +1,4 @@
-import type { Storage } from '#hosting/git/storage.ts'
+import type { Storage } from '#git/storage.ts'
 import { type Repair, repairRefs } from '#hosting/pushes/repairing.ts'
 import { type Database, type Listed, listed, type Queryable, type Slice, sql } from '#platform/database.ts'
 import type { Logger } from '#platform/log.ts'

@@ -1,4 +1,4 @@
-import type { Storage } from '#hosting/git/storage.ts'
+import type { Storage } from '#git/storage.ts'
 import type { Database } from '#platform/database.ts'
 import type { Task } from '#platform/queue.ts'
 import { catchUpPull, type Followed, followBranch } from './following.ts'

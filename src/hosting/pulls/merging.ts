@@ -1,5 +1,5 @@
-import { merge } from '#hosting/git/merging.ts'
-import type { Storage } from '#hosting/git/storage.ts'
+import { merge } from '#git/merging.ts'
+import type { Storage } from '#git/storage.ts'
 import { type Account, loadAccount } from '#hosting/people/people.ts'
 import { pushRefs } from '#hosting/pushes/pushes.ts'
 import { authorOf } from '#hosting/repositories/contents.ts'

@@ -1,7 +1,7 @@
 import type { Push } from '#activity/events.ts'
-import { git } from '#hosting/git/git.ts'
-import { noObject } from '#hosting/git/objects.ts'
-import type { Command } from '#hosting/git/storage.ts'
+import { git } from '#git/git.ts'
+import { noObject } from '#git/objects.ts'
+import type { Command } from '#git/storage.ts'
 
 /** How many commits an event names, and how much of them it keeps: a timeline is read by the hundred. */
 const most = 20

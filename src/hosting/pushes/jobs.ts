@@ -1,4 +1,4 @@
-import type { Storage } from '#hosting/git/storage.ts'
+import type { Storage } from '#git/storage.ts'
 import { type Database, sql } from '#platform/database.ts'
 import type { Scheduled, Task } from '#platform/queue.ts'
 import { forgetOriginals, withdrawUnknown } from './originals.ts'

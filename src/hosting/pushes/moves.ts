@@ -1,5 +1,5 @@
-import { noObject } from '#hosting/git/objects.ts'
-import type { Command } from '#hosting/git/storage.ts'
+import { noObject } from '#git/objects.ts'
+import type { Command } from '#git/storage.ts'
 
 /** A push that was begun and is not yet recorded. */
 export interface OpenPush {

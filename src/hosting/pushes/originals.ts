@@ -1,5 +1,5 @@
-import { noObject } from '#hosting/git/objects.ts'
-import type { Storage } from '#hosting/git/storage.ts'
+import { noObject } from '#git/objects.ts'
+import type { Storage } from '#git/storage.ts'
 import { type Database, sql, type Transaction } from '#platform/database.ts'
 import { enqueue } from '#platform/queue.ts'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { git } from '#hosting/git/git.ts'
+import { git } from '#git/git.ts'
 import { assertSettled, eventsOf, lines, openEngine, type Told } from '#test/git.ts'
 
 const zeros = '0'.repeat(40)

@@ -1,6 +1,6 @@
-import { noObject } from '#hosting/git/objects.ts'
-import { dropBrokenRefs, dropEmptyObjects, findMissing, isAncestor } from '#hosting/git/repairing.ts'
-import type { Storage } from '#hosting/git/storage.ts'
+import { noObject } from '#git/objects.ts'
+import { dropBrokenRefs, dropEmptyObjects, findMissing, isAncestor } from '#git/repairing.ts'
+import type { Storage } from '#git/storage.ts'
 import { type Database, sql, type Transaction } from '#platform/database.ts'
 
 /** A difference between disk and database that was settled. */

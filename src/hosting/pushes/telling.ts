@@ -1,7 +1,7 @@
+import { runGit, split, streamGit } from '#git/bounded.ts'
+import { noObject } from '#git/objects.ts'
+import type { Command, Storage } from '#git/storage.ts'
 import type { CommitNews, PushNews } from '#hosting/announcements/news.ts'
-import { runGit, split, streamGit } from '#hosting/git/bounded.ts'
-import { noObject } from '#hosting/git/objects.ts'
-import type { Command, Storage } from '#hosting/git/storage.ts'
 import { findAllAuthors } from '#hosting/refs/commits.ts'
 import type { Queryable } from '#platform/database.ts'
 

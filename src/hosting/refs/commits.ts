@@ -1,5 +1,5 @@
-import { type CommitObject, findRef, hasRefs, listBranchRefs, type Ref, readCommit, resolveCommit } from '#hosting/git/objects.ts'
-import type { Storage } from '#hosting/git/storage.ts'
+import { type CommitObject, findRef, hasRefs, listBranchRefs, type Ref, readCommit, resolveCommit } from '#git/objects.ts'
+import type { Storage } from '#git/storage.ts'
 import { type Person, personColumns } from '#hosting/people/people.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { type Listed, type Queryable, type Slice, sql } from '#platform/database.ts'

@@ -1,4 +1,4 @@
-import type { CommitObject, Ref, Signature } from '#hosting/git/objects.ts'
+import type { CommitObject, Ref, Signature } from '#git/objects.ts'
 import { SimpleUser, userJson } from '#hosting/people/json.ts'
 import type { Person } from '#hosting/people/people.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Octokit } from '@octokit/rest'
-import { git } from '#hosting/git/git.ts'
+import { git } from '#git/git.ts'
 import { sql } from '#platform/database.ts'
 import { expect, type Forge, openForge } from '#test/forge.ts'
 

@@ -1,15 +1,5 @@
-import {
-  findRef,
-  hasRefs,
-  holdsAll,
-  isRefName,
-  listRefs,
-  noObject,
-  type Ref,
-  resolveCommit,
-  typeOf,
-} from '#hosting/git/objects.ts'
-import type { Storage } from '#hosting/git/storage.ts'
+import { findRef, hasRefs, holdsAll, isRefName, listRefs, noObject, type Ref, resolveCommit, typeOf } from '#git/objects.ts'
+import type { Storage } from '#git/storage.ts'
 import type { Account } from '#hosting/people/people.ts'
 import { pushRefs } from '#hosting/pushes/pushes.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Logger, runOnce } from 'graphile-worker'
-import { git } from '#hosting/git/git.ts'
+import { git } from '#git/git.ts'
 import { type Database, sql } from '#platform/database.ts'
 import { expect, type Forge, openForge } from '#test/forge.ts'
 import { repositoryTasks } from './jobs.ts'

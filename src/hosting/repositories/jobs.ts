@@ -1,4 +1,4 @@
-import type { Storage } from '#hosting/git/storage.ts'
+import type { Storage } from '#git/storage.ts'
 import { adoptRefs } from '#hosting/pushes/pushes.ts'
 import { type Database, sql } from '#platform/database.ts'
 import type { Task } from '#platform/queue.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { git } from '#hosting/git/git.ts'
+import { git } from '#git/git.ts'
 import { expect, type Forge, openForge } from '#test/forge.ts'
 
 const names = (repos: { full_name: string }[]) => repos.map((repo) => repo.full_name)

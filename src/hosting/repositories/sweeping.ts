@@ -1,7 +1,7 @@
 import { opendir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { dropLeftovers } from '#hosting/git/repairing.ts'
-import type { Storage } from '#hosting/git/storage.ts'
+import { dropLeftovers } from '#git/repairing.ts'
+import type { Storage } from '#git/storage.ts'
 import { type Database, sql } from '#platform/database.ts'
 
 /** How many folders are looked up in one query. */

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
-import { runGit, within } from '#hosting/git/bounded.ts'
-import { compare } from '#hosting/git/comparing.ts'
-import { resolveCommit } from '#hosting/git/objects.ts'
-import type { Storage } from '#hosting/git/storage.ts'
+import { runGit, within } from '#git/bounded.ts'
+import { compare } from '#git/comparing.ts'
+import { resolveCommit } from '#git/objects.ts'
+import type { Storage } from '#git/storage.ts'
 import type { Pull } from '#hosting/pulls/pulls.ts'
 import { type Fault, invalid } from '#platform/errors.ts'
 

@@ -1,4 +1,4 @@
-import { noObject } from '#hosting/git/objects.ts'
+import { noObject } from '#git/objects.ts'
 import type { Mentioned } from '#hosting/mentioned.ts'
 import type { TimelineEvent } from '#parts/timelines/timelines.ts'
 import { type Markup, xml } from './markup.ts'

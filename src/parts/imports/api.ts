@@ -2,6 +2,7 @@ import type { Belfry } from '#belfry.ts'
 import { Nothing } from '#hosting/wire.ts'
 import { created, del, type Group, get, group, paged, patch, put } from '#http/endpoint.ts'
 import { choice, text } from '#http/input.ts'
+import { type Kind, kinds } from '#importer/source.ts'
 import { Type } from '#platform/schema.ts'
 import type { Variant } from '#variants.ts'
 import { listAuthors, mapAuthor } from './authors.ts'
@@ -10,7 +11,6 @@ import { cancelImport, loadImport, startImport, updateImport } from './imports.t
 import { AuthorSchema, authorJson, ImportSchema, importJson, LargeFileSchema, ReportSchema, reportJson } from './json.ts'
 import { listLargeFiles, setLfsPreference } from './large-files.ts'
 import { loadReport } from './report.ts'
-import { type Kind, kinds } from './sources/source.ts'
 
 const Secret = Type.String({ maxLength: 1024 })
 const options = {

@@ -1,5 +1,5 @@
 import type { Settings } from '#config.ts'
-import type { Storage } from '#hosting/git/storage.ts'
+import type { Storage } from '#git/storage.ts'
 import { Refusal } from '#platform/errors.ts'
 import { type Policy, policyFor, readPolicy } from '#platform/outbound/policy.ts'
 import type { Vault } from '#platform/vault.ts'

@@ -1,15 +1,15 @@
 import { record } from '#activity/log.ts'
 import { notify } from '#activity/notices.ts'
+import { noObject } from '#git/objects.ts'
+import type { Command, Storage } from '#git/storage.ts'
 import { announce } from '#hosting/announcements/announcements.ts'
-import { noObject } from '#hosting/git/objects.ts'
-import type { Command, Storage } from '#hosting/git/storage.ts'
 import { forgetLater } from '#hosting/pushes/originals.ts'
 import { adoptMoves } from '#hosting/pushes/pushes.ts'
+import { ImportFailure } from '#importer/source.ts'
 import { type Database, sql, type Transaction } from '#platform/database.ts'
 import { enqueue } from '#platform/queue.ts'
 import { holdImport, type Import, type KeptReport } from './changing.ts'
 import { applyEvent } from './progress.ts'
-import { ImportFailure } from './sources/source.ts'
 
 /** Branches and tags as they are to be, by their whole names; their objects are in the repository already. */
 export type Refs = Record<string, string>

@@ -1,4 +1,4 @@
-import type { Choice, Kind, Notes, Verification } from './sources/source.ts'
+import type { Choice, Kind, Notes, Verification } from '#importer/source.ts'
 import type { State } from './states.ts'
 
 export type LfsPreference = 'undecided' | 'opt_in' | 'opt_out'

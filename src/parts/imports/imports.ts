@@ -1,8 +1,9 @@
+import type { Storage } from '#git/storage.ts'
 import { announce } from '#hosting/announcements/announcements.ts'
-import type { Storage } from '#hosting/git/storage.ts'
 import type { Account } from '#hosting/people/people.ts'
 import { forgetLater, withdrawLater } from '#hosting/pushes/originals.ts'
 import { checkWritable } from '#hosting/repositories/access.ts'
+import type { Choice, Kind } from '#importer/source.ts'
 import { sql, type Transaction } from '#platform/database.ts'
 import { missing, Refusal } from '#platform/errors.ts'
 import type { Policy } from '#platform/outbound/policy.ts'
@@ -23,7 +24,6 @@ import {
 import { openCredentials, readCredentials, sealCredentials, type WantedCredentials } from './credentials.ts'
 import { readLocation } from './locations.ts'
 import { hasContents } from './looking.ts'
-import type { Choice, Kind } from './sources/source.ts'
 import { type ImportEvent, isOver, isUnderWay } from './states.ts'
 
 export { type Import, importsTopic, loadImport } from './changing.ts'

@@ -1,8 +1,8 @@
+import type { Kind } from '#importer/source.ts'
 import { invalid } from '#platform/errors.ts'
 import { checkUrl } from '#platform/outbound/destinations.ts'
 import type { Policy } from '#platform/outbound/policy.ts'
 import type { Credentials } from './credentials.ts'
-import type { Kind } from './sources/source.ts'
 
 /** Where a source is, and who its address says we are there. */
 export interface Location {

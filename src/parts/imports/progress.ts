@@ -1,10 +1,10 @@
 import { announce } from '#hosting/announcements/announcements.ts'
+import type { Author, Choice, Kind } from '#importer/source.ts'
+import type { LargeFile } from '#importer/worker/steps.ts'
 import { type Database, json, sql, type Transaction } from '#platform/database.ts'
 import { type Changes, changeStatus, holdImport, type Import, type KeptReport } from './changing.ts'
 import { storeLargeFiles } from './large-files.ts'
-import type { Author, Choice, Kind } from './sources/source.ts'
 import { hasFailed, type ImportEvent, type Told } from './states.ts'
-import type { LargeFile } from './worker/steps.ts'
 
 export type { Told }
 

@@ -1,6 +1,6 @@
 import type { Repository } from '#hosting/repositories/repositories.ts'
+import type { LargeFile } from '#importer/worker/steps.ts'
 import type { Import } from '#parts/imports/changing.ts'
-import type { LargeFile } from '#parts/imports/worker/steps.ts'
 import { count } from '../conversation.ts'
 import { type Html, html } from '../html.ts'
 import { form, type SignedIn } from '../page.ts'

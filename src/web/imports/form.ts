@@ -1,6 +1,6 @@
+import { type Kind, kinds } from '#importer/source.ts'
 import type { Import } from '#parts/imports/changing.ts'
 import type { WantedImport } from '#parts/imports/imports.ts'
-import { type Kind, kinds } from '#parts/imports/sources/source.ts'
 import { invalid, Refusal } from '#platform/errors.ts'
 import { choice, field, select, sentence, typed } from '../fields.ts'
 import { type Html, html } from '../html.ts'

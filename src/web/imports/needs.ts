@@ -1,6 +1,6 @@
 import type { Repository } from '#hosting/repositories/repositories.ts'
+import type { Choice } from '#importer/source.ts'
 import type { Import } from '#parts/imports/changing.ts'
-import type { Choice } from '#parts/imports/sources/source.ts'
 import { type Html, html } from '../html.ts'
 import { form, type SignedIn } from '../page.ts'
 import { alertOf, blank, credentialFields, type Filled, filledFrom, importFields, kindNames, type Wrong } from './form.ts'

@@ -1,5 +1,5 @@
-import { compare } from '#hosting/git/comparing.ts'
-import { readCommit } from '#hosting/git/objects.ts'
+import { compare } from '#git/comparing.ts'
+import { readCommit } from '#git/objects.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { Answer, get, group } from '#http/endpoint.ts'
 import { missing, Refusal } from '#platform/errors.ts'

@@ -1,4 +1,4 @@
-import type { CommitObject } from '#hosting/git/objects.ts'
+import type { CommitObject } from '#git/objects.ts'
 import { findAllAuthors } from '#hosting/refs/commits.ts'
 import { commitJson } from '#hosting/refs/json.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'

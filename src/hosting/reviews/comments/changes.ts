@@ -1,7 +1,7 @@
 import { record } from '#activity/log.ts'
 import { notify } from '#activity/notices.ts'
+import type { Storage } from '#git/storage.ts'
 import { announce } from '#hosting/announcements/announcements.ts'
-import type { Storage } from '#hosting/git/storage.ts'
 import { touchIssue } from '#hosting/issues/issues.ts'
 import { checkMayEdit } from '#hosting/issues/rights.ts'
 import type { Account } from '#hosting/people/people.ts'

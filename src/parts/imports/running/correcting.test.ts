@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { git } from '#hosting/git/git.ts'
+import { git } from '#git/git.ts'
 import { sql } from '#platform/database.ts'
 import { expect } from '#test/forge.ts'
 import { begin, openRuns, refsOf, run } from '#test/imports/runs.ts'

@@ -1,12 +1,12 @@
-import type { Storage } from '#hosting/git/storage.ts'
-import { lfsRoot } from '#hosting/lfs/store.ts'
+import { lfsRoot } from '#git/lfs-store.ts'
+import type { Storage } from '#git/storage.ts'
+import { ImportFailure } from '#importer/source.ts'
+import type { Order } from '#importer/worker/steps.ts'
 import { type Database, sql } from '#platform/database.ts'
 import type { Vault } from '#platform/vault.ts'
 import { takeCorrections } from '../authors.ts'
 import type { Import } from '../changing.ts'
 import { openCredentials } from '../credentials.ts'
-import { ImportFailure } from '../sources/source.ts'
-import type { Order } from '../worker/steps.ts'
 
 export interface Site {
   db: Database

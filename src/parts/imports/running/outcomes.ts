@@ -1,9 +1,9 @@
+import { lfsRoot } from '#git/lfs-store.ts'
 import { addObjects } from '#hosting/lfs/objects.ts'
-import { lfsRoot } from '#hosting/lfs/store.ts'
+import type { Order, Result } from '#importer/worker/steps.ts'
 import type { Import } from '../changing.ts'
 import { completeCorrection, completeImport } from '../completing.ts'
 import { applyEvent, type Outcome, type Told } from '../progress.ts'
-import type { Order, Result } from '../worker/steps.ts'
 import type { Site } from './orders.ts'
 
 /** Writes down what came of a step; undefined when that is of no interest any more. */

@@ -3,10 +3,10 @@ import { channel } from 'node:diagnostics_channel'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Order, Said } from '../worker/steps.ts'
+import type { Order, Said } from '#importer/worker/steps.ts'
 import { membersOf, signalGroup } from './groups.ts'
 
-const program = join(import.meta.dirname, '..', 'worker', 'main.ts')
+const program = join(import.meta.dirname, '../../..', 'importer', 'worker', 'main.ts')
 /** As the server's own: what is compiled once is compiled for all, see bin/belfry. */
 const cache = join(import.meta.dirname, '../../../..', 'node_modules', '.cache', 'belfry')
 /** Between the wish that it ends, and its end, in milliseconds. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Order, Result } from '#importer/worker/steps.ts'
 import type { Logger } from '#platform/log.ts'
 import type { Import } from '../changing.ts'
-import type { Order, Result } from '../worker/steps.ts'
 import { type Ledger, writeLedger } from './ledger.ts'
 import { beyondMemory, finalExcess, type Limits, watchLimits } from './limits.ts'
 import type { Site } from './orders.ts'

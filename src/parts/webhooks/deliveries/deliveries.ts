@@ -1,6 +1,6 @@
 import type { Push } from '#activity/events.ts'
+import type { Storage } from '#git/storage.ts'
 import { storeDeliveries } from '#hosting/announcements/announcements.ts'
-import type { Storage } from '#hosting/git/storage.ts'
 import { readPushNews } from '#hosting/pushes/telling.ts'
 import { endHold } from '#parts/webhooks/holds.ts'
 import type { Hook } from '#parts/webhooks/hooks.ts'

@@ -1,7 +1,7 @@
+import type { Storage } from '#git/storage.ts'
 import { addressed } from '#hosting/announcements/addresses.ts'
 import { deliveriesTopic, largest, listening, patience } from '#hosting/announcements/announcements.ts'
 import type { PushNews } from '#hosting/announcements/news.ts'
-import type { Storage } from '#hosting/git/storage.ts'
 import { type Allowance, allow, readPushNews } from '#hosting/pushes/telling.ts'
 import type { Hook } from '#parts/webhooks/hooks.ts'
 import { type Database, type Queryable, sql, type Transaction } from '#platform/database.ts'

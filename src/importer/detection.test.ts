@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { test } from 'node:test'
+import { openEgress } from '#platform/outbound/egress.ts'
+import { readPolicy } from '#platform/outbound/policy.ts'
+import { password, startGitServer, username } from '#test/imports/git-server.ts'
+import { openWorkshop, originOf } from '#test/imports/workshop.ts'
+import { freePort, until } from '#test/machine.ts'
+import { detect } from './detection.ts'
+import { ImportFailure } from './source.ts'
+
+async function listen(listener: RequestListener) {
+  const server = createServer(listener).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      await new Promise((closed) => server.close(closed))
+    },
+  }
+}
+
+const nothing = { nothing: true }
+const failsWith = (message: string) => ({ constructor: ImportFailure, message })
+const notOfKind = (kind: string) =>
+  `There is no ${kind} repository at this address. Check vcs_url, or leave out vcs to have the kind detected.`
+
+test('what is at an address is found, and what only looks like it is not', async () => {
+  await using server = await startGitServer()
+  const { work, bare } = await server.make('engine')
+  await work.commit('Begin')
+  await work.push('main')
+  await bare('update-server-info')
+  await using means = await openWorkshop()
+  const { url } = server
+  const found = (url?: string) => ({ found: { vcs: 'git', ...(url && { url }) } })
+  const cases: [address: string, password: string | null, expected: unknown][] = [
+    [`${url}/open/engine.git`, null, found()],
+    [`${url}/open/engine`, null, found(`${url}/open/engine.git`)],
+    [`${url}/open/engine/?tab=readme#top`, null, found(`${url}/open/engine.git`)],
+    [`${url}/open/engine.git`, password, found()],
+    [`${url}/open/gone.git`, null, nothing],
+    [`${url}/dumb/engine.git`, null, found()],
+    [`${url}/moved/engine.git`, null, found(`${url}/open/engine.git`)],
+    [`${url}/away/engine.git`, null, nothing],
+    [`${url}/closed/engine.git`, null, 'needs_auth'],
+    [`${url}/closed/engine.git`, 'wrong', 'needs_auth'],
+    [`${url}/closed/engine`, password, found(`${url}/closed/engine.git`)],
+    [`${url}/app/engine`, null, nothing],
+    [`${url}/`, null, nothing],
+  ]
+  for (const [address, secret, expected] of cases)
+    assert.deepEqual(await detect(originOf(address, secret && username, secret), null, means), expected, address)
+  assert.deepEqual(await detect(originOf(`${url}/open/engine.git`), 'git', means), found())
+  for (const kind of ['mercurial', 'subversion', 'tfvc'] as const)
+    await assert.rejects(detect(originOf(`${url}/open/engine.git`), kind, means), failsWith(notOfKind(kind)))
+  await assert.rejects(detect(originOf('svn://127.0.0.1/engine'), 'git', means), failsWith(notOfKind('git')))
+  // A password was sent to the host that it is for, and to no other.
+  assert.deepEqual(
+    server.asked.filter(({ host }) => host?.startsWith('localhost')),
+    [],
+  )
+})
+
+test('where several kinds are served, the first of them counts, unless another is wanted', async () => {
+  await using both = await listen((request, response) => {
+    if (request.url?.includes('/info/refs')) {
+      response.writeHead(200, { 'content-type': 'application/x-git-upload-pack-advertisement' })
+      response.end('001e# service=git-upload-pack\n0000')
+    } else if (request.url?.includes('cmd=')) {
+      response.writeHead(200, { 'content-type': 'application/mercurial-0.1' }).end('lookup getbundle branchmap known unbundle')
+    } else response.writeHead(404).end()
+  })
+  await using means = await openWorkshop()
+  const kindOf = async (kind: 'mercurial' | null) => {
+    const detected = await detect(originOf(`${both.url}/x.git`), kind, means)
+    return typeof detected === 'object' && 'found' in detected && detected.found.vcs
+  }
+  assert.equal(await kindOf(null), 'git')
+  assert.equal(await kindOf('mercurial'), 'mercurial')
+})
+
+test('no server keeps a probe for longer than it wants', async () => {
+  await using means = await openWorkshop()
+  let [flowing, sent] = [0, 0]
+  await using endless = await listen((request, response) => {
+    if (request.url?.startsWith('/round')) return void response.writeHead(302, { location: request.url }).end()
+    response.writeHead(200, { 'content-type': 'text/plain' })
+    flowing++
+    const flow = () => {
+      do sent += 1000
+      while (response.write('a'.repeat(1000)))
+    }
+    response.on('drain', flow).on('close', () => flowing--)
+    flow()
+  })
+  assert.deepEqual(await detect(originOf(`${endless.url}/round/x`), null, means), nothing)
+  assert.deepEqual(await detect(originOf(`${endless.url}/x.git`), null, means), nothing)
+  await until('nobody reads any more', () => flowing === 0)
+  // A few questions of 64 KB each, and what was on the way.
+  assert.ok(sent < 128 << 20, `${sent} bytes were taken`)
+
+  await using server = await startGitServer()
+  const waiting = detect(originOf(`${server.url}/silent/x.git`), null, means)
+  await until('it was asked', () => server.asked.length > 0)
+  means.stop()
+  await assert.rejects(waiting, /the import was stopped/)
+})
+
+test('a source that does not answer fails, and the failure says why', async () => {
+  await using means = await openWorkshop()
+  await using gruff = await listen((request) => request.socket.destroy())
+  const closed = `127.0.0.1:${await freePort()}`
+  const { host } = new URL(gruff.url)
+  for (const [address, message] of [
+    [`http://${closed}/engine.git`, `Nothing listens at ${closed}: the connection was refused.`],
+    [`svn://${closed}/engine`, `Nothing listens at ${closed}: the connection was refused.`],
+    [`${gruff.url}/engine.git`, `${host} ends the connection without an answer.`],
+    [`https://${host}/engine.git`, `${host} does not speak https there.`],
+  ] as const)
+    await assert.rejects(detect(originOf(address), null, means), failsWith(message), address)
+  await using unknown = await openEgress(readPolicy(''), null, (_name, _options, answer) => answer(null, []))
+  const lost = detect(originOf('https://source.example/engine.git'), null, { ...means, egress: unknown })
+  await assert.rejects(lost, failsWith('No host is known by the name source.example.'))
+})
+
+test('what the policy forbids is refused in its words, and what is no web address in ours', async () => {
+  await using means = await openWorkshop()
+  for (const address of ['http://169.254.169.254/latest/meta-data', 'http://[fe80::1]/x.git', 'http://10.1.2.3/x.git'])
+    await assert.rejects(detect(originOf(address), null, means), (error: unknown) => {
+      assert.ok(error instanceof ImportFailure)
+      assert.match(error.message, /^This server may not connect there: \S+ is /)
+      return true
+    })
+  for (const address of [
+    'file:///etc/passwd',
+    'ext::sh -c id',
+    '--upload-pack=id',
+    'ssh://git@127.0.0.1/x',
+    '/tmp/x',
+    'C:\\x',
+    '',
+  ])
+    await assert.rejects(detect(originOf(address), null, means), /^Error: The address must begin with http/)
+})

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { test } from 'node:test'
+import { openObject, pathOf, storeContents } from '#git/lfs-store.ts'
+import { password, startGitServer, username } from '#test/imports/git-server.ts'
+import { openWorkshop, originOf } from '#test/imports/workshop.ts'
+import { git } from './git.ts'
+
+test('large files come with the history where the source gives them', async () => {
+  await using server = await startGitServer()
+  const { work } = await server.make('large')
+  const keep = (text: string, serve = true) => server.keep(Buffer.from(text.repeat(1000)), serve)
+  const [first, second, spoiled] = [keep('first'), keep('second'), keep('spoiled')]
+  const [absent, secret] = [keep('absent', false), keep('secret', false)]
+  server.spoil(spoiled.oid, Buffer.from('something else'))
+  await work.commit('One', { 'a.bin': first.pointer, 'b.bin': absent.pointer, 'c.txt': `${second.pointer}and more` })
+  await work.commit('Two', { 'a.bin': second.pointer, 'b.bin': spoiled.pointer, 'd.bin': secret.pointer })
+  await work.push('main')
+  await using workshop = await openWorkshop()
+  // Somebody else has this in the same store: to know its name is not enough.
+  await storeContents(
+    workshop.lfs_store,
+    (async function* () {
+      yield Buffer.from('secret'.repeat(1000))
+    })(),
+  )
+  const origin = originOf(`${server.url}/closed/large`, username, password)
+  const { notes } = await git.convert(origin, workshop)
+  assert.deepEqual(notes, { 'large files that the source does not give': 3 })
+  const arranged = await git.arrange?.(origin, workshop)
+  const both = [first, second].map(({ oid }) => oid).sort()
+  assert.deepEqual(arranged?.lfs_objects?.map(({ oid }) => oid).sort(), both)
+  for (const { oid, size } of arranged?.lfs_objects ?? []) {
+    const contents = Buffer.concat(await ((await openObject(workshop.lfs_store, oid))?.toArray() ?? []))
+    assert.deepEqual([createHash('sha256').update(contents).digest('hex'), contents.length], [oid, size])
+  }
+  await assert.rejects(readFile(pathOf(workshop.lfs_store, spoiled.oid)), { code: 'ENOENT' })
+  // What a run before it fetched is not fetched again.
+  const before = server.asked.length
+  await git.convert(origin, workshop)
+  assert.deepEqual(
+    server.asked.slice(before).filter(({ path }) => both.some((oid) => path.includes(oid))),
+    [],
+  )
+})

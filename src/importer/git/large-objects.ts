@@ -1,0 +1,146 @@
+import { appendFile, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { hasObject, type StoredObject, storeObject } from '#git/lfs-store.ts'
+import { authorization, dismiss } from '#importer/probing.ts'
+import { ImportFailure, type Origin, type Workshop } from '#importer/source.ts'
+import type { OutboundAnswer } from '#platform/outbound/egress.ts'
+
+/** How many are asked for in one go, and fetched at a time. */
+const batch = 100
+const atOnce = 4
+const attempts = 2
+const mostHops = 4
+/** Of what a server says about a hundred objects. */
+const mostWords = 4 << 20
+const media = 'application/vnd.git-lfs+json'
+
+/**
+ * Brings the contents that pointers stand for into the store, those of them that the source gives. What is in the store already is
+ * fetched all the same: that somebody knows the name of contents does not make them theirs.
+ */
+export async function fetchLargeObjects(
+  origin: Origin,
+  workshop: Workshop,
+  wanted: StoredObject[],
+  tell: (part: number) => void,
+) {
+  const journal = join(workshop.folder, 'large-objects')
+  const fetched = new Set(await readJournal(journal, workshop.lfs_store))
+  const objects = wanted.filter(({ oid }) => fetched.has(oid))
+  const missing = wanted.filter(({ oid }) => !fetched.has(oid))
+  let done = 0
+  for (let from = 0; from < missing.length; from += batch) {
+    const few = missing.slice(from, from + batch)
+    const links = await askFor(origin, workshop, few)
+    const fetchNext = async () => {
+      for (let object = few.shift(); object; object = few.shift()) {
+        const link = links.get(object.oid)
+        if (link && (await fetchObject(origin, workshop, object, link))) {
+          await appendFile(journal, `${object.oid}\n`)
+          objects.push(object)
+        }
+        tell(++done / missing.length)
+      }
+    }
+    await Promise.all(Array.from({ length: atOnce }, fetchNext))
+  }
+  return objects
+}
+
+/** What an earlier run of this import fetched before it was killed. */
+async function readJournal(journal: string, store: string): Promise<string[]> {
+  const text = await readFile(journal, 'utf8').catch(() => '')
+  const oids: string[] = []
+  for (const [oid] of text.matchAll(/^[0-9a-f]{64}$/gm)) if (await hasObject(store, oid)) oids.push(oid)
+  return oids
+}
+
+interface Link {
+  href: string
+  header: Record<string, string>
+}
+
+/** Where each can be had; without those that cannot. */
+async function askFor(origin: Origin, workshop: Workshop, wanted: StoredObject[]): Promise<Map<string, Link>> {
+  const url = `${origin.url.replace(/(\.git)?$/, '.git')}/info/lfs/objects/batch`
+  const links = new Map<string, Link>()
+  try {
+    const answer = await workshop.egress.request(url, {
+      method: 'POST',
+      headers: { accept: media, 'content-type': media, ...authorization(origin) },
+      body: JSON.stringify({ operation: 'download', transfers: ['basic'], hash_algo: 'sha256', objects: wanted }),
+      signal: workshop.signal,
+    })
+    const text = await readText(answer)
+    const said: unknown = answer.status === 200 ? JSON.parse(text) : undefined
+    for (const object of listOf(said, 'objects')) {
+      const { oid, actions } = object as { oid?: unknown; actions?: { download?: { href?: unknown; header?: unknown } } }
+      const { href, header } = actions?.download ?? {}
+      if (typeof oid === 'string' && typeof href === 'string' && URL.canParse(href))
+        links.set(oid, { href, header: textsOf(header) })
+    }
+  } catch {
+    // A source that speaks no LFS, or only nonsense, has none of them.
+    workshop.signal.throwIfAborted()
+  }
+  return links
+}
+
+async function readText({ body }: OutboundAnswer) {
+  const read: Buffer[] = []
+  let size = 0
+  for await (const chunk of body) {
+    read.push(chunk)
+    size += chunk.length
+    if (size > mostWords) throw new Error('more words than a batch of objects needs')
+  }
+  return Buffer.concat(read).toString()
+}
+
+function listOf(value: unknown, name: string): unknown[] {
+  const list = value instanceof Object ? (value as Record<string, unknown>)[name] : undefined
+  return Array.isArray(list) ? list.filter((each) => each instanceof Object) : []
+}
+
+function textsOf(value: unknown): Record<string, string> {
+  const entries = value instanceof Object ? Object.entries(value) : []
+  return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
+}
+
+/** Whether it is in the store afterwards, and is what its name says. */
+async function fetchObject(origin: Origin, workshop: Workshop, { oid, size }: StoredObject, link: Link): Promise<boolean> {
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    try {
+      const answer = await download(origin, workshop, link)
+      if (answer.status === 200) {
+        await storeObject(workshop.lfs_store, oid, size, answer.body)
+        return true
+      }
+      dismiss(answer)
+      if (answer.status < 500) return false
+    } catch (error) {
+      workshop.signal.throwIfAborted()
+      if (error instanceof Error && 'code' in error && /^(ENOSPC|EDQUOT|EFBIG)$/.test(`${error.code}`))
+        throw new ImportFailure('There is not enough space for the large files. Ask whoever runs this server.')
+    }
+  }
+  return false
+}
+
+/** Other hosts are told what the source says they want to hear, and never the password. */
+async function download(origin: Origin, { egress, signal }: Workshop, { href, header }: Link): Promise<OutboundAnswer> {
+  const home = new URL(origin.url).origin
+  const given = Object.keys(header).some((name) => name.toLowerCase() === 'authorization')
+  let here = new URL(href)
+  let headers = { ...(!given && here.origin === home && authorization(origin)), ...header }
+  for (let hop = 0; hop <= mostHops; hop++) {
+    const answer = await egress.request(here.href, { headers, signal })
+    const { location } = answer.headers
+    const next = answer.status >= 300 && answer.status < 400 && typeof location === 'string' && URL.parse(location, here)
+    if (!next) return answer
+    dismiss(answer)
+    if (next.origin !== here.origin) headers = {}
+    here = next
+  }
+  throw new Error('moved too often')
+}

@@ -1,0 +1,83 @@
+import { runGit } from '#git/bounded.ts'
+import { isRefName } from '#git/objects.ts'
+import type { Notes, Origin, Workshop } from '#importer/source.ts'
+import { stageLimit } from '#importer/staging/git.ts'
+import { otherIds } from './complaints.ts'
+import { connectGit } from './connecting.ts'
+
+/** What the source says it has. */
+export interface Listing {
+  /** Branches and tags by their full names. */
+  refs: Record<string, string>
+  default_branch: string | null
+}
+
+/** Where they are kept until they are published: `refs/heads/main` as `refs/import/orig/heads/main`. */
+export const prefix = 'refs/import/orig/'
+
+export async function listRemote(origin: Origin, workshop: Workshop): Promise<Listing> {
+  const wanted = ['HEAD', 'refs/heads/*', 'refs/tags/*']
+  const listed = (await connectGit(origin, workshop, ['ls-remote', '--symref', '--', origin.url, ...wanted])).toString()
+  // A clone would be one of these as well.
+  if (/^[0-9a-f]{64}\t/m.test(listed)) throw otherIds()
+  const refs = [...listed.matchAll(/^([0-9a-f]{40})\t(refs\/(?:heads|tags)\/.+)$/gm)]
+    .map(([, sha = '', name = '']) => [name, sha] as const)
+    .filter(([name]) => !name.endsWith('^{}'))
+  return { refs: Object.fromEntries(refs), default_branch: /^ref: refs\/heads\/(.+)\tHEAD$/m.exec(listed)?.[1] ?? null }
+}
+
+/** Those that have come, by the names they have at the source. */
+export async function readOriginals({ repository, signal }: Workshop): Promise<(Original & { bytes: Buffer })[]> {
+  const format = '--format=%(objecttype) %(objectname) %(refname)'
+  const { output } = await runGit(repository, ['for-each-ref', format, prefix], {
+    signal,
+    detached: false,
+    limit: stageLimit,
+    whole: true,
+  })
+  return output
+    .toString('latin1')
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => {
+      const bytes = Buffer.from(line.slice(line.indexOf(prefix)), 'latin1')
+      const [type = '', sha = ''] = line.split(' ', 2)
+      return { type, sha, name: `refs/${bytes.toString().slice(prefix.length)}`, bytes }
+    })
+}
+
+export interface Original {
+  type: string
+  sha: string
+  name: string
+}
+
+/** Takes away what could not be published: names that only git itself would take, and branches that are no commits. */
+export async function dropUnusable(workshop: Workshop): Promise<{ dropped: string[]; notes: Notes }> {
+  const originals = await readOriginals(workshop)
+  const isNamed = ({ name, bytes }: (typeof originals)[number]) =>
+    isRefName(name) && bytes.equals(Buffer.from(name.replace('refs/', prefix)))
+  const misnamed = originals.filter((original) => !isNamed(original))
+  const odd = originals.filter((original) => isNamed(original) && isBranch(original) && original.type !== 'commit')
+  const gone = [...misnamed, ...odd]
+  if (gone.length > 0) {
+    const input = gone.map(({ bytes }) => `delete ${bytes.toString('latin1')}\0\0`).join('')
+    const chunks = (async function* () {
+      yield Buffer.from(input, 'latin1')
+    })()
+    await runGit(workshop.repository, ['update-ref', '-z', '--stdin'], {
+      signal: workshop.signal,
+      input: chunks,
+      detached: false,
+    })
+  }
+  const notes: Notes = {
+    ...(misnamed.length > 0 && { 'refs with unusable names': misnamed.length }),
+    ...(odd.length > 0 && { 'branches that are no commits': odd.length }),
+  }
+  return { dropped: gone.map(({ name }) => name), notes }
+}
+
+function isBranch({ name }: Original) {
+  return name.startsWith('refs/heads/')
+}

@@ -1,0 +1,45 @@
+import { streamGit } from '#git/bounded.ts'
+import type { StoredObject } from '#git/lfs-store.ts'
+import type { Workshop } from '#importer/source.ts'
+import { type Blob, findBlobs, lines } from '#importer/staging/blobs.ts'
+import { largeFile } from '#importer/staging/large-files.ts'
+
+/** Pointers without extensions, which nobody writes, are of these sizes. */
+const mayPoint = (size: number) => size >= 120 && size <= 150
+
+export interface Survey {
+  /** How many different contents there are. */
+  files: number
+  large: Blob[]
+  /** Contents elsewhere that some of them stand for. */
+  pointers: StoredObject[]
+}
+
+/** What has to be known of the contents: found in one go, since to look at all of them takes long. */
+export async function survey({ repository, signal }: Workshop): Promise<Survey> {
+  const { count, found } = await findBlobs(repository, (size) => size > largeFile || mayPoint(size), signal)
+  const candidates = found.filter(({ size }) => mayPoint(size)).map(({ id }) => id)
+  return {
+    files: count,
+    large: found.filter(({ size }) => size > largeFile),
+    pointers: candidates.length > 0 ? await readPointers(repository, candidates, signal) : [],
+  }
+}
+
+async function readPointers(repository: string, candidates: string[], signal: AbortSignal): Promise<StoredObject[]> {
+  const found = new Map<string, number>()
+  const input = `${candidates.join('\n')}\n`
+  const contents = streamGit(repository, ['cat-file', '--batch=', '--buffer'], { signal, input, detached: false })
+  // The three lines of a pointer follow each other; nothing else has them.
+  let recent = ['', '']
+  for await (const few of lines(contents)) {
+    for (const line of few) {
+      const [, oid, size] = line.startsWith('size ') ? (pointer.exec(`${recent.join('\n')}\n${line}`) ?? []) : []
+      if (oid && size) found.set(oid, Number(size))
+      recent = [recent[1] ?? '', line]
+    }
+  }
+  return [...found].map(([oid, size]) => ({ oid, size }))
+}
+
+const pointer = /^version https:\/\/(?:git-lfs|hawser)\.github\.com\/spec\/v1\noid sha256:([0-9a-f]{64})\nsize (\d{1,15})$/

@@ -1,0 +1,63 @@
+import { ImportFailure } from '#importer/source.ts'
+import type { Incoming } from './incoming.ts'
+import { quote } from './wire.ts'
+
+export interface Part {
+  type: string
+  parameters: Map<string, string>
+  /** To be read to its end before the next part. */
+  payload: AsyncGenerator<Buffer>
+}
+
+/** The parts of a bundle whose magic has been read. What went wrong on the server's side is thrown, wherever it says so. */
+export async function* readParts(incoming: Incoming): AsyncGenerator<Part> {
+  const settings = (await incoming.take(await readLength(incoming))).toString('latin1')
+  if (/(^| )Compression=(?!UN\b)/.test(settings)) throw new ImportFailure('The server sent a bundle that is compressed twice.')
+  for (let part = await readPart(incoming); part; part = await readPart(incoming)) {
+    if (part.type.startsWith('error:')) throw await explain(part)
+    yield part
+  }
+}
+
+async function readPart(incoming: Incoming): Promise<Part | undefined> {
+  const length = await readLength(incoming)
+  if (length === 0) return
+  const header = await incoming.take(length)
+  let at = 0
+  const number = () => header.readUInt8(at++)
+  const text = (size: number) => {
+    at += size
+    return header.toString('latin1', at - size, at)
+  }
+  const type = text(number()).toLowerCase()
+  at += 4
+  const count = number() + number()
+  const sizes = Array.from({ length: count }, () => [number(), number()] as const)
+  return { type, parameters: new Map(sizes.map(([name, value]) => [text(name), text(value)])), payload: readPayload(incoming) }
+}
+
+async function* readPayload(incoming: Incoming): AsyncGenerator<Buffer> {
+  for (;;) {
+    const length = await readLength(incoming)
+    if (length === 0) return
+    if (length > 0) {
+      yield* incoming.pass(length)
+      continue
+    }
+    // A part in between: an error that stopped the server, or something to be printed.
+    const between = length === -1 ? await readPart(incoming) : undefined
+    if (length !== -1) throw new ImportFailure('The server sent a bundle that cannot be read.')
+    if (between?.type.startsWith('error:')) throw await explain(between)
+    for await (const _ of between?.payload ?? []);
+  }
+}
+
+async function readLength(incoming: Incoming): Promise<number> {
+  return (await incoming.take(4)).readInt32BE()
+}
+
+async function explain({ parameters, payload }: Part): Promise<ImportFailure> {
+  for await (const _ of payload);
+  const said = [parameters.get('message'), parameters.get('hint'), parameters.get('parttype'), parameters.get('params')]
+  return new ImportFailure(`The server gave up: ${quote(said.filter(Boolean).join(' ') || 'it does not say why')}`)
+}

@@ -1,0 +1,79 @@
+import { ImportFailure } from '#importer/source.ts'
+import { openChain, startNode } from './chain.ts'
+import { broken, type Changegroup, isNull, type Revision, readLog, refuseFlags } from './changegroup.ts'
+import { type Changeset, parseChangeset } from './changeset.ts'
+import { type Nodes, openNodes } from './nodes.ts'
+import type { Spool } from './spool.ts'
+
+/** All changesets in the server's order, parents first. What is long of them lies in a file. */
+export interface Changelog {
+  nodes: Nodes
+  /** The numbers of the parents, or -1. */
+  p1: number[]
+  p2: number[]
+  /** Into `manifests`, or -1 for none. */
+  manifest: number[]
+  manifests: Nodes
+  /** Into `branches`, which are in the order of their first changesets. */
+  branch: number[]
+  branches: string[]
+  closes: boolean[]
+  read(number: number): Changeset
+}
+
+/** `keep` is a file of texts of its own, for those who read them again; `meet` sees each changeset once. */
+export async function readChangelog(
+  changegroup: Changegroup,
+  keep?: Spool,
+  meet: (changeset: Changeset, number: number) => void = () => {},
+): Promise<Changelog> {
+  const chain = openChain(changegroup.spool, 4 << 20)
+  const places: number[] = []
+  const branchNumbers = new Map<string, number>()
+  const log: Changelog = {
+    nodes: openNodes(),
+    p1: [],
+    p2: [],
+    manifest: [],
+    manifests: openNodes(),
+    branch: [],
+    branches: [],
+    closes: [],
+    read(number) {
+      if (!keep) throw new Error('the texts of changesets were not kept')
+      const at = places[number] as number
+      return parseChangeset(keep.read(at, (places[number + 1] ?? keep.size) - at))
+    },
+  }
+  const parent = (node: Buffer) => {
+    const number = log.nodes.find(node)
+    if (number < 0 && !isNull(node)) throw broken()
+    return number
+  }
+  const add = (revision: Revision) => {
+    refuseFlags(revision, 'The list of changesets')
+    const text = chain.text(chain.add(revision))
+    if (!Buffer.isBuffer(text)) throw new ImportFailure('A changeset has a description of more than 16 MB.')
+    if (!startNode(revision).update(text).digest().equals(revision.node)) throw broken()
+    const changeset = parseChangeset(text)
+    if (changeset.manifest.length !== 20) throw broken()
+    const number = log.p1.push(parent(revision.p1)) - 1
+    log.p2.push(parent(revision.p2))
+    if (log.nodes.add(revision.node) !== number) throw broken()
+    log.manifest.push(isNull(changeset.manifest) ? -1 : log.manifests.add(changeset.manifest))
+    const branch = branchNumbers.get(changeset.branch) ?? log.branches.push(changeset.branch) - 1
+    branchNumbers.set(changeset.branch, branch)
+    log.branch.push(branch)
+    log.closes.push(changeset.closes)
+    // A copy: the text itself may be given back before it is written.
+    if (keep) places.push(keep.append(Buffer.from(text)))
+    meet(changeset, number)
+  }
+  for await (const revisions of readLog(changegroup)) revisions.forEach(add)
+  return log
+}
+
+/** The parents of a changeset; what it changes is told against the first of them. */
+export function parentsOf({ p1, p2 }: Changelog, number: number): number[] {
+  return [p1[number] as number, p2[number] as number].filter((parent) => parent >= 0)
+}

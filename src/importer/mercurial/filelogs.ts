@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto'
+import { ImportFailure } from '#importer/source.ts'
+import type { FastImport } from '#importer/staging/fast-import.ts'
+import { openChain, startNode } from './chain.ts'
+import { broken, type Reading, type Revision, readLog, readNames, refuseCensored, refuseFlags } from './changegroup.ts'
+import type { Contents } from './contents.ts'
+import { type Rope, readRope, type Texts } from './deltas.ts'
+
+const room = 16 << 20
+const betweenCheckpoints = 512 << 20
+
+/**
+ * Writes the files' texts as blobs whose marks are their numbers, from 1 on. Those of `given` are there already; `meet` sees all others.
+ * Gives the places that their ids have, by their numbers: the order in which they come.
+ */
+export async function writeFiles(
+  { changegroup, files, count }: Reading,
+  given: Uint8Array,
+  fastImport: FastImport,
+  contents: Contents,
+  meet: (id: Buffer, size: number) => void,
+): Promise<Uint32Array> {
+  const { spool } = changegroup
+  const places = new Uint32Array(given.length)
+  let ordinal = 0
+  let written = 0
+  for await (const name of readNames(changegroup)) {
+    const chain = openChain(spool, room)
+    for await (const revisions of readLog(changegroup)) {
+      for (const revision of revisions) {
+        const at = chain.add(revision)
+        const place = ordinal++
+        const number = files.find(name, revision.node)
+        // What no manifest names belongs to no changeset.
+        if (number < 0) continue
+        places[number] = place
+        // A git that was left alone may have saved more than was noted here.
+        if (given[number] && contents.has(place)) continue
+        if (revision.flags !== 0) refuseFlags(revision, shown(name))
+        const text = chain.text(at)
+        await fastImport.write(`blob\nmark :${number + 1}\n`)
+        const { id, size } = Buffer.isBuffer(text)
+          ? await writeText(text, revision, name, fastImport)
+          : await writeRope(text, spool, revision, fastImport)
+        contents.set(place, id)
+        meet(id, size)
+        given[number] = 1
+        written += size
+        if (written < betweenCheckpoints) continue
+        contents.flush()
+        await fastImport.checkpoint()
+        written = 0
+      }
+    }
+    count()
+  }
+  if (given.includes(0))
+    throw new ImportFailure('The server did not send all files that changesets have. Run `hg verify` where the repository is.')
+  return places
+}
+
+const shown = (name: string) => Buffer.from(name, 'latin1').toString()
+
+async function writeText(text: Buffer, revision: Revision, name: string, fastImport: FastImport) {
+  if (!startNode(revision).update(text).digest().equals(revision.node)) throw refuse(text, name)
+  const skip = headLength(text)
+  const content = skip > 0 ? text.subarray(skip) : text
+  await fastImport.write(`data ${content.length}\n`)
+  await fastImport.write(content)
+  return { id: startBlob(content.length).update(content).digest(), size: content.length }
+}
+
+async function writeRope(rope: Rope, texts: Texts, revision: Revision, fastImport: FastImport) {
+  const [start = Buffer.alloc(0)] = readRope(rope, texts)
+  const skip = headLength(start)
+  const size = rope.size - skip
+  const node = startNode(revision).update(start.subarray(0, skip))
+  const blob = startBlob(size)
+  async function* chunks() {
+    for (const chunk of readRope(rope, texts, skip)) {
+      node.update(chunk)
+      blob.update(chunk)
+      yield chunk
+    }
+  }
+  await fastImport.data({ size, chunks: chunks() })
+  if (!node.digest().equals(revision.node)) throw broken()
+  return { id: blob.digest(), size }
+}
+
+const startBlob = (size: number) => createHash('sha1').update(`blob ${size}\0`)
+
+/** Where a file was copied from stands before its text, between two marks of `\x01\n`; so does nothing when the text begins like that. */
+function headLength(text: Buffer): number {
+  if (text[0] !== 1 || text[1] !== 10) return 0
+  const end = text.indexOf('\x01\n', 2)
+  return end < 0 ? 0 : end + 2
+}
+
+function refuse(text: Buffer, name: string): ImportFailure {
+  return text.subarray(0, headLength(text)).includes('censored:') ? refuseCensored(shown(name)) : broken()
+}

@@ -1,0 +1,219 @@
+import { deepEqual, equal, ok } from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { lstat, mkdtemp, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { git } from '#git/git.ts'
+import { cleanRefName } from '#importer/staging/ref-names.ts'
+import { type Hg, makeHgRepository, openHg } from '#test/imports/hg.ts'
+import { describeFeatures } from '#test/imports/hg-repository.ts'
+import { type HgServer, startHgServer } from '#test/imports/hg-server.ts'
+import { openWorkshop, originOf } from '#test/imports/workshop.ts'
+import { mercurial } from './mercurial.ts'
+
+type Bench = Awaited<ReturnType<typeof openWorkshop>>
+
+const features = describeFeatures()
+let folder: string
+let repository: string
+let hg: Hg
+let server: HgServer
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'belfry-hg-'))
+  repository = await makeHgRepository(folder, features.bytes(), features.bookmarks)
+  hg = await openHg(repository)
+  server = await startHgServer(repository)
+})
+
+after(async () => {
+  await server[Symbol.asyncDispose]()
+  await hg[Symbol.asyncDispose]()
+  await rm(folder, { recursive: true })
+})
+
+describe('a Mercurial repository with everything in it', () => {
+  let workshop: Bench
+  let converted: Awaited<ReturnType<typeof mercurial.convert>>
+  /** Commits by the numbers of changesets. */
+  const commits: string[] = []
+
+  before(async () => {
+    workshop = await openWorkshop()
+    converted = await mercurial.convert(originOf(server.url), workshop)
+    const logged = await workshop.git('log', '--format=%H %s', '--glob=refs/import/orig/*')
+    for (const line of logged.split('\n')) commits[Number(line.slice(41))] = line.slice(0, 40)
+  })
+  after(() => workshop[Symbol.asyncDispose]())
+
+  test('has all changesets, and none of their trees differs', async () => {
+    equal(converted.commit_count, features.changesets)
+    equal(commits.filter(Boolean).length, features.changesets)
+    const { clashing, forbidden } = features.at
+    for (const [number, commit] of commits.entries()) {
+      const expected = Array.from(
+        features.tree(number),
+        ([path, { flag, text }]) => `${modeOf(flag)} blob ${blobId(text)}\t${path}`,
+      )
+      const kept = expected.filter((line) => {
+        if (number === forbidden) return !/\tsub\/\.GIT|\t\.git/.test(line)
+        return !(number === clashing && line.endsWith('\tx'))
+      })
+      deepEqual(await listTree(workshop, commit), kept.sort(byPath), `changeset ${number}`)
+    }
+    await workshop.git('fsck', '--strict')
+    deepEqual(converted.notes, {
+      'changesets before 1970': 1,
+      'files that are folders too': 1,
+      'messages not in UTF-8': 1,
+      'paths that git refuses': 3,
+    })
+  })
+
+  test('has the trees that `hg archive` writes', async () => {
+    const { root, third, one, left, large, tip, moved } = features.at
+    for (const number of [root, third, one, left, large, tip, moved]) {
+      const target = join(folder, `archive-${number}`)
+      await hg.run('archive', '-r', features.node(number), target)
+      const archived = (await listFolder(target)).filter((line) => !line.endsWith('\t.hg_archival.txt'))
+      deepEqual(await listTree(workshop, commits[number]), archived.sort(byPath))
+    }
+  })
+
+  test('has the parents, dates, authors and messages of all changesets', async () => {
+    const template = '{rev}\\x01{p1.rev}\\x01{p2.rev}\\x01{date|hgdate}\\x01{desc}\\x02'
+    const logged = (await hg.run('log', '-r', 'all()', '-T', template)).toString().split('\x02').slice(0, -1)
+    equal(logged.length, features.changesets)
+    const format = '%H%x01%P%x01%at %ad%x01%ct%x01%B%x02'
+    const wanted = await workshop.git('log', `--format=${format}`, '--date=format:%z', '--glob=refs/import/orig/*')
+    const found = new Map(wanted.split('\x02').map((entry) => [entry.trim().slice(0, 40), entry.trim().split('\x01')] as const))
+    for (const entry of logged) {
+      const [rev, p1, p2, date = '', desc = ''] = entry.split('\x01')
+      const [time, west] = date.split(' ').map(Number) as [number, number]
+      const [, parents, written = '', committed, message = ''] = found.get(commits[Number(rev)] as string) ?? []
+      const expected = [p1, p2].filter((parent) => parent !== '-1').map((parent) => commits[Number(parent)])
+      equal(parents, expected.join(' '))
+      const [seconds, zone = ''] = written.split(' ')
+      equal(Number(seconds), Math.max(0, time))
+      equal(committed, seconds)
+      equal((Number(zone.slice(0, 3)) * 60 + Number(zone[0] + zone.slice(3))) * -60 + 0, west + 0)
+      equal(message.trimEnd(), desc.trimEnd())
+    }
+  })
+
+  test('has its branches, bookmarks and tags', async () => {
+    const listed = await workshop.git('for-each-ref', '--format=%(refname) %(objectname)', 'refs/')
+    const refs = Object.fromEntries(listed.split('\n').map((line) => line.replace('refs/import/orig/', '').split(' ')))
+    const { tip, one, left, first_head, emptied, forbidden, parted, third, root, again, merged } = features.at
+    const heads = {
+      'heads/main': tip,
+      'heads/feature/one': one,
+      'heads/left': root,
+      'heads/closed/left': left,
+      'heads/again': again + 1,
+      'heads/weird-br-nch-ü].x-lock': again + 2,
+      'heads/two': first_head + 1,
+      [`heads/two-${features.node(first_head).slice(0, 12)}`]: first_head,
+      'heads/emptied': emptied,
+      'heads/forbidden': forbidden,
+      'heads/clash': parted,
+      'heads/bm/one': tip,
+      'heads/bm-two': third,
+      'heads/at': tip,
+    }
+    const tags = {
+      'tags/both': root,
+      'tags/v1.0': root,
+      'tags/moved': third,
+      'tags/from-branch': merged,
+      'tags/bräuche-1': third,
+    }
+    const expected = Object.entries({ ...heads, ...tags }).map(([name, number]) => [name, commits[number]])
+    deepEqual(refs, Object.fromEntries(expected))
+    equal(converted.default_branch, 'main')
+    const known = (await hg.run('tags', '-T', '{tag}\\t{rev}\\n')).toString().trim().split('\n')
+    const named = known.map((line) => line.split('\t')).filter(([name]) => name !== 'tip')
+    deepEqual(Object.fromEntries(named.map(([name = '', rev]) => [`tags/${cleanRefName(name)}`, Number(rev)])), tags)
+  })
+
+  test('tells who made it, how many changesets there are, and how far it is', async () => {
+    const authors = workshop.authors().map(({ remote_id, name, email }) => [remote_id, name, email])
+    deepEqual(authors, [
+      ['Alice Ärger <alice@example.org>', 'Alice Ärger', 'alice@example.org'],
+      ['bob', 'bob', 'none@none'],
+      ['dmitri@example.org', 'dmitri@example.org', 'dmitri@example.org'],
+      ['broken <a@b', 'broken', 'a@b'],
+      ['<only@mail>', 'only@mail', 'only@mail'],
+      ['Ann <ann@example.org>', 'Ann', 'ann@example.org'],
+      ['Greg  <greg@EXAMPLE.org> ', 'Greg', 'greg@EXAMPLE.org'],
+      ['Eve "E" O\'Neil <eve@x.org>', 'Eve "E" O\'Neil', 'eve@x.org'],
+      ['Mallory', 'Mallory', 'none@none'],
+    ])
+    const named = (await workshop.git('log', '--format=%an%x01%ae%n%cn%x01%ce', '--glob=refs/import/orig/*')).split('\n')
+    deepEqual([...new Set(named)].sort(), authors.map(([, name, email]) => `${name}\x01${email}`).sort())
+    const percents = workshop.percents()
+    deepEqual(
+      percents,
+      [...new Set(percents)].sort((a, b) => a - b),
+    )
+    equal(percents.at(-1), 100)
+    equal(workshop.told.findLast(({ commit_count }) => commit_count !== undefined)?.commit_count, features.changesets)
+  })
+
+  test('is verified against its own hashes, and what differs is named', async () => {
+    const branches = (await workshop.git('for-each-ref', 'refs/import/orig/heads')).split('\n').length
+    const { files, ...rest } = await mercurial.verify(originOf(server.url), workshop, true)
+    deepEqual(rest, { branches, tags: 5, revisions: features.changesets, mismatches: [] })
+    ok(files > 300)
+    // A commit that is not what the source has: what git holds is looked at, not what was written.
+    const { root } = features.at
+    const marks = await readFile(join(workshop.folder, 'marks'), 'utf8')
+    const wrong = marks.replace(commits[root] as string, commits[features.at.third] as string)
+    await writeFile(join(workshop.folder, 'marks'), wrong)
+    const { mismatches } = await mercurial.verify(originOf(server.url), workshop, false)
+    await writeFile(join(workshop.folder, 'marks'), marks)
+    const where = `changeset ${features.node(root).slice(0, 12)}`
+    ok(mismatches.some((found) => found.where === where && found.path === 'link' && found.what === 'differs'))
+    ok(mismatches.some((found) => found.where === where && found.path === 'run.sh' && found.what === 'is missing'))
+    ok(mismatches.some((found) => found.where === where && found.path === 'bin/run.sh' && found.what === 'is too much'))
+    ok(mismatches.some((found) => found.where === 'tags/v1.0'))
+  })
+
+  test('gives the same from a server without bundles of the second kind, and however it compresses', async () => {
+    const refs = await workshop.git('for-each-ref')
+    for (const settings of [
+      ['experimental.bundle2-advertise=no', 'server.compressionengines=zlib'],
+      ['experimental.changegroup3=yes', 'server.compressionengines=none'],
+    ]) {
+      await using old = await startHgServer(repository, settings)
+      await using another = await openWorkshop()
+      await mercurial.convert(originOf(old.url), another)
+      equal(await another.git('for-each-ref'), refs)
+    }
+  })
+})
+
+const modeOf = (flag: string) => (flag === 'l' ? '120000' : flag === 'x' ? '100755' : '100644')
+const blobId = (content: Buffer) => createHash('sha1').update(`blob ${content.length}\0`).update(content).digest('hex')
+const pathOf = (line: string) => line.slice(line.indexOf('\t') + 1)
+const byPath = (a: string, b: string) => (pathOf(a) < pathOf(b) ? -1 : 1)
+
+async function listTree({ repository: stage }: Bench, commit: string | undefined) {
+  const listed = await git(['-C', stage, 'ls-tree', '-r', '-z', '--full-tree', commit ?? ''], { encoding: 'latin1' })
+  return listed.split('\0').slice(0, -1)
+}
+
+/** A folder as git would list it. */
+async function listFolder(target: string): Promise<string[]> {
+  const entries = await readdir(Buffer.from(target), { recursive: true, withFileTypes: true, encoding: 'buffer' })
+  const files = entries.filter((entry) => !entry.isDirectory())
+  return Promise.all(
+    files.map(async (entry) => {
+      const path = Buffer.concat([Buffer.from(entry.parentPath), Buffer.from('/'), entry.name])
+      const text = entry.isSymbolicLink() ? await readlink(path, 'buffer') : await readFile(path)
+      const flag = entry.isSymbolicLink() ? 'l' : (await lstat(path)).mode & 0o100 ? 'x' : ''
+      return `${modeOf(flag)} blob ${blobId(text)}\t${path.subarray(target.length + 1).toString('latin1')}`
+    }),
+  )
+}

@@ -1,0 +1,31 @@
+import { ask, headerOf } from '#importer/probing.ts'
+import type { Arranged, Finding, Means, Origin, Source, Workshop } from '#importer/source.ts'
+import { convert, readConversion } from './converting.ts'
+import { verify } from './verifying.ts'
+import { media, parseCapabilities } from './wire.ts'
+
+/** Repositories of Mercurial behind HTTP, read by a client of our own: no `hg` is needed here. */
+export const mercurial: Source = { probe, convert, arrange, verify: (_origin, workshop, all) => verify(workshop, all) }
+
+async function probe(origin: Origin, means: Means): Promise<Finding> {
+  if (!/^https?:/.test(origin.url)) return 'nothing'
+  const url = new URL(origin.url)
+  url.searchParams.set('cmd', 'capabilities')
+  const { username, password } = origin
+  const answer = await ask(means, url.href, { headers: { accept: 'application/mercurial-0.1' }, username, password })
+  if (!answer) return 'nothing'
+  if (answer.status === 401 || answer.status === 407) return 'needs_auth'
+  if (answer.status !== 200 || !media.test(headerOf(answer, 'content-type'))) return 'nothing'
+  const capabilities = parseCapabilities(answer.body.toString('latin1'))
+  if (!capabilities.has('getbundle') && !capabilities.has('lookup')) return 'nothing'
+  if (answer.url === url.href) return { found: {} }
+  const moved = new URL(answer.url)
+  moved.searchParams.delete('cmd')
+  return { found: { url: moved.href } }
+}
+
+/** Branches and tags are there; and it is known which contents are large. */
+async function arrange(_origin: Origin, { folder }: Workshop): Promise<Arranged> {
+  const { large_blobs } = readConversion(folder)
+  return { ...(large_blobs && { large_blobs }), notes: {} }
+}

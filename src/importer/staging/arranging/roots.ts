@@ -1,0 +1,164 @@
+import { createPathTree, type PathTree } from '#importer/staging/path-tree.ts'
+import type { Change, Revision } from './revisions.ts'
+
+/** A folder whose history is a line of commits. */
+export interface Root {
+  kind: 'trunk' | 'branch' | 'tag' | 'former'
+  /** What it is called as a branch or tag. */
+  name: string
+}
+
+/** Where branches and tags are. */
+export type Strategy =
+  /** These folders and no others; the first is the default branch. */
+  | { list: { path: string; name: string }[] }
+  /** One folder, and folders of which each folder in them is a branch, or a tag. */
+  | { layout: { trunk: string; branches: string[]; tags: string[] } }
+
+/** Names of the folders in a folder, as it is in a revision. */
+export type ListFolders = (number: number, path: string) => Promise<string[]>
+
+/** How deep below `branches` a folder may be that was not made by copying a branch. */
+const deepest = 3
+
+export async function findRoots(
+  strategy: Strategy,
+  revisions: AsyncIterable<Revision>,
+  listFolders: ListFolders,
+): Promise<PathTree<Root>> {
+  if ('list' in strategy) {
+    const roots = createPathTree<Root>()
+    for (const [place, { path, name }] of strategy.list.entries())
+      roots.set(path, { kind: place === 0 ? 'trunk' : 'branch', name })
+    return roots
+  }
+  const { layout } = strategy
+  const found = createPathTree<true>()
+  found.set(layout.trunk, true)
+  const search = openSearch(layout, found, listFolders)
+  for await (const revision of revisions) await search.read(revision)
+  search.settle()
+  const former = findFormer(layout.trunk, found, search.copies)
+  return describeRoots(layout, found, former)
+}
+
+type Layout = Extract<Strategy, { layout: unknown }>['layout']
+
+function openSearch({ branches, tags }: Layout, found: PathTree<true>, listFolders: ListFolders) {
+  const bases = [...branches, ...tags]
+  const isBase = new Set(bases)
+  /** Folders that are branches if there are files in them, or no branches. */
+  const made = new Map<string, { files: boolean; folders: string[] }>()
+  /** By what became of it: which folders were copied there. */
+  const copies = new Map<string, Set<string>>()
+
+  async function read({ number, changes, files }: Revision) {
+    for (const change of changes) {
+      if (change.action === 'delete') continue
+      if (change.from) await readCopy(number, change, change.from)
+      else if (change.action !== 'change') readFolder(change)
+    }
+    for (const folder of Object.keys(files)) {
+      const candidate = made.get(folder)
+      if (candidate) candidate.files = true
+    }
+  }
+
+  async function readCopy(number: number, { path }: Change, from: NonNullable<Change['from']>) {
+    const sources = copies.get(path)
+    if (sources) sources.add(from.path)
+    else copies.set(path, new Set([from.path]))
+    for (const base of bases) {
+      // All branches came to where they are at once: the project was moved.
+      if (base !== path && !base.startsWith(`${path}/`)) continue
+      for (const name of await listFolders(number, base)) addRoot(`${base}/${name}`)
+    }
+    if (!bases.some((base) => path.startsWith(`${base}/`)) || found.nearest(path) !== undefined) return
+    if (found.get(from.path)) return addRoot(path)
+    if (!isPlace(path)) return
+    const inner = found.below(from.path)
+    if (inner.length === 0) return addRoot(path)
+    // A folder of branches was copied, and they with it.
+    addFolder(path)
+    for (const root of inner) addRoot(path + root.slice(from.path.length))
+  }
+
+  function readFolder({ path }: Change) {
+    if (isPlace(path) && found.nearest(path) === undefined) addFolder(path)
+  }
+
+  /** Whether branches are made there: right below `branches`, or in a folder of branches. */
+  function isPlace(path: string) {
+    const parent = parentOf(path)
+    if (parent === undefined) return false
+    if (isBase.has(parent)) return true
+    const base = bases.find((folder) => path.startsWith(`${folder}/`))
+    if (base === undefined || path.slice(base.length + 1).split('/').length > deepest) return false
+    return made.get(parent)?.files === false
+  }
+
+  function addFolder(path: string) {
+    if (made.has(path)) return
+    made.set(path, { files: false, folders: [] })
+    made.get(parentOf(path) ?? '')?.folders.push(path)
+  }
+
+  function addRoot(path: string) {
+    if (found.nearest(path) === undefined) found.set(path, true)
+  }
+
+  /** What was made by hand is a branch, unless it has no files of its own and branches in it. */
+  function settle() {
+    for (const path of made.keys()) if (isBase.has(parentOf(path) ?? '')) settleFolder(path)
+  }
+
+  function settleFolder(path: string) {
+    if (found.get(path)) return
+    const { files, folders } = made.get(path) ?? { files: false, folders: [] }
+    if (!files && found.below(path).length > 0) return folders.forEach(settleFolder)
+    found.drop(path)
+    found.set(path, true)
+  }
+
+  return { read, settle, copies }
+}
+
+/** Where roots were copied from, and those before them: what was moved has its history there. */
+function findFormer(trunk: string, found: PathTree<true>, copies: Map<string, Set<string>>): string[] {
+  const former: string[] = []
+  const roots = [...(found.get('') ? [''] : []), ...found.below('')]
+  for (const root of roots.length > 0 ? roots : [trunk]) {
+    for (let target: string | undefined = root; target !== undefined; target = parentOf(target)) {
+      for (const source of copies.get(target) ?? []) {
+        const path = joined(source, root.slice(target === '' ? 0 : target.length + 1))
+        if (path === '' || found.nearest(path) !== undefined || found.below(path).length > 0) continue
+        found.set(path, true)
+        former.push(path)
+        // It is looked at in its turn.
+        roots.push(path)
+      }
+    }
+  }
+  return former
+}
+
+function describeRoots({ trunk, branches, tags }: Layout, found: PathTree<true>, former: string[]): PathTree<Root> {
+  const roots = createPathTree<Root>()
+  const past = new Set(former)
+  for (const path of [...(found.get('') ? [''] : []), ...found.below('')]) {
+    const tag = tags.find((base) => path.startsWith(`${base}/`))
+    const base = tag ?? branches.find((folder) => path.startsWith(`${folder}/`))
+    const kind = path === trunk ? 'trunk' : past.has(path) || base === undefined ? 'former' : tag === undefined ? 'branch' : 'tag'
+    roots.set(path, { kind, name: path.slice(base === undefined ? 0 : base.length + 1) })
+  }
+  return roots
+}
+
+/** The root has none. */
+function parentOf(path: string): string | undefined {
+  return path === '' ? undefined : path.slice(0, Math.max(path.lastIndexOf('/'), 0))
+}
+
+function joined(folder: string, rest: string) {
+  return folder === '' || rest === '' ? folder + rest : `${folder}/${rest}`
+}

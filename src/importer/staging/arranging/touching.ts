@@ -1,0 +1,56 @@
+import type { PathTree } from '#importer/staging/path-tree.ts'
+import type { Revision } from './revisions.ts'
+import type { Root } from './roots.ts'
+
+/** What a revision does to one root. */
+export interface Touch {
+  revision: Revision
+  root: string
+  /** It begins here, whether or not there was one at this path. */
+  begins: boolean
+  /** Of which folder in which revision it is a copy, where it begins as one. */
+  from: { number: number; path: string } | undefined
+  /** It came with a folder above it: perhaps it was not even in there. */
+  along: boolean
+  ends: boolean
+  mergeinfo: string | undefined
+  merges: { path: string; number: number }[]
+}
+
+/** Which roots a revision touches, and how many files are in none. */
+export function findTouches(revision: Revision, roots: PathTree<Root>): { touches: Touch[]; outside: number } {
+  const touched = new Map<string, Touch>()
+  let outside = 0
+
+  function touch(root: string): Touch {
+    const known = touched.get(root)
+    if (known) return known
+    const rest = { begins: false, from: undefined, along: false, ends: false, mergeinfo: undefined, merges: [] }
+    const fresh: Touch = { revision, root, ...rest }
+    touched.set(root, fresh)
+    return fresh
+  }
+
+  for (const { action, path, from, mergeinfo, merges } of revision.changes) {
+    const root = roots.nearest(path)
+    const here = root === undefined ? undefined : touch(root)
+    here?.merges.push(...(merges ?? []))
+    if (here && root === path) {
+      if (mergeinfo !== undefined) here.mergeinfo = mergeinfo
+      if (action === 'delete') Object.assign(here, { ends: true, begins: false, from: undefined })
+      else if (action !== 'change') Object.assign(here, { begins: true, ends: false, along: false, from })
+    } else if (!here && (action === 'delete' || action === 'replace' || from)) {
+      for (const inner of roots.below(path)) {
+        const source = from && { number: from.number, path: (from.path + inner.slice(path.length)).replace(/^\//, '') }
+        const state = source ? { begins: true, along: true, ends: false, from: source } : { ends: true, begins: false }
+        Object.assign(touch(inner), state)
+      }
+    }
+  }
+  for (const [folder, count] of Object.entries(revision.files)) {
+    const root = roots.nearest(folder)
+    if (root === undefined) outside += count
+    else touch(root)
+  }
+  return { touches: [...touched.values()], outside }
+}

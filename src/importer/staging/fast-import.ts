@@ -1,0 +1,245 @@
+import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { endGit, startGit } from '#git/git.ts'
+import { stageSettings } from '#git/syncing.ts'
+import { readAnswers } from './answers.ts'
+
+export interface FastImportOptions {
+  signal: AbortSignal
+  /** A file of marks: read when it is there, written at each checkpoint and at the end. */
+  marks?: string
+  /** Writes packs that are fit to be published. For texts of which each is like the one before it; to read one again takes longer. */
+  dense?: boolean
+}
+
+/** A running `git fast-import`. One caller at a time: what it answers belongs to the last question. */
+export interface FastImport {
+  /** Commands as git-fast-import(1) has them. Waits while git is behind. */
+  write(chunk: string | Buffer): Promise<void> | void
+  /** A `data` command with these bytes. */
+  data(content: Buffer | { size: number; chunks: AsyncIterable<Buffer> }): Promise<void>
+  /** What a path is in a commit or tree, or in the commit that is being written. */
+  ls(dataref: string | undefined, path: Buffer | string): Promise<Entry | undefined>
+  /** The bytes of a blob; all of them are to be read before anything else is asked or written. */
+  catBlob(id: string): AsyncIterable<Buffer>
+  /** When it resolves, all that was written so far outlives a kill: objects, refs and marks. Not inside of a commit. */
+  checkpoint(): Promise<void>
+  end(): Promise<void>
+  /** Leaves it as it is at the last checkpoint; does nothing after the end. */
+  stop(): void
+}
+
+export interface Entry {
+  mode: string
+  type: 'blob' | 'tree' | 'commit'
+  id: string
+}
+
+const densely = ['core.bigFileThreshold=16m', 'core.ignoreCase=false', 'fastimport.unpackLimit=0', 'gc.auto=0']
+  .flatMap((setting) => ['-c', setting])
+  .concat(stageSettings)
+
+/** Settings under which objects are written quickly; the pack that is published is made with other ones. */
+export const quickly = [...densely, '-c', 'core.compression=0', '-c', 'pack.depth=0']
+
+/**
+ * For each object that it writes, git asks for the memory of a compressor and gives it back: two calls of the system each time, and new
+ * pages, which took two thirds of its time. With these, glibc keeps that much.
+ */
+const keepingMemory = { MALLOC_TRIM_THRESHOLD_: String(32 << 20), MALLOC_TOP_PAD_: String(1 << 20) }
+
+const batch = 256 * 1024
+/** Git has something to do while more is made, and we while it does that. */
+const mostAhead = 2 * batch
+
+export function openFastImport(repository: string, { signal, marks, dense = false }: FastImportOptions): FastImport {
+  removeLeftovers(repository, marks)
+  signal.throwIfAborted()
+  const child = startGit(
+    [
+      ...(dense ? densely : quickly),
+      '-C',
+      repository,
+      'fast-import',
+      '--quiet',
+      '--force',
+      '--done',
+      '--cat-blob-fd=3',
+      '--date-format=raw',
+      ...(marks ? [`--import-marks-if-exists=${marks}`, `--export-marks=${marks}`] : []),
+    ],
+    keepingMemory,
+    { pipes: 1, detached: false },
+  )
+  const complaint: Buffer[] = []
+  child.stderr.on('data', (chunk: Buffer) => complaint.length < 16 && complaint.push(chunk))
+  // Its exit status tells the story.
+  child.stdin.on('error', () => {})
+  const stop = () => endGit(child)
+  signal.addEventListener('abort', stop, { once: true })
+
+  const answers = readAnswers(child.stdio[3] as unknown as Readable)
+  const announcements = readAnswers(child.stdout)
+  let failure: Error | undefined
+  const over = new Promise<void>((resolve) => {
+    child.once('error', (error) => {
+      failure = error
+      resolve()
+    })
+    // Streams that somebody reads piece by piece keep it from closing.
+    child.once('exit', () => {
+      for (const stream of [answers, announcements]) stream.leave()
+    })
+    child.once('close', (status, killed) => {
+      signal.removeEventListener('abort', stop)
+      const said = Buffer.concat(complaint).toString().trim()
+      if (status !== 0) failure ??= signal.reason ?? new Error(`git fast-import failed (${status ?? killed}): ${said}`)
+      resolve()
+      wake()
+    })
+  })
+
+  let pending = Buffer.allocUnsafe(batch)
+  let length = 0
+  let seen = 0
+  let ahead = 0
+  let wake = () => {}
+
+  function write(chunk: string | Buffer): Promise<void> | void {
+    const size = typeof chunk === 'string' ? Buffer.byteLength(chunk) : chunk.length
+    if (size <= batch - length) {
+      length += typeof chunk === 'string' ? pending.write(chunk, length) : chunk.copy(pending, length)
+      return
+    }
+    return flush().then(() => (size <= batch ? write(chunk) : send(Buffer.from(chunk as Buffer))))
+  }
+
+  async function flush() {
+    if (length === 0) return
+    const some = pending.subarray(0, length)
+    // A question goes out alone: for that, no new buffer is needed.
+    const small = length < batch / 4
+    if (!small) pending = Buffer.allocUnsafe(batch)
+    length = 0
+    await send(small ? Buffer.from(some) : some)
+  }
+
+  async function send(bytes: Buffer) {
+    if (failure) throw failure
+    ahead += bytes.length
+    child.stdin.write(bytes, () => {
+      ahead -= bytes.length
+      wake()
+    })
+    while (ahead > mostAhead && !failure) {
+      await new Promise<void>((resolve) => {
+        wake = resolve
+      })
+    }
+    if (failure) throw failure
+  }
+
+  async function data(content: Buffer | { size: number; chunks: AsyncIterable<Buffer> }) {
+    const whole = Buffer.isBuffer(content)
+    await write(`data ${whole ? content.length : content.size}\n`)
+    if (whole) await write(content)
+    else {
+      let left = content.size
+      for await (const chunk of content.chunks) {
+        left -= chunk.length
+        await write(chunk)
+      }
+      if (left !== 0) throw new Error(`${left} of ${content.size} bytes of a text are missing`)
+    }
+    await write('\n')
+  }
+
+  async function ls(dataref: string | undefined, path: Buffer | string): Promise<Entry | undefined> {
+    await write(dataref === undefined ? 'ls ' : `ls ${dataref} `)
+    await write(quotePath(path))
+    await write('\n')
+    await flush()
+    const line = (await answered(answers.line())).toString('latin1')
+    if (line.startsWith('missing ')) return
+    const [mode = '', type = '', rest = ''] = line.split(' ', 3)
+    return { mode, type: type as Entry['type'], id: rest.slice(0, rest.indexOf('\t')) }
+  }
+
+  async function* catBlob(id: string) {
+    await write(`cat-blob ${id}\n`)
+    await flush()
+    const [, type, size] = (await answered(answers.line())).toString('latin1').split(' ')
+    if (type !== 'blob') throw new Error(`${id} is not a blob that git fast-import knows`)
+    for (let left = Number(size); left > 0; ) {
+      const chunk = await answered(answers.some(left))
+      left -= chunk.length
+      yield chunk
+    }
+    await answered(answers.some(1))
+  }
+
+  async function answered(answer: Promise<Buffer | undefined>): Promise<Buffer> {
+    const bytes = await answer
+    if (bytes) return bytes
+    await over
+    throw failure ?? new Error('git fast-import ended before it answered')
+  }
+
+  async function checkpoint() {
+    const wanted = String(++seen)
+    await write(`checkpoint\nprogress ${wanted}\n`)
+    await flush()
+    while (!(await answered(announcements.line())).equals(Buffer.from(`progress ${wanted}`)));
+  }
+
+  async function end() {
+    await write('done\n')
+    await flush()
+    child.stdin.end()
+    await over
+    if (failure) throw failure
+  }
+
+  return { write, data, ls, catBlob, checkpoint, end, stop }
+}
+
+/** What a run that was killed left behind; nothing refers to it. */
+export function removeLeftovers(repository: string, marks?: string) {
+  const packs = join(repository, 'objects', 'pack')
+  for (const name of existsSync(packs) ? readdirSync(packs) : []) {
+    if (/^tmp_|\.keep$/.test(name)) rmSync(join(packs, name), { force: true })
+  }
+  for (const name of readdirSync(repository)) {
+    if (/^fast_import_crash_|\.lock$/.test(name)) rmSync(join(repository, name), { force: true })
+  }
+  const refs = join(repository, 'refs')
+  for (const name of existsSync(refs) ? readdirSync(refs, { recursive: true, encoding: 'utf8' }) : []) {
+    if (name.endsWith('.lock')) rmSync(join(refs, name), { force: true })
+  }
+  if (marks) rmSync(`${marks}.lock`, { force: true })
+}
+
+/** A path as commands have it, always in quotes. */
+export function quotePath(path: string): string
+export function quotePath(path: Buffer | string): Buffer | string
+export function quotePath(path: Buffer | string): Buffer | string {
+  if (Buffer.isBuffer(path)) return Buffer.from(quotePath(path.toString('latin1')), 'latin1')
+  return `"${path.replace(/["\\\n]/g, (special) => (special === '\n' ? '\\n' : `\\${special}`))}"`
+}
+
+/** `Name <email>`, whatever these are. */
+export function describePerson(name: string, email: string) {
+  const valid = validPerson(name, email)
+  return `${valid.name} <${valid.email}>`
+}
+
+/** As a commit can name somebody: git has no way to quote what may not stand there. */
+export function validPerson(name: string, email: string) {
+  return { name: bare(name) || 'unknown', email: bare(email).replace(/\s/g, '_') || 'unknown' }
+}
+
+function bare(text: string) {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what git refuses.
+  return text.replace(/[<>\u0000-\u001f\u007f]/g, '').replace(/^[\s.,:;"'\\]+|[\s.,:;"'\\]+$/g, '')
+}

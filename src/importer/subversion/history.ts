@@ -1,0 +1,173 @@
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Author, Notes, Workshop } from '#importer/source.ts'
+import type { Revision } from '#importer/staging/arranging/revisions.ts'
+import type { Blob } from '#importer/staging/blobs.ts'
+import { type FastImport, openFastImport } from '#importer/staging/fast-import.ts'
+import type { Connection } from './connection.ts'
+import { CutOff, type Dump, readDump } from './dump.ts'
+import { openLists } from './ignore-lists.ts'
+import { isInside } from './layout.ts'
+import { openNodes } from './nodes.ts'
+import { type Plan, writeWhole } from './plan.ts'
+import { beginCommit, describeAuthor, readRevision, recordChange } from './recording.ts'
+import { openLog } from './revision-log.ts'
+import { addressOf, type Repository } from './surveying.ts'
+import { openTexts } from './texts.ts'
+
+/** How far it came: what is known up to here outlives a kill. */
+export interface Reached {
+  number: number
+  /** Of the file of revisions, in bytes. */
+  length: number
+  time: number
+  commit_count: number
+  authors: string[]
+  notes: Notes
+  /** Contents that are large; unknown where an earlier version of ours began. */
+  large?: Blob[]
+  /** Of the file of ignore lists, in bytes. */
+  ignores?: number
+}
+
+/** After how many revisions, or milliseconds, a checkpoint is made. */
+export interface Pace {
+  revisions: number
+  milliseconds: number
+}
+
+const ordinaryPace: Pace = { revisions: 1000, milliseconds: 10_000 }
+
+export const filesOf = (folder: string) => ({
+  revisions: join(folder, 'revisions.jsonl'),
+  marks: join(folder, 'marks'),
+  reached: join(folder, 'reached.json'),
+  texts: join(folder, 'texts'),
+  record: join(folder, 'arranged.jsonl'),
+  ignores: join(folder, 'ignores.jsonl'),
+})
+
+/** Reads every revision into a commit on `refs/import/raw` that has the whole tree, from where an earlier run was ended. */
+export async function readHistory(
+  plan: Plan,
+  repository: Repository,
+  connection: Connection,
+  workshop: Workshop,
+  pace = ordinaryPace,
+): Promise<Reached> {
+  const { marks, ...files } = filesOf(workshop.folder)
+  const reached = await readReached(files.reached)
+  const authors = openAuthors(plan.uuid, reached.authors, workshop)
+  workshop.tell({ commit_count: reached.commit_count })
+  if (reached.number === plan.head) return reached
+
+  const from = reached.number === 0 ? [] : ['--incremental']
+  const range = ['--revision', `${reached.number === 0 ? 0 : reached.number + 1}:${plan.head}`]
+  const git = openFastImport(workshop.repository, { signal: workshop.signal, marks })
+  const source = connection.dump([...from, ...range], addressOf(repository, plan.dump))
+  try {
+    await readRevisions(readDump(source.output), git, reached, authors.meet, plan, workshop, pace)
+    await source.ended
+    return reached
+  } catch (error) {
+    // Why it broke off is for the program to say that did.
+    if (error instanceof CutOff) await source.ended
+    throw error
+  } finally {
+    source.stop()
+    git.stop()
+  }
+}
+
+export async function readReached(file: string): Promise<Reached> {
+  if (existsSync(file)) return JSON.parse(await readFile(file, 'utf8'))
+  return { number: 0, length: 0, time: 0, commit_count: 0, authors: [], notes: {}, large: [] }
+}
+
+/** Each is told of once in a run: those who were met before, too. */
+function openAuthors(uuid: string, logins: string[], { tell }: Workshop) {
+  const met = new Map<string, Author>(logins.map((login) => [login, describeAuthor(login, uuid)]))
+  if (met.size > 0) tell({ authors: [...met.values()] })
+  return {
+    meet(login: string): Author {
+      const known = met.get(login)
+      if (known) return known
+      const author = describeAuthor(login, uuid)
+      met.set(login, author)
+      logins.push(login)
+      tell({ authors: [author] })
+      return author
+    },
+  }
+}
+
+async function readRevisions(
+  dump: Dump,
+  git: FastImport,
+  reached: Reached,
+  meet: (login: string) => Author,
+  { head, layout, ignores }: Plan,
+  { folder, tell }: Workshop,
+  pace: Pace,
+) {
+  const files = filesOf(folder)
+  const log = openLog(files.revisions, reached.length)
+  const count = (what: string) => {
+    reached.notes[what] = (reached.notes[what] ?? 0) + 1
+  }
+  const keeping = { file: files.ignores, length: reached.ignores ?? 0, isInside: (path: string) => isInside(layout, path), count }
+  const lists = ignores ? openLists(keeping) : undefined
+  const nodes = openNodes(git, dump, openTexts(files.texts), reached, lists)
+  const started = performance.now()
+  let last = { number: reached.number, at: started, percent: -1 }
+  let before = reached.number
+
+  async function finish(revision: Revision) {
+    await lists?.settle(git, revision.number)
+    log.write(revision)
+    reached.number = revision.number
+    reached.time = revision.time
+    if (revision.changes.length > 0 || Object.keys(revision.files).length > 0) reached.commit_count++
+    const percent = Math.floor((revision.number * 100) / head)
+    if (percent > last.percent) tell({ percent, commit_count: reached.commit_count })
+    last.percent = percent
+    const now = performance.now()
+    // Each checkpoint makes a pack, and many of them make git slow: the longer it takes, the fewer.
+    const patience = Math.max(pace.milliseconds, (now - started) / 50)
+    if (revision.number - last.number < pace.revisions && now - last.at < patience) return
+    await git.checkpoint()
+    await save()
+    last = { number: revision.number, at: now, percent }
+  }
+
+  async function save() {
+    reached.length = log.flush()
+    if (lists) reached.ignores = lists.flush()
+    await writeWhole(files.reached, JSON.stringify(reached))
+  }
+
+  try {
+    let revision: Revision | undefined
+    for (let record = await dump.next(); record; record = await dump.next()) {
+      if (record.headers.has('Revision-number')) {
+        if (revision) await finish(revision)
+        // The revision 0 has nothing in it.
+        revision = record.headers.get('Revision-number') === '0' ? undefined : readRevision(record, reached.time, meet)
+        if (!revision) continue
+        await beginCommit(git, revision, before)
+        before = 0
+      } else if (revision && record.headers.has('Node-path')) {
+        recordChange(revision, record, reached.notes)
+        await nodes.apply(record)
+      }
+    }
+    if (revision) await finish(revision)
+    if (reached.number !== head) throw new CutOff()
+    await git.end()
+    await save()
+  } finally {
+    log.close()
+    lists?.close()
+  }
+}

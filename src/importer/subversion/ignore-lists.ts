@@ -1,0 +1,151 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { type FastImport, quotePath } from '#importer/staging/fast-import.ts'
+import type { DumpRecord } from './dump.ts'
+import { type IgnoreLists, listsIn, writeIgnoreFile } from './gitignore.ts'
+import { joinPath } from './layout.ts'
+import { openLog } from './revision-log.ts'
+
+/** A folder that has lists, or a `.gitignore` of its own, or such folders in it. Never changed: earlier revisions have it too. */
+interface Place {
+  lists?: IgnoreLists
+  own?: boolean
+  folders?: ReadonlyMap<string, Place>
+}
+
+export interface CopySource {
+  number: number
+  path: string
+}
+
+/** What happens to lists, as it is kept for a run that goes on. */
+type Step = { path: string } & ({ lists: IgnoreLists } | { own: boolean } | { gone: true } | { from: CopySource })
+
+/** Which folder has which lists, in each revision; and the files that they become. */
+export interface KnownLists {
+  /** Takes notice of what happens to a path. */
+  read(record: DumpRecord, copied: CopySource | undefined): void
+  /** Ends a revision: writes what follows from it into the commit that is open. */
+  settle(git: FastImport, number: number): Promise<void>
+  /** All of it outlives a kill when this is done; gives how long it is. */
+  flush(): number
+  close(): void
+}
+
+export interface KeepingLists {
+  /** Where it is kept what happened to lists, and how much of that counts. */
+  file: string
+  length: number
+  /** Whether a folder is in a branch or tag: what is beside them is in none. */
+  isInside(path: string): boolean
+  count(what: string): void
+}
+
+const turned = 'ignore lists turned into .gitignore'
+const replaced = 'ignore lists left out for a .gitignore of the source'
+const outside = 'ignore lists outside of branches and tags'
+
+export function openLists({ file, length, isInside, count }: KeepingLists): KnownLists {
+  const states: { number: number; root: Place | undefined }[] = []
+  let root: Place | undefined
+  let steps: Step[] = []
+  for (const line of readKept(file, length)) {
+    const revision: { number: number; steps: Step[] } = JSON.parse(line)
+    for (const step of revision.steps) take(step)
+    states.push({ number: revision.number, root })
+  }
+  const log = openLog(file, length)
+  const touched = new Set<string>()
+
+  function take(step: Step) {
+    root = put(root, namesIn(step.path), (place) => {
+      if ('gone' in step) return
+      if ('from' in step) return find(stateAt(step.from.number), step.from.path)
+      return 'own' in step ? { ...place, own: step.own } : { ...place, lists: step.lists }
+    })
+  }
+
+  function note(step: Step) {
+    const before = root
+    take(step)
+    if (root !== before) steps.push(step)
+  }
+
+  function stateAt(number: number) {
+    return states.findLast((state) => state.number <= number)?.root
+  }
+
+  function read({ headers, properties }: DumpRecord, copied: CopySource | undefined) {
+    const path = headers.get('Node-path') ?? ''
+    const action = headers.get('Node-action')
+    if (action === 'delete' || action === 'replace') note({ path, gone: true })
+    if (copied) note({ path, from: copied })
+    const file = /^(?:(.*)\/)?\.gitignore$/s.exec(path)
+    if (file && action !== 'change') {
+      const [, folder = ''] = file
+      note({ path: folder, own: action !== 'delete' })
+      touched.add(folder)
+    }
+    if (headers.get('Node-kind') !== 'dir' || !properties || action === 'delete') return
+    const former = headers.get('Prop-delta') === 'true' ? find(root, path)?.lists : undefined
+    const lists = listsIn((name) => properties.get(name)?.toString() ?? (properties.has(name) ? null : undefined), former)
+    if (JSON.stringify(lists) === JSON.stringify(find(root, path)?.lists ?? {})) return
+    note({ path, lists })
+    touched.add(path)
+  }
+
+  async function settle(git: FastImport, number: number) {
+    for (const path of touched) {
+      const { lists = {}, own = false } = find(root, path) ?? {}
+      const content = writeIgnoreFile(lists)
+      if (content !== undefined) count(isInside(path) ? (own ? replaced : turned) : outside)
+      if (own) continue
+      const target = quotePath(joinPath(path, '.gitignore'))
+      if (content === undefined) await git.write(`D ${target}\n`)
+      else {
+        await git.write(`M 100644 inline ${target}\n`)
+        await git.data(Buffer.from(content))
+      }
+    }
+    touched.clear()
+    if (steps.length === 0) return
+    log.write({ number, steps })
+    states.push({ number, root })
+    steps = []
+  }
+
+  return { read, settle, flush: log.flush, close: log.close }
+}
+
+function readKept(file: string, length: number): string[] {
+  if (!existsSync(file)) return []
+  return readFileSync(file).toString('utf8', 0, length).split('\n').slice(0, -1)
+}
+
+const namesIn = (path: string) => (path === '' ? [] : path.split('/'))
+
+function find(root: Place | undefined, path: string): Place | undefined {
+  let place = root
+  for (const name of namesIn(path)) place = place?.folders?.get(name)
+  return place
+}
+
+/** The same with something else at a path; what has nothing to say is not in it. */
+function put(
+  place: Place | undefined,
+  [name, ...rest]: string[],
+  change: (place: Place | undefined) => Place | undefined,
+): Place | undefined {
+  if (name === undefined) return pruned(change(place))
+  const before = place?.folders?.get(name)
+  const after = put(before, rest, change)
+  if (before === after) return place
+  const folders = new Map(place?.folders)
+  if (after) folders.set(name, after)
+  else folders.delete(name)
+  return pruned({ ...place, folders })
+}
+
+function pruned(place: Place | undefined): Place | undefined {
+  const said = Object.keys(place?.lists ?? {}).length > 0 || place?.own || (place?.folders?.size ?? 0) > 0
+  return said ? place : undefined
+}

@@ -1,0 +1,96 @@
+import { existsSync } from 'node:fs'
+import { readFile, rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ImportFailure, type Origin, type Workshop } from '#importer/source.ts'
+import type { Connection } from './connection.ts'
+import type { Layout } from './layout.ts'
+import { addressOf, findProjects, openSurveyor, type Repository, type Surveyor } from './surveying.ts'
+import { tryTalk } from './wire.ts'
+import { unescapeXml } from './xml.ts'
+
+/** What is brought over. Settled once for an import: a killed one goes on with the same, whatever was committed meanwhile. */
+export interface Plan {
+  uuid: string
+  head: number
+  project: string
+  layout: Layout
+  /** The folder whose history is read; nothing beside it is. */
+  dump: string
+  /** Whether lists of what is to be ignored become files. */
+  ignores?: boolean
+}
+
+/** A history that moved about more often is read from where this leads. */
+const mostMoves = 20
+
+export async function settlePlan(origin: Origin, connection: Connection, workshop: Workshop) {
+  const { folder } = workshop
+  using talk = await tryTalk(connection.url, origin, workshop)
+  const surveyor = openSurveyor(connection, talk)
+  const repository = await surveyor.describe()
+  const known = await readPlan(folder)
+  if (known && known.uuid !== repository.uuid)
+    throw new ImportFailure(
+      'Another Subversion repository is at this address than when the import began. Cancel it, and start anew.',
+    )
+  const plan = known ?? (await makePlan(origin, connection, surveyor, repository))
+  if (!known) await writeWhole(join(folder, 'plan.json'), JSON.stringify(plan))
+  return { plan, repository }
+}
+
+export async function readPlan(folder: string): Promise<Plan | undefined> {
+  const file = join(folder, 'plan.json')
+  return existsSync(file) ? JSON.parse(await readFile(file, 'utf8')) : undefined
+}
+
+/** Either the former or the new content is there, whatever happens. */
+export async function writeWhole(file: string, content: string) {
+  await writeFile(`${file}.new`, content)
+  await rename(`${file}.new`, file)
+}
+
+async function makePlan(origin: Origin, connection: Connection, surveyor: Surveyor, repository: Repository): Promise<Plan> {
+  const wanted = origin.svn_root === null ? repository.path : origin.svn_root.replace(/^\/+|\/+$/g, '')
+  const [project, ...others] = await findProjects(surveyor, repository, wanted)
+  if (!project || others.length > 0)
+    throw new ImportFailure('There are several projects in this Subversion repository, and none was chosen.')
+  const { uuid, head } = repository
+  const dump = await findDump(connection, repository, project.path)
+  return { uuid, head, project: project.path, layout: project.layout, dump, ignores: origin.svn_ignore ?? false }
+}
+
+/** A project that was moved or copied to where it is has its beginning elsewhere: then both are read. */
+async function findDump(connection: Connection, repository: Repository, project: string): Promise<string> {
+  let dump = project
+  let path = project
+  let revision = repository.head
+  for (let moves = 0; moves < mostMoves && dump !== ''; moves++) {
+    const source = await findSource(connection, repository, path, revision)
+    if (!source) return dump
+    dump = sharedFolder(dump, source.path)
+    path = source.path
+    revision = source.revision
+  }
+  return dump
+}
+
+async function findSource(connection: Connection, repository: Repository, path: string, revision: number) {
+  const log = await connection.svn(
+    ['log', '--xml', '--verbose', '--stop-on-copy', '--limit', '1', '--revision', `1:${revision}`],
+    `${addressOf(repository, path)}@${revision}`,
+  )
+  for (const [, attributes = '', text = ''] of log.matchAll(/<path\s([^>]*)>([^<]*)<\/path>/g)) {
+    const from = /copyfrom-path="([^"]*)"/.exec(attributes)?.[1]
+    const target = unescapeXml(text).replace(/^\//, '')
+    if (from === undefined || (target !== path && !path.startsWith(`${target}/`))) continue
+    const copied = unescapeXml(from).replace(/^\//, '') + path.slice(target.length)
+    return { path: copied, revision: Number(/copyfrom-rev="(\d+)"/.exec(attributes)?.[1]) }
+  }
+}
+
+function sharedFolder(one: string, other: string) {
+  const names = one.split('/')
+  const theirs = other.split('/')
+  const differs = names.findIndex((name, index) => name !== theirs[index])
+  return differs < 0 ? one : names.slice(0, differs).join('/')
+}

@@ -1,0 +1,248 @@
+import { createHmac } from 'node:crypto'
+import type { Socket } from 'node:net'
+import { ImportFailure, type Means, type Origin } from '#importer/source.ts'
+import { hostOf, portOf } from './connection.ts'
+
+/** What svn:// says: numbers, strings, words (which are not in quotes or the like, and no strings), and lists of these. */
+export type Item = number | string | Word | Item[]
+export interface Word {
+  word: string
+}
+
+/** A talk with a server by svn://, of which only questions that change nothing are asked. */
+export interface Talk extends Disposable {
+  /** Which repository it is about, and where that begins, as the server says. */
+  uuid: string
+  root: string
+  /** Asks, and gives what the answer carries. Several may be asked at once: they are answered in order. */
+  ask(command: string, parameters: string): Promise<Item[]>
+}
+
+/** A server that asks who we are, or does not believe it. */
+export class Unwelcome extends Error {}
+/** Something else answers there, or a server that has no repository at this address. */
+export class NothingThere extends Error {}
+
+/** No answer is longer: a folder with a million files has one of 100 MB. */
+const mostBytes = 256 << 20
+
+/** How long a server may take until both sides know who they are, in milliseconds. */
+const patience = 8000
+
+/** Undefined where it is not reached by svn://, or wants to be spoken to in a way that we do not know. */
+export async function tryTalk(url: string, origin: Origin, means: Means): Promise<Talk | undefined> {
+  if (!url.startsWith('svn:')) return
+  try {
+    return await talkTo(url, origin, means)
+  } catch (error) {
+    means.signal.throwIfAborted()
+    if (error instanceof Unwelcome || error instanceof NothingThere) return
+    throw error
+  }
+}
+
+/** Talks to a server about one address, as we call it. */
+export async function talkTo(address: string, origin: Origin, { egress, signal }: Means): Promise<Talk> {
+  const place = new URL(origin.url)
+  const socket = await egress.connect(hostOf(place), portOf(place))
+  const stop = () => socket.destroy(signal.reason)
+  signal.addEventListener('abort', stop, { once: true })
+  socket.once('close', () => signal.removeEventListener('abort', stop))
+  if (signal.aborted) stop()
+  // Who says no more to us is not worth talking to.
+  socket.once('end', () => socket.destroy())
+  const items = readItems(socket)
+  const late = setTimeout(() => socket.destroy(new NothingThere()), patience)
+  try {
+    const [uuid, root] = await introduce(socket, items, address, origin).finally(() => clearTimeout(late))
+    if (typeof uuid !== 'string' || typeof root !== 'string') throw new NothingThere()
+    let waiting = ''
+    // What is asked in one go is sent in one piece.
+    const send = (question: string) => {
+      if (waiting === '')
+        setImmediate(() => {
+          socket.write(waiting)
+          waiting = ''
+        })
+      waiting += question
+    }
+    return {
+      uuid,
+      root,
+      async ask(command, parameters) {
+        send(`( ${command} ( ${parameters} ) ) `)
+        const [asked, answer] = [items.next(), items.next()]
+        answer.catch(() => {})
+        // Before each answer it may ask again who we are; a list of no ways means that it does not.
+        const ways = successOf(await asked)[0]
+        if (Array.isArray(ways) && ways.length > 0) {
+          // It waits for an answer, and has been asked more already: nothing that follows would be understood.
+          const refused = new Unwelcome()
+          socket.destroy(refused)
+          throw refused
+        }
+        return successOf(await answer)
+      },
+      [Symbol.dispose]: () => socket.destroy(),
+    }
+  } catch (error) {
+    socket.destroy()
+    throw error
+  }
+}
+
+async function introduce(socket: Socket, items: Items, address: string, origin: Origin) {
+  const [least, , , abilities] = successOf(await items.next())
+  if (typeof least !== 'number' || !Array.isArray(abilities)) throw new NothingThere()
+  socket.write(
+    `( 2 ( edit-pipeline svndiff1 absent-entries depth mergeinfo log-revprops ) ${text(address)} ${text('belfry')} ( ) ) `,
+  )
+  const [ways] = successOf(await items.next())
+  if (Array.isArray(ways) && ways.length > 0) await authenticate(socket, items, ways, origin)
+  return successOf(await items.next())
+}
+
+async function authenticate(socket: Socket, items: Items, ways: Item[], { username, password }: Origin) {
+  if (ways.some((way) => isWord(way, 'ANONYMOUS'))) {
+    socket.write('( ANONYMOUS ( 0: ) ) ')
+    successOf(await items.next())
+    return
+  }
+  if (!ways.some((way) => isWord(way, 'CRAM-MD5')) || username === null) throw new Unwelcome()
+  socket.write('( CRAM-MD5 ( ) ) ')
+  const step = await items.next()
+  const challenge = Array.isArray(step) && isWord(step[0], 'step') && Array.isArray(step[1]) ? step[1][0] : undefined
+  if (typeof challenge !== 'string') throw new NothingThere()
+  const proof = createHmac('md5', password ?? '')
+    .update(challenge)
+    .digest('hex')
+  socket.write(`${text(`${username} ${proof}`)} `)
+  const answer = await items.next()
+  if (!Array.isArray(answer) || !isWord(answer[0], 'success')) throw new Unwelcome()
+}
+
+/** A string as it is sent. */
+export function text(value: string) {
+  return `${Buffer.byteLength(value)}:${value}`
+}
+
+function successOf(item: Item): Item[] {
+  if (!Array.isArray(item) || !Array.isArray(item[1])) throw new NothingThere()
+  if (isWord(item[0], 'success')) return item[1]
+  const [failure] = item[1]
+  const code = Array.isArray(failure) ? failure[0] : undefined
+  // Not authorized, and no way that both sides know.
+  if (isWord(item[0], 'failure') && (code === 170001 || code === 210007)) throw new Unwelcome()
+  const words = Array.isArray(failure) && typeof failure[1] === 'string' ? failure[1].slice(0, 300) : ''
+  throw new NothingThere(words)
+}
+
+type Items = ReturnType<typeof readItems>
+
+/** Items as they come, each whole. */
+function readItems(socket: Socket) {
+  const ready: Item[] = []
+  const waiting: { resolve(item: Item): void; reject(error: Error): void }[] = []
+  let failure: Error | undefined
+  const read = openParser((item) => {
+    const next = waiting.shift()
+    if (next) next.resolve(item)
+    else ready.push(item)
+  })
+  const fail = (error: Error) => {
+    failure ??= error
+    for (const { reject } of waiting.splice(0)) reject(failure)
+  }
+  socket.on('data', (chunk: Buffer) => {
+    try {
+      read(chunk)
+    } catch (error) {
+      fail(error as Error)
+      socket.destroy()
+    }
+  })
+  socket.on('error', fail)
+  socket.on('close', () => fail(new ImportFailure('The Subversion server ended the connection.')))
+  return {
+    next(): Promise<Item> {
+      const item = ready.shift()
+      if (item !== undefined) return Promise.resolve(item)
+      if (failure) return Promise.reject(failure)
+      return new Promise((resolve, reject) => waiting.push({ resolve, reject }))
+    },
+  }
+}
+
+/** Takes bytes as they come, and gives the items that are whole. Every item has a space or a line end after it. */
+function openParser(give: (item: Item) => void) {
+  let here: Buffer = Buffer.alloc(0)
+  const open: Item[][] = []
+
+  function put(item: Item) {
+    const list = open.at(-1)
+    if (list) list.push(item)
+    else give(item)
+  }
+
+  return (chunk: Buffer) => {
+    here = here.length > 0 ? Buffer.concat([here, chunk]) : chunk
+    if (here.length > mostBytes) throw new NothingThere()
+    let at = 0
+    for (;;) {
+      while (here[at] === 32 || here[at] === 10) at++
+      const first = here[at]
+      let end = at + 1
+      while (end < here.length && !ends(here[end])) end++
+      if (end - at > longestToken) throw new NothingThere()
+      if (first === undefined || end >= here.length) break
+      if (first === 40) open.push([])
+      else if (first === 41) put(open.pop() ?? [])
+      else if (first >= 48 && first <= 57) {
+        const number = numberIn(here, at, end)
+        if (here[end] !== 58) put(number)
+        else {
+          const start = end + 1
+          end = start + number
+          if (number > mostBytes) throw new NothingThere()
+          if (end >= here.length) break
+          put(here.toString('utf8', start, end))
+        }
+      } else put(wordIn(here, at, end))
+      at = end + 1
+    }
+    here = here.subarray(at)
+  }
+}
+
+/** A space, a line end, or the colon between a string's length and the string. */
+const ends = (byte: number | undefined) => byte === 32 || byte === 10 || byte === 58
+const longestToken = 100
+
+function numberIn(bytes: Buffer, at: number, end: number): number {
+  let number = 0
+  for (let place = at; place < end; place++) {
+    const digit = (bytes[place] ?? 0) - 48
+    if (digit < 0 || digit > 9) throw new NothingThere()
+    number = number * 10 + digit
+  }
+  if (number > Number.MAX_SAFE_INTEGER) throw new NothingThere()
+  return number
+}
+
+/** There are few, and each is said often: by length and first letter, the one that was said last. */
+const said = new Map<number, { bytes: Buffer; word: Word }>()
+
+function wordIn(here: Buffer, at: number, end: number): Word {
+  const key = (end - at) * 256 + (here[at] ?? 0)
+  const last = said.get(key)
+  if (last?.bytes.every((byte, place) => byte === here[at + place])) return last.word
+  const bytes = Buffer.from(here.subarray(at, end))
+  const word = { word: bytes.toString('latin1') }
+  if (!/^[\w-]+$/.test(word.word)) throw new NothingThere()
+  said.set(key, { bytes, word })
+  return word
+}
+
+export function isWord(item: Item | undefined, word: string) {
+  return typeof item === 'object' && 'word' in item && item.word === word
+}

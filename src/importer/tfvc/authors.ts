@@ -1,0 +1,20 @@
+import type { Author } from '#importer/source.ts'
+import { validPerson } from '#importer/staging/fast-import.ts'
+import type { Identity } from './changesets.ts'
+
+/** Who somebody is in commits: by the address they sign in with, or one made of their account where that is none. */
+export function authorOf({ id, displayName, uniqueName }: Identity): Author {
+  const remote_id = uniqueName || displayName || id || 'unknown'
+  const remote_name = displayName || remote_id
+  return { remote_id, remote_name, ...validPerson(remote_name, addressOf(remote_id)) }
+}
+
+function addressOf(account: string) {
+  if (/^[^@\s\\]+@[^@\s\\]+$/.test(account)) return account
+  const [, domain = 'tfvc', user = account] = /^([^\\]+)\\(.+)$/.exec(account) ?? []
+  return `${plain(user)}@${plain(domain)}`
+}
+
+function plain(text: string) {
+  return text.replace(/[\s@\\]+/g, '_')
+}

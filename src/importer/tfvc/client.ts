@@ -1,0 +1,118 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { authorization, headerOf } from '#importer/probing.ts'
+import { ImportFailure, type Means, type Origin } from '#importer/source.ts'
+import type { OutboundAnswer } from '#platform/outbound/egress.ts'
+import { judge, Passing, readJson, UnknownVersion } from './answers.ts'
+import { openGate } from './gate.ts'
+
+/** Azure DevOps Services and Server from TFS 2015 on know the first; whoever has given it up is asked with the next. */
+const versions = ['1.0', '4.1', '7.1']
+const inFlight = 8
+/** Long lists take a server some time before it begins. */
+const patience = 180_000
+const ordinaryAttempts = 8
+/** How often somebody may tell us to come later, until we believe that there is no later. */
+const mostPauses = 100
+
+export type Query = Record<string, string | number | boolean>
+
+/** Speaks with one collection of projects. */
+export interface Client {
+  /** Its address, without a slash at the end. */
+  collection: string
+  /** A document of JSON, and where the next page of it begins, if the server says so. */
+  read(path: string, query: Query): Promise<{ document: unknown; next: string }>
+  /** Asks, and asks again from the beginning when that breaks on the way: `use` may be called more than once. */
+  ask<Result>(path: string, query: Query, accept: string, use: (answer: OutboundAnswer) => Promise<Result>): Promise<Result>
+}
+
+export function openClient(
+  collection: string,
+  credentials: Pick<Origin, 'username' | 'password'>,
+  { egress, signal }: Means,
+  attempts = ordinaryAttempts,
+): Client {
+  const gate = openGate(inFlight, signal)
+  const headers = { ...authorization(credentials), 'x-tfs-fedauthredirect': 'Suppress', 'user-agent': 'belfry-import' }
+  let version = 0
+
+  async function ask<Result>(path: string, query: Query, accept: string, use: (answer: OutboundAnswer) => Promise<Result>) {
+    let failed = 0
+    let pauses = 0
+    for (;;) {
+      const leave = await gate.enter()
+      const asked = version
+      let answer: OutboundAnswer | undefined
+      try {
+        const url = `${collection}/${path}?${written({ ...query, 'api-version': versions[asked] ?? '' })}`
+        answer = await egress.request(url, { headers: { ...headers, accept }, signal, patience })
+        gate.rest(restOf(answer))
+        await judge(answer, path)
+        return await use(answer)
+      } catch (error) {
+        signal.throwIfAborted()
+        if (error instanceof UnknownVersion && asked < versions.length - 1) version = Math.max(version, asked + 1)
+        else if (isToldToWait(error) && attempts > 1 && pauses < mostPauses) pauses += 1
+        else if (++failed >= Math.min(attempts, triesOf(error))) throw explained(error, collection)
+      } finally {
+        answer?.body.on('error', () => {}).destroy()
+        leave()
+      }
+      if (failed > 0) await wait(Math.min(30_000, 250 * 2 ** failed), undefined, { signal })
+    }
+  }
+
+  return {
+    collection,
+    ask,
+    read: (path, query) =>
+      ask(path, query, 'application/json', async (answer) => ({
+        document: await readJson(answer, path),
+        next: headerOf(answer, 'x-ms-continuationtoken'),
+      })),
+  }
+}
+
+function written(query: Query) {
+  return Object.entries(query)
+    .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+    .join('&')
+}
+
+/** Milliseconds for which we are asked to send nothing; also answers that are no refusals may ask for it. */
+function restOf(answer: OutboundAnswer): number {
+  const told = headerOf(answer, 'retry-after')
+  const until = Date.parse(told) - Date.parse(headerOf(answer, 'date'))
+  const rest = /^\d+(\.\d+)?$/.test(told) ? Number(told) * 1000 : until
+  return rest > 0 ? Math.min(rest, 300_000) : 0
+}
+
+function isToldToWait(error: unknown) {
+  return error instanceof Passing && error.told
+}
+
+/** What may go away by itself is a server that is busy, and most of what happens to connections. */
+function triesOf(error: unknown): number {
+  if (error instanceof Passing) return error.attempts
+  const code = codeOf(error)
+  return code === '' || untrusted.test(code) || ours.includes(code) ? 1 : Infinity
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : ''
+}
+
+/** Of our own disk, and of the policy. */
+const ours = ['FORBIDDEN_ADDRESS', 'ENOSPC', 'EDQUOT', 'EFBIG', 'EIO', 'ENOENT', 'EACCES', 'EMFILE']
+const untrusted = /CERT|SIGNATURE|ERR_TLS|ERR_SSL/
+
+function explained(error: unknown, collection: string): unknown {
+  const code = codeOf(error)
+  if (error instanceof ImportFailure || !(error instanceof Error)) return error
+  const { host } = new URL(collection)
+  if (error instanceof Passing) return new ImportFailure(`${host} could not be read: ${error.message}. Try again later.`)
+  if (code === 'FORBIDDEN_ADDRESS') return new ImportFailure(`This server may not connect there: ${error.message}.`)
+  if (untrusted.test(code)) return new ImportFailure(`The certificate of ${host} is not trusted (${code}).`)
+  if (code === '' || ours.includes(code)) return error
+  return new ImportFailure(`${host} could not be reached (${code}). See that it is up and can be reached from here.`)
+}

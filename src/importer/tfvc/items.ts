@@ -1,0 +1,30 @@
+import { ImportFailure } from '#importer/source.ts'
+import { isForbiddenLink } from '#importer/staging/paths.ts'
+import { Refused, readElements } from './answers.ts'
+import { type Item, objectOf, readItem } from './changesets.ts'
+import type { Client } from './client.ts'
+import { at } from './contents.ts'
+
+const mostItems = 5_000_000
+
+/** Everything below a folder as it is in a changeset, with the folder itself. It comes without pages, however much it is. */
+export function listItems(client: Client, path: string, version: number): Promise<Item[]> {
+  const query = { scopePath: path, recursionLevel: 'Full', ...at(version) }
+  const items = client.ask('_apis/tfvc/items', query, 'application/json', async (answer) => {
+    const read: Item[] = []
+    for await (const raw of readElements(answer)) {
+      read.push(readItem(objectOf(raw)))
+      if (read.length > mostItems) throw new ImportFailure(`${path} has more than ${mostItems} files.`)
+    }
+    return read
+  })
+  return items.catch((error) => {
+    if (error instanceof Refused && error.status === 404) return []
+    throw error
+  })
+}
+
+/** Whether it is a symbolic link for git too, which takes no long ones, and none for files that it reads itself. */
+export function isLink(path: string, { symlink, size }: Item): boolean {
+  return symlink && (size === undefined || (size > 0 && size < 4096)) && !isForbiddenLink(Buffer.from(path).toString('latin1'))
+}
