@@ -13,11 +13,11 @@ const layers: [name: string, files: RegExp][] = [
   ['importer', /^importer\//],
   ['settings', /^config\.ts$/],
   ['activity', /^activity\//],
-  ['hosting', /^hosting\/(?!.*\/(api|pages|jobs)\.ts$)/],
-  ['parts', /^parts\/(?!.*\/(api|pages|jobs)\.ts$)/],
+  ['hosting', /^hosting\/(?!.*(\/(api|pages|jobs)\.ts$|\/views\/))/],
+  ['parts', /^parts\/(?!.*(\/(api|pages|jobs)\.ts$|\/views\/))/],
   ['what is running', /^belfry\.ts$/],
   ['http and web', /^(http|web)\//],
-  ['edges', /\/(api|pages|jobs)\.ts$/],
+  ['edges', /\/(api|pages|jobs)\.ts$|\/views\//],
   ['the program', /^(demo\/)?[a-z]+\.ts$/],
 ]
 

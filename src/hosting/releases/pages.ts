@@ -1,12 +1,12 @@
+import { nameOf } from '#hosting/issues/views/conversation.ts'
+import { writeTexts } from '#hosting/mentions/views/writing.ts'
+import { crumbs, loadPlace } from '#hosting/repositories/views/place.ts'
+import { markShown } from '#parts/notifications/views/thread-subscription.ts'
 import { sql } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
-import { nameOf } from '#web/conversation.ts'
-import { markShown } from '#web/hearing.ts'
 import { html } from '#web/html.ts'
 import { type Outcome, type PageRoute, show, type Visit } from '#web/page.ts'
-import { crumbs, loadPlace } from '#web/place.ts'
 import { moment } from '#web/settings.ts'
-import { writeTexts } from '#web/writing.ts'
 import { loadReleaseByTag } from './releases.ts'
 
 /** A tag may have slashes in it. */

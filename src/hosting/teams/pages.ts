@@ -1,6 +1,6 @@
+import { count, nameOf } from '#hosting/issues/views/conversation.ts'
 import { loadOrganization } from '#hosting/organizations/organizations.ts'
 import { missing } from '#platform/errors.ts'
-import { count, nameOf } from '#web/conversation.ts'
 import { html } from '#web/html.ts'
 import { type Outcome, type PageRoute, show, type Visit } from '#web/page.ts'
 import { listTeamMembers, loadTeam } from './teams.ts'

@@ -1,8 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Belfry } from '#belfry.ts'
 import { readRepositories } from '#hosting/repositories/repositories.ts'
-import { missing } from '#platform/errors.ts'
-import { typed } from '#web/fields.ts'
+import { pageIn } from '#hosting/repositories/views/place.ts'
 import {
   inbox,
   inboxBody,
@@ -14,12 +13,13 @@ import {
   type Told,
   type View,
   views,
-} from '#web/inbox.ts'
+} from '#parts/notifications/views/inbox.ts'
+import { missing } from '#platform/errors.ts'
+import { typed } from '#web/fields.ts'
 import { type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
 import { mountPageStream } from '#web/page-stream.ts'
-import { pageIn } from '#web/place.ts'
-import { actOn, acts, type InboxAct, undo } from './acting.ts'
 import { longestFilter, readFilter, withSearch } from './filters.ts'
+import { actOn, acts, type InboxAct, undo } from './inbox-actions.ts'
 import { markAllRead } from './marking.ts'
 import { countThreads, type Filter, listThreads, readChanges } from './threads.ts'
 

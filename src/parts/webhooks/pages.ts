@@ -1,11 +1,16 @@
 import { checkWritable } from '#hosting/repositories/access.ts'
-import { policyFor } from '#platform/outbound/policy.ts'
-import { type Html, html } from '#web/html.ts'
-import { form, type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
-import { pageIn } from '#web/place.ts'
-import { note } from '#web/settings.ts'
-import { attemptForm, blank, type Filled, filledBy, filledFrom, hookFields, type Wrong, wantedIn } from '#web/webhooks/form.ts'
-import { hookList, pausedNote, perPage } from '#web/webhooks/list.ts'
+import { pageIn } from '#hosting/repositories/views/place.ts'
+import {
+  attemptForm,
+  blank,
+  type Filled,
+  filledBy,
+  filledFrom,
+  hookFields,
+  type Wrong,
+  wantedIn,
+} from '#parts/webhooks/views/form.ts'
+import { hookList, pausedNote, perPage } from '#parts/webhooks/views/list.ts'
 import {
   type HookPlace,
   type HookVisit,
@@ -15,7 +20,11 @@ import {
   loadVisited,
   placePage,
   placePaths,
-} from '#web/webhooks/places.ts'
+} from '#parts/webhooks/views/places.ts'
+import { policyFor } from '#platform/outbound/policy.ts'
+import { type Html, html } from '#web/html.ts'
+import { form, type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
+import { note } from '#web/settings.ts'
 import { resumeHook } from './holds.ts'
 import { createHook, deleteHook, type Hook, listHooks, loadHook, pingHook, updateHook } from './hooks.ts'
 import { openSecrets } from './secrets.ts'

@@ -1,7 +1,7 @@
+import { lengthOf, outcomeMark, type Sign, signMark } from '#parts/webhooks/views/marks.ts'
+import { type HookVisit, hookPage, hookPath, loadVisited, placePaths } from '#parts/webhooks/views/places.ts'
 import { type Html, html } from '#web/html.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
-import { lengthOf, outcomeMark, type Sign, signMark } from '#web/webhooks/marks.ts'
-import { type HookVisit, hookPage, hookPath, loadVisited, placePaths } from '#web/webhooks/places.ts'
 import { diagnosingOf } from './api.ts'
 import { type Diagnosis, diagnose } from './diagnosing.ts'
 

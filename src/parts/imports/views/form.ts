@@ -2,9 +2,9 @@ import { type Kind, kinds } from '#importer/source.ts'
 import type { Import } from '#parts/imports/changing.ts'
 import type { WantedImport } from '#parts/imports/imports.ts'
 import { invalid, Refusal } from '#platform/errors.ts'
-import { choice, field, select, sentence, typed } from '../fields.ts'
-import { type Html, html } from '../html.ts'
-import type { Outcome } from '../page.ts'
+import { choice, field, select, sentence, typed } from '#web/fields.ts'
+import { type Html, html } from '#web/html.ts'
+import type { Outcome } from '#web/page.ts'
 
 /** As people call them. */
 export const kindNames: Record<Kind, string> = {

@@ -1,4 +1,4 @@
-import { type Html, html } from '../html.ts'
+import { type Html, html } from '#web/html.ts'
 
 /** How something went: said in words and by a sign, and by colour only besides. */
 export type Sign = 'good' | 'bad' | 'none' | 'wait'

@@ -1,9 +1,9 @@
 import { type Issue, listIssues } from '#hosting/issues/issues.ts'
+import { crumbs, loadPlace, pageIn, pager, pathOf } from '#hosting/repositories/views/place.ts'
+import { type Html, html } from '#web/html.ts'
+import type { Outcome, Visit } from '#web/page.ts'
+import { moment } from '#web/settings.ts'
 import { count, labelMark, nameOf, stateMark } from './conversation.ts'
-import { type Html, html } from './html.ts'
-import type { Outcome, Visit } from './page.ts'
-import { crumbs, loadPlace, pageIn, pager, pathOf } from './place.ts'
-import { moment } from './settings.ts'
 
 /** So many are on a page of the list. */
 const perPage = 30

@@ -1,13 +1,13 @@
 import type { Account } from '#hosting/people/people.ts'
 import { levelOf } from '#hosting/repositories/access.ts'
 import { loadRepository, type Repository } from '#hosting/repositories/repositories.ts'
+import { crumbs, pageIn, pathOf } from '#hosting/repositories/views/place.ts'
 import type { Import } from '#parts/imports/changing.ts'
 import type { Queryable } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
-import { typed } from '../fields.ts'
-import { type Html, html } from '../html.ts'
-import { form, type SignedIn } from '../page.ts'
-import { crumbs, pageIn, pathOf } from '../place.ts'
+import { typed } from '#web/fields.ts'
+import { type Html, html } from '#web/html.ts'
+import { form, type SignedIn } from '#web/page.ts'
 
 export const importPath = (repo: Repository) => `${pathOf(repo)}/import`
 

@@ -1,6 +1,6 @@
 import type { toldEvents } from '#parts/webhooks/events.ts'
-import { choice } from '../fields.ts'
-import { type Html, html } from '../html.ts'
+import { choice } from '#web/fields.ts'
+import { type Html, html } from '#web/html.ts'
 
 /** When each is told; a ping is sent whatever a hook listens to. */
 const words: Record<Exclude<(typeof toldEvents)[number], 'ping'>, string> = {

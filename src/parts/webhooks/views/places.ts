@@ -1,13 +1,13 @@
 import { loadOrganization, type Organization } from '#hosting/organizations/organizations.ts'
 import type { Account } from '#hosting/people/people.ts'
 import { loadRepository, type Repository } from '#hosting/repositories/repositories.ts'
+import { crumbs, pathOf } from '#hosting/repositories/views/place.ts'
 import { type Hook, loadHook } from '#parts/webhooks/hooks.ts'
 import { type Place, placeOf } from '#parts/webhooks/places.ts'
 import type { Queryable } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
-import { type Html, html } from '../html.ts'
-import type { Visit } from '../page.ts'
-import { crumbs, pathOf } from '../place.ts'
+import { type Html, html } from '#web/html.ts'
+import type { Visit } from '#web/page.ts'
 
 /** Whose webhooks a page is about: a repository's, or an organization's. */
 export interface HookPlace {

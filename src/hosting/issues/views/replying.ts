@@ -1,12 +1,12 @@
 import { updateIssue } from '#hosting/issues/changes.ts'
 import { createComment } from '#hosting/issues/comments/changes.ts'
 import { checkMayTalkOfCode } from '#hosting/issues/rights.ts'
+import { written } from '#hosting/mentions/views/writing.ts'
+import { sightOf } from '#hosting/repositories/views/place.ts'
 import { invalid } from '#platform/errors.ts'
+import { attempt } from '#web/fields.ts'
+import type { Outcome, SignedIn } from '#web/page.ts'
 import { addressOf, conversationPage, type Talk } from './conversation.ts'
-import { attempt } from './fields.ts'
-import type { Outcome, SignedIn } from './page.ts'
-import { sightOf } from './place.ts'
-import { written } from './writing.ts'
 
 /** Says something, closes or reopens, or both at once; what cannot be taken is shown again, to be changed. */
 export function reply(visit: SignedIn, talk: Talk): Promise<Outcome> {

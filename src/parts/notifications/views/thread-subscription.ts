@@ -1,11 +1,11 @@
 import type { FastifyRequest } from 'fastify'
 import type { Issue } from '#hosting/issues/issues.ts'
-import { markSubjectRead } from '#parts/notifications/acting.ts'
-import { findHearing, setHearing } from '#parts/notifications/hearing.ts'
+import { markSubjectRead } from '#parts/notifications/inbox-actions.ts'
 import { rulesInWords } from '#parts/notifications/reasons.ts'
+import { findHearing, setHearing } from '#parts/notifications/thread-subscription.ts'
 import { type Sql, sql } from '#platform/database.ts'
-import { type Html, html } from './html.ts'
-import { form, type Outcome, type SignedIn, type Visit } from './page.ts'
+import { type Html, html } from '#web/html.ts'
+import { form, type Outcome, type SignedIn, type Visit } from '#web/page.ts'
 
 /**
  * Whoever is shown a page has read it: their notification of it is marked, however they came. It is done by the page itself and not by a

@@ -1,12 +1,12 @@
 import type { Repository } from '#hosting/repositories/repositories.ts'
-import type { Former, InboxAct, Shown } from '#parts/notifications/acting.ts'
+import { pager } from '#hosting/repositories/views/place.ts'
+import type { Former, InboxAct, Shown } from '#parts/notifications/inbox-actions.ts'
 import { addressesOf, titleOf } from '#parts/notifications/json.ts'
 import { reasonNameOf, ruleOf } from '#parts/notifications/reasons.ts'
 import type { Thread } from '#parts/notifications/threads.ts'
-import { type Html, html } from './html.ts'
-import { form, type Visit } from './page.ts'
-import { pager } from './place.ts'
-import { moment } from './settings.ts'
+import { type Html, html } from '#web/html.ts'
+import { form, type Visit } from '#web/page.ts'
+import { moment } from '#web/settings.ts'
 
 export const inbox = '/notifications'
 

@@ -1,6 +1,6 @@
 import type { Delivery } from '#parts/webhooks/deliveries/deliveries.ts'
 import { type History, mostWaiting, type Span, type Waiting } from '#parts/webhooks/history.ts'
-import { type Html, html } from '../html.ts'
+import { type Html, html } from '#web/html.ts'
 import { deliveryRow } from './delivery.ts'
 import { eventsInWords } from './events.ts'
 import { heldMark, pausedNote, stateMarks } from './list.ts'

@@ -1,6 +1,6 @@
 import type { Report } from '#parts/imports/report.ts'
-import { type Html, html } from '../html.ts'
-import { amount, exactMoment, lengthOf, outcomeMark } from '../webhooks/marks.ts'
+import { amount, exactMoment, lengthOf, outcomeMark } from '#parts/webhooks/views/marks.ts'
+import { type Html, html } from '#web/html.ts'
 import { spell } from './progress.ts'
 
 /** What came of an import: what there is, what was left out, and what was compared. */

@@ -2,8 +2,8 @@ import type { Sight } from '#hosting/people/people.ts'
 import { levelOf } from '#hosting/repositories/access.ts'
 import { loadRepository, type Repository } from '#hosting/repositories/repositories.ts'
 import { missing } from '#platform/errors.ts'
-import { type Html, html } from './html.ts'
-import type { Visit } from './page.ts'
+import { type Html, html } from '#web/html.ts'
+import type { Visit } from '#web/page.ts'
 
 /** Whoever is signed in sees what they may see; there is no token to narrow it. */
 export const sightOf = ({ visitor }: Visit): Sight => ({ viewer_id: visitor?.id ?? null, sees_private: true })

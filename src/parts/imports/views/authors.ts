@@ -1,9 +1,9 @@
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { correctionFailure, type Import } from '#parts/imports/import-row.ts'
 import type { ShownAuthor } from '#parts/imports/looking.ts'
-import { type Html, html } from '../html.ts'
-import type { SignedIn } from '../page.ts'
-import { amount } from '../webhooks/marks.ts'
+import { amount } from '#parts/webhooks/views/marks.ts'
+import { type Html, html } from '#web/html.ts'
+import type { SignedIn } from '#web/page.ts'
 import type { Wrong } from './form.ts'
 import { importPath, type Look, longestWords, lookAt, pager } from './places.ts'
 

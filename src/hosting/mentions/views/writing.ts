@@ -2,9 +2,9 @@ import { setImmediate } from 'node:timers/promises'
 import { findAddresses } from '#hosting/mentions/addresses.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { invalid } from '#platform/errors.ts'
-import { type Html, html } from './html.ts'
-import { plainReading, type Reading, readMarkdown } from './markdown.ts'
-import type { Visit } from './page.ts'
+import { type Html, html } from '#web/html.ts'
+import { plainReading, type Reading, readMarkdown } from '#web/markdown.ts'
+import type { Visit } from '#web/page.ts'
 
 /** One page formats no more than this, in pieces of markup: about half a second of one core. Texts after that are shown as written. */
 const mostPieces = 100_000

@@ -1,9 +1,9 @@
+import { count } from '#hosting/issues/views/conversation.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import type { LargeFile } from '#importer/worker/steps.ts'
 import type { Import } from '#parts/imports/changing.ts'
-import { count } from '../conversation.ts'
-import { type Html, html } from '../html.ts'
-import { form, type SignedIn } from '../page.ts'
+import { type Html, html } from '#web/html.ts'
+import { form, type SignedIn } from '#web/page.ts'
 import { importPath, type Look, lookAt, pager } from './places.ts'
 
 /** So many are on a page of the table. */

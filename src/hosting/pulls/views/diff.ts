@@ -1,6 +1,6 @@
 import type { ChangedFile, Comparison } from '#git/comparing.ts'
-import { type Html, html } from './html.ts'
-import { moment } from './settings.ts'
+import { type Html, html } from '#web/html.ts'
+import { moment } from '#web/settings.ts'
 
 /** So much is written into one page. */
 const mostCommits = 250

@@ -1,9 +1,9 @@
 import type { Hook } from '#parts/webhooks/hooks.ts'
 import { invalid, Refusal } from '#platform/errors.ts'
-import { choice, field, typed } from '../fields.ts'
-import { type Html, html } from '../html.ts'
-import type { Outcome } from '../page.ts'
-import { moment } from '../settings.ts'
+import { choice, field, typed } from '#web/fields.ts'
+import { type Html, html } from '#web/html.ts'
+import type { Outcome } from '#web/page.ts'
+import { moment } from '#web/settings.ts'
 import { eventPicker, type Pick, pickedEvents, pickOf, picks } from './events.ts'
 
 /** What stands in the form of a webhook. The secret is never among it. */

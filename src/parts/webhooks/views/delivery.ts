@@ -1,5 +1,5 @@
 import type { Delivery } from '#parts/webhooks/deliveries/deliveries.ts'
-import { type Html, html } from '../html.ts'
+import { type Html, html } from '#web/html.ts'
 import { exactMoment, lengthOf, outcomeMark, signOf, wordsOf } from './marks.ts'
 
 const nameOf = ({ event, action }: Pick<Delivery, 'event' | 'action'>) => (action ? `${event}.${action}` : event)

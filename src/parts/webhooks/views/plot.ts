@@ -1,5 +1,5 @@
 import type { History, Stretch } from '#parts/webhooks/history.ts'
-import { type Html, html } from '../html.ts'
+import { type Html, html } from '#web/html.ts'
 import { amount, lengthOf } from './marks.ts'
 
 /** Widths are stretched to the page's, heights are not: so a bar fits any screen, and lettering, which stands beside, is never squeezed. */

@@ -1,6 +1,6 @@
 import type { Import } from '#parts/imports/changing.ts'
-import { type Html, html } from '../html.ts'
-import { amount } from '../webhooks/marks.ts'
+import { amount } from '#parts/webhooks/views/marks.ts'
+import { type Html, html } from '#web/html.ts'
 import { kindNames } from './form.ts'
 
 const steps = [
