@@ -101,3 +101,10 @@ for (const [name, text] of wrong) {
 test('a name that looks like a setting and is none is noticed', () => {
   assert.deepEqual(unknownSettings({ BELFRY_PROT: '1', BELFRY_PORT: '1', HOME: '/' }), ['BELFRY_PROT'])
 })
+
+test('a former name of a setting is refused, and an empty one is ignored', () => {
+  assert.throws(() => readSettings({ BELFRY_WEBHOOK_CA: 'authority.pem' }), {
+    message: 'BELFRY_WEBHOOK_CA is now called BELFRY_CA. Set BELFRY_CA and remove BELFRY_WEBHOOK_CA.',
+  })
+  assert.equal(readSettings({ BELFRY_WEBHOOK_CA: '' }).BELFRY_CA, null)
+})

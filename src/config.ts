@@ -118,11 +118,10 @@ export const settings = {
     allowed: 'a number from 0 to 20',
     read: (text) => (/^\d{1,2}$/.test(text) && Number(text) <= 20 ? Number(text) : undefined),
   }),
-  BELFRY_WEBHOOK_CA: setting<string | null>({
+  BELFRY_CA: setting<string | null>({
     fallback: '',
-    about:
-      'File of certificates (PEM) that those of receivers, and of sources of imports, may be signed by, besides those that the system trusts.',
-    allowed: 'a file of certificates in PEM form',
+    about: 'File with additional CA certificates (PEM) to trust for webhooks, imports and text messages.',
+    allowed: 'a readable file with certificates in PEM form',
     read: (text) => (text === '' ? null : readCertificates(text)),
   }),
   BELFRY_IMPORTS: setting<'open' | 'closed' | 'maintenance' | null>({
@@ -229,8 +228,13 @@ export type Settings = {
 }
 type NullOf<Name extends keyof typeof settings> = null extends ReturnType<(typeof settings)[Name]['read']> ? null : never
 
+/** Former names. A start with one of them is refused, because Belfry would otherwise run without the setting. */
+const renamed = { BELFRY_WEBHOOK_CA: 'BELFRY_CA' }
+
 /** Reads every setting from the environment, or stops at the first that is wrong. */
 export function readSettings(environment: NodeJS.ProcessEnv): Settings {
+  for (const [former, name] of Object.entries(renamed))
+    if (environment[former]?.trim()) throw new StartError(`${former} is now called ${name}. Set ${name} and remove ${former}.`)
   const entries = Object.entries(settings).map(([name, { fallback, allowed, read, secret }]: [string, Setting<unknown>]) => {
     const text = environment[name]?.trim() || fallback
     const value = read(text)

@@ -83,7 +83,7 @@ export async function start(settings: Settings, clock: Clock, log: Logger, asked
     db,
     storage: new Storage(data, gitLimits(settings)),
     vault: new Vault(data),
-    send_text: openTextSender(settings.BELFRY_SMS_URL, settings.BELFRY_WEBHOOK_CA, log),
+    send_text: openTextSender(settings.BELFRY_SMS_URL, settings.BELFRY_CA, log),
     started_at: clock.now(),
     addresses: { web: '', versioned: '' },
   }

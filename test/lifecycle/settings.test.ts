@@ -22,7 +22,7 @@ const wrong: Record<keyof typeof known, { value: string; shown?: string; begins?
   BELFRY_WEBHOOK_ADDRESSES: { value: 'extern', begins: 'has "extern"', says: /external, private, loopback, host names/ },
   BELFRY_WEBHOOK_TIMEOUT: { value: '0', says: /a number of seconds from 1 to 300/ },
   BELFRY_WEBHOOK_RETRIES: { value: '-1', says: /a number from 0 to 20/ },
-  BELFRY_WEBHOOK_CA: { value: '/dev/null', says: /a file of certificates in PEM form/ },
+  BELFRY_CA: { value: '/dev/null', says: /a readable file with certificates in PEM form/ },
   BELFRY_IMPORTS: { value: 'shut', says: /open, closed or maintenance/ },
   BELFRY_IMPORTS_CLOSE_AT: { value: 'tomorrow', says: /a moment in UTC, such as 2030-01-31T00:00:00Z/ },
   BELFRY_IMPORT_ADDRESSES: { value: 'extern', begins: 'has "extern"', says: /external, private, loopback, host names/ },
@@ -56,6 +56,14 @@ test('a wrong value of any setting is one line with its name, the value and what
     if (secret) assert.ok(!belfry.stderr.includes('hunter2'))
   })
   await Promise.all(runs)
+})
+
+test('a former name of a setting is one line with the new name, and exit 1', async () => {
+  await using host = await Host.open()
+  const belfry = await host.run({ settings: { BELFRY_WEBHOOK_CA: '/etc/ssl/authority.pem' } })
+  assert.equal(belfry.end, '1')
+  assert.equal(belfry.stdout, '')
+  assert.equal(belfry.stderr, 'BELFRY_WEBHOOK_CA is now called BELFRY_CA. Set BELFRY_CA and remove BELFRY_WEBHOOK_CA.\n')
 })
 
 test('a port in use, a host that is not ours and an unknown option are each one line and exit 1', async () => {

@@ -47,7 +47,7 @@ function openDiagnosing({ vault, version, settings }: Belfry): Diagnosing {
     vault,
     policy: policyFor(settings.BELFRY_HOST, settings.BELFRY_WEBHOOK_ADDRESSES),
     trusted: () => {
-      context ??= trusting(settings.BELFRY_WEBHOOK_CA)
+      context ??= trusting(settings.BELFRY_CA)
       return context
     },
     agent: `Belfry-Hookshot/${version}`,

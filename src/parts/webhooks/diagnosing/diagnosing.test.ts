@@ -223,7 +223,7 @@ test('a certificate decides, unless insecure_ssl does', async () => {
     const wrong = await diagnose(ada, await hookTo(ada, `https://127.0.0.1:${plain.port}/`))
     assert.deepEqual(failure(wrong), ['tls', 'The TLS handshake failed: wrong version number.'])
   }
-  await using trusting = await openForge({ settings: { BELFRY_WEBHOOK_CA: join(certificates, 'localhost.pem') } })
+  await using trusting = await openForge({ settings: { BELFRY_CA: join(certificates, 'localhost.pem') } })
   const trusted = await ready(trusting)
   const found = await diagnose(trusted, await hookTo(trusted, url))
   assert.deepEqual([found.ok, found.failed], [true, null])

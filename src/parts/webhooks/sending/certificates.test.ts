@@ -6,7 +6,7 @@ import { certificateFile, certificateOf, delivered, openReceiver } from '#test/w
 import { failureOf } from './failures.ts'
 import { openTransport } from './transport.ts'
 
-const forge = await openForge({ worker: true, settings: { BELFRY_WEBHOOK_CA: certificateFile('authority') } })
+const forge = await openForge({ worker: true, settings: { BELFRY_CA: certificateFile('authority') } })
 after(() => forge[Symbol.asyncDispose]())
 const ada = await forge.person('ada')
 await ada.owns('engine')

@@ -7,7 +7,7 @@ export function openSender({ db, vault, log, settings, version, addresses }: Bel
   return new Sender({
     ...{ db, vault, log },
     policy: policyFor(settings.BELFRY_HOST, settings.BELFRY_WEBHOOK_ADDRESSES),
-    certificates: settings.BELFRY_WEBHOOK_CA,
+    certificates: settings.BELFRY_CA,
     agent: `Belfry-Hookshot/${version}`,
     timeout: settings.BELFRY_WEBHOOK_TIMEOUT,
     retries: settings.BELFRY_WEBHOOK_RETRIES,
