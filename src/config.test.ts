@@ -4,24 +4,15 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { readSettings, settings, unknownSettings } from './config.ts'
 
-test("the README's table has exactly the settings, with their defaults and descriptions", () => {
-  const readme = readFileSync(join(import.meta.dirname, '..', 'README.md'), 'utf8')
-  const [, table = ''] = /^\| Setting +\| Default +\| What it does +\|\n\|[-| :]+\|\n((?:\|.*\n)+)/m.exec(readme) ?? []
-  const rows = table
-    .trimEnd()
-    .split('\n')
-    .map((row) =>
-      row
-        .split('|')
-        .map((cell) => cell.trim())
-        .slice(1, -1),
-    )
-  const wanted = Object.entries(settings).map(([name, { fallback, about }]) => [
+test('docs/settings.md has exactly the settings, with their defaults and descriptions', () => {
+  const page = readFileSync(join(import.meta.dirname, '../docs/settings.md'), 'utf8')
+  const rows = [...page.matchAll(/^\| (`[A-Z_]+`) \| (.+?) \| (.+) \|$/gm)].map(([, ...cells]) => cells)
+  const expected = Object.entries(settings).map(([name, { fallback, about }]) => [
     `\`${name}\``,
     fallback ? `\`${fallback}\`` : 'unset',
     about,
   ])
-  assert.deepEqual(rows, wanted)
+  assert.deepEqual(rows, expected)
 })
 
 test('with nothing set, every setting has its default', () => {
@@ -36,7 +27,7 @@ test('with nothing set, every setting has its default', () => {
   assert.ok(Object.isFrozen(defaults))
 })
 
-test('an empty value is none, and spaces around one do not count', () => {
+test('an empty value means the default, and spaces around a value are ignored', () => {
   const read = readSettings({ BELFRY_PORT: '', BELFRY_HOST: '  ', BELFRY_ROLES: ' web , worker ', BELFRY_LOG: 'warn\n' })
   assert.equal(read.BELFRY_PORT, 3000)
   assert.equal(read.BELFRY_HOST, '127.0.0.1')
@@ -98,7 +89,7 @@ for (const [name, text] of wrong) {
   })
 }
 
-test('a name that looks like a setting and is none is noticed', () => {
+test('a variable that begins like a setting and is none is reported', () => {
   assert.deepEqual(unknownSettings({ BELFRY_PROT: '1', BELFRY_PORT: '1', HOME: '/' }), ['BELFRY_PROT'])
 })
 

@@ -1,237 +1,167 @@
-import { readFileSync } from 'node:fs'
-import { isIP } from 'node:net'
-import { resolve } from 'node:path'
 import { StartError } from '#platform/errors.ts'
-import { type LogLevel, logLevels } from '#platform/log.ts'
-import { type Policy, policyWords, readPolicy } from '#platform/outbound/policy.ts'
+import { logLevels } from '#platform/log.ts'
+import { policyWords, readPolicy } from '#platform/outbound/policy.ts'
+import {
+  certificateFile,
+  endpointOrLog,
+  type Format,
+  folder,
+  host,
+  hours,
+  listOf,
+  oneOf,
+  optional,
+  origin,
+  port,
+  postgresAddress,
+  proxies,
+  token,
+  utcDate,
+  wholeNumber,
+} from '#platform/setting-values.ts'
 
-/** One setting: what it is for, what it may be, and how its text becomes a value (undefined: it may not be that). */
-interface Setting<T> {
+interface Setting<T> extends Format<T> {
+  /** The default, as text. */
   fallback: string
   about: string
-  allowed: string
-  read(text: string): T | undefined
-  /** Its value must not be shown, not even in an error. */
-  secret?: true
+  /** Errors must not show the value. */
+  secret: boolean
 }
 
-/** Keeps each setting's own type while the table is checked as a whole. */
-const setting = <T>(is: Setting<T>) => is
+function setting<T>(fallback: string, about: string, { allowed, read }: Format<T>): Setting<T> {
+  return { fallback, about, allowed, read, secret: false }
+}
 
-const roles = ['web', 'worker'] as const
-type Role = (typeof roles)[number]
+/** A setting without a default; it is null when it is not set. */
+const unset = <T>(about: string, format: Format<T>) => setting('', about, optional(format))
 
-const address = (about: string) =>
-  setting<URL | null>({
-    fallback: '',
-    about,
-    allowed: 'an http or https address without a path, such as https://belfry.example',
-    read: (text) => (text === '' ? null : readAddress(text)),
-  })
+const secret = <T>(given: Setting<T>): Setting<T> => ({ ...given, secret: true })
 
-/** All of Belfry's settings. The README's table and `--help` say the same; a test compares them. */
+/** All of Belfry's settings. docs/settings.md and `--help` show the same texts; tests compare them. */
 export const settings = {
-  BELFRY_HOST: setting({
-    fallback: '127.0.0.1',
-    about: 'Address that both listeners bind to.',
-    allowed: 'an IP address or a host name',
-    read: (text) => (isIP(text) || /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(text) ? text : undefined),
-  }),
-  BELFRY_PORT: setting({
-    fallback: '3000',
-    about: 'Port of web pages, git and the self-hosted variant (`/api/v3`); 0 takes any free one.',
-    allowed: 'a port number from 0 to 65535',
-    read: readPort,
-  }),
-  BELFRY_VERSIONED_PORT: setting({
-    fallback: '3001',
-    about: 'Port of the versioned variant; 0 turns it off.',
-    allowed: 'a port number from 0 to 65535',
-    read: readPort,
-  }),
-  BELFRY_URL: address('Public address of the web listener, when it is behind a proxy. Unset: what it listens on.'),
-  BELFRY_VERSIONED_URL: address(
-    'Public address of the versioned listener, when it is behind a proxy. Unset: what it listens on.',
+  BELFRY_HOST: setting('127.0.0.1', 'Address that both listeners bind to.', host),
+  BELFRY_PORT: setting('3000', 'Port of the web pages, git and the self-hosted API (`/api/v3`). 0 selects a free port.', port),
+  BELFRY_VERSIONED_PORT: setting('3001', 'Port of the versioned API. 0 turns it off.', port),
+  BELFRY_URL: unset('Public address of the web listener. Set it when a proxy is in front.', origin),
+  BELFRY_VERSIONED_URL: unset('Public address of the versioned listener. Set it when a proxy is in front.', origin),
+  BELFRY_TRUSTED_PROXIES: setting('loopback', 'Proxies whose `X-Forwarded-For` header is trusted.', proxies),
+
+  BELFRY_DATA: setting('./data', 'Folder for the embedded database, git repositories and keys.', folder),
+  DATABASE_URL: secret(
+    unset('PostgreSQL server to use (version 15 or later). Unset: an embedded server in `BELFRY_DATA`.', postgresAddress),
   ),
-  BELFRY_DATA: setting({
-    fallback: './data',
-    about: 'Folder of the embedded database, git repositories and keys.',
-    allowed: 'the path of a folder',
-    read: (text) => (text === '' || text.includes('\0') ? undefined : resolve(text)),
-  }),
-  DATABASE_URL: setting<string | null>({
-    fallback: '',
-    about: 'PostgreSQL server to use (15 or later). Unset: an embedded one in `BELFRY_DATA`.',
-    allowed: 'a postgres:// address',
-    read: (text) => (text === '' ? null : /^postgres(ql)?:\/\//.test(text) && URL.canParse(text) ? text : undefined),
-    secret: true,
-  }),
-  BELFRY_ADMIN_TOKEN: setting<string | null>({
-    fallback: '',
-    about: 'When set, the site admin `admin` holds this classic token with all scopes.',
-    allowed: 'at least 20 printable characters without spaces',
-    read: (text) => (text === '' ? null : /^[!-~]{20,255}$/.test(text) ? text : undefined),
-    secret: true,
-  }),
-  BELFRY_ROLES: setting<readonly Role[]>({
-    fallback: 'web,worker',
-    about: 'What this process does: `web` answers requests, `worker` runs background jobs.',
-    allowed: 'web, worker, or both with a comma between',
-    read: (text) => {
-      const named = text.split(',').map((word) => word.trim())
-      return named.every((word): word is Role => roles.some((role) => role === word)) ? named : undefined
-    },
-  }),
-  BELFRY_SIGNUP: setting<'on' | 'off'>({
-    fallback: 'on',
-    about: 'Whether people may make accounts of their own.',
-    allowed: 'on or off',
-    read: (text) => (text === 'on' || text === 'off' ? text : undefined),
-  }),
-  BELFRY_RATE_LIMIT: setting<'on' | 'off' | null>({
-    fallback: '',
-    about: '`on` or `off` for both variants. Unset: on for the versioned one only.',
-    allowed: 'on or off',
-    read: (text) => (text === '' ? null : text === 'on' || text === 'off' ? text : undefined),
-  }),
-  BELFRY_PUBLIC_EVENTS_DELAY: setting<number | null>({
-    fallback: '',
-    about: 'Seconds before an event shows on `/events`, for both variants. Unset: 300 self-hosted, 30 versioned.',
-    allowed: 'a number of seconds, at most a day',
-    read: (text) => (text === '' ? null : /^\d{1,5}$/.test(text) && Number(text) <= 86_400 ? Number(text) : undefined),
-  }),
-  BELFRY_WEBHOOK_ADDRESSES: setting<Policy>({
-    fallback: 'external',
-    about: 'Where webhooks may be sent to. `loopback` is added when both listeners are only for this machine.',
-    allowed: `a list of ${policyWords}`,
-    read: (text) => readPolicy(text, 'BELFRY_WEBHOOK_ADDRESSES'),
-  }),
-  BELFRY_WEBHOOK_TIMEOUT: setting({
-    fallback: '30',
-    about: 'Seconds that a receiver of webhooks has for its answer.',
-    allowed: 'a number of seconds from 1 to 300',
-    read: (text) => (/^\d{1,3}$/.test(text) && Number(text) >= 1 && Number(text) <= 300 ? Number(text) : undefined),
-  }),
-  BELFRY_WEBHOOK_RETRIES: setting({
-    fallback: '0',
-    about: 'How often a delivery that failed is tried again by itself.',
-    allowed: 'a number from 0 to 20',
-    read: (text) => (/^\d{1,2}$/.test(text) && Number(text) <= 20 ? Number(text) : undefined),
-  }),
-  BELFRY_CA: setting<string | null>({
-    fallback: '',
-    about: 'File with additional CA certificates (PEM) to trust for webhooks, imports and text messages.',
-    allowed: 'a readable file with certificates in PEM form',
-    read: (text) => (text === '' ? null : readCertificates(text)),
-  }),
-  BELFRY_IMPORTS: setting<'open' | 'closed' | 'maintenance' | null>({
-    fallback: '',
-    about:
-      '`open`, `closed` or `maintenance`: whether source imports are served, on both variants. Unset: open, and closed on the versioned one since 2024-04-12.',
-    allowed: 'open, closed or maintenance',
-    read: (text) => (text === '' ? null : text === 'open' || text === 'closed' || text === 'maintenance' ? text : undefined),
-  }),
-  BELFRY_IMPORTS_CLOSE_AT: setting<Date | null>({
-    fallback: '',
-    about: 'Moment from which source imports are closed, on both variants, such as `2030-01-31T00:00:00Z`.',
-    allowed: 'a moment in UTC, such as 2030-01-31T00:00:00Z',
-    read: (text) => (text === '' ? null : readMoment(text)),
-  }),
-  BELFRY_IMPORT_ADDRESSES: setting({
-    fallback: 'external',
-    about: 'Where repositories may be imported from. `loopback` is added when both listeners are only for this machine.',
-    allowed: `a list of ${policyWords}`,
-    read: (text) => (readPolicy(text, 'BELFRY_IMPORT_ADDRESSES') ? text : undefined),
-  }),
-  BELFRY_IMPORT_LFS: setting<'undecided' | 'opt_in' | 'opt_out'>({
-    fallback: 'undecided',
-    about:
-      'What becomes of files over 100 MB when nobody says: `opt_in` stores them with Git LFS, `opt_out` leaves them out, `undecided` waits to be told.',
-    allowed: 'undecided, opt_in or opt_out',
-    read: (text) => (text === 'undecided' || text === 'opt_in' || text === 'opt_out' ? text : undefined),
-  }),
-  BELFRY_IMPORT_DISK: setting({
-    fallback: '20480',
-    about: 'Megabytes of disk that one import may take while it is made.',
-    allowed: 'a number of megabytes from 1 to 10000000',
-    read: (text) => readNumber(text, 1, 10_000_000),
-  }),
-  BELFRY_IMPORT_MEMORY: setting({
-    fallback: '2048',
-    about: 'Megabytes of memory that one import may take, with all the programs that it runs.',
-    allowed: 'a number of megabytes from 64 to 1000000',
-    read: (text) => readNumber(text, 64, 1_000_000),
-  }),
-  BELFRY_IMPORT_HOURS: setting({
-    fallback: '24',
-    about: 'Hours of work that one import may take; what it waits for somebody does not count.',
-    allowed: 'a number of hours, at most 1000, such as 24 or 0.5',
-    read: (text) => (/^\d{1,4}(\.\d{1,4})?$/.test(text) && Number(text) > 0 && Number(text) <= 1000 ? Number(text) : undefined),
-  }),
-  BELFRY_PUSH_SIZE: setting({
-    fallback: '2048',
-    about: 'Megabytes that one push may send.',
-    allowed: 'a number of megabytes from 1 to 1000000',
-    read: (text) => readNumber(text, 1, 1_000_000),
-  }),
-  BELFRY_OBJECT_SIZE: setting({
-    fallback: '100',
-    about: 'Megabytes that one file, or any other object in git, may have. Larger files belong in Git LFS.',
-    allowed: 'a number of megabytes from 1 to 2000',
-    read: (text) => readNumber(text, 1, 2000),
-  }),
-  BELFRY_GIT_PROCESSES: setting({
-    fallback: '64',
-    about: 'Fetches and pushes served at once, and API requests that read repositories; a quarter of it per caller.',
-    allowed: 'a number from 1 to 10000',
-    read: (text) => readNumber(text, 1, 10_000),
-  }),
-  BELFRY_GIT_IDLE: setting({
-    fallback: '60',
-    about: 'Seconds after which a fetch or push ends whose client sends or takes less than 1 KB a second.',
-    allowed: 'a number of seconds from 1 to 86400',
-    read: (text) => readNumber(text, 1, 86_400),
-  }),
-  BELFRY_SMS_URL: setting<'log' | URL | null>({
-    fallback: '',
-    about:
-      'HTTP endpoint that sends text messages: it gets `{"to", "text"}` as JSON. `log` writes them to the log, for trying. Unset: codes by text message are not offered.',
-    allowed: 'an http or https address, or log',
-    read: (text) => (text === '' ? null : text === 'log' ? text : readEndpoint(text)),
-    // Providers take a key in the address.
-    secret: true,
-  }),
-  BELFRY_METRICS_TOKEN: setting<string | null>({
-    fallback: '',
-    about:
-      'Bearer token that opens `/metrics`. Set it when a proxy stands in front. Unset: only requests from this machine to a loopback address, without a proxy.',
-    allowed: 'at least 20 printable characters without spaces',
-    read: (text) => (text === '' ? null : /^[!-~]{20,255}$/.test(text) ? text : undefined),
-    secret: true,
-  }),
-  BELFRY_TRUSTED_PROXIES: setting<string[]>({
-    fallback: 'loopback',
-    about: 'Proxies whose `X-Forwarded-For` is believed.',
-    allowed: 'a comma-separated list of IP addresses, CIDR ranges and the words loopback, linklocal, uniquelocal; or none',
-    read: readProxies,
-  }),
-  BELFRY_LOG: setting<LogLevel>({
-    fallback: 'info',
-    about: 'How much is logged.',
-    allowed: `one of ${logLevels.join(', ')}`,
-    read: (text) => logLevels.find((level) => level === text),
-  }),
+  BELFRY_ROLES: setting(
+    'web,worker',
+    'What this process does: `web` answers requests, `worker` runs background jobs.',
+    listOf('web', 'worker'),
+  ),
+  BELFRY_LOG: setting('info', `Lowest level that is logged: ${logLevels.join(', ')}.`, oneOf(...logLevels)),
+  BELFRY_METRICS_TOKEN: secret(
+    unset(
+      'Bearer token for `/metrics`. Set it when a proxy is in front. Unset: only requests from this machine are answered.',
+      token,
+    ),
+  ),
+
+  BELFRY_ADMIN_TOKEN: secret(unset('Classic token with all scopes for the site admin `admin`. At least 20 characters.', token)),
+  BELFRY_SIGNUP: setting('on', '`off` stops visitors from creating their own accounts.', oneOf('on', 'off')),
+  // Providers take a key in the address.
+  BELFRY_SMS_URL: secret(
+    unset(
+      'HTTP endpoint that sends text messages; it receives `{"to", "text"}` as JSON. `log` writes them to the log instead. Unset: codes by text message are not offered.',
+      endpointOrLog,
+    ),
+  ),
+
+  BELFRY_RATE_LIMIT: unset(
+    'Turns the rate limit `on` or `off` for both APIs. Unset: on for the versioned API, off for the self-hosted one.',
+    oneOf('on', 'off'),
+  ),
+  BELFRY_PUBLIC_EVENTS_DELAY: unset(
+    'Seconds until an event appears on `/events`, for both APIs. Unset: 300 self-hosted, 30 versioned.',
+    wholeNumber('number of seconds', 0, 86_400),
+  ),
+
+  BELFRY_PUSH_SIZE: setting('2048', 'Megabytes that one push may send.', wholeNumber('number of megabytes', 1, 1_000_000)),
+  BELFRY_OBJECT_SIZE: setting(
+    '100',
+    'Megabytes that one git object, such as a file, may have. Larger files belong in Git LFS.',
+    wholeNumber('number of megabytes', 1, 2000),
+  ),
+  BELFRY_GIT_PROCESSES: setting(
+    '64',
+    'Fetches and pushes served at a time, and as many API requests that run git. One caller gets a quarter.',
+    wholeNumber('number', 1, 10_000),
+  ),
+  BELFRY_GIT_IDLE: setting(
+    '60',
+    'Seconds until a fetch or push ends when its client transfers less than 1 KB a second.',
+    wholeNumber('number of seconds', 1, 86_400),
+  ),
+
+  BELFRY_WEBHOOK_ADDRESSES: setting(
+    'external',
+    'Addresses that webhooks may be sent to. `loopback` is added when `BELFRY_HOST` is a loopback address.',
+    addressPolicy('BELFRY_WEBHOOK_ADDRESSES'),
+  ),
+  BELFRY_WEBHOOK_TIMEOUT: setting(
+    '30',
+    'Seconds that a webhook receiver has to respond.',
+    wholeNumber('number of seconds', 1, 300),
+  ),
+  BELFRY_WEBHOOK_RETRIES: setting('0', 'Automatic retries of a failed webhook delivery.', wholeNumber('number', 0, 20)),
+  BELFRY_CA: unset(
+    'File with additional CA certificates (PEM) to trust for webhooks, imports and text messages.',
+    certificateFile,
+  ),
+
+  BELFRY_IMPORTS: unset(
+    'Makes source imports `open`, `closed` or under `maintenance` on both APIs. Unset: open self-hosted; closed versioned since 2024-04-12.',
+    oneOf('open', 'closed', 'maintenance'),
+  ),
+  BELFRY_IMPORTS_CLOSE_AT: unset(
+    'Date and time when source imports close on both APIs, such as `2030-01-31T00:00:00Z`.',
+    utcDate,
+  ),
+  BELFRY_IMPORT_ADDRESSES: setting(
+    'external',
+    'Addresses that repositories may be imported from. `loopback` is added when `BELFRY_HOST` is a loopback address.',
+    asText(addressPolicy('BELFRY_IMPORT_ADDRESSES')),
+  ),
+  BELFRY_IMPORT_LFS: setting(
+    'undecided',
+    'Files over 100 MB in an import: `opt_in` stores them with Git LFS, `opt_out` leaves them out, `undecided` asks the user.',
+    oneOf('undecided', 'opt_in', 'opt_out'),
+  ),
+  BELFRY_IMPORT_DISK: setting(
+    '20480',
+    'Megabytes of disk that one import may use while it runs.',
+    wholeNumber('number of megabytes', 1, 10_000_000),
+  ),
+  BELFRY_IMPORT_MEMORY: setting(
+    '2048',
+    'Megabytes of memory that all processes of one import may use together.',
+    wholeNumber('number of megabytes', 64, 1_000_000),
+  ),
+  BELFRY_IMPORT_HOURS: setting('24', 'Hours that one import may run. Time spent waiting for the user does not count.', hours),
 }
 
-export type Settings = {
-  readonly [Name in keyof typeof settings]: NonNullable<ReturnType<(typeof settings)[Name]['read']>> | NullOf<Name>
+function addressPolicy(name: string) {
+  return { allowed: `a list of ${policyWords}`, read: (text: string) => readPolicy(text, name) }
 }
-type NullOf<Name extends keyof typeof settings> = null extends ReturnType<(typeof settings)[Name]['read']> ? null : never
+
+/** Import workers are processes of their own, which get the policy as text. */
+function asText({ allowed, read }: Format<unknown>): Format<string> {
+  return { allowed, read: (text) => (read(text) ? text : undefined) }
+}
+
+export type Settings = { readonly [Name in keyof typeof settings]: Value<(typeof settings)[Name]> }
+type Value<S> = S extends Setting<infer T> ? T : never
 
 /** Former names. A start with one of them is refused, because Belfry would otherwise run without the setting. */
 const renamed = { BELFRY_WEBHOOK_CA: 'BELFRY_CA' }
 
-/** Reads every setting from the environment, or stops at the first that is wrong. */
+/** Reads every setting from the environment. The first wrong one stops the start. */
 export function readSettings(environment: NodeJS.ProcessEnv): Settings {
   for (const [former, name] of Object.entries(renamed))
     if (environment[former]?.trim()) throw new StartError(`${former} is now called ${name}. Set ${name} and remove ${former}.`)
@@ -239,9 +169,8 @@ export function readSettings(environment: NodeJS.ProcessEnv): Settings {
     const text = environment[name]?.trim() || fallback
     const value = read(text)
     if (value === undefined) {
-      throw new StartError(
-        `${name} is ${secret ? 'set to something else' : JSON.stringify(withoutCredentials(text))}: it must be ${allowed}.`,
-      )
+      const shown = secret ? 'set to a value that is not allowed' : JSON.stringify(withoutCredentials(text))
+      throw new StartError(`${name} is ${shown}: it must be ${allowed}.`)
     }
     return [name, value]
   })
@@ -254,11 +183,11 @@ function withoutCredentials(text: string) {
 }
 
 /** Not a setting: `belfry listen` reads its token from it. */
-const tokenOfListener = 'BELFRY_TOKEN'
+const listenToken = 'BELFRY_TOKEN'
 
-/** Names that look like ours and are not: a slip of the pen would otherwise go unnoticed. */
+/** Variables that begin like a setting and are none, such as misspelt ones. */
 export function unknownSettings(environment: NodeJS.ProcessEnv) {
-  return Object.keys(environment).filter((name) => name.startsWith('BELFRY_') && !(name in settings) && name !== tokenOfListener)
+  return Object.keys(environment).filter((name) => name.startsWith('BELFRY_') && !(name in settings) && name !== listenToken)
 }
 
 /** The settings as `--help` prints them. */
@@ -266,51 +195,4 @@ export function describeSettings() {
   return Object.entries(settings)
     .map(([name, { fallback, about }]) => `  ${name.padEnd(28)}${about.replaceAll('`', '')}${fallback ? ` [${fallback}]` : ''}`)
     .join('\n')
-}
-
-function readPort(text: string) {
-  const port = Number(text)
-  return /^\d+$/.test(text) && port <= 65535 ? port : undefined
-}
-
-function readNumber(text: string, least: number, most: number) {
-  return /^\d{1,9}$/.test(text) && Number(text) >= least && Number(text) <= most ? Number(text) : undefined
-}
-
-function readMoment(text: string) {
-  const moment = new Date(text)
-  return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(text) && !Number.isNaN(moment.getTime()) ? moment : undefined
-}
-
-function readAddress(text: string) {
-  const url = URL.parse(text)
-  const plain = url && /^https?:$/.test(url.protocol) && url.pathname === '/' && !url.search && !url.hash && !url.username
-  return plain ? url : undefined
-}
-
-function readEndpoint(text: string) {
-  const url = URL.parse(text)
-  return url && /^https?:$/.test(url.protocol) && !url.hash ? url : undefined
-}
-
-function readCertificates(path: string) {
-  try {
-    const text = readFileSync(path, 'utf8')
-    return text.includes('-----BEGIN CERTIFICATE-----') ? text : undefined
-  } catch {
-    return undefined
-  }
-}
-
-function readProxies(text: string) {
-  if (text === 'none') return []
-  const entries = text.split(',').map((entry) => entry.trim())
-  return entries.every(isProxy) ? entries : undefined
-}
-
-function isProxy(entry: string) {
-  if (['loopback', 'linklocal', 'uniquelocal'].includes(entry)) return true
-  const [ip = '', bits, ...rest] = entry.split('/')
-  const widest = isIP(ip) === 6 ? 128 : 32
-  return isIP(ip) > 0 && rest.length === 0 && (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= widest))
 }

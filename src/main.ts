@@ -4,36 +4,37 @@ import { systemClock } from '#platform/clock.ts'
 import { StartError } from '#platform/errors.ts'
 import type { Running } from '#start.ts'
 
-const help = `Belfry: the activity side of a code host.
+const help = `Belfry: a self-hosted server for the activity side of a code host.
 
-Usage: npm start [-- options]
-       npx belfry listen --hook … --forward …   repeat a webhook's deliveries on this machine; see npx belfry listen --help
+Usage: npm start [-- options]                   start the server
+       npx belfry listen --hook … --forward …   receive a webhook's deliveries on this machine; see npx belfry listen --help
 
 Options:
-  --demo      also load people, an organization and repositories to try things on
-  --help      this text
-  --version   the version
+  --demo      load example users, an organization and repositories
+  --help      print this text
+  --version   print the version
 
-Settings, from the environment [default]:
+Settings, read from the environment [default]:
 `
 
-/** Standard output is for what a person asked to see; everything else is logged. */
-const say = (text: string) => process.stdout.write(`${text}\n`)
+/** Standard output has the start screen and `--help`. Logs go to standard error. */
+const print = (text: string) => process.stdout.write(`${text}\n`)
 
 async function main() {
   const [command, ...given] = process.argv.slice(2)
   if (command === 'listen') {
     const { listen } = await import('#parts/webhooks/listening/command.ts')
-    return listen(given, process.env, systemClock, say, (text) => process.stderr.write(`${text}\n`))
+    return listen(given, process.env, systemClock, print, (text) => process.stderr.write(`${text}\n`))
   }
   const { values: options } = readOptions()
   const { describeSettings, readSettings, unknownSettings } = await import('#config.ts')
-  if (options.help) return say(`${help}${describeSettings()}`)
-  if (options.version) return say((await import('#start.ts')).version)
+  if (options.help) return print(`${help}${describeSettings()}`)
+  if (options.version) return print((await import('#start.ts')).version)
   const settings = readSettings(process.env)
   const { openLog } = await import('#platform/log.ts')
   const log = openLog(settings.BELFRY_LOG)
-  for (const name of unknownSettings(process.env)) log.warn({ name }, 'there is no such setting; see --help')
+  for (const name of unknownSettings(process.env))
+    log.warn({ name }, 'unknown setting, ignored; run npm start -- --help to list the settings')
   const { start } = await import('#start.ts')
   const { startUnderSignals } = await import('#signals.ts')
   let demo: DemoAccess | null | undefined
@@ -44,8 +45,8 @@ async function main() {
   }, log)
   if (!running) return
   const { startScreen } = await import('#screen.ts')
-  say(startScreen(running, demo))
-  say(`Belfry is ready: ${running.belfry.addresses.web || 'it works on jobs, and answers no requests'}`)
+  print(startScreen(running, demo))
+  print(`Belfry is ready: ${running.belfry.addresses.web || 'worker only'}`)
 }
 
 async function loadDemo(running: Running) {
@@ -68,7 +69,9 @@ function readOptions() {
       },
     })
   } catch (error) {
-    throw new StartError(`${(error as Error).message.split(/\.\s/)[0]?.replace(/\.$/, '')}. See npm start -- --help.`)
+    throw new StartError(
+      `${(error as Error).message.split(/\.\s/)[0]?.replace(/\.$/, '')}. Run npm start -- --help to list the options.`,
+    )
   }
 }
 

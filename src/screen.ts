@@ -1,22 +1,22 @@
 import type { DemoAccess } from '#demo/demo.ts'
 import type { Running } from '#start.ts'
 
-/** One screen: where to go, where data lives, and, the first time, who may enter. */
+/** The addresses, the location of the data and, on the first start, the admin's credentials. Fits a terminal of 24 lines. */
 export function startScreen({ belfry, postgres, first_admin }: Running, demo?: DemoAccess | null) {
   const { addresses, settings, version } = belfry
   const lines: [string, string][] = []
   if (addresses.web) {
     lines.push(['Web pages', addresses.web], ['API, self-hosted', `${addresses.web}/api/v3`])
     if (addresses.versioned) lines.push(['API, versioned', addresses.versioned])
-    lines.push(['Reference', `${addresses.web}/docs`])
+    lines.push(['API reference', `${addresses.web}/docs`])
   } else {
-    lines.push(['Role', 'worker only: this process answers no requests'])
+    lines.push(['Role', 'worker only: this process runs background jobs and answers no requests'])
   }
   lines.push(['Data', settings.BELFRY_DATA], ['Database', databaseOf(postgres)])
   if (postgres?.place.moved.database) {
-    lines.push(['', `PostgreSQL runs as "${postgres.place.account?.name}", which cannot enter the data folder`])
+    lines.push(['', `(PostgreSQL runs as "${postgres.place.account?.name}", which has no access to the data folder)`])
   }
-  if (postgres?.place.moved.programs) lines.push(['PostgreSQL', `its programs are copied to ${postgres.place.binaries}`])
+  if (postgres?.place.moved.programs) lines.push(['PostgreSQL', `programs copied to ${postgres.place.binaries}`])
   const parts = ['', `  Belfry ${version}`, '', ...lines.map(([label, text]) => `  ${label.padEnd(18)}${text}`), '']
   if (first_admin) parts.push(...welcome(first_admin, addresses.web))
   if (demo !== undefined) parts.push(...describeDemo(demo, addresses.web))
@@ -24,28 +24,31 @@ export function startScreen({ belfry, postgres, first_admin }: Running, demo?: D
 }
 
 function databaseOf(postgres: Running['postgres']) {
-  return postgres ? `embedded PostgreSQL in ${postgres.place.cluster}` : 'the server that DATABASE_URL names'
+  return postgres ? `embedded PostgreSQL in ${postgres.place.cluster}` : 'the PostgreSQL server in DATABASE_URL'
 }
 
 function welcome({ login, password, token }: NonNullable<Running['first_admin']>, web: string) {
   return [
-    '  First start: here is the site admin. This is shown once; keep it.',
+    '  First start. These are the credentials of the site admin. Save them: they are not shown again.',
     '',
     `  ${'Login'.padEnd(18)}${login}`,
     `  ${'Password'.padEnd(18)}${password}`,
     `  ${'Token'.padEnd(18)}${token}`,
     '',
-    ...(web ? [`  Try:  curl -H "Authorization: Bearer ${token}" ${web}/api/v3/user`, ''] : []),
+    ...(web
+      ? [`  Sign in at ${web}/login, or try the API:`, `  curl -H "Authorization: Bearer ${token}" ${web}/api/v3/user`, '']
+      : []),
   ]
 }
 
 function describeDemo(demo: DemoAccess | null, web: string) {
-  if (!demo) return ['  The demo data was here already. Its password and tokens were shown when it was loaded.', '']
+  if (!demo) return ['  The demo data is already loaded. Its password and tokens were printed by the start that loaded it.', '']
   return [
-    '  Demo data: the organization clockwork, its repositories, and these people with their tokens. This is shown once; keep it.',
+    '  Demo data is loaded. These are the users and their API tokens. Save them: they are not shown again.',
     '',
     ...Object.entries(demo.tokens).map(([login, token]) => `  ${login.padEnd(18)}${token}`),
-    `  ${'Password'.padEnd(18)}${demo.password}  (the same for all of them${web && `, at ${web}/login`})`,
+    `  ${'Password'.padEnd(18)}${demo.password}  (for all of them)`,
+    ...(web ? ['', `  Sign in at ${web}/login as ada, then open ${web}/notifications`] : []),
     '',
   ]
 }

@@ -7,14 +7,14 @@ import { StartError } from '#platform/errors.ts'
 import { enqueue } from '#platform/queue.ts'
 import { digest, hashPassword, randomText } from '#platform/secrets.ts'
 
-/** What the first start tells, once. */
+/** Printed once, by the first start. */
 export interface FirstAdmin {
   login: string
   password: string
   token: string
 }
 
-/** Makes the site admin on the first start, however many nodes have theirs at once; keeps the operator's token as it is set. */
+/** Creates the site admin on the first start, once even if several nodes start together, and sets the operator's token. */
 export async function setUp({ db, settings }: Belfry): Promise<FirstAdmin | undefined> {
   const password = randomText(20)
   const password_hash = (await findAdmin(db)) ? null : await hashPassword(password)
@@ -22,7 +22,7 @@ export async function setUp({ db, settings }: Belfry): Promise<FirstAdmin | unde
     await transaction.query(sql`select pg_advisory_xact_lock(${lock})`)
     const found = await findAdmin(transaction)
     const admin = found ?? (await createUser(transaction, { login: 'admin', email: null, password_hash, site_admin: true }))
-    await clearTheWay(transaction, admin, settings.BELFRY_ADMIN_TOKEN)
+    await removeSameToken(transaction, admin, settings.BELFRY_ADMIN_TOKEN)
     await setOperatorsToken(transaction, admin, settings.BELFRY_ADMIN_TOKEN, allScopes)
     await upgradeRecoveryCodes(transaction)
     if (found) return undefined
@@ -32,18 +32,18 @@ export async function setUp({ db, settings }: Belfry): Promise<FirstAdmin | unde
 }
 const lock = 0x61646d69
 
-/** An operator may choose a token that is there already, such as the one that the first start printed. */
-async function clearTheWay(db: Transaction, admin: Account, token: string | null) {
+/** The operator may choose a token that the admin already has, such as the one that the first start printed. */
+async function removeSameToken(db: Transaction, admin: Account, token: string | null) {
   if (token === null) return
   const found = await db.first<{ id: number; user_id: number }>(
     sql`select id, user_id from tokens where digest = ${digest(token)}`,
   )
   if (!found) return
-  if (found.user_id !== admin.id) throw new StartError('BELFRY_ADMIN_TOKEN is set to a token of another user: choose a new one.')
+  if (found.user_id !== admin.id) throw new StartError('BELFRY_ADMIN_TOKEN is a token of another user. Set it to a new one.')
   await db.query(sql`delete from tokens where id = ${found.id}`)
 }
 
-/** In the background: it takes a tenth of a second for each person who has a second factor. */
+/** A job, because it takes 0.1 s for each user with a second factor. */
 async function upgradeRecoveryCodes(db: Transaction) {
   const left = await db.first(sql`select from two_factor where recovery_salt is null limit 1`)
   if (left) await enqueue(db, 'slow_recovery_codes', {}, { key: 'slow_recovery_codes' })

@@ -1,15 +1,15 @@
 import type { Logger } from '#platform/log.ts'
 import type { Running } from '#start.ts'
 
-/** Ctrl-C under npm arrives twice, from the terminal and from npm: only a later one is a second wish. */
+/** Ctrl-C under npm arrives twice, from the terminal and from npm. Milliseconds in which the second one does not count. */
 const echo = 500
 
-/** Milliseconds after which an end for an exception is no longer waited for: twice as long as requests and jobs have. */
-const longestEnd = 60_000
+/** Milliseconds that stopping after an exception may take. Requests and jobs have 20 s each. */
+const longestStop = 60_000
 
 /**
- * Begins a start under the watch of signals. The first asks for an orderly end, also in the middle of a start;
- * the second for an immediate one. Gives nothing when an end was asked for before the start was done.
+ * Runs a start and handles signals from its beginning. The first signal stops in order, the second at once.
+ * Returns undefined when a signal came before the start was complete.
  */
 export async function startUnderSignals(
   begin: (asked: AbortSignal) => Promise<Running>,
@@ -22,7 +22,7 @@ export async function startUnderSignals(
     const now = performance.now()
     if (!asked.signal.aborted) {
       asked_at = now
-      log.info({ signal }, 'stopping; a second signal ends at once')
+      log.info({ signal }, 'stopping; send a second signal to stop at once')
       asked.abort()
       if (running) void end(running, log)
     } else if (now - asked_at > echo) {
@@ -30,24 +30,24 @@ export async function startUnderSignals(
       process.exit(1)
     }
   }
-  // A terminal that is closed says SIGHUP.
+  // Closing a terminal sends SIGHUP.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, onSignal)
-  // A bug in Belfry. Other work may be in any state, so this process finishes what it can and ends; its supervisor starts another.
-  // With this listener an unhandled rejection arrives here too.
+  // A bug in Belfry: other work may be in any state, so the process stops and its supervisor starts another.
+  // Node reports unhandled rejections here too.
   process.on('uncaughtException', (error) => {
-    log.fatal({ err: error }, 'uncaught exception: stopping. This is a bug in Belfry; please report it')
+    log.fatal({ err: error }, 'uncaught exception: stopping. This is a bug in Belfry. Please report it with this log line')
     process.exitCode = 1
     if (asked.signal.aborted) return
     asked_at = performance.now()
     asked.abort()
-    setTimeout(() => process.exit(1), longestEnd).unref()
+    setTimeout(() => process.exit(1), longestStop).unref()
     if (running) void end(running, log)
   })
   try {
     running = await begin(asked.signal)
   } catch (error) {
     if (error !== asked.signal.reason) throw error
-    log.info('stopped before the start was done')
+    log.info('stopped before the start was complete')
     return undefined
   }
   if (asked.signal.aborted) {
@@ -64,7 +64,7 @@ async function end(running: Running, log: Logger) {
     log.info('stopped')
     process.exit(process.exitCode ?? 0)
   } catch (error) {
-    log.fatal({ err: error }, 'could not stop in order')
+    log.fatal({ err: error }, 'could not stop in order; the next start cleans up')
     process.exit(1)
   }
 }
@@ -72,6 +72,6 @@ async function end(running: Running, log: Logger) {
 async function endWithDatabase({ postgres }: Running, log: Logger) {
   if (!postgres) return
   await postgres.died
-  log.fatal('the embedded PostgreSQL cannot be started any more; see its last lines with BELFRY_LOG=debug')
+  log.fatal('the embedded PostgreSQL cannot be restarted; start Belfry with BELFRY_LOG=debug to see what PostgreSQL prints')
   process.exit(1)
 }

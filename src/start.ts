@@ -36,18 +36,18 @@ export interface Running {
   belfry: Belfry
   postgres: EmbeddedPostgres | undefined
   first_admin: FirstAdmin | undefined
-  /** Finishes what is in hand, within bounds, and stops everything this process started. */
+  /** Finishes running requests and jobs, for a limited time, and stops everything that this process started. */
   stop(): Promise<void>
-  /** Ends at once; nothing acknowledged is lost, for it is on disk. */
+  /** Stops at once. Acknowledged changes are on disk. */
   kill(): void
 }
 
 export const version: string = JSON.parse(readFileSync(join(import.meta.dirname, '..', 'package.json'), 'utf8')).version
 
-/** How long requests and jobs in hand may still take once a stop is asked for. */
-const patience = 20_000
+/** Milliseconds that requests and jobs have to finish when Belfry stops. */
+const stopTimeout = 20_000
 
-/** From settings to a Belfry that answers; whatever was started is stopped again when a later step fails, or an end is asked for. */
+/** Starts everything in order. When a step fails or `asked` is aborted, stops what was started before. */
 export async function start(settings: Settings, clock: Clock, log: Logger, asked: AbortSignal): Promise<Running> {
   await using undo = new AsyncDisposableStack()
   const data = settings.BELFRY_DATA
@@ -59,17 +59,17 @@ export async function start(settings: Settings, clock: Clock, log: Logger, asked
     postgres = started
     undo.defer(() => started.stop())
   } else {
-    await reach(settings.DATABASE_URL)
+    await checkDatabaseUrl(settings.DATABASE_URL)
   }
   const db = new Database(postgres?.connection ?? { connectionString: settings.DATABASE_URL ?? '' }, clock)
   db.health.onChange((away) => {
-    if (away) log.error('the database does not answer: requests get 503 until it does')
+    if (away) log.error('the database does not answer: requests get 503 until it answers again')
     else log.info('the database answers again')
   })
-  // With no request and no connection to the database left, nothing else might keep the process alive.
+  // Keeps the process alive when it has neither a request nor a database connection.
   const alive = setInterval(() => {}, 2 ** 30)
   undo.defer(() => clearInterval(alive))
-  // A query that hangs must not keep us: stopping the database, or our end, ends it.
+  // A query that hangs must not delay the stop.
   undo.defer(() => within(1000, db[Symbol.asyncDispose]()))
   asked.throwIfAborted()
   const applied = await migrate(db)
@@ -87,35 +87,38 @@ export async function start(settings: Settings, clock: Clock, log: Logger, asked
     started_at: clock.now(),
     addresses: { web: '', versioned: '' },
   }
-  // With the embedded database there is one node only: the data folder is claimed.
-  if (settings.DATABASE_URL !== null) {
-    undo.use(await joinNeighbours(db))
-  }
+  // The embedded database serves one node only, so no other node commits.
+  if (settings.DATABASE_URL !== null) undo.use(await joinNeighbours(db))
   await db.patiently(() => alignLog(db))
   const first_admin = await setUp(belfry)
   const unsettled = await db.patiently(() => settleAll(db, belfry.storage))
-  for (const { repo_id, error } of unsettled) log.error({ err: error, repo_id }, 'a push is not recorded yet')
+  for (const { repo_id, error } of unsettled)
+    log.error({ err: error, repo_id }, 'could not record a push; Belfry tries again every minute')
   const kept = await db.patiently(() => removeReplacements(db, belfry.storage))
   for (const { repo_id, error } of kept)
     log.error({ err: error, repo_id }, 'could not remove refs/replace from a repository; the next start tries again')
   await db.patiently(() => tidy(belfry, postgres !== undefined))
-  // The start does not wait for this, because the queue may be busy, and the metrics show the same.
-  reportFailedJobs(belfry).catch((error) => log.debug({ err: error }, 'failed jobs could not be counted'))
+  // The start does not wait for the count, because the queue may be busy.
+  reportFailedJobs(belfry).catch((error) => log.debug({ err: error }, 'could not count failed jobs'))
   asked.throwIfAborted()
   if (settings.BELFRY_ROLES.includes('worker')) {
     const worker = await openWorker(belfry)
-    undo.defer(() => within(patience, worker.stop()))
+    undo.defer(() => within(stopTimeout, worker.stop()))
   }
   if (settings.BELFRY_ROLES.includes('web')) {
     const app = await openApp(belfry)
     const drains = [prepareDrain(app.web), prepareDrain(app.versioned)]
     undo.defer(() => {
       app.announceStop()
-      return within(patience, Promise.all(drains.map((drain) => drain())))
+      return within(stopTimeout, Promise.all(drains.map((drain) => drain())))
     })
     await listen(app, belfry)
     const logins = await listReservedLogins(db)
-    if (logins.length) log.warn({ logins }, 'pages of these accounts may be hidden by pages of Belfry with the same address')
+    if (logins.length)
+      log.warn(
+        { logins },
+        'these logins are reserved now, so pages of Belfry hide some pages of these accounts; the API and git still work',
+      )
   }
   const running = undo.move()
   return {
@@ -127,20 +130,22 @@ export async function start(settings: Settings, clock: Clock, log: Logger, asked
   }
 }
 
-/** Cleans up after processes that were killed, and logs what only an operator can fix. */
+/** Removes what killed processes left in the data folder, and enqueues the check of the repositories. */
 async function tidy({ db, storage, settings, log }: Belfry, alone: boolean) {
   if (alone) {
-    // This process has claimed the data folder, so no other process runs jobs or makes a repository.
+    // This process holds the lock on the data folder, so no other process runs jobs or creates repositories.
     await releaseAbandonedJobs(db)
     const before = new Date(processStart)
     try {
       const drafts = sweepDrafts(settings.BELFRY_DATA)
       const removed = [...drafts, ...(await sweepRepositories(db, storage, before))]
       const uploads = await eraseDrafts(lfsRoot(settings.BELFRY_DATA), before)
-      if (removed.length || uploads) log.warn({ removed, uploads }, 'removed what ended processes had left in the data folder')
+      if (removed.length || uploads) log.warn({ removed, uploads }, 'removed files that killed processes left in the data folder')
     } catch (error) {
-      // The nightly job tries again.
-      log.error({ err: error }, 'could not remove what ended processes had left in the data folder')
+      log.error(
+        { err: error },
+        'could not remove files that killed processes left in the data folder; the nightly job tries again',
+      )
     }
   }
   if ((await db.query(sql`select from repositories limit 1`)).rowCount)
@@ -149,26 +154,29 @@ async function tidy({ db, storage, settings, log }: Belfry, alone: boolean) {
 
 async function reportFailedJobs({ db, log }: Belfry) {
   const { failed } = await countJobs(db)
-  if (failed) log.error({ failed }, 'jobs have failed for good: see GET /admin/jobs/failed, and POST /admin/jobs/{job_id}/retry')
+  if (failed)
+    log.error(
+      { failed },
+      'jobs have failed and are not tried again: list them with GET /admin/jobs/failed, retry with POST /admin/jobs/{job_id}/retry',
+    )
 }
 
-/** A server that is not there, or does not let us in, is told in one line. */
-async function reach(url: string) {
+/** Checks that the server can be used, so that the error is one line about the setting. */
+async function checkDatabaseUrl(url: string) {
   try {
     const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 })
     client.on('error', () => {})
     await client.connect()
     await client.end()
   } catch (error) {
-    // Where a name has several addresses, the message is empty and the code tells.
+    // If a host name has several addresses, the message is empty.
     const why = (error instanceof Error && error.message) || codeOf(error)
-    throw new StartError(`DATABASE_URL names a server that cannot be used: ${why}.`)
+    throw new StartError(`Cannot connect to the PostgreSQL server in DATABASE_URL: ${why}.`)
   }
 }
 
 async function listen(app: App, { settings, addresses }: Belfry) {
   const { BELFRY_HOST: host, BELFRY_PORT, BELFRY_URL, BELFRY_VERSIONED_PORT, BELFRY_VERSIONED_URL } = settings
-  // Links must be right from the first request on: both addresses are settled before either listener is told of.
   addresses.web = (await bind(app.web, host, BELFRY_PORT, 'BELFRY_PORT', BELFRY_URL)) ?? ''
   if (BELFRY_VERSIONED_PORT === 0) return
   addresses.versioned =
@@ -180,10 +188,12 @@ export async function bind(listener: App['web'], host: string, port: number, set
     await listener.listen({ host, port })
   } catch (error) {
     if (codeOf(error) === 'EADDRINUSE')
-      throw new StartError(`${setting} is ${port}: something else listens there already. Choose another port.`)
+      throw new StartError(`${setting} is ${port}: another program listens on this port. Stop it, or choose another port.`)
     if (codeOf(error) === 'EACCES')
-      throw new StartError(`${setting} is ${port}: this account may not listen there. Choose another port.`)
-    throw new StartError(`BELFRY_HOST is "${host}": Belfry cannot listen there on port ${port} (${codeOf(error)}).`)
+      throw new StartError(`${setting} is ${port}: this account may not listen on this port. Choose a port from 1024 on.`)
+    throw new StartError(
+      `BELFRY_HOST is "${host}": Belfry cannot listen on this address, port ${port} (${codeOf(error)}). Set it to an address of this machine.`,
+    )
   }
   if (public_url) return public_url.origin
   const bound = listener.server.address() as AddressInfo
@@ -191,7 +201,7 @@ export async function bind(listener: App['web'], host: string, port: number, set
   return `http://${name}:${bound.port}`
 }
 
-/** Waits, but not for ever: what hangs must not keep the rest from stopping in order. */
+/** Waits for at most so long, because a step that hangs must not keep the others from stopping. */
 async function within(milliseconds: number, work: Promise<unknown>) {
   const timer = Promise.withResolvers<void>()
   const timeout = setTimeout(timer.resolve, milliseconds)

@@ -21,7 +21,7 @@ test('two nodes that start at once on an empty database migrate it once, and sta
   const token = nodes.map((node) => node.admin.token).join('')
   for (const node of nodes) {
     assert.equal((await node.get('/api/v3/user', token)).status, 200)
-    assert.match(node.stdout, /the server that DATABASE_URL names/)
+    assert.match(node.stdout, /the PostgreSQL server in DATABASE_URL/)
     assert.deepEqual(childrenOf(node.pid), [])
     assert.equal(await node.stop(), '0')
   }
@@ -54,7 +54,10 @@ test('a DATABASE_URL that cannot be used is told in one line, without the passwo
   for (const belfry of await Promise.all(urls.map((DATABASE_URL) => host.run({ settings: { DATABASE_URL } })))) {
     assert.equal(belfry.end, '1')
     assert.equal(belfry.stdout, '')
-    assert.match(belfry.stderr, /^DATABASE_URL (names a server that cannot be used: .+|is set to something else: .+)\.\n$/)
+    assert.match(
+      belfry.stderr,
+      /^(Cannot connect to the PostgreSQL server in DATABASE_URL: .+|DATABASE_URL is set to a value that is not allowed: .+)\.\n$/,
+    )
     assert.doesNotMatch(belfry.stderr, /hunter2secret/)
   }
 })
@@ -85,7 +88,7 @@ test('a web node runs no jobs and a worker node answers no requests; together th
   assert.equal(repositoriesOnDisk(host).includes(`${fork}.git`), false)
 
   const port = `${await freePort()}`
-  const ready = /worker only: this process answers no requests/
+  const ready = /^Belfry is ready: worker only$/m
   const worker = await host.start({ settings: { ...settings, BELFRY_ROLES: 'worker', BELFRY_PORT: port }, ready })
   assert.doesNotMatch(worker.stdout, /https?:/)
   for (const address of [`http://127.0.0.1:${port}/`, `${worker.versioned}/`]) {

@@ -14,17 +14,17 @@ const wrong: Record<keyof typeof known, { value: string; shown?: string; begins?
   BELFRY_VERSIONED_URL: { value: 'ftp://belfry.example', says: /an http or https address without a path/ },
   BELFRY_DATA: { value: '/dev/null/data', says: /a folder that Belfry can make and write to/ },
   DATABASE_URL: { value: 'hunter2://secret', says: /a postgres:\/\/ address/ },
-  BELFRY_ADMIN_TOKEN: { value: 'hunter2secret', says: /at least 20 printable characters/ },
-  BELFRY_ROLES: { value: 'web,cook', says: /web, worker, or both/ },
+  BELFRY_ADMIN_TOKEN: { value: 'hunter2secret', says: /20 to 255 printable ASCII characters/ },
+  BELFRY_ROLES: { value: 'web,cook', says: /one or more of web, worker, separated by commas/ },
   BELFRY_SIGNUP: { value: 'maybe', says: /on or off/ },
-  BELFRY_PUBLIC_EVENTS_DELAY: { value: '-1', says: /a number of seconds, at most a day/ },
+  BELFRY_PUBLIC_EVENTS_DELAY: { value: '-1', says: /a number of seconds from 0 to 86400/ },
   BELFRY_RATE_LIMIT: { value: 'maybe\nnot', shown: '"maybe\\nnot"', says: /on or off/ },
   BELFRY_WEBHOOK_ADDRESSES: { value: 'extern', begins: 'has "extern"', says: /external, private, loopback, host names/ },
   BELFRY_WEBHOOK_TIMEOUT: { value: '0', says: /a number of seconds from 1 to 300/ },
   BELFRY_WEBHOOK_RETRIES: { value: '-1', says: /a number from 0 to 20/ },
   BELFRY_CA: { value: '/dev/null', says: /a readable file with certificates in PEM form/ },
   BELFRY_IMPORTS: { value: 'shut', says: /open, closed or maintenance/ },
-  BELFRY_IMPORTS_CLOSE_AT: { value: 'tomorrow', says: /a moment in UTC, such as 2030-01-31T00:00:00Z/ },
+  BELFRY_IMPORTS_CLOSE_AT: { value: 'tomorrow', says: /a date and time in UTC, such as 2030-01-31T00:00:00Z/ },
   BELFRY_IMPORT_ADDRESSES: { value: 'extern', begins: 'has "extern"', says: /external, private, loopback, host names/ },
   BELFRY_IMPORT_LFS: { value: 'on', says: /undecided, opt_in or opt_out/ },
   BELFRY_IMPORT_DISK: { value: '1 GB', says: /a number of megabytes from 1 to 10000000/ },
@@ -35,12 +35,12 @@ const wrong: Record<keyof typeof known, { value: string; shown?: string; begins?
   BELFRY_GIT_PROCESSES: { value: '0', says: /a number from 1 to 10000/ },
   BELFRY_GIT_IDLE: { value: 'never', says: /a number of seconds from 1 to 86400/ },
   BELFRY_SMS_URL: { value: 'sms:hunter2', says: /an http or https address, or log/ },
-  BELFRY_METRICS_TOKEN: { value: 'hunter2secret', says: /at least 20 printable characters/ },
+  BELFRY_METRICS_TOKEN: { value: 'hunter2secret', says: /20 to 255 printable ASCII characters/ },
   BELFRY_TRUSTED_PROXIES: { value: '10.0.0.0/33', says: /IP addresses, CIDR ranges/ },
-  BELFRY_LOG: { value: 'loud', says: /one of fatal, error, warn, info, debug, trace, silent/ },
+  BELFRY_LOG: { value: 'loud', says: /fatal, error, warn, info, debug, trace or silent/ },
 }
 
-test('a wrong value of any setting is one line with its name, the value and what is allowed, and exit 1', async () => {
+test('a wrong value of any setting prints one line with its name, the value and what is allowed, and exits 1', async () => {
   await using host = await Host.open()
   const runs = Object.entries(wrong).map(async ([name, { value, shown, begins, says }]) => {
     const belfry = await host.run({ settings: { [name]: value } })
@@ -49,7 +49,9 @@ test('a wrong value of any setting is one line with its name, the value and what
     assert.equal(belfry.stdout, '', name)
     assert.match(belfry.stderr, /^[^\n]+\n$/, name)
     assert.ok(
-      belfry.stderr.startsWith(`${name} ${begins ?? `is ${secret ? 'set to something else' : (shown ?? `"${value}"`)}`}: `),
+      belfry.stderr.startsWith(
+        `${name} ${begins ?? `is ${secret ? 'set to a value that is not allowed' : (shown ?? `"${value}"`)}`}: `,
+      ),
       belfry.stderr,
     )
     assert.match(belfry.stderr, says)
@@ -58,7 +60,7 @@ test('a wrong value of any setting is one line with its name, the value and what
   await Promise.all(runs)
 })
 
-test('a former name of a setting is one line with the new name, and exit 1', async () => {
+test('a former name of a setting prints one line with the new name, and exits 1', async () => {
   await using host = await Host.open()
   const belfry = await host.run({ settings: { BELFRY_WEBHOOK_CA: '/etc/ssl/authority.pem' } })
   assert.equal(belfry.end, '1')
@@ -66,7 +68,7 @@ test('a former name of a setting is one line with the new name, and exit 1', asy
   assert.equal(belfry.stderr, 'BELFRY_WEBHOOK_CA is now called BELFRY_CA. Set BELFRY_CA and remove BELFRY_WEBHOOK_CA.\n')
 })
 
-test('a port in use, a host that is not ours and an unknown option are each one line and exit 1', async () => {
+test('a port in use, a host of another machine and an unknown option each print one line and exit 1', async () => {
   await using host = await Host.openUsed()
   await using database = await openDatabase()
   const taken = createServer()
@@ -74,13 +76,16 @@ test('a port in use, a host that is not ours and an unknown option are each one 
   const { port } = taken.address() as { port: number }
   const DATABASE_URL = database.url
   const cases = [
-    { settings: { BELFRY_PORT: `${port}` }, says: `BELFRY_PORT is ${port}: something else listens there already. ` },
+    { settings: { BELFRY_PORT: `${port}` }, says: `BELFRY_PORT is ${port}: another program listens on this port. ` },
     {
       settings: { BELFRY_VERSIONED_PORT: `${port}`, DATABASE_URL },
-      says: `BELFRY_VERSIONED_PORT is ${port}: something else listens there already. `,
+      says: `BELFRY_VERSIONED_PORT is ${port}: another program listens on this port. `,
     },
-    { settings: { BELFRY_HOST: '192.0.2.1', DATABASE_URL }, says: 'BELFRY_HOST is "192.0.2.1": Belfry cannot listen there ' },
-    { options: ['--frob.nicate'], says: "Unknown option '--frob.nicate'. See npm start -- --help." },
+    {
+      settings: { BELFRY_HOST: '192.0.2.1', DATABASE_URL },
+      says: 'BELFRY_HOST is "192.0.2.1": Belfry cannot listen on this address, ',
+    },
+    { options: ['--frob.nicate'], says: "Unknown option '--frob.nicate'. Run npm start -- --help to list the options." },
     { options: ['serve'], says: "Unexpected argument 'serve'. " },
   ]
   const runs = cases.map(async ({ says, settings, ...options }) => {
@@ -94,7 +99,7 @@ test('a port in use, a host that is not ours and an unknown option are each one 
   assert.deepEqual(processesIn(host.cluster), [])
 })
 
-test('a data folder that is a file is named as the mistake it is', async () => {
+test('a data folder that is a file is refused', async () => {
   await using host = await Host.open()
   await writeFile(host.data, '')
   const belfry = await host.run()
@@ -110,7 +115,7 @@ test('--help prints every setting with its default, and --version the version, w
   for (const [name, { fallback, about }] of Object.entries(known)) {
     const line = help.stdout.split('\n').find((text) => text.trimStart().startsWith(`${name} `)) ?? ''
     assert.ok(line.includes(about.replaceAll('`', '')), `--help does not describe ${name}`)
-    if (fallback) assert.ok(line.endsWith(`[${fallback}]`), `--help does not tell the default of ${name}`)
+    if (fallback) assert.ok(line.endsWith(`[${fallback}]`), `--help does not show the default of ${name}`)
   }
   for (const option of ['--demo', '--help', '--version']) assert.ok(help.stdout.includes(option))
   const version = await host.run({ options: ['--version'], settings })
@@ -118,13 +123,13 @@ test('--help prints every setting with its default, and --version the version, w
   assert.match(version.stdout, /^\d+\.\d+\.\d+\n$/)
 })
 
-test('settings reach where they are meant to', async (t) => {
+test('settings take effect', async (t) => {
   await using host = await Host.open()
   await using database = await openDatabase()
   const token = newToken()
   const settings = { DATABASE_URL: database.url, BELFRY_ADMIN_TOKEN: token }
 
-  await t.test('a name that looks like a setting and is none is warned about', async () => {
+  await t.test('a variable that begins like a setting and is none is logged as a warning', async () => {
     const belfry = await host.start({ settings: { ...settings, BELFRY_PROT: '3000' } })
     const answer = await belfry.get('/api/v3/user', token)
     assert.equal(answer.status, 200)
@@ -157,19 +162,19 @@ test('settings reach where they are meant to', async (t) => {
     assert.equal(web?.html_url, 'https://belfry.example/admin')
     assert.equal(versioned?.url, 'https://api.belfry.example:8443/users/admin')
     assert.equal(versioned?.html_url, 'https://belfry.example/admin')
-    // Whoever sets a public address has a proxy in front, and a plain one looks like a local client.
+    // A public address means a proxy in front, and a plain proxy looks like a local client.
     assert.equal((await fetch(`http://127.0.0.1:${port}/metrics`)).status, 403)
     await both.stop()
 
     const one = await host.start({ settings: { ...settings, BELFRY_VERSIONED_PORT: '0' } })
     assert.doesNotMatch(one.stdout, /versioned/)
     await one.stop()
-    // The log comes by another way than the screen, and may come later.
+    // The log can arrive after the screen, because it is another stream.
     assert.equal(one.logged.filter(({ msg }) => /listening/.test(`${msg}`)).length, 1)
   })
 })
 
-test('the admin token may be the one that the first start printed, and not one of somebody else', async () => {
+test('the admin token may be the one that the first start printed, but not one of another user', async () => {
   await using host = await Host.openUsed()
   const first = await host.start({ settings: { BELFRY_ADMIN_TOKEN: host.token } })
   assert.equal((await first.get('/api/v3/user', host.token)).status, 200)
@@ -179,7 +184,7 @@ test('the admin token may be the one that the first start printed, and not one o
   await first.stop()
   const second = await host.run({ settings: { BELFRY_ADMIN_TOKEN: token, BELFRY_LOG: 'error' } })
   assert.equal(second.end, '1')
-  assert.match(second.stderr, /^BELFRY_ADMIN_TOKEN is set to a token of another user: choose a new one\.\n$/)
+  assert.match(second.stderr, /^BELFRY_ADMIN_TOKEN is a token of another user\. Set it to a new one\.\n$/)
 })
 
 function readUser(token: string) {

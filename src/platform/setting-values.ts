@@ -1,0 +1,120 @@
+import { readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
+import { resolve } from 'node:path'
+
+/** How the text of a setting becomes a value. `allowed` completes the sentence "it must be …". */
+export interface Format<T> {
+  allowed: string
+  /** Returns undefined when the text is not allowed. */
+  read(text: string): T | undefined
+}
+
+/** An empty text is null. */
+export function optional<T>({ allowed, read }: Format<T>): Format<T | null> {
+  return { allowed, read: (text) => (text === '' ? null : read(text)) }
+}
+
+export function oneOf<const Word extends string>(...words: Word[]): Format<Word> {
+  return { allowed: `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`, read: (text) => words.find((word) => word === text) }
+}
+
+export function listOf<const Word extends string>(...words: Word[]): Format<Word[]> {
+  const isWord = (text: string): text is Word => words.some((word) => word === text)
+  return {
+    allowed: `one or more of ${words.join(', ')}, separated by commas`,
+    read: (text) => {
+      const listed = text.split(',').map((entry) => entry.trim())
+      return listed.every(isWord) ? listed : undefined
+    },
+  }
+}
+
+export function wholeNumber(noun: string, least: number, most: number): Format<number> {
+  return {
+    allowed: `a ${noun} from ${least} to ${most}`,
+    read: (text) => (/^\d{1,9}$/.test(text) && Number(text) >= least && Number(text) <= most ? Number(text) : undefined),
+  }
+}
+
+export const port = wholeNumber('port number', 0, 65535)
+
+export const hours: Format<number> = {
+  allowed: 'a number of hours, at most 1000, such as 24 or 0.5',
+  read: (text) => (/^\d{1,4}(\.\d{1,4})?$/.test(text) && Number(text) > 0 && Number(text) <= 1000 ? Number(text) : undefined),
+}
+
+export const utcDate: Format<Date> = {
+  allowed: 'a date and time in UTC, such as 2030-01-31T00:00:00Z',
+  read: (text) => {
+    const date = new Date(text)
+    return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(text) && !Number.isNaN(date.getTime()) ? date : undefined
+  },
+}
+
+export const host: Format<string> = {
+  allowed: 'an IP address or a host name',
+  read: (text) => (isIP(text) || /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(text) ? text : undefined),
+}
+
+/** The address of a listener: a scheme, a host and perhaps a port. */
+export const origin: Format<URL> = {
+  allowed: 'an http or https address without a path, such as https://belfry.example',
+  read: (text) => {
+    const url = readHttpAddress(text)
+    return url && url.pathname === '/' && !url.search && !url.username ? url : undefined
+  },
+}
+
+export const endpointOrLog: Format<URL | 'log'> = {
+  allowed: 'an http or https address, or log',
+  read: (text) => (text === 'log' ? text : readHttpAddress(text)),
+}
+
+function readHttpAddress(text: string) {
+  const url = URL.parse(text)
+  return url && /^https?:$/.test(url.protocol) && !url.hash ? url : undefined
+}
+
+export const postgresAddress: Format<string> = {
+  allowed: 'a postgres:// address',
+  read: (text) => (/^postgres(ql)?:\/\//.test(text) && URL.canParse(text) ? text : undefined),
+}
+
+export const folder: Format<string> = {
+  allowed: 'the path of a folder',
+  read: (text) => (text === '' || text.includes('\0') ? undefined : resolve(text)),
+}
+
+export const token: Format<string> = {
+  allowed: '20 to 255 printable ASCII characters without spaces',
+  read: (text) => (/^[!-~]{20,255}$/.test(text) ? text : undefined),
+}
+
+/** The value is the text of the file. */
+export const certificateFile: Format<string> = {
+  allowed: 'a readable file with certificates in PEM form',
+  read: (path) => {
+    try {
+      const text = readFileSync(path, 'utf8')
+      return text.includes('-----BEGIN CERTIFICATE-----') ? text : undefined
+    } catch {
+      return undefined
+    }
+  },
+}
+
+export const proxies: Format<string[]> = {
+  allowed: 'a comma-separated list of IP addresses, CIDR ranges and the words loopback, linklocal, uniquelocal; or none',
+  read: (text) => {
+    if (text === 'none') return []
+    const entries = text.split(',').map((entry) => entry.trim())
+    return entries.every(isProxy) ? entries : undefined
+  },
+}
+
+function isProxy(entry: string) {
+  if (['loopback', 'linklocal', 'uniquelocal'].includes(entry)) return true
+  const [ip = '', bits, ...rest] = entry.split('/')
+  const widest = isIP(ip) === 6 ? 128 : 32
+  return isIP(ip) > 0 && rest.length === 0 && (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= widest))
+}
