@@ -6,7 +6,7 @@ import { openForge } from './forge.ts'
 import { Guest } from './guest.ts'
 import { told } from './inbox.ts'
 
-test('the demo has people, an organization with a team, repositories with commits, stars and follows; once', async () => {
+test('the demo loads users, an organization with a team, and repositories with activity, and loads them once', async () => {
   await using forge = await openForge({ worker: true })
   const demo = await loadDemo(forge.belfry)
   const { password, tokens } = demo ?? { password: '', tokens: {} as Record<string, string> }
@@ -34,9 +34,14 @@ test('the demo has people, an organization with a team, repositories with commit
   await told(forge)
   const threads: { subject: { title: string; type: string }; reason: string }[] = await ada.read('/notifications')
   assert.deepEqual(threads.map(({ subject, reason }) => [subject.type, subject.title, reason]).sort(), [
+    ['Issue', 'Describe the store', 'subscribed'],
+    ['Issue', 'Replace the rope of the third bell', 'assign'],
+    ['Issue', 'Rope costs twice as much as last year', 'mention'],
+    ['Issue', 'Strike the quarters too', 'author'],
     ['Issue', 'The mill turns backwards', 'mention'],
     ['Issue', 'Who rings at noon?', 'team_mention'],
     ['PullRequest', 'Let the mill turn both ways', 'mention'],
+    ['Release', 'Six bells', 'subscribed'],
   ])
   for (const login of Object.keys(tokens)) assert.equal((await new Guest(forge).signIn(login, password)).status, 303, login)
   assert.equal(await loadDemo(forge.belfry), null)

@@ -4,6 +4,7 @@ import { loadOrganization, setMembership } from '#hosting/organizations/organiza
 import { type Account, createOrganization, createUser, follow } from '#hosting/people/people.ts'
 import { createPull } from '#hosting/pulls/opening.ts'
 import { adoptRefs, pushRefs } from '#hosting/pushes/pushes.ts'
+import { createRelease } from '#hosting/releases/releases.ts'
 import { levelOf } from '#hosting/repositories/access.ts'
 import { authorOf, createOnDisk } from '#hosting/repositories/contents.ts'
 import { forkRepository } from '#hosting/repositories/forks.ts'
@@ -13,7 +14,7 @@ import { createToken } from '#parts/authentication/tokens.ts'
 import { star } from '#parts/starring/starring.ts'
 import { sql } from '#platform/database.ts'
 import { hashPassword, randomText } from '#platform/secrets.ts'
-import { holdConversations } from './conversations.ts'
+import { addConversations } from './conversations.ts'
 
 const people = { ada: 'Ada Byron', ben: 'Ben Okafor', cleo: 'Cleo Marchetti', dmitri: 'Dmitri Sorokin' }
 type Name = keyof typeof people
@@ -67,7 +68,7 @@ const repositories: DemoRepository[] = [
   },
 ]
 
-/** Who goes on with what in a fork of their own. */
+/** A fork with commits of its own, and the pull request from it. */
 const fork = {
   of: 'engine',
   by: 'dmitri' as Name,
@@ -75,21 +76,21 @@ const fork = {
     ['dmitri', 'Turn the other way', { 'mill.md': 'The mill does the work, in either direction.\n' }],
     ['dmitri', 'Count down', { 'src/count.ts': 'export const count = (n: number) => [...Array(n).keys()].reverse()\n' }],
   ] satisfies DemoRepository['commits'],
-  asks: {
+  pull: {
     title: 'Let the mill turn both ways',
-    body: 'Both directions, and counting down. Would you have a look, @ada and @ben?',
+    body: 'The mill turns in both directions, and the counter counts down. @ada and @ben, please review.',
   },
 }
 
-/** How to sign in as the demo's people, shown once. */
+/** Credentials of the demo's users, printed once. */
 export interface DemoAccess {
-  /** The same for all of them, and different on every server, because a well-known password would open a public server. */
+  /** One for all users, random for each server, because a well-known password would open a public server. */
   password: string
-  /** Their tokens, by login. */
+  /** API tokens by login. */
   tokens: Record<string, string>
 }
 
-/** Loads people, an organization with a team, and repositories to try things on. Null when they are loaded already. */
+/** Loads example users, an organization with a team, and repositories. Returns null when they are already loaded. */
 export async function loadDemo({ db, storage }: Belfry): Promise<DemoAccess | null> {
   const { rowCount } = await db.query(sql`select from accounts where lower(login) = 'ada'`)
   if (rowCount) return null
@@ -112,9 +113,9 @@ export async function loadDemo({ db, storage }: Belfry): Promise<DemoAccess | nu
   const made: Repository[] = []
   for (const { owner, name, description, commits, stars, private: hidden = false } of repositories) {
     const creator = owner === 'clockwork' ? accounts.cleo : accounts[owner]
-    const sight = { viewer_id: creator.id, sees_private: true }
-    const place = owner === 'clockwork' ? org : creator
-    const repo = await createOnDisk(db, storage, sight, place, creator, { name, description, private: hidden })
+    const viewer = { viewer_id: creator.id, sees_private: true }
+    const account = owner === 'clockwork' ? org : creator
+    const repo = await createOnDisk(db, storage, viewer, account, creator, { name, description, private: hidden })
     await push(repo, commits)
     await db.transaction(async (transaction) => {
       for (const name of stars) await star(transaction, accounts[name], repo)
@@ -132,11 +133,12 @@ export async function loadDemo({ db, storage }: Belfry): Promise<DemoAccess | nu
     for (const repo of made.filter(({ owner_id }) => owner_id === org.id))
       await setTeamAccess(transaction, team, repo, levelOf('push'))
   })
-  await holdConversations(db, accounts, made)
-  await goOnInFork()
+  await addConversations(db, accounts, made)
+  await release()
+  await openPullFromFork()
   return { password, tokens }
 
-  /** Each commit is a push by who wrote it. */
+  /** Pushes each commit by itself, as its author. */
   async function push(repo: Repository, commits: DemoRepository['commits']) {
     const ref = `refs/heads/${repo.default_branch}`
     let head = (await storage.refsOf(repo.id, [ref])).get(ref)
@@ -149,19 +151,26 @@ export async function loadDemo({ db, storage }: Belfry): Promise<DemoAccess | nu
     }
   }
 
-  async function goOnInFork() {
+  async function release() {
+    const tower = made.find(({ name }) => name === 'tower')
+    if (!tower) return
+    const body = 'Six bells, and a clock that stays within a second a day.'
+    await createRelease(db, storage, tower, accounts.cleo, { tag_name: 'v1.0', name: 'Six bells', body })
+  }
+
+  async function openPullFromFork() {
     const [forker, original] = [accounts[fork.by], made.find(({ name }) => name === fork.of)]
     if (!original) return
-    const sight = { viewer_id: forker.id, sees_private: true }
+    const viewer = { viewer_id: forker.id, sees_private: true }
     const copy = await db.transaction(async (transaction) => {
-      const copy = await forkRepository(transaction, sight, original, forker, forker, {})
-      // A few kilobytes, copied before the job that does so could begin: it will find them there.
+      const copy = await forkRepository(transaction, viewer, original, forker, forker, {})
+      // Copies the few kilobytes now, because the commits below need them before the fork's own job has run.
       await storage.copy(original.id, copy.id, copy.default_branch, null, (refs) => adoptRefs(transaction, copy.id, refs))
       return copy
     })
     await push(copy, fork.commits)
-    await createPull(db, storage, sight, original, forker, {
-      ...fork.asks,
+    await createPull(db, storage, viewer, original, forker, {
+      ...fork.pull,
       head: `${forker.login}:${copy.default_branch}`,
       base: original.default_branch,
     })
