@@ -18,7 +18,7 @@ export const api = group('Administration', [
     {
       operation: 'enterprise-admin/create-user',
       permission: 'classic',
-      summary: 'Make a user; without a password they act by tokens only',
+      summary: 'Create a user; without a password, the user can use tokens only',
       scopes,
       viewer: 'site_admin',
       body: Type.Object({
@@ -49,7 +49,7 @@ export const api = group('Administration', [
     {
       operation: 'enterprise-admin/create-org',
       permission: 'classic',
-      summary: 'Make an organization with a first owner',
+      summary: 'Create an organization with a first owner',
       scopes,
       viewer: 'site_admin',
       body: Type.Object({
@@ -73,7 +73,7 @@ export const api = group('Administration', [
     {
       operation: 'enterprise-admin/create-impersonation-o-auth-token',
       permission: 'classic',
-      summary: 'Make a token that acts for a user; shown once',
+      summary: 'Create a token that acts for a user; it is shown once',
       scopes,
       viewer: 'site_admin',
       body: Type.Object({ scopes: Type.Optional(Type.Array(Type.String(), { maxItems: 100 })) }),
@@ -103,7 +103,7 @@ export const api = group('Administration', [
     {
       operation: 'enterprise-admin/delete-impersonation-o-auth-token',
       permission: 'classic',
-      summary: 'End all tokens that site admins made for a user',
+      summary: 'Revoke all tokens that site admins created for a user',
       scopes,
       viewer: 'site_admin',
       answers: { 204: Nothing },
@@ -117,7 +117,7 @@ export const api = group('Administration', [
     {
       operation: 'enterprise-admin/promote-user-to-be-site-administrator',
       permission: 'classic',
-      summary: 'Make a user a site admin',
+      summary: 'Promote a user to site admin',
       scopes,
       viewer: 'site_admin',
       answers: { 204: Nothing },
@@ -132,7 +132,7 @@ export const api = group('Administration', [
     {
       operation: 'enterprise-admin/demote-site-administrator',
       permission: 'classic',
-      summary: 'Make a site admin an ordinary user',
+      summary: 'Demote a site admin',
       scopes,
       viewer: 'site_admin',
       answers: { 204: Nothing },
@@ -148,7 +148,7 @@ export const api = group('Administration', [
     {
       operation: 'enterprise-admin/suspend-user',
       permission: 'classic',
-      summary: 'Lock a user out: tokens, password and sessions stop working at once',
+      summary: 'Suspend a user: tokens, password and sessions stop working at once',
       scopes,
       viewer: 'site_admin',
       body: Type.Object({ reason: Type.Optional(Type.String({ maxLength: 1000 })) }),
@@ -165,7 +165,7 @@ export const api = group('Administration', [
     {
       operation: 'enterprise-admin/unsuspend-user',
       permission: 'classic',
-      summary: 'Let a suspended user in again',
+      summary: 'Unsuspend a user',
       scopes,
       viewer: 'site_admin',
       answers: { 204: Nothing },

@@ -12,7 +12,7 @@ export const api = group('Automation', [
     {
       operation: 'actions/get-github-actions-permissions-repository',
       permission: 'administration:read',
-      summary: 'Whether a repository has automation; nothing is imported into one that has',
+      summary: 'Get whether a repository has automation; imports into it are refused then',
       scopes: ['repo'],
       access: 'admin',
       answers: { 200: Type.Object({ enabled: Type.Boolean() }, { title: 'AutomationPermissions' }) },
@@ -24,7 +24,7 @@ export const api = group('Automation', [
     {
       operation: 'actions/set-github-actions-permissions-repository',
       permission: 'administration:write',
-      summary: 'Say whether a repository has automation',
+      summary: 'Set whether a repository has automation',
       scopes: ['repo'],
       access: 'admin',
       body: Type.Object({ enabled: Type.Boolean() }),

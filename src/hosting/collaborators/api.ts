@@ -29,7 +29,7 @@ export const api = group('Collaborators', [
     {
       operation: 'repos/list-collaborators',
       permission: 'metadata:read',
-      summary: 'Everyone with access by name, for those who may push',
+      summary: 'List the users with access by name; needs push access',
       scopes,
       access: 'push',
       query: { permission: choice('', 'pull', 'triage', 'push', 'maintain', 'admin') },
@@ -44,7 +44,7 @@ export const api = group('Collaborators', [
     {
       operation: 'repos/check-collaborator',
       permission: 'metadata:read',
-      summary: 'Whether someone is a collaborator: 204, or 404',
+      summary: 'Check whether a user is a collaborator: 204 or 404',
       scopes,
       access: 'push',
       answers: { 204: Nothing },
@@ -58,7 +58,7 @@ export const api = group('Collaborators', [
     {
       operation: 'repos/add-collaborator',
       permission: 'administration:write',
-      summary: 'Invite a collaborator (201), or change what one may do (204)',
+      summary: 'Invite a collaborator (201), or change the access of one (204)',
       scopes,
       access: 'admin',
       body: Type.Object({ permission: Type.Optional(Permission) }),
@@ -75,7 +75,7 @@ export const api = group('Collaborators', [
     {
       operation: 'repos/remove-collaborator',
       permission: 'administration:write',
-      summary: "End a collaborator's access, or one's own",
+      summary: "Remove a collaborator, or the caller's own access",
       scopes,
       answers: { 204: Nothing },
     },
@@ -89,7 +89,7 @@ export const api = group('Collaborators', [
     {
       operation: 'repos/get-collaborator-permission-level',
       permission: 'metadata:read',
-      summary: 'What someone may do in a repository',
+      summary: 'Get the access of a user to a repository',
       scopes,
       access: 'push',
       answers: { 200: CollaboratorPermission },
@@ -104,7 +104,7 @@ export const api = group('Collaborators', [
     {
       operation: 'repos/list-invitations',
       permission: 'administration:read',
-      summary: 'Invitations that are not accepted yet',
+      summary: 'List the open invitations of a repository',
       scopes,
       access: 'admin',
       list: true,
@@ -118,7 +118,7 @@ export const api = group('Collaborators', [
     {
       operation: 'repos/update-invitation',
       permission: 'administration:write',
-      summary: 'Change what an invitation offers',
+      summary: 'Change the access that an invitation offers',
       scopes,
       access: 'admin',
       body: Type.Object({ permissions: Permission }, { additionalProperties: false }),
@@ -132,7 +132,7 @@ export const api = group('Collaborators', [
     {
       operation: 'repos/delete-invitation',
       permission: 'administration:write',
-      summary: 'Take an invitation back',
+      summary: 'Cancel an invitation',
       scopes,
       access: 'admin',
       answers: { 204: Nothing },
@@ -144,7 +144,7 @@ export const api = group('Collaborators', [
     {
       operation: 'repos/list-invitations-for-authenticated-user',
       permission: 'invitations:read',
-      summary: "The caller's open invitations",
+      summary: "List the caller's open invitations",
       scopes: ['repo', 'repo:invite'],
       list: true,
       answers: { 200: Type.Array(RepositoryInvitation) },
@@ -169,12 +169,12 @@ export const api = group('Collaborators', [
     {
       operation: 'repos/get-invitation-for-authenticated-user',
       permission: 'invitations:read',
-      summary: 'An invitation of the caller, open or accepted',
+      summary: 'Get an invitation of the caller, open or accepted',
       scopes: ['repo', 'repo:invite'],
       answers: { 200: RepositoryInvitation },
     },
     async ({ db, caller, viewer, params, wire }) => {
-      // Like the list of open invitations, this shows a private repository to a token that is for invitations only.
+      // Like the list of open invitations, this shows a private repository to a token with the scope for invitations.
       const invitation = await loadInvitation(db, { ...caller, sees_private: true }, viewer, params.invitation_id)
       const [repo] = await readRepositories(db, viewer.id, [invitation.repo_id])
       if (!repo) throw missing()

@@ -14,7 +14,7 @@ const place = '/:owner/:repo/invitations'
 
 export const pages: PageRoute[] = [showOwn(place, invitationPage), submitOwn(place, answer)]
 
-/** Whoever is invited need not see the repository yet: it is found among their invitations. */
+/** An invited user may not see the repository yet, so it is looked up through their invitations. */
 async function findInvitation({ db, visitor, params }: SignedIn) {
   const { rows } = await listInvitations(db, { invitee_id: visitor.id }, { limit: 100, offset: 0 })
   const repos = await readRepositories(
@@ -27,7 +27,7 @@ async function findInvitation({ db, visitor, params }: SignedIn) {
   return repo && invitation && { repo, invitation }
 }
 
-/** What was accepted already leads on to the repository. */
+/** An accepted invitation redirects to the repository. */
 async function invitationPage(visit: SignedIn): Promise<Outcome> {
   const found = await findInvitation(visit)
   const repo = found?.repo ?? (await loadPlace(visit))
@@ -36,7 +36,7 @@ async function invitationPage(visit: SignedIn): Promise<Outcome> {
   const { inviter, access, created_at } = found.invitation
   const buttons = html`<div class="decision"><button class="primary" name="answer" value="accept">Accept</button> <button name="answer" value="decline">Decline</button></div>`
   const body = html`<main class="conversation"><h1>Invitation to ${repo.owner_login}/${repo.name}</h1>
-<p>${nameOf(inviter)} invites you to take part, with the role <strong>${roleOf(access)}</strong>. <span class="muted">${moment(created_at)}</span></p>
+<p>${nameOf(inviter)} invites you to collaborate, with the role <strong>${roleOf(access)}</strong>. <span class="muted">${moment(created_at)}</span></p>
 <p>${repo.description}</p>${form(visit, `${pathOf(repo)}/invitations`, buttons)}</main>`
   return { title: `Invitation to ${repo.owner_login}/${repo.name}`, body, assets: ['conversations.css'] }
 }

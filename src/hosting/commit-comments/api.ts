@@ -23,7 +23,7 @@ export const api = group('Commit comments', [
     {
       ...reading,
       operation: 'repos/list-commit-comments-for-repo',
-      summary: 'Comments on all commits of a repository, oldest first',
+      summary: 'List the comments on all commits of a repository, oldest first',
       list: true,
       answers: { 200: Type.Array(CommitCommentSchema) },
     },
@@ -36,7 +36,7 @@ export const api = group('Commit comments', [
       ...reading,
       operation: 'repos/list-comments-for-commit',
       refuses: ['conflict'],
-      summary: 'Comments on a commit, oldest first',
+      summary: 'List the comments on a commit, oldest first',
       list: true,
       answers: { 200: Type.Array(CommitCommentSchema) },
     },
@@ -51,7 +51,7 @@ export const api = group('Commit comments', [
       ...writing,
       operation: 'repos/create-commit-comment',
       refuses: ['conflict'],
-      summary: 'Comment on a commit, or on a place in one of its files',
+      summary: 'Comment on a commit, or on a line of one of its files',
       body: Type.Object({
         body: Body,
         path: Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], minLength: 1, maxLength: 4096 })),
@@ -72,7 +72,7 @@ export const api = group('Commit comments', [
     {
       ...reading,
       operation: 'repos/get-commit-comment',
-      summary: 'A comment on a commit',
+      summary: 'Get a comment on a commit',
       answers: { 200: CommitCommentSchema },
     },
     async ({ db, repo, params, wire }) => commitCommentJson(await loadCommitComment(db, repo, params.comment_id), repo, wire),
@@ -82,7 +82,7 @@ export const api = group('Commit comments', [
     {
       ...writing,
       operation: 'repos/update-commit-comment',
-      summary: 'Change a comment on a commit, as its author or someone who may push',
+      summary: 'Change a comment on a commit, as its author or with push access',
       body: Type.Object({ body: Body }),
       own_transaction: true,
       answers: { 200: CommitCommentSchema },
@@ -98,7 +98,7 @@ export const api = group('Commit comments', [
     {
       ...writing,
       operation: 'repos/delete-commit-comment',
-      summary: 'Delete a comment on a commit, as its author or someone who may push',
+      summary: 'Delete a comment on a commit, as its author or with push access',
       answers: { 204: Nothing },
     },
     async ({ db, caller, repo, viewer, params }) => {

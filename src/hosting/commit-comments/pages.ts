@@ -15,7 +15,7 @@ import { listCommitComments } from './commit-comments.ts'
 
 export const pages: PageRoute[] = [show('/:owner/:repo/commit/:sha', commitPage)]
 
-/** What a commit says and changes, and what is said about it. */
+/** A commit's message, changes and comments. */
 async function commitPage(visit: Visit): Promise<Outcome> {
   const repo = await loadPlace(visit)
   const { storage } = visit.belfry

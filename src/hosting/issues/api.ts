@@ -34,7 +34,7 @@ export const filters = {
   since: text(),
 }
 
-/** Clients name one assignee or several, labels by name or whole, and a milestone's number as text. */
+/** Clients send one assignee or a list, labels as names or objects, and a milestone's number as a number or text. */
 function plain({ assignee, assignees, milestone, labels, body }: Static<typeof sent>) {
   const logins = assignees ?? (assignee === undefined ? undefined : assignee ? [assignee] : [])
   return {
@@ -56,7 +56,7 @@ export const api = group('Issues', [
     {
       ...reading,
       operation: 'issues/list-for-repo',
-      summary: 'Issues of a repository, newest first unless asked otherwise',
+      summary: 'List the issues of a repository, newest first by default',
       query: { ...filters, creator: text(), assignee: text(), milestone: text() },
       list: true,
       answers: { 200: Type.Array(IssueSchema) },
@@ -71,7 +71,7 @@ export const api = group('Issues', [
     {
       ...writing,
       operation: 'issues/create',
-      summary: 'Open an issue; labels, assignees and a milestone are for those who may sort issues, and passed over for others',
+      summary: 'Open an issue; labels, assignees and a milestone need triage access and are ignored without it',
       body: Type.Object({ title: Title, ...sent.properties }),
       answers: { 201: IssueSchema },
     },
@@ -90,7 +90,7 @@ export const api = group('Issues', [
     {
       ...writing,
       operation: 'issues/update',
-      summary: 'Change, close or reopen an issue, as its author or someone who works here',
+      summary: 'Change, close or reopen an issue, as its author or with triage access',
       body: Type.Partial(
         Type.Object({
           title: Title,
@@ -121,7 +121,7 @@ export const api = group('Issues', [
     {
       ...writing,
       operation: 'issues/lock',
-      summary: 'Lock an issue: only those who may push go on talking there',
+      summary: 'Lock an issue: only users with push access can comment',
       access: 'push',
       body: Type.Partial(
         Type.Object({
@@ -151,7 +151,7 @@ export const api = group('Issues', [
     {
       ...reading,
       operation: 'issues/list-assignees',
-      summary: 'Who can be assigned: to those who may assign, everyone with access by name',
+      summary: 'List users who can be assigned; with triage access, everyone with access by name',
       list: true,
       answers: { 200: Type.Array(SimpleUser) },
     },
@@ -162,7 +162,7 @@ export const api = group('Issues', [
     {
       ...reading,
       operation: 'issues/check-user-can-be-assigned',
-      summary: 'Whether someone can be assigned: 204, or 404',
+      summary: 'Check whether a user can be assigned: 204 or 404',
       answers: { 204: Nothing },
     },
     async ({ db, repo, params }) => {
@@ -174,7 +174,7 @@ export const api = group('Issues', [
     {
       ...reading,
       operation: 'issues/check-user-can-be-assigned-to-issue',
-      summary: 'Whether someone can be assigned to an issue: 204, or 404',
+      summary: 'Check whether a user can be assigned to an issue: 204 or 404',
       answers: { 204: Nothing },
     },
     async ({ db, repo, params }) => {
@@ -187,7 +187,7 @@ export const api = group('Issues', [
     {
       ...writing,
       operation: 'issues/add-assignees',
-      summary: 'Assign people to an issue, ten at most; those who cannot be are passed over',
+      summary: 'Assign up to ten users to an issue; users who cannot be assigned are ignored',
       access: 'triage',
       body: Type.Object({ assignees: Logins }),
       answers: { 201: IssueSchema },
@@ -204,7 +204,7 @@ export const api = group('Issues', [
     {
       ...writing,
       operation: 'issues/remove-assignees',
-      summary: 'Take people off an issue',
+      summary: 'Remove assignees from an issue',
       access: 'triage',
       body: Type.Object({ assignees: Logins }),
       answers: { 200: IssueSchema },

@@ -3,12 +3,12 @@ import type { Repository } from '#hosting/repositories/repositories.ts'
 import { empty, type Listed, listed, type Queryable, type Slice, type Sql, sql } from '#platform/database.ts'
 import { maySort } from './rights.ts'
 
-/** Issues are for those to do who have access by name. */
+/** Only users with access by name can be assigned. */
 const assignable = sql`a.type = 'User' and a.suspended_at is null and access_by_name(a.id, r) > 0`
 
 /**
- * Whoever cannot assign anyone is told only of those whom everyone may know to work here: the owner, and members of the organization who
- * say that they are.
+ * A viewer without triage access sees only users whose role is public: the owner, and members of the organization whose membership is
+ * public.
  */
 function told(repo: Repository): Sql {
   if (maySort(repo)) return empty
@@ -33,7 +33,7 @@ export async function isAssignable(db: Queryable, repo: Repository, login: strin
   return rowCount === 1
 }
 
-/** Each login with the id of whom it names, null when that is nobody who can be assigned; those of `issue` stay so. */
+/** Each login with its user's id, or null when the user cannot be assigned. Current assignees of `issue` can be assigned. */
 export function findAssignable(
   db: Queryable,
   repo: Repository,

@@ -1,14 +1,14 @@
 import { type Sql, sql } from '#platform/database.ts'
 
-/** An account as lists of people show it, from the row `a`. */
+/** An account as lists of users show it, from the row `a`. */
 export const person = sql`json_build_object('id', a.id, 'type', a.type, 'login', a.login, 'site_admin', a.site_admin)`
 
-/** Who wrote something; null when their account is gone. */
+/** The author of a text; null when the account was deleted. */
 export const personOf = (id: Sql) => sql`(select ${person} from accounts a where a.id = ${id})`
 
 /**
- * What somebody is to a repository, as everyone may know it: a membership that is not public is nobody's business. Not a
- * function of the database: that would be called anew for every row of a page.
+ * The user's association with a repository, as everyone may see it: a membership that is not public does not count. Inlined, because a
+ * SQL function would be called for every row of a page.
  */
 export const associationOf = (id: Sql, repo_id: Sql) => sql`(
   select case

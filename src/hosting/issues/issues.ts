@@ -29,7 +29,7 @@ export interface Issue {
   updated_at: Date
   closed_at: Date | null
   closed_by: Person | null
-  /** Not null when it is a pull request; the rest is then of that. */
+  /** Not null when the issue is a pull request; the fields below are then set. */
   pull_id: number | null
   draft: boolean | null
   merged_at: Date | null
@@ -47,19 +47,19 @@ const columns = sql`i.*, ${associationOf(sql`i.author_id`, sql`i.repo_id`)} as a
 
 const issues = sql`issues i left join pulls p on p.issue_id = i.id`
 
-/** Milestones are shared by many issues of a page, and read once. */
+/** Many issues of a page share a milestone, so each milestone is read once. */
 async function withMilestones(db: Queryable, issues: Issue[]): Promise<Issue[]> {
   const ids = [...new Set(issues.flatMap(({ milestone_id }) => milestone_id ?? []))]
   const found = new Map(ids.length ? (await loadMilestones(db, ids)).map((milestone) => [milestone.id, milestone]) : [])
   return issues.map((issue) => ({ ...issue, milestone: found.get(issue.milestone_id ?? 0) ?? null }))
 }
 
-/** Issues by id, whoever asks: for what shows them in passing. */
+/** Issues by id, without a check of access: the caller has checked it. */
 export async function loadIssues(db: Queryable, ids: number[]): Promise<Issue[]> {
   return withMilestones(db, await db.rows<Issue>(sql`select ${columns} from ${issues} where i.id = any(${ids})`))
 }
 
-/** With issues off, pull requests are still there. */
+/** When issues are disabled, pull requests can still be loaded. */
 export async function loadIssue(db: Queryable, repo: Place, number: number): Promise<Issue> {
   const found = await db.rows<Issue>(sql`select ${columns} from ${issues} where i.repo_id = ${repo.id} and i.number = ${number}`)
   const [issue] = await withMilestones(db, found)
@@ -70,22 +70,22 @@ export async function loadIssue(db: Queryable, repo: Place, number: number): Pro
 
 type Place = Pick<Repository, 'id' | 'has_issues'>
 
-/** The issue as it is now, and stays until the transaction ends: changes made at the same moment take turns. */
+/** Locks the issue until the transaction ends, so that concurrent changes take turns. */
 export async function holdIssue(db: Transaction, repo: Place, number: number): Promise<Issue> {
   await db.query(sql`select from issues where repo_id = ${repo.id} and number = ${number} for no key update`)
   return loadIssue(db, repo, number)
 }
 
-/** A moment that began earlier may end later: an issue is never seen to grow younger. */
+/** A transaction that started earlier may commit later, so `updated_at` never decreases. */
 export async function touchIssue(db: Transaction, { id }: { id: number }) {
   await db.query(sql`update issues set updated_at = greatest(updated_at, ${db.now}) where id = ${id}`)
 }
 
 export interface IssueFilter {
   state: 'open' | 'closed' | 'all'
-  /** Names with commas between: those that have all of them. */
+  /** Names separated by commas; an issue must have all of them. */
   labels: string
-  /** Moments as text; what is none does not filter. */
+  /** An ISO 8601 date; other text does not filter. */
   since: string
   sort: 'created' | 'updated' | 'comments'
   direction: 'asc' | 'desc'
@@ -93,10 +93,10 @@ export interface IssueFilter {
 
 export interface RepositoryIssueFilter extends IssueFilter {
   creator: string
-  /** A login, `none`, or `*` for anyone; a milestone likewise by its number. */
+  /** A login, `none`, or `*` for any user; for a milestone its number, `none` or `*`. */
   assignee: string
   milestone: string
-  /** Both, unless one is named. */
+  /** Both kinds by default. */
   only?: 'issues' | 'pulls'
 }
 
@@ -113,7 +113,7 @@ export interface OwnIssueFilter extends IssueFilter {
   filter: 'assigned' | 'created' | 'mentioned' | 'subscribed' | 'all'
 }
 
-/** Issues of all repositories that the viewer sees, by what they have to do with them; `among` says of which repositories `r`. */
+/** Issues of all repositories visible to the viewer, by the viewer's relation to them. `among` is a condition on the repository `r`. */
 export function listOwnIssues(
   db: Queryable,
   sight: Sight & { viewer_id: number },
@@ -155,7 +155,7 @@ function inMilestone(repo: Repository, milestone: string): Sql {
   return sql`and i.milestone_id = (select id from milestones where repo_id = ${repo.id} and number = ${Number(milestone)})`
 }
 
-/** States stand in the statement itself, so that the index of open issues is used. */
+/** Literal in the statement, because a parameter would not use the partial index of open issues. */
 const states = { open: sql`and i.state = 'open'`, closed: sql`and i.state = 'closed'`, all: empty }
 
 function inState({ state, since }: IssueFilter): Sql {
@@ -163,7 +163,7 @@ function inState({ state, since }: IssueFilter): Sql {
   return moment ? sql`${states[state]} and i.updated_at >= ${moment}` : states[state]
 }
 
-/** Those with all of the labels; `among` says where to look for these. */
+/** Issues that have all of the labels; `among` is a condition on the labels. */
 function labelled({ labels }: IssueFilter, among: Sql): Sql {
   const names = [...new Set(labels.split(',').map((name) => name.trim().toLowerCase()))].filter(Boolean)
   if (!names.length) return empty
@@ -172,14 +172,14 @@ function labelled({ labels }: IssueFilter, among: Sql): Sql {
     group by b.issue_id having count(*) = ${names.length})`
 }
 
-/** A date and perhaps a time, as ISO 8601 writes them. */
+/** A date, or a date and a time, in ISO 8601. */
 export function readMoment(text: string): Date | undefined {
   if (!/^\d{4}-\d\d-\d\d/.test(text)) return undefined
   const moment = new Date(text)
   return Number.isNaN(moment.getTime()) ? undefined : moment
 }
 
-/** Numbers of a repository, and ids across them, are given in the order in which issues are made: `place` is one of them. */
+/** Numbers within a repository, and ids across repositories, increase in creation order: `place` is one of the two columns. */
 async function readPage(
   db: Queryable,
   source: Sql,

@@ -33,7 +33,7 @@ test('what cannot be taken is shown again with the reason, and nothing is done',
   const refused: [path: string, fields: Record<string, string>, status: number, shown: RegExp][] = [
     ['/ada/engine/issues/new', { title: ' ', body: 'a <b>' }, 422, /role="alert">Title is missing\..*a &lt;b&gt;<\/textarea>/s],
     ['/ada/engine/issues/new', { title: 'x'.repeat(257) }, 422, /longer than 256/],
-    ['/ada/engine/issues/1/comments', { body: ' \r\n' }, 422, /Write something first/],
+    ['/ada/engine/issues/1/comments', { body: ' \r\n' }, 422, /Write a comment first/],
     ['/ada/engine/issues/1/comments', { body: `${'x'.repeat(65_537)}` }, 422, /longer than 65536/],
     [
       '/ada/engine/issues/1/comments',
@@ -168,7 +168,7 @@ test('those who may not talk are told so, and a repository that moved leads on',
   assert.equal((await dan.get('/ada/engine/issues/1?from=1')).location, '/ada/machine/issues/1?from=1')
   await expect(200, await forge.ada.patch('/repos/ada/machine', { archived: true }))
   const ada = await signedIn(forge, 'ada')
-  assert.match((await ada.get('/ada/machine/issues/1')).text, /archived: nothing is added/)
+  assert.match((await ada.get('/ada/machine/issues/1')).text, /archived, so you cannot comment/)
   assert.equal((await ada.post('/ada/machine/issues/1/comments', { body: 'But' })).status, 403)
   await expect(200, await forge.ada.patch('/repos/ada/machine', { archived: false, has_issues: false }))
   assert.equal((await ada.get('/ada/machine/issues/1')).status, 410)

@@ -43,14 +43,14 @@ async function loadTalk(visit: Visit): Promise<Talk> {
   return { repo, issue, kind: issue.pull_id === null ? 'issues' : 'pull' }
 }
 
-/** What is sent to an issue's page is not meant for a pull request. */
+/** A form that is sent to the page of an issue must not change a pull request. */
 async function loadOwnTalk(visit: Visit): Promise<Talk> {
   const talk = await loadTalk(visit)
   if (talk.kind === 'pull') throw missing()
   return talk
 }
 
-/** What a repository is, and where it is talked about. */
+/** The start page of a repository. */
 async function repositoryPage(visit: Visit): Promise<Outcome> {
   const repo = await loadPlace(visit)
   await markShown(visit, sql`s.repo_id = ${repo.id} and s.import_id is not null`)

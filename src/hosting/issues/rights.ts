@@ -19,8 +19,8 @@ export async function checkMayTalk(db: Queryable, sight: Sight, repo: Repository
 }
 
 /**
- * Whoever sees a repository may talk there, of its code also when it has no issues; but a fine-grained token only where it was made for,
- * and a public repository is seen by all of them.
+ * Everyone who can see a repository may comment on its code, also when issues are disabled. A fine-grained token must include the
+ * repository, although it can read every public one.
  */
 export async function checkMayTalkOfCode(db: Queryable, { token_id = null }: Sight, repo: Repository) {
   checkWritable(repo)
@@ -31,12 +31,12 @@ export async function checkMayTalkOfCode(db: Queryable, { token_id = null }: Sig
   if (!rowCount) throw forbidden('Resource not accessible by personal access token')
 }
 
-/** What somebody wrote is changed by them, and by those who may push. */
+/** A text can be edited by its author and by users with push access. */
 export function checkMayEdit(repo: Repository, viewer: { id: number }, author: Person | null) {
   if (author?.id !== viewer.id) checkAccess(repo.access, 'push')
 }
 
-/** Labels, milestones and assignees are for those who sort issues. */
+/** Labels, milestones and assignees need triage access. */
 export const maySort = ({ access }: Repository) => access >= levelOf('triage')
 
 export const mayPush = ({ access }: Repository) => access >= levelOf('push')

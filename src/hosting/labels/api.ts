@@ -29,7 +29,7 @@ export const api = group('Labels', [
     {
       ...reading,
       operation: 'issues/list-labels-for-repo',
-      summary: 'Labels of a repository',
+      summary: 'List the labels of a repository',
       list: true,
       answers: { 200: Labels },
     },
@@ -40,7 +40,7 @@ export const api = group('Labels', [
     {
       ...writing,
       operation: 'issues/create-label',
-      summary: 'Make a label',
+      summary: 'Create a label',
       access: 'push',
       body: Type.Object({ name: Type.String(), ...looks }),
       answers: { 201: LabelSchema },
@@ -52,7 +52,7 @@ export const api = group('Labels', [
   ),
   get(
     '/repos/{owner}/{repo}/labels/{name}',
-    { ...reading, operation: 'issues/get-label', summary: 'A label', answers: { 200: LabelSchema } },
+    { ...reading, operation: 'issues/get-label', summary: 'Get a label', answers: { 200: LabelSchema } },
     async ({ db, repo, params, wire }) => labelJson(await loadLabel(db, repo, params.name), repo, wire),
   ),
   patch(
@@ -82,10 +82,16 @@ export const api = group('Labels', [
   ),
   get(
     '/repos/{owner}/{repo}/issues/{issue_number}/labels',
-    { ...reading, operation: 'issues/list-labels-on-issue', summary: 'Labels of an issue', list: true, answers: { 200: Labels } },
+    {
+      ...reading,
+      operation: 'issues/list-labels-on-issue',
+      summary: 'List the labels of an issue',
+      list: true,
+      answers: { 200: Labels },
+    },
     async ({ db, repo, params, page, wire }) => {
       const issue = await loadIssue(db, repo, params.issue_number)
-      // An issue has a hundred at most, and they came with it.
+      // An issue has at most a hundred labels, and they were read with it.
       const rows = labelsOf(issue, repo, wire)
       return new Answer(rows.slice(page.offset, page.offset + page.limit), { total: rows.length })
     },
@@ -95,7 +101,7 @@ export const api = group('Labels', [
     {
       ...writing,
       operation: 'issues/add-labels',
-      summary: 'Put labels on an issue; those that are not there are made, for whoever may push',
+      summary: 'Add labels to an issue; missing labels are created with push access',
       access: 'triage',
       body: Type.Object({ labels: NamedLabels }),
       answers: { 200: Labels },
@@ -111,7 +117,7 @@ export const api = group('Labels', [
     {
       ...writing,
       operation: 'issues/set-labels',
-      summary: 'Give an issue these labels and no others',
+      summary: 'Replace the labels of an issue',
       access: 'triage',
       body: Type.Partial(Type.Object({ labels: NamedLabels })),
       answers: { 200: Labels },
@@ -127,7 +133,7 @@ export const api = group('Labels', [
     {
       ...writing,
       operation: 'issues/remove-all-labels',
-      summary: 'Take all labels off an issue',
+      summary: 'Remove all labels from an issue',
       access: 'triage',
       answers: { 204: Nothing },
     },
@@ -141,7 +147,7 @@ export const api = group('Labels', [
     {
       ...writing,
       operation: 'issues/remove-label',
-      summary: 'Take a label off an issue',
+      summary: 'Remove a label from an issue',
       access: 'triage',
       answers: { 200: Labels },
     },

@@ -15,7 +15,7 @@ export const LabelSchema = Type.Object(
   { title: 'Label' },
 )
 
-/** Labels as clients send them: by name, or whole. */
+/** Labels as clients send them: names or objects. */
 export const NamedLabels = Type.Array(
   Type.Unsafe<string | { name: string }>({
     type: ['string', 'object'],

@@ -17,7 +17,7 @@ export function listLabels(db: Queryable, repo: Repository, slice: Slice): Promi
   return listed(db, { columns: labelColumns, source, order: sql`lower(l.name)` }, slice)
 }
 
-/** Labels by id, whoever asks: for what shows them in passing. */
+/** Labels by id, without a check of access: the caller has checked it. */
 export function loadLabels(db: Queryable, ids: number[]): Promise<Label[]> {
   return db.rows(sql`select ${labelColumns} from labels l where l.id = any(${ids})`)
 }

@@ -2,17 +2,17 @@ import { knownTo } from '#hosting/teams/teams.ts'
 import { type Queryable, sql } from '#platform/database.ts'
 import type { Name, Reference } from './names.ts'
 
-/** Where a page finds those who are named on it; nothing for what is not there, or not for the viewer to know of. */
+/** Links for the users, teams and issues that a page names. A name that does not exist, or that the viewer may not see, has no link. */
 export interface Addresses {
   userLink(login: string): string | undefined
   teamLink(org: string, slug: string): string | undefined
   referenceLink(reference: Reference): string | undefined
 }
 
-/** So many names of each kind are looked up for one page; the rest stay plain text. */
+/** How many names of each kind one page looks up; the rest stay plain text. */
 const most = 1000
 
-/** In one look, however many are named. References without a repository are to `repo`. */
+/** One query for all names. References without a repository are to `repo`. */
 export async function findAddresses(
   db: Queryable,
   viewer_id: number | null,
@@ -38,7 +38,7 @@ export async function findAddresses(
 
 const distinct = (names: string[]) => [...new Set(names)].slice(0, most)
 
-/** The three kinds of names are told apart by their `/` and `#`. */
+/** `/` and `#` distinguish the three kinds of names. */
 function look(db: Queryable, viewer_id: number | null, users: string[], teams: string[], references: string[]) {
   return db.rows<{ name: string; address: string }>(sql`
     select n.name, '/' || a.login as address from unnest(${users}::text[]) n (name) join accounts a on lower(a.login) = n.name

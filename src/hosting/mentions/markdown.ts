@@ -1,7 +1,7 @@
 import type { Env, MarkdownIt, StateBlock, StateCore, StateInline, Token } from 'markdown-it'
 import { namesIn } from './names.ts'
 
-/** The longest text that the interface takes, a release's. A longer one is not parsed: time and memory follow the length. */
+/** The longest text that the API accepts, the body of a release. A longer one is not parsed, because time and memory grow with it. */
 export const longest = 125_000
 
 /**
@@ -21,13 +21,13 @@ function spend(env: Env, work: number) {
   if ((env.work as number) > mostWork) throw new TooMuchWork()
 }
 
-/** A text that was parsed, and into how many pieces. */
+/** A parsed text, and its number of tokens. */
 export interface Parsed {
   tokens: Token[]
   pieces: number
 }
 
-/** Nothing when the text is too long or makes too much work: such a text is shown as it is written. */
+/** Undefined when the text is too long or makes too much work: such a text is shown unformatted. */
 export async function parseMarkdown(text: string): Promise<Parsed | undefined> {
   if (text.length > longest) return undefined
   const markdown = await openMarkdown()
@@ -42,7 +42,7 @@ export async function parseMarkdown(text: string): Promise<Parsed | undefined> {
 
 let opening: Promise<MarkdownIt> | undefined
 
-/** The parser is loaded by the first who needs it, and takes no memory until then. */
+/** Loaded on first use, because the parser takes memory. */
 export function openMarkdown(): Promise<MarkdownIt> {
   opening ??= load()
   return opening
@@ -50,13 +50,13 @@ export function openMarkdown(): Promise<MarkdownIt> {
 
 async function load() {
   const { default: Parser } = await import('markdown-it')
-  // HTML is told apart from text here; whoever shows it must escape it.
+  // HTML becomes tokens of its own; the renderer must escape them.
   const markdown = new Parser({ html: true, breaks: true })
   markdown.validateLink = isLinkable
   markdown.helpers.parseLinkLabel = findLabelEnd
   limitWork(markdown)
   markdown.block.ruler.push('end_quote', endsQuote, { alt: ['blockquote'] })
-  // In place of joining all text: what was escaped is still known to be.
+  // Replaces the joining of text tokens, because escaped characters must stay recognizable.
   markdown.core.ruler.at('text_join', nameAll)
   return markdown
 }
@@ -77,13 +77,13 @@ function limitWork({ block, inline }: MarkdownIt) {
   }
 }
 
-/** An address of the web, of mail, or of this place: nothing that could be a scheme comes before the path. */
+/** A web or mail address, or a path on this server without anything that could be a scheme. */
 function isLinkable(address: string) {
   return /^(?:https?:\/\/|mailto:)/i.test(address) || /^[^:]*(?:[/?#]|$)/.test(address)
 }
 
 /**
- * Where the text of a link ends, or -1. The parser's own looks through all of a paragraph for each bracket; this one gives up
+ * Where the text of a link ends, or -1. The parser's own function reads the whole paragraph for each bracket; this one gives up
  * after 500 pieces of text and markup, so that a text full of brackets still takes linear time.
  */
 function findLabelEnd(state: StateInline, start: number, no_links_inside = false) {
@@ -109,8 +109,8 @@ function findLabelEnd(state: StateInline, start: number, no_links_inside = false
 }
 
 /**
- * Whether a line without `>` below a quote ends it. It belongs to the quote where a paragraph goes on; to find out, the parser
- * reads on to the end, and may do so again for every quote. Only a million lines are read so, then every such line is an end.
+ * Whether a line without `>` below a quote ends it. It belongs to the quote when it continues a paragraph. To find out, the parser
+ * reads to the end, and may do so for every quote. It may read a million lines this way; after that, every such line ends the quote.
  */
 function endsQuote({ env }: StateBlock, line: number, end: number, silent: boolean) {
   if (!silent) return false
@@ -162,7 +162,7 @@ function isText(token: Token | undefined) {
   return token?.type === 'text' || token?.type === 'text_special'
 }
 
-/** In the text of a link, or of code written as HTML, nobody is named. */
+/** Names in the text of a link or in HTML code are not mentions. */
 function entered({ type, content }: Token) {
   if (type === 'link_open') return 1
   if (type === 'link_close') return -1

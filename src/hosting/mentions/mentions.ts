@@ -6,15 +6,15 @@ export interface Mentions {
   teams: { org: string; slug: string }[]
 }
 
-/** A quoted reply names nobody again; for showing a text, `quoted` asks for those too. */
+/** Names in a quote do not notify again. With `quoted` they are found too, to show them as links. */
 interface Wanted {
   quoted?: boolean
 }
 
-/** An act tells at most so many of each. */
+/** How many users, and how many teams, one text can notify. */
 const most = 50
 
-/** Who is mentioned in a text in Markdown: each once, in lower case, in order. Whether they exist is not known here. */
+/** Distinct mentions in a Markdown text, in lower case, in order. Does not check whether they exist. */
 export async function findMentions(text: string, { quoted = false }: Wanted = {}): Promise<Mentions> {
   const users = new Set<string>()
   const teams = new Map<string, { org: string; slug: string }>()
@@ -25,7 +25,7 @@ export async function findMentions(text: string, { quoted = false }: Wanted = {}
   return { users: [...users], teams: [...teams.values()] }
 }
 
-/** Which issues and pull requests a text refers to. */
+/** Issues and pull requests that a text refers to. */
 export async function findReferences(text: string, { quoted = false }: Wanted = {}): Promise<Reference[]> {
   const references = new Map<string, Reference>()
   for (const name of await findNames(text, quoted)) {
@@ -37,7 +37,7 @@ export async function findReferences(text: string, { quoted = false }: Wanted = 
 }
 
 async function findNames(text: string, quoted: boolean) {
-  // Most texts name nobody, and need no parser.
+  // Most texts have no mention and need no parser.
   if (!/[@#]/.test(text)) return []
   const parsed = await parseMarkdown(text)
   if (!parsed) return findPlainNames(text, quoted)
@@ -54,7 +54,7 @@ async function findNames(text: string, quoted: boolean) {
 
 const longestPlain = 256 * 1024
 
-/** Mentions in a text that is beyond the limits of the parser: a search of the plain text finds them. */
+/** Searches the plain text for mentions when the text exceeds the limits of the parser. */
 function findPlainNames(text: string, quoted: boolean): Name[] {
   const cut = text.slice(0, longestPlain)
   return [...namesIn(quoted ? cut : cut.replaceAll(/^ {0,3}>.*$/gm, ''))].map(({ name }) => name)

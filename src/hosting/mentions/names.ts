@@ -20,7 +20,7 @@ const address = String.raw`(?<![${letter}])(?<address>https?://[^\s<>"\x60]*[^\s
 /** Each repetition has a bound or an end that is found once, so the time is linear. */
 const anyName = new RegExp(`${address}|${mention}|${reference}`, 'gu')
 
-/** Who and what is named in text that has no markup, and where, in order. A bare address is one, so that nothing in it is another. */
+/** Names in text without markup, with their positions, in order. A bare address counts as a name, so that no name is found inside it. */
 export function* namesIn(text: string): Generator<{ start: number; end: number; name: Name }> {
   for (const { index: start, 0: whole, groups = {} } of text.matchAll(anyName)) {
     const name = nameOf(groups)

@@ -41,7 +41,7 @@ export const api = group('Milestones', [
     {
       ...reading,
       operation: 'issues/list-milestones',
-      summary: 'Milestones of a repository, by when they are due',
+      summary: 'List the milestones of a repository, by due date',
       query: { state: choice('open', 'closed', 'all'), sort: choice('due_on', 'completeness'), direction: choice('asc', 'desc') },
       list: true,
       answers: { 200: Type.Array(MilestoneSchema) },
@@ -56,7 +56,7 @@ export const api = group('Milestones', [
     {
       ...writing,
       operation: 'issues/create-milestone',
-      summary: 'Make a milestone',
+      summary: 'Create a milestone',
       body: Type.Object({ title: Title, ...options.properties }),
       answers: { 201: MilestoneSchema },
     },
@@ -68,7 +68,7 @@ export const api = group('Milestones', [
   ),
   get(
     '/repos/{owner}/{repo}/milestones/{milestone_number}',
-    { ...reading, operation: 'issues/get-milestone', summary: 'A milestone', answers: { 200: MilestoneSchema } },
+    { ...reading, operation: 'issues/get-milestone', summary: 'Get a milestone', answers: { 200: MilestoneSchema } },
     async ({ db, repo, params, wire }) => {
       checkEnabled(repo)
       return milestoneJson(await loadMilestone(db, repo, params.milestone_number), repo, wire)
@@ -95,7 +95,7 @@ export const api = group('Milestones', [
     {
       ...writing,
       operation: 'issues/delete-milestone',
-      summary: 'Delete a milestone; its issues stay',
+      summary: 'Delete a milestone; its issues remain',
       answers: { 204: Nothing },
     },
     async ({ db, repo, viewer, params }) => {
@@ -108,7 +108,7 @@ export const api = group('Milestones', [
     {
       ...reading,
       operation: 'issues/list-labels-for-milestone',
-      summary: 'Labels of the issues of a milestone',
+      summary: 'List the labels of the issues of a milestone',
       list: true,
       answers: { 200: Type.Array(LabelSchema) },
     },

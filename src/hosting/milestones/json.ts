@@ -3,7 +3,7 @@ import { Address, NullableString, NullableTimestamp, nodeId, Timestamp, timestam
 import { type Static, Type } from '#platform/schema.ts'
 import type { Milestone } from './milestones.ts'
 
-/** Whose account is gone is nobody. */
+/** Null when the account was deleted. */
 export const NullableUser = Type.Unsafe<Static<typeof SimpleUser> | null>({
   ...SimpleUser,
   title: 'NullableUser',

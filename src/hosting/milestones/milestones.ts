@@ -46,7 +46,7 @@ export function listMilestones(
   return listed(db, { columns, source, order: orders[`${sort} ${direction}`] ?? sql`m.number` }, slice)
 }
 
-/** Milestones by id, whoever asks: for what shows them in passing. */
+/** Milestones by id, without a check of access: the caller has checked it. */
 export function loadMilestones(db: Queryable, ids: number[]): Promise<Milestone[]> {
   return db.rows(sql`select ${columns} from milestones m where m.id = any(${ids})`)
 }
@@ -59,7 +59,7 @@ export async function loadMilestone(db: Queryable, repo: Repository, number: num
   return found
 }
 
-/** Labels of the issues of a milestone, each once. */
+/** Distinct labels of the issues of a milestone. */
 export function listMilestoneLabels(db: Queryable, { id }: Milestone, slice: Slice): Promise<Listed<Label>> {
   const source = sql`labels l where exists (
     select from issue_labels b join issues i on i.id = b.issue_id where b.label_id = l.id and i.milestone_id = ${id})`

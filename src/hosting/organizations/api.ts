@@ -33,7 +33,7 @@ export const api = group('Organizations', [
     {
       operation: 'orgs/get',
       permission: 'any',
-      summary: 'An organization; its members see more of it',
+      summary: 'Get an organization; its members see more fields',
       viewer: 'optional',
       optional_scopes: ['read:org'],
       answers: { 200: FullOrganization },
@@ -73,7 +73,7 @@ export const api = group('Organizations', [
     {
       operation: 'orgs/list-for-authenticated-user',
       permission: 'any',
-      summary: 'Organizations the caller is a member of',
+      summary: 'List the organizations of the caller',
       scopes: ['read:org', 'user'],
       list: true,
       answers: { 200: Type.Array(SimpleOrganization) },
@@ -86,7 +86,7 @@ export const api = group('Organizations', [
     {
       operation: 'orgs/list-for-user',
       permission: 'any',
-      summary: 'Organizations a user shows to be a member of',
+      summary: 'List the public organizations of a user',
       viewer: 'optional',
       list: true,
       answers: { 200: Type.Array(SimpleOrganization) },
@@ -99,7 +99,7 @@ export const api = group('Organizations', [
     {
       operation: 'orgs/list-members',
       permission: 'members:read',
-      summary: 'Members; outsiders see those who show it',
+      summary: 'List members; non-members see public members only',
       viewer: 'optional',
       optional_scopes: ['read:org'],
       query: { role: choice('all', 'admin', 'member') },
@@ -114,7 +114,7 @@ export const api = group('Organizations', [
     {
       operation: 'orgs/check-membership-for-user',
       permission: 'members:read',
-      summary: 'Whether a user is a member: 204, or 404',
+      summary: 'Check whether a user is a member: 204 or 404',
       optional_scopes: ['read:org'],
       org_role: 'member',
       answers: { 204: Nothing },
@@ -141,7 +141,7 @@ export const api = group('Organizations', [
     {
       operation: 'orgs/list-public-members',
       permission: 'any',
-      summary: 'Members who show it',
+      summary: 'List public members',
       viewer: 'optional',
       list: true,
       answers: { 200: Type.Array(SimpleUser) },
@@ -154,7 +154,7 @@ export const api = group('Organizations', [
     {
       operation: 'orgs/set-public-membership-for-authenticated-user',
       permission: 'members:write',
-      summary: "Show one's own membership to everyone",
+      summary: "Make the caller's membership public",
       scopes: ['write:org'],
       answers: { 204: Nothing },
     },
@@ -168,7 +168,7 @@ export const api = group('Organizations', [
     {
       operation: 'orgs/remove-public-membership-for-authenticated-user',
       permission: 'members:write',
-      summary: "Hide one's own membership",
+      summary: "Make the caller's membership private",
       scopes: ['write:org'],
       answers: { 204: Nothing },
     },
@@ -182,7 +182,7 @@ export const api = group('Organizations', [
     {
       operation: 'orgs/get-membership-for-user',
       permission: 'members:read',
-      summary: "A user's membership, for members",
+      summary: "Get a user's membership, for members",
       scopes: ['read:org'],
       org_role: 'member',
       answers: { 200: OrganizationMembership },
@@ -198,7 +198,7 @@ export const api = group('Organizations', [
     {
       operation: 'orgs/set-membership-for-user',
       permission: 'members:write',
-      summary: 'Add a member at once, or change their role',
+      summary: 'Add a member without an invitation, or change their role',
       scopes: ['admin:org'],
       org_role: 'owner',
       body: Type.Object({ role: Type.Optional(Type.Unsafe<'admin' | 'member'>({ type: 'string', enum: ['admin', 'member'] })) }),
@@ -226,7 +226,7 @@ export const api = group('Organizations', [
     {
       operation: 'orgs/list-memberships-for-authenticated-user',
       permission: 'members:read',
-      summary: "The caller's memberships",
+      summary: "List the caller's memberships",
       scopes: ['read:org', 'user'],
       list: true,
       answers: { 200: Type.Array(OrganizationMembership) },
@@ -241,7 +241,7 @@ export const api = group('Organizations', [
     {
       operation: 'orgs/get-membership-for-authenticated-user',
       permission: 'members:read',
-      summary: "The caller's membership",
+      summary: "Get the caller's membership",
       scopes: ['read:org', 'user'],
       answers: { 200: OrganizationMembership },
     },

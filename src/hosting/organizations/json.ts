@@ -64,7 +64,7 @@ export const FullOrganization = Type.Object(
     created_at: Timestamp,
     updated_at: Timestamp,
     archived_at: Type.Null(),
-    /** Only members are told the rest. */
+    /** Only members see the fields below. */
     total_private_repos: Type.Optional(Type.Integer()),
     owned_private_repos: Type.Optional(Type.Integer()),
     default_repository_permission: Type.Optional(Type.String()),

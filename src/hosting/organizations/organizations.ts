@@ -5,9 +5,9 @@ import { forbidden, invalid, missing } from '#platform/errors.ts'
 
 export type OrganizationRole = 'admin' | 'member'
 
-/** An organization as its viewer stands to it. */
+/** An organization with the viewer's role. */
 export interface Organization extends Account {
-  /** The viewer's role in it; null for anyone who is not a member. */
+  /** The viewer's role; null for a non-member. */
   role: OrganizationRole | null
 }
 
@@ -25,19 +25,19 @@ export async function loadOrganization(db: Queryable, viewer_id: number | null, 
   return org
 }
 
-/** How a caller's token limits what is seen. */
+/** How the caller's token limits what is visible. */
 interface Means {
   may(scope: string): boolean
   token: { kind: string; resource_owner_id: number | null } | null
 }
 
-/** A token without the scope for it, or a fine-grained one for another account, sees an organization as outsiders do. */
+/** A token without the scope, or a fine-grained token for another account, sees an organization like a non-member. */
 export function asSeenBy({ may, token }: Means, org: Organization): Organization {
   const elsewhere = token?.kind === 'fine_grained' && token.resource_owner_id !== org.id
   return may('read:org') && !elsewhere ? org : { ...org, role: null }
 }
 
-/** Those who are not members do not learn what only members see. */
+/** Non-members get the same answer as for something that does not exist. */
 export function checkMember(org: Organization) {
   if (!org.role) throw missing()
 }
@@ -47,7 +47,7 @@ export function checkOwner(org: Organization) {
   if (org.role !== 'admin') throw forbidden('You must be an owner of this organization.')
 }
 
-/** Organizations a person belongs to, in the order of their names. */
+/** Organizations of a user, ordered by name. */
 export function listOrganizations(
   db: Queryable,
   user: Account,
@@ -58,7 +58,7 @@ export function listOrganizations(
   return listed(db, { columns: sql`${accountColumns}, m.role`, source, order: sql`lower(a.login)` }, slice)
 }
 
-/** Outsiders see the members who chose to be seen. */
+/** Non-members see public members only. */
 export function listMembers(db: Queryable, org: Organization, role: string, slice: Slice): Promise<Listed<Person>> {
   const source = sql`memberships m join accounts a on a.id = m.user_id where m.org_id = ${org.id}
     and (m.public or ${org.role !== null}::boolean) and (${role} = 'all' or m.role = ${role})`
@@ -71,7 +71,7 @@ export async function findMembership(db: Queryable, org: Account, user: Account)
   return found && { org, user, role: found.role }
 }
 
-/** An owner adds people at once: on one's own server nobody waits for an e-mail. */
+/** An owner adds users without an invitation, because a self-hosted server may not send e-mail. */
 export async function setMembership(db: Transaction, org: Account, user: Account, role: OrganizationRole): Promise<Membership> {
   if (user.type !== 'User') throw invalid({ resource: 'Membership', code: 'custom', message: 'Only people can be members' })
   const everywhere = sql`select ${user.id}::bigint as user_id, id as repo_id from repositories where owner_id = ${org.id}`
@@ -84,16 +84,16 @@ export async function setMembership(db: Transaction, org: Account, user: Account
   return { org, user, role }
 }
 
-/** The membership, kept from ending before the transaction does: what hangs on it is then undone by whoever ends it. */
+/** Locks the membership until the transaction ends, so that a concurrent removal also removes what this transaction adds. */
 export async function holdMembership(db: Transaction, org: Account, user: Account): Promise<boolean> {
   const { rowCount } = await db.query(sql`
     select from memberships where org_id = ${org.id} and user_id = ${user.id} for key share`)
   return rowCount === 1
 }
 
-/** What every member may do in all repositories, see access.ts; 0 is nothing. */
+/** The access of every member to all repositories, see access.ts; 0 is none. */
 export async function setMemberAccess(db: Transaction, org: Account, access: number) {
-  // Those who come to push everywhere are all pairs; of those who lose sight, only who watches counts.
+  // Members who gain push access may start to watch any repository. Members who lose access matter only where they watch.
   const gaining = sql`
     select m.user_id, r.id as repo_id from accounts o join memberships m on m.org_id = o.id join repositories r on r.owner_id = o.id
     where o.id = ${org.id} and m.role = 'member' and ${access} >= 3 and o.member_access < 3`
@@ -106,9 +106,9 @@ export async function setMemberAccess(db: Transaction, org: Account, access: num
   )
 }
 
-/** Who leaves an organization leaves its teams too, and has no more access to its repositories by name. */
+/** A user who leaves an organization also leaves its teams, and loses access by name to its repositories. */
 export async function removeMembership(db: Transaction, org: Account, user: Account) {
-  // Invitations first: who accepts one holds it before taking a turn.
+  // Invitations first: accepting one locks it before it locks access.
   await db.query(sql`
     delete from invitations using repositories r where r.id = repo_id and r.owner_id = ${org.id} and invitee_id = ${user.id}`)
   const watching = sql`
@@ -128,7 +128,7 @@ async function endMembership(db: Transaction, org: Account, user: Account) {
 }
 
 async function checkNotLastOwner(db: Transaction, org: Account, user: Account) {
-  // The lock makes two owners who leave at the same moment take turns.
+  // The lock makes concurrent removals of owners take turns.
   const owners = await db.rows<{ user_id: number }>(sql`
     select user_id from memberships where org_id = ${org.id} and role = 'admin' order by user_id for update`)
   if (owners.length === 1 && owners[0]?.user_id === user.id) {

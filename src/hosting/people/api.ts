@@ -26,7 +26,7 @@ export const api = group('People', [
     {
       operation: 'users/get-authenticated',
       permission: 'any',
-      summary: 'The caller; with a scope for it, also what only they see',
+      summary: 'Get the caller; with the user scope, private fields too',
       optional_scopes: ['read:user', 'user'],
       answers: { 200: AuthenticatedUser },
     },
@@ -55,7 +55,7 @@ export const api = group('People', [
     {
       operation: 'users/get-by-username',
       permission: 'any',
-      summary: 'A user or an organization',
+      summary: 'Get a user or an organization',
       viewer: 'optional',
       answers: { 200: PublicUser },
     },
@@ -66,7 +66,7 @@ export const api = group('People', [
     {
       operation: 'users/list-followers-for-user',
       permission: 'any',
-      summary: 'Who follows a user',
+      summary: 'List the followers of a user',
       viewer: 'optional',
       list: true,
       answers: { 200: People },
@@ -78,7 +78,7 @@ export const api = group('People', [
     {
       operation: 'users/list-following-for-user',
       permission: 'any',
-      summary: 'Whom a user follows',
+      summary: 'List the users whom a user follows',
       viewer: 'optional',
       list: true,
       answers: { 200: People },
@@ -90,7 +90,7 @@ export const api = group('People', [
     {
       operation: 'users/check-following-for-user',
       permission: 'any',
-      summary: 'Whether a user follows another: 204, or 404',
+      summary: 'Check whether a user follows another: 204 or 404',
       viewer: 'optional',
       answers: { 204: Nothing },
     },
@@ -103,7 +103,7 @@ export const api = group('People', [
     {
       operation: 'users/list-followers-for-authenticated-user',
       permission: 'followers:read',
-      summary: 'Who follows the caller',
+      summary: 'List the followers of the caller',
       list: true,
       answers: { 200: People },
     },
@@ -114,7 +114,7 @@ export const api = group('People', [
     {
       operation: 'users/list-followed-by-authenticated-user',
       permission: 'followers:read',
-      summary: 'Whom the caller follows',
+      summary: 'List the users whom the caller follows',
       list: true,
       answers: { 200: People },
     },
@@ -125,7 +125,7 @@ export const api = group('People', [
     {
       operation: 'users/check-person-is-followed-by-authenticated',
       permission: 'followers:read',
-      summary: 'Whether the caller follows a user: 204, or 404',
+      summary: 'Check whether the caller follows a user: 204 or 404',
       answers: { 204: Nothing },
     },
     async ({ db, viewer, user }) => {
@@ -148,7 +148,7 @@ export const api = group('People', [
     {
       operation: 'users/unfollow',
       permission: 'followers:write',
-      summary: 'Stop following a user',
+      summary: 'Unfollow a user',
       scopes: ['user:follow'],
       answers: { 204: Nothing },
     },

@@ -76,7 +76,7 @@ export function publicUserJson(user: Account, counts: Standing, wire: Wire): Sta
     company: user.company,
     blog: user.blog ?? '',
     location: user.location,
-    // An address given to sign up with is not for the public.
+    // The sign-up address is private.
     email: null,
     hireable: user.hireable,
     bio: user.bio,
@@ -90,7 +90,7 @@ export function publicUserJson(user: Account, counts: Standing, wire: Wire): Sta
   }
 }
 
-/** What only the user sees, and only through a token that may read it. */
+/** Fields that only the user sees, and only with the user scope. */
 const own = {
   private_gists: Type.Integer(),
   total_private_repos: Type.Integer(),

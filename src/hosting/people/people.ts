@@ -1,7 +1,7 @@
 import { codeOf, type Listed, listed, type Queryable, type Slice, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
 
-/** A user or an organization: both live in one name space. */
+/** A user or an organization: both share one name space. */
 export interface Account {
   id: number
   type: 'User' | 'Organization'
@@ -21,14 +21,14 @@ export interface Account {
   updated_at: Date
 }
 
-/** What lists of people and owners show. */
+/** The fields that lists of users and owners show. */
 export type Person = Pick<Account, 'id' | 'type' | 'login' | 'site_admin'>
 
-/** Through whose eyes something is looked at. A token without the scope for it sees nothing private. */
+/** Whose access decides what is visible. A token without the `repo` scope sees nothing private. */
 export interface Sight {
   viewer_id: number | null
   sees_private: boolean
-  /** A fine-grained token sees and touches only the repositories it was made for; any other has no bounds of its own. */
+  /** A fine-grained token, which is limited to the repositories that it was created for. */
   token_id?: number | null
 }
 
@@ -43,7 +43,7 @@ export async function loadAccount(db: Queryable, login: string): Promise<Account
   return account
 }
 
-/** A person, not an organization. */
+/** A user, not an organization. */
 export async function loadUser(db: Queryable, login: string): Promise<Account> {
   const account = await loadAccount(db, login)
   if (account.type !== 'User') throw missing()
@@ -53,7 +53,7 @@ export async function loadUser(db: Queryable, login: string): Promise<Account> {
 export interface NewUser {
   login: string
   email: string | null
-  /** The operator vouches for the address: it is this account's alone. */
+  /** The operator confirms that the address belongs to this account alone. */
   email_verified?: boolean
   password_hash?: string | null
   name?: string | null
@@ -131,7 +131,7 @@ export async function setSiteAdmin(db: Transaction, user: Account, site_admin: b
   await db.query(sql`update accounts set site_admin = ${site_admin}, updated_at = ${db.now} where id = ${user.id}`)
 }
 
-/** A suspended person is out everywhere at once: whatever shows who they are asks for this. Their sessions end for good. */
+/** Takes effect at once, because every kind of authentication checks `suspended_at`. Sessions are deleted. */
 export async function suspend(db: Transaction, user: Account) {
   await db.query(sql`
     update accounts set suspended_at = coalesce(suspended_at, ${db.now}), updated_at = ${db.now} where id = ${user.id}`)
@@ -173,7 +173,7 @@ export function listFollowing(db: Queryable, user: Account, slice: Slice): Promi
   return listed(db, { columns: personColumns, source, order: sql`f.created_at, a.id` }, slice)
 }
 
-/** The numbers a profile shows. */
+/** The counts that a profile shows. */
 export interface Standing {
   public_repos: number
   private_repos: number
@@ -190,7 +190,7 @@ export async function countStanding(db: Queryable, account: Account): Promise<St
   return counts ?? { public_repos: 0, private_repos: 0, followers: 0, following: 0 }
 }
 
-/** Sign-up systems pass on names as their people have them: what a login may not hold becomes a hyphen. */
+/** Sign-up systems send names in any form, so characters that a login may not contain become hyphens. */
 function normaliseLogin(login: string) {
   return login.replaceAll(/[^a-z0-9]+/gi, '-').replaceAll(/^-+|-+$/g, '')
 }
@@ -202,13 +202,13 @@ const reserved = new Set(
   site stars status teams timeline topics user users watching webhooks`.split(/\s+/),
 )
 
-/** Keeps the first part of an address of Belfry's own from becoming a login. Every route of the web listener is named here as it is mounted. */
+/** Reserves the first segment of a route of Belfry, so that it cannot become a login. Called for every route of the web listener. */
 export function reserveLogin(path: string) {
   const [, first = ''] = path.split('/')
   if (/^[a-z\d-]+$/i.test(first)) reserved.add(first.toLowerCase())
 }
 
-/** Accounts from before their login was reserved. They keep it: renaming would break every address that others have of them. */
+/** Accounts that are older than the reservation of their login. They keep it, because a rename would break links to them. */
 export async function listReservedLogins(db: Queryable): Promise<string[]> {
   const rows = await db.rows<{ login: string }>(sql`
     select login from accounts where lower(login) = any(${[...reserved]}) order by id limit 100`)

@@ -37,7 +37,7 @@ export const api = group('Pull requests', [
     {
       ...reading,
       operation: 'pulls/list',
-      summary: 'Pull requests of a repository, newest first unless asked otherwise',
+      summary: 'List the pull requests of a repository, newest first by default',
       query: {
         state: choice('open', 'closed', 'all'),
         head: text(),
@@ -56,7 +56,7 @@ export const api = group('Pull requests', [
     {
       ...writing,
       operation: 'pulls/create',
-      summary: 'Ask for a branch to be merged into another, from here or from a fork',
+      summary: 'Open a pull request from a branch of the repository or of a fork',
       body: Type.Object({
         head: Type.String({ maxLength: 500 }),
         base: Type.String({ maxLength: 500 }),
@@ -80,7 +80,7 @@ export const api = group('Pull requests', [
     {
       ...reading,
       operation: 'pulls/get',
-      summary: 'A pull request, and whether it can be merged',
+      summary: 'Get a pull request, and whether it can be merged',
       answers: { 200: FullPullSchema },
     },
     async ({ db, storage, caller, repo, params, wire }) => {
@@ -93,7 +93,7 @@ export const api = group('Pull requests', [
     {
       ...writing,
       operation: 'pulls/update',
-      summary: 'Change, close or reopen a pull request, as its author or someone who works here',
+      summary: 'Change, close or reopen a pull request, as its author or with triage access',
       body: Type.Partial(
         Type.Object({
           title: Title,
@@ -126,7 +126,7 @@ export const api = group('Pull requests', [
     {
       ...reading,
       operation: 'pulls/list-commits',
-      summary: 'Commits of a pull request, oldest first, the last 250',
+      summary: 'List the commits of a pull request, oldest first, the last 250',
       list: true,
       answers: { 200: Type.Array(Commit) },
     },
@@ -141,7 +141,7 @@ export const api = group('Pull requests', [
     {
       ...reading,
       operation: 'pulls/list-files',
-      summary: 'Files that a pull request changes, the first 300',
+      summary: 'List the files that a pull request changes, the first 300',
       list: true,
       answers: { 200: Type.Array(FileSchema) },
     },
@@ -155,7 +155,7 @@ export const api = group('Pull requests', [
     {
       ...reading,
       operation: 'pulls/check-if-merged',
-      summary: 'Whether a pull request was merged: 204, or 404',
+      summary: 'Check whether a pull request was merged: 204 or 404',
       answers: { 204: Nothing },
     },
     async ({ db, repo, params }) => {
@@ -169,7 +169,7 @@ export const api = group('Pull requests', [
       permission: 'contents:write',
       operation: 'pulls/merge',
       refuses: ['not_allowed', 'conflict'],
-      summary: 'Merge a pull request, by a merge, a squash or a rebase',
+      summary: 'Merge a pull request by merge, squash or rebase',
       access: 'push',
       body: Type.Partial(
         Type.Object({
@@ -200,7 +200,7 @@ export const api = group('Pull requests', [
       ...writing,
       operation: 'pulls/update-branch',
       refuses: ['conflict'],
-      summary: 'Merge what is new in the base into the branch of a pull request',
+      summary: 'Merge new commits of the base into the branch of a pull request',
       body: Type.Partial(Type.Object({ expected_head_sha: Type.String() })),
       answers: { 202: Type.Object({ message: Type.String(), url: Type.String() }, { title: 'BranchUpdate' }) },
     },

@@ -13,13 +13,13 @@ type Found = Counts & Pick<Pull, 'mergeable_state' | 'mergeable_head' | 'mergeab
 export const branchTip = async (storage: Storage, repo_id: number, branch: string) =>
   (await findRef(storage, repo_id, `refs/heads/${branch}`))?.sha
 
-/** What it is compared with: an open one with what the base is now, any other with what it was then. */
+/** The commit to compare with: the current base of an open pull request, the recorded base of a closed one. */
 async function baseOf(storage: Storage, pull: Pull): Promise<string> {
   const tip = pull.state === 'open' && (await branchTip(storage, pull.repo_id, pull.base_ref))
   return tip || pull.base_sha
 }
 
-/** What a pull request asks to add. */
+/** The commits and files that a pull request adds. */
 export async function comparePull(storage: Storage, pull: Pull): Promise<Comparison> {
   return compare(storage, pull.repo_id, await baseOf(storage, pull), pull.head_sha)
 }
@@ -43,10 +43,10 @@ export async function countsWith(db: Queryable, storage: Storage, pull: Pull, he
   }
 }
 
-/** Those who ask for the same at the same moment wait for one answer. */
+/** Concurrent requests for the same pull request share one computation. */
 const underway = new Map<string, Promise<Found | undefined>>()
 
-/** Finds out whether it can be merged and how much it is, and keeps that for the two commits it was found for. */
+/** Computes mergeability and counters, and stores them for the two commits that they belong to. */
 export async function examine(db: Queryable, storage: Storage, pull: Pull): Promise<Pull> {
   if (pull.state === 'closed') return pull
   const base = await baseOf(storage, pull)
@@ -58,7 +58,7 @@ export async function examine(db: Queryable, storage: Storage, pull: Pull): Prom
   return { ...pull, ...(await looking) }
 }
 
-/** What takes too long, or cannot be compared, is not known; asking again may help. */
+/** Undefined when the comparison takes too long or fails; a later request tries again. */
 async function look(db: Queryable, storage: Storage, pull: Pull, base: string): Promise<Found | undefined> {
   const { id, repo_id, head_sha } = pull
   try {
@@ -66,7 +66,7 @@ async function look(db: Queryable, storage: Storage, pull: Pull, base: string): 
       isMergeable(storage, repo_id, base, head_sha),
       compare(storage, repo_id, base, head_sha),
     ])
-    // A base that has it all is about to be known as merged: what it was is to stay.
+    // A base that contains all commits is about to be recorded as merged, so the counters stay as they were.
     const { commits, additions, deletions, changed_files } = state === 'nothing' ? pull : countsOf(comparison)
     await db.query(sql`
       update pulls set mergeable_state = ${state}, mergeable_head = ${head_sha}, mergeable_base = ${base}, commits = ${commits},

@@ -84,10 +84,10 @@ const fields = {
   draft: Type.Boolean(),
 }
 
-/** As lists show it. */
+/** A pull request in lists. */
 export const PullSchema = Type.Object(fields, { title: 'PullRequestSimple' })
 
-/** `personal` is whether the repositories show the caller's permissions, see `repositoryJson`. */
+/** `personal`: whether the repositories show the caller's permissions, see `repositoryJson`. */
 export function pullJson(pull: Pull, repo: Repository, wire: Wire, personal = false): Static<typeof PullSchema> {
   const full_name = `${repo.owner_login}/${repo.name}`
   const repository_url = `${wire.api}/repos/${full_name}`
@@ -157,7 +157,7 @@ export function pullJson(pull: Pull, repo: Repository, wire: Wire, personal = fa
 
 export const headOf = (pull: Pull, repo: Repository) => (pull.head_repo_id === repo.id ? repo : pull.head_repo)
 
-/** As it is shown by itself: with what it takes git to know. */
+/** A single pull request, with the fields that need git. */
 export const FullPullSchema = Type.Object(
   {
     ...fields,
@@ -205,7 +205,7 @@ function stateOf(pull: Pull) {
   return mergeable === null ? 'unknown' : pull.draft ? 'draft' : mergeable ? 'clean' : 'dirty'
 }
 
-/** As timelines of the versioned variant name it. */
+/** A pull request in timelines of the versioned variant. */
 export function minimalPullJson(pull: Pull, repo: Repository, { api }: Wire) {
   const end = (ref: string, sha: string, place: Repository | null) => ({
     ref,

@@ -5,14 +5,14 @@ import { loadPulls, type Pull } from './pulls.ts'
 
 export interface PullFilter {
   state: 'open' | 'closed' | 'all'
-  /** `owner:branch`; what is no such name filters nothing. */
+  /** `owner:branch`; other text does not filter. */
   head: string
   base: string
   sort: 'created' | 'updated' | 'popularity' | 'long-running'
   direction: 'asc' | 'desc' | ''
 }
 
-/** States stand in the statement itself, so that the index of open issues is used. */
+/** Literal in the statement, because a parameter would not use the partial index of open issues. */
 const states = { open: sql`and i.state = 'open'`, closed: sql`and i.state = 'closed'`, all: empty }
 
 const orders = {
@@ -22,7 +22,7 @@ const orders = {
   'long-running': empty,
 }
 
-/** Newest first, or in another order with what is least first, unless asked otherwise. */
+/** Newest first by default; the other orders are ascending by default. */
 export async function listPulls(
   db: Queryable,
   sight: Sight,

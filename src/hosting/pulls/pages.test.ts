@@ -15,7 +15,7 @@ test('a pull request is read, talked about, closed and reopened on its page', as
   const nobody = new Guest(forge)
   const shown = (await nobody.get(path)).text
   for (const said of [
-    /asks to merge <code>topic<\/code> into <code>main<\/code>/,
+    /wants to merge <code>topic<\/code> into <code>main<\/code>/,
     /Commits \(1\)/,
     /Files \(1\)/,
     /without conflicts/,

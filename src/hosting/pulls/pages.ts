@@ -35,7 +35,7 @@ export const pages: PageRoute[] = [
   submitOwn(`${place}/merge`, merge),
 ]
 
-/** A number of an issue leads to the issue. */
+/** The number of an issue redirects to the issue. */
 async function findTalk(visit: Visit): Promise<Talk | { to: string }> {
   const repo = await loadPlace(visit)
   const issue = await loadIssue(visit.db, repo, numberIn(visit.params.number))
@@ -47,7 +47,7 @@ async function loadTalk(visit: Visit): Promise<Talk> {
   const issue = { ...pull, id: pull.issue_id, pull_id: pull.id }
   const talk: Talk = { repo, issue, kind: 'pull' }
   const path = addressOf(talk)
-  const summary = html`<p>${nameOf(pull.author)} asks to merge <code>${headOf(pull)}</code> into <code>${pull.base_ref}</code></p>${tabs(path, pull, 'Conversation')}`
+  const summary = html`<p>${nameOf(pull.author)} wants to merge <code>${headOf(pull)}</code> into <code>${pull.base_ref}</code></p>${tabs(path, pull, 'Conversation')}`
   const [below, side] = [html`${await showReviews(visit, talk, pull)}${mergeBox(visit, talk, pull)}`, reviewers(pull)]
   return { ...talk, summary, below, side }
 }
@@ -60,9 +60,9 @@ async function load(visit: Visit) {
   return { repo, pull: await examine(visit.db, visit.belfry.storage, pull) }
 }
 
-/** From another repository, with whose it is. */
+/** With the owner when the head is in another repository. */
 const headOf = ({ head_repo_id, repo_id, head_owner, head_ref }: Pull) =>
-  head_repo_id === repo_id ? head_ref : `${head_owner?.login ?? 'somebody who left'}:${head_ref}`
+  head_repo_id === repo_id ? head_ref : `${head_owner?.login ?? 'a deleted user'}:${head_ref}`
 
 type Tab = 'Conversation' | 'Commits' | 'Files'
 
@@ -84,7 +84,7 @@ async function comparisonPage(visit: Visit, tab: 'Commits' | 'Files'): Promise<O
   return { title, body, assets: ['conversations.css'] }
 }
 
-/** So many reviews, and comments on changes, are shown: the newest. */
+/** How many reviews, and how many review comments, a page shows: the newest. */
 const most = 100
 
 async function showReviews(visit: Visit, { repo }: Talk, pull: Pull): Promise<Html> {
@@ -140,7 +140,7 @@ function reviewers({ requested_reviewers, requested_teams }: Pull): Html {
       ({ org_login, slug }) => html`<li><a href="/orgs/${org_login}/teams/${slug}">${org_login}/${slug}</a></li>`,
     ),
   ]
-  return html`<h2 class="small">Asked to review</h2>${asked.length ? html`<ul class="plain">${asked}</ul>` : html`<p class="muted">Nobody</p>`}`
+  return html`<h2 class="small">Reviewers</h2>${asked.length ? html`<ul class="plain">${asked}</ul>` : html`<p class="muted">None</p>`}`
 }
 
 const findings = {
@@ -150,7 +150,7 @@ const findings = {
   unknown: 'Whether this can be merged is not known yet.',
 }
 
-/** Merges what is shown, and nothing that was pushed since. */
+/** Merges the commit that is shown: a later push makes the merge fail. */
 function mergeBox(visit: Visit, talk: Talk, pull: Pull): Html {
   const { repo } = talk
   if (pull.merged_at)

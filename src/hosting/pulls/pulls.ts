@@ -7,18 +7,18 @@ import { knownTo, shownTeam } from '#hosting/teams/teams.ts'
 import { type Queryable, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
 
-/** A pull request: an issue, and the branch that asks to become part of another. */
+/** A pull request is an issue with a head branch and a base branch. */
 export interface Pull extends Omit<Issue, 'id' | 'pull_id' | 'draft'> {
   id: number
   issue_id: number
   head_repo_id: number | null
-  /** Null when it is gone, or hidden from whoever looks; also when it is the repository itself. */
+  /** Null when it was deleted, when it is hidden from the viewer, or when it is the base repository itself. */
   head_repo: Repository | null
   head_owner: Person | null
   head_ref: string
   head_sha: string
   base_ref: string
-  /** The last commit of the base before this was merged or closed; of an open one, as last looked at. */
+  /** The last commit of the base before the pull request was merged or closed; for an open one, the commit that was examined last. */
   base_sha: string
   draft: boolean
   maintainer_can_modify: boolean
@@ -33,7 +33,7 @@ export interface Pull extends Omit<Issue, 'id' | 'pull_id' | 'draft'> {
   changed_files: number
   review_comments_count: number
   requested_reviewers: Person[]
-  /** Those that whoever looks may know of. */
+  /** The teams that the viewer may see. */
   requested_teams: ShownTeam[]
 }
 
@@ -53,7 +53,7 @@ const columns = (known: Sql) => sql`p.*, ${personOf(sql`p.head_owner_id`)} as he
     where q.pull_id = p.id and ${known}
     order by q.requested_at, t.id) as requested_teams`
 
-/** Reads the pull requests of `source`, in its order, as somebody may see them. */
+/** Reads the pull requests of `source`, in its order, as the viewer may see them. */
 export async function readPulls(
   db: Queryable,
   source: Sql,
@@ -62,7 +62,7 @@ export async function readPulls(
 ): Promise<Pull[]> {
   const rows = await db.rows<Pull>(sql`select ${columns(known)} from ${source}`)
   const heads = [...new Set(rows.flatMap((row) => (row.head_repo_id === row.repo_id ? [] : (row.head_repo_id ?? []))))]
-  // One after the other: a transaction has one connection.
+  // Sequential, because a transaction has one connection.
   const ids = rows.map(({ issue_id }) => issue_id)
   const issues = ids.length ? await loadIssues(db, ids) : []
   const slice = { limit: heads.length, offset: 0 }
@@ -75,7 +75,7 @@ export async function readPulls(
   })
 }
 
-/** Pull requests by id, for what shows them in passing: a hidden repository that one comes from is left out. */
+/** Pull requests by id. A head repository that is hidden from the viewer is omitted. */
 export function loadPulls(db: Queryable, ids: number[], sight?: Sight): Promise<Pull[]> {
   return readPulls(db, sql`pulls p where p.id = any(${ids})`, sight)
 }
@@ -85,7 +85,7 @@ export function loadToldPulls(db: Queryable, ids: number[]): Promise<Pull[]> {
   return readPulls(db, sql`pulls p where p.id = any(${ids})`, nobody, isTold)
 }
 
-/** `sight` tells whether the repository it comes from is shown; without one, only what is public is. */
+/** Without `sight`, a private head repository is omitted. */
 export async function loadPull(db: Queryable, repo: { id: number }, number: number, sight?: Sight): Promise<Pull> {
   const source = sql`issues i join pulls p on p.issue_id = i.id where i.repo_id = ${repo.id} and i.number = ${number}`
   const [pull] = await readPulls(db, source, sight)
@@ -93,7 +93,7 @@ export async function loadPull(db: Queryable, repo: { id: number }, number: numb
   return pull
 }
 
-/** The pull request as it is now, and stays until the transaction ends: changes made at the same moment take turns. */
+/** Locks the pull request until the transaction ends, so that concurrent changes take turns. */
 export async function holdPull(db: Transaction, repo: { id: number }, number: number, sight?: Sight): Promise<Pull> {
   await db.query(sql`select from issues where repo_id = ${repo.id} and number = ${number} for no key update`)
   return loadPull(db, repo, number, sight)

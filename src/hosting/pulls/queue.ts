@@ -2,18 +2,18 @@ import type { Move } from '#hosting/pushes/moves.ts'
 import { sql, type Transaction } from '#platform/database.ts'
 import { enqueue } from '#platform/queue.ts'
 
-/** What an open pull request is to have and to keep, whatever becomes of the branch; not once a push has led it on from `before`. */
+/** The head that an open pull request must get and keep, unless a push has moved it on from `before`. */
 export interface Caught {
   pull_id: number
   before: string
   head_sha: string
-  /** Who opened it again. */
+  /** The user who reopened it. */
   actor_id?: number
 }
 
 export const enqueueCatchUp = (db: Transaction, caught: Caught) => enqueue(db, 'catch_up_pull', caught)
 
-/** Asks for what follows from branches that have moved, where an open pull request comes from one or goes to one. */
+/** Enqueues a job for each moved branch that is the head or base of an open pull request. */
 export async function enqueueFollowers(db: Transaction, repo_id: number, moves: Move[]) {
   const listed = moves.map(({ ref, before, after, push }) => ({ ref, before, after, pusher_id: push.pusher_id }))
   await db.query(sql`

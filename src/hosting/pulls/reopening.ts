@@ -8,7 +8,7 @@ interface Ends {
   repo_id: number
   head_repo_id: number | null
   head_ref: string
-  /** What it had, and what its branch has. */
+  /** The recorded head, and the tip of the branch. */
   before: string
   head_sha: string
   head_login: string | null
@@ -23,7 +23,7 @@ interface Ends {
  * with its branch, if its author and the user who reopens it may both see that branch.
  */
 export async function reopenPull(db: Transaction, pull_id: number, { id: actor_id }: { id: number }) {
-  // Those who open one here, or push, at the same moment take turns.
+  // Concurrent openings and pushes take turns.
   await db.query(sql`
     select from repositories where id in (select unnest(array[repo_id, head_repo_id]) from pulls where id = ${pull_id})
     order by id for no key update`)
@@ -43,7 +43,7 @@ export async function reopenPull(db: Transaction, pull_id: number, { id: actor_i
 
 const refused = (field: string, message: string) => invalid({ resource: 'PullRequest', code: 'custom', field, message })
 
-/** From one branch into another, there is one open pull request at most. */
+/** There is at most one open pull request from one branch into another. */
 export async function checkAlone(
   db: Queryable,
   {

@@ -16,7 +16,7 @@ import { loadPull, type Pull } from './pulls.ts'
 
 const refused = (message: string) => new Refusal('invalid', message)
 
-/** Merges what is new in the base into the branch that a pull request comes from. */
+/** Merges new commits of the base into the head branch of a pull request. */
 export async function updateBranch(
   db: Database,
   storage: Storage,
@@ -47,7 +47,7 @@ export async function updateBranch(
   return pull
 }
 
-/** Whoever may push to the branch; and, where its owner lets them, whoever may push to the base. */
+/** Needs push access to the head; with `maintainer_can_modify`, push access to the base is enough. */
 async function findHead(db: Database, sight: Sight, repo: Repository, pull: Pull): Promise<Repository> {
   const head = pull.head_repo_id === repo.id ? repo : await loadVisible(db, sight, pull.head_repo_id)
   if (!mayPush(head) && !(mayPush(repo) && pull.maintainer_can_modify))
@@ -65,7 +65,7 @@ async function loadVisible(db: Database, sight: Sight, id: number | null): Promi
   })
 }
 
-/** What the base has is brought to a fork for as long as it takes; what is merged stays. */
+/** Fetches the commits of the base into a fork under a temporary ref while `work` runs. */
 async function withCommits<T>(storage: Storage, repo: Repository, head: Repository, sha: string, work: () => Promise<T>) {
   if (repo.id === head.id) return work()
   const ref = `refs/pull/new/${randomUUID()}`

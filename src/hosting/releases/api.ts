@@ -22,12 +22,12 @@ const options = {
   body: Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 125_000 }),
   draft: Type.Boolean(),
   prerelease: Type.Boolean(),
-  // Taken for clients that send it: the latest is always the one published last.
+  // Accepted because clients send it. The latest release is always the one published last.
   make_latest: Type.Unsafe<string>({ type: 'string', enum: ['true', 'false', 'legacy'] }),
 }
 const TagName = Type.String({ minLength: 1, maxLength: 255 })
 
-/** Who may publish a draft sees it, by a token that may do so too. */
+/** Drafts are visible to users with push access, through a token that may push. */
 function seesDrafts({ access, private: hidden }: Repository, { token, may }: Caller) {
   const allowed =
     token?.kind === 'fine_grained' ? allows(token.permissions, 'contents:write') : may(hidden ? 'repo' : 'public_repo')
@@ -40,7 +40,7 @@ export const api = group('Releases', [
     {
       operation: 'repos/list-releases',
       permission: 'contents:read',
-      summary: 'Releases, newest first; drafts for those who may publish them',
+      summary: 'List releases, newest first; drafts need push access',
       viewer: 'optional',
       optional_scopes: ['public_repo', 'repo'],
       list: true,
@@ -55,7 +55,7 @@ export const api = group('Releases', [
       operation: 'repos/create-release',
       refuses: ['conflict'],
       permission: 'contents:write',
-      summary: 'Publish a release, or prepare one as a draft; its tag is made when it is not there',
+      summary: 'Publish a release, or create a draft; a missing tag is created',
       scopes: ['public_repo', 'repo'],
       access: 'push',
       body: Type.Object({ tag_name: TagName, ...Type.Partial(Type.Object(options)).properties }),
@@ -72,7 +72,7 @@ export const api = group('Releases', [
     {
       operation: 'repos/get-latest-release',
       permission: 'contents:read',
-      summary: 'The release that was published last and is no prerelease',
+      summary: 'Get the latest published release that is not a prerelease',
       viewer: 'optional',
       answers: { 200: ReleaseSchema },
     },
@@ -83,7 +83,7 @@ export const api = group('Releases', [
     {
       operation: 'repos/get-release-by-tag',
       permission: 'contents:read',
-      summary: 'The published release of a tag',
+      summary: 'Get the published release of a tag',
       viewer: 'optional',
       answers: { 200: ReleaseSchema },
     },
@@ -94,7 +94,7 @@ export const api = group('Releases', [
     {
       operation: 'repos/get-release',
       permission: 'contents:read',
-      summary: 'A release',
+      summary: 'Get a release',
       viewer: 'optional',
       optional_scopes: ['public_repo', 'repo'],
       answers: { 200: ReleaseSchema },
@@ -108,7 +108,7 @@ export const api = group('Releases', [
       operation: 'repos/update-release',
       refuses: ['conflict'],
       permission: 'contents:write',
-      summary: 'Change a release; a draft that becomes none is published',
+      summary: 'Change a release; setting draft to false publishes it',
       scopes: ['public_repo', 'repo'],
       access: 'push',
       body: Type.Partial(Type.Object({ tag_name: TagName, ...options })),
@@ -126,7 +126,7 @@ export const api = group('Releases', [
     {
       operation: 'repos/delete-release',
       permission: 'contents:write',
-      summary: 'Delete a release; its tag stays',
+      summary: 'Delete a release; its tag remains',
       scopes: ['public_repo', 'repo'],
       access: 'push',
       answers: { 204: Nothing },

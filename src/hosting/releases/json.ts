@@ -43,7 +43,7 @@ export function releaseJson(
     html_url: `${wire.web}/${full_name}/releases/tag/${tag}`,
     assets_url: `${url}/assets`,
     upload_url: `${url}/assets{?name,label}`,
-    // A draft's tag need not be there.
+    // The tag of a draft may not exist yet.
     tarball_url: release.draft ? null : `${above}/tarball/${tag}`,
     zipball_url: release.draft ? null : `${above}/zipball/${tag}`,
     id: release.id,

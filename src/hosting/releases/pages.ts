@@ -9,7 +9,7 @@ import { type Outcome, type PageRoute, show, type Visit } from '#web/page.ts'
 import { moment } from '#web/settings.ts'
 import { loadReleaseByTag } from './releases.ts'
 
-/** A tag may have slashes in it. */
+/** A tag may contain slashes. */
 export const pages: PageRoute[] = [show('/:owner/:repo/releases/tag/*', releasePage)]
 
 async function releasePage(visit: Visit): Promise<Outcome> {

@@ -1,16 +1,16 @@
 import { forbidden } from '#platform/errors.ts'
 
-/** Levels of access, weakest first; the database keeps a level's place in this list, counted from 1. */
+/** Levels of access, weakest first. The database stores a level's index in this list, counted from 1. */
 const levels = ['pull', 'triage', 'push', 'maintain', 'admin'] as const
 export type Access = (typeof levels)[number]
 
-/** What newer clients call two of them. */
+/** Newer names of two levels. */
 const synonyms: Record<string, Access> = { read: 'pull', write: 'push' }
 const roles: Record<Access, string> = { pull: 'read', triage: 'triage', push: 'write', maintain: 'maintain', admin: 'admin' }
 
 export const accessNames = [...levels, ...Object.keys(synonyms)]
 
-/** The level of a name in either spelling. */
+/** The level of a name in either form. */
 export function levelOf(name: string): number {
   return levels.indexOf((synonyms[name] ?? name) as Access) + 1
 }
@@ -19,13 +19,13 @@ export function nameOf(level: number): string {
   return levels[level - 1] ?? 'none'
 }
 
-/** A level by the name that roles have: `read`, `triage`, `write`, `maintain`, `admin`, or `none`. */
+/** The role name of a level: `read`, `triage`, `write`, `maintain`, `admin`, or `none`. */
 export function roleOf(level: number): string {
   const name = levels[level - 1]
   return name ? roles[name] : 'none'
 }
 
-/** The four names that the older interface tells people apart by. */
+/** The four permission names of the older API. */
 export function permissionOf(level: number): 'none' | 'read' | 'write' | 'admin' {
   return level >= 5 ? 'admin' : level >= 3 ? 'write' : level >= 1 ? 'read' : 'none'
 }

@@ -41,7 +41,7 @@ export async function whole(db: Queryable, sight: Sight, repo: Repository, wire:
   return fullRepositoryJson(repo, { network_count: counts.get(repo.network_id) ?? 1, ancestors }, wire)
 }
 
-/** A token that may touch public repositories only can make no private one. */
+/** A token with `public_repo` only cannot create a private repository. */
 function checkScope(may: (scope: string) => boolean, wanted: { private?: boolean; visibility?: string }) {
   if ((wanted.private || wanted.visibility === 'private') && !may('repo')) throw forbidden("Missing the 'repo' scope.")
 }
@@ -63,7 +63,7 @@ const backwards: Record<string, Sql> = {
 }
 const sorting = { sort: choice('full_name', 'created', 'updated', 'pushed'), direction: choice('', 'asc', 'desc') }
 
-/** Names go from A to Z and times from the newest, unless asked otherwise. */
+/** Names ascend and dates descend by default. */
 function orderOf({ sort, direction }: { sort: string; direction: string }): Sql {
   const down = direction === 'desc' || (direction === '' && sort !== 'full_name')
   return (down ? backwards : sorts)[sort] ?? sql`r.id`
@@ -75,7 +75,7 @@ export const api = group('Repositories', [
     {
       operation: 'repos/get',
       permission: 'metadata:read',
-      summary: 'A repository',
+      summary: 'Get a repository',
       viewer: 'optional',
       optional_scopes: ['repo'],
       answers: { 200: FullRepository },
@@ -87,7 +87,7 @@ export const api = group('Repositories', [
     {
       operation: 'repos/update',
       permission: 'administration:write',
-      summary: 'Change a repository; its old name goes on leading to it',
+      summary: 'Change a repository; a former name redirects to it',
       scopes: ['public_repo', 'repo'],
       access: 'admin',
       body: Type.Partial(
@@ -114,7 +114,7 @@ export const api = group('Repositories', [
     {
       operation: 'repos/delete',
       permission: 'administration:write',
-      summary: 'Delete a repository; its forks stay',
+      summary: 'Delete a repository; its forks remain',
       scopes: ['delete_repo'],
       access: 'admin',
       answers: { 204: Nothing },
@@ -126,7 +126,7 @@ export const api = group('Repositories', [
     {
       operation: 'repos/list-forks',
       permission: 'metadata:read',
-      summary: 'Forks of a repository',
+      summary: 'List the forks of a repository',
       viewer: 'optional',
       query: { sort: choice('newest', 'oldest', 'stargazers', 'watchers') },
       list: true,
@@ -140,7 +140,7 @@ export const api = group('Repositories', [
     {
       operation: 'repos/create-fork',
       permission: 'administration:write',
-      summary: 'Fork a repository; its contents follow in the background',
+      summary: 'Fork a repository; a background job copies its contents',
       scopes: ['public_repo', 'repo'],
       body: Type.Partial(Type.Object({ organization: Type.String(), name: Name, default_branch_only: Type.Boolean() })),
       answers: { 202: FullRepository },
@@ -158,7 +158,7 @@ export const api = group('Repositories', [
     {
       operation: 'repos/list-for-authenticated-user',
       permission: 'metadata:read',
-      summary: 'Repositories the caller has access to by name',
+      summary: 'List the repositories to which the caller has access by name',
       optional_scopes: ['repo'],
       query: {
         ...sorting,
@@ -184,7 +184,7 @@ export const api = group('Repositories', [
     {
       operation: 'repos/create-for-authenticated-user',
       permission: 'administration:write',
-      summary: 'Make a repository of one’s own',
+      summary: 'Create a repository for the caller',
       scopes: ['public_repo', 'repo'],
       body: NewRepositoryBody,
       own_transaction: true,
@@ -201,7 +201,7 @@ export const api = group('Repositories', [
     {
       operation: 'repos/list-for-user',
       permission: 'any',
-      summary: 'Repositories a user owns, as far as the caller may see them',
+      summary: 'List the repositories of a user that the caller can see',
       viewer: 'optional',
       query: sorting,
       list: true,
@@ -217,7 +217,7 @@ export const api = group('Repositories', [
     {
       operation: 'repos/list-for-org',
       permission: 'metadata:read',
-      summary: 'Repositories of an organization, as far as the caller may see them',
+      summary: 'List the repositories of an organization that the caller can see',
       viewer: 'optional',
       query: { sort: choice('created', 'updated', 'pushed', 'full_name'), direction: choice('', 'asc', 'desc') },
       list: true,
@@ -233,7 +233,7 @@ export const api = group('Repositories', [
     {
       operation: 'repos/create-in-org',
       permission: 'administration:write',
-      summary: 'Make a repository in an organization, as a member',
+      summary: 'Create a repository in an organization, as a member',
       scopes: ['public_repo', 'repo'],
       org_role: 'member',
       body: NewRepositoryBody,

@@ -9,14 +9,14 @@ import { type Database, sql } from '#platform/database.ts'
 import { invalid } from '#platform/errors.ts'
 import { checkName, createRepository, type NewRepository, type Repository, reserveId } from './repositories.ts'
 
-/** Who commits are by, when made for a person: an address that reaches nobody, unless they have shown theirs. */
+/** The author of commits that Belfry makes for a user: a no-reply address, unless the user's address is public. */
 export function authorOf(user: Account) {
   const name = user.name?.replaceAll(/[\p{Cc}<>]/gu, '').trim() || user.login
   return { name, email: `${user.id}+${user.login}@users.noreply.localhost` }
 }
 
 /**
- * Makes a repository, on disk first: the row appears only when git can serve what it promises.
+ * Creates a repository, on disk first: the row appears only when git can serve it.
  * A process that is killed in between leaves a folder without a row, which a job removes (sweeping.ts).
  */
 export async function createOnDisk(
@@ -65,7 +65,7 @@ function firstCommit({ name, description }: NewRepository, creator: Account, at:
   return { author: authorOf(creator), at, message: 'Initial commit', files: { 'README.md': text } }
 }
 
-/** Only a branch that is there can be the default one. */
+/** The default branch must exist. */
 export async function checkBranch(storage: Storage, repo: Repository, branch: string) {
   if (await storage.hasBranch(repo.id, branch)) return
   const message = `The branch ${branch} was not found. Push it first.`

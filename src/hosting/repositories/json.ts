@@ -169,7 +169,7 @@ const listedFields = {
 
 export const RepositorySchema = Type.Object(listedFields, { title: 'Repository' })
 
-/** `personal` is false where no caller asks, as in webhooks and events: then there are no permissions to show. */
+/** `personal` is false without a caller, as in webhooks and events: then there are no permissions to show. */
 export function repositoryJson(repo: Repository, wire: Wire, personal: boolean): Static<typeof RepositorySchema> {
   const short = minimalRepositoryJson(repo, wire)
   return {

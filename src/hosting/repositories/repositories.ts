@@ -18,7 +18,7 @@ export interface Repository {
   parent_id: number | null
   default_branch: string
   archived: boolean
-  /** Something runs when it is pushed to, see automation.ts. */
+  /** Another system runs when this is pushed to, see automation.ts. */
   automation: boolean
   is_template: boolean
   has_issues: boolean
@@ -29,7 +29,7 @@ export interface Repository {
   allow_merge_commit: boolean
   topics: string[]
   size: number
-  /** Those that the viewer may see. */
+  /** The forks that the viewer may see. */
   forks_count: number
   stargazers_count: number
   subscribers_count: number
@@ -41,7 +41,7 @@ export interface Repository {
   access: number
 }
 
-/** The name asked for is an old one: this is where the repository is now. */
+/** The requested name is a former one; `to` is the current one. */
 export class Moved extends Error {
   readonly to: { id: number; owner: string; name: string }
   constructor(to: Moved['to']) {
@@ -50,13 +50,13 @@ export class Moved extends Error {
   }
 }
 
-/** The viewer's access, within what their token was made for. */
+/** The viewer's access, limited by their token. */
 const accessBy = ({ viewer_id, token_id = null }: Sight) =>
   token_id === null
     ? sql`access_of(${viewer_id}, r)`
     : sql`case when token_reaches(${token_id}, r) then access_of(${viewer_id}, r) when r.private then 0 else 1 end`
 
-/** The forks that the viewer may see: all public ones, and those private ones that they have access to. */
+/** Counts public forks, and private ones to which the viewer has access. */
 const forksSeen = (sight: Sight) =>
   sight.viewer_id === null || !sight.sees_private
     ? sql`r.public_forks_count`
@@ -69,10 +69,10 @@ const columns = (sight: Sight) => sql`
 
 const source = sql`repositories r join accounts o on o.id = r.owner_id`
 
-/** The one rule of what is seen, as a condition: hidden rows are not there. */
+/** The one rule of visibility, as a condition. */
 const visible = (sight: Sight) => sql`(not r.private or (${sight.sees_private}::boolean and ${accessBy(sight)} > 0))`
 
-/** Finds what the viewer may see; anything else is missing. */
+/** A hidden repository is refused like a missing one. */
 export async function loadRepository(db: Queryable, sight: Sight, owner: string, name: string): Promise<Repository> {
   const found = await db.first<Repository>(sql`
     select ${columns(sight)} from ${source}
@@ -91,7 +91,7 @@ export async function loadRepositoryById(db: Queryable, sight: Sight, id: number
   return found
 }
 
-/** A page of the repositories that meet `condition` (over `r`) and that the viewer may see, each with what `more` joins to it. */
+/** A page of the repositories that meet `condition` (on `r`) and are visible to the viewer, with the columns of `more`. */
 export function listRepositories<More extends object = object>(
   db: Queryable,
   sight: Sight,
@@ -104,12 +104,12 @@ export function listRepositories<More extends object = object>(
   return listed(db, { columns: sql`${columns(sight)}${more.columns}`, source: shown, order }, slice)
 }
 
-/** A repository as nobody's in particular, for those who may see it anyway: to ask for somebody's access takes three times as long. */
+/** A repository without a viewer's access, for callers that have checked it: computing access takes three times as long. */
 export const repositoryColumns = sql`r.*, o.login as owner_login, o.type as owner_type, o.site_admin as owner_site_admin, 0 as access,
   r.public_forks_count as forks_count`
 export { source as repositorySource }
 
-/** Repositories by id, whether the viewer could find them or not: for those whom something else shows them, as an invitation does. */
+/** Repositories by id, without a check of visibility: for example, an invitation shows a hidden repository. */
 export function readRepositories(db: Queryable, viewer_id: number | null, ids: number[]): Promise<Repository[]> {
   return db.rows(sql`select ${columns({ viewer_id, sees_private: true })} from ${source} where r.id = any(${ids})`)
 }
@@ -128,7 +128,7 @@ export interface NewRepository {
   allow_merge_commit?: boolean
 }
 
-/** Settled before the transaction when its contents have to be written to disk first. */
+/** Taken before the transaction when contents must be written to disk first. */
 export async function reserveId(db: Queryable): Promise<number> {
   const row = await db.first<{ id: number }>(sql`select nextval(pg_get_serial_sequence('repositories', 'id')) as id`)
   if (!row) throw new Error('no id was reserved')
@@ -162,7 +162,7 @@ export async function createRepository(
   return loadRepositoryById(db, { ...sight, sees_private: true }, repo_id)
 }
 
-/** A member who makes a repository in an organization runs it; its owners do so anyway. */
+/** A member who creates a repository in an organization becomes its admin; owners are admins anyway. */
 async function makeCreatorAdmin(db: Transaction, org: Person, repo_id: number, creator_id: number | null) {
   await db.query(sql`
     insert into collaborators (repo_id, user_id, access, created_at)
@@ -170,13 +170,13 @@ async function makeCreatorAdmin(db: Transaction, org: Person, repo_id: number, c
     for key share`)
 }
 
-/** The repository as it is now, and stays until the transaction ends: changes made at the same moment take turns. */
+/** Locks the repository until the transaction ends, so that concurrent changes take turns. */
 export async function hold(db: Transaction, sight: Sight, id: number): Promise<Repository> {
   await db.query(sql`select from repositories where id = ${id} for no key update`)
   return loadRepositoryById(db, sight, id)
 }
 
-/** Runs a statement that gives a repository its name, and says so when the name is taken. */
+/** Runs a statement that sets the name of a repository, and refuses when the name is taken. */
 export async function writeNamed(db: Transaction, name: string, statement: Sql) {
   try {
     await db.query(statement)
@@ -197,9 +197,9 @@ export async function redirectFrom(db: Transaction, repo: Repository) {
 }
 
 /**
- * Ends the redirect from a name that a repository gets. If it leads to another repository, only an owner of the account ends it, and for
- * everyone else the name is taken: they must not divert those who follow the redirect. Called after the name is written, because a
- * rename at the same moment may have freed it.
+ * Ends the redirect from a name that a repository gets. If it leads to another repository, only an owner of the account may end it, and for
+ * everyone else the name is taken, because they must not divert users who follow the redirect. Called after the name is written, because a
+ * concurrent rename may have freed it.
  */
 export async function endRedirect(
   db: Transaction,
@@ -216,7 +216,7 @@ export async function endRedirect(
   if (found) await db.query(sql`delete from repository_redirects d where ${redirect}`)
 }
 
-/** What a name may not hold becomes a hyphen, as clients have come to expect. */
+/** Characters that a name may not contain become hyphens, as clients expect. */
 export function checkName(wanted: string) {
   const name = wanted.trim().replaceAll(/[^a-z0-9._-]+/gi, '-')
   if (name === '' || name === '.' || name === '..' || name.length > 100 || /\.(git|wiki|atom)$/i.test(name)) {

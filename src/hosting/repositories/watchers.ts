@@ -1,12 +1,12 @@
 import type { Person } from '#hosting/people/people.ts'
 import { type Sql, sql, type Transaction } from '#platform/database.ts'
 
-/** From this level on, see access.ts, one works here, and wants to hear what happens. */
+/** Users with at least this level (see access.ts) watch a repository by default. */
 const push = 3
 
 /**
- * Runs an act that may change who has which access. Whoever comes to push by it watches from then on, unless they have made up their
- * mind before; whoever can see a private repository no more stops watching it. `pairs` are those whom it may concern, as a query of
+ * Runs an act that may change access. A user who gains push access watches the repository, unless they have chosen
+ * before; a user who can no longer see a private repository stops watching it. `pairs` are the users and repositories concerned, a query of
  * `user_id, repo_id`; `owners`, a query of `owner_id`, are the accounts whose repositories these are.
  */
 export async function changingAccess<T>(db: Transaction, owners: Sql, pairs: Sql, act: () => Promise<T>): Promise<T> {
@@ -17,27 +17,27 @@ export async function changingAccess<T>(db: Transaction, owners: Sql, pairs: Sql
   return result
 }
 
-/** Access to these owners' repositories stays what it is until the transaction ends. */
+/** Keeps access to the repositories of these owners unchanged until the transaction ends. */
 export async function keepAccess(db: Transaction, owners: Sql) {
   await takeTurn(db, owners, sql`pg_advisory_xact_lock_shared`)
 }
 
 /**
- * Access follows from rows of five tables, and two acts that each end one of the ways to a repository would each find the other way
- * open. So acts take turns by the account that owns the repositories, while those who only rely on access share.
+ * Access follows from rows of five tables. Two acts that each remove one source of access would each find the other source
+ * in place. So they lock the account that owns the repositories; acts that only rely on access share the lock.
  */
 async function takeTurn(db: Transaction, owners: Sql, lock: Sql) {
   const turn = sql`
     select ${lock}(${turns}, hashint8(owner_id)) from (select owner_id from (${owners}) listed group by owner_id order by owner_id) o`
   await db.query(turn)
-  // A repository may have come to another owner while the first lock was waited for.
+  // A repository may have moved to another owner while we waited for the first lock.
   await db.query(turn)
 }
 const turns = 0x61636373
 
-/** Pairs as two lists, in the database's own spelling: they only go back to it. */
+/** Pairs as two lists of text, because they only go back to the database. */
 interface Noted {
-  /** Those who watch; the others neither could push nor had made up their mind. */
+  /** The user watches; otherwise the user had no push access and no choice of their own. */
   watching: boolean
   users: string
   repos: string
@@ -74,7 +74,7 @@ export const onePair = (user: { id: number }, repo: { id: number }) => sql`
   select ${user.id}::bigint as user_id, ${repo.id}::bigint as repo_id`
 export const watchersOf = (repo: { id: number }) => sql`select user_id, repo_id from subscriptions where repo_id = ${repo.id}`
 
-/** Watches for someone who comes to work here; who has made up their mind before is left alone. */
+/** Subscribes a user who gains push access. A choice that the user made before stays. */
 export async function watch(db: Transaction, user: Pick<Person, 'id'>, repo: { id: number }) {
   await db.query(sql`
     insert into subscriptions (user_id, repo_id, created_at)
@@ -82,7 +82,7 @@ export async function watch(db: Transaction, user: Pick<Person, 'id'>, repo: { i
     on conflict do nothing`)
 }
 
-/** A new repository of an organization is watched by all who come to push there; there are no teams and collaborators yet. */
+/** Members with push access watch a new repository of their organization. It has no teams and collaborators yet. */
 export async function watchByMembers(db: Transaction, repo: { id: number }) {
   await db.query(sql`
     insert into subscriptions (user_id, repo_id, created_at)

@@ -26,7 +26,7 @@ export const api = group('Reviews', [
     {
       ...reading,
       operation: 'pulls/list-reviews',
-      summary: 'Reviews of a pull request, oldest first; pending ones are seen by their author',
+      summary: 'List the reviews of a pull request, oldest first; only its author sees a pending one',
       list: true,
       answers: { 200: Type.Array(ReviewSchema) },
     },
@@ -60,7 +60,7 @@ export const api = group('Reviews', [
   ),
   get(
     one,
-    { ...reading, operation: 'pulls/get-review', summary: 'A review', answers: { 200: ReviewSchema } },
+    { ...reading, operation: 'pulls/get-review', summary: 'Get a review', answers: { 200: ReviewSchema } },
     async ({ db, repo, viewer, params, wire }) => {
       const pull = await loadPull(db, repo, params.pull_number)
       return reviewJson(await loadReview(db, pull, viewer, params.review_id), repo, wire)
@@ -71,7 +71,7 @@ export const api = group('Reviews', [
     {
       ...writing,
       operation: 'pulls/update-review',
-      summary: 'Change what a review says, as its author or someone who may push',
+      summary: 'Change the body of a review, as its author or with push access',
       body: Type.Object({ body: Said }),
       answers: { 200: ReviewSchema },
     },
@@ -102,7 +102,7 @@ export const api = group('Reviews', [
     {
       ...writing,
       operation: 'pulls/delete-pending-review',
-      summary: 'Delete a review of one’s own that was not submitted',
+      summary: 'Delete a pending review of the caller',
       answers: { 200: ReviewSchema },
     },
     async ({ db, caller, repo, viewer, params, wire }) => {
@@ -115,7 +115,7 @@ export const api = group('Reviews', [
     {
       ...writing,
       operation: 'pulls/dismiss-review',
-      summary: 'Dismiss a review that approved or asked for changes',
+      summary: 'Dismiss a review that approved or requested changes',
       access: 'push',
       body: Type.Object({
         message: Said,
@@ -134,7 +134,7 @@ export const api = group('Reviews', [
     {
       ...reading,
       operation: 'pulls/list-comments-for-review',
-      summary: 'Comments of a review, oldest first',
+      summary: 'List the comments of a review, oldest first',
       list: true,
       answers: { 200: Type.Array(ReviewCommentSchema) },
     },

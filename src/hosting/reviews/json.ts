@@ -42,7 +42,7 @@ export function reviewJson(review: Review, repo: { owner_login: string; name: st
   }
 }
 
-/** As timelines show it. */
+/** A review in timelines. */
 export function toldReviewJson(review: Review, repo: { owner_login: string; name: string }, wire: Wire) {
   return { ...reviewJson(review, repo, wire), updated_at: timestamp(review.updated_at) }
 }

@@ -8,12 +8,12 @@ import { type Fault, invalid } from '#platform/errors.ts'
 
 export type Side = 'LEFT' | 'RIGHT'
 
-/** What a comment is said to be about. */
+/** The position that a client sends with a comment. */
 export interface Pointer {
   path: string
-  /** The older way: so many lines below the first `@@` of the file. */
+  /** The older form: the number of lines below the first `@@` of the file. */
   position?: number | null
-  /** A line of the file as it was (`LEFT`), or as it is to be; the last one of several. */
+  /** A line of the old file (`LEFT`) or of the new one; of a range, the last line. */
   line?: number | null
   side?: Side | null
   start_line?: number | null
@@ -21,7 +21,7 @@ export interface Pointer {
   subject_type?: 'line' | 'file' | null
 }
 
-/** The same as it was found in the diff. */
+/** The same, resolved in the diff. */
 export interface Place {
   path: string
   subject_type: 'line' | 'file'
@@ -35,7 +35,7 @@ export interface Place {
 
 const patience = 30_000
 
-/** The commit of a pull request that has this name; its last one when none is named. */
+/** The named commit of a pull request, by default its last one. */
 export async function findReviewed(storage: Storage, pull: Pull, name: string | null | undefined): Promise<string> {
   if (name == null || name === pull.head_sha) return pull.head_sha
   if (/^[0-9a-f]{40}$/.test(name) && (await isPartOf(storage, pull, name))) return name
@@ -54,7 +54,7 @@ async function isPartOf(storage: Storage, { repo_id, base_sha, head_sha }: Pull,
   })
 }
 
-/** Where comments belong in what a pull request changes, up to one of its commits. */
+/** Resolves positions of comments in the diff of a pull request up to one of its commits. */
 export async function findPlaces(storage: Storage, pull: Pull, commit: string, pointers: Pointer[]): Promise<Place[]> {
   if (!pointers.length) return []
   const { files } = await compare(storage, pull.repo_id, pull.base_sha, commit)
@@ -78,7 +78,7 @@ function findPlace(lines: PatchLine[] | undefined, pointer: Pointer): Place {
   return { ...place, start_line, start_side: start.side }
 }
 
-/** A line of a patch, with its number in the file as it was, and as it is to be. A line's place in the list is its position. */
+/** A line of a patch, with its numbers in the old and the new file. Its index in the list is its `position`. */
 interface PatchLine {
   text: string
   LEFT?: number
@@ -87,7 +87,7 @@ interface PatchLine {
 
 function readPatch(patch: string): PatchLine[] {
   let [left, right] = [0, 0]
-  // Far enough into a file, git takes the null character for text; the database does not.
+  // Git checks only the start of a file for null characters; PostgreSQL rejects all of them.
   const lines = patch.replaceAll('\0', '\ufffd').split('\n')
   return lines.map((text) => {
     const [, before, after] = /^@@ -(\d+)(?:,\d+)? \+(\d+)/.exec(text) ?? []

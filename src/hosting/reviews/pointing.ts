@@ -8,7 +8,7 @@ export const Commit = NullableString
 const Line = Type.Optional(Type.Unsafe<number | null>({ type: ['integer', 'null'], minimum: 1, maximum: 2_147_483_647 }))
 const OneSide = Type.Optional(Type.Unsafe<Side | null>({ type: ['string', 'null'], enum: ['LEFT', 'RIGHT', null] }))
 
-/** How requests say what a comment is about. */
+/** The fields of a request that give a comment's position. */
 export const pointing = {
   path: Type.String(),
   position: Line,

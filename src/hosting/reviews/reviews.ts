@@ -27,10 +27,10 @@ const columns = sql`v.*, i.number as pull_number, ${personOf(sql`v.author_id`)} 
   ${associationOf(sql`v.author_id`, sql`v.repo_id`)} as author_association`
 const source = sql`reviews v join pulls p on p.id = v.pull_id join issues i on i.id = p.issue_id`
 
-/** What is not submitted is its author's alone. */
+/** Only its author sees a pending review. */
 const seenBy = (viewer: { id: number } | null) => sql`(v.state <> 'PENDING' or v.author_id = ${viewer?.id ?? null})`
 
-/** Reviews by id, for what shows them in passing. */
+/** Reviews by id, without a check of access: the caller has checked it. */
 export function loadReviews(db: Queryable, ids: number[]): Promise<Review[]> {
   return db.rows(sql`select ${columns} from ${source} where v.id = any(${ids}) and ${seenBy(null)}`)
 }

@@ -44,7 +44,7 @@ export const api = group('Teams', [
     {
       operation: 'teams/list',
       permission: 'members:read',
-      summary: 'Teams of an organization, for its members',
+      summary: 'List the teams of an organization, for its members',
       scopes: ['read:org'],
       org_role: 'member',
       list: true,
@@ -57,7 +57,7 @@ export const api = group('Teams', [
     {
       operation: 'teams/create',
       permission: 'members:write',
-      summary: 'Make a team; the caller becomes its first maintainer',
+      summary: 'Create a team; the caller becomes its first maintainer',
       scopes: ['write:org'],
       org_role: 'member',
       body: Type.Object({
@@ -74,7 +74,7 @@ export const api = group('Teams', [
     {
       operation: 'teams/get-by-name',
       permission: 'members:read',
-      summary: 'A team',
+      summary: 'Get a team',
       scopes: ['read:org'],
       answers: { 200: FullTeam },
     },
@@ -116,7 +116,7 @@ export const api = group('Teams', [
     {
       operation: 'teams/list-members-in-org',
       permission: 'members:read',
-      summary: 'Members of a team',
+      summary: 'List the members of a team',
       scopes: ['read:org'],
       query: { role: choice('all', 'maintainer', 'member') },
       list: true,
@@ -130,7 +130,7 @@ export const api = group('Teams', [
     {
       operation: 'teams/get-membership-for-user-in-org',
       permission: 'members:read',
-      summary: "A user's role in a team",
+      summary: "Get a user's role in a team",
       scopes: ['read:org'],
       answers: { 200: TeamMembership },
     },
@@ -145,7 +145,7 @@ export const api = group('Teams', [
     {
       operation: 'teams/add-or-update-membership-for-user-in-org',
       permission: 'members:write',
-      summary: 'Add someone to a team, or change their role in it',
+      summary: 'Add a user to a team, or change their role',
       scopes: ['write:org'],
       body: Type.Object({ role: Type.Optional(Type.Unsafe<TeamRole>({ type: 'string', enum: ['member', 'maintainer'] })) }),
       answers: { 200: TeamMembership },
@@ -162,7 +162,7 @@ export const api = group('Teams', [
     {
       operation: 'teams/remove-membership-for-user-in-org',
       permission: 'members:write',
-      summary: 'Remove someone from a team, or leave it',
+      summary: 'Remove a user from a team, or leave it',
       scopes: ['write:org'],
       answers: { 204: Nothing },
     },
@@ -176,7 +176,7 @@ export const api = group('Teams', [
     {
       operation: 'teams/list-repos-in-org',
       permission: 'members:read',
-      summary: 'Repositories a team has access to',
+      summary: 'List the repositories of a team',
       scopes: ['read:org'],
       list: true,
       answers: { 200: Type.Array(RepositorySchema) },
@@ -189,7 +189,7 @@ export const api = group('Teams', [
     {
       operation: 'teams/check-permissions-for-repo-in-org',
       permission: 'members:read',
-      summary: 'Whether a team has access to a repository: 204 (200 with the repository media type), or 404',
+      summary: 'Check whether a team has access to a repository: 204 (200 with the repository media type) or 404',
       scopes: ['read:org'],
       answers: { 204: Nothing, 200: Type.Object({ ...RepositorySchema.properties, role_name: Type.String() }) },
     },
@@ -206,7 +206,7 @@ export const api = group('Teams', [
     {
       operation: 'teams/add-or-update-repo-permissions-in-org',
       permission: 'members:write',
-      summary: 'Give a team access to a repository, `pull` unless named',
+      summary: 'Give a team access to a repository, `pull` by default',
       scopes: ['write:org'],
       access: 'admin',
       body: Type.Object({ permission: Type.Optional(Type.String({ enum: accessNames })) }),
@@ -233,14 +233,14 @@ export const api = group('Teams', [
     {
       operation: 'teams/list-for-authenticated-user',
       permission: 'classic',
-      summary: "The caller's teams in all organizations",
+      summary: "List the caller's teams in all organizations",
       scopes: ['read:org', 'repo', 'user'],
       list: true,
       answers: { 200: Type.Array(FullTeam) },
     },
     async ({ db, viewer, page, wire }) => {
       const teams = await listTeamsOf(db, viewer, page)
-      // A person's teams are of few organizations: each is read once.
+      // A user's teams belong to few organizations, so each organization is read once.
       const logins = [...new Set(teams.rows.map((team) => team.org_login))]
       const orgs = await Promise.all(logins.map((login) => loadOrganization(db, viewer.id, login)))
       const bodies = await Promise.all(orgs.map(async (org) => organizationJson(org, await countStanding(db, org), wire)))
@@ -257,7 +257,7 @@ export const api = group('Teams', [
     {
       operation: 'repos/list-teams',
       permission: 'administration:read',
-      summary: 'Teams with access to a repository, for its admins',
+      summary: 'List the teams with access to a repository, for its admins',
       scopes: ['repo'],
       access: 'admin',
       list: true,

@@ -26,7 +26,7 @@ export const TeamSchema = Type.Object(team, { title: 'Team' })
 
 export type ShownTeam = Pick<Team, 'id' | 'org_login' | 'name' | 'slug' | 'description' | 'privacy'>
 
-/** `access` is what the team may do in a repository, where it is shown beside one. */
+/** `access` is the team's access to the repository that the team is listed for. */
 export function teamJson(row: ShownTeam, { api, web }: Wire, access = 1): Static<typeof TeamSchema> {
   const url = `${api}/orgs/${row.org_login}/teams/${row.slug}`
   return {

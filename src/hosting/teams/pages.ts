@@ -9,7 +9,7 @@ export const pages: PageRoute[] = [show('/orgs/:org/teams/:slug', teamPage)]
 
 const most = 100
 
-/** Who a mention of the team reaches. */
+/** The users whom a mention of the team notifies. */
 async function teamPage({ db, visitor, params }: Visit): Promise<Outcome> {
   const { org: login = '', slug = '' } = params
   if (/\0/.test(login + slug)) throw missing()

@@ -20,7 +20,7 @@ export interface Team {
   updated_at: Date
   members_count: number
   repos_count: number
-  /** The viewer's role in it. */
+  /** The viewer's role in the team. */
   role: TeamRole | null
 }
 
@@ -31,17 +31,17 @@ const columns = sql`t.*, o.login as org_login, mine.role,
 const source = (viewer_id: number | null) => sql`
   teams t join accounts o on o.id = t.org_id left join team_members mine on mine.team_id = t.id and mine.user_id = ${viewer_id}`
 
-/** A team as others show it in passing, of the rows `t` and `o`, its organization. */
+/** A team as part of other objects, from the rows `t` and `o`, its organization. */
 export const shownTeam = sql`json_build_object('id', t.id, 'org_login', o.login, 'name', t.name, 'slug', t.slug,
   'description', t.description, 'privacy', t.privacy)`
 
-/** Whether somebody may know of the team `t`: the same rule as `visible`, for whoever a statement is about. */
+/** Whether a user may see the team `t`: the same rule as `visible`, for a user id in SQL. */
 export const knownTo = (user_id: Sql) => sql`exists (
   select from memberships known where known.org_id = t.org_id and known.user_id = ${user_id}
     and (t.privacy = 'closed' or known.role = 'admin'
       or exists (select from team_members inside where inside.team_id = t.id and inside.user_id = known.user_id)))`
 
-/** Members see their organization's teams; a secret one only those inside it, and owners. */
+/** Members see the teams of their organization. A secret team is visible to its members and to owners. */
 const visible = (org: Organization) => sql`
   ${org.role !== null}::boolean and (t.privacy = 'closed' or mine.role is not null or ${org.role === 'admin'}::boolean)`
 
@@ -64,7 +64,7 @@ function listTeamsBy(db: Queryable, viewer_id: number | null, condition: Sql, sl
   return listed(db, { columns, source: sql`${source(viewer_id)} where ${condition}`, order: sql`t.slug, t.id` }, slice)
 }
 
-/** Teams with access to a repository, as far as the viewer may know of them. */
+/** Teams with access to a repository that are visible to the viewer. */
 export async function listTeamsWith(
   db: Queryable,
   viewer_id: number | null,
@@ -83,7 +83,7 @@ export async function listTeamsWith(
   )
 }
 
-/** Owners, and the team's own maintainers, run a team. */
+/** A team is managed by owners of the organization and by its maintainers. */
 export function checkMaintainer(org: Organization, team: Team) {
   if (org.role !== 'admin' && team.role !== 'maintainer')
     throw forbidden('You must be an owner of this organization or a maintainer of the team.')
@@ -164,7 +164,7 @@ function checkSlug(name: string) {
       resource: 'Team',
       code: 'invalid',
       field: 'name',
-      message: 'name must hold a letter or a digit, and be 100 characters at most',
+      message: 'name must contain a letter or a digit, and have at most 100 characters',
     })
   }
   return slug
@@ -182,12 +182,12 @@ export async function findTeamRole(db: Queryable, team: Team, user: Account): Pr
   return row?.role
 }
 
-/** Who joins a team joins its organization; only an owner may bring someone in. */
+/** A user who joins a team joins its organization. Only an owner may add a user who is not a member. */
 export async function setTeamRole(db: Transaction, org: Organization, team: Team, user: Account, role: TeamRole) {
   await changingAccess(db, thisOwner(org), reachOf(team, user), () => writeTeamRole(db, org, team, user, role))
 }
 
-/** What a team's repositories are to one of its people. */
+/** Pairs of the user and each repository of the team. */
 const reachOf = (team: Team, user: Account) => sql`
   select ${user.id}::bigint as user_id, repo_id from team_repositories where team_id = ${team.id}`
 

@@ -42,7 +42,7 @@ export const api = group('Repository transfers', [
     {
       operation: 'repos/get-transfer',
       permission: 'administration:read',
-      summary: 'The transfer of a repository that waits to be accepted',
+      summary: 'Get the pending transfer of a repository',
       scopes,
       access: 'admin',
       answers: { 200: RepositoryTransfer },
@@ -58,7 +58,7 @@ export const api = group('Repository transfers', [
     {
       operation: 'repos/cancel-transfer',
       permission: 'administration:write',
-      summary: 'Take back a transfer that is not accepted yet',
+      summary: 'Cancel a transfer that is not accepted yet',
       scopes,
       access: 'admin',
       answers: { 204: Nothing },
@@ -70,7 +70,7 @@ export const api = group('Repository transfers', [
     {
       ...receiving,
       operation: 'repos/list-transfers-for-authenticated-user',
-      summary: 'Repositories that are offered to the caller, or to organizations the caller owns',
+      summary: 'List repositories that are offered to the caller, or to organizations the caller owns',
       list: true,
       answers: { 200: Type.Array(RepositoryTransfer) },
     },
@@ -90,7 +90,7 @@ export const api = group('Repository transfers', [
     {
       ...receiving,
       operation: 'repos/get-transfer-for-authenticated-user',
-      summary: 'An offered repository, with the webhooks, keys and people it would lose',
+      summary: 'Get an offered repository, with the webhooks, keys and collaborators that it would lose',
       answers: { 200: OfferedTransfer },
     },
     async ({ db, viewer, params, wire }) => {

@@ -19,7 +19,7 @@ export const api = group('Issue comments', [
     {
       ...reading,
       operation: 'issues/list-comments',
-      summary: 'Comments of an issue, oldest first',
+      summary: 'List the comments of an issue, oldest first',
       query: { since: text() },
       list: true,
       answers: { 200: Type.Array(CommentSchema) },
@@ -34,7 +34,7 @@ export const api = group('Issue comments', [
     {
       ...writing,
       operation: 'issues/create-comment',
-      summary: 'Comment on an issue; on a locked one, as someone who may push',
+      summary: 'Comment on an issue; a locked issue needs push access',
       body: CommentBody,
       answers: { 201: CommentSchema },
     },
@@ -49,7 +49,7 @@ export const api = group('Issue comments', [
     {
       ...reading,
       operation: 'issues/list-comments-for-repo',
-      summary: 'Comments of all issues of a repository',
+      summary: 'List the comments of all issues of a repository',
       query: { sort: choice('created', 'updated'), direction: choice('', 'asc', 'desc'), since: text() },
       list: true,
       answers: { 200: Type.Array(CommentSchema) },
@@ -64,7 +64,7 @@ export const api = group('Issue comments', [
     {
       ...reading,
       operation: 'issues/get-comment',
-      summary: 'A comment of an issue',
+      summary: 'Get a comment of an issue',
       answers: { 200: CommentSchema },
     },
     async ({ db, repo, params, wire }) => commentJson(await loadComment(db, repo, params.comment_id), repo, wire),
@@ -74,7 +74,7 @@ export const api = group('Issue comments', [
     {
       ...writing,
       operation: 'issues/update-comment',
-      summary: 'Change a comment, as its author or someone who may push',
+      summary: 'Change a comment, as its author or with push access',
       body: CommentBody,
       answers: { 200: CommentSchema },
     },
@@ -88,7 +88,7 @@ export const api = group('Issue comments', [
     {
       ...writing,
       operation: 'issues/delete-comment',
-      summary: 'Delete a comment, as its author or someone who may push',
+      summary: 'Delete a comment, as its author or with push access',
       answers: { 204: Nothing },
     },
     async ({ db, caller, repo, viewer, params }) => {

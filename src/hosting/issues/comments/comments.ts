@@ -10,7 +10,7 @@ export interface Comment {
   id: number
   issue_id: number
   issue_number: number
-  /** Of the pull request that it is about, where it is one. */
+  /** Set when the issue is a pull request. */
   pull_id: number | null
   author: Person | null
   author_association: string
@@ -23,7 +23,7 @@ const columns = sql`c.*, i.number as issue_number, p.id as pull_id, ${personOf(s
   ${associationOf(sql`c.author_id`, sql`c.repo_id`)} as author_association`
 const source = sql`comments c join issues i on i.id = c.issue_id left join pulls p on p.issue_id = i.id`
 
-/** Comments by id, whoever asks: for what shows them in passing. */
+/** Comments by id, without a check of access: the caller has checked it. */
 export function loadComments(db: Queryable, ids: number[]): Promise<Comment[]> {
   return db.rows(sql`select ${columns} from ${source} where c.id = any(${ids})`)
 }
@@ -40,7 +40,7 @@ export interface CommentFilter {
   since: string
 }
 
-/** Those of all issues; by their ids unless asked for otherwise. */
+/** Comments of all issues, in the order of their ids by default. */
 export function listRepositoryComments(
   db: Queryable,
   repo: Repository,

@@ -1,20 +1,20 @@
 import { empty, type Queryable, sql } from '#platform/database.ts'
 import { type Comment, loadComments } from './comments.ts'
 
-/** Where in a conversation to look: at its end, at what comes before a comment, or at a comment and what follows. */
+/** Which comments to read: the last ones, those before a comment, or a comment and those after it. */
 export interface CommentPlace {
   before?: number | undefined
   from?: number | undefined
 }
 
-/** Some comments that follow each other, oldest first, and whether there are others on either side. */
+/** Consecutive comments, oldest first, and whether there are earlier or later ones. */
 export interface CommentStretch {
   comments: Comment[]
   earlier: boolean
   later: boolean
 }
 
-/** By ids and not by counting, so that the end of a long conversation is as near as its beginning. */
+/** Reads by ids instead of offsets, so that the end of a long conversation is as fast as its beginning. */
 export async function readStretch(
   db: Queryable,
   issue: { id: number },

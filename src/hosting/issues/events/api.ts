@@ -21,7 +21,7 @@ export const api = group('Issue events', [
     {
       ...reading,
       operation: 'issues/list-events-for-repo',
-      summary: 'What happened to the issues and pull requests of a repository, newest first',
+      summary: 'List the history events of all issues and pull requests of a repository, newest first',
       list: true,
       answers: { 200: Type.Array(RepositoryIssueEventSchema) },
     },
@@ -41,7 +41,7 @@ export const api = group('Issue events', [
     {
       ...reading,
       operation: 'issues/get-event',
-      summary: 'Something that happened to an issue or a pull request',
+      summary: 'Get a history event of an issue or pull request',
       answers: { 200: RepositoryIssueEventSchema },
     },
     async ({ db, caller, repo, params, wire }) => {
@@ -56,7 +56,7 @@ export const api = group('Issue events', [
     {
       ...reading,
       operation: 'issues/list-events',
-      summary: 'What happened to an issue, oldest first',
+      summary: 'List the history events of an issue, oldest first',
       list: true,
       answers: { 200: Type.Array(IssueEventSchema) },
     },
@@ -70,7 +70,7 @@ export const api = group('Issue events', [
     {
       ...reading,
       operation: 'issues/list-events-for-timeline',
-      summary: 'All that was said and done in an issue, oldest first: comments, reviews and events',
+      summary: 'List the timeline of an issue, oldest first: comments, reviews and history events',
       list: true,
       answers: { 200: Type.Array(TimelineEventSchema) },
     },

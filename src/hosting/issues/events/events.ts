@@ -66,7 +66,7 @@ export function milestonedBy(before: number | null, after: number | null): Issue
 export interface IssueEvent {
   id: number
   issue_id: number
-  /** Null when the account is gone, as are all people here. */
+  /** Null when the account was deleted, like every user below. */
   actor: Person | null
   event: IssueAct['event']
   assignee: Person | null
@@ -76,7 +76,7 @@ export interface IssueEvent {
   renamed_from: string | null
   renamed_to: string | null
   requested_reviewer: Person | null
-  /** Null also when whoever looks may not know of it. */
+  /** Null also when the viewer may not see the team. */
   requested_team: ShownTeam | null
   state_reason: string | null
   lock_reason: string | null
@@ -95,14 +95,14 @@ export function listIssueEvents(db: Queryable, sight: Sight, issue: { id: number
   return listed(db, { columns: columns(sight), source, order: sql`e.id` }, slice)
 }
 
-/** Those of all issues and pull requests, newest first; with issues off, of pull requests. */
+/** Events of all issues and pull requests, newest first. When issues are disabled, of pull requests only. */
 export function listRepositoryEvents(db: Queryable, sight: Sight, repo: Repository, slice: Slice): Promise<Listed<IssueEvent>> {
   const shown = repo.has_issues ? empty : sql`and exists (select from pulls p where p.issue_id = e.issue_id)`
   const source = sql`issue_events e where e.repo_id = ${repo.id} ${shown}`
   return listed(db, { columns: columns(sight), source, order: sql`e.id desc` }, slice)
 }
 
-/** Events by id, for what shows them among others. */
+/** Events by id, for the timeline of an issue. */
 export function loadIssueEvents(db: Queryable, sight: Sight, ids: number[]): Promise<IssueEvent[]> {
   return db.rows(sql`select ${columns(sight)} from issue_events e where e.id = any(${ids})`)
 }

@@ -38,7 +38,7 @@ export const RepositoryIssueEventSchema = Type.Object({ ...fields, issue: IssueS
 
 type Place = { owner_login: string; name: string }
 
-/** Lists of one issue are documented to name somebody everywhere: whose account is gone is shown as this. */
+/** The documentation requires an actor in lists of one issue. A deleted account is shown as this user. */
 const ghost: Person = { id: 0, type: 'User', login: 'ghost', site_admin: false }
 
 export function issueEventJson(
@@ -87,7 +87,7 @@ export function repositoryIssueEventJson(
   return { ...issueEventJson(event, repo, wire, null), issue: issueJson(issue, repo, wire) }
 }
 
-/** One of three, told apart by `event`: a comment, a review, or something that happened. */
+/** One of three kinds, distinguished by `event`: a comment, a review, or a history event. */
 export const TimelineEventSchema = Type.Object(
   {
     ...Type.Partial(Type.Object({ ...CommentSchema.properties, ...ReviewSchema.properties, ...fields })).properties,

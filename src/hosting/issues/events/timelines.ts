@@ -9,7 +9,7 @@ export type TimelineEntry =
   | { kind: 'event'; row: IssueEvent }
   | { kind: 'review'; row: Review }
 
-/** All that was said and done, oldest first; of the same moment, what was said comes first: who says why closes after that. */
+/** Comments, reviews and events, oldest first. At the same time, comments come first, because a closing comment precedes the close. */
 export async function listTimeline(
   db: Queryable,
   sight: Sight,

@@ -37,7 +37,8 @@ export const api = group('Issues of one’s own', [
     {
       ...listing,
       operation: 'issues/list',
-      summary: 'Issues that the caller is assigned to, has opened, is mentioned in or subscribed to, wherever they see them',
+      summary:
+        'List issues that the caller is assigned to, opened, is mentioned in or subscribed to, in all visible repositories',
     },
     (context) => list(context),
   ),
@@ -46,13 +47,13 @@ export const api = group('Issues of one’s own', [
     {
       ...listing,
       operation: 'issues/list-for-authenticated-user',
-      summary: 'The same, of repositories that the caller owns or has access to by name',
+      summary: 'List the same issues of repositories that the caller owns or has access to by name',
     },
     (context) => list(context, sql`and ${reaches({ ...context.caller, viewer_id: context.viewer.id })}`),
   ),
   get(
     '/orgs/{org}/issues',
-    { ...listing, operation: 'issues/list-for-org', summary: 'The same, of repositories of an organization' },
+    { ...listing, operation: 'issues/list-for-org', summary: 'List the same issues of repositories of an organization' },
     (context) => list(context, sql`and r.owner_id = ${context.org.id}`),
   ),
 ])

@@ -12,18 +12,18 @@ import { type Html, html } from '#web/html.ts'
 import { form, type Outcome, type Visit } from '#web/page.ts'
 import { moment } from '#web/settings.ts'
 
-/** What is talked about: an issue, or a pull request, which has more to show. */
+/** The issue or pull request that a page shows. */
 export interface Talk {
   repo: Repository
   issue: Issue
   kind: 'issues' | 'pull'
-  /** Below the title, beside the conversation, and between it and the comment box. */
+  /** Shown below the title; `side` beside the conversation, `below` before the comment box. */
   summary?: Html
   side?: Html
   below?: Html
 }
 
-/** What was typed and could not be taken. */
+/** A form that was refused, to be shown again. */
 export interface Typed {
   body: string
   problem: Problem
@@ -31,7 +31,7 @@ export interface Typed {
 
 export const addressOf = ({ repo, issue, kind }: Talk) => `${pathOf(repo)}/${kind}/${issue.number}`
 
-/** So many comments are shown at once: the newest, unless others are asked for. */
+/** How many comments a page shows: the newest by default. */
 const stretch = 50
 
 export async function conversationPage(visit: Visit, talk: Talk, typed?: Typed): Promise<Outcome> {
@@ -63,7 +63,7 @@ function placeIn(query: URLSearchParams): CommentPlace {
 
 const reasons = { completed: '', not_planned: ' as not planned', duplicate: ' as a duplicate', reopened: '' }
 
-/** A pull request is more than open or closed. */
+/** A pull request can also be a draft or merged. */
 export function stateMark({ state, state_reason, locked, draft, merged_at }: Marked): Html {
   const [name, text] = merged_at
     ? ['merged', 'Merged']
@@ -79,9 +79,9 @@ type Marked = Pick<Issue, 'state' | 'state_reason' | 'locked' | 'draft' | 'merge
 
 export const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? '' : 's'}`
 
-/** Accounts that are gone leave what they wrote. */
+/** A deleted account's texts stay. */
 export const nameOf = (person: Person | null) =>
-  person ? html`<a href="/${person.login}">${person.login}</a>` : html`somebody who left`
+  person ? html`<a href="/${person.login}">${person.login}</a>` : html`a deleted user`
 
 export interface Post {
   id: string
@@ -89,13 +89,13 @@ export interface Post {
   author_association?: string
   created_at: Date
   updated_at?: Date
-  /** Said before the date. */
+  /** The verb before the date. */
   did?: string
 }
 
 export function post({ id, author, author_association, created_at, did = 'wrote' }: Post, text: Html): Html {
   const role = author_association && author_association !== 'NONE' && author_association.toLowerCase()
-  return html`<article class="post" id="${id}" aria-label="${author?.login ?? 'somebody'} ${did}"><header>
+  return html`<article class="post" id="${id}" aria-label="${author?.login ?? 'a deleted user'} ${did}"><header>
 ${author && html`<img src="/avatars/${author.id}" alt="" width="24" height="24">`} <strong>${nameOf(author)}</strong>
 <span class="muted">${did} <a href="#${id}">${moment(created_at)}</a></span>${role && html` <span class="badge">${role}</span>`}</header>
 ${text.text !== '' && html`<div class="markdown">${text}</div>`}</article>`
@@ -103,7 +103,7 @@ ${text.text !== '' && html`<div class="markdown">${text}</div>`}</article>`
 
 const showComment = (comment: Comment, text: Html) => post({ ...comment, id: `issuecomment-${comment.id}` }, text)
 
-/** Whether the visitor may close and reopen it, as the verbs have it. */
+/** Whether the visitor may close and reopen it: the same rule as in update.ts. */
 function mayClose({ visitor }: Visit, { repo, issue }: Talk): boolean {
   return !repo.archived && visitor !== null && (issue.author?.id === visitor.id || maySort(repo))
 }
@@ -114,10 +114,10 @@ function replyBox(visit: Visit, talk: Talk, typed: Typed | undefined): Html {
   if (!visit.visitor) {
     return html`<p class="more"><a href="/login?return_to=${encodeURIComponent(path)}">Sign in</a> to comment.</p>`
   }
-  if (repo.archived) return html`<p class="more muted">This repository is archived: nothing is added to it.</p>`
+  if (repo.archived) return html`<p class="more muted">This repository is archived, so you cannot comment.</p>`
   const closing = mayClose(visit, talk) && closeButton(talk)
   if (issue.locked && !mayPush(repo)) {
-    const said = html`<p class="more muted">This conversation is locked${issue.lock_reason && ` as ${issue.lock_reason}`}: those who may push go on talking.</p>`
+    const said = html`<p class="more muted">This conversation is locked${issue.lock_reason && ` as ${issue.lock_reason}`}: only users with push access can comment.</p>`
     return html`${said}${closing && form(visit, `${path}/comments`, html`${closing}`)}`
   }
   const noun = kind === 'pull' ? 'pull request' : 'issue'
@@ -126,7 +126,7 @@ function replyBox(visit: Visit, talk: Talk, typed: Typed | undefined): Html {
   return form(visit, `${path}/comments`, box, { class: 'form reply' })
 }
 
-/** With or without something to say. A merged pull request stays as it is. */
+/** Works with or without a comment. A merged pull request cannot be reopened. */
 function closeButton({ issue, kind }: Talk): Html {
   const noun = kind === 'pull' ? 'pull request' : 'issue'
   if (issue.state === 'open') return html`<button name="state" value="closed" formnovalidate>Close ${noun}</button>`
@@ -143,7 +143,7 @@ function sideOf({ repo, issue }: Talk): Html {
 
 const none = html`<p class="muted">None</p>`
 
-/** In a picture, because our pages allow no `style`. */
+/** The colour is an SVG attribute, because our content security policy forbids `style`. */
 export function labelMark({ name, color, description }: Issue['labels'][number]): Html {
   return html`<span class="label" title="${description}"><svg width="10" height="10" aria-hidden="true"><circle cx="5" cy="5" r="4.5" fill="#${color}" stroke="#808080"/></svg> ${name}</span>`
 }

@@ -5,13 +5,12 @@ import type { Outcome, Visit } from '#web/page.ts'
 import { moment } from '#web/settings.ts'
 import { count, labelMark, nameOf, stateMark } from './conversation.ts'
 
-/** So many are on a page of the list. */
 const perPage = 30
 
 const kinds = { issues: { title: 'Issues', path: 'issues' }, pulls: { title: 'Pull requests', path: 'pull' } } as const
 const anything = { labels: '', since: '', sort: 'created', direction: 'desc', creator: '', assignee: '' } as const
 
-/** The issues or the pull requests of a repository, open or closed, newest first. */
+/** Issues or pull requests of a repository, open or closed, newest first. */
 export async function listPage(visit: Visit, only: keyof typeof kinds): Promise<Outcome> {
   const repo = await loadPlace(visit)
   const state = visit.query.get('state') === 'closed' ? 'closed' : 'open'

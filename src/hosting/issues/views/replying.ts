@@ -8,14 +8,14 @@ import { attempt } from '#web/fields.ts'
 import type { Outcome, SignedIn } from '#web/page.ts'
 import { addressOf, conversationPage, type Talk } from './conversation.ts'
 
-/** Says something, closes or reopens, or both at once; what cannot be taken is shown again, to be changed. */
+/** Comments, closes or reopens, or both at once. A refused form is shown again with its text. */
 export function reply(visit: SignedIn, talk: Talk): Promise<Outcome> {
   const { repo, issue } = talk
   return attempt(
     async () => {
       const body = written(visit.form, 'body')
       const state = stateIn(visit.form)
-      if (!body && !state) throw invalid({ resource: 'Issue', code: 'custom', message: 'write something first' })
+      if (!body && !state) throw invalid({ resource: 'Issue', code: 'custom', message: 'write a comment first' })
       const said = await visit.db.transaction(async (db) => {
         await checkMayTalkOfCode(db, sightOf(visit), repo)
         const comment = body ? await createComment(db, repo, visit.visitor, issue.number, body) : undefined

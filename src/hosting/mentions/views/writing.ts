@@ -6,10 +6,10 @@ import { type Html, html } from '#web/html.ts'
 import { plainReading, type Reading, readMarkdown } from '#web/markdown.ts'
 import type { Visit } from '#web/page.ts'
 
-/** One page formats no more than this, in pieces of markup: about half a second of one core. Texts after that are shown as written. */
+/** How many tokens of markup one page formats: about half a second of one core. Later texts are shown unformatted. */
 const mostPieces = 100_000
 
-/** What people wrote, for a page: all of its texts together, so that those who are named in them are looked up once. */
+/** Renders all texts of a page together, so that one query looks up all names. */
 export async function writeTexts({ db, visitor }: Visit, repo: Repository, texts: (string | null)[]): Promise<Html[]> {
   const readings: Reading[] = []
   let pieces = 0
@@ -17,7 +17,7 @@ export async function writeTexts({ db, visitor }: Visit, repo: Repository, texts
     const reading = pieces > mostPieces ? plainReading(text ?? '') : await readMarkdown(text ?? '')
     readings.push(reading)
     pieces += reading.pieces
-    // A page may hold megabytes; others are served in between.
+    // A page may have megabytes of text; other requests run in between.
     if ((text?.length ?? 0) > 10_000) await setImmediate()
   }
   const links = await findAddresses(
@@ -29,7 +29,7 @@ export async function writeTexts({ db, visitor }: Visit, repo: Repository, texts
   return readings.map((reading) => reading.write(links))
 }
 
-/** The longest text that is taken, as the interface has it. */
+/** The longest text that the API accepts. */
 const longestBody = 65_536
 const longestTitle = 256
 
@@ -37,10 +37,11 @@ export function textArea(name: string, label: string, value: string, options: { 
   return html`<label for="${name}">${label}</label>
 <textarea id="${name}" name="${name}" rows="7" maxlength="${longestBody}"${options.required && html` required`}
 aria-describedby="${name}-hint">
-${value}</textarea><p class="hint muted" id="${name}-hint">Markdown. @name tells somebody, #12 refers to an issue.</p>`
+${value}</textarea><p class="hint muted" id="${name}-hint">Markdown. @name notifies a user, #12 refers to an issue.</p>`
 }
 
-/** What was written in a form: browsers end lines in their own way, and the database takes no null character. */
+/** The text of a form field with `
+` line ends and without null characters, which PostgreSQL rejects. */
 export function written(form: URLSearchParams, name: 'title' | 'body'): string {
   const text = (form.get(name) ?? '').replaceAll('\0', '').replaceAll(/\r\n?/g, '\n').trim()
   const longest = name === 'title' ? longestTitle : longestBody

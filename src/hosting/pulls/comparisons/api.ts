@@ -15,7 +15,7 @@ export const api = group('Comparisons', [
       optional_scopes: ['repo'],
       operation: 'repos/compare-commits-with-basehead',
       refuses: ['conflict'],
-      summary: 'What one commit has and another has not: `base...head`, by branches, tags or their own names',
+      summary: 'Compare two commits: `base...head`, named by branch, tag or SHA',
       list: true,
       answers: { 200: ComparisonSchema },
     },
@@ -34,7 +34,7 @@ export const api = group('Comparisons', [
   ),
 ])
 
-/** Either may be named with the owner before it; those of forks are not compared. */
+/** Either side may be prefixed with the owner. Forks are not compared. */
 function readEnds({ owner_login }: Repository, basehead: string) {
   const names = basehead.split('...').map((name) => {
     const [, owner, rest = name] = /^([^:]*):(.*)$/s.exec(name) ?? []

@@ -5,7 +5,7 @@ import type { Repository } from '#hosting/repositories/repositories.ts'
 import type { Wire } from '#hosting/wire.ts'
 import type { Queryable } from '#platform/database.ts'
 
-/** Commits as a repository shows them, with those they are by. */
+/** Commits as JSON, with the accounts of their authors. */
 export async function writeCommits(db: Queryable, commits: CommitObject[], repo: Repository, wire: Wire) {
   const authors = await findAllAuthors(db, commits)
   return commits.map((commit, index) =>

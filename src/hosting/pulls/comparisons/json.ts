@@ -21,7 +21,7 @@ export const FileSchema = Type.Object(
   { title: 'DiffEntry' },
 )
 
-/** A file that is removed is still to be seen where it was. */
+/** A removed file links to its version before the removal. */
 export function fileJson(
   file: ChangedFile,
   { base, head }: { base: string; head: string },
@@ -66,7 +66,7 @@ export const ComparisonSchema = Type.Object(
 
 type Written = Static<typeof Commit>
 
-/** `asked` is what was to be compared, as it was named. */
+/** `asked` is the `base...head` of the request. */
 export function comparisonJson(
   comparison: Comparison,
   asked: { base: string; head: string },

@@ -2,7 +2,7 @@ import type { ChangedFile, Comparison } from '#git/comparing.ts'
 import { type Html, html } from '#web/html.ts'
 import { moment } from '#web/settings.ts'
 
-/** So much is written into one page. */
+/** Limits of one page. */
 const mostCommits = 250
 const mostFiles = 300
 const longestPatches = 1 << 19
@@ -17,7 +17,7 @@ export function commitList({ commits, total_commits }: Pick<Comparison, 'commits
   return html`${more > 0 && html`<p class="muted">${more} earlier commits are not shown.</p>`}<ol class="issues">${rows}</ol>`
 }
 
-/** Each file with its changes as text; the first are open. */
+/** Each file with its patch. */
 export function fileList({ files, changed_files }: Pick<Comparison, 'files' | 'changed_files'>): Html {
   let room = longestPatches
   const shown = files.slice(0, mostFiles).map((file) => {
@@ -33,10 +33,10 @@ function showFile({ filename, previous_filename, status, additions, deletions, p
   const changes = html`<span class="added">+${additions}</span> <span class="removed">−${deletions}</span>`
   const text =
     patch === undefined
-      ? html`<p class="muted">Not text, or too long to show.</p>`
+      ? html`<p class="muted">Binary, or too long to show.</p>`
       : fits
         ? html`<pre class="patch" tabindex="0">${patch.split('\n').map(showLine)}</pre>`
-        : html`<p class="muted">There is too much on this page already.</p>`
+        : html`<p class="muted">Not shown, because this page is too long.</p>`
   return html`<details open><summary><code>${name}</code> <span class="muted">${status}</span> ${changes}</summary>${text}</details>`
 }
 

@@ -23,7 +23,7 @@ export const api = group('Review comments', [
     {
       ...reading,
       operation: 'pulls/list-review-comments-for-repo',
-      summary: 'Comments on the changes of all pull requests of a repository',
+      summary: 'List the review comments of all pull requests of a repository',
       query: { sort: choice('created', 'updated', 'created_at'), direction: choice('asc', 'desc'), since: text() },
       list: true,
       answers: { 200: Type.Array(ReviewCommentSchema) },
@@ -36,7 +36,7 @@ export const api = group('Review comments', [
     {
       ...reading,
       operation: 'pulls/list-review-comments',
-      summary: 'Comments on the changes of a pull request',
+      summary: 'List the review comments of a pull request',
       query: { sort: choice('created', 'updated'), direction: choice('asc', 'desc'), since: text() },
       list: true,
       answers: { 200: Type.Array(ReviewCommentSchema) },
@@ -51,7 +51,7 @@ export const api = group('Review comments', [
     {
       ...writing,
       operation: 'pulls/create-review-comment',
-      summary: 'Comment on a line, on several, or on a whole file that a pull request changes',
+      summary: 'Comment on a line, several lines or a whole file that a pull request changes',
       body: Type.Object({
         body: Said,
         commit_id: Type.Optional(Commit),
@@ -68,7 +68,7 @@ export const api = group('Review comments', [
       await checkMayTalkOfCode(db, caller, repo)
       const { pull_number } = params
       const { in_reply_to, path, commit_id, ...rest } = body
-      // What a reply is about is said by what it replies to, whatever else is sent along.
+      // A reply takes its position from the comment that it replies to, and ignores other fields.
       if (in_reply_to != null) {
         const reply = await db.transaction((transaction) =>
           replyToReviewComment(transaction, repo, viewer, pull_number, in_reply_to, body.body),
@@ -86,7 +86,7 @@ export const api = group('Review comments', [
     {
       ...writing,
       operation: 'pulls/create-reply-for-review-comment',
-      summary: 'Reply to a comment on the changes of a pull request',
+      summary: 'Reply to a review comment',
       body: SaidAgain,
       answers: { 201: ReviewCommentSchema },
     },
@@ -103,7 +103,7 @@ export const api = group('Review comments', [
     {
       ...reading,
       operation: 'pulls/get-review-comment',
-      summary: 'A comment on the changes of a pull request',
+      summary: 'Get a review comment',
       answers: { 200: ReviewCommentSchema },
     },
     async ({ db, repo, viewer, params, wire }) =>
@@ -114,7 +114,7 @@ export const api = group('Review comments', [
     {
       ...writing,
       operation: 'pulls/update-review-comment',
-      summary: 'Change a comment on changes, as its author or someone who may push',
+      summary: 'Change a review comment, as its author or with push access',
       body: SaidAgain,
       answers: { 200: ReviewCommentSchema },
     },
@@ -128,7 +128,7 @@ export const api = group('Review comments', [
     {
       ...writing,
       operation: 'pulls/delete-review-comment',
-      summary: 'Delete a comment on changes, as its author or someone who may push',
+      summary: 'Delete a review comment, as its author or with push access',
       answers: { 204: Nothing },
     },
     async ({ db, caller, repo, viewer, params }) => {

@@ -28,11 +28,11 @@ const columns = sql`c.*, i.number as pull_number, v.state as review_state, ${per
 const source = sql`review_comments c join pulls p on p.id = c.pull_id join issues i on i.id = p.issue_id
   left join reviews v on v.id = c.review_id`
 
-/** Comments of a review that is not submitted are its author's alone. */
+/** Only its author sees the comments of a pending review. */
 const seenBy = (viewer: Viewer) => sql`(v.state is distinct from 'PENDING' or v.author_id = ${viewer?.id ?? null})`
 type Viewer = { id: number } | null
 
-/** Comments by id, for what shows them in passing. */
+/** Comments by id, without a check of access: the caller has checked it. */
 export function loadReviewComments(db: Queryable, ids: number[]): Promise<ReviewComment[]> {
   return db.rows(sql`select ${columns} from ${source} where c.id = any(${ids}) and ${seenBy(null)}`)
 }
@@ -43,7 +43,7 @@ export interface ReviewCommentFilter {
   since: string
 }
 
-/** Those of a pull request, or of all of a repository's. */
+/** Comments of one pull request, or of all pull requests of a repository. */
 export function listReviewComments(
   db: Queryable,
   of: { repo: Repository } | { pull: Pull },
@@ -59,7 +59,7 @@ export function listReviewComments(
   return listed(db, { columns, source: sql`${source} where ${condition}`, order }, slice)
 }
 
-/** Those of one review that its reader was found to see. */
+/** Comments of one review that is visible to the viewer. */
 export function listCommentsOfReview(db: Queryable, review: { id: number }, slice: Slice): Promise<Listed<ReviewComment>> {
   return listed(db, { columns, source: sql`${source} where c.review_id = ${review.id}`, order: sql`c.id` }, slice)
 }
@@ -74,7 +74,7 @@ export async function loadReviewComment(db: Queryable, repo: Repository, viewer:
 
 export type NewReviewComment = Place & Pick<ReviewComment, 'body' | 'commit_id'> & { in_reply_to_id?: number | null }
 
-/** Writes comments of a review, and gives their ids in the same order. */
+/** Inserts comments of a review, and returns their ids in the same order. */
 export async function putReviewComments(
   db: Transaction,
   review: { id: number; pull_id: number; repo_id: number; author_id: number },
@@ -93,7 +93,7 @@ export async function putReviewComments(
   return rows.map(({ id }) => id)
 }
 
-/** What comments of a review say, oldest first. */
+/** The bodies of a review's comments, oldest first. */
 export function saidIn(db: Queryable, review: { id: number }): Promise<Pick<ReviewComment, 'id' | 'body'>[]> {
   return db.rows(sql`select id, body from review_comments where review_id = ${review.id} order by id`)
 }

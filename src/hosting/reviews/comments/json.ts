@@ -50,7 +50,7 @@ export function reviewCommentJson(
   const html_url = `${wire.web}/${full_name}/pull/${comment.pull_number}#discussion_r${comment.id}`
   const pull_request_url = `${pulls}/${comment.pull_number}`
   const { line, side, start_line, start_side } = comment
-  // A comment on a whole file is shown above its first line.
+  // A comment on a whole file is shown at its first line.
   const position = comment.position ?? 1
   return {
     url,
@@ -80,7 +80,7 @@ export function reviewCommentJson(
   }
 }
 
-/** As timelines show it, where the documentation has reactions as well. There are none here. */
+/** A review comment in timelines. Their documentation has reactions, which Belfry does not support. */
 export function toldCommentJson(comment: ReviewComment, repo: { owner_login: string; name: string }, wire: Wire) {
   const json = reviewCommentJson(comment, repo, wire)
   const none = { total_count: 0, '+1': 0, '-1': 0, laugh: 0, hooray: 0, confused: 0, heart: 0, rocket: 0, eyes: 0 }

@@ -20,7 +20,7 @@ export const api = group('Review requests', [
     {
       operation: 'pulls/list-requested-reviewers',
       permission: 'pull_requests:read',
-      summary: 'People and teams that are asked to review a pull request, and have not done so since',
+      summary: 'List the users and teams whose review is requested and pending',
       viewer: 'optional',
       optional_scopes: ['repo'],
       answers: {
@@ -40,7 +40,7 @@ export const api = group('Review requests', [
     {
       ...writing,
       operation: 'pulls/request-reviewers',
-      summary: 'Ask people and teams who work here to review a pull request',
+      summary: 'Request reviews from users and teams with access',
       body: Reviewers,
       answers: { 201: PullSchema },
     },
@@ -55,7 +55,7 @@ export const api = group('Review requests', [
     {
       ...writing,
       operation: 'pulls/remove-requested-reviewers',
-      summary: 'Take requests for reviews back',
+      summary: 'Remove review requests',
       body: Reviewers,
       answers: { 200: PullSchema },
     },
