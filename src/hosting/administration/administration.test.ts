@@ -4,7 +4,7 @@ import { loadUser } from '#hosting/people/people.ts'
 import { openSession } from '#parts/authentication/sessions.ts'
 import { type Client, expect, openForge } from '#test/forge.ts'
 
-/** Every act of administration, on someone who is there. */
+/** Every administration request, on an existing user. */
 const acts: Record<string, (client: Client) => Promise<Response>> = {
   'make a user': (client) => client.post('/admin/users', { login: 'made', email: 'made@example.com' }),
   'make an organization': (client) => client.post('/admin/organizations', { login: 'made', admin: 'ben' }),
@@ -34,7 +34,7 @@ test('to anyone but a site admin with the scope, administration does not exist',
   assert.equal((await forge.nobody.read('/users/ben')).site_admin, false)
 })
 
-test('a site admin makes users, who act by password when they have one', async () => {
+test('a site admin creates users, who can sign in when they have a password', async () => {
   await using forge = await openForge()
   const answer = await forge.admin.post('/admin/users', { login: 'Mona', email: 'mona@example.com', password: 'a long secret' })
   assert.equal(answer.headers.get('location'), `${forge.web}/api/v3/users/Mona`)
@@ -48,7 +48,7 @@ test('a site admin makes users, who act by password when they have one', async (
   assert.equal((await forge.admin.post('/admin/users', { email: 'nameless@example.com' })).status, 422)
 })
 
-test('a site admin makes an organization with its first owner', async () => {
+test('a site admin creates an organization with its first owner', async () => {
   await using forge = await openForge()
   const ada = await forge.person('ada')
   const wanted = { login: 'acme', admin: 'ADA', profile_name: 'Acme Inc.' }
@@ -64,7 +64,7 @@ test('a site admin makes an organization with its first owner', async () => {
   assert.equal((await forge.admin.post('/admin/organizations', { login: 'acme_two', admin: 'ada' })).status, 422)
 })
 
-test('of many who ask for one login at once, one gets it', async () => {
+test('of concurrent requests for one login, one succeeds', async () => {
   await using forge = await openForge()
   const answers = await Promise.all(
     Array.from({ length: 20 }, (_, index) =>
@@ -76,7 +76,7 @@ test('of many who ask for one login at once, one gets it', async () => {
   assert.deepEqual(answers.map((answer) => answer.status).sort(), [201, ...Array<number>(19).fill(422)])
 })
 
-test('a token made for a user works with exactly the scopes asked for', async () => {
+test('a token created for a user has exactly the requested scopes', async () => {
   await using forge = await openForge()
   const ada = await forge.person('ada')
   await ada.owns('secret', { private: true })
@@ -99,7 +99,7 @@ test('a token made for a user works with exactly the scopes asked for', async ()
   assert.equal((await bare.get('/repos/ada/secret')).status, 404)
 })
 
-test('a token is made of scopes that there are, for a person', async () => {
+test('a token needs existing scopes and a user', async () => {
   await using forge = await openForge()
   const ada = await forge.person('ada')
   await forge.organization('acme', ada)
@@ -114,7 +114,7 @@ test('a token is made of scopes that there are, for a person', async () => {
   assert.equal((await forge.admin.post('/admin/users/nobody-here/authorizations', { scopes: [] })).status, 404)
 })
 
-test('a site admin ends the tokens that were made for a user', async () => {
+test('a site admin revokes the tokens that admins created for a user', async () => {
   await using forge = await openForge()
   const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
   assert.equal((await ada.get('/user')).status, 200)
@@ -124,7 +124,7 @@ test('a site admin ends the tokens that were made for a user', async () => {
   assert.equal((await forge.admin.delete('/admin/users/ada/authorizations')).status, 404)
 })
 
-test('site admins are made and unmade by site admins, never by themselves', async () => {
+test('site admins promote and demote others, but not themselves', async () => {
   await using forge = await openForge()
   const ada = await forge.person('ada')
   await forge.organization('acme', ada)
@@ -143,18 +143,18 @@ test('site admins are made and unmade by site admins, never by themselves', asyn
 
 const basic = (name: string, password: string) => `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`
 
-test('a suspended user is out everywhere at once, and comes back as they were', async () => {
+test('suspension locks a user out everywhere at once, and ends without a loss', async () => {
   await using forge = await openForge()
   const ada = await forge.person('ada')
   const byPassword = forge.nobody.with({ authorization: basic('ada', "ada's password") })
   const byToken = [ada, ada.versioned, forge.nobody.with({ authorization: basic('ada', ada.token) })]
   const doors = [...byToken, byPassword]
-  // Before, so that whatever is remembered of the token is remembered.
+  // Before the suspension, so that caches hold the token.
   for (const door of doors) assert.equal((await door.get('/user')).status, 200)
   assert.equal((await forge.admin.put('/users/ada/suspended', { reason: 'asked for it' })).status, 204)
   for (const path of ['/user', '/users/ada', '/', '/authorizations']) {
     for (const door of byToken) assert.equal((await expect(401, await door.get(path))).message, 'Bad credentials', path)
-    // Only who knows the password learns why.
+    // Only a caller with the right password learns the reason.
     assert.match((await expect(403, await byPassword.get(path))).message, /^This account is suspended\./, path)
   }
   assert.equal((await forge.admin.put('/users/ada/suspended')).status, 204, 'again changes nothing')
@@ -176,7 +176,7 @@ test('a suspended user’s sessions end', async () => {
   assert.equal((await look()).status, 303, 'for good')
 })
 
-test('only site admins suspend, only people, and not themselves', async () => {
+test('only site admins suspend, only users, and not themselves', async () => {
   await using forge = await openForge()
   const [ada] = [await forge.person('ada'), await forge.person('ben')]
   await forge.organization('acme', ada)

@@ -16,7 +16,7 @@ async function openSecret() {
   return Object.assign(forge, { ada, ben, cy, invite })
 }
 
-test('someone new is invited, and has access from accepting on', async () => {
+test('a new collaborator is invited, and gets access by accepting', async () => {
   await using forge = await openSecret()
   const { ada, ben } = forge
   const answer = await ada.put('/repos/ada/secret/collaborators/BEN')
@@ -42,7 +42,7 @@ test('someone new is invited, and has access from accepting on', async () => {
   assert.deepEqual(logins(await ben.read('/repos/ada/secret/collaborators')), ['ada', 'ben'])
 })
 
-test('an invitation shows itself on both variants, and to a token for invitations alone', async () => {
+test('an invitation is visible on both variants, and to a token with the invitation scope only', async () => {
   await using forge = await openSecret()
   const { id } = await forge.invite('ben')
   const [seen] = await forge.ben.versioned.read('/user/repository_invitations')
@@ -55,7 +55,7 @@ test('an invitation shows itself on both variants, and to a token for invitation
   assert.equal((await (await forge.tokenFor('ben', ['gist'])).get('/user/repository_invitations')).status, 403)
 })
 
-test('an invitation is its invitee’s alone to accept or decline', async () => {
+test('only the invitee can accept or decline an invitation', async () => {
   await using forge = await openSecret()
   const { ben, cy } = forge
   const { id } = await forge.invite('ben')
@@ -67,7 +67,7 @@ test('an invitation is its invitee’s alone to accept or decline', async () => 
   assert.deepEqual(await forge.ada.read('/repos/ada/secret/invitations'), [])
 })
 
-test('an invitation is good for seven days', async () => {
+test('an invitation expires after seven days', async () => {
   await using forge = await openSecret()
   const { ada, ben, cy } = forge
   const [first, second] = [await forge.invite('ben'), await forge.invite('cy')]
@@ -82,7 +82,7 @@ test('an invitation is good for seven days', async () => {
   assert.equal((await cy.patch(`/user/repository_invitations/${again.id}`)).status, 204)
 })
 
-test('an admin changes what an invitation offers, or takes it back', async () => {
+test('an admin changes or cancels an invitation', async () => {
   await using forge = await openSecret()
   const { ada, ben, cy } = forge
   const [first, second] = [await forge.invite('ben', 'admin'), await forge.invite('cy')]
@@ -101,7 +101,7 @@ test('an admin changes what an invitation offers, or takes it back', async () =>
   assert.equal((await ada.delete(`/repos/ada/other/invitations/${third.id}`)).status, 404, 'of another repository')
 })
 
-test('inviting again renews the one invitation', async () => {
+test('a second invitation replaces the first', async () => {
   await using forge = await openSecret()
   const first = await forge.invite('ben', 'pull')
   forge.clock.advance(6 * day)
@@ -111,7 +111,7 @@ test('inviting again renews the one invitation', async () => {
   assert.partialDeepStrictEqual(await forge.ben.read('/user/repository_invitations'), [{ permissions: 'maintain' }])
 })
 
-test('what a collaborator may do changes at once', async () => {
+test('a change of a collaborator’s access takes effect at once', async () => {
   await using forge = await openSecret()
   const { ada, ben } = forge
   const { id } = await forge.invite('ben')
@@ -134,7 +134,7 @@ test('what a collaborator may do changes at once', async () => {
   assert.equal((await ada.put(path, { permission: 'king' })).status, 422)
 })
 
-test('access ends when it is taken, or given up', async () => {
+test('access ends when a collaborator is removed or leaves', async () => {
   await using forge = await openSecret()
   const { ada, ben, cy } = forge
   for (const person of [ben, cy]) {
@@ -175,7 +175,7 @@ test('a member of the organization becomes a collaborator without an invitation'
   assert.equal((await cy.get('/repos/acme/plans')).status, 404)
 })
 
-test('who is listed as a collaborator is one, and nobody else is', async () => {
+test('the list and the check of collaborators agree', async () => {
   await using forge = await openSecret()
   const { ada, cy } = forge
   await forge.organization('acme', ada)
@@ -198,7 +198,7 @@ test('who is listed as a collaborator is one, and nobody else is', async () => {
   assert.equal((await cy.get('/repos/acme/open/collaborators')).status, 403)
 })
 
-test('a public client invites, accepts and asks for the permission', async () => {
+test('a public client invites, accepts and reads the permission', async () => {
   await using forge = await openSecret()
   const baseUrl = `${forge.web}/api/v3`
   const [ada, ben] = [forge.ada, forge.ben].map(({ token }) => new Octokit({ auth: token, baseUrl }).rest)

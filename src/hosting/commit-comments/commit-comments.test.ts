@@ -28,7 +28,7 @@ async function openWithCommit() {
   }
 }
 
-test('octokit comments on a commit, finds, changes and deletes', async () => {
+test('octokit creates, lists, changes and deletes a commit comment', async () => {
   await using forge = await openWithCommit()
   for (const baseUrl of [`${forge.web}/api/v3`, forge.versioned]) {
     const { repos } = new Octokit({ baseUrl, auth: forge.dan.token })
@@ -60,7 +60,7 @@ test('octokit comments on a commit, finds, changes and deletes', async () => {
   }
 })
 
-test('comments on commits are changed by their author and those who may push, and are their repository’s alone', async () => {
+test('commit comments can be changed by their author and with push access, through their own repository only', async () => {
   await using forge = await openWithCommit()
   const { ada, ben, cy, dan, nobody, on } = forge
   const { id } = await forge.say(dan)
@@ -91,7 +91,7 @@ test('comments on commits are changed by their author and those who may push, an
   assert.equal((await dan.post(on, { body: 'x' })).status, 403)
 })
 
-test('what is no comment, or on no commit, is refused', async () => {
+test('an invalid comment, or one on a missing commit, is refused', async () => {
   await using forge = await openWithCommit()
   const { dan, nobody, on } = forge
   const { id } = await forge.say(dan, 'x'.repeat(65_536))
@@ -125,7 +125,7 @@ test('what is no comment, or on no commit, is refused', async () => {
   }
 })
 
-test('in a private repository only those hear and talk who see it', async () => {
+test('in a private repository only users with access can read, comment and get notifications', async () => {
   await using forge = await openWithCommit()
   const { ada, cy, dan, nobody, on } = forge
   await expect(200, await ada.patch(engine, { private: true }))
@@ -141,7 +141,7 @@ test('in a private repository only those hear and talk who see it', async () => 
   assert.ok(!(await told(dan)).includes('CommitCommentEvent'))
 })
 
-test('a comment on a commit is told of in its own transaction, with the commit’s first line and its author', async () => {
+test('a commit comment records its notification in its own transaction, with the commit’s first line and author', async () => {
   await using forge = await openWithCommit()
   const { id, url } = await forge.say(forge.dan, 'See @ada')
   await expect(200, await forge.dan.patch(url, { body: 'See @ada' }))
@@ -162,7 +162,7 @@ test('a comment on a commit is told of in its own transaction, with the commit�
   assert.deepEqual(subject, { commit_id: forge.sha, latest_type: 'CommitComment', latest_id: id })
 })
 
-test('timelines and feeds tell of a comment on a commit for as long as it is there', async () => {
+test('timelines and feeds show a commit comment until it is deleted', async () => {
   await using forge = await openWithCommit()
   const { nobody, dan } = forge
   const comment = await forge.say(dan, '**Look** & see')
@@ -181,7 +181,7 @@ test('timelines and feeds tell of a comment on a commit for as long as it is the
   assert.deepEqual(await told(nobody), [])
 })
 
-test('a commit with a long message in no known writing is commented on, and so is one that git has forgotten', async () => {
+test('commits with a long message in an invalid encoding, and commits that git removed, can have comments', async () => {
   await using forge = await openWithCommit()
   const { dan, work } = forge
   const { url } = await forge.say(dan)
@@ -202,7 +202,7 @@ test('a commit with a long message in no known writing is commented on, and so i
   assert.match((await noticesOf(forge)).at(-1) ?? '', /edited Commit Build the mill/)
 })
 
-test('every answer about comments on commits is as the public documentation has it, on both variants', async () => {
+test('every response about commit comments matches the public documentation, on both variants', async () => {
   await using forge = await openWithCommit()
   for (const name of ['self-hosted', 'versioned'] as const) {
     const contract = new Contract(name)

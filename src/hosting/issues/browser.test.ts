@@ -35,7 +35,7 @@ const hostile = `<script>document.title = 'taken over'</script>
 </div></article></main><h1>Broken out</h1>
 ${'unbroken'.repeat(60)}`
 
-test('an issue is read and answered, with rich and with hostile text', async () => {
+test('a browser shows an issue and posts a comment, with rich and with hostile text', async () => {
   await using forge = await openWithEngine()
   await using browser = await openBrowser()
   const { page, picture } = browser
@@ -86,7 +86,7 @@ test('an issue is read and answered, with rich and with hostile text', async () 
   assert.deepEqual(elsewhere, [])
 })
 
-test('a link to an old comment of a long conversation leads there', async () => {
+test('a link to an old comment of a long conversation opens it', async () => {
   await using forge = await openWithEngine()
   await using browser = await openBrowser()
   await forge.open()

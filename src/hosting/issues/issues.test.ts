@@ -106,7 +106,7 @@ test('the newest version has no single assignee', async () => {
   assert.equal((await forge.ada.read(`${engine}/issues/1`)).assignee.login, 'ben')
 })
 
-test('thirty issues opened at once have the numbers 1 to 30, and every count is exact', async () => {
+test('thirty issues opened concurrently get the numbers 1 to 30, and every count is exact', async () => {
   await using forge = await openWithEngine()
   const bodies = Array.from({ length: 40 }, (_, index) => ({ title: index % 4 === 3 ? ' ' : `No ${index}`, labels: ['a', 'b'] }))
   const answers = await Promise.all(bodies.map((body) => forge.ada.post(`${engine}/issues`, body)))
@@ -139,7 +139,7 @@ test('thirty issues opened at once have the numbers 1 to 30, and every count is 
   assert.deepEqual(moved, [], 'closed and reopened by turns')
 })
 
-test('a stranger opens issues and changes their own, but sorts none', async () => {
+test('a user without access opens issues and edits their own, but cannot triage', async () => {
   await using forge = await openWithEngine()
   const { ada, dan } = forge
   await expect(201, await ada.post(`${engine}/milestones`, { title: 'One' }))
@@ -158,7 +158,7 @@ test('a stranger opens issues and changes their own, but sorts none', async () =
   assert.deepEqual(await issueEvents(forge), ['dan opened', 'dan closed', 'ada opened'])
 })
 
-test('who sorts issues closes and labels them, and leaves what they say', async () => {
+test('triage access allows closing and labelling, but not editing', async () => {
   await using forge = await openWithEngine()
   const { ada, cy } = forge
   await expect(201, await ada.post(`${engine}/labels`, { name: 'bug' }))
@@ -173,7 +173,7 @@ test('who sorts issues closes and labels them, and leaves what they say', async 
   assert.deepEqual(await issueEvents(forge), ['ada opened', 'cy closed', 'cy assigned cy', 'cy labeled bug'])
 })
 
-test('issues that are hidden, off, or in an archive answer so', async () => {
+test('hidden, disabled and archived issues give the documented errors', async () => {
   await using forge = await openWithEngine()
   const { ada, ben, dan, nobody } = forge
   await forge.open()
@@ -226,7 +226,7 @@ test('issues that are hidden, off, or in an archive answer so', async () => {
   assert.equal((await forge.ada.read(`${engine}/issues/1`)).title, 'Smoke')
 })
 
-test('what is no issue is refused, and takes no number', async () => {
+test('an invalid issue is refused, and uses no number', async () => {
   await using forge = await openWithEngine()
   const { ada } = forge
   for (const wrong of [

@@ -5,7 +5,7 @@ import { engine, fineGrained, openWithEngine } from '#test/conversations.ts'
 import { expect, openForge } from '#test/forge.ts'
 import { told } from '#test/inbox.ts'
 
-/** Four issues, a minute apart, each with something that no other has. */
+/** Four issues, a minute apart, each different. */
 async function openWithFour() {
   const forge = await openWithEngine()
   const { ada, ben, dan, open, clock } = forge
@@ -25,7 +25,7 @@ async function openWithFour() {
   return Object.assign(forge, { titles })
 }
 
-test('every filter and order of a repository’s issues', async () => {
+test('issues of a repository can be filtered and sorted in every documented way', async () => {
   await using forge = await openWithFour()
   const cases: [query: string, titles: string][] = [
     ['', 'dba'],
@@ -62,7 +62,7 @@ test('every filter and order of a repository’s issues', async () => {
   assert.match((await forge.nobody.get(`${engine}/issues?per_page=2`)).headers.get('link') ?? '', /page=2>; rel="last"/)
 })
 
-test('one’s own issues are found wherever one sees them', async () => {
+test('the caller’s issues are found in all visible repositories', async () => {
   await using forge = await openWithFour()
   const { ada, ben } = forge
   const titles = async (query = '', who = ben) =>
@@ -82,7 +82,7 @@ test('one’s own issues are found wherever one sees them', async () => {
   assert.equal(await titles(), '')
 })
 
-test('issues that somebody is mentioned in or subscribed to are found too, and those of some repositories alone', async () => {
+test('issues with a mention or subscription are found too, also limited to some repositories', async () => {
   await using forge = await openForge({ worker: true })
   const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
   await forge.organization('acme', ada)
@@ -110,7 +110,7 @@ test('issues that somebody is mentioned in or subscribed to are found too, and t
   assert.equal((await rest.issues.listForAuthenticatedUser({ filter: 'mentioned' })).data.length, 1)
 })
 
-test('who can be assigned is told to those who assign', async () => {
+test('assignable users are listed for users who may assign', async () => {
   await using forge = await openWithEngine()
   const { ada, cy, dan, nobody } = forge
   const logins = async (who = nobody) => (await who.read(`${engine}/assignees`)).map(({ login }: { login: string }) => login)
@@ -137,7 +137,7 @@ test('who can be assigned is told to those who assign', async () => {
   assert.equal((await ada.get('/repos/acme/plans/assignees/acme')).status, 404)
 })
 
-test('people are assigned and taken off, ten at most, and each change is told once', async () => {
+test('assignees are added and removed, ten at most, and each change is published once', async () => {
   await using forge = await openWithEngine()
   const { ada, ben } = forge
   await forge.open()
@@ -167,7 +167,7 @@ test('people are assigned and taken off, ten at most, and each change is told on
   for (const body of [{}, { assignees: 'ada' }, { assignees: [7] }]) assert.equal((await ada.post(path, body)).status, 422)
 })
 
-test('a fine-grained token talks only where it was made for, and as far as it says', async () => {
+test('a fine-grained token comments only in its repositories and with its permissions', async () => {
   await using forge = await openWithEngine()
   await forge.open()
   const [all, reads, other] = [

@@ -4,7 +4,7 @@ import { engine, openWithEngine } from '#test/conversations.ts'
 import { expect } from '#test/forge.ts'
 import { Guest, signedIn, withoutSignIn } from '#test/guest.ts'
 
-test('an issue is opened, talked about, closed and reopened on its pages', async () => {
+test('an issue is opened, commented on, closed and reopened on its pages', async () => {
   await using forge = await openWithEngine()
   const dan = await signedIn(forge, 'dan')
   const opened = await dan.fill('/ada/engine/issues/new', { title: ' Smoke ', body: 'It\r\nsmokes' })
@@ -26,7 +26,7 @@ test('an issue is opened, talked about, closed and reopened on its pages', async
 
 const pick = ({ title, body, state, comments }: Record<string, unknown>) => [title, body, state, comments]
 
-test('what cannot be taken is shown again with the reason, and nothing is done', async () => {
+test('a refused form is shown again with the reason, and changes nothing', async () => {
   await using forge = await openWithEngine()
   await forge.open()
   const dan = await signedIn(forge, 'dan')
@@ -55,7 +55,7 @@ test('what cannot be taken is shown again with the reason, and nothing is done',
   assert.equal((await dan.get('/ada/engine/issues/1')).text.includes('Close issue'), false)
 })
 
-test('visitors read what is public, and of what is not they learn nothing', async () => {
+test('visitors read public pages, and learn nothing about private ones', async () => {
   await using forge = await openWithEngine()
   await forge.open({ title: 'In public' })
   await forge.ada.owns('secret', { private: true })
@@ -89,7 +89,7 @@ test('visitors read what is public, and of what is not they learn nothing', asyn
   assert.equal((await (await signedIn(forge, 'ada')).get('/ada/secret/issues/1')).status, 200)
 })
 
-test('names lead to those who are there and whom the reader may know of, and to no others', async () => {
+test('mentions link to existing users and teams that the reader may see, and to no others', async () => {
   await using forge = await openWithEngine()
   await forge.organization('acme', forge.ben)
   for (const [name, privacy] of [
@@ -117,7 +117,7 @@ test('names lead to those who are there and whom the reader may know of, and to 
   ])
 })
 
-test('a long conversation shows its end, and a way to every comment', async () => {
+test('a long conversation shows its end, with links to every comment', async () => {
   await using forge = await openWithEngine()
   await forge.open()
   const ids: number[] = []
@@ -140,7 +140,7 @@ test('a long conversation shows its end, and a way to every comment', async () =
   assert.deepEqual(await read('?before=x'), [70, 119, 50, 'Earlier'])
 })
 
-test('lists are paged, and show open and closed issues apart', async () => {
+test('lists are paged, and separate open and closed issues', async () => {
   await using forge = await openWithEngine()
   for (let index = 1; index <= 31; index++) await forge.open({ title: `Matter ${index}` })
   await expect(200, await forge.ada.patch(`${engine}/issues/5`, { state: 'closed' }))
@@ -154,7 +154,7 @@ test('lists are paged, and show open and closed issues apart', async () => {
   assert.deepEqual(await titles('?page=900'), [])
 })
 
-test('those who may not talk are told so, and a repository that moved leads on', async () => {
+test('users who may not comment see the reason, and a renamed repository redirects', async () => {
   await using forge = await openWithEngine()
   await forge.open()
   await expect(204, await forge.ada.put(`${engine}/issues/1/lock`, { lock_reason: 'too heated' }))
@@ -175,7 +175,7 @@ test('those who may not talk are told so, and a repository that moved leads on',
   assert.equal((await ada.post('/ada/machine/issues/1/comments', { body: 'But' })).status, 410)
 })
 
-test('texts that are too complex to format are shown as they were written, and a page formats only so much', async () => {
+test('texts that are too complex are shown unformatted, and a page formats a bounded amount', async () => {
   await using forge = await openWithEngine()
   const table = `|${'a|'.repeat(300)}\n|${'-|'.repeat(300)}\n${'|\n'.repeat(30_000)}`
   await forge.open({ body: `${table}\n<script>alert(1)</script>` })

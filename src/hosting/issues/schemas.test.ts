@@ -4,7 +4,7 @@ import { Contract, type Fault } from '#test/activity/schemas.ts'
 import { engine, openWithEngine } from '#test/conversations.ts'
 import { type Client, expect } from '#test/forge.ts'
 
-/** Everything that answers with a body; what is made comes first. `{m}` is a new number on each variant. */
+/** Every request with a response body; creations come first. `{m}` is a new number on each variant. */
 const visits: [operation: string, method: 'get' | 'post' | 'put' | 'patch' | 'delete', path: string, body?: object][] = [
   ['issues/create-milestone', 'post', 'milestones', { title: 'T{m}', due_on: '2026-03-01T00:00:00Z' }],
   ['issues/create-label', 'post', 'labels', { name: 'L{m}', color: 'ff0000', description: 'Red' }],
@@ -34,7 +34,7 @@ const visits: [operation: string, method: 'get' | 'post' | 'put' | 'patch' | 'de
   ['activity/list-repo-events', 'get', 'events'],
 ]
 
-test('every answer about issues is as the public documentation has it, on both variants', async () => {
+test('every response about issues matches the public documentation, on both variants', async () => {
   await using forge = await openWithEngine()
   for (const [index, name] of (['self-hosted', 'versioned'] as const).entries()) {
     const contract = new Contract(name)

@@ -16,7 +16,7 @@ interface Told {
   }
 }
 
-/** What a timeline tells of conversations, newest first. */
+/** Conversation events of a timeline, newest first. */
 async function told(who: Client, path: string) {
   const events = ((await who.read(path)) as Told[]).filter(({ type }) => type.startsWith('Issue'))
   return events.map(({ type, actor, payload: { action, issue, assignee, label, comment } }) =>
@@ -24,7 +24,7 @@ async function told(who: Client, path: string) {
   )
 }
 
-test('what happens to issues is in every timeline that it belongs to, on both variants', async () => {
+test('issue events are in every timeline that they belong to, on both variants', async () => {
   await using forge = await openWithEngine()
   const { ada, ben, dan, nobody } = forge
   await forge.open({ labels: ['bug'], assignees: ['ben'] }, ada)
@@ -51,7 +51,7 @@ test('what happens to issues is in every timeline that it belongs to, on both va
   assert.equal(event.payload.issue.title, 'Fire', 'an issue is shown as it is now')
 })
 
-test('a private conversation stays private, also when its repository is published', async () => {
+test('events of a private repository stay private when it is made public', async () => {
   await using forge = await openWithEngine()
   const { ada, ben, dan } = forge
   await expect(200, await ada.patch(engine, { private: true }))
@@ -67,7 +67,7 @@ test('a private conversation stays private, also when its repository is publishe
   assert.equal((await told(ben, `${engine}/events`)).length, 2)
 })
 
-test('a deleted comment takes its event along; a deleted label is left out', async () => {
+test('a deleted comment removes its event; a deleted label is omitted', async () => {
   await using forge = await openWithEngine()
   const { ada, dan, nobody } = forge
   await forge.open({ labels: ['bug'] })
@@ -80,7 +80,7 @@ test('a deleted comment takes its event along; a deleted label is left out', asy
   assert.deepEqual(await told(nobody, `${engine}/events`), [])
 })
 
-test('feeds tell of issues in words', async () => {
+test('feeds describe issue events in words', async () => {
   await using forge = await openWithEngine()
   const { ada } = forge
   await forge.open({ title: 'Smoke & <fire>', labels: ['bug'], assignees: ['ben'] })

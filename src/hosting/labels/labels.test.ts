@@ -6,7 +6,7 @@ import { expect } from '#test/forge.ts'
 
 const namesOf = (labels: { name: string }[]) => labels.map(({ name }) => name)
 
-test('octokit makes, finds, changes and deletes a label', async () => {
+test('octokit creates, reads, changes and deletes a label', async () => {
   await using forge = await openWithEngine()
   for (const baseUrl of [`${forge.web}/api/v3`, forge.versioned]) {
     const { issues } = new Octokit({ baseUrl, auth: forge.ada.token })
@@ -23,7 +23,7 @@ test('octokit makes, finds, changes and deletes a label', async () => {
   }
 })
 
-test('a label is a name of up to fifty letters, once in a repository, and six digits', async () => {
+test('a label needs a unique name of up to fifty characters and a colour of six digits', async () => {
   await using forge = await openWithEngine()
   const { ada, cy, nobody } = forge
   await expect(201, await ada.post(`${engine}/labels`, { name: 'bug' }))
@@ -57,7 +57,7 @@ test('a label is a name of up to fifty letters, once in a repository, and six di
   assert.equal((await ada.delete(`${engine}/labels/none`)).status, 404)
 })
 
-test('octokit puts labels on an issue and takes them off, and each change is told once', async () => {
+test('octokit adds and removes labels of an issue, and each change is published once', async () => {
   await using forge = await openWithEngine()
   await forge.open()
   const { issues } = new Octokit({ baseUrl: `${forge.web}/api/v3`, auth: forge.ada.token })
@@ -88,7 +88,7 @@ test('octokit puts labels on an issue and takes them off, and each change is tol
   assert.deepEqual((await issues.get(one)).data.labels, [])
 })
 
-test('what is no list of labels is refused, and an issue has a hundred at most', async () => {
+test('an invalid list of labels is refused, and an issue has at most a hundred', async () => {
   await using forge = await openWithEngine()
   const { ada } = forge
   await forge.open()

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { findMentions, findReferences } from './mentions.ts'
 
-/** What is written, and who is meant, as it would be typed. */
+/** Texts, and the mentions in them. */
 const mentions: [text: string, ...meant: string[]][] = [
-  // Where a name may stand
+  // Where a name may be
   ['@ada', '@ada'],
   ['hello @ada', '@ada'],
   ['@ada, @bob and @carol-ann', '@ada', '@bob', '@carol-ann'],
@@ -18,7 +18,7 @@ const mentions: [text: string, ...meant: string[]][] = [
   ['one\n@ada\nthree', '@ada'],
   ['请@ada看', '@ada'],
   ['@ada님', '@ada'],
-  // What a name is made of
+  // Characters of a name
   ['@Ada and @ADA', '@ada'],
   ['@42', '@42'],
   ['@a', '@a'],
@@ -41,7 +41,7 @@ const mentions: [text: string, ...meant: string[]][] = [
   ['@acme/'],
   ['@acme/writers/more'],
   ['@acme/writers.js'],
-  // What only looks like a name
+  // Text that only looks like a name
   ['ada@example.com'],
   ['mail ada@example.com or @bob', '@bob'],
   ['<ada@example.com>'],
@@ -67,7 +67,7 @@ const mentions: [text: string, ...meant: string[]][] = [
   ['text\n    @ada', '@ada'],
   ['\t@ada'],
   ['- item\n\n      @ada'],
-  // A quoted reply tells nobody again
+  // A quoted reply does not notify again
   ['> @ada wrote this'],
   ['> quoted\ngoes on @ada'],
   ['> quoted\n\n@ada', '@ada'],
@@ -96,7 +96,7 @@ const mentions: [text: string, ...meant: string[]][] = [
   ['a <code>@ada</code>'],
   ['<pre>\n@ada\n</pre>'],
   ['a < @ada >', '@ada'],
-  // What is shown as text, however it is dressed
+  // Formatted text
   ['**@ada**', '@ada'],
   ['*@ada* _@bob_', '@ada', '@bob'],
   ['~~@ada~~', '@ada'],
@@ -144,7 +144,7 @@ const references: [text: string, ...meant: string[]][] = [
   ['<!-- #12 -->'],
 ]
 
-test('mentions are what a reader sees as one, and nothing else', async () => {
+test('a mention is what a reader sees as one, and nothing else', async () => {
   assert.ok(mentions.length >= 60)
   for (const [text, ...meant] of mentions) {
     const { users, teams } = await findMentions(text)
@@ -157,7 +157,7 @@ test('mentions are what a reader sees as one, and nothing else', async () => {
   }
 })
 
-test('references are numbers of this repository or of one that is named', async () => {
+test('references are numbers of this repository or of a named one', async () => {
   for (const [text, ...meant] of references) {
     const found = await findReferences(text)
     assert.deepEqual(
@@ -168,12 +168,12 @@ test('references are numbers of this repository or of one that is named', async 
   }
 })
 
-test('what is quoted counts when asked for, as a page shows it', async () => {
+test('quoted mentions are found on request, as a page shows them', async () => {
   assert.deepEqual((await findMentions('> @ada\n\n@bob', { quoted: true })).users, ['ada', 'bob'])
   assert.deepEqual(await findReferences('> #12', { quoted: true }), [{ owner: null, repo: null, number: 12 }])
 })
 
-test('fifty of each are found, the first ones', async () => {
+test('the first fifty of each kind are found', async () => {
   const numbers = Array.from({ length: 80 }, (_, index) => index + 1)
   const text = numbers.map((n) => `@user${n} @acme/team${n} #${n}`).join('\n')
   const { users, teams } = await findMentions(text)
@@ -191,12 +191,12 @@ test('fifty of each are found, the first ones', async () => {
   )
 })
 
-test('what stands beyond 256 KB is not read', async () => {
+test('text beyond 256 KB is not read', async () => {
   const filler = 'word '.repeat(52_428)
   assert.deepEqual((await findMentions(`${filler.slice(0, 262_130)} @ada ${filler} @bob`)).users, ['ada'])
 })
 
-/** Written over and over, each of these has made some parser of Markdown slow. */
+/** Repeated often, each of these has made some Markdown parser slow. */
 const repeated = [
   '[](',
   '[a](b (',
@@ -228,20 +228,20 @@ const built = {
   'names that do not end': `${'@a-'.repeat(20_000)} ${'a/'.repeat(20_000)} ${'https://.'.repeat(5000)}${'.'.repeat(20_000)}`,
 }
 
-test('no text takes long, however it is nested', { timeout: 60_000 }, async () => {
+test('deep nesting does not take long', { timeout: 60_000 }, async () => {
   const texts = [...repeated.map((part) => [part, part.repeat(65_536 / part.length)] as const), ...Object.entries(built)]
   const slow: string[] = []
   for (const [about, text] of texts) {
     const before = process.cpuUsage()
     assert.equal((await findMentions(`@ada\n\n${text}`)).users[0], 'ada', about)
-    // Half a second is much for what is linear; what is not takes many.
+    // A linear parser stays far below half a second; a quadratic one takes many.
     const { user } = process.cpuUsage(before)
     if (user > 3_000_000) slow.push(`${JSON.stringify(about)} took ${user / 1000} ms`)
   }
   assert.deepEqual(slow, [])
 })
 
-test('after hostile nesting, everything is still found', async () => {
+test('mentions after hostile nesting are still found', async () => {
   for (const part of ['>', '[', '*']) {
     assert.deepEqual((await findMentions(`${part.repeat(100_000)}\n\n@ada`)).users, ['ada'], part)
   }

@@ -5,7 +5,7 @@ import { sql } from '#platform/database.ts'
 import { engine, openWithEngine, repo } from '#test/conversations.ts'
 import { expect } from '#test/forge.ts'
 
-test('octokit makes, finds, closes and deletes a milestone', async () => {
+test('octokit creates, reads, closes and deletes a milestone', async () => {
   await using forge = await openWithEngine()
   for (const [index, baseUrl] of [`${forge.web}/api/v3`, forge.versioned].entries()) {
     const { issues } = new Octokit({ baseUrl, auth: forge.ada.token })
@@ -51,7 +51,7 @@ test('octokit makes, finds, closes and deletes a milestone', async () => {
   }
 })
 
-test('milestones go by when they are due, or by how much of them is done', async () => {
+test('milestones sort by due date or completeness', async () => {
   await using forge = await openWithEngine()
   const { ada, nobody } = forge
   for (const [title, due_on] of [
@@ -83,7 +83,7 @@ test('milestones go by when they are due, or by how much of them is done', async
   }
 })
 
-test('milestones are made by those who may push, each title once', async () => {
+test('milestones need push access and a unique title', async () => {
   await using forge = await openWithEngine()
   const { ada, cy, nobody } = forge
   const path = `${engine}/milestones`
@@ -111,7 +111,7 @@ test('milestones are made by those who may push, each title once', async () => {
   for (const number of ['2', 'x', '0', '9'.repeat(30)]) assert.equal((await ada.get(`${path}/${number}`)).status, 404)
 })
 
-test('a milestone’s counts are exact when many move and close issues at once', async () => {
+test('a milestone’s counts are exact after concurrent moves and closes', async () => {
   await using forge = await openWithEngine()
   const { ada } = forge
   for (const title of ['a', 'b']) await expect(201, await ada.post(`${engine}/milestones`, { title }))

@@ -36,7 +36,7 @@ test('an owner adds members, changes their roles and removes them', async () => 
   assert.deepEqual(logins(await eve.read('/orgs/acme/members')), ['eve'])
 })
 
-test('only people can be members, in one of the two roles', async () => {
+test('only users can be members, in one of the two roles', async () => {
   await using forge = await openAcme()
   await forge.organization('other', forge.ada)
   assert.equal((await forge.ada.put('/orgs/acme/memberships/other')).status, 422)
@@ -56,7 +56,7 @@ test('the last owner can neither leave nor step down', async () => {
   assert.deepEqual(logins(await forge.ben.read('/orgs/acme/members?role=admin')), ['ben'])
 })
 
-test('a member may leave, and only owners remove others', async () => {
+test('a member may leave, and only owners may remove others', async () => {
   await using forge = await openAcme()
   await expect(200, await forge.ada.put('/orgs/acme/memberships/eve'))
   assert.equal((await forge.ben.delete('/orgs/acme/memberships/eve')).status, 403)
@@ -65,7 +65,7 @@ test('a member may leave, and only owners remove others', async () => {
   assert.equal((await forge.ben.delete('/orgs/acme/memberships/eve')).status, 404)
 })
 
-test('of owners who all leave at once, one stays', async () => {
+test('when all owners leave concurrently, one stays', async () => {
   await using forge = await openAcme()
   const { ada, ben } = forge
   for (let round = 0; round < 5; round++) {
@@ -78,7 +78,7 @@ test('of owners who all leave at once, one stays', async () => {
   }
 })
 
-test('outsiders see the members who show themselves', async () => {
+test('non-members see public members only', async () => {
   await using forge = await openAcme()
   const { ada, ben, eve } = forge
   assert.deepEqual(logins(await ben.read('/orgs/acme/members')), ['ada', 'ben'])
@@ -101,7 +101,7 @@ test('outsiders see the members who show themselves', async () => {
   assert.deepEqual(await forge.nobody.read('/orgs/acme/members'), [])
 })
 
-test('only members learn who is a member', async () => {
+test('only members can read memberships', async () => {
   await using forge = await openAcme()
   assert.equal((await forge.ben.get('/orgs/acme/members/ada')).status, 204)
   assert.equal((await forge.ben.get('/orgs/acme/members/eve')).status, 404)
@@ -111,7 +111,7 @@ test('only members learn who is a member', async () => {
   assert.equal((await (await forge.tokenFor('ben', [])).get('/orgs/acme/memberships/ada')).status, 403)
 })
 
-test('members see more of an organization than outsiders do', async () => {
+test('members see more fields of an organization than non-members', async () => {
   await using forge = await openAcme()
   const { ada, ben, eve } = forge
   await expect(201, await ada.post('/orgs/acme/repos', { name: 'plans', private: true }))
@@ -137,7 +137,7 @@ test('owners change the profile', async () => {
   assert.equal((await eve.patch('/orgs/acme', { name: 'Eve & Co.' })).status, 404)
 })
 
-test('a person’s organizations are listed in the order of their names', async () => {
+test('a user’s organizations are ordered by name', async () => {
   await using forge = await openAcme()
   await forge.organization('Aardvark', forge.ben)
   assert.deepEqual(logins(await forge.ben.read('/user/orgs')), ['Aardvark', 'acme'])
@@ -152,7 +152,7 @@ test('a person’s organizations are listed in the order of their names', async 
   assert.equal((await (await forge.tokenFor('ben', ['repo'])).get('/user/orgs')).status, 403)
 })
 
-test('who leaves has no more access to the organization’s private repositories', async () => {
+test('a user who leaves loses access to the organization’s private repositories', async () => {
   await using forge = await openAcme()
   const { ada, ben } = forge
   await expect(201, await ben.post('/orgs/acme/repos', { name: 'plans', private: true }))

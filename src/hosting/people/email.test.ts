@@ -14,7 +14,7 @@ async function signUp(forge: Forge, login: string, email: string) {
 const signsIn = async (forge: Forge, name: string, secret = password) =>
   (await new Guest(forge).signIn(name, secret)).status === 303
 
-test('nobody learns whose address is taken by signing up with it, nor by signing in with it', async () => {
+test('neither sign-up nor sign-in reveals whether an address is taken', async () => {
   await using forge = await openForge()
   await forge.person('ada')
   await signUp(forge, 'ben', 'ben@example.com')
@@ -32,7 +32,7 @@ test('nobody learns whose address is taken by signing up with it, nor by signing
   assert.ok(await signsIn(forge, 'BEN@example.com'))
 })
 
-test('nobody learns whose address is taken by writing it into a profile', async () => {
+test('a profile change does not reveal whether an address is taken', async () => {
   await using forge = await openForge()
   const [, eve] = [await forge.person('ada'), await forge.person('eve')]
   for (const email of ['ada@example.com', 'free@example.com']) {
@@ -41,7 +41,7 @@ test('nobody learns whose address is taken by writing it into a profile', async 
   }
 })
 
-test('commits are of the account that the operator gave the address to, or of the first that claimed it', async () => {
+test('commits belong to the account with the verified address, or else to the first that claimed it', async () => {
   await using forge = await openForge()
   const [ada, eve] = [await forge.person('ada'), await forge.person('eve')]
   await ada.owns('engine', { auto_init: true })
@@ -64,7 +64,7 @@ test('commits are of the account that the operator gave the address to, or of th
   assert.deepEqual([taken.errors[0].field, taken.errors[0].code], ['email', 'already_exists'])
 })
 
-test('an address is verified until it is changed', async () => {
+test('an address stays verified until it is changed', async () => {
   await using forge = await openForge()
   const ada = await forge.person('ada')
   await expect(200, await ada.patch('/user', { email: 'Ada@example.com', name: 'Ada' }))

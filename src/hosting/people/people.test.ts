@@ -4,7 +4,7 @@ import { expect, openForge } from '#test/forge.ts'
 
 const logins = (people: { login: string }[]) => people.map((person) => person.login)
 
-test('a user is found by their login in letters of either case', async () => {
+test('logins are case-insensitive', async () => {
   await using forge = await openForge()
   await forge.person('Ada')
   assert.equal((await forge.nobody.read('/users/aDA')).login, 'Ada')
@@ -24,14 +24,14 @@ test('users and organizations share one name space', async () => {
   assert.equal((await forge.nobody.get('/orgs/ada')).status, 404)
 })
 
-test('an operator gives an e-mail address once, in letters of either case', async () => {
+test('a verified e-mail address is unique, ignoring case', async () => {
   await using forge = await openForge()
   await forge.person('ada')
   const refused = await expect(422, await forge.admin.post('/admin/users', { login: 'eve', email: 'ADA@example.com' }))
   assert.partialDeepStrictEqual(refused.errors, [{ code: 'already_exists', field: 'email' }])
 })
 
-test('what a login may not hold becomes a hyphen', async () => {
+test('invalid characters of a login become hyphens', async () => {
   await using forge = await openForge()
   const made = async (login: string) =>
     (await expect(201, await forge.admin.post('/admin/users', { login, email: `${login.length}@example.com` }))).login
@@ -58,7 +58,7 @@ test('a login that is too long, empty or reserved is refused', async () => {
   assert.equal((await forge.nobody.get('/users/settings')).status, 404)
 })
 
-test('an e-mail address is for its owner alone', async () => {
+test('only its owner sees an e-mail address', async () => {
   await using forge = await openForge()
   const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
   assert.equal((await ada.read('/user')).email, 'ada@example.com')
@@ -67,7 +67,7 @@ test('an e-mail address is for its owner alone', async () => {
   assert.equal((await ada.read('/users/ada')).email, null)
 })
 
-test('what only the user sees asks for the scope read:user', async () => {
+test('private fields need the scope read:user', async () => {
   await using forge = await openForge()
   const ada = await forge.person('ada')
   await ada.owns('diary', { private: true })
@@ -86,7 +86,7 @@ test('what only the user sees asks for the scope read:user', async () => {
   assert.equal(anonymous.message, 'Requires authentication')
 })
 
-test('a profile changes where it is named and stays where it is not', async () => {
+test('a profile update changes only the given fields', async () => {
   await using forge = await openForge()
   const ada = await forge.person('ada')
   const changes = { name: 'Ada Lovelace', company: 'Engines', blog: 'https://ada.example', location: 'London', hireable: true }
@@ -105,14 +105,14 @@ test('a profile changes where it is named and stays where it is not', async () =
   assert.equal((await (await forge.tokenFor('ada', ['read:user'])).patch('/user', { name: 'Eve' })).status, 403)
 })
 
-test('an e-mail address left empty is none, for any number of users', async () => {
+test('an empty e-mail address means none, for any number of users', async () => {
   await using forge = await openForge()
   const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
   assert.equal((await expect(200, await ada.patch('/user', { email: '' }))).email, null)
   assert.equal((await expect(200, await ben.patch('/user', { email: '' }))).email, null)
 })
 
-test('changes of one profile at the same moment are all kept', async () => {
+test('concurrent changes of a profile are all kept', async () => {
   await using forge = await openForge()
   const ada = await forge.person('ada')
   const changes = { name: 'Ada', company: 'Engines', blog: 'b', location: 'London', bio: 'Numbers', twitter_username: 'ada' }
@@ -121,7 +121,7 @@ test('changes of one profile at the same moment are all kept', async () => {
   assert.partialDeepStrictEqual(await ada.read('/user'), changes)
 })
 
-test('following again changes nothing, and one cannot follow oneself', async () => {
+test('following twice changes nothing, and users cannot follow themselves', async () => {
   await using forge = await openForge()
   const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
   assert.equal((await ada.get('/user/following/ben')).status, 404)
@@ -142,7 +142,7 @@ test('following again changes nothing, and one cannot follow oneself', async () 
   assert.deepEqual(await forge.nobody.read('/users/ben/followers'), [])
 })
 
-test('followers come a page at a time, in the order they came', async () => {
+test('followers are paged, oldest first', async () => {
   await using forge = await openForge()
   await forge.person('ada')
   for (const login of ['zoe', 'ben', 'eve']) {
@@ -161,7 +161,7 @@ test('followers come a page at a time, in the order they came', async () => {
   assert.deepEqual(await forge.nobody.read('/users/ada/followers?page=9'), [])
 })
 
-test('links in bodies carry the base of the variant that was asked', async () => {
+test('links in bodies use the base of the requested variant', async () => {
   await using forge = await openForge()
   await forge.person('ada')
   const [here, there] = [await forge.nobody.read('/users/ada'), await forge.nobodyVersioned.read('/users/ada')]

@@ -25,7 +25,7 @@ async function forkWithIdea(forge: Place, who: Person) {
   return { path, work, idea }
 }
 
-/** Pushes one more commit to a branch that this folder has checked out. */
+/** Pushes one more commit to the checked out branch. */
 async function pushMore({ follow }: Place, work: Place['work'], name: string) {
   const sha = await work.commit(name, { [`${name}.txt`]: `${name}\n` })
   await work.push('HEAD')
@@ -73,7 +73,7 @@ test('a head that becomes private is not followed into a public base', async () 
   assert.notEqual(topic, open)
 })
 
-test('a head that becomes public again is caught up with', async () => {
+test('a pull request catches up with a head that becomes public again', async () => {
   await using forge = await openWithTopic()
   const { ada, dan, work } = forge
   const path = await fork(forge, dan)
@@ -85,7 +85,7 @@ test('a head that becomes public again is caught up with', async () => {
   assert.equal((await dan.read(`${path}/pulls/1`)).head.sha, later)
 })
 
-test('a private fork is not proposed to a public parent, nor followed into it', async () => {
+test('a private fork cannot be the head of a pull request to a public parent', async () => {
   await using forge = await openWithTopic()
   const { ada, dan, nobody } = forge
   const { path, work, idea } = await forkWithIdea(forge, dan)
@@ -103,7 +103,7 @@ test('a private fork is not proposed to a public parent, nor followed into it', 
   await expect(404, await dan.get(first))
 })
 
-test('a private fork of a private parent is followed while its author sees both', async () => {
+test('a private fork of a private parent is followed while its author can see both', async () => {
   await using forge = await openWithTopic()
   const { ada, ben } = forge
   await expect(200, await ada.patch(engine, { private: true }))
@@ -118,7 +118,7 @@ test('a private fork of a private parent is followed while its author sees both'
   await expect(200, await ada.put(`${first}/merge`))
 })
 
-test('who loses access to a private parent gets no more of it through a fork', async () => {
+test('a user who loses access to a private parent gets no new commits through a fork', async () => {
   await using forge = await openWithTopic()
   const { ada, ben, dan, work, topic } = forge
   await expect(200, await ada.patch(engine, { private: true }))
@@ -131,7 +131,7 @@ test('who loses access to a private parent gets no more of it through a fork', a
   assert.equal((await ben.read(pull)).head.sha, seen)
   assert.notEqual(seen, topic)
 
-  // Dan may reopen, and never saw the parent: what came while it was closed stays out.
+  // Dan may reopen but cannot see the parent, so commits from while it was closed are not copied.
   await expect(200, await ben.patch(pull, { state: 'closed' }))
   const closed = await pushMore(forge, work, 'closed')
   await expect(200, await dan.patch(pull, { state: 'open' }))
@@ -151,7 +151,7 @@ test('who loses access to a private parent gets no more of it through a fork', a
   assert.deepEqual(await filesOf(ben, pull), ['closed.txt', 'lost.txt', 'notes.txt', 'seen.txt'], 'with access, it goes on')
 })
 
-test('a head that is given away is followed only while the author sees it', async () => {
+test('a transferred head is followed only while the author can see it', async () => {
   await using forge = await openWithTopic()
   const { ada, ben, cy } = forge
   await expect(200, await ada.patch(engine, { private: true }))
@@ -169,7 +169,7 @@ test('a head that is given away is followed only while the author sees it', asyn
   assert.equal((await ada.read(first)).head.sha, given)
 })
 
-test('a branch is updated from its base only while the author of the pull request sees that', async () => {
+test('a branch is updated from its base only while the author can see the base', async () => {
   await using forge = await openWithTopic()
   const { ada, ben, work } = forge
   await expect(200, await ada.patch(engine, { private: true }))
@@ -185,7 +185,7 @@ test('a branch is updated from its base only while the author of the pull reques
   const { message } = await expect(422, await ada.put(`${first}/update-branch`))
   assert.match(message, /author/)
   await expect(404, await ben.get(`${path}/contents/secret.txt?ref=idea`))
-  // A head that is hidden and one that is gone answer alike.
+  // A hidden head and a deleted one give the same answer.
   await expect(204, await ben.delete(`${path}/collaborators/ada`))
   const hidden = await expect(422, await ada.put(`${first}/update-branch`))
   await expect(204, await ben.delete(path))

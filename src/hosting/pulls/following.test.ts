@@ -7,7 +7,7 @@ import { openWithTopic, pullEvents } from '#test/pulls.ts'
 
 const first = `${engine}/pulls/1`
 
-/** Who was noted to be told of what, oldest first. */
+/** Recorded notification events, oldest first. */
 async function notices({ belfry: { db } }: Forge) {
   const rows = await db.rows<{ said: string }>(sql`
     select concat_ws(' ', a.login, n.act) as said
@@ -16,7 +16,7 @@ async function notices({ belfry: { db } }: Forge) {
   return rows.map(({ said }) => said)
 }
 
-test('a push to the branch is followed, and told once', async () => {
+test('a pull request follows a push to its branch, and publishes it once', async () => {
   await using forge = await openWithTopic()
   const { ada, ben, work, desk, clock } = forge
   await forge.propose()
@@ -44,7 +44,7 @@ test('a push to the branch is followed, and told once', async () => {
   await expect(200, await ada.put(`${first}/merge`))
 })
 
-test('a closed one is not followed until it is reopened', async () => {
+test('a closed pull request follows its branch only after it is reopened', async () => {
   await using forge = await openWithTopic()
   const { ada, work, topic } = forge
   await forge.propose()
@@ -58,7 +58,7 @@ test('a closed one is not followed until it is reopened', async () => {
   assert.equal((await ada.read(first)).head.sha, sha)
 })
 
-test('a plain push of the commits to the base merges it, by whoever pushed', async () => {
+test('pushing the commits to the base merges the pull request, by the pusher', async () => {
   await using forge = await openWithTopic()
   const { ada, ben, work, desk, topic, main } = forge
   await forge.propose()
@@ -86,7 +86,7 @@ test('a plain push of the commits to the base merges it, by whoever pushed', asy
   assert.deepEqual(await pullEvents(forge), ['ada opened 1', 'ada opened 2', 'ben closed merged 1'])
 })
 
-test('without its base it is closed, and stays so while that is gone', async () => {
+test('deleting the base closes the pull request, and it cannot be reopened without one', async () => {
   await using forge = await openWithTopic()
   const { ada, ben, work, main } = forge
   await work.push('main:refs/heads/stable')
@@ -101,7 +101,7 @@ test('without its base it is closed, and stays so while that is gone', async () 
   await expect(200, await ada.patch(first, { state: 'open' }))
 })
 
-test('a base is changed for another that has not the commits yet', async () => {
+test('the base can be changed to a branch that lacks the commits', async () => {
   await using forge = await openWithTopic()
   const { ada, cy, work, topic } = forge
   await work.git('checkout', '--quiet', '-b', 'next', 'topic')
@@ -120,7 +120,7 @@ test('a base is changed for another that has not the commits yet', async () => {
   await expect(422, await ada.patch(first, { state: 'open' }))
 })
 
-test('what is new in the base is merged into the branch', async () => {
+test('update-branch merges new commits of the base into the branch', async () => {
   await using forge = await openWithTopic()
   const { ada, ben, dan, work, topic } = forge
   await forge.propose()

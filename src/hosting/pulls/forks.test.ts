@@ -6,7 +6,7 @@ import { openWithTopic } from '#test/pulls.ts'
 
 const first = `${engine}/pulls/1`
 
-/** Somebody's fork, with a branch of one commit of their own. */
+/** A user's fork, with a branch of one commit. */
 async function fork({ desk, follow }: Awaited<ReturnType<typeof openWithTopic>>, who: Person) {
   await expect(202, await who.post(`${engine}/forks`))
   await follow()
@@ -17,7 +17,7 @@ async function fork({ desk, follow }: Awaited<ReturnType<typeof openWithTopic>>,
   return { work, idea }
 }
 
-test('a stranger asks from their fork, pushes on, and is merged', async () => {
+test('a user without access opens a pull request from a fork, pushes again, and it is merged', async () => {
   await using forge = await openWithTopic()
   const { ada, dan } = forge
   const { work, idea } = await fork(forge, dan)
@@ -47,7 +47,7 @@ test('a stranger asks from their fork, pushes on, and is merged', async () => {
   assert.equal(await forge.work.git('show', 'origin/main:idea.txt'), 'A better idea.')
 })
 
-test('a pull request outlives the repository that it comes from, and its author', async () => {
+test('a pull request outlives its head repository and its author', async () => {
   await using forge = await openWithTopic()
   const { ada, dan } = forge
   const { idea } = await fork(forge, dan)
@@ -60,7 +60,7 @@ test('a pull request outlives the repository that it comes from, and its author'
   assert.equal((await ada.read(`${first}/commits`)).length, 1)
 })
 
-test('a private fork is shown to nobody who may not see it', async () => {
+test('a private fork is hidden from viewers without access', async () => {
   await using forge = await openWithTopic()
   const { ada, ben, cy } = forge
   await expect(200, await ada.patch(engine, { private: true }))
@@ -76,11 +76,11 @@ test('a private fork is shown to nobody who may not see it', async () => {
   await expect(404, await forge.dan.get(first))
 })
 
-test('who may push to the base touches a fork’s branch only where its owner lets them', async () => {
+test('push access to the base covers a fork’s branch only with maintainer_can_modify', async () => {
   await using forge = await openWithTopic()
   const { ada, ben, dan, work } = forge
   await fork(forge, dan)
-  // Ben may push to the base, which is enough to ask, and not to give away what is Dan's.
+  // Ben may push to the base: enough to open the pull request, but not to grant access to Dan's fork.
   const asked = await forge.propose({ title: 'Idea', head: 'dan:idea', maintainer_can_modify: true }, ben)
   assert.equal(asked.maintainer_can_modify, false)
   await work.git('checkout', '--quiet', 'main')
@@ -98,7 +98,7 @@ test('who may push to the base touches a fork’s branch only where its owner le
   assert.equal((await dan.read('/repos/dan/engine/git/ref/heads/idea')).object.sha, head.sha)
 })
 
-test('a repository that is renamed or given away keeps its pull requests', async () => {
+test('a renamed or transferred repository keeps its pull requests', async () => {
   await using forge = await openWithTopic()
   const { ada, dan, topic } = forge
   await fork(forge, dan)

@@ -9,7 +9,7 @@ import { openWithTopic, pullEvents } from '#test/pulls.ts'
 
 const merging = `${engine}/pulls/1/merge`
 
-test('a merge makes a commit of both sides, by whoever merges', async () => {
+test('a merge creates a commit with both parents, by the user who merges', async () => {
   await using forge = await openWithTopic()
   const { ben, work, main, topic } = forge
   await forge.propose()
@@ -38,7 +38,7 @@ test('a merge makes a commit of both sides, by whoever merges', async () => {
   await assertSettled(forge, forge.id)
 })
 
-test('a squash is one commit of the author, a rebase repeats each', async () => {
+test('a squash creates one commit of the author, a rebase repeats each commit', async () => {
   await using forge = await openWithTopic()
   const { ada, ben, work, main, topic } = forge
   await work.git('checkout', '--quiet', '-b', 'long', 'main')
@@ -62,7 +62,7 @@ test('a squash is one commit of the author, a rebase repeats each', async () => 
   await assertSettled(forge, forge.id)
 })
 
-test('the words of a merge are those asked for; several commits are told in a squash', async () => {
+test('a merge uses the given title and message; a squash lists its commits', async () => {
   await using forge = await openWithTopic()
   const { ada, work } = forge
   await work.commit('More notes', { 'more.txt': 'More.\n' })
@@ -81,7 +81,7 @@ test('the words of a merge are those asked for; several commits are told in a sq
   assert.equal(await work.git('log', '-1', '--format=%B', second.sha), 'Come in\n\nWhy not.')
 })
 
-test('what is not to be merged is refused with 405, and what has moved with 409', async () => {
+test('an unmergeable pull request is refused with 405, a moved head with 409', async () => {
   await using forge = await openWithTopic()
   const { ada, cy, dan, nobody, work, main, topic } = forge
   await forge.propose({ draft: true })
@@ -117,7 +117,7 @@ test('what is not to be merged is refused with 405, and what has moved with 409'
   await expect(403, await ada.put(merging))
 })
 
-test('of merges at once one wins, and no push is lost to a merge', async () => {
+test('of concurrent merges one wins, and no push is lost', async () => {
   await using forge = await openWithTopic()
   const { ada, ben, work, desk } = forge
   await forge.propose()
@@ -155,7 +155,7 @@ test('of merges at once one wins, and no push is lost to a merge', async () => {
   await assertSettled(forge, forge.id)
 })
 
-test('a server that ends between the push of a merge and its record finds it merged afterwards', async () => {
+test('a server that stops between the push and the record of a merge records it after the restart', async () => {
   await using forge = await openWithTopic()
   const { ada, ben, work, main, id } = forge
   const { db, storage } = forge.belfry

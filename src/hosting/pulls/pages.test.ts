@@ -8,7 +8,7 @@ import { openWithTopic } from '#test/pulls.ts'
 
 const path = '/ada/engine/pull/1'
 
-test('a pull request is read, talked about, closed and reopened on its page', async () => {
+test('a pull request is shown, commented on, closed and reopened on its page', async () => {
   await using forge = await openWithTopic()
   await forge.propose({ body: 'For @ben' })
   await forge.open({ title: 'An issue' })
@@ -51,7 +51,7 @@ test('a pull request is read, talked about, closed and reopened on its page', as
   assert.equal((await forge.ada.read(`${engine}/pulls/1`)).state, 'open')
 })
 
-test('a pull request is merged as it was shown, by those who may, or not at all', async () => {
+test('a page merges the commits that it showed, with push access, or nothing', async () => {
   await using forge = await openWithTopic()
   await forge.propose()
   const ben = await signedIn(forge, 'ben')
@@ -70,7 +70,7 @@ test('a pull request is merged as it was shown, by those who may, or not at all'
   assert.equal((await forge.ada.read(`${engine}/commits/main`)).commit.message.split('\n')[0], 'Add notes (#1)')
 })
 
-test('what conflicts, and what is a draft, says so and is not merged', async () => {
+test('conflicts and drafts are shown, and are not merged', async () => {
   await using forge = await openWithTopic()
   await forge.propose({ draft: true })
   const ben = await signedIn(forge, 'ben')
@@ -85,7 +85,7 @@ test('what conflicts, and what is a draft, says so and is not merged', async () 
   assert.match((await ben.post(`${path}/merge`, { method: 'merge', sha: forge.topic })).text, /not mergeable/)
 })
 
-test('reviews are shown, and a pull request is merged, in a browser', async () => {
+test('a browser shows reviews and merges a pull request', async () => {
   await using forge = await openWithTopic()
   await using browser = await openBrowser()
   const { page, picture } = browser

@@ -88,7 +88,7 @@ for (const variant of ['self-hosted', 'versioned'] as const) {
   })
 }
 
-test('what cannot become a pull request is refused, and takes no number', async () => {
+test('an invalid pull request is refused, and uses no number', async () => {
   await using forge = await openWithTopic()
   const { ada, work } = forge
   const refused = async (body: object, ...faults: object[]) => {
@@ -119,7 +119,7 @@ test('what cannot become a pull request is refused, and takes no number', async 
   await refused({ head: 'again', issue: 1 }, { code: 'invalid', field: 'issue' })
 })
 
-test('an issue becomes a pull request, by its author or someone who may push', async () => {
+test('an issue becomes a pull request, by its author or with push access', async () => {
   await using forge = await openWithTopic()
   const { ada, ben, cy } = forge
   await forge.open({ title: 'Wish', body: 'For notes', labels: ['wish'] })
@@ -136,7 +136,7 @@ test('an issue becomes a pull request, by its author or someone who may push', a
   assert.equal((await ada.read(engine)).open_issues_count, 1)
 })
 
-test('lists go by state, branches and order', async () => {
+test('lists filter by state and branches, and sort', async () => {
   await using forge = await openWithTopic()
   const { ada, ben, work, clock } = forge
   for (const name of ['one', 'two']) {

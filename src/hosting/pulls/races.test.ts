@@ -7,7 +7,7 @@ import { expect, type Forge } from '#test/forge.ts'
 import { zeros } from '#test/git.ts'
 import { openWithTopic, pullEvents } from '#test/pulls.ts'
 
-/** Waits for every job that pull requests wait for. */
+/** Waits for every job of pull requests. */
 async function idle({ belfry: { db } }: Forge) {
   for (let tries = 0; tries < 300; tries++) {
     const { rowCount } = await db.query(sql`
@@ -18,7 +18,7 @@ async function idle({ belfry: { db } }: Forge) {
   throw new Error('jobs are left')
 }
 
-test('pushes one after the other, with jobs at once, end at the last', async () => {
+test('after consecutive pushes with concurrent jobs, the head is the last commit', async () => {
   await using forge = await openWithTopic({ worker: true })
   const { ada, work } = forge
   await forge.propose()
@@ -36,7 +36,7 @@ test('pushes one after the other, with jobs at once, end at the last', async () 
   assert.deepEqual(await pullEvents(forge), ['ada opened 1', 'ada closed merged 1'])
 })
 
-test('a push at the moment of opening or reopening is not missed', async () => {
+test('a push concurrent with opening or reopening is not missed', async () => {
   await using forge = await openWithTopic()
   const { ada, work } = forge
   for (let round = 1; round <= 6; round++) {
@@ -57,7 +57,7 @@ test('a push at the moment of opening or reopening is not missed', async () => {
   }
 })
 
-test('what is recorded between the look at a branch and the opening is taken up', async () => {
+test('a push recorded between reading the branch and opening is followed', async () => {
   await using forge = await openWithTopic()
   const { ada, work, id, topic } = forge
   const { db, storage } = forge.belfry
@@ -85,7 +85,7 @@ test('what is recorded between the look at a branch and the opening is taken up'
   assert.equal((await ada.read(`${engine}/pulls/1`)).head.sha, topic)
 })
 
-test('of many who open the same at once, one does; and numbers have no gaps', async () => {
+test('of concurrent openings of the same pull request, one succeeds, and numbers have no gaps', async () => {
   await using forge = await openWithTopic()
   const { ada, ben } = forge
   const wanted = { title: 'Notes', head: 'topic', base: 'main' }
@@ -94,7 +94,7 @@ test('of many who open the same at once, one does; and numbers have no gaps', as
   assert.equal((await forge.open()).number, 2)
 })
 
-test('what a server that ended did not keep is kept afterwards', async () => {
+test('refs that a stopped server did not keep are kept after the restart', async () => {
   await using forge = await openWithTopic()
   const { storage } = forge.belfry
   const ref = 'refs/pull/1/head'

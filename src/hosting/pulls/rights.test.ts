@@ -6,7 +6,7 @@ import { openWithTopic, pullEvents } from '#test/pulls.ts'
 
 const first = `${engine}/pulls/1`
 
-test('its author and those who push change it, those who sort close it', async () => {
+test('the author and push access can edit, triage access can close', async () => {
   await using forge = await openWithTopic()
   const { ada, ben, cy, dan, nobody } = forge
   await forge.propose({}, ben)
@@ -28,7 +28,7 @@ test('its author and those who push change it, those who sort close it', async (
   for (const who of [ada, ben]) await expect(403, await who.patch(first, { title: 'Late' }))
 })
 
-test('it is talked about, labelled and assigned as issues are, also where those are off', async () => {
+test('pull requests have comments, labels and assignees, also when issues are disabled', async () => {
   await using forge = await openWithTopic()
   const { ada, ben, dan } = forge
   await forge.open()
@@ -64,7 +64,7 @@ test('it is talked about, labelled and assigned as issues are, also where those 
   assert.deepEqual(await issueEvents(forge), ['ada opened'])
 })
 
-test('a fine-grained token does as much as it says', async () => {
+test('a fine-grained token is limited to its permissions', async () => {
   await using forge = await openWithTopic()
   const { ada } = forge
   const reader = await fineGrained(forge, 'ada', { pull_requests: 'read', metadata: 'read' })

@@ -6,7 +6,7 @@ import { subscribe } from '#test/feeds.ts'
 import { type Client, expect } from '#test/forge.ts'
 import { openWithTopic } from '#test/pulls.ts'
 
-/** Everything that answers with a body; what is made comes first. `{n}` is a new number on each variant. */
+/** Every request with a response body; creations come first. `{n}` is a new number on each variant. */
 const visits: [operation: string, method: 'get' | 'post' | 'put' | 'patch', path: string, body?: object][] = [
   ['pulls/create', 'post', 'pulls', { title: 'Notes', head: 'topic-{n}', base: 'main', body: 'All of them' }],
   ['issues/update', 'patch', 'issues/{n}', { labels: ['bug'], assignees: ['ben'] }],
@@ -26,7 +26,7 @@ const visits: [operation: string, method: 'get' | 'post' | 'put' | 'patch', path
   ['activity/list-repo-events', 'get', 'events'],
 ]
 
-test('every answer about pull requests is as the public documentation has it, on both variants', async () => {
+test('every response about pull requests matches the public documentation, on both variants', async () => {
   await using forge = await openWithTopic()
   const { work } = forge
   await expect(201, await forge.ada.post(`${engine}/labels`, { name: 'bug', color: 'ff0000', description: 'Wrong' }))
@@ -73,7 +73,7 @@ test('the newest version has neither a single assignee nor the commit of the mer
   assert.ok(!('assignee' in pull) && !('merge_commit_sha' in pull))
 })
 
-test('feeds tell of pull requests in words', async () => {
+test('feeds describe pull request events in words', async () => {
   await using forge = await openWithTopic()
   const { ada } = forge
   await forge.propose()
@@ -92,7 +92,7 @@ test('feeds tell of pull requests in words', async () => {
   assert.match(text, new RegExp(`href="${forge.web}/ada/engine/pull/1#issuecomment-\\d+"`))
 })
 
-test('commits are compared by branches, tags and their own names', async () => {
+test('commits are compared by branch, tag and SHA', async () => {
   await using forge = await openWithTopic()
   const { nobody, main, topic } = forge
   const compare = (names: string) => nobody.get(`${engine}/compare/${names}`)

@@ -24,7 +24,7 @@ async function openWithEngine() {
   return Object.assign(forge, { ada, id: id as number, main, tags, events })
 }
 
-test('octokit publishes, finds, changes and deletes a release', async () => {
+test('octokit publishes, reads, changes and deletes a release', async () => {
   await using forge = await openWithEngine()
   const { repos } = new Octokit({ baseUrl: `${forge.web}/api/v3`, auth: forge.ada.token })
   const repo = { owner: 'ada', repo: 'engine' }
@@ -66,7 +66,7 @@ test('octokit publishes, finds, changes and deletes a release', async () => {
   assert.equal((await forge.events()).length, 2, 'neither a change nor an end is an event')
 })
 
-test('a draft is seen by those who may publish it, and publishing it makes the tag', async () => {
+test('a draft needs push access, and publishing it creates the tag', async () => {
   await using forge = await openWithEngine()
   const { ada } = forge
   const ben = await forge.person('ben')
@@ -96,7 +96,7 @@ test('a draft is seen by those who may publish it, and publishing it makes the t
   await forge.nobody.read(one)
 })
 
-test('a release of a tag that is there leaves it alone, also an annotated one', async () => {
+test('a release of an existing tag leaves the tag unchanged, also an annotated one', async () => {
   await using forge = await openWithEngine()
   await inside(forge, forge.id, 'tag', '-a', '-m', 'note', 'v1', 'main')
   const before = await forge.tags()
@@ -105,7 +105,7 @@ test('a release of a tag that is there leaves it alone, also an annotated one', 
   assert.deepEqual(await forge.events(), [`ReleaseEvent ${id}`])
 })
 
-test('a tag has one published release, however many ask at once', async () => {
+test('concurrent requests publish one release of a tag', async () => {
   await using forge = await openWithEngine()
   const { ada } = forge
   const answers = await Promise.all(Array.from({ length: 6 }, () => ada.post(`${engine}/releases`, { tag_name: 'v1' })))
@@ -122,7 +122,7 @@ test('a tag has one published release, however many ask at once', async () => {
   assert.match(await forge.tags(), /^v1 .*\nv2 .*\nv3 /)
 })
 
-test('a draft that many publish at once is published once', async () => {
+test('concurrent publishing of a draft publishes it once', async () => {
   await using forge = await openWithEngine()
   const { id } = await expect(201, await forge.ada.post(`${engine}/releases`, { tag_name: 'v1', draft: true }))
   const publish = () => forge.ada.patch(`${engine}/releases/${id}`, { draft: false })
@@ -130,7 +130,7 @@ test('a draft that many publish at once is published once', async () => {
   assert.deepEqual(await forge.events(), ['CreateEvent v1', `ReleaseEvent ${id}`])
 })
 
-test('the latest release is the one published last that is no prerelease', async () => {
+test('the latest release is the last published one that is not a prerelease', async () => {
   await using forge = await openWithEngine()
   const make = async (tag_name: string, more = {}) => {
     forge.clock.advance(1000)
@@ -153,7 +153,7 @@ test('the latest release is the one published last that is no prerelease', async
   assert.equal(await latest(), 'v9')
 })
 
-test('what cannot be released is refused, and nothing is left of it', async () => {
+test('an invalid release is refused, and leaves nothing behind', async () => {
   await using forge = await openWithEngine()
   const make = (body: Record<string, unknown>) => forge.ada.post(`${engine}/releases`, body)
   for (const tag_name of [
@@ -195,7 +195,7 @@ test('what cannot be released is refused, and nothing is left of it', async () =
   )
 })
 
-test('releases are made by those who may push, and are their repository’s alone', async () => {
+test('releases need push access, and are found through their own repository only', async () => {
   await using forge = await openWithEngine()
   const { ada } = forge
   const ben = await forge.person('ben')
@@ -221,7 +221,7 @@ test('releases are made by those who may push, and are their repository’s alon
   for (const path of ['', '/latest', `/${id}`, '/tags/v1']) assert.equal((await ben.get(`${engine}/releases${path}`)).status, 404)
 })
 
-test('releases are read many at once', async () => {
+test('a list of releases takes a constant number of statements', async () => {
   await using forge = await openWithEngine()
   const ids: number[] = []
   for (const tag_name of ['v1', 'v2']) ids.push((await expect(201, await forge.ada.post(`${engine}/releases`, { tag_name }))).id)

@@ -9,7 +9,7 @@ import { repositoryTasks } from './jobs.ts'
 const inside = (forge: Forge, id: number, ...args: string[]) => git(['-C', forge.belfry.storage.pathOf(id), ...args])
 const refs = (forge: Forge, id: number) => inside(forge, id, 'for-each-ref', '--format=%(refname) %(objectname)')
 
-/** Runs the jobs that wait, once each. */
+/** Runs each waiting job once. */
 async function runJobs({ belfry: { db, storage } }: Forge) {
   const tasks = repositoryTasks(db, storage)
   const taskList = Object.fromEntries(
@@ -18,7 +18,7 @@ async function runJobs({ belfry: { db, storage } }: Forge) {
   await runOnce({ pgPool: db.pool, taskList, noHandleSignals: true, logger: new Logger(() => () => {}) })
 }
 
-test('contents are copied into a fork only if they may be at that moment', async () => {
+test('contents are copied into a fork only if access allows it at that moment', async () => {
   await using forge = await openForge()
   const [ada, ben, cy] = [await forge.person('ada'), await forge.person('ben'), await forge.person('cy')]
   const { id } = await ada.owns('engine', { auto_init: true })
@@ -41,7 +41,7 @@ test('contents are copied into a fork only if they may be at that moment', async
   assert.match(await refs(forge, id), /refs\/heads\/main/)
 })
 
-test('where a fork’s parent is deleted, its contents come from no ancestor that is hidden now', async () => {
+test('when a fork’s parent is deleted, contents are not copied from a hidden ancestor', async () => {
   await using forge = await openForge()
   const [ada, ben, cy] = [await forge.person('ada'), await forge.person('ben'), await forge.person('cy')]
   await ada.owns('engine', { auto_init: true })
@@ -51,7 +51,7 @@ test('where a fork’s parent is deleted, its contents come from no ancestor tha
   assert.equal((await ben.delete('/repos/ben/engine')).status, 204)
   await runJobs(forge)
   assert.equal(await refs(forge, second.id), '')
-  // The same where the ancestor itself was deleted while it was private.
+  // The same when the ancestor itself was deleted while it was private.
   await ada.owns('motor', { auto_init: true })
   const third = await expect(202, await cy.post('/repos/ada/motor/forks'))
   await expect(200, await ada.patch('/repos/ada/motor', { private: true }))
@@ -60,12 +60,12 @@ test('where a fork’s parent is deleted, its contents come from no ancestor tha
   assert.equal(await refs(forge, third.id), '')
 })
 
-test('a repository that becomes private while it is forked is not forked in public', async () => {
+test('a repository that becomes private during a fork gets no public fork', async () => {
   await using forge = await openForge()
   const [ada, ben, cy] = [await forge.person('ada'), await forge.person('ben'), await forge.person('cy')]
   const { id } = await ada.owns('engine', { auto_init: true })
   const { db } = forge.belfry
-  // Both forkers were let in by then, and wait for the change to be over.
+  // Both forks passed the first check, and wait for the change to commit.
   const asked = await db.transaction(async (transaction) => {
     await transaction.query(sql`update repositories set private = true where id = ${id}`)
     await transaction.query(sql`insert into collaborators (repo_id, user_id, access, created_at)
@@ -81,7 +81,7 @@ test('a repository that becomes private while it is forked is not forked in publ
   assert.equal((await ben.get('/repos/ben/engine')).status, 404)
 })
 
-/** Until so many transactions wait for a lock. */
+/** Waits until this many transactions wait for a lock. */
 async function waitForWaiting(db: Database, many: number) {
   for (;;) {
     const row = await db.first<{ waiting: number }>(sql`

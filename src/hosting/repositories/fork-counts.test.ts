@@ -12,7 +12,7 @@ interface Counted {
   network_count?: number
 }
 
-/** The forks and the network of Ada's engine, as every place that shows it tells this client. */
+/** The forks and network counts of Ada's engine, from every response that has them. */
 async function countsFor(client: Client): Promise<[forks: number, network: number]> {
   const whole: Counted = await client.read(engine)
   assert.equal(whole.forks, whole.forks_count)
@@ -46,7 +46,7 @@ async function openWithFork() {
 
 const forkBy = async (who: Person) => expect(202, await who.post(`${engine}/forks`))
 
-test('no count tells of forks that the viewer may not see', async () => {
+test('no count includes forks that the viewer may not see', async () => {
   await using forge = await openWithFork()
   const { ada, ben, cy, eve, nobody, nobodyVersioned } = forge
   await forkBy(ben)
@@ -92,7 +92,7 @@ test('counts stay right as forks are hidden and deleted', async () => {
   assert.deepEqual(await shown(cy), { forks_count: 2, network_count: 3, fork: false })
 })
 
-test('many who hide and show their forks at once are all counted', async () => {
+test('concurrent changes of visibility keep the counts right', async () => {
   await using forge = await openWithFork()
   const people = await Promise.all(Array.from({ length: 8 }, (_, index) => forge.person(`forker-${index}`)))
   for (const who of people) await forkBy(who)

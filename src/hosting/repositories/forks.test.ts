@@ -5,12 +5,12 @@ import { expect, type Forge, openForge } from '#test/forge.ts'
 import { openWorker } from '#worker.ts'
 
 const names = (repos: { full_name: string }[]) => repos.map((repo) => repo.full_name)
-/** For what a background job does. */
+/** Waits for a background job. */
 const patience = { interval: 20, timeout: 10_000 }
 const inside = (forge: Forge, id: number, ...args: string[]) => git(['-C', forge.belfry.storage.pathOf(id), ...args])
 const refs = (forge: Forge, id: number) => inside(forge, id, 'for-each-ref', '--format=%(refname) %(objectname)')
 
-test('a fork shares the network of what it was forked from', async () => {
+test('a fork shares the network of its parent', async () => {
   await using forge = await openForge()
   const [ada, ben, cy] = [await forge.person('ada'), await forge.person('ben'), await forge.person('cy')]
   await ada.owns('engine', { description: 'Turns numbers', has_wiki: true })
@@ -40,7 +40,7 @@ test('a fork shares the network of what it was forked from', async () => {
   assert.deepEqual(names(await forge.nobody.read('/repos/ben/engine/forks')), ['cy/my-engine'])
 })
 
-test('forking again gives the fork that is there, also when asked many times at once', async () => {
+test('forking again returns the existing fork, also with concurrent requests', async () => {
   await using forge = await openForge()
   const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
   await ada.owns('engine')
@@ -53,7 +53,7 @@ test('forking again gives the fork that is there, also when asked many times at 
   assert.equal(root.full_name, 'ada/engine', 'whoever has the first of the network has it already')
 })
 
-test('a repository is not forked into the account that owns it, nor over another', async () => {
+test('a repository cannot be forked into its own account, nor over another repository', async () => {
   await using forge = await openForge()
   const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
   await ada.owns('engine')
@@ -76,7 +76,7 @@ test('a member forks into an organization', async () => {
   assert.partialDeepStrictEqual(fork, { full_name: 'acme/motor', organization: { login: 'acme' }, permissions: { admin: true } })
 })
 
-test('many forks at once are all counted', async () => {
+test('concurrent forks are all counted', async () => {
   await using forge = await openForge()
   const ada = await forge.person('ada')
   await ada.owns('engine')
@@ -87,7 +87,7 @@ test('many forks at once are all counted', async () => {
   assert.equal((await ada.read('/repos/ada/engine/forks?per_page=100')).length, 20)
 })
 
-test('the contents of a fork follow, whole or its default branch alone', async (t) => {
+test('a job copies the contents of a fork, all branches or the default branch only', async (t) => {
   await using forge = await openForge({ worker: true })
   const [ada, ben, cy] = [await forge.person('ada'), await forge.person('ben'), await forge.person('cy')]
   const { id } = await ada.owns('engine', { auto_init: true })
@@ -114,7 +114,7 @@ test('an empty repository has empty forks', async (t) => {
   assert.equal(await refs(forge, lean.id), '')
 })
 
-test('a fork of a fork, and a fork of what is deleted at once, still get their contents', async (t) => {
+test('a fork of a fork, and a fork of a repository that is deleted at once, get their contents', async (t) => {
   await using forge = await openForge()
   const [ada, ben, cy] = [await forge.person('ada'), await forge.person('ben'), await forge.person('cy')]
   const { id } = await ada.owns('engine', { auto_init: true })
@@ -123,7 +123,7 @@ test('a fork of a fork, and a fork of what is deleted at once, still get their c
   const second = await expect(202, await cy.post('/repos/ben/engine/forks'))
   assert.equal((await ada.delete('/repos/ada/engine')).status, 204)
   assert.equal((await ben.delete('/repos/ben/engine')).status, 204)
-  // All the jobs are waiting, and run in whatever order the worker takes them.
+  // All jobs are waiting, and run in any order.
   const worker = await openWorker(forge.belfry)
   await using undo = new AsyncDisposableStack()
   undo.defer(() => worker.stop())
@@ -131,7 +131,7 @@ test('a fork of a fork, and a fork of what is deleted at once, still get their c
   assert.equal(await refs(forge, second.id), contents)
 })
 
-test('a fork of a private repository is private, and stays so while that is', async () => {
+test('a fork of a private repository is private, and stays private with its parent', async () => {
   await using forge = await openForge()
   const [ada, ben, cy] = [await forge.person('ada'), await forge.person('ben'), await forge.person('cy')]
   await ada.owns('secret', { private: true })
@@ -161,7 +161,7 @@ test('a fork does not show a parent that the caller may not see', async () => {
   assert.ok(!('parent' in fork) && !('source' in fork))
 })
 
-test('when the first of a network is deleted, its oldest fork takes its place', async () => {
+test('when the root of a network is deleted, its oldest fork becomes the root', async () => {
   await using forge = await openForge()
   const [ada, ben, cy] = [await forge.person('ada'), await forge.person('ben'), await forge.person('cy')]
   const dee = await forge.person('dee')
@@ -187,7 +187,7 @@ test('when the first of a network is deleted, its oldest fork takes its place', 
   assert.partialDeepStrictEqual(await ben.read('/repos/ben/engine'), { forks_count: 1, network_count: 2 })
 })
 
-test('deleting a fork many times at once counts once', async () => {
+test('concurrent deletions of a fork count once', async () => {
   await using forge = await openForge()
   const [ada, ben, cy] = [await forge.person('ada'), await forge.person('ben'), await forge.person('cy')]
   await ada.owns('engine')
@@ -198,7 +198,7 @@ test('deleting a fork many times at once counts once', async () => {
   assert.equal((await ada.read('/repos/ada/engine')).forks_count, 1)
 })
 
-test('a network holds together when its repositories are forked and deleted at the same moment', async () => {
+test('a network stays consistent under concurrent forks and deletions', async () => {
   await using forge = await openForge()
   const [ada, ben, cy] = [await forge.person('ada'), await forge.person('ben'), await forge.person('cy')]
   for (let round = 0; round < 5; round++) {

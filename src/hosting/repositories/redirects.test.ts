@@ -4,7 +4,7 @@ import { Octokit } from '@octokit/rest'
 import { expect, openForge } from '#test/forge.ts'
 import { handOver } from '#test/transfers.ts'
 
-test('a former name leads to the repository, by 301 or 307', async () => {
+test('a former name redirects to the repository, with 301 or 307', async () => {
   await using forge = await openForge()
   const ada = await forge.person('ada')
   const { id } = await ada.owns('engine')
@@ -26,7 +26,7 @@ test('a former name leads to the repository, by 301 or 307', async () => {
   assert.equal((await ada.delete('/repos/ada/engine')).headers.get('location'), `${forge.web}/api/v3/repositories/${id}`)
 })
 
-test('every former name leads to where the repository is now', async () => {
+test('every former name redirects to the current one', async () => {
   await using forge = await openForge()
   const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
   const { id } = await ada.owns('one')
@@ -40,7 +40,7 @@ test('every former name leads to where the repository is now', async () => {
   assert.equal((await forge.nobody.read('/repos/ada/one')).id, id)
 })
 
-test('a change of letters from one case to the other is no other name', async () => {
+test('a change of case is not a rename', async () => {
   await using forge = await openForge()
   const ada = await forge.person('ada')
   await ada.owns('engine')
@@ -88,7 +88,7 @@ test('only an owner of the account ends a redirect to another repository', async
   await expect(201, await ada.post('/orgs/acme/repos', { name: 'engine' }))
 })
 
-test('a redirect does not tell of what is private', async () => {
+test('a redirect does not reveal a private repository', async () => {
   await using forge = await openForge()
   const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
   await ada.owns('secret', { private: true })
@@ -101,7 +101,7 @@ test('a redirect does not tell of what is private', async () => {
   }
 })
 
-test('a repository given to a person is theirs, and its former owner may push if they agree', async () => {
+test('a repository transferred to a user belongs to them, and its former owner may push if they agree', async () => {
   await using forge = await openForge()
   const [ada, ben, cy] = [await forge.person('ada'), await forge.person('ben'), await forge.person('cy')]
   const { id } = await ada.owns('secret', { private: true })
@@ -116,7 +116,7 @@ test('a repository given to a person is theirs, and its former owner may push if
   assert.equal((await ben.post('/repos/ben/gift/transfer', { new_owner: 'nobody-here' })).status, 422)
 })
 
-test('a repository goes to an organization at once by one of its members only', async () => {
+test('only a member transfers a repository to an organization at once', async () => {
   await using forge = await openForge()
   const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
   await forge.organization('acme', ben)
@@ -133,7 +133,7 @@ test('a repository goes to an organization at once by one of its members only', 
   assert.partialDeepStrictEqual(taken.errors, [{ field: 'name' }])
 })
 
-test('an organization’s private repository may go to someone, out of the giver’s own sight', async () => {
+test('an organization’s private repository can be transferred to a user, and the giver may lose access', async () => {
   await using forge = await openForge()
   const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
   await forge.organization('acme', ada)
@@ -146,7 +146,7 @@ test('an organization’s private repository may go to someone, out of the giver
   assert.equal((await ada.get('/repos/acme/plans')).status, 404)
 })
 
-test('a public client makes, renames, reads by the former name, forks and deletes', async () => {
+test('a public client creates, renames, reads by the former name, forks and deletes', async () => {
   await using forge = await openForge()
   const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
   for (const baseUrl of [`${forge.web}/api/v3`, forge.versioned]) {

@@ -4,11 +4,11 @@ import { git } from '#git/git.ts'
 import { expect, type Forge, openForge } from '#test/forge.ts'
 
 const names = (repos: { full_name: string }[]) => repos.map((repo) => repo.full_name)
-/** For what a background job does. */
+/** Waits for a background job. */
 const patience = { interval: 20, timeout: 10_000 }
 const inside = (forge: Forge, id: number, ...args: string[]) => git(['-C', forge.belfry.storage.pathOf(id), ...args])
 
-test('a repository is made with the options that are asked for', async () => {
+test('a repository is created with the requested options', async () => {
   await using forge = await openForge()
   const ada = await forge.person('ada')
   const options = {
@@ -41,7 +41,7 @@ test('a repository is made with the options that are asked for', async () => {
   assert.deepEqual(await ada.read(`/repositories/${made.id}`), made)
 })
 
-test('left alone, a repository is public and has everything on', async () => {
+test('by default, a repository is public and has every feature', async () => {
   await using forge = await openForge()
   const ada = await forge.person('ada')
   await ada.owns('engine')
@@ -59,7 +59,7 @@ test('left alone, a repository is public and has everything on', async () => {
   assert.deepEqual(seen.permissions, { admin: false, maintain: false, push: false, triage: false, pull: true })
 })
 
-test('visibility says the same as private, and wins', async () => {
+test('visibility overrides private', async () => {
   await using forge = await openForge()
   const ada = await forge.person('ada')
   assert.equal((await ada.owns('diary', { visibility: 'private' })).private, true)
@@ -69,7 +69,7 @@ test('visibility says the same as private, and wins', async () => {
   assert.partialDeepStrictEqual(shown, { private: false, visibility: 'public' })
 })
 
-test('auto_init makes a first commit that git can read', async () => {
+test('auto_init creates a first commit that git can read', async () => {
   await using forge = await openForge()
   const ada = await forge.person('ada')
   await expect(200, await ada.patch('/user', { name: '<>' }))
@@ -83,7 +83,7 @@ test('auto_init makes a first commit that git can read', async () => {
   assert.equal(await inside(forge, empty.id, 'for-each-ref'), '')
 })
 
-test('what a name may not hold becomes a hyphen', async () => {
+test('invalid characters of a name become hyphens', async () => {
   await using forge = await openForge()
   const ada = await forge.person('ada')
   for (const [asked, given] of [
@@ -103,7 +103,7 @@ test('what a name may not hold becomes a hyphen', async () => {
   assert.equal(missing.message, 'Invalid request.\n\n"name" wasn\'t supplied.')
 })
 
-test('a name is given once to an account, in letters of either case', async () => {
+test('names are unique in an account, ignoring case', async () => {
   await using forge = await openForge()
   const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
   await ada.owns('engine')
@@ -114,7 +114,7 @@ test('a name is given once to an account, in letters of either case', async () =
   await ben.owns('engine')
 })
 
-test('of many who ask for one name at once, one gets it', async () => {
+test('of concurrent requests for one name, one succeeds', async () => {
   await using forge = await openForge()
   const ada = await forge.person('ada')
   const answers = await Promise.all(
@@ -127,7 +127,7 @@ test('of many who ask for one name at once, one gets it', async () => {
   await inside(forge, id, 'rev-parse', 'main')
 })
 
-test('PATCH changes what it names, and answers with the whole', async () => {
+test('PATCH changes the given fields, and returns the whole repository', async () => {
   await using forge = await openForge()
   const ada = await forge.person('ada')
   await ada.owns('engine', { description: 'Old', homepage: 'https://engine.example' })
@@ -145,7 +145,7 @@ test('PATCH changes what it names, and answers with the whole', async () => {
   assert.equal((await ada.patch('/repos/ada/engine', { has_wiki: 'no' })).status, 422)
 })
 
-test('changes of one repository at the same moment are all kept', async () => {
+test('concurrent changes of a repository are all kept', async () => {
   await using forge = await openForge()
   const ada = await forge.person('ada')
   const { id } = await ada.owns('engine')
@@ -155,7 +155,7 @@ test('changes of one repository at the same moment are all kept', async () => {
   assert.partialDeepStrictEqual(await ada.read(`/repositories/${id}`), changes)
 })
 
-test('the default branch is one that is there, and git follows it', async (t) => {
+test('the default branch must exist, and git’s HEAD follows it', async (t) => {
   await using forge = await openForge({ worker: true })
   const ada = await forge.person('ada')
   const { id } = await ada.owns('engine', { auto_init: true })
@@ -169,7 +169,7 @@ test('the default branch is one that is there, and git follows it', async (t) =>
   await t.waitFor(async () => assert.equal(await inside(forge, id, 'symbolic-ref', 'HEAD'), 'refs/heads/trunk\n'), patience)
 })
 
-test('lists show what the caller may see, in the order asked for', async () => {
+test('lists show visible repositories, in the requested order', async () => {
   await using forge = await openForge()
   const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
   for (const [name, options] of [
@@ -194,7 +194,7 @@ test('lists show what the caller may see, in the order asked for', async () => {
   assert.match(first.headers.get('link') ?? '', /per_page=1&page=3>; rel="last"$/)
 })
 
-test('deleting erases the folder and frees the name', async (t) => {
+test('deleting a repository removes its folder and frees its name', async (t) => {
   await using forge = await openForge({ worker: true })
   const ada = await forge.person('ada')
   const { id } = await ada.owns('engine', { auto_init: true })
@@ -206,7 +206,7 @@ test('deleting erases the folder and frees the name', async (t) => {
   assert.notEqual((await ada.owns('engine')).id, id)
 })
 
-test('links carry the base of the variant that was asked, and every version has has_downloads', async () => {
+test('links use the base of the requested variant, and every version has has_downloads', async () => {
   await using forge = await openForge()
   const ada = await forge.person('ada')
   await ada.owns('engine')

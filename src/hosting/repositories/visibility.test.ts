@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Client, expect, openForge } from '#test/forge.ts'
 
-/** The whole answer, without what differs between any two. */
+/** The whole response, without the parts that always differ. */
 async function whole(answer: Response) {
   const varying = ['date', 'x-service-request-id']
   const headers = Object.fromEntries([...answer.headers].filter(([name]) => !varying.includes(name)))
   return { status: answer.status, headers, body: await answer.text() }
 }
 
-test('a private repository looks exactly like a missing one to whoever may not see it', async () => {
+test('a private repository and a missing one give identical responses to callers without access', async () => {
   await using forge = await openForge()
   const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
   const { id } = await ada.owns('secret', { private: true })
@@ -42,7 +42,7 @@ test('a private repository looks exactly like a missing one to whoever may not s
   assert.equal((await ada.get('/repos/ada/secret')).status, 200)
 })
 
-test('who may only read can neither change nor delete', async () => {
+test('read access can neither change nor delete', async () => {
   await using forge = await openForge()
   const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
   await ada.owns('engine')
@@ -58,7 +58,7 @@ test('who may only read can neither change nor delete', async () => {
   assert.equal((await expect(401, await forge.nobody.delete('/repos/ada/engine'))).message, 'Requires authentication')
 })
 
-test('a token for public repositories makes no private one, nor hides one', async () => {
+test('a token with public_repo can neither create a private repository nor make one private', async () => {
   await using forge = await openForge()
   await forge.person('ada')
   const weak = await forge.tokenFor('ada', ['public_repo'])
@@ -73,7 +73,7 @@ test('a token for public repositories makes no private one, nor hides one', asyn
   }
 })
 
-test('access is the most that any way to it gives', async () => {
+test('access is the highest level of all its sources', async () => {
   await using forge = await openForge()
   const [ada, ben, cy] = [await forge.person('ada'), await forge.person('ben'), await forge.person('cy')]
   await forge.organization('acme', ada)
@@ -108,7 +108,7 @@ test('access is the most that any way to it gives', async () => {
   assert.equal(await accessOf(ada), 'push', 'an owner no more')
 })
 
-test('who makes a repository in an organization runs it', async () => {
+test('the creator of a repository in an organization is its admin', async () => {
   await using forge = await openForge()
   const [ada, ben, cy] = [await forge.person('ada'), await forge.person('ben'), await forge.person('cy')]
   await forge.organization('acme', ada)

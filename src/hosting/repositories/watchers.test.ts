@@ -37,7 +37,7 @@ async function openAcme() {
   return Object.assign(forge, { ada, ben, cy, watchers, accept, join, everyones, team })
 }
 
-test('who accepts an invitation to push watches; to read, they do not', async () => {
+test('accepting an invitation with push access starts watching; with read access it does not', async () => {
   await using forge = await openAcme()
   await forge.accept(forge.ben, 'acme/engine', 'push')
   await forge.accept(forge.cy, 'acme/engine', 'triage')
@@ -46,7 +46,7 @@ test('who accepts an invitation to push watches; to read, they do not', async ()
   assert.deepEqual(await forge.watchers(), ['ada', 'ben', 'cy'], 'a raised level is a gain')
 })
 
-test('more than push is no gain to who could push before', async () => {
+test('a higher level than push does not start watching again', async () => {
   await using forge = await openAcme()
   await forge.accept(forge.ben, 'acme/engine', 'push')
   await done(await forge.ben.delete('/repos/acme/engine/subscription'))
@@ -54,7 +54,7 @@ test('more than push is no gain to who could push before', async () => {
   assert.deepEqual(await forge.watchers(), ['ada'])
 })
 
-test('who ignores a repository goes on ignoring it when they come to push', async () => {
+test('a user who ignores a repository keeps ignoring it after gaining push access', async () => {
   await using forge = await openAcme()
   await forge.accept(forge.ben, 'acme/engine', 'pull')
   await expect(200, await forge.ben.put('/repos/acme/engine/subscription', { ignored: true }))
@@ -63,7 +63,7 @@ test('who ignores a repository goes on ignoring it when they come to push', asyn
   assert.equal((await forge.ben.read('/repos/acme/engine/subscription')).ignored, true)
 })
 
-test('a member who is added at once watches', async () => {
+test('a member who is added without an invitation watches', async () => {
   await using forge = await openAcme()
   await forge.join(forge.ben)
   assert.deepEqual(await forge.watchers(), ['ada'])
@@ -71,7 +71,7 @@ test('a member who is added at once watches', async () => {
   assert.deepEqual(await forge.watchers(), ['ada', 'ben'])
 })
 
-test('who joins a team that pushes watches, and who leaves it stops unless another way is open', async () => {
+test('joining a team with push access starts watching; leaving it stops, unless other access remains', async () => {
   await using forge = await openAcme()
   const { ada, ben, cy } = forge
   await forge.everyones('none')
@@ -82,7 +82,7 @@ test('who joins a team that pushes watches, and who leaves it stops unless anoth
   assert.deepEqual(await forge.watchers(), ['ada', 'cy'])
 })
 
-test('a team that comes to push brings its members', async () => {
+test('a team that gains push access makes its members watch', async () => {
   await using forge = await openAcme()
   await forge.team('pull', forge.ben, forge.cy)
   assert.deepEqual(await forge.watchers(), ['ada'])
@@ -90,7 +90,7 @@ test('a team that comes to push brings its members', async () => {
   assert.deepEqual(await forge.watchers(), ['ada', 'ben', 'cy'])
 })
 
-test('a team that loses access, or is deleted, takes its members along', async () => {
+test('members stop watching when their team loses access or is deleted', async () => {
   await using forge = await openAcme()
   const { ada, ben, cy } = forge
   await forge.everyones('none')
@@ -103,7 +103,7 @@ test('a team that loses access, or is deleted, takes its members along', async (
   }
 })
 
-test('who joins an organization where everyone pushes watches all of it', async () => {
+test('joining an organization whose members may push starts watching its repositories', async () => {
   await using forge = await openAcme()
   await done(await forge.ada.post('/orgs/acme/repos', { name: 'clock' }))
   await forge.everyones('write')
@@ -112,7 +112,7 @@ test('who joins an organization where everyone pushes watches all of it', async 
   assert.deepEqual(await forge.watchers('acme/clock'), ['ada', 'ben'])
 })
 
-test('who becomes an owner watches, and who stops being one and sees nothing stops', async () => {
+test('a new owner watches; a former owner without access stops', async () => {
   await using forge = await openAcme()
   await forge.everyones('none')
   await forge.join(forge.ben)
@@ -123,7 +123,7 @@ test('who becomes an owner watches, and who stops being one and sees nothing sto
   assert.deepEqual(await forge.watchers(), ['ada'])
 })
 
-test('what every member may do decides who watches', async () => {
+test('the access of all members decides who watches', async () => {
   await using forge = await openAcme()
   await forge.join(forge.ben)
   await forge.everyones('write')
@@ -138,7 +138,7 @@ test('what every member may do decides who watches', async () => {
   assert.deepEqual(await forge.watchers(), ['ada'])
 })
 
-test('who leaves an organization, or is removed, stops watching what is private there', async () => {
+test('a former member stops watching private repositories', async () => {
   await using forge = await openAcme()
   const { ada, ben, cy } = forge
   await done(await ada.post('/orgs/acme/repos', { name: 'clock' }))
@@ -162,7 +162,7 @@ test('a removed collaborator stops watching', async () => {
   assert.deepEqual(await forge.watchers(), ['ada'])
 })
 
-test('strangers stop watching what is made private', async () => {
+test('users without access stop watching a repository that becomes private', async () => {
   await using forge = await openAcme()
   const { ada, ben, cy } = forge
   await ada.owns('mill')
@@ -176,7 +176,7 @@ test('strangers stop watching what is made private', async () => {
   assert.deepEqual(await forge.watchers('ada/mill'), ['ada', 'cy'])
 })
 
-test('who is given a repository watches it; who gave it away goes on where they may still push', async () => {
+test('the receiver of a transfer watches; the former owner keeps watching with push access', async () => {
   await using forge = await openAcme()
   for (const [name, keep_former_owner, watchers] of [
     ['mill', true, ['ada', 'ben']],
@@ -189,7 +189,7 @@ test('who is given a repository watches it; who gave it away goes on where they 
   }
 })
 
-test('a repository that leaves its organization leaves the watchers it had through it', async () => {
+test('a repository that leaves its organization loses the watchers that had access through it', async () => {
   await using forge = await openAcme()
   const { ada, ben, cy } = forge
   await forge.everyones('none')
@@ -200,7 +200,7 @@ test('a repository that leaves its organization leaves the watchers it had throu
   assert.deepEqual(await forge.watchers('ada/engine'), ['ada', 'cy'])
 })
 
-test('two ways to a repository that end at the same moment end the watching', async () => {
+test('removing two sources of access concurrently ends watching', async () => {
   await using forge = await openAcme()
   const { ada, ben } = forge
   await forge.everyones('none')
@@ -215,7 +215,7 @@ test('two ways to a repository that end at the same moment end the watching', as
   }
 })
 
-test('nobody comes to watch in the moment in which they are shut out', async () => {
+test('a user who is removed concurrently does not start watching', async () => {
   await using forge = await openAcme()
   const { ada, ben, cy } = forge
   await ada.owns('mill')
@@ -229,7 +229,7 @@ test('nobody comes to watch in the moment in which they are shut out', async () 
   }
 })
 
-test('many acts on one organization at the same moment leave access and watching in agreement', async () => {
+test('access and watching agree after many concurrent changes of an organization', async () => {
   await using forge = await openAcme()
   const { ada, ben, cy } = forge
   await forge.team('push', ben)

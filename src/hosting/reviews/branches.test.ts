@@ -8,7 +8,7 @@ const pull = `${engine}/pulls/1`
 const say = (who: Client, commit_id: string, path = 'notes.txt') =>
   who.post(`${pull}/comments`, { body: 'Hm', path, line: 1, commit_id })
 
-test('what comes from a fork is reviewed, also when the fork is gone', async () => {
+test('a pull request from a fork can be reviewed, also after the fork was deleted', async () => {
   await using forge = await openWithTopic()
   const { ada, dan } = forge
   await expect(202, await dan.post(`${engine}/forks`))
@@ -25,7 +25,7 @@ test('what comes from a fork is reviewed, also when the fork is gone', async () 
   await expect(200, await ada.post(`${pull}/reviews`, { event: 'APPROVE', commit_id: sha }))
 })
 
-test('after a push that replaces commits, old comments stay and new ones are on new commits', async () => {
+test('after a force push, old comments stay and new ones are on new commits', async () => {
   await using forge = await openWithTopic()
   const { ada, ben, topic, work } = forge
   await forge.propose()
@@ -43,7 +43,7 @@ test('after a push that replaces commits, old comments stay and new ones are on 
   assert.equal(review.commit_id, other, 'the last commit, when none is named')
 })
 
-test('what is merged or closed is talked of all the same', async () => {
+test('merged and closed pull requests can be reviewed', async () => {
   await using forge = await openWithTopic()
   const { ben, dan, topic } = forge
   await forge.propose()
@@ -53,7 +53,7 @@ test('what is merged or closed is talked of all the same', async () => {
   await expect(200, await dan.post(`${pull}/reviews`, { event: 'COMMENT', body: 'Well done' }))
 })
 
-test('lines that no text can hold are commented on', async () => {
+test('lines that PostgreSQL text cannot store can have comments', async () => {
   await using forge = await openWithTopic()
   const odd = await forge.work.commit('Odd', {
     'late.txt': `${'x\n'.repeat(5000)}a\0b\n`,
@@ -72,7 +72,7 @@ test('lines that no text can hold are commented on', async () => {
   }
 })
 
-test('where commits are not to be found nothing breaks', async () => {
+test('missing commits break nothing', async () => {
   await using forge = await openWithTopic()
   const { ben, main, topic } = forge
   await forge.propose()

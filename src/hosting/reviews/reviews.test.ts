@@ -11,7 +11,7 @@ const here = { ...repo, pull_number: 1 }
 const states = async (who: Client) =>
   (await who.read(all)).map(({ state, user }: { state: string; user: { login: string } }) => `${user.login} ${state}`)
 
-test('octokit reviews, finds, changes, submits and dismisses', async () => {
+test('octokit creates, reads, changes, submits and dismisses reviews', async () => {
   await using forge = await openWithPull()
   for (const baseUrl of [`${forge.web}/api/v3`, forge.versioned]) {
     const { pulls } = new Octokit({ baseUrl, auth: forge.ada.token })
@@ -49,7 +49,7 @@ test('octokit reviews, finds, changes, submits and dismisses', async () => {
   }
 })
 
-test('a pending review and its comments are its author’s alone, and one for each person', async () => {
+test('only its author sees a pending review, and each user has at most one', async () => {
   await using forge = await openWithPull()
   const { ada, ben, dan, nobody } = forge
   const comments = [{ path: 'mill.txt', line: 2, body: 'Hush @cy' }]
@@ -86,7 +86,7 @@ test('a pending review and its comments are its author’s alone, and one for ea
   assert.equal((await noticesOf(forge)).at(-1), 'dan reviewed PullRequest #1 PullRequestReview "Draft again\\n\\nHush @ben"')
 })
 
-test('who wrote a pull request does not judge it, and whoever asks for changes says why', async () => {
+test('authors cannot approve their own pull request, and a request for changes needs a reason', async () => {
   await using forge = await openWithPull()
   const { ada, ben, cy } = forge
   for (const [event, message] of [
@@ -112,7 +112,7 @@ test('who wrote a pull request does not judge it, and whoever asks for changes s
   assert.deepEqual(await states(ada), ['ben COMMENTED', 'ada COMMENTED', 'ada CHANGES_REQUESTED', 'cy APPROVED'])
 })
 
-test('of two who submit one review at the same moment, one does', async () => {
+test('of two concurrent submissions of a review, one succeeds', async () => {
   await using forge = await openWithPull()
   const { ada } = forge
   const { id } = await expect(200, await ada.post(all, { body: 'x' }))
@@ -127,7 +127,7 @@ test('of two who submit one review at the same moment, one does', async () => {
   assert.equal((await ada.delete(`${all}/${id}`)).status, 422, 'what was submitted stays')
 })
 
-test('reviews are changed by their author and those who may push, and dismissed by the latter', async () => {
+test('reviews can be changed by their author and with push access, and dismissed with push access', async () => {
   await using forge = await openWithPull()
   const { ada, ben, cy, dan, nobody } = forge
   const { id } = await expect(200, await dan.post(all, { event: 'APPROVE', body: 'Good @ada' }))
@@ -162,7 +162,7 @@ test('reviews are changed by their author and those who may push, and dismissed 
   assert.equal((await ada.get(`/repos/ada/other/pulls/1/reviews/${id}`)).status, 404)
 })
 
-test('in a locked conversation only those review who may push, and in an archived repository nobody', async () => {
+test('a locked pull request needs push access for reviews, and an archived repository refuses them', async () => {
   await using forge = await openWithPull()
   const { ada, cy, dan } = forge
   const { id } = await expect(200, await dan.post(all, { body: 'Draft' }))
@@ -177,7 +177,7 @@ test('in a locked conversation only those review who may push, and in an archive
   assert.equal((await dan.delete(`${all}/${id}`)).status, 403)
 })
 
-test('reviews of a private repository are for those who see it', async () => {
+test('reviews of a private repository need access', async () => {
   await using forge = await openWithPull()
   const { ada, cy, dan, nobody } = forge
   await expect(200, await ada.patch(engine, { private: true }))
@@ -188,7 +188,7 @@ test('reviews of a private repository are for those who see it', async () => {
   assert.equal((await dan.post(all, { event: 'APPROVE' })).status, 404)
 })
 
-test('what is no review is refused', async () => {
+test('an invalid review is refused', async () => {
   await using forge = await openWithPull()
   const { ada, nobody } = forge
   for (const wrong of [

@@ -5,7 +5,7 @@ import { engine } from '#test/conversations.ts'
 import { type Client, expect } from '#test/forge.ts'
 import { openWithPull } from '#test/reviews.ts'
 
-/** Everything that answers with a body; what is made comes first. `{r}` and `{c}` are what was made last. */
+/** Every request with a response body; creations come first. `{r}` and `{c}` are the last created ones. */
 const visits: [operation: string, method: 'get' | 'post' | 'put' | 'patch' | 'delete', path: string, body?: object][] = [
   ['pulls/request-reviewers', 'post', 'pulls/1/requested_reviewers', { reviewers: ['ada', 'cy'], team_reviewers: ['core'] }],
   ['pulls/list-requested-reviewers', 'get', 'pulls/1/requested_reviewers'],
@@ -34,7 +34,7 @@ const visits: [operation: string, method: 'get' | 'post' | 'put' | 'patch' | 'de
   ['activity/list-repo-events', 'get', 'events'],
 ]
 
-test('every answer about reviews is as the public documentation has it, on both variants', async () => {
+test('every response about reviews matches the public documentation, on both variants', async () => {
   await using forge = await openWithPull()
   await forge.organization('acme', forge.ada)
   await expect(202, await forge.ada.post(`${engine}/transfer`, { new_owner: 'acme' }))

@@ -11,7 +11,7 @@ interface Told {
   payload: { action: string; pull_request: { number: number }; review?: { state: string }; comment?: { body: string } }
 }
 
-/** What a timeline tells of reviews, newest first. */
+/** Review events of a timeline, newest first. */
 async function told(who: Client, path = `${engine}/events`) {
   const events = ((await who.read(path)) as Told[]).filter(({ type }) => type.startsWith('PullRequestReview'))
   return events.map(({ type, actor, payload: { action, pull_request, review, comment } }) =>
@@ -22,7 +22,7 @@ async function told(who: Client, path = `${engine}/events`) {
 const say = async (who: Client, body: string, forge: { head: string }) =>
   expect(201, await who.post(`${pull}/comments`, { body, path: 'mill.txt', line: 2, commit_id: forge.head }))
 
-test('reviews and single comments are in every timeline they belong to, for as long as they are there', async () => {
+test('reviews and single comments are in every timeline that they belong to, until they are deleted', async () => {
   await using forge = await openWithPull()
   const { ada, ben, dan, nobody } = forge
   const comments = [{ path: 'mill.txt', line: 2, body: 'x' }]
@@ -45,7 +45,7 @@ test('reviews and single comments are in every timeline they belong to, for as l
   assert.deepEqual(await told(dan, '/users/ada/events'), [])
 })
 
-test('a review that only commented is gone from timelines with its last comment', async () => {
+test('a review without a body leaves timelines with its last comment', async () => {
   await using forge = await openWithPull()
   const { ada, nobody } = forge
   const comments = [{ path: 'mill.txt', line: 2, body: 'x' }]
@@ -56,7 +56,7 @@ test('a review that only commented is gone from timelines with its last comment'
   assert.deepEqual(await told(nobody), [])
 })
 
-test('feeds tell of reviews in words', async () => {
+test('feeds describe review events in words', async () => {
   await using forge = await openWithPull()
   const { ada } = forge
   await expect(200, await ada.post(`${pull}/reviews`, { event: 'COMMENT', body: 'Hm & <b>' }))

@@ -15,7 +15,7 @@ async function openAcme() {
   return Object.assign(forge, { ada, ben, cy, eve })
 }
 
-test('a member makes a team and becomes its maintainer', async () => {
+test('a member creates a team and becomes its maintainer', async () => {
   await using forge = await openAcme()
   const { ben } = forge
   const answer = await ben.post('/orgs/acme/teams', { name: ' The Résumé Team! ', description: 'Words' })
@@ -42,7 +42,7 @@ test('a member makes a team and becomes its maintainer', async () => {
   assert.equal(versioned.url, `${forge.versioned}/orgs/acme/teams/the-resume-team`)
 })
 
-test('a team’s name is its own in the organization, and needs a letter', async () => {
+test('a team’s name is unique in the organization, and needs a letter or digit', async () => {
   await using forge = await openAcme()
   await expect(201, await forge.ben.post('/orgs/acme/teams', { name: 'Core' }))
   const taken = await expect(422, await forge.ada.post('/orgs/acme/teams', { name: 'core!' }))
@@ -53,7 +53,7 @@ test('a team’s name is its own in the organization, and needs a letter', async
   assert.equal((await forge.eve.post('/orgs/acme/teams', { name: 'Outside' })).status, 404)
 })
 
-test('a secret team is seen by those inside it and by owners, a closed one by all members', async () => {
+test('a secret team is visible to its members and owners, a closed one to all members', async () => {
   await using forge = await openAcme()
   const { ada, ben, cy, eve } = forge
   await expect(201, await ben.post('/orgs/acme/teams', { name: 'Hidden', privacy: 'secret' }))
@@ -69,7 +69,7 @@ test('a secret team is seen by those inside it and by owners, a closed one by al
   assert.equal((await forge.nobody.get('/orgs/acme/teams')).status, 401)
 })
 
-test('maintainers and owners change a team, others do not', async () => {
+test('only maintainers and owners can change a team', async () => {
   await using forge = await openAcme()
   const { ada, ben, cy } = forge
   await expect(201, await ben.post('/orgs/acme/teams', { name: 'Core', privacy: 'closed' }))
@@ -87,7 +87,7 @@ test('maintainers and owners change a team, others do not', async () => {
   assert.deepEqual(slugs(await ben.read('/user/teams')), ['other'])
 })
 
-test('changes of one team at the same moment are all kept', async () => {
+test('concurrent changes of a team are all kept', async () => {
   await using forge = await openAcme()
   await expect(201, await forge.ben.post('/orgs/acme/teams', { name: 'Core' }))
   const parts = [{ name: 'core' }, { description: 'Inside' }, { privacy: 'closed' }]
@@ -97,7 +97,7 @@ test('changes of one team at the same moment are all kept', async () => {
   assert.partialDeepStrictEqual(await forge.ben.read('/orgs/acme/teams/core'), wanted)
 })
 
-test('maintainers add members of the organization; only owners bring in people from outside', async () => {
+test('maintainers add members of the organization; only owners add other users', async () => {
   await using forge = await openAcme()
   const { ada, ben, cy, eve } = forge
   await expect(201, await ben.post('/orgs/acme/teams', { name: 'Core' }))
@@ -126,7 +126,7 @@ test('a member leaves a team, and only maintainers remove others', async () => {
   assert.equal((await eve.delete('/orgs/acme/teams/core/memberships/eve')).status, 404)
 })
 
-test('who leaves the organization leaves its teams', async () => {
+test('a user who leaves the organization leaves its teams', async () => {
   await using forge = await openAcme()
   const { ada, ben } = forge
   await expect(201, await ben.post('/orgs/acme/teams', { name: 'Core' }))
@@ -136,7 +136,7 @@ test('who leaves the organization leaves its teams', async () => {
   assert.equal((await ben.get('/orgs/acme/teams/core')).status, 404)
 })
 
-test('nobody stays in a team who leaves while being added to it', async () => {
+test('a user who leaves while being added does not stay in the team', async () => {
   await using forge = await openAcme()
   const { ada, ben, cy } = forge
   await expect(201, await ben.post('/orgs/acme/teams', { name: 'Core' }))
@@ -147,7 +147,7 @@ test('nobody stays in a team who leaves while being added to it', async () => {
   }
 })
 
-test('a team has the access to a repository that an admin of it gives', async () => {
+test('an admin of a repository gives a team access', async () => {
   await using forge = await openAcme()
   const { ada, ben, cy } = forge
   await expect(200, await ada.patch('/orgs/acme', { default_repository_permission: 'none' }))
@@ -182,7 +182,7 @@ test('a team gets access to its own organization’s repositories only', async (
   assert.equal((await forge.ada.put('/orgs/acme/teams/core/repos/ada/engine')).status, 422)
 })
 
-test('the access that a team gave ends with the team', async () => {
+test('deleting a team ends the access that it gave', async () => {
   await using forge = await openAcme()
   const { ada, ben } = forge
   await expect(200, await ada.patch('/orgs/acme', { default_repository_permission: 'none' }))

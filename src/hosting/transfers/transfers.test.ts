@@ -19,7 +19,7 @@ await expect(200, await ben.put('/orgs/acme/memberships/cy', { role: 'member' })
 const day = 86_400_000
 let made = 0
 
-/** A repository of Ada's that nobody else has the name of. */
+/** A repository of Ada's with a unique name. */
 async function own(person: Person, options: Record<string, unknown> = {}) {
   const name = `gift-${++made}`
   const { id } = await person.owns(name, options)
@@ -29,13 +29,13 @@ async function own(person: Person, options: Record<string, unknown> = {}) {
 const give = async (giver: Person, path: string, new_owner: string, more: object = {}) =>
   expect(202, await giver.post(`${path}/transfer`, { new_owner, ...more }))
 
-/** The one that a person is offered of a repository. */
+/** The transfer of a repository that is offered to a user. */
 async function offered(person: Person, repo: { id: number }) {
   const all = await person.read('/user/repository_transfers')
   return all.find(({ repository }: { repository: { id: number } }) => repository.id === repo.id)
 }
 
-test('a repository given to someone else stays where it is until they accept', async () => {
+test('a transfer to another user waits until they accept', async () => {
   const repo = await own(ada, { private: true })
   const asked = await give(ada, repo.path, 'BEN', { new_name: 'present one' })
   assert.partialDeepStrictEqual(asked, { id: repo.id, full_name: `ada/${repo.name}`, permissions: { admin: true } })
@@ -58,7 +58,7 @@ test('a repository given to someone else stays where it is until they accept', a
   assert.equal((await ben.get('/repos/ben/present-one/transfer')).status, 404)
 })
 
-test('what the former owner attached is listed before, and dropped', async () => {
+test('webhooks and keys of the former owner are listed before, and dropped', async () => {
   await using receiver = await openReceiver()
   const repo = await own(ada)
   await hookOn(ada, `repos/ada/${repo.name}`, '*')
@@ -93,7 +93,7 @@ test('what the former owner attached is listed before, and dropped', async () =>
   assert.equal((await dan.read('/user/repository_invitations')).length, 0)
 })
 
-test('an import that is under way ends when the repository is accepted', async () => {
+test('a running import ends when the transfer is accepted', async () => {
   await using silent = await openReceiver(() => {})
   const repo = await own(ada)
   await expect(201, await ada.put(`${repo.path}/import`, { vcs: 'git', vcs_url: `${silent.url}x.git` }))
@@ -102,7 +102,7 @@ test('an import that is under way ends when the repository is accepted', async (
   assert.equal((await ben.get(`/repos/ben/${repo.name}/import`)).status, 404)
 })
 
-test('the former owner and collaborators stay when the receiver says so', async () => {
+test('the former owner and collaborators keep access when the receiver agrees', async () => {
   const repo = await own(ada)
   const { id } = await expect(201, await ada.put(`${repo.path}/collaborators/cy`, { permission: 'triage' }))
   await expect(204, await cy.patch(`/user/repository_invitations/${id}`))
@@ -117,7 +117,7 @@ test('the former owner and collaborators stay when the receiver says so', async 
   )
 })
 
-test('whoever gives a repository does not learn which names the receiver has', async () => {
+test('a transfer does not reveal the receiver’s repository names', async () => {
   const taken = await own(ben, { private: true })
   const former = await own(ben)
   await expect(200, await ben.patch(former.path, { name: `renamed-${made}` }))
@@ -139,7 +139,7 @@ test('whoever gives a repository does not learn which names the receiver has', a
   assert.equal((await forge.nobody.get(former.path)).headers.get('location'), `${forge.web}/api/v3/repositories/${former.id}`)
 })
 
-test('a repository goes at once to where its giver may create repositories, but over no redirect', async () => {
+test('a transfer to an account where the giver may create repositories is immediate, but ends no redirect', async () => {
   const former = await expect(201, await ben.post('/orgs/acme/repos', { name: 'site' }))
   await expect(200, await ben.patch('/repos/acme/site', { name: 'pages' }))
   const repo = await own(cy)
@@ -163,7 +163,7 @@ test('a fine-grained token only offers, because it creates nothing in another ac
   assert.equal((await offered(ben, repo)).requester.login, 'cy')
 })
 
-test('owners of an organization accept for it, and are told; its members and strangers are not', async () => {
+test('owners of an organization accept for it and are notified; members and others are not', async () => {
   const repo = await own(ada)
   await give(ada, repo.path, 'acme')
   await told(forge)
@@ -196,7 +196,7 @@ test('owners of an organization accept for it, and are told; its members and str
   )
 })
 
-/** Ways in which an offer ends without being accepted. */
+/** How an offer ends without being accepted. */
 const endings: Record<string, (repo: { path: string; id: number }, url: string) => Promise<unknown>> = {
   declined: async (_, url) => expect(204, await ben.delete(url)),
   'taken back': async ({ path }) => expect(204, await ada.delete(`${path}/transfer`)),
@@ -222,7 +222,7 @@ for (const [how, end] of Object.entries(endings)) {
   })
 }
 
-test('an offer ends when the giver administers the repository no more', async () => {
+test('an offer ends when the giver is no longer an admin', async () => {
   const repo = await own(ada)
   const { id } = await expect(201, await ada.put(`${repo.path}/collaborators/cy`, { permission: 'admin' }))
   await expect(204, await cy.patch(`/user/repository_invitations/${id}`))
@@ -233,7 +233,7 @@ test('an offer ends when the giver administers the repository no more', async ()
   assert.equal((await ada.get(`${repo.path}/transfer`)).status, 404)
 })
 
-test('two acceptances of one offer at the same moment move the repository once', async () => {
+test('two concurrent acceptances move the repository once', async () => {
   const repo = await own(ada)
   await give(ada, repo.path, 'ben')
   const { url } = await offered(ben, repo)

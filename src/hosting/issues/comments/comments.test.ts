@@ -6,7 +6,7 @@ import { expect, type Person } from '#test/forge.ts'
 
 const on = `${engine}/issues/1/comments`
 
-test('octokit comments, finds, changes and deletes', async () => {
+test('octokit creates, lists, changes and deletes comments', async () => {
   await using forge = await openWithEngine()
   await forge.open()
   for (const baseUrl of [`${forge.web}/api/v3`, forge.versioned]) {
@@ -39,7 +39,7 @@ test('octokit comments, finds, changes and deletes', async () => {
   }
 })
 
-test('comments are changed by their author and those who may push, and are their repository’s alone', async () => {
+test('comments can be changed by their author and with push access, through their own repository only', async () => {
   await using forge = await openWithEngine()
   const { ben, cy, dan, nobody } = forge
   await forge.open()
@@ -66,7 +66,7 @@ test('comments are changed by their author and those who may push, and are their
   assert.equal((await ben.delete(one)).status, 404)
 })
 
-test('in a locked issue only those who may push talk on', async () => {
+test('a locked issue accepts comments with push access only', async () => {
   await using forge = await openWithEngine()
   const { ada, ben, cy, dan } = forge
   await forge.open({}, dan)
@@ -84,7 +84,7 @@ test('in a locked issue only those who may push talk on', async () => {
   assert.equal((await ada.put(`${engine}/issues/2/lock`)).status, 404)
 })
 
-test('lists of comments go by when they were made or changed', async () => {
+test('lists of comments sort and filter by creation and update time', async () => {
   await using forge = await openWithEngine()
   await forge.open()
   await forge.open()
@@ -114,7 +114,7 @@ test('lists of comments go by when they were made or changed', async () => {
   }
 })
 
-test('what somebody is to the repository is told, but no membership that they keep to themselves', async () => {
+test('the author association is shown, but not a private membership', async () => {
   await using forge = await openWithEngine()
   const { ada, ben, dan } = forge
   await forge.organization('acme', ada)

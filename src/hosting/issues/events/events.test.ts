@@ -14,7 +14,7 @@ interface Told {
   rename?: { from: string; to: string }
 }
 
-/** What happened, a line each. */
+/** Events, a line each. */
 const lines = (events: Told[]) =>
   events.map(({ event, actor, label, assignee, milestone, rename }) =>
     [actor?.login ?? 'nobody', event, label?.name, assignee?.login, milestone?.title, rename && `${rename.from} to ${rename.to}`]
@@ -23,7 +23,7 @@ const lines = (events: Told[]) =>
   )
 const history = async (who: Client, number = 1) => lines(await who.read(`${engine}/issues/${number}/events`))
 
-test('what happens to an issue is told in its order', async () => {
+test('history events of an issue are in order', async () => {
   await using forge = await openWithEngine()
   const { ada, ben, cy, dan, open } = forge
   const issue = `${engine}/issues/1`
@@ -68,7 +68,7 @@ test('what happens to an issue is told in its order', async () => {
   assert.equal('issue' in events[0] || 'label' in events[0], false)
 })
 
-test('an issue that is opened with labels, people and a milestone has them told; one that is refused tells nothing', async () => {
+test('an issue opened with labels, assignees and a milestone has events for them; a refused one has none', async () => {
   await using forge = await openWithEngine()
   const { ada, open, dan } = forge
   await expect(201, await ada.post(`${engine}/milestones`, { title: 'One' }))
@@ -83,7 +83,7 @@ test('an issue that is opened with labels, people and a milestone has them told;
   assert.deepEqual(await history(ada, 2), [])
 })
 
-test('labels, milestones and titles are told as they were', async () => {
+test('events keep the names of labels and milestones, and titles, as they were', async () => {
   await using forge = await openWithEngine()
   const { ada, ben, open } = forge
   await expect(201, await ada.post(`${engine}/milestones`, { title: 'One' }))
@@ -98,7 +98,7 @@ test('labels, milestones and titles are told as they were', async () => {
   assert.deepEqual([labeled.label.color, unlabeled.label.color], ['ff0000', '0000ff'])
 })
 
-test('octokit reads events of an issue, of a repository and by themselves, page by page', async () => {
+test('octokit reads events of an issue, of a repository and single ones, page by page', async () => {
   await using forge = await openWithEngine()
   const { ada, open } = forge
   await open({ assignees: ['ben'] })
@@ -127,7 +127,7 @@ test('octokit reads events of an issue, of a repository and by themselves, page 
   for (const url of [issue.events_url, issue.timeline_url]) assert.equal((await ada.read(url)).length, 2)
 })
 
-test('comments and events come in the order of time', async () => {
+test('the timeline orders comments and events by time', async () => {
   await using forge = await openWithEngine()
   const { ada, ben, dan, open, clock } = forge
   const issue = `${engine}/issues/1`
@@ -151,7 +151,7 @@ test('comments and events come in the order of time', async () => {
   assert.deepEqual(paged, all)
 })
 
-test('only those see them who see the repository', async () => {
+test('events are visible to users who can see the repository', async () => {
   await using forge = await openWithEngine()
   const { ada, cy, dan, nobody, open } = forge
   await ada.owns('other')
@@ -175,7 +175,7 @@ test('only those see them who see the repository', async () => {
   for (const path of paths.slice(1)) assert.equal((await ada.get(`${engine}${path}`)).status, 410, path)
 })
 
-test('whose account is gone is nobody, and what they did stays', async () => {
+test('events of a deleted account remain, without an actor', async () => {
   await using forge = await openWithEngine()
   const { ada, ben, open } = forge
   await open({ assignees: ['cy'] })

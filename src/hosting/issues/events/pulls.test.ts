@@ -18,7 +18,7 @@ const lines = (events: Told[]) =>
   )
 const history = async (who: Client, path = `${engine}/issues/1`) => lines(await who.read(`${path}/events`))
 
-test('a merge is told with its commit, then that it is closed; also when a push brings it about', async () => {
+test('a merge records merged with its commit, then closed; also when a push merges', async () => {
   await using forge = await openWithTopic()
   const { ada, ben, work } = forge
   await forge.propose()
@@ -42,7 +42,7 @@ test('a merge is told with its commit, then that it is closed; also when a push 
   assert.deepEqual(await history(ada, `${engine}/issues/2`), ['ada closed', 'ada renamed', 'ada reopened'])
 })
 
-test('a pull request whose base goes is closed by who deleted it', async () => {
+test('deleting the base branch closes the pull request, by the user who deleted it', async () => {
   await using forge = await openWithTopic()
   const { ada, ben, work } = forge
   await work.git('push', '--quiet', 'origin', 'main:base')
@@ -52,7 +52,7 @@ test('a pull request whose base goes is closed by who deleted it', async () => {
   assert.deepEqual(await history(ada), ['ben closed'])
 })
 
-test('drafts, requests and reviews are told in the order of time, and what is pending is not', async () => {
+test('drafts, review requests and reviews are in order, and pending reviews are not shown', async () => {
   await using forge = await openWithTopic()
   const { ada, ben, cy, clock } = forge
   const pull = `${engine}/pulls/1`
@@ -99,7 +99,7 @@ test('drafts, requests and reviews are told in the order of time, and what is pe
   assert.equal((await history(ada)).length, 5, 'what is about a pull request goes on without issues')
 })
 
-test('a team is named to those who may know of it', async () => {
+test('a team is named only to viewers who may see it', async () => {
   await using forge = await openWithTopic()
   const { ada, ben, nobody } = forge
   await forge.propose()

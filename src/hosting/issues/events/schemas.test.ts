@@ -6,11 +6,11 @@ import { engine } from '#test/conversations.ts'
 import { type Client, expect } from '#test/forge.ts'
 import { openWithTopic } from '#test/pulls.ts'
 
-/** Lists of one issue are documented as unions that nearly everything fits: each event is held against its own kind besides. */
+/** Lists of one issue are documented as unions that nearly everything matches, so each event is also checked against its own kind. */
 const kinds: Record<string, string> = {
   labeled: 'LabeledIssueEvent',
   unlabeled: 'UnlabeledIssueEvent',
-  // Of the one of assigning, the documentation wants an application that did it.
+  // The documentation of assignment events requires an application, which Belfry does not have.
   assigned: 'UnassignedIssueEvent',
   unassigned: 'UnassignedIssueEvent',
   milestoned: 'MilestonedIssueEvent',
@@ -29,7 +29,7 @@ const kinds: Record<string, string> = {
   reviewed: 'TimelineReviewedEvent',
 }
 
-test('every kind of event is as the public documentation has it, on both variants, also when people are gone', async () => {
+test('every kind of event matches the public documentation, on both variants, also for deleted accounts', async () => {
   await using forge = await openWithTopic()
   const { ada, ben, cy } = forge
   await forge.propose()

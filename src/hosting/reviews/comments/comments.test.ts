@@ -9,7 +9,7 @@ import { openWithPull, pull } from '#test/reviews.ts'
 const on = `${pull}/comments`
 const here = { ...repo, pull_number: 1 }
 
-test('octokit comments on a line, replies, finds, changes and deletes', async () => {
+test('octokit creates, replies to, lists, changes and deletes review comments', async () => {
   await using forge = await openWithPull()
   for (const baseUrl of [`${forge.web}/api/v3`, forge.versioned]) {
     const { pulls } = new Octokit({ baseUrl, auth: forge.dan.token })
@@ -55,7 +55,7 @@ test('octokit comments on a line, replies, finds, changes and deletes', async ()
   }
 })
 
-test('a comment stands where the diff has it', async () => {
+test('a comment has the position of its line in the diff', async () => {
   await using forge = await openWithPull()
   const { dan } = forge
   const say = (at: object) => dan.post(on, { body: 'x', commit_id: forge.head, ...at })
@@ -88,7 +88,7 @@ test('a comment stands where the diff has it', async () => {
   assert.equal((await dan.post(on, { body: 'x', path: 'mill.txt', line: 2, commit_id: forge.middle })).status, 422)
 })
 
-test('what is not in the diff is no place for a comment', async () => {
+test('a position outside of the diff is refused', async () => {
   await using forge = await openWithPull()
   const { dan } = forge
   const good = { body: 'x', commit_id: forge.head, path: 'mill.txt', line: 2 }
@@ -146,7 +146,7 @@ test('what is not in the diff is no place for a comment', async () => {
   assert.deepEqual(await dan.read(on), [])
 })
 
-test('comments are changed by their author and those who may push, and told of once each', async () => {
+test('review comments can be changed by their author and with push access, and each is published once', async () => {
   await using forge = await openWithPull()
   const { ada, ben, cy, dan, nobody } = forge
   const good = { commit_id: forge.head, path: 'mill.txt', line: 2 }
@@ -192,7 +192,7 @@ test('comments are changed by their author and those who may push, and told of o
   assert.equal((await ada.post(on, { ...good, body: 'x' })).status, 403)
 })
 
-test('a comment of a review that has more to say leaves the review', async () => {
+test('deleting one of several comments keeps the review', async () => {
   await using forge = await openWithPull()
   const { ada } = forge
   const comments = [{ path: 'mill.txt', line: 2, body: 'a' }]
@@ -202,7 +202,7 @@ test('a comment of a review that has more to say leaves the review', async () =>
   assert.equal((await ada.read(`${pull}/reviews/${id}`)).body, 'More')
 })
 
-test('lists of comments go by when they were made or changed', async () => {
+test('lists of comments sort and filter by creation and update time', async () => {
   await using forge = await openWithPull()
   const { dan, nobody } = forge
   const ids: number[] = []

@@ -14,7 +14,7 @@ const named = async (who: Client, path = asked) => {
   return [logins(users), teams.map(({ slug }: { slug: string }) => slug).join()].filter(Boolean).join(' and ')
 }
 
-test('octokit asks for reviews, sees who is asked, and takes it back', async () => {
+test('octokit requests reviews, lists the requests, and removes them', async () => {
   await using forge = await openWithPull()
   for (const baseUrl of [`${forge.web}/api/v3`, forge.versioned]) {
     const { pulls } = new Octokit({ baseUrl, auth: forge.cy.token })
@@ -31,7 +31,7 @@ test('octokit asks for reviews, sees who is asked, and takes it back', async () 
   }
 })
 
-test('those are told who were not asked already', async () => {
+test('only newly requested reviewers are notified', async () => {
   await using forge = await openWithPull()
   const { ada, ben, cy } = forge
   await expect(201, await ben.post(asked, { reviewers: ['ada'] }))
@@ -50,7 +50,7 @@ test('those are told who were not asked already', async () => {
   assert.equal((await told()).length, 3, 'and can be asked again')
 })
 
-test('only those are asked who work here, and not the author', async () => {
+test('reviewers need access, and cannot be the author', async () => {
   await using forge = await openWithPull()
   const { ada, ben, cy, dan, nobody } = forge
   const author = await expect(422, await ada.post(asked, { reviewers: ['Ben'] }))
@@ -90,7 +90,7 @@ test('only those are asked who work here, and not the author', async () => {
   assert.equal((await cy.delete(asked, { reviewers: ['cy'] })).status, 403)
 })
 
-test('teams of the organization are asked that have access, as far as the asker knows of them', async () => {
+test('teams of the organization with access can be requested, if the caller may see them', async () => {
   await using forge = await openWithPull()
   const { ada, ben, cy, nobody } = forge
   await forge.organization('acme', ada)
