@@ -1,7 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { Refusal } from '#platform/errors.ts'
+import { durability } from './fsync.ts'
 import { takeRequestSlot } from './slots.ts'
-import { durability } from './syncing.ts'
 
 /** Settings as git reads them from its environment. */
 const settings = Object.entries({

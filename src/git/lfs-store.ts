@@ -71,7 +71,7 @@ async function keep(root: string, most: number, chunks: AsyncIterable<Buffer>, p
     const found = await writeDraft(draft, most, chunks)
     const target = place(found)
     await makeFolders(dirname(target))
-    // What is there already is the same, and is as new from now on: see sweeping.ts.
+    // What is there already is the same, and is as new from now on: see sweep.ts.
     await rename(draft, target)
     await syncFolder(dirname(target))
     return found

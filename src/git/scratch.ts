@@ -4,10 +4,10 @@ import { join, resolve } from 'node:path'
 import { deflateSync } from 'node:zlib'
 import { moment } from '#platform/durable.ts'
 import { Refusal } from '#platform/errors.ts'
-import { runGit, streamGit } from './bounded.ts'
-import { toleratedFaults } from './faults.ts'
+import { toleratedFaults } from './fsck-faults.ts'
+import { syncObjects, unpackLimit } from './fsync.ts'
+import { runGit, streamGit } from './run-git.ts'
 import type { Storage } from './storage.ts'
-import { syncObjects, unpackLimit } from './syncing.ts'
 
 /** A commit to write. Text is bytes, one a character: what others wrote is taken over as it is. */
 export interface Draft {

@@ -3,11 +3,11 @@ import { existsSync } from 'node:fs'
 import { readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type Moment, makeFolders, moment, syncFile, syncFolder } from '#platform/durable.ts'
+import { syncObjects, syncRefs, syncRepository } from './fsync.ts'
 import { git } from './git.ts'
 import { type GitLimits, usualLimits } from './limits.ts'
 import { placeRefs } from './packed-refs.ts'
 import { Slots } from './slots.ts'
-import { syncObjects, syncRefs, syncRepository } from './syncing.ts'
 
 export interface Commit {
   author: { name: string; email: string }

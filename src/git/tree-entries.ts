@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { split, streamGit, within } from './bounded.ts'
+import { split, streamGit, within } from './run-git.ts'
 import type { Storage } from './storage.ts'
 
 export interface Entry {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { within } from './bounded.ts'
 import { noObject, type Signature } from './objects.ts'
+import { within } from './run-git.ts'
 import { withScratch } from './scratch.ts'
 import type { Storage } from './storage.ts'
 

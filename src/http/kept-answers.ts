@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Database } from '#platform/database.ts'
-import { Memory } from '#platform/memory.ts'
+import { Memory } from '#platform/read-cache.ts'
 import { cacheControl, describeAnswer } from './call.ts'
 import { isFresh, isUnchanged, type Version } from './conditional.ts'
 import type { Endpoint } from './endpoint.ts'

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Belfry } from '#belfry.ts'
 import { forbidden } from '#platform/errors.ts'
-import type { Memory } from '#platform/memory.ts'
+import type { Memory } from '#platform/read-cache.ts'
 import type { Call, Readmit } from './call.ts'
 import { etagOf, isFresh, isUnchanged, lastModifiedOf, versionOf } from './conditional.ts'
 import { dateAnswer } from './dated.ts'

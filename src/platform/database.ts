@@ -41,7 +41,7 @@ export interface DatabaseOptions extends Partial<HealthLimits> {
 
 export class Database implements Queryable, AsyncDisposable {
   readonly pool: pg.Pool
-  /** For jobs, and for connections that are kept: see `patiently` and held-connection.ts. */
+  /** For jobs, and for connections that are kept: see `patiently` and dedicated-connection.ts. */
   readonly background: pg.Pool
   readonly health: DatabaseHealth
   /** Plans each statement once and for all, see steadyRows. */

@@ -9,7 +9,7 @@ import type { Logger } from 'pino'
 import { codeOf } from './database.ts'
 import { syncFolderNow } from './durable.ts'
 import { StartError } from './errors.ts'
-import { asAccount, findPlace, makeOwned, type PostgresAccount, type PostgresPlace } from './postgres-place.ts'
+import { asAccount, findPlace, makeOwned, type PostgresAccount, type PostgresPlace } from './postgres-location.ts'
 import { identityOf, worksIn } from './processes.ts'
 
 const role = 'belfry'

@@ -4,9 +4,9 @@ import { parseCronItems, type Runner, run, type TaskList, type WorkerEvents, Log
 import type pg from 'pg'
 import type { Logger } from 'pino'
 import { type Database, type Queryable, sql, type Transaction } from './database.ts'
-import { keepAlive } from './liveness.ts'
 import { reclaimLostJobs } from './lost-jobs.ts'
 import { DatabaseUnavailable, unreachable } from './unavailable.ts'
+import { keepAlive } from './worker-heartbeat.ts'
 
 /** What a job does. It may run more than once: after a crash, or when it failed. */
 export type Task = (payload: never) => Promise<void>
@@ -34,7 +34,7 @@ export async function enqueue(db: Transaction, task: string, payload: object, { 
 }
 
 /**
- * Gives back the jobs that workers had in hand when they were killed, at once; others wait for their silence, see liveness.ts.
+ * Gives back the jobs that workers had in hand when they were killed, at once; others wait for their silence, see worker-heartbeat.ts.
  * Only for who knows that no other node is at work.
  */
 export async function releaseAbandonedJobs(db: Queryable) {

@@ -1,4 +1,4 @@
-import { compare } from '#git/comparing.ts'
+import { compare } from '#git/compare.ts'
 import { readCommit, resolveCommit } from '#git/objects.ts'
 import { post } from '#hosting/issues/views/conversation.ts'
 import { writeTexts } from '#hosting/mentions/views/writing.ts'

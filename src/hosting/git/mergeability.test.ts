@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
-import { isMergeable, type Merge, merge } from '#git/merging.ts'
+import { isMergeable, type Merge, merge } from '#git/merge.ts'
 import { Refusal } from '#platform/errors.ts'
 import { type Bare, openBare } from '#test/bare.ts'
 
@@ -217,7 +217,7 @@ async function elsewhere({ folder, storage }: Bare, fake: string, lines: string)
     { mode: 0o755 },
   )
   const program = `
-    const { merge, isMergeable } = await import('#git/merging.ts')
+    const { merge, isMergeable } = await import('#git/merge.ts')
     const { Storage } = await import('#git/storage.ts')
     const storage = new Storage(${JSON.stringify(join(folder, 'data'))})
     ${lines}`

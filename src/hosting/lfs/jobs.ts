@@ -1,7 +1,7 @@
 import { lfsRoot } from '#git/lfs-store.ts'
 import type { Database } from '#platform/database.ts'
 import type { Scheduled, Task } from '#platform/queue.ts'
-import { sweepStore } from './sweeping.ts'
+import { sweepStore } from './sweep.ts'
 
 /** Longer than any import takes from storing contents to naming them. */
 const daysKept = 7

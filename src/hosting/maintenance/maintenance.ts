@@ -1,5 +1,5 @@
 import type { Storage } from '#git/storage.ts'
-import { type Repair, repairRefs } from '#hosting/pushes/repairing.ts'
+import { type Repair, repairRefs } from '#hosting/pushes/repair-refs.ts'
 import { type Database, type Listed, listed, type Queryable, type Slice, sql } from '#platform/database.ts'
 import type { Logger } from '#platform/log.ts'
 

@@ -1,4 +1,4 @@
-import { type Comparison, compare } from '#git/comparing.ts'
+import { type Comparison, compare } from '#git/compare.ts'
 import type { Storage } from '#git/storage.ts'
 import { announce } from '#hosting/announcements/announcements.ts'
 import type { News } from '#hosting/announcements/news.ts'

@@ -1,5 +1,5 @@
-import { type Comparison, compare } from '#git/comparing.ts'
-import { isMergeable } from '#git/merging.ts'
+import { type Comparison, compare } from '#git/compare.ts'
+import { isMergeable } from '#git/merge.ts'
 import { findRef } from '#git/objects.ts'
 import type { Storage } from '#git/storage.ts'
 import { isHeard } from '#hosting/announcements/announcements.ts'

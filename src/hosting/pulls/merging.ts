@@ -1,4 +1,4 @@
-import { merge } from '#git/merging.ts'
+import { merge } from '#git/merge.ts'
 import type { Storage } from '#git/storage.ts'
 import { type Account, loadAccount } from '#hosting/people/people.ts'
 import { pushRefs } from '#hosting/pushes/pushes.ts'

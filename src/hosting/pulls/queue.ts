@@ -1,4 +1,4 @@
-import type { Move } from '#hosting/pushes/moves.ts'
+import type { Move } from '#hosting/pushes/ref-moves.ts'
 import { sql, type Transaction } from '#platform/database.ts'
 import { enqueue } from '#platform/queue.ts'
 

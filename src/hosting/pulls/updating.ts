@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { bringObjects, merge } from '#git/merging.ts'
+import { bringObjects, merge } from '#git/merge.ts'
 import { noObject } from '#git/objects.ts'
 import type { Storage } from '#git/storage.ts'
 import { mayPush } from '#hosting/issues/rights.ts'

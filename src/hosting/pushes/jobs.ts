@@ -1,7 +1,7 @@
 import type { Storage } from '#git/storage.ts'
 import { type Database, sql } from '#platform/database.ts'
 import type { Scheduled, Task } from '#platform/queue.ts'
-import { forgetOriginals, withdrawUnknown } from './originals.ts'
+import { forgetOriginals, withdrawUnknown } from './import-refs.ts'
 import { settlePushes } from './pushes.ts'
 
 export function pushTasks(db: Database, storage: Storage): Record<string, Task> {

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { noObject } from '#git/objects.ts'
-import { dropLeftovers } from '#git/repairing.ts'
+import { dropLeftovers } from '#git/repair.ts'
 import type { Command, Storage } from '#git/storage.ts'
 import type { Account } from '#hosting/people/people.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
@@ -8,8 +8,8 @@ import { type Database, sql, type Transaction } from '#platform/database.ts'
 import { type Moment, moment } from '#platform/durable.ts'
 import { Refusal } from '#platform/errors.ts'
 import { hasEnded, isWorkedIn, processStart, thisServer } from '#platform/processes.ts'
-import { findMoves, type Move } from './moves.ts'
 import { describeMoves, type Known, type PushRow, recordMoves } from './recording.ts'
+import { findMoves, type Move } from './ref-moves.ts'
 
 export type { Command }
 

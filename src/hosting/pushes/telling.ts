@@ -1,5 +1,5 @@
-import { runGit, split, streamGit } from '#git/bounded.ts'
 import { noObject } from '#git/objects.ts'
+import { runGit, split, streamGit } from '#git/run-git.ts'
 import type { Command, Storage } from '#git/storage.ts'
 import type { CommitNews, PushNews } from '#hosting/announcements/news.ts'
 import { findAllAuthors } from '#hosting/refs/commits.ts'

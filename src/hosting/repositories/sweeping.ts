@@ -1,6 +1,6 @@
 import { opendir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { dropLeftovers } from '#git/repairing.ts'
+import { dropLeftovers } from '#git/repair.ts'
 import type { Storage } from '#git/storage.ts'
 import { type Database, sql } from '#platform/database.ts'
 

@@ -1,7 +1,7 @@
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { runGit } from '#git/bounded.ts'
 import type { StoredObject } from '#git/lfs-store.ts'
+import { runGit } from '#git/run-git.ts'
 import {
   type Arranged,
   type Converted,

@@ -1,5 +1,5 @@
-import { runGit } from '#git/bounded.ts'
 import { isRefName } from '#git/objects.ts'
+import { runGit } from '#git/run-git.ts'
 import type { Notes, Origin, Workshop } from '#importer/source.ts'
 import { stageLimit } from '#importer/staging/git.ts'
 import { otherIds } from './complaints.ts'

@@ -1,4 +1,4 @@
-import { streamGit } from '#git/bounded.ts'
+import { streamGit } from '#git/run-git.ts'
 
 export interface Blob {
   id: string

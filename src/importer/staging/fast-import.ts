@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
+import { stageSettings } from '#git/fsync.ts'
 import { endGit, startGit } from '#git/git.ts'
-import { stageSettings } from '#git/syncing.ts'
 import { readAnswers } from './answers.ts'
 
 export interface FastImportOptions {

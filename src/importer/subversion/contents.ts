@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto'
 import { PassThrough } from 'node:stream'
-import { streamGit } from '#git/bounded.ts'
+import { streamGit } from '#git/run-git.ts'
 
 /** What git has: trees, and checksums of files as Subversion would give them. Many may be asked for at once. */
 export interface Contents extends AsyncDisposable {

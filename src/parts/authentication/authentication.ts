@@ -1,7 +1,7 @@
 import { type Account, accountColumns, type Sight } from '#hosting/people/people.ts'
 import { type Database, sql } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'
-import { Memory } from '#platform/memory.ts'
+import { Memory } from '#platform/read-cache.ts'
 import { digest } from '#platform/secrets.ts'
 import type { Vault } from '#platform/vault.ts'
 import { guessAtAccount } from './guessing.ts'

@@ -1,6 +1,6 @@
 import type { Logger } from '#platform/log.ts'
 import { openAgent, trusting } from '#platform/outbound/agent.ts'
-import { checkedLookup } from '#platform/outbound/connecting.ts'
+import { checkedLookup } from '#platform/outbound/checked-lookup.ts'
 import { readPolicy } from '#platform/outbound/policy.ts'
 import type { SendText } from './two-factor.ts'
 

@@ -1,7 +1,7 @@
 import type { Storage } from '#git/storage.ts'
 import { announce } from '#hosting/announcements/announcements.ts'
 import type { Account } from '#hosting/people/people.ts'
-import { forgetLater, withdrawLater } from '#hosting/pushes/originals.ts'
+import { forgetLater, withdrawLater } from '#hosting/pushes/import-refs.ts'
 import { checkWritable } from '#hosting/repositories/access.ts'
 import type { Choice, Kind } from '#importer/source.ts'
 import { sql, type Transaction } from '#platform/database.ts'

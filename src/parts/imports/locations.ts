@@ -1,6 +1,6 @@
 import type { Kind } from '#importer/source.ts'
 import { invalid } from '#platform/errors.ts'
-import { checkUrl } from '#platform/outbound/destinations.ts'
+import { checkUrl } from '#platform/outbound/check-url.ts'
 import type { Policy } from '#platform/outbound/policy.ts'
 import type { Credentials } from './credentials.ts'
 

@@ -4,7 +4,7 @@ import { Answer, type BaseContext, del, get, group, patch, put } from '#http/end
 import { choice, text } from '#http/input.ts'
 import type { Database, Queryable } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
-import { readMoment } from '#platform/moments.ts'
+import { readMoment } from '#platform/iso-date.ts'
 import { Type } from '#platform/schema.ts'
 import { ThreadSchema, ThreadSubscriptionSchema, ToldSchema, threadJson, threadSubscriptionJson, toldJson } from './json.ts'
 import { markAllRead, markThreads } from './marking.ts'

@@ -1,6 +1,6 @@
 import { listening } from '#hosting/announcements/announcements.ts'
 import { invalid } from '#platform/errors.ts'
-import { checkUrl } from '#platform/outbound/destinations.ts'
+import { checkUrl } from '#platform/outbound/check-url.ts'
 import type { Policy } from '#platform/outbound/policy.ts'
 
 /** Where a hook sends to, and how. */

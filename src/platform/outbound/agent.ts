@@ -1,6 +1,6 @@
 import tls from 'node:tls'
 import type { Agent, buildConnector as connectors } from 'undici'
-import { type checkedLookup, checkLiteral, connectPatience } from './connecting.ts'
+import { type checkedLookup, checkLiteral, connectPatience } from './checked-lookup.ts'
 import type { Policy } from './policy.ts'
 
 export const longestHeaders = 32 * 1024

@@ -7,7 +7,7 @@ import { createServer as createSecureServer } from 'node:https'
 import { type AddressInfo, connect, createServer as createPlainServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import type { Resolve } from './connecting.ts'
+import type { Resolve } from './checked-lookup.ts'
 import { type Egress, openEgress } from './egress.ts'
 import { readPolicy } from './policy.ts'
 

@@ -4,7 +4,7 @@ import { Agent, createServer, type IncomingMessage, request, type ServerResponse
 import type { Socket } from 'node:net'
 import { type Duplex, pipeline } from 'node:stream'
 import { longestHeaders } from './agent.ts'
-import { ForbiddenAddress } from './connecting.ts'
+import { ForbiddenAddress } from './checked-lookup.ts'
 import type { Account, Way } from './egress.ts'
 import { join } from './tunnel.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { checkedLookup, checkLiteral } from './connecting.ts'
-import { bareHost, checkUrl } from './destinations.ts'
+import { bareHost, checkUrl } from './check-url.ts'
+import { checkedLookup, checkLiteral } from './checked-lookup.ts'
 import { readPolicy } from './policy.ts'
 
 type Case = [policy: string, url: string, resolved: string, outcome: 'allowed' | string]

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { test } from 'node:test'
-import type { Resolve } from './connecting.ts'
+import type { Resolve } from './checked-lookup.ts'
 import { type Egress, openEgress } from './egress.ts'
 import { readPolicy } from './policy.ts'
 

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, isIPv6, type Socket } from 'node:net'
-import { ForbiddenAddress } from './connecting.ts'
+import { ForbiddenAddress } from './checked-lookup.ts'
 import type { Account, Way } from './egress.ts'
 import { join } from './tunnel.ts'
 

@@ -1,4 +1,4 @@
-import { compare } from '#git/comparing.ts'
+import { compare } from '#git/compare.ts'
 import { readCommit } from '#git/objects.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { Answer, get, group } from '#http/endpoint.ts'

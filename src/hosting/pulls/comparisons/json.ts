@@ -1,4 +1,4 @@
-import type { ChangedFile, Comparison } from '#git/comparing.ts'
+import type { ChangedFile, Comparison } from '#git/compare.ts'
 import { Commit, encodePath } from '#hosting/refs/json.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { Address, type Wire } from '#hosting/wire.ts'

@@ -1,4 +1,4 @@
-import type { ChangedFile, Comparison } from '#git/comparing.ts'
+import type { ChangedFile, Comparison } from '#git/compare.ts'
 import { type Html, html } from '#web/html.ts'
 import { moment } from '#web/settings.ts'
 

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises'
-import { runGit } from '#git/bounded.ts'
-import { stageSettings } from '#git/syncing.ts'
+import { stageSettings } from '#git/fsync.ts'
+import { runGit } from '#git/run-git.ts'
 import type { Arranged } from '#importer/source.ts'
 import { stageLimit } from '#importer/staging/git.ts'
 import { openRefNames } from '#importer/staging/ref-names.ts'

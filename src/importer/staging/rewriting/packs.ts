@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { deflateSync } from 'node:zlib'
-import { runGit } from '#git/bounded.ts'
+import { runGit } from '#git/run-git.ts'
 
 const kinds = { commit: 1, tree: 2, blob: 3, tag: 4 } as const
 

@@ -1,5 +1,5 @@
-import { runGit, streamGit } from '#git/bounded.ts'
 import type { StoredObject } from '#git/lfs-store.ts'
+import { runGit, streamGit } from '#git/run-git.ts'
 import { stageLimit } from '#importer/staging/git.ts'
 import { findLargeBlobs, findLargePaths } from '#importer/staging/large-files.ts'
 import type { Correction } from '#importer/worker/steps.ts'

@@ -1,7 +1,7 @@
-import { runGit } from '#git/bounded.ts'
 import type { StoredObject } from '#git/lfs-store.ts'
 import { noObject } from '#git/objects.ts'
 import { placeRefs } from '#git/packed-refs.ts'
+import { runGit } from '#git/run-git.ts'
 import { stageLimit } from '#importer/staging/git.ts'
 import type { Correction } from '#importer/worker/steps.ts'
 import { rewriteHistory, type Treating } from './rewriting.ts'

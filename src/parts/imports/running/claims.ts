@@ -1,5 +1,5 @@
 import type { Database } from '#platform/database.ts'
-import { holdConnection } from '#platform/held-connection.ts'
+import { holdConnection } from '#platform/dedicated-connection.ts'
 
 /** The first half of the locks that imports are worked on under. */
 const lock = 0x696d7074

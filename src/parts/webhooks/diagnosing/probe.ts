@@ -4,8 +4,8 @@ import { connect, isIP, type Socket } from 'node:net'
 import { type SecureContext, connect as secure, type TLSSocket } from 'node:tls'
 import { failureOf } from '#parts/webhooks/sending/failures.ts'
 import { codeOf } from '#platform/database.ts'
-import { checkedLookup, connectPatience, ForbiddenAddress, type Resolve } from '#platform/outbound/connecting.ts'
-import { bareHost, checkUrl } from '#platform/outbound/destinations.ts'
+import { bareHost, checkUrl } from '#platform/outbound/check-url.ts'
+import { checkedLookup, connectPatience, ForbiddenAddress, type Resolve } from '#platform/outbound/checked-lookup.ts'
 import type { Policy } from '#platform/outbound/policy.ts'
 
 /** What is tried: the way of a delivery, one step after the other. */

@@ -2,7 +2,7 @@ import { heardBy } from '#parts/webhooks/events.ts'
 import type { Hook } from '#parts/webhooks/hooks.ts'
 import { codeOf, type Listed, listed, type Queryable, type Slice, sql, type Transaction } from '#platform/database.ts'
 import { type Fault, invalid, missing, Refusal } from '#platform/errors.ts'
-import { readMoment } from '#platform/moments.ts'
+import { readMoment } from '#platform/iso-date.ts'
 import { enqueue } from '#platform/queue.ts'
 
 /** A span of what happened that a hook is told of once more. */

@@ -1,5 +1,5 @@
 import { type Database, sql } from '#platform/database.ts'
-import { type HeldConnection, holdConnection } from '#platform/held-connection.ts'
+import { type HeldConnection, holdConnection } from '#platform/dedicated-connection.ts'
 
 /** The first half of the locks that senders hold. */
 const lock = 0x73656e64

@@ -1,8 +1,8 @@
 import type tls from 'node:tls'
 import type { Agent } from 'undici'
 import { openAgent, trusting } from '#platform/outbound/agent.ts'
-import { checkedLookup } from '#platform/outbound/connecting.ts'
-import { checkUrl } from '#platform/outbound/destinations.ts'
+import { checkUrl } from '#platform/outbound/check-url.ts'
+import { checkedLookup } from '#platform/outbound/checked-lookup.ts'
 import type { Policy } from '#platform/outbound/policy.ts'
 import { type Exchange, exchange } from './exchange.ts'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
-import { isMergeable, type Merge, merge } from '#git/merging.ts'
+import { isMergeable, type Merge, merge } from '#git/merge.ts'
 import { type Bare, openBare } from '#test/bare.ts'
 
 const at = new Date('2026-03-01T12:00:00Z')

@@ -1,6 +1,6 @@
 import { type LookupAddress, type LookupAllOptions, type LookupOptions, lookup } from 'node:dns'
 import { isIP } from 'node:net'
-import { bareHost } from './destinations.ts'
+import { bareHost } from './check-url.ts'
 import type { Policy } from './policy.ts'
 
 /** Until a connection stands, in milliseconds. */

@@ -1,5 +1,5 @@
 import { noObject } from '#git/objects.ts'
-import { dropBrokenRefs, dropEmptyObjects, findMissing, isAncestor } from '#git/repairing.ts'
+import { dropBrokenRefs, dropEmptyObjects, findMissing, isAncestor } from '#git/repair.ts'
 import type { Storage } from '#git/storage.ts'
 import { type Database, sql, type Transaction } from '#platform/database.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { bareHost, checkUrl } from './destinations.ts'
+import { bareHost, checkUrl } from './check-url.ts'
 import { readPolicy } from './policy.ts'
 
 const external = readPolicy('external')

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { Refusal } from '#platform/errors.ts'
-import { runGit, split, streamGit, within } from './bounded.ts'
 import { type CommitObject, cutMessage, hasRefs, resolveCommit } from './objects.ts'
+import { runGit, split, streamGit, within } from './run-git.ts'
 import type { Storage } from './storage.ts'
 
 /** How much is told; the counts are of everything. */

@@ -1,7 +1,7 @@
 import { Refusal } from '#platform/errors.ts'
-import type { Merged } from './merging.ts'
+import type { Merged } from './merge.ts'
+import { joinTrees, lines, readTrees } from './merge-tree.ts'
 import type { Draft, Scratch } from './scratch.ts'
-import { joinTrees, lines, readTrees } from './trees.ts'
 
 /** More at once is no review that anyone has done. */
 const most = 1000

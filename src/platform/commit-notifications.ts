@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Database, sql } from './database.ts'
-import { type HeldConnection, holdConnection } from './held-connection.ts'
+import { type HeldConnection, holdConnection } from './dedicated-connection.ts'
 import { randomText } from './secrets.ts'
 
 const channel = 'belfry_commits'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Memory } from './memory.ts'
+import { Memory } from './read-cache.ts'
 
 const db = () => ({ commits: 0, now: new Date(0) })
 const bounds = { entries: 100, bytes: 1_000_000, sizeOf: (text: string) => 2 * text.length }

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { test } from 'node:test'
-import { checkedLookup, checkLiteral, ForbiddenAddress } from './connecting.ts'
+import { checkedLookup, checkLiteral, ForbiddenAddress } from './checked-lookup.ts'
 import { readPolicy } from './policy.ts'
 
 const external = readPolicy('external')

@@ -5,7 +5,7 @@ import { openForge } from '#test/forge.ts'
 import { inboxOf, openIssue, told } from '#test/inbox.ts'
 import { until } from '#test/machine.ts'
 import { openWorker } from '#worker.ts'
-import { tellAlive } from './liveness.ts'
+import { tellAlive } from './worker-heartbeat.ts'
 
 /** A forge where ben is to be told of something, and somebody has the job of that in hand. */
 async function openHeld(seconds: number) {

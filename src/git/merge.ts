@@ -1,14 +1,14 @@
 import { resolve } from 'node:path'
 import { moment } from '#platform/durable.ts'
 import { missing, Refusal } from '#platform/errors.ts'
-import { runGit, within } from './bounded.ts'
-import { findBoth, findMergeBase } from './comparing.ts'
+import { findBoth, findMergeBase } from './compare.ts'
+import { syncObjects, syncRefs } from './fsync.ts'
+import { type Conflict, joinTrees, readTrees } from './merge-tree.ts'
 import { isRefName, typeOf } from './objects.ts'
-import { replay } from './replaying.ts'
+import { replay } from './rebase.ts'
+import { runGit, within } from './run-git.ts'
 import { type Scratch, withScratch } from './scratch.ts'
 import type { Storage } from './storage.ts'
-import { syncObjects, syncRefs } from './syncing.ts'
-import { type Conflict, joinTrees, readTrees } from './trees.ts'
 
 const mergePatience = 60_000
 const askPatience = 10_000

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { chmod, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { compare } from '#git/comparing.ts'
+import { compare } from '#git/compare.ts'
 import { Refusal } from '#platform/errors.ts'
 import { type Bare, openBare } from '#test/bare.ts'
 
