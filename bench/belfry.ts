@@ -25,7 +25,7 @@ export async function withDatabase(folder: string, work: (db: Database) => Promi
   const db = new Database(postgres.connection, systemClock)
   await migrate(db)
   // Seeding takes longer than a request may.
-  await db.patiently(() => work(db))
+  await db.withBackgroundTimeouts(() => work(db))
   await db[Symbol.asyncDispose]()
   await postgres.stop()
 }

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Pool } from 'undici'
 import { systemClock } from '#platform/clock.ts'
 import { Database, sql } from '#platform/database.ts'
-import { findPlace } from '#platform/postgres-location.ts'
+import { findLocation } from '#platform/postgres-location.ts'
 import { call, makeFolder, type RunningBelfry, startBelfry } from './belfry.ts'
 import { judge, median, write } from './report.ts'
 import { rawRequest } from './requests.ts'
@@ -20,7 +20,7 @@ const rounds = 3
 export async function compareWebhooks() {
   using folder = makeFolder()
   await using belfry = await startBelfry(folder.path)
-  await using db = new Database({ host: findPlace(folder.path).socket, user: 'belfry', database: 'belfry' }, systemClock)
+  await using db = new Database({ host: findLocation(folder.path).socket, user: 'belfry', database: 'belfry' }, systemClock)
   await using sink = await startSink()
   const people = await signUp(belfry)
   write('\nActs to delivered and recorded webhooks, against bare POSTs of the same bytes to the same receiver, a second\n')

@@ -17,7 +17,7 @@ import { settleAll } from '#hosting/pushes/pushes.ts'
 import { sweepRepositories } from '#hosting/repositories/sweeping.ts'
 import { openTextSender } from '#parts/authentication/text-messages.ts'
 import type { Clock } from '#platform/clock.ts'
-import { joinNeighbours } from '#platform/commit-notifications.ts'
+import { openCommitNotifications } from '#platform/commit-notifications.ts'
 import { claimDataFolder, makeDataFolder, sweepDrafts } from '#platform/data-folder.ts'
 import { codeOf, Database, sql } from '#platform/database.ts'
 import type { EmbeddedPostgres } from '#platform/embedded-postgres.ts'
@@ -27,7 +27,7 @@ import type { Logger } from '#platform/log.ts'
 import { migrate } from '#platform/migrate.ts'
 import { processStart } from '#platform/processes.ts'
 import { enqueue, releaseAbandonedJobs } from '#platform/queue.ts'
-import { keepEmbeddedPostgres } from '#platform/supervise-postgres.ts'
+import { superviseEmbeddedPostgres } from '#platform/supervise-postgres.ts'
 import { Vault } from '#platform/vault.ts'
 import { type FirstAdmin, setUp } from '#setup.ts'
 import { openWorker } from '#worker.ts'
@@ -55,7 +55,7 @@ export async function start(settings: Settings, clock: Clock, log: Logger, asked
   let postgres: EmbeddedPostgres | undefined
   if (settings.DATABASE_URL === null) {
     undo.use(claimDataFolder(data))
-    const started = await keepEmbeddedPostgres(data, log, asked)
+    const started = await superviseEmbeddedPostgres(data, log, asked)
     postgres = started
     undo.defer(() => started.stop())
   } else {
@@ -88,16 +88,16 @@ export async function start(settings: Settings, clock: Clock, log: Logger, asked
     addresses: { web: '', versioned: '' },
   }
   // The embedded database serves one node only, so no other node commits.
-  if (settings.DATABASE_URL !== null) undo.use(await joinNeighbours(db))
-  await db.patiently(() => alignLog(db))
+  if (settings.DATABASE_URL !== null) undo.use(await openCommitNotifications(db))
+  await db.withBackgroundTimeouts(() => alignLog(db))
   const first_admin = await setUp(belfry)
-  const unsettled = await db.patiently(() => settleAll(db, belfry.storage))
+  const unsettled = await db.withBackgroundTimeouts(() => settleAll(db, belfry.storage))
   for (const { repo_id, error } of unsettled)
     log.error({ err: error, repo_id }, 'could not record a push; Belfry tries again every minute')
-  const kept = await db.patiently(() => removeReplacements(db, belfry.storage))
+  const kept = await db.withBackgroundTimeouts(() => removeReplacements(db, belfry.storage))
   for (const { repo_id, error } of kept)
     log.error({ err: error, repo_id }, 'could not remove refs/replace from a repository; the next start tries again')
-  await db.patiently(() => tidy(belfry, postgres !== undefined))
+  await db.withBackgroundTimeouts(() => tidy(belfry, postgres !== undefined))
   // The start does not wait for the count, because the queue may be busy.
   reportFailedJobs(belfry).catch((error) => log.debug({ err: error }, 'could not count failed jobs'))
   asked.throwIfAborted()

@@ -45,7 +45,9 @@ export async function openWorker(belfry: Belfry): Promise<Worker> {
   // Pushes that could not be recorded during an outage are recorded at once, not at the next scheduled run.
   const off = db.health.onChange((away) => {
     if (!away)
-      void db.patiently(() => settleAll(db, storage)).catch((error) => log.debug({ err: error }, 'pushes wait for the database'))
+      void db
+        .withBackgroundTimeouts(() => settleAll(db, storage))
+        .catch((error) => log.debug({ err: error }, 'pushes wait for the database'))
   })
   const worker = await startWorker(db, tasks, schedule, log)
   const sender = openSender(belfry)

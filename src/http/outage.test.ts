@@ -109,7 +109,7 @@ test('who waits for a lock, or for a slow statement, is told to come back', asyn
   }
   await assert.rejects(db.query(sql`select pg_sleep(5)`), /did not answer in time/)
   // A job may take longer than a request.
-  await db.patiently(() => db.query(sql`select pg_sleep(1.2)`))
+  await db.withBackgroundTimeouts(() => db.query(sql`select pg_sleep(1.2)`))
   assert.equal((await ada.put('/user/starred/ada/engine')).status, 204)
   assert.equal(db.health.away, false)
 })

@@ -15,12 +15,12 @@ async function openEngine() {
 
 /** Counts the looks at a timeline: nothing else is planned anew for its values. */
 function countLooks({ belfry: { db } }: Forge) {
-  const planned = db.plannedRows.bind(db)
+  const planned = db.customPlanRows.bind(db)
   const counter = { looks: 0 }
-  db.plannedRows = ((statement: Parameters<typeof planned>[0]) => {
+  db.customPlanRows = ((statement: Parameters<typeof planned>[0]) => {
     counter.looks++
     return planned(statement)
-  }) as typeof db.plannedRows
+  }) as typeof db.customPlanRows
   return counter
 }
 

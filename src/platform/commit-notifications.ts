@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Database, sql } from './database.ts'
-import { type HeldConnection, holdConnection } from './dedicated-connection.ts'
+import { type DedicatedConnection, openDedicatedConnection } from './dedicated-connection.ts'
 import { randomText } from './secrets.ts'
 
 const channel = 'belfry_commits'
@@ -12,10 +12,10 @@ const pause = 1000
  * Tells the other nodes of one database when this one has committed, and hears it from them, so that what either remembers ends at once.
  * A word may be lost with a node or a connection: what is remembered does not outlive it by much, see Memory.
  */
-export async function joinNeighbours(db: Database): Promise<AsyncDisposable> {
+export async function openCommitNotifications(db: Database): Promise<AsyncDisposable> {
   const name = randomText(12)
   const left = new AbortController()
-  let listener: HeldConnection | undefined = await listen()
+  let listener: DedicatedConnection | undefined = await listen()
   let pending: NodeJS.Timeout | undefined
   const off = db.onEnd((ending) => {
     if (ending === 'committed here') pending ??= setTimeout(tell, together)
@@ -27,7 +27,7 @@ export async function joinNeighbours(db: Database): Promise<AsyncDisposable> {
   }
 
   async function listen() {
-    const held = await holdConnection(db)
+    const held = await openDedicatedConnection(db)
     held.client.on('notification', ({ payload }) => payload !== name && db.noteEnd('committed elsewhere'))
     try {
       await held.query(`listen ${channel}`)

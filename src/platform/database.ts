@@ -26,7 +26,7 @@ export const json = (value: unknown) =>
  * A source of one row: a statement that reads it does not wait until its transaction is on disk. For what may be done again when the
  * machine loses its power, as all that follows from something else may.
  */
-export const unhurried = sql`(select set_config('synchronous_commit', 'off', true)) unhurried`
+export const asyncCommit = sql`(select set_config('synchronous_commit', 'off', true)) async_commit`
 
 /** Where a transaction ended; one that was rolled back changed nothing, but others may have waited for its end. */
 export type Ending = 'committed here' | 'committed elsewhere' | 'rolled back'
@@ -41,10 +41,10 @@ export interface DatabaseOptions extends Partial<HealthLimits> {
 
 export class Database implements Queryable, AsyncDisposable {
   readonly pool: pg.Pool
-  /** For jobs, and for connections that are kept: see `patiently` and dedicated-connection.ts. */
+  /** For jobs, and for connections that are kept: see `withBackgroundTimeouts` and dedicated-connection.ts. */
   readonly background: pg.Pool
   readonly health: DatabaseHealth
-  /** Plans each statement once and for all, see steadyRows. */
+  /** Plans each statement once and for all, see genericPlanRows. */
   readonly #steady: pg.Pool
   readonly #clock: Clock
   #commits = 0
@@ -84,7 +84,7 @@ export class Database implements Queryable, AsyncDisposable {
   }
 
   /** Runs `work` with the time-outs of background work: a job may read or write more than a request does. */
-  patiently<T>(work: () => Promise<T>): Promise<T> {
+  withBackgroundTimeouts<T>(work: () => Promise<T>): Promise<T> {
     return this.#patient.run(true, work)
   }
 
@@ -129,12 +129,12 @@ export class Database implements Queryable, AsyncDisposable {
    * Left to itself, the database plans them anew each time, which takes longer than running them (3 ms of 4); and told to plan once, it
    * reads and sorts all of what an average repository has, which a busy one has two hundred times (38 ms instead of 1).
    */
-  async steadyRows<R extends Row>(statement: Sql) {
+  async genericPlanRows<R extends Row>(statement: Sql) {
     return (await this.#attend(() => this.#steady.query<R>(named(statement)))).rows
   }
 
   /** Planned anew for its very values: for statements whose best way depends on them. */
-  async plannedRows<R extends Row>(statement: Sql) {
+  async customPlanRows<R extends Row>(statement: Sql) {
     const { text, values } = statement
     return (await this.#attend(() => this.#current.query<R>({ text, values }))).rows
   }

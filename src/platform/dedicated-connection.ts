@@ -6,7 +6,7 @@ import { explain } from './unavailable.ts'
 const beat = 2000
 
 /** A connection that one owner keeps: for locks and for LISTEN, which last as long as it does. */
-export interface HeldConnection {
+export interface DedicatedConnection {
   client: pg.PoolClient
   /** Statements of several callers take turns. */
   query<R extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<pg.QueryResult<R>>
@@ -16,8 +16,8 @@ export interface HeldConnection {
   end(): void
 }
 
-export async function holdConnection(db: Database): Promise<HeldConnection> {
-  const client = await db.patiently(() => db.connect())
+export async function openDedicatedConnection(db: Database): Promise<DedicatedConnection> {
+  const client = await db.withBackgroundTimeouts(() => db.connect())
   const lost = Promise.withResolvers<void>()
   let last: Promise<unknown> = Promise.resolve()
   let ended = false

@@ -9,7 +9,7 @@ import type { Logger } from 'pino'
 import { codeOf } from './database.ts'
 import { syncFolderNow } from './durable.ts'
 import { StartError } from './errors.ts'
-import { asAccount, findPlace, makeOwned, type PostgresAccount, type PostgresPlace } from './postgres-location.ts'
+import { asAccount, findLocation, makeOwned, type PostgresAccount, type PostgresLocation } from './postgres-location.ts'
 import { identityOf, worksIn } from './processes.ts'
 
 const role = 'belfry'
@@ -19,7 +19,7 @@ const patience = 30_000
 
 export interface EmbeddedPostgres {
   connection: pg.ClientConfig
-  place: PostgresPlace
+  place: PostgresLocation
   /** Resolves when the server ends without being asked to. */
   died: Promise<void>
   /** Ends open sessions, writes everything down, and stops. */
@@ -35,7 +35,7 @@ export async function startEmbeddedPostgres(
   settings: Record<string, string> = {},
   asked?: AbortSignal,
 ): Promise<EmbeddedPostgres> {
-  const place = findPlace(data)
+  const place = findLocation(data)
   await makeCluster(place)
   checkVersion(place)
   writeAccessRules(place)
@@ -62,7 +62,7 @@ export async function startEmbeddedPostgres(
 }
 
 /** Made under another name first: a start that is cut off leaves no half a database behind. */
-async function makeCluster({ account, binaries, cluster }: PostgresPlace) {
+async function makeCluster({ account, binaries, cluster }: PostgresLocation) {
   if (existsSync(join(cluster, 'PG_VERSION'))) return
   checkNothingThere(cluster)
   const draft = `${cluster}.new`
@@ -98,7 +98,7 @@ function checkNothingThere(cluster: string) {
   }
 }
 
-function checkVersion({ binaries, cluster }: PostgresPlace) {
+function checkVersion({ binaries, cluster }: PostgresLocation) {
   const made = readFileSync(join(cluster, 'PG_VERSION'), 'utf8').trim()
   const printed = spawnSync(join(binaries, 'bin', 'postgres'), ['--version'], { encoding: 'utf8' })
   const ours = /(\d+)/.exec(printed.stdout ?? '')?.[1]
@@ -111,7 +111,7 @@ function checkVersion({ binaries, cluster }: PostgresPlace) {
 }
 
 /** Only the account that runs Belfry gets in, vouched for by the kernel: there is no password to lose. */
-function writeAccessRules({ folder }: PostgresPlace) {
+function writeAccessRules({ folder }: PostgresLocation) {
   // Beside the cluster, not in it: what another account owns is no place for a file that root writes.
   const rules = { 'pg_hba.conf': `local all ${role} peer map=owner\n`, 'pg_ident.conf': `owner ${userInfo().username} ${role}\n` }
   for (const [name, text] of Object.entries(rules)) {
@@ -124,7 +124,7 @@ function writeAccessRules({ folder }: PostgresPlace) {
  * A Belfry that was killed leaves its PostgreSQL running, or a pid file that names nobody, or by now somebody else.
  * Gives the id in that file. The file itself stays: it is how PostgreSQL knows whether anyone still uses the cluster's memory.
  */
-async function stopOrphan({ cluster }: PostgresPlace, log: Logger) {
+async function stopOrphan({ cluster }: PostgresLocation, log: Logger) {
   const file = join(cluster, 'postmaster.pid')
   if (!existsSync(file)) return undefined
   const pid = parseInt(readFileSync(file, 'utf8'), 10)
@@ -138,7 +138,7 @@ async function stopOrphan({ cluster }: PostgresPlace, log: Logger) {
 }
 
 /** A short path in the folder for temporary files is not ours to keep. */
-function leaveSocketFolder({ folder, socket }: PostgresPlace) {
+function leaveSocketFolder({ folder, socket }: PostgresLocation) {
   if (dirname(socket) !== folder) rmSync(socket, { recursive: true, force: true })
 }
 
@@ -166,7 +166,7 @@ class Server {
   readonly #end: Promise<void>
   #stopping = false
 
-  constructor(place: PostgresPlace, settings: Record<string, string>, stale_pid: number | undefined, log: Logger) {
+  constructor(place: PostgresLocation, settings: Record<string, string>, stale_pid: number | undefined, log: Logger) {
     const { account, binaries, cluster } = place
     // A lock file that names a running process stops PostgreSQL, unless that is its grandparent, as it is under pg_ctl.
     // We know that the process in the stale file is somebody else, and say it this way.
@@ -204,7 +204,7 @@ class Server {
 
 const fatal = /^(FATAL|PANIC):/
 
-function optionsFor({ folder, socket }: PostgresPlace, settings: Record<string, string>) {
+function optionsFor({ folder, socket }: PostgresLocation, settings: Record<string, string>) {
   const all = {
     listen_addresses: '',
     unix_socket_directories: socket,

@@ -37,7 +37,7 @@ const oneTimePlans = ['seqscan', 'bitmapscan', 'sort', 'hashjoin', 'mergejoin'].
 const written = (settings: string[]) => settings.map((setting) => `-c ${setting}`).join(' ')
 
 const usual = written(reachability)
-/** Of connections that plan each statement once, see Database.steadyRows. */
+/** Of connections that plan each statement once, see Database.genericPlanRows. */
 export const steady = written([...reachability, 'plan_cache_mode=force_generic_plan', ...oneTimePlans])
 
 export function openPool(connection: pg.PoolConfig, { connect, lock, statement }: Patience, health: DatabaseHealth) {

@@ -28,7 +28,7 @@ export interface PostgresAccount {
 }
 
 /** Where everything of the embedded PostgreSQL lies, and who may enter there. */
-export interface PostgresPlace {
+export interface PostgresLocation {
   account: PostgresAccount | undefined
   binaries: string
   /** Holds the cluster, the socket's folder and the access rules; only ours is the right to write here. */
@@ -42,7 +42,7 @@ export interface PostgresPlace {
 const elsewhere = '/var/lib/belfry'
 
 /** Finds a place for binaries, database and socket that the account running PostgreSQL can enter. */
-export function findPlace(data: string): PostgresPlace {
+export function findLocation(data: string): PostgresLocation {
   const known = knownFolder(data)
   const account = process.getuid?.() === 0 ? findAccount(known && join(known, 'postgres')) : undefined
   const folder = known ?? reachableFolder(data, account)

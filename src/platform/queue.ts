@@ -6,7 +6,7 @@ import type { Logger } from 'pino'
 import { type Database, type Queryable, sql, type Transaction } from './database.ts'
 import { reclaimLostJobs } from './lost-jobs.ts'
 import { DatabaseUnavailable, unreachable } from './unavailable.ts'
-import { keepAlive } from './worker-heartbeat.ts'
+import { startHeartbeat } from './worker-heartbeat.ts'
 
 /** What a job does. It may run more than once: after a crash, or when it failed. */
 export type Task = (payload: never) => Promise<void>
@@ -68,7 +68,7 @@ export async function startWorker(
     return begin(db, lasting, schedule, log, ids, stopping.signal)
   }
   let current = await open()
-  const endLife = keepAlive(db.background, ids, log)
+  const endLife = startHeartbeat(db.background, ids, log)
   /** Runners that were replaced and have not ended yet. */
   const leaving = new Set<Promise<void>>()
   const watch = async () => {
@@ -103,7 +103,7 @@ function outlast(db: Database, task: Task, signal: AbortSignal) {
   return async (payload: unknown) => {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await db.patiently(() => task(payload as never))
+        return await db.withBackgroundTimeouts(() => task(payload as never))
       } catch (error) {
         if (!(error instanceof DatabaseUnavailable) || attempt === mostAttempts || signal.aborted) throw error
       }

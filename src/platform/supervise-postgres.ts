@@ -11,7 +11,7 @@ const steady = 60_000
  * The embedded PostgreSQL, started again when it ends by itself: the node goes on, and its requests get 503 meanwhile. `died` resolves when it cannot be
  * started any more, as when the disk is full or its files are damaged.
  */
-export async function keepEmbeddedPostgres(data: string, log: Logger, asked: AbortSignal): Promise<EmbeddedPostgres> {
+export async function superviseEmbeddedPostgres(data: string, log: Logger, asked: AbortSignal): Promise<EmbeddedPostgres> {
   const first = await startEmbeddedPostgres(data, log, {}, asked)
   const stopping = new AbortController()
   const signal = AbortSignal.any([asked, stopping.signal])

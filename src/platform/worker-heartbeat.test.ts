@@ -5,7 +5,7 @@ import { openForge } from '#test/forge.ts'
 import { inboxOf, openIssue, told } from '#test/inbox.ts'
 import { until } from '#test/machine.ts'
 import { openWorker } from '#worker.ts'
-import { tellAlive } from './worker-heartbeat.ts'
+import { recordHeartbeat } from './worker-heartbeat.ts'
 
 /** A forge where ben is to be told of something, and somebody has the job of that in hand. */
 async function openHeld(seconds: number) {
@@ -30,17 +30,17 @@ test('what a worker had in hand that is not heard of any more is done by another
 
 test('a worker that says it lives keeps what it has in hand, however long it takes', async () => {
   await using forge = await openHeld(3600)
-  assert.deepEqual(await tellAlive(forge.pool, new Set(['somebody'])), [])
-  assert.deepEqual(await tellAlive(forge.pool, new Set(['other'])), [])
+  assert.deepEqual(await recordHeartbeat(forge.pool, new Set(['somebody'])), [])
+  assert.deepEqual(await recordHeartbeat(forge.pool, new Set(['other'])), [])
   assert.equal(await forge.held(), 1)
   await forge.pool.query(`update workers set seen_at = clock_timestamp() - interval '61 seconds' where id = 'somebody'`)
-  assert.deepEqual(await tellAlive(forge.pool, new Set(['other'])), ['somebody'])
+  assert.deepEqual(await recordHeartbeat(forge.pool, new Set(['other'])), ['somebody'])
   assert.equal(await forge.held(), 0)
 })
 
 test('a worker that has only begun is not yet taken for dead', async () => {
   await using forge = await openHeld(30)
-  assert.deepEqual(await tellAlive(forge.pool, new Set(['other'])), [])
+  assert.deepEqual(await recordHeartbeat(forge.pool, new Set(['other'])), [])
   assert.equal(await forge.held(), 1)
 })
 

@@ -9,10 +9,10 @@ const silence = 60_000
  * Says that the workers of this process live, until the returned function is called; and gives back the jobs of those that do not any more,
  * on whichever node. The queue itself would leave these alone for four hours.
  */
-export function keepAlive(pool: pg.Pool, ids: ReadonlySet<string>, log: Logger): () => Promise<void> {
+export function startHeartbeat(pool: pg.Pool, ids: ReadonlySet<string>, log: Logger): () => Promise<void> {
   const tick = async () => {
     try {
-      const freed = await tellAlive(pool, ids)
+      const freed = await recordHeartbeat(pool, ids)
       if (freed.length) log.warn({ workers: freed }, 'workers are gone: others go on with their jobs')
     } catch (error) {
       log.debug({ err: error }, 'the database could not be told that the workers live')
@@ -27,7 +27,7 @@ export function keepAlive(pool: pg.Pool, ids: ReadonlySet<string>, log: Logger):
 }
 
 /** Whose jobs were given back. Goes by the database's clock, as the queue does: nodes need not agree on the time. */
-export async function tellAlive(pool: pg.Pool, ids: ReadonlySet<string>): Promise<string[]> {
+export async function recordHeartbeat(pool: pg.Pool, ids: ReadonlySet<string>): Promise<string[]> {
   await pool.query(
     `insert into workers (id, seen_at) select unnest($1::text[]), clock_timestamp()
      on conflict (id) do update set seen_at = excluded.seen_at`,

@@ -130,7 +130,7 @@ export async function writeFile(
   const bytes = decode(content)
   if (bytes.length > storage.limits.object)
     throw new Refusal('invalid', `A file may have at most ${storage.limits.object} bytes.`)
-  const { branch, head, chain } = await findPlace(storage, repo, path, change)
+  const { branch, head, chain } = await findLocation(storage, repo, path, change)
   const present = chain.find((entry) => entry.path === path)
   const inTheWay = present?.type === 'blob' ? undefined : (present ?? chain.find(({ type }) => type !== 'tree'))
   if (inTheWay) {
@@ -154,7 +154,7 @@ export async function deleteFile(
   path: string,
   change: Change & { sha: string },
 ): Promise<Changed> {
-  const { branch, head, chain } = await findPlace(storage, repo, path, change)
+  const { branch, head, chain } = await findLocation(storage, repo, path, change)
   const present = chain.find((entry) => entry.path === path)
   if (present?.type !== 'blob') throw missing()
   if (present.sha !== change.sha) throw mismatch(path, change.sha)
@@ -171,7 +171,7 @@ function decode(content: string): Buffer {
 }
 
 /** Where a change goes: the branch, its last commit, and what stands at the path and above it. */
-async function findPlace(storage: Storage, repo: Repository, path: string, change: Change) {
+async function findLocation(storage: Storage, repo: Repository, path: string, change: Change) {
   checkPath(path)
   if (!storage.has(repo.id)) throw new Refusal('conflict', 'The repository is still being copied. Please try again later.')
   const { branch = repo.default_branch } = change

@@ -60,10 +60,10 @@ export async function findPlaces(storage: Storage, pull: Pull, commit: string, p
   const { files } = await compare(storage, pull.repo_id, pull.base_sha, commit)
   const named = files.filter(({ filename }) => pointers.some(({ path }) => path === filename))
   const patches = new Map(named.map(({ filename, patch = '' }) => [filename, readPatch(patch)]))
-  return pointers.map((pointer) => findPlace(patches.get(pointer.path), pointer))
+  return pointers.map((pointer) => findLocation(patches.get(pointer.path), pointer))
 }
 
-function findPlace(lines: PatchLine[] | undefined, pointer: Pointer): Place {
+function findLocation(lines: PatchLine[] | undefined, pointer: Pointer): Place {
   const { path, line, side, start_line, subject_type } = pointer
   if (!lines) throw notInDiff('path')
   const whole = { position: null, line: null, side: null, start_line: null, start_side: null }

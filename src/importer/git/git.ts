@@ -17,7 +17,7 @@ import { explain, refused } from './complaints.ts'
 import { forgiven } from './connecting.ts'
 import { tellIdentities } from './identities.ts'
 import { fetchLargeObjects } from './large-objects.ts'
-import { findPlace, probe } from './probing.ts'
+import { findLocation, probe } from './probing.ts'
 import { receiveHistory, syncPacks } from './receiving.ts'
 import { dropUnusable, type Listing, listRemote, readOriginals } from './refs.ts'
 import { survey } from './surveying.ts'
@@ -39,7 +39,7 @@ export const git: Source = { probe, convert, arrange, verify }
 
 async function convert(given: Origin, workshop: Workshop): Promise<Converted> {
   removeLeftovers(workshop.repository)
-  const place = await findPlace(given, workshop)
+  const place = await findLocation(given, workshop)
   if (place === 'needs_auth') throw refused(given)
   if (place === 'nothing')
     throw new ImportFailure('There is no git repository at the address any more. Check it, then start again.')

@@ -10,12 +10,12 @@ export interface Place {
 }
 
 export async function probe(origin: Origin, means: Means): Promise<Finding> {
-  const place = await findPlace(origin, means)
+  const place = await findLocation(origin, means)
   if (typeof place === 'string') return place
   return { found: place.url === origin.url ? {} : { url: place.url } }
 }
 
-export async function findPlace(origin: Origin, means: Means): Promise<Place | 'nothing' | 'needs_auth'> {
+export async function findLocation(origin: Origin, means: Means): Promise<Place | 'nothing' | 'needs_auth'> {
   let secret = false
   for (const url of addressesOf(origin.url)) {
     const told = await ask(means, `${url}${question}`, {

@@ -106,7 +106,7 @@ export async function listThreads(
   filter: Filter,
   { limit, offset }: Slice,
 ): Promise<Listed<Thread>> {
-  const found = await db.steadyRows<Thread & { snapshot: string }>(sql`
+  const found = await db.genericPlanRows<Thread & { snapshot: string }>(sql`
     select ${columns}, pg_current_snapshot()::text as snapshot from ${source} where ${seenBy(db, user)} and ${matching(filter)}
     order by t.updated_at desc, t.id desc limit ${limit + 1} offset ${offset}`)
   // Whoever reads on has not seen what has come to the front since.
@@ -121,7 +121,7 @@ export async function listThreads(
 /** How many there are, up to so many. In their order, though any would do: the database would begin with all subjects otherwise. */
 export async function countThreads(db: Database, user: { id: number }, filter: Filter, most: number): Promise<number> {
   const from = filter.besides ? source : counted
-  const [row] = await db.steadyRows<{ total: number }>(sql`
+  const [row] = await db.genericPlanRows<{ total: number }>(sql`
     select count(*) as total from (
       select from ${from} where ${seenBy(db, user)} and ${matching(filter)} order by t.updated_at desc, t.id desc limit ${most}) few`)
   return row?.total ?? 0
@@ -145,7 +145,7 @@ export async function readChanges(db: Database, user: { id: number }, place: str
   const [end] = await db.rows<{ horizon: number }>(sql`select log_horizon() as horizon`)
   const horizon = end?.horizon ?? 0
   if (since === null) return { threads: [], place: String(horizon) }
-  const threads = await db.steadyRows<Thread>(sql`
+  const threads = await db.genericPlanRows<Thread>(sql`
     select ${columns} from ${source}
     where ${seenBy(db, user)} and t.position >= ${since} and t.position < ${horizon}
     order by t.position desc, t.id desc limit ${mostChanges}`)

@@ -20,7 +20,7 @@ export async function readAfter(db: Database, timeline: Timeline, view: View, si
   const delayed = until
     ? sql`least(log_horizon(), (select min(position) from events where created_at > ${until}))`
     : sql`log_horizon()`
-  const rows = await db.plannedRows<TimelineEvent & { position: number | null; bound: number }>(sql`
+  const rows = await db.customPlanRows<TimelineEvent & { position: number | null; bound: number }>(sql`
     with settled as materialized (select ${delayed} as bound)
     select settled.bound, news.* from settled left join lateral (
       ${written(sql`

@@ -19,7 +19,7 @@ export async function countEvents(db: Database, events: Sql): Promise<number> {
   const key = `${events.text} ${events.values.filter((value) => !(value instanceof Date))}`
   const now = db.now.getTime()
   if (Math.abs(now - (known.get(key) ?? 0)) < trusted) return mostEvents
-  const [counted] = await db.steadyRows<{ total: number }>(sql`select count(*) as total from (${events}) counted`)
+  const [counted] = await db.genericPlanRows<{ total: number }>(sql`select count(*) as total from (${events}) counted`)
   const total = counted?.total ?? 0
   if (known.size >= mostKept) known.clear()
   if (total === mostEvents) known.set(key, now)

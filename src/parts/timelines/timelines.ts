@@ -124,7 +124,7 @@ const lately = 5000
 async function find(db: Database, timeline: Timeline, view: View, wanted: number) {
   const asked = lengths.find((length) => length >= wanted) ?? mostEvents
   const read = async (source: Source) => {
-    const found = await db.steadyRows<TimelineEvent>(sql`${written(source(asked, 'newest'))} ${newestFirst}`)
+    const found = await db.genericPlanRows<TimelineEvent>(sql`${written(source(asked, 'newest'))} ${newestFirst}`)
     return { found, source, asked }
   }
   const { places } = timeline
@@ -151,7 +151,7 @@ interface Places {
 }
 
 async function listPlaces(db: Database, { repositories, actors }: NonNullable<Timeline['places']>, most: number | null) {
-  const [found] = await db.steadyRows<Places>(sql`
+  const [found] = await db.genericPlanRows<Places>(sql`
     select array(${repositories} limit ${most}) as repositories,
       ${actors ? sql`array(${actors} limit ${most})` : sql`'{}'::bigint[]`} as actors`)
   return { repositories: found?.repositories.map(Number) ?? [], actors: found?.actors.map(Number) ?? [] }

@@ -50,7 +50,7 @@ export function carry(bench: Bench, import_id: number, leaving: AbortSignal, has
   }
 
   return {
-    done: bench.db.patiently(goOn).finally(workers.dismiss),
+    done: bench.db.withBackgroundTimeouts(goOn).finally(workers.dismiss),
     notice(found) {
       // What was looked at a moment ago may be of an earlier run than ours.
       if (run !== undefined && (!found || found.run > run)) step.abort()

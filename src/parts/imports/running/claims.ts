@@ -1,5 +1,5 @@
 import type { Database } from '#platform/database.ts'
-import { holdConnection } from '#platform/dedicated-connection.ts'
+import { openDedicatedConnection } from '#platform/dedicated-connection.ts'
 
 /** The first half of the locks that imports are worked on under. */
 const lock = 0x696d7074
@@ -18,7 +18,7 @@ export interface Claims {
 }
 
 export async function openClaims(db: Database): Promise<Claims> {
-  const held = await holdConnection(db)
+  const held = await openDedicatedConnection(db)
   return {
     async take(ids, most) {
       // Nothing is sorted, so that no lock is taken that is not given.

@@ -60,7 +60,7 @@ interface Wanted {
 /** Newest first. Days are looked at one after the other, until there are enough. */
 export async function listDeliveries(db: Database, hook: { id: number }, { status, cursor, limit }: Wanted) {
   const back = cursor?.towards === 'newer'
-  const found = await db.steadyRows<Delivery>(sql`
+  const found = await db.genericPlanRows<Delivery>(sql`
     select ${columns} from deliveries d
     where d.hook_id = ${hook.id} ${status ? outcomes[status] : empty}
       ${back ? sql`and d.id > ${cursor.id} order by d.id` : sql`and d.id < ${cursor?.id ?? beyond} order by d.id desc`}
@@ -98,7 +98,7 @@ export async function redeliver(db: Transaction, hook: Hook, { payload_id, guid 
  */
 export async function resendLatestPush(db: Database, storage: Storage, repo: { id: number }, hook: Hook): Promise<void> {
   if (!hook.active || !hears(hook.events, 'push')) return
-  const [push] = await db.steadyRows<LoggedPush>(sql`
+  const [push] = await db.genericPlanRows<LoggedPush>(sql`
     select e.actor_id, e.payload, e.created_at from events e
     where e.repo_id = ${repo.id} and e.type = 'PushEvent' order by e.created_at desc, e.id desc limit 1`)
   if (!push) return

@@ -43,7 +43,7 @@ async function begin(db: Database, id: number): Promise<Running | undefined> {
 }
 
 async function count(db: Database, replay: Running) {
-  const [counted] = await db.plannedRows<{ total: number }>(sql`
+  const [counted] = await db.customPlanRows<{ total: number }>(sql`
     select count(*) as total from ${placesOf(replay)} place join events e on e.repo_id = place.id
     where e.created_at >= ${replay.since} and e.created_at <= ${replay.until} and ${toldBy(replay.events)}`)
   await db.query(sql`
@@ -59,7 +59,7 @@ function placesOf({ repo_id, org_id }: Running) {
 /** In the order of the log: the next of each repository, put together. */
 function readNext(db: Database, replay: Running): Promise<Logged[]> {
   const { place_at, place, until, events } = replay
-  return db.steadyRows<Logged>(sql`
+  return db.genericPlanRows<Logged>(sql`
     select e.* from ${placesOf(replay)} place cross join lateral (
       select e.id, e.type, e.payload, e.repo_id, e.actor_id, e.created_at from events e
       where e.repo_id = place.id and e.created_at >= ${place_at} and (e.created_at, e.id) > (${place_at}, ${place})

@@ -1,5 +1,5 @@
 import { deliveriesTopic, listening } from '#hosting/announcements/announcements.ts'
-import { codeOf, type Database, json, type Queryable, type Sql, sql, type Transaction, unhurried } from '#platform/database.ts'
+import { asyncCommit, codeOf, type Database, json, type Queryable, type Sql, sql, type Transaction } from '#platform/database.ts'
 import type { SignedHeaders } from '../signing.ts'
 import { pauseAfter, threshold } from './throttling.ts'
 
@@ -38,11 +38,11 @@ export const outcomesTopic = 'outcomes'
  */
 export async function recordOutcomes(db: Database, outcomes: Outcome[], known: KnownHealth = new Map()): Promise<Throttled[]> {
   const health = healthOf(outcomes).filter((one) => isNew(one, known))
-  const noted = await db.steadyRows<Noted>(recording(db, outcomes, health)).catch(async (error) => {
+  const noted = await db.genericPlanRows<Noted>(recording(db, outcomes, health)).catch(async (error) => {
     // What was tried again after midnight is the first of its day.
     if (codeOf(error) !== noPartition) throw error
     await openDays(db, outcomes)
-    return db.steadyRows<Noted>(recording(db, outcomes, health))
+    return db.genericPlanRows<Noted>(recording(db, outcomes, health))
   })
   if (known.size > mostKnown) known.clear()
   for (const one of health) known.set(one.hook_id, one)
@@ -73,10 +73,10 @@ interface Noted {
   released: boolean
 }
 
-/** A source of one row, used instead of `unhurried`. */
+/** A source of one row, used instead of `asyncCommit`. */
 const synced = sql`(select) synced`
 
-function recording({ now }: Queryable, outcomes: Outcome[], health: Health[], commit = unhurried): Sql {
+function recording({ now }: Queryable, outcomes: Outcome[], health: Health[], commit = asyncCommit): Sql {
   return sql`
     with outcome as materialized (
       select o.* from ${commit}, json_to_recordset(${json(outcomes)}::json) as o (id bigint, delivered_at timestamptz,

@@ -1,5 +1,5 @@
 import { type Database, sql } from '#platform/database.ts'
-import { type HeldConnection, holdConnection } from '#platform/dedicated-connection.ts'
+import { type DedicatedConnection, openDedicatedConnection } from '#platform/dedicated-connection.ts'
 
 /** The first half of the locks that senders hold. */
 const lock = 0x73656e64
@@ -16,7 +16,7 @@ export interface Membership {
 }
 
 export async function joinSenders(db: Database): Promise<Membership> {
-  const held = await holdConnection(db)
+  const held = await openDedicatedConnection(db)
   try {
     const { rows } = await held.query<{ number: number }>(`select nextval(pg_get_serial_sequence('senders', 'number')) as number`)
     const number = Number(rows[0]?.number)
@@ -30,7 +30,7 @@ export async function joinSenders(db: Database): Promise<Membership> {
   }
 }
 
-function membership(held: HeldConnection, number: number): Membership {
+function membership(held: DedicatedConnection, number: number): Membership {
   return {
     number,
     lost: held.lost,

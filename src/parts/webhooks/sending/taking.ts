@@ -1,5 +1,5 @@
 import { type Listener, listenerColumns } from '#hosting/announcements/announcements.ts'
-import { type Database, sql, unhurried } from '#platform/database.ts'
+import { asyncCommit, type Database, sql } from '#platform/database.ts'
 
 /** A delivery that a sender has in hand, with what it needs to know of its hook. */
 export interface Taken extends Omit<Listener, 'id' | 'events'> {
@@ -24,7 +24,7 @@ const sight = 2000
 
 /** Takes what is ready, the oldest first. Several senders never take the same. */
 export function take(db: Database, sender: number, { most, of_one, crowded }: Room): Promise<Taken[]> {
-  return db.steadyRows(sql`
+  return db.genericPlanRows(sql`
     with ready as materialized (
       select id, hook_id from pending_deliveries where ready_at <= ${db.now} and sender is null and hook_id <> all(${crowded}::bigint[])
       order by ready_at, id limit ${sight}
@@ -32,7 +32,7 @@ export function take(db: Database, sender: number, { most, of_one, crowded }: Ro
       select id from (select id, row_number() over (partition by hook_id order by id) as place from ready) placed
       where place <= ${of_one} order by id limit ${most}
     ), picked as materialized (
-      select id from pending_deliveries, ${unhurried} where id = any(array(select id from fair)) and sender is null for update of pending_deliveries skip locked
+      select id from pending_deliveries, ${asyncCommit} where id = any(array(select id from fair)) and sender is null for update of pending_deliveries skip locked
     ), taken as (
       update pending_deliveries u set sender = ${sender} from picked where u.id = picked.id
       returning u.id, u.hook_id, u.payload_id, u.guid, u.event, u.attempts
