@@ -51,7 +51,7 @@ export interface Declaration {
    * its cursor itself.
    */
   list?: true | 'by cursor' | ((variant: Variant) => PageRule)
-  /** Clients ask again and again: the answer is kept for the moment, see Memory, and says when to come back. */
+  /** Clients ask again and again: the answer is kept for the moment, see ReadCache, and says when to come back. */
   polled?: true
   /** A polled answer says with `Last-Modified` since when it is what it is. */
   dated?: true
@@ -112,8 +112,8 @@ export interface BaseContext {
   /** For a stream: what the client has seen last, or the place the last answer gave; null to begin with. */
   following: string | null | undefined
   revalidate: Revalidate
-  /** Reads once for the requests of a moment, see Memory; for what is read far more often than it changes. */
-  recall<T>(key: string, load: () => Promise<T>): Promise<T>
+  /** Reads once for the requests of a moment, see ReadCache; for what is read far more often than it changes. */
+  cached<T>(key: string, load: () => Promise<T>): Promise<T>
 }
 
 /**

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Database } from '#platform/database.ts'
-import { Memory } from '#platform/read-cache.ts'
+import { ReadCache } from '#platform/read-cache.ts'
 import { cacheControl, describeAnswer } from './call.ts'
 import { isFresh, isUnchanged, type Version } from './conditional.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -22,7 +22,7 @@ export interface KeptAnswer {
 
 /** A page of 100 events can take a megabyte: 32 MB for each variant, however many addresses and callers there are. */
 export const keepAnswers = (db: Database) =>
-  new Memory<KeptAnswer>(db, { entries: 500, bytes: 32 * 1024 * 1024, sizeOf: ({ body }) => 2 * body.length })
+  new ReadCache<KeptAnswer>(db, { entries: 500, bytes: 32 * 1024 * 1024, sizeOf: ({ body }) => 2 * body.length })
 
 /** Longer keys are kept as digests: an address may have 16 KB. */
 const longestKey = 300

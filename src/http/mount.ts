@@ -4,7 +4,7 @@ import { withSlotsOf } from '#git/slots.ts'
 import { Moved } from '#hosting/repositories/repositories.ts'
 import { CodeRequired } from '#parts/authentication/authentication.ts'
 import { missing } from '#platform/errors.ts'
-import { Memory } from '#platform/read-cache.ts'
+import { ReadCache } from '#platform/read-cache.ts'
 import type { Variant } from '#variants.ts'
 import { openCalls } from './call.ts'
 import { compileLazily } from './compile.ts'
@@ -30,7 +30,7 @@ export async function mountApi(listener: FastifyInstance, belfry: Belfry, varian
     async (app) => {
       const resources: Resources = {
         belfry,
-        memory: new Memory(belfry.db),
+        cache: new ReadCache(belfry.db),
         answers: keepAnswers(belfry.db),
         poll_interval: new PollInterval(),
         readmit: openCalls(app, belfry, variant),

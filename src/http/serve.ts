@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Belfry } from '#belfry.ts'
 import { forbidden } from '#platform/errors.ts'
-import type { Memory } from '#platform/read-cache.ts'
+import type { ReadCache } from '#platform/read-cache.ts'
 import type { Call, Readmit } from './call.ts'
 import { etagOf, isFresh, isUnchanged, lastModifiedOf, versionOf } from './conditional.ts'
 import { dateAnswer } from './dated.ts'
@@ -17,9 +17,9 @@ import { loadThings } from './things.ts'
 /** What serving needs beside the request: of one variant on one listener. */
 export interface Resources {
   belfry: Belfry
-  memory: Memory<unknown>
+  cache: ReadCache<unknown>
   /** Whole answers of polled endpoints. */
-  answers: Memory<KeptAnswer>
+  answers: ReadCache<KeptAnswer>
   poll_interval: PollInterval
   readmit: Readmit
   /** Ends when the listener closes. */
@@ -43,7 +43,7 @@ export async function serve(resources: Resources, endpoint: Endpoint, request: F
   }
   // What is newer than an event changes as transactions end, also those that are rolled back.
   const fleeting = request.url.includes('after=')
-  const kept = await (fleeting ? load() : resources.answers.recall(key, load))
+  const kept = await (fleeting ? load() : resources.answers.getOrLoad(key, load))
   return sendKept(resources.poll_interval, request, reply, kept, kept.version)
 }
 
@@ -96,15 +96,15 @@ async function answer(resources: Resources, endpoint: Endpoint, request: Fastify
 }
 
 async function openContext(resources: Resources, endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply) {
-  const { belfry, memory } = resources
+  const { belfry, cache } = resources
   const { call } = request
   const search = readParameters(endpoint, request.url)
   const things = await loadThings(belfry.db, endpoint, call.caller, request.params as Record<string, string>)
   const rule = typeof endpoint.list === 'function' ? endpoint.list(call.variant) : usualPages
   const context = {
-    ...(call satisfies Omit<BaseContext, 'page' | 'storage' | 'revalidate' | 'recall' | 'following'> & Call),
+    ...(call satisfies Omit<BaseContext, 'page' | 'storage' | 'revalidate' | 'cached' | 'following'> & Call),
     revalidate: revalidator(request, reply),
-    recall: <T>(key: string, load: () => Promise<T>) => memory.recall(key, load) as Promise<T>,
+    cached: <T>(key: string, load: () => Promise<T>) => cache.getOrLoad(key, load) as Promise<T>,
     following: undefined,
     storage: belfry.storage,
     ...things,

@@ -10,7 +10,7 @@ const pause = 1000
 
 /**
  * Tells the other nodes of one database when this one has committed, and hears it from them, so that what either remembers ends at once.
- * A word may be lost with a node or a connection: what is remembered does not outlive it by much, see Memory.
+ * A word may be lost with a node or a connection: what is remembered does not outlive it by much, see ReadCache.
  */
 export async function openCommitNotifications(db: Database): Promise<AsyncDisposable> {
   const name = randomText(12)

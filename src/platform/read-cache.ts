@@ -27,7 +27,7 @@ export interface Bounds<T> {
 const small: Bounds<unknown> = { entries: 5000, bytes: Infinity, sizeOf: () => 0 }
 
 /** Keeps what was just read, for the requests of the next moment: clients call many times in a row. Any commit ends it. */
-export class Memory<T> {
+export class ReadCache<T> {
   readonly #db: Pick<Database, 'commits' | 'now'>
   readonly #bounds: Bounds<T>
   /** In the order in which they were read. */
@@ -51,7 +51,7 @@ export class Memory<T> {
   }
 
   /** Callers who ask at the same moment share one reading. */
-  recall(key: string, load: () => Promise<T>): Promise<T> {
+  getOrLoad(key: string, load: () => Promise<T>): Promise<T> {
     const kept = this.#find(key)
     if (kept) return kept.value
     // Counted before it is read: a commit in between must not be taken for seen.

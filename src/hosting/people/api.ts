@@ -30,8 +30,8 @@ export const api = group('People', [
       optional_scopes: ['read:user', 'user'],
       answers: { 200: AuthenticatedUser },
     },
-    async ({ db, viewer, caller, wire, recall }) => {
-      const counts = await recall(`standing ${viewer.id}`, () => countStanding(db, viewer))
+    async ({ db, viewer, caller, wire, cached }) => {
+      const counts = await cached(`standing ${viewer.id}`, () => countStanding(db, viewer))
       return caller.may('read:user') ? ownUserJson(viewer, counts, wire) : publicUserJson(viewer, counts, wire)
     },
   ),

@@ -1,7 +1,7 @@
 import { type Account, accountColumns, type Sight } from '#hosting/people/people.ts'
 import { type Database, sql } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'
-import { Memory } from '#platform/read-cache.ts'
+import { ReadCache } from '#platform/read-cache.ts'
 import { digest } from '#platform/secrets.ts'
 import type { Vault } from '#platform/vault.ts'
 import { guessAtAccount } from './guessing.ts'
@@ -72,11 +72,11 @@ interface Resources {
 
 export class Authenticator {
   readonly #resources: Resources
-  readonly #memory: Memory<Caller | undefined>
+  readonly #callers: ReadCache<Caller | undefined>
 
   constructor(resources: Resources) {
     this.#resources = resources
-    this.#memory = new Memory(resources.db)
+    this.#callers = new ReadCache(resources.db)
   }
 
   /** Reads an `Authorization` header: `token`, `Bearer` or `Basic`, in any case. */
@@ -111,7 +111,7 @@ export class Authenticator {
   async #findByToken(token: string, name = ''): Promise<Caller | undefined> {
     const { db } = this.#resources
     const key = digest(token)
-    const caller = await this.#memory.recall(key.toString('latin1'), () => loadTokenCaller(db, key))
+    const caller = await this.#callers.getOrLoad(key.toString('latin1'), () => loadTokenCaller(db, key))
     if (!caller?.user) return undefined
     if (!anyName.has(name) && name.toLowerCase() !== caller.user.login.toLowerCase()) return undefined
     const { expires_at } = caller.token ?? {}

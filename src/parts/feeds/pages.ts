@@ -5,7 +5,7 @@ import type { Account } from '#hosting/people/people.ts'
 import { etagOf, isFresh } from '#http/conditional.ts'
 import { ownerLink } from '#parts/webhooks/views/places.ts'
 import { missing } from '#platform/errors.ts'
-import { Memory } from '#platform/read-cache.ts'
+import { ReadCache } from '#platform/read-cache.ts'
 import { DatabaseUnavailable, retryAfter } from '#platform/unavailable.ts'
 import type { Variant } from '#variants.ts'
 import { confirmed } from '#web/confirming.ts'
@@ -22,7 +22,7 @@ import { createFeedKey, deleteFeedKey, type FeedKey, listFeedKeys, mostKeys } fr
 /** Feeds as Atom documents; two of them are pages for people as well. */
 export function mountFeeds(listener: FastifyInstance, belfry: Belfry, variant: Variant) {
   const { db } = belfry
-  const documents = new Memory<FeedDocument & { text: string }>(db, {
+  const documents = new ReadCache<FeedDocument & { text: string }>(db, {
     entries: 500,
     bytes: 32 * 1024 * 1024,
     // The text, and the entries that it was written from, which are about as much.
@@ -54,7 +54,7 @@ export function mountFeeds(listener: FastifyInstance, belfry: Belfry, variant: V
     const token = mark < 0 ? null : new URLSearchParams(request.url.slice(mark)).get('token')
     const feed = await findFeed(belfry, variant, place, token)
     if (!feed) return reply.callNotFound()
-    const document = await documents.recall(`${feed.path} ${feed.token}`, async () => {
+    const document = await documents.getOrLoad(`${feed.path} ${feed.token}`, async () => {
       const read = await readFeed(db, feed, belfry.addresses.web)
       return { ...read, text: atomOf(read, belfry.addresses.web) }
     })
