@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
+import { parseIsoDate } from './iso-date.ts'
 
 /** How the text of a setting becomes a value. `allowed` completes the sentence "it must be …". */
 export interface Format<T> {
@@ -45,10 +46,7 @@ export const hours: Format<number> = {
 
 export const utcDate: Format<Date> = {
   allowed: 'a date and time in UTC, such as 2030-01-31T00:00:00Z',
-  read: (text) => {
-    const date = new Date(text)
-    return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(text) && !Number.isNaN(date.getTime()) ? date : undefined
-  },
+  read: parseIsoDate,
 }
 
 export const host: Format<string> = {

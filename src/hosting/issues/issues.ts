@@ -5,6 +5,7 @@ import { reaches } from '#hosting/repositories/reach.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { empty, type Listed, listed, type Queryable, type Slice, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
+import { parseIsoDate } from '#platform/iso-date.ts'
 import { associationOf, person, personOf } from './authors.ts'
 import { checkEnabled } from './rights.ts'
 
@@ -159,7 +160,7 @@ function inMilestone(repo: Repository, milestone: string): Sql {
 const states = { open: sql`and i.state = 'open'`, closed: sql`and i.state = 'closed'`, all: empty }
 
 function inState({ state, since }: IssueFilter): Sql {
-  const moment = readMoment(since)
+  const moment = parseIsoDate(since)
   return moment ? sql`${states[state]} and i.updated_at >= ${moment}` : states[state]
 }
 
@@ -170,13 +171,6 @@ function labelled({ labels }: IssueFilter, among: Sql): Sql {
   return sql`and i.id in (
     select b.issue_id from labels l join issue_labels b on b.label_id = l.id where ${among} and lower(l.name) = any(${names})
     group by b.issue_id having count(*) = ${names.length})`
-}
-
-/** A date, or a date and a time, in ISO 8601. */
-export function readMoment(text: string): Date | undefined {
-  if (!/^\d{4}-\d\d-\d\d/.test(text)) return undefined
-  const moment = new Date(text)
-  return Number.isNaN(moment.getTime()) ? undefined : moment
 }
 
 /** Numbers within a repository, and ids across repositories, increase in creation order: `place` is one of the two columns. */

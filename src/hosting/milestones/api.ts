@@ -1,10 +1,10 @@
-import { readMoment } from '#hosting/issues/issues.ts'
 import { checkChangeable, checkEnabled } from '#hosting/issues/rights.ts'
 import { LabelSchema, labelJson } from '#hosting/labels/json.ts'
 import { Nothing } from '#hosting/wire.ts'
 import { created, del, get, group, paged, patch, post } from '#http/endpoint.ts'
 import { choice } from '#http/input.ts'
 import { invalid } from '#platform/errors.ts'
+import { parseIsoDate } from '#platform/iso-date.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import { createMilestone, deleteMilestone, updateMilestone } from './changes.ts'
 import { MilestoneSchema, milestoneJson } from './json.ts'
@@ -30,7 +30,7 @@ function plain({ state, description, due_on }: Static<typeof options>) {
 }
 
 function readDue(due_on: string) {
-  const moment = readMoment(due_on)
+  const moment = parseIsoDate(due_on)
   if (!moment) throw invalid({ resource: 'Milestone', code: 'invalid', field: 'due_on' })
   return moment
 }

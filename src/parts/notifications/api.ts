@@ -4,7 +4,7 @@ import { Answer, type BaseContext, del, get, group, patch, put } from '#http/end
 import { choice, text } from '#http/input.ts'
 import type { Database, Queryable } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
-import { readMoment } from '#platform/iso-date.ts'
+import { parseIsoDate } from '#platform/iso-date.ts'
 import { Type } from '#platform/schema.ts'
 import { ThreadSchema, ThreadSubscriptionSchema, ToldSchema, threadJson, threadSubscriptionJson, toldJson } from './json.ts'
 import { markAllRead, markThreads } from './marking.ts'
@@ -69,7 +69,7 @@ async function repositoryOf(db: Queryable, viewer: { id: number }, { repo_id }: 
 
 function momentOf(field: string, given: string | undefined): Date | undefined {
   if (given === undefined || given === '') return undefined
-  const moment = readMoment(given)
+  const moment = parseIsoDate(given)
   if (!moment) {
     throw invalid({ resource: 'Notification', code: 'invalid', field, message: `${field} must be a time in ISO 8601` })
   }

@@ -1,10 +1,10 @@
 import { associationOf, personOf } from '#hosting/issues/authors.ts'
-import { readMoment } from '#hosting/issues/issues.ts'
 import { checkEnabled } from '#hosting/issues/rights.ts'
 import type { Person } from '#hosting/people/people.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { empty, type Listed, listed, type Queryable, type Slice, type Sql, sql } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
+import { parseIsoDate } from '#platform/iso-date.ts'
 
 export interface Comment {
   id: number
@@ -53,7 +53,7 @@ export function listRepositoryComments(
 }
 
 function changedSince(since: string): Sql {
-  const moment = readMoment(since)
+  const moment = parseIsoDate(since)
   return moment ? sql`and c.updated_at >= ${moment}` : empty
 }
 

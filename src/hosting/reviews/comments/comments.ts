@@ -1,11 +1,11 @@
 import { associationOf, personOf } from '#hosting/issues/authors.ts'
-import { readMoment } from '#hosting/issues/issues.ts'
 import type { Person } from '#hosting/people/people.ts'
 import type { Pull } from '#hosting/pulls/pulls.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import type { Place } from '#hosting/reviews/places.ts'
 import { empty, json, type Listed, listed, type Queryable, type Slice, sql, type Transaction } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
+import { parseIsoDate } from '#platform/iso-date.ts'
 
 export interface ReviewComment extends Place {
   id: number
@@ -51,7 +51,7 @@ export function listReviewComments(
   { sort, direction, since }: ReviewCommentFilter,
   slice: Slice,
 ): Promise<Listed<ReviewComment>> {
-  const moment = readMoment(since)
+  const moment = parseIsoDate(since)
   const where = 'pull' in of ? sql`c.pull_id = ${of.pull.id}` : sql`c.repo_id = ${of.repo.id}`
   const condition = sql`${where} and ${seenBy(viewer)} ${moment ? sql`and c.updated_at >= ${moment}` : empty}`
   const down = direction === 'desc' ? sql`desc` : sql`asc`

@@ -2,7 +2,7 @@ import { heardBy } from '#parts/webhooks/events.ts'
 import type { Hook } from '#parts/webhooks/hooks.ts'
 import { codeOf, type Listed, listed, type Queryable, type Slice, sql, type Transaction } from '#platform/database.ts'
 import { type Fault, invalid, missing, Refusal } from '#platform/errors.ts'
-import { readMoment } from '#platform/iso-date.ts'
+import { parseIsoDate } from '#platform/iso-date.ts'
 import { enqueue } from '#platform/queue.ts'
 
 /** A span of what happened that a hook is told of once more. */
@@ -69,7 +69,7 @@ export const jobKey = ({ id }: { id: number }) => `replay ${id}`
 
 /** What has not happened yet cannot be told again, so a span ends now at the latest. */
 function readSpan({ since: from, until: to }: WantedReplay, now: Date) {
-  const [since, asked] = [readMoment(from), to == null ? now : readMoment(to)]
+  const [since, asked] = [parseIsoDate(from), to == null ? now : parseIsoDate(to)]
   if (!since) throw fault('since', 'since must be a time in ISO 8601')
   if (!asked) throw fault('until', 'until must be a time in ISO 8601')
   const until = asked < now ? asked : now
