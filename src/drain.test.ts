@@ -9,7 +9,7 @@ import { closingOf, openStream, streamHeaders } from '#http/stream.ts'
 test('a stream that never falls silent does not hold up the end, and logs no error', { timeout: 30_000 }, async () => {
   const logged: string[] = []
   const log = pino({ level: 'error' }, { write: (line: string) => void logged.push(line) })
-  const belfry = { db: { onEnd: () => () => {} }, log } as unknown as Belfry
+  const belfry = { db: { onTransactionEnd: () => () => {} }, log } as unknown as Belfry
   const app = fastify()
   let looks = 0
   app.get('/stream', async (_, reply) => {

@@ -26,5 +26,5 @@ export async function fillLog({ belfry: { db, clock } }: Forge, repo_id: number,
     repo_id,
     JSON.stringify(Array.from({ length: count }, () => act)),
   ])
-  db.noteEnd('committed here')
+  db.notifyTransactionEnd('committed here')
 }

@@ -1,6 +1,6 @@
 import { lstat, readdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { eachOf, earliest, type Moment, syncFile, syncFolder } from '#platform/durable.ts'
+import { eachOf, earliest, syncFile, syncFolder, type Timestamp } from '#platform/durable.ts'
 
 /**
  * Settings of every git that we run. Git syncs packs by default, but neither loose objects nor refs. `batch` would write many loose objects
@@ -27,14 +27,14 @@ const atOnce = 3
  * Syncs the folders of a repository's objects that changed since a moment, or all of them: git syncs the files that it writes, but not the
  * folders into which it renames them.
  */
-export async function syncObjects(path: string, since?: Moment) {
+export async function syncObjects(path: string, since?: Timestamp) {
   const objects = join(path, 'objects')
   const names = (await readdir(objects)).filter((name) => /^([0-9a-f]{2}|pack)$/.test(name))
   await syncChanged([...names.map((name) => join(objects, name)), objects], since)
 }
 
 /** The same of the folders that hold these refs, up to the repository's own. */
-export async function syncRefs(path: string, names: Iterable<string>, since?: Moment) {
+export async function syncRefs(path: string, names: Iterable<string>, since?: Timestamp) {
   const folders = new Set<string>()
   for (const name of names) {
     for (let at = dirname(name); at !== '.'; at = dirname(at)) folders.add(join(path, at))
@@ -42,7 +42,7 @@ export async function syncRefs(path: string, names: Iterable<string>, since?: Mo
   await syncChanged([...folders, path], since)
 }
 
-async function syncChanged(folders: string[], since: Moment | undefined) {
+async function syncChanged(folders: string[], since: Timestamp | undefined) {
   const start = earliest(since)
   await eachOf(folders, atOnce, async (folder) => {
     try {

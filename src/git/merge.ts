@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { moment } from '#platform/durable.ts'
+import { takeTimestamp } from '#platform/durable.ts'
 import { missing, Refusal } from '#platform/errors.ts'
 import { findBoth, findMergeBase } from './compare.ts'
 import { syncObjects, syncRefs } from './fsync.ts'
@@ -105,7 +105,7 @@ export async function bringObjects(storage: Storage, from_id: number, to_id: num
   const [from, to] = [resolve(storage.pathOf(from_id)), resolve(storage.pathOf(to_id))]
   const settings = ['core.hooksPath=/dev/null', 'core.logAllRefUpdates=false']
   const configured = settings.flatMap((setting) => ['-c', setting])
-  const since = moment()
+  const since = takeTimestamp()
   await within(bringPatience, (signal) =>
     from_id === to_id
       ? runGit(to, [...configured, 'update-ref', '--end-of-options', ref, sha], { signal })

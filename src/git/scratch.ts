@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { deflateSync } from 'node:zlib'
-import { moment } from '#platform/durable.ts'
+import { takeTimestamp } from '#platform/durable.ts'
 import { Refusal } from '#platform/errors.ts'
 import { toleratedFaults } from './fsck-faults.ts'
 import { syncObjects, unpackLimit } from './fsync.ts'
@@ -56,7 +56,7 @@ export async function withScratch<T>(
         const settings = { GIT_OBJECT_DIRECTORY: await openFolder(join(folder, 'checked'), path) }
         const check = ['-c', 'core.fsync=none', 'index-pack', '--stdin', `--strict=${toleratedFaults}`]
         await runGit(path, check, { signal, settings, input: pack() }).catch(refuseFaulty)
-        const since = moment()
+        const since = takeTimestamp()
         await storePack(path, pack(), signal)
         await syncObjects(path, since)
       },

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { type Moment, makeFolders, moment, syncFile, syncFolder } from '#platform/durable.ts'
+import { makeFolders, syncFile, syncFolder, type Timestamp, takeTimestamp } from '#platform/durable.ts'
 import { syncObjects, syncRefs, syncRepository } from './fsync.ts'
 import { git } from './git.ts'
 import { type GitLimits, usualLimits } from './limits.ts'
@@ -114,7 +114,7 @@ export class Storage {
   }
 
   /** Syncs the objects of a push and the refs that it moved: everything that changed since `since`, or everything. */
-  async sync(repo_id: number, refs: string[], since?: Moment) {
+  async sync(repo_id: number, refs: string[], since?: Timestamp) {
     await syncObjects(this.pathOf(repo_id), since)
     await syncRefs(this.pathOf(repo_id), refs, since)
   }
@@ -184,7 +184,7 @@ export class Storage {
 
   async #import(repo_id: number, ref: string, onto: string | undefined, commits: Commit[]) {
     const path = this.pathOf(repo_id)
-    const since = moment()
+    const since = takeTimestamp()
     await git(['-C', path, 'fast-import', '--quiet'], {
       input: commits.map((commit, index) => describe(ref, commit, index === 0 && onto)).join(''),
       patience: longPatience,

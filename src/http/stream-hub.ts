@@ -133,7 +133,7 @@ export class Hub {
 
   async #run() {
     this.#running = true
-    const off = this.#hubs.belfry.db.onEnd(() => this.#bell.ring())
+    const off = this.#hubs.belfry.db.onTransactionEnd(() => this.#bell.ring())
     let looked = performance.now()
     let told = looked
     for (let round = 0; this.#readers.size; round++) {

@@ -17,7 +17,7 @@ export async function openCommitNotifications(db: Database): Promise<AsyncDispos
   const left = new AbortController()
   let listener: DedicatedConnection | undefined = await listen()
   let pending: NodeJS.Timeout | undefined
-  const off = db.onEnd((ending) => {
+  const off = db.onTransactionEnd((ending) => {
     if (ending === 'committed here') pending ??= setTimeout(tell, together)
   })
 
@@ -28,7 +28,7 @@ export async function openCommitNotifications(db: Database): Promise<AsyncDispos
 
   async function listen() {
     const held = await openDedicatedConnection(db)
-    held.client.on('notification', ({ payload }) => payload !== name && db.noteEnd('committed elsewhere'))
+    held.client.on('notification', ({ payload }) => payload !== name && db.notifyTransactionEnd('committed elsewhere'))
     try {
       await held.query(`listen ${channel}`)
     } catch (error) {
@@ -48,7 +48,7 @@ export async function openCommitNotifications(db: Database): Promise<AsyncDispos
       listener = again
       if (left.signal.aborted) again.end()
       // Whatever was said in between was not heard.
-      db.noteEnd('committed elsewhere')
+      db.notifyTransactionEnd('committed elsewhere')
       return
     }
   }

@@ -55,7 +55,7 @@ export class Database implements Queryable, AsyncDisposable {
     this.#clock = clock
     this.health = new DatabaseHealth(connection, options)
     // Cached data may be out of date, because we missed commits of other nodes.
-    this.health.onChange((away) => away || this.noteEnd('committed elsewhere'))
+    this.health.onChange((away) => away || this.notifyTransactionEnd('committed elsewhere'))
     const patience = { ...brief, ...options.brief }
     this.pool = openPool({ max: 16, ...connection }, patience, this.health)
     this.background = openPool({ max: 12, ...connection }, long, this.health)
@@ -72,13 +72,13 @@ export class Database implements Queryable, AsyncDisposable {
   }
 
   /** Called by every transaction of this process that ends, and by the word of another one's. */
-  noteEnd(ending: Ending, topics = nothing) {
+  notifyTransactionEnd(ending: Ending, topics = nothing) {
     if (ending !== 'rolled back') this.#commits++
     for (const listener of this.#listeners) listener(ending, topics)
   }
 
   /** Calls `listener` after every transaction, until the returned function is called. */
-  onEnd(listener: EndListener): () => void {
+  onTransactionEnd(listener: EndListener): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
@@ -166,7 +166,7 @@ export class Database implements Queryable, AsyncDisposable {
       const { command } = await client.query('commit')
       // PostgreSQL answers a commit with a rollback, and no error, when a statement failed before and its error was caught.
       if (command !== 'COMMIT') throw new Error('the transaction was rolled back: a statement in it had failed')
-      this.noteEnd('committed here', transaction.topics)
+      this.notifyTransactionEnd('committed here', transaction.topics)
       return result
     } catch (error) {
       if (isDisconnected(error)) this.health.suspect()
@@ -174,8 +174,8 @@ export class Database implements Queryable, AsyncDisposable {
         broken = failure
       })
       // A commit whose answer is lost may have taken place.
-      if (committing) this.noteEnd('committed elsewhere', transaction.topics)
-      else this.noteEnd('rolled back')
+      if (committing) this.notifyTransactionEnd('committed elsewhere', transaction.topics)
+      else this.notifyTransactionEnd('rolled back')
       throw error
     } finally {
       client.release(broken)

@@ -55,18 +55,18 @@ export async function eachOf<T>(items: Iterable<T>, atOnce: number, work: (item:
 }
 
 /** A moment on both clocks of this machine: the wall clock may be set while something is written. */
-export interface Moment {
+export interface Timestamp {
   wall: number
   monotonic: number
 }
 
-export const moment = (): Moment => ({ wall: Date.now(), monotonic: performance.now() })
+export const takeTimestamp = (): Timestamp => ({ wall: Date.now(), monotonic: performance.now() })
 
 /** File systems round times, by two seconds at most. */
 const rounding = 2000
 
 /** A lower bound for the times of files that were written since then, even if the wall clock was set meanwhile. */
-export function earliest(since: Moment | undefined) {
+export function earliest(since: Timestamp | undefined) {
   if (!since) return -Infinity
   return Math.min(since.wall, Date.now() - (performance.now() - since.monotonic)) - rounding
 }

@@ -81,7 +81,7 @@ async function dawdle({ belfry, clock, hub, reader }: Forge & { hub: number; rea
       () => kept++,
       (error) => assert.equal(error, taken),
     )
-    belfry.db.noteEnd('committed elsewhere')
+    belfry.db.notifyTransactionEnd('committed elsewhere')
   }
   return kept
 }
@@ -131,7 +131,7 @@ test('fifty write at once, some take their time: who polls and who follows miss 
     select id, type from events where id > ${begun} order by position, id`)
   all = written.length
   // Whoever follows is woken by what is committed, and there will be nothing more.
-  forge.belfry.db.noteEnd('committed elsewhere')
+  forge.belfry.db.notifyTransactionEnd('committed elsewhere')
 
   const types = Object.groupBy(written, ({ type }) => type)
   const counts = Object.fromEntries(Object.entries(types).map(([type, events]) => [type, events?.length]))

@@ -5,7 +5,7 @@ import type { Command, Storage } from '#git/storage.ts'
 import type { Account } from '#hosting/people/people.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { type Database, sql, type Transaction } from '#platform/database.ts'
-import { type Moment, moment } from '#platform/durable.ts'
+import { type Timestamp, takeTimestamp } from '#platform/durable.ts'
 import { Refusal } from '#platform/errors.ts'
 import { hasEnded, isWorkedIn, processStart, thisServer } from '#platform/processes.ts'
 import { describeMoves, type Known, type PushRow, recordMoves } from './recording.ts'
@@ -26,7 +26,7 @@ export async function catchUp(db: Database, storage: Storage, repo: { id: number
 }
 
 /** When each open push of this process began: git changed nothing for it before that. */
-const beginnings = new Map<number, Moment>()
+const beginnings = new Map<number, Timestamp>()
 
 /** Notes who is about to move which refs; committed before git moves anything. Gives the push's id. */
 export async function beginPush(
@@ -35,7 +35,7 @@ export async function beginPush(
   pusher: { id: number },
   commands: Command[],
 ): Promise<number> {
-  const since = moment()
+  const since = takeTimestamp()
   const begun = await db.first<{ id: number }>(sql`
     insert into pushes (repo_id, pusher_id, commands, started_at, server)
     values (${repo.id}, ${pusher.id}, ${JSON.stringify(commands)}::jsonb, ${db.now}, ${thisServer}) returning id`)
@@ -84,7 +84,7 @@ async function settle(db: Database, storage: Storage, repo_id: number, ended: nu
 }
 
 /** When the first of these pushes began; undefined when one began in another process. */
-function firstBeginning(moves: Move[]): Moment | undefined {
+function firstBeginning(moves: Move[]): Timestamp | undefined {
   const begun = moves.map(({ push }) => beginnings.get(push.id))
   return begun.reduce((first, each) => (first && each && first.monotonic > each.monotonic ? each : each && first))
 }

@@ -106,7 +106,7 @@ test('whoever watches and follows hundreds receives the same as if it were few',
   await db.pool.query(`
     insert into subscriptions (user_id, repo_id, created_at)
     select a.id, r.id, r.created_at from accounts a, repositories r where a.login = 'ben'`)
-  db.noteEnd('committed here')
+  db.notifyTransactionEnd('committed here')
   // Few hits among all that happened lately: each place is looked at. Then many: a page is found among them.
   for (const filled of [3, 40]) {
     await fillLog(forge, id, (await ada.read('/user')).id, filled)

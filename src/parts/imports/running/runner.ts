@@ -35,7 +35,7 @@ export class Runner {
   constructor(bench: Bench) {
     this.#bench = bench
     this.#timer = setInterval(() => this.wake(), pollInterval).unref()
-    this.#off = bench.db.onEnd((_, topics) => topics.has(importsTopic) && this.wake())
+    this.#off = bench.db.onTransactionEnd((_, topics) => topics.has(importsTopic) && this.wake())
     this.wake()
   }
 

@@ -46,8 +46,8 @@ export async function recordOutcomes(db: Database, outcomes: Outcome[], known: K
   })
   if (known.size > mostKnown) known.clear()
   for (const one of health) known.set(one.hook_id, one)
-  db.noteEnd('committed here', new Map([[outcomesTopic, []]]))
-  if (await release(db, noted)) db.noteEnd('committed here', new Map([[deliveriesTopic, []]]))
+  db.notifyTransactionEnd('committed here', new Map([[outcomesTopic, []]]))
+  if (await release(db, noted)) db.notifyTransactionEnd('committed here', new Map([[deliveriesTopic, []]]))
   return throttledOf(noted)
 }
 const noPartition = '23514'

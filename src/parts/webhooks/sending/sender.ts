@@ -98,7 +98,7 @@ export class Sender {
     this.#timer = setInterval(() => this.#tick(), pollInterval).unref()
     lendHand(db, () => this.#hand())
     knowAddress(db, web)
-    this.#off = db.onEnd((ending, topics) => {
+    this.#off = db.onTransactionEnd((ending, topics) => {
       const handed = topics.get(deliveriesTopic) as Handful[] | undefined
       if (ending === 'committed here') for (const handful of handed ?? []) this.#take(handful)
       // Whether it was committed we do not know: what we were to be handed may be ours, or not be there at all.
