@@ -1,7 +1,7 @@
 import { nameOf } from '#hosting/issues/views/conversation.ts'
 import { roleOf } from '#hosting/repositories/access.ts'
 import { readRepositories } from '#hosting/repositories/repositories.ts'
-import { loadPlace, pathOf } from '#hosting/repositories/views/place.ts'
+import { loadVisibleRepository, pathOf } from '#hosting/repositories/views/repository-page.ts'
 import { markShown } from '#parts/notifications/views/thread-subscription.ts'
 import { sql } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
@@ -30,7 +30,7 @@ async function findInvitation({ db, visitor, params }: SignedIn) {
 /** An accepted invitation redirects to the repository. */
 async function invitationPage(visit: SignedIn): Promise<Outcome> {
   const found = await findInvitation(visit)
-  const repo = found?.repo ?? (await loadPlace(visit))
+  const repo = found?.repo ?? (await loadVisibleRepository(visit))
   await markShown(visit, sql`s.type = 'RepositoryInvitation' and s.repo_id = ${repo.id}`)
   if (!found) return { to: pathOf(repo) }
   const { inviter, access, created_at } = found.invitation

@@ -1,10 +1,10 @@
 import { compare } from '#git/compare.ts'
 import { readCommit, resolveCommit } from '#git/objects.ts'
 import { post } from '#hosting/issues/views/conversation.ts'
-import { writeTexts } from '#hosting/mentions/views/writing.ts'
+import { renderTexts } from '#hosting/mentions/views/render-texts.ts'
 import { fileList } from '#hosting/pulls/views/diff.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
-import { crumbs, loadPlace, pathOf } from '#hosting/repositories/views/place.ts'
+import { crumbs, loadVisibleRepository, pathOf } from '#hosting/repositories/views/repository-page.ts'
 import { markShown } from '#parts/notifications/views/thread-subscription.ts'
 import { sql } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
@@ -17,7 +17,7 @@ export const pages: PageRoute[] = [show('/:owner/:repo/commit/:sha', commitPage)
 
 /** A commit's message, changes and comments. */
 async function commitPage(visit: Visit): Promise<Outcome> {
-  const repo = await loadPlace(visit)
+  const repo = await loadVisibleRepository(visit)
   const { storage } = visit.belfry
   const name = visit.params.sha ?? ''
   const sha = /^[0-9a-f]{7,40}$/i.test(name) ? await resolveCommit(storage, repo.id, name) : undefined
@@ -40,7 +40,7 @@ const most = 100
 async function showComments(visit: Visit, repo: Repository, sha: string) {
   const { rows, total } = await listCommitComments(visit.db, repo, { limit: most, offset: 0 }, sha)
   const newest = total > most ? (await listCommitComments(visit.db, repo, { limit: most, offset: total - most }, sha)).rows : rows
-  const texts = await writeTexts(
+  const texts = await renderTexts(
     visit,
     repo,
     newest.map(({ body }) => body),

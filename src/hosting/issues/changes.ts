@@ -128,7 +128,7 @@ export async function sortIssue(
   return loadIssue(db, repo, number)
 }
 
-/** Only those who may push talk on in a locked issue. */
+/** A locked issue accepts comments with push access only. */
 export async function setLock(
   db: Transaction,
   repo: Repository,

@@ -1,8 +1,8 @@
 import { type Label, labelColumns } from '#hosting/labels/labels.ts'
 import { loadMilestones, type Milestone } from '#hosting/milestones/milestones.ts'
 import type { Person, Sight } from '#hosting/people/people.ts'
-import { reaches } from '#hosting/repositories/reach.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
+import { hasAccessByName } from '#hosting/repositories/visibility.ts'
 import { empty, type Listed, listed, type Queryable, type Slice, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
 import { parseIsoDate } from '#platform/iso-date.ts'
@@ -131,7 +131,7 @@ export function listOwnIssues(
     where t.user_id = ${viewer_id} and t.state = 'subscribed'`
   const all = sql`${assigned} union ${created} union ${mentioned} union ${subscribed}`
   const which = { assigned, created, mentioned, subscribed, all }[filter]
-  const seen = sight.sees_private ? sql`(not r.private or ${reaches(sight)})` : sql`not r.private`
+  const seen = sight.sees_private ? sql`(not r.private or ${hasAccessByName(sight)})` : sql`not r.private`
   const source = sql`${issues} join repositories r on r.id = i.repo_id
     where i.id in (${which}) and (r.has_issues or p.id is not null) and ${seen} ${among}
     ${inState(rest)} ${labelled(rest, sql`b.issue_id in (${which})`)}`

@@ -1,8 +1,8 @@
-import { addressOf, conversationPage, count, type Talk } from '#hosting/issues/views/conversation.ts'
+import { addressOf, type Conversation, conversationPage, count } from '#hosting/issues/views/conversation.ts'
 import { listPage } from '#hosting/issues/views/issue-list.ts'
-import { reply } from '#hosting/issues/views/replying.ts'
-import { textArea, written } from '#hosting/mentions/views/writing.ts'
-import { crumbs, loadPlace, numberIn, pathOf, sightOf } from '#hosting/repositories/views/place.ts'
+import { reply } from '#hosting/issues/views/reply.ts'
+import { textArea, written } from '#hosting/mentions/views/render-texts.ts'
+import { crumbs, loadVisibleRepository, numberIn, pathOf, sightOf } from '#hosting/repositories/views/repository-page.ts'
 import { contentsHint } from '#parts/imports/views/hint.ts'
 import { changeHearing, markShown, markTalkShown } from '#parts/notifications/views/thread-subscription.ts'
 import { sql } from '#platform/database.ts'
@@ -19,24 +19,24 @@ const place = '/:owner/:repo/issues'
 export const pages: PageRoute[] = [
   show('/:owner/:repo', repositoryPage),
   show(place, async (visit) => {
-    checkEnabled(await loadPlace(visit))
+    checkEnabled(await loadVisibleRepository(visit))
     return listPage(visit, 'issues')
   }),
   showOwn(`${place}/new`, (visit) => newPage(visit)),
   submitOwn(`${place}/new`, open),
   show(`${place}/:number`, async (visit) => {
-    const talk = await loadTalk(visit)
-    return talk.kind === 'pull' ? { to: addressOf(talk) } : conversationPage(visit, talk)
+    const conversation = await loadConversation(visit)
+    return conversation.kind === 'pull' ? { to: addressOf(conversation) } : conversationPage(visit, conversation)
   }),
-  submitOwn(`${place}/:number/comments`, async (visit) => reply(visit, await loadOwnTalk(visit))),
+  submitOwn(`${place}/:number/comments`, async (visit) => reply(visit, await loadOwnConversation(visit))),
   submitOwn(`${place}/:number/subscription`, async (visit) => {
-    const talk = await loadOwnTalk(visit)
-    return changeHearing(visit, talk.issue, addressOf(talk))
+    const conversation = await loadOwnConversation(visit)
+    return changeHearing(visit, conversation.issue, addressOf(conversation))
   }),
 ]
 
-async function loadTalk(visit: Visit): Promise<Talk> {
-  const repo = await loadPlace(visit)
+async function loadConversation(visit: Visit): Promise<Conversation> {
+  const repo = await loadVisibleRepository(visit)
   const number = numberIn(visit.params.number)
   await markTalkShown(visit, repo, number)
   const issue = await loadIssue(visit.db, repo, number)
@@ -44,15 +44,15 @@ async function loadTalk(visit: Visit): Promise<Talk> {
 }
 
 /** A form that is sent to the page of an issue must not change a pull request. */
-async function loadOwnTalk(visit: Visit): Promise<Talk> {
-  const talk = await loadTalk(visit)
-  if (talk.kind === 'pull') throw missing()
-  return talk
+async function loadOwnConversation(visit: Visit): Promise<Conversation> {
+  const conversation = await loadConversation(visit)
+  if (conversation.kind === 'pull') throw missing()
+  return conversation
 }
 
 /** The start page of a repository. */
 async function repositoryPage(visit: Visit): Promise<Outcome> {
-  const repo = await loadPlace(visit)
+  const repo = await loadVisibleRepository(visit)
   await markShown(visit, sql`s.repo_id = ${repo.id} and s.import_id is not null`)
   const { description, homepage, stargazers_count, subscribers_count, forks_count } = repo
   const site =
@@ -65,7 +65,7 @@ async function repositoryPage(visit: Visit): Promise<Outcome> {
 }
 
 async function newPage(visit: SignedIn, problem?: Problem): Promise<Outcome> {
-  const repo = await loadPlace(visit)
+  const repo = await loadVisibleRepository(visit)
   checkEnabled(repo)
   const path = `${pathOf(repo)}/issues/new`
   const inputs = html`${alert(problem)}${field({ label: 'Title', name: 'title', value: visit.form.get('title'), required: true, longest: 256 })}
@@ -80,7 +80,7 @@ ${textArea('body', 'Description', visit.form.get('body') ?? '')}<button class="p
 }
 
 async function open(visit: SignedIn): Promise<Outcome> {
-  const repo = await loadPlace(visit)
+  const repo = await loadVisibleRepository(visit)
   return attempt(
     async () => {
       const wanted = { title: written(visit.form, 'title'), body: written(visit.form, 'body') || null }

@@ -10,9 +10,9 @@ import { Type } from '#platform/schema.ts'
 import { updatePull } from './changes.ts'
 import { writeCommits } from './comparisons/commits.ts'
 import { FileSchema, fileJson } from './comparisons/json.ts'
-import { comparePull, examine } from './examining.ts'
 import { FullPullSchema, fullPullJson, PullSchema, pullJson } from './json.ts'
 import { listPulls } from './lists.ts'
+import { comparePull, refreshMergeability } from './mergeability.ts'
 import { type MergeMethod, mergePull } from './merging.ts'
 import { createPull } from './opening.ts'
 import { loadPull } from './pulls.ts'
@@ -72,7 +72,7 @@ export const api = group('Pull requests', [
     async ({ db, storage, caller, repo, viewer, body, wire }) => {
       await checkMayTalkOfCode(db, caller, repo)
       const pull = await createPull(db, storage, caller, repo, viewer, body)
-      return created(fullPullJson(await examine(db, storage, pull), repo, wire, true))
+      return created(fullPullJson(await refreshMergeability(db, storage, pull), repo, wire, true))
     },
   ),
   get(
@@ -85,7 +85,7 @@ export const api = group('Pull requests', [
     },
     async ({ db, storage, caller, repo, params, wire }) => {
       const pull = await loadPull(db, repo, params.pull_number, caller)
-      return fullPullJson(await examine(db, storage, pull), repo, wire, true)
+      return fullPullJson(await refreshMergeability(db, storage, pull), repo, wire, true)
     },
   ),
   patch(
@@ -118,7 +118,7 @@ export const api = group('Pull requests', [
         ...(maintainer_can_modify !== undefined && { maintainer_can_modify }),
       }
       const pull = await updatePull(db, storage, caller, repo, viewer, params.pull_number, changes)
-      return fullPullJson(await examine(db, storage, pull), repo, wire, true)
+      return fullPullJson(await refreshMergeability(db, storage, pull), repo, wire, true)
     },
   ),
   get(

@@ -9,7 +9,7 @@ import { announce } from '#hosting/announcements/announcements.ts'
 import { touchIssue } from '#hosting/issues/issues.ts'
 import { mayCopy } from '#hosting/repositories/crossing.ts'
 import { type Database, type Queryable, sql } from '#platform/database.ts'
-import { branchTip, countsOf, countsWith, examine, writeCounts } from './examining.ts'
+import { branchTip, countsOf, countsWith, refreshMergeability, writeCounts } from './mergeability.ts'
 import { becomeMerged, closeBaseless } from './merged.ts'
 import { loadPulls, type Pull, readPulls } from './pulls.ts'
 import type { Caught } from './queue.ts'
@@ -73,7 +73,7 @@ async function followHead(db: Database, storage: Storage, { id }: Pull, pusher: 
     await keepHead(storage, pull, tip ?? pull.head_sha)
     if (!tip || tip === pull.head_sha) return pull
     const moved = await moveHead(db, storage, pull, tip, pusher, { act: 'pushed' })
-    if (moved) await examine(db, storage, { ...pull, head_sha: tip })
+    if (moved) await refreshMergeability(db, storage, { ...pull, head_sha: tip })
     // Where it was merged or closed in the meantime, what it was then must not be cleared away.
     else await keepOwn(storage, pull)
   }

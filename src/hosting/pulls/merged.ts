@@ -4,7 +4,7 @@ import { announce } from '#hosting/announcements/announcements.ts'
 import { recordIssueEvents } from '#hosting/issues/events/events.ts'
 import type { Move } from '#hosting/pushes/ref-moves.ts'
 import { sql, type Transaction } from '#platform/database.ts'
-import { type Counts, writeCounts } from './examining.ts'
+import { type Counts, writeCounts } from './mergeability.ts'
 
 /** Locked before their repository is, as whoever closes one does. */
 export async function holdMerged(db: Transaction, moves: Move[]) {

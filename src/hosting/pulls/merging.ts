@@ -6,8 +6,8 @@ import { authorOf } from '#hosting/repositories/contents.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import type { Database } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'
-import { branchTip, comparePull, examine } from './examining.ts'
 import { mayFollow } from './following.ts'
+import { branchTip, comparePull, refreshMergeability } from './mergeability.ts'
 import { loadPull, type Pull } from './pulls.ts'
 import { enqueueCurrent } from './queue.ts'
 
@@ -40,7 +40,7 @@ export async function mergePull(
   await checkCaughtUp(db, storage, pull, merger)
   const base = await branchTip(storage, repo.id, pull.base_ref)
   if (!base) throw notAllowed('Pull Request is not mergeable')
-  await examine(db, storage, pull)
+  await refreshMergeability(db, storage, pull)
   const author = method === 'squash' && pull.author ? await loadAccount(db, pull.author.login) : merger
   const message = await messageOf(storage, pull, method, asked)
   const people = { author: authorOf(author), committer: authorOf(merger) }

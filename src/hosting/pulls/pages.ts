@@ -1,19 +1,19 @@
 import { loadIssue } from '#hosting/issues/issues.ts'
 import { mayPush } from '#hosting/issues/rights.ts'
-import { addressOf, conversationPage, nameOf, post, stateMark, type Talk } from '#hosting/issues/views/conversation.ts'
+import { addressOf, type Conversation, conversationPage, nameOf, post, stateMark } from '#hosting/issues/views/conversation.ts'
 import { listPage } from '#hosting/issues/views/issue-list.ts'
-import { reply } from '#hosting/issues/views/replying.ts'
-import { writeTexts } from '#hosting/mentions/views/writing.ts'
+import { reply } from '#hosting/issues/views/reply.ts'
+import { renderTexts } from '#hosting/mentions/views/render-texts.ts'
 import { commitList, fileList } from '#hosting/pulls/views/diff.ts'
 import { checkAccess, checkWritable } from '#hosting/repositories/access.ts'
-import { crumbs, loadPlace, numberIn, pathOf, sightOf } from '#hosting/repositories/views/place.ts'
+import { crumbs, loadVisibleRepository, numberIn, pathOf, sightOf } from '#hosting/repositories/views/repository-page.ts'
 import { listReviewComments, type ReviewComment } from '#hosting/reviews/comments/comments.ts'
 import { listReviews, type Review } from '#hosting/reviews/reviews.ts'
 import { changeHearing, markTalkShown } from '#parts/notifications/views/thread-subscription.ts'
 import { attempt, select } from '#web/fields.ts'
 import { type Html, html } from '#web/html.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, show, submitOwn, type Visit } from '#web/page.ts'
-import { comparePull, examine } from './examining.ts'
+import { comparePull, refreshMergeability } from './mergeability.ts'
 import { type MergeMethod, mergePull } from './merging.ts'
 import { loadPull, type Pull } from './pulls.ts'
 
@@ -22,42 +22,45 @@ const place = '/:owner/:repo/pull/:number'
 export const pages: PageRoute[] = [
   show('/:owner/:repo/pulls', (visit) => listPage(visit, 'pulls')),
   show(place, async (visit) => {
-    const found = await findTalk(visit)
+    const found = await findConversation(visit)
     return 'to' in found ? found : conversationPage(visit, found)
   }),
   show(`${place}/commits`, (visit) => comparisonPage(visit, 'Commits')),
   show(`${place}/files`, (visit) => comparisonPage(visit, 'Files')),
-  submitOwn(`${place}/comments`, async (visit) => reply(visit, await loadTalk(visit))),
+  submitOwn(`${place}/comments`, async (visit) => reply(visit, await loadConversation(visit))),
   submitOwn(`${place}/subscription`, async (visit) => {
-    const talk = await loadTalk(visit)
-    return changeHearing(visit, talk.issue, addressOf(talk))
+    const conversation = await loadConversation(visit)
+    return changeHearing(visit, conversation.issue, addressOf(conversation))
   }),
   submitOwn(`${place}/merge`, merge),
 ]
 
 /** The number of an issue redirects to the issue. */
-async function findTalk(visit: Visit): Promise<Talk | { to: string }> {
-  const repo = await loadPlace(visit)
+async function findConversation(visit: Visit): Promise<Conversation | { to: string }> {
+  const repo = await loadVisibleRepository(visit)
   const issue = await loadIssue(visit.db, repo, numberIn(visit.params.number))
-  return issue.pull_id === null ? { to: addressOf({ repo, issue, kind: 'issues' }) } : loadTalk(visit)
+  return issue.pull_id === null ? { to: addressOf({ repo, issue, kind: 'issues' }) } : loadConversation(visit)
 }
 
-async function loadTalk(visit: Visit): Promise<Talk> {
+async function loadConversation(visit: Visit): Promise<Conversation> {
   const { repo, pull } = await load(visit)
   const issue = { ...pull, id: pull.issue_id, pull_id: pull.id }
-  const talk: Talk = { repo, issue, kind: 'pull' }
-  const path = addressOf(talk)
+  const conversation: Conversation = { repo, issue, kind: 'pull' }
+  const path = addressOf(conversation)
   const summary = html`<p>${nameOf(pull.author)} wants to merge <code>${headOf(pull)}</code> into <code>${pull.base_ref}</code></p>${tabs(path, pull, 'Conversation')}`
-  const [below, side] = [html`${await showReviews(visit, talk, pull)}${mergeBox(visit, talk, pull)}`, reviewers(pull)]
-  return { ...talk, summary, below, side }
+  const [below, side] = [
+    html`${await showReviews(visit, conversation, pull)}${mergeBox(visit, conversation, pull)}`,
+    reviewers(pull),
+  ]
+  return { ...conversation, summary, below, side }
 }
 
 async function load(visit: Visit) {
-  const repo = await loadPlace(visit)
+  const repo = await loadVisibleRepository(visit)
   const number = numberIn(visit.params.number)
   await markTalkShown(visit, repo, number)
   const pull = await loadPull(visit.db, repo, number, sightOf(visit))
-  return { repo, pull: await examine(visit.db, visit.belfry.storage, pull) }
+  return { repo, pull: await refreshMergeability(visit.db, visit.belfry.storage, pull) }
 }
 
 /** With the owner when the head is in another repository. */
@@ -87,7 +90,7 @@ async function comparisonPage(visit: Visit, tab: 'Commits' | 'Files'): Promise<O
 /** How many reviews, and how many review comments, a page shows: the newest. */
 const most = 100
 
-async function showReviews(visit: Visit, { repo }: Talk, pull: Pull): Promise<Html> {
+async function showReviews(visit: Visit, { repo }: Conversation, pull: Pull): Promise<Html> {
   const { db, visitor } = visit
   const newest = { sort: 'created', direction: 'desc', since: '' } as const
   const { rows: comments } = await listReviewComments(db, { pull }, visitor, newest, { limit: most, offset: 0 })
@@ -95,7 +98,7 @@ async function showReviews(visit: Visit, { repo }: Talk, pull: Pull): Promise<Ht
   const reviews = total > most ? (await listReviews(db, pull, visitor, { limit: most, offset: total - most })).rows : first
   if (!reviews.length) return html``
   const shown = comments.toReversed()
-  const texts = await writeTexts(
+  const texts = await renderTexts(
     visit,
     repo,
     [...reviews, ...shown].map(({ body }) => body),
@@ -151,8 +154,8 @@ const findings = {
 }
 
 /** Merges the commit that is shown: a later push makes the merge fail. */
-function mergeBox(visit: Visit, talk: Talk, pull: Pull): Html {
-  const { repo } = talk
+function mergeBox(visit: Visit, conversation: Conversation, pull: Pull): Html {
+  const { repo } = conversation
   if (pull.merged_at)
     return html`<section class="card"><p>${nameOf(pull.merged_by)} merged this into <code>${pull.base_ref}</code>.</p></section>`
   if (pull.state === 'closed') return html``
@@ -161,10 +164,14 @@ function mergeBox(visit: Visit, talk: Talk, pull: Pull): Html {
   const may =
     visit.visitor && mayPush(repo) && !repo.archived && !pull.draft && pull.mergeable_state === 'clean' && methods.length
   const inputs = html`<input type="hidden" name="sha" value="${pull.head_sha}">${select('How', 'method', methods, '')}<button class="primary">Merge pull request</button>`
-  return html`<section class="card" aria-label="Merging"><p>${finding}</p>${may && form(visit, `${addressOf(talk)}/merge`, inputs)}</section>`
+  return html`<section class="card" aria-label="Merging"><p>${finding}</p>${may && form(visit, `${addressOf(conversation)}/merge`, inputs)}</section>`
 }
 
-function methodsOf({ allow_merge_commit, allow_squash_merge, allow_rebase_merge }: Talk['repo']): [MergeMethod, string][] {
+function methodsOf({
+  allow_merge_commit,
+  allow_squash_merge,
+  allow_rebase_merge,
+}: Conversation['repo']): [MergeMethod, string][] {
   return [
     ...(allow_merge_commit ? [['merge', 'With a merge commit'] as [MergeMethod, string]] : []),
     ...(allow_squash_merge ? [['squash', 'Squashed into one commit'] as [MergeMethod, string]] : []),
@@ -173,8 +180,8 @@ function methodsOf({ allow_merge_commit, allow_squash_merge, allow_rebase_merge 
 }
 
 async function merge(visit: SignedIn): Promise<Outcome> {
-  const talk = await loadTalk(visit)
-  const { repo, issue } = talk
+  const conversation = await loadConversation(visit)
+  const { repo, issue } = conversation
   return attempt(
     async () => {
       checkWritable(repo)
@@ -183,8 +190,8 @@ async function merge(visit: SignedIn): Promise<Outcome> {
       const [merge_method] = methodsOf(repo).find(([name]) => name === wanted) ?? ['merge' as const]
       const asked = { merge_method, sha: visit.form.get('sha') ?? '' }
       await mergePull(visit.db, visit.belfry.storage, repo, visit.visitor, issue.number, asked)
-      return { to: addressOf(talk) }
+      return { to: addressOf(conversation) }
     },
-    (problem) => conversationPage(visit, talk, { body: '', problem }),
+    (problem) => conversationPage(visit, conversation, { body: '', problem }),
   )
 }

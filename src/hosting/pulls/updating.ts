@@ -11,7 +11,7 @@ import { mayCopy } from '#hosting/repositories/crossing.ts'
 import { loadRepositoryById, type Repository } from '#hosting/repositories/repositories.ts'
 import type { Database } from '#platform/database.ts'
 import { forbidden, Refusal } from '#platform/errors.ts'
-import { branchTip } from './examining.ts'
+import { branchTip } from './mergeability.ts'
 import { loadPull, type Pull } from './pulls.ts'
 
 const refused = (message: string) => new Refusal('invalid', message)

@@ -1,6 +1,6 @@
 import { nameOf } from '#hosting/issues/views/conversation.ts'
-import { writeTexts } from '#hosting/mentions/views/writing.ts'
-import { crumbs, loadPlace } from '#hosting/repositories/views/place.ts'
+import { renderTexts } from '#hosting/mentions/views/render-texts.ts'
+import { crumbs, loadVisibleRepository } from '#hosting/repositories/views/repository-page.ts'
 import { markShown } from '#parts/notifications/views/thread-subscription.ts'
 import { sql } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
@@ -13,12 +13,12 @@ import { loadReleaseByTag } from './releases.ts'
 export const pages: PageRoute[] = [show('/:owner/:repo/releases/tag/*', releasePage)]
 
 async function releasePage(visit: Visit): Promise<Outcome> {
-  const repo = await loadPlace(visit)
+  const repo = await loadVisibleRepository(visit)
   const tag = visit.params['*'] ?? ''
   if (tag.includes('\0')) throw missing()
   const release = await loadReleaseByTag(visit.db, repo, tag)
   await markShown(visit, sql`s.release_id = ${release.id}`)
-  const [text = html``] = await writeTexts(visit, repo, [release.body])
+  const [text = html``] = await renderTexts(visit, repo, [release.body])
   const { author_id: id, author_login: login, author_type: type, author_site_admin: site_admin } = release
   const title = release.name || release.tag_name
   const body = html`<main class="conversation">${crumbs(repo)}<h1>${title}</h1>

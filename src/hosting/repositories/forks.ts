@@ -5,8 +5,8 @@ import type { Account, Sight } from '#hosting/people/people.ts'
 import { type Listed, type Queryable, type Slice, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { forbidden } from '#platform/errors.ts'
 import { enqueue } from '#platform/queue.ts'
-import { reaches } from './reach.ts'
 import { createRepository, hold, listRepositories, loadRepositoryById, type Repository } from './repositories.ts'
+import { hasAccessByName } from './visibility.ts'
 
 export interface ForkOptions {
   name?: string | undefined
@@ -95,7 +95,7 @@ export async function loadAncestors(db: Queryable, sight: Sight, repo: Repositor
 /** How many repositories of each network the viewer may see, by the network's id. */
 export async function countNetworks(db: Queryable, sight: Sight, repos: Repository[]): Promise<Map<number, number>> {
   const ids = [...new Set(repos.map((repo) => repo.network_id))]
-  const seen = sight.sees_private ? sql`(not r.private or ${reaches(sight)})` : sql`not r.private`
+  const seen = sight.sees_private ? sql`(not r.private or ${hasAccessByName(sight)})` : sql`not r.private`
   const rows = await db.rows<{ network_id: number; total: number }>(sql`
     select r.network_id, count(*) as total from repositories r where r.network_id = any(${ids}) and ${seen} group by r.network_id`)
   return new Map(rows.map((row) => [row.network_id, row.total]))

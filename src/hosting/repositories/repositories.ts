@@ -1,7 +1,7 @@
 import type { Account, Person, Sight } from '#hosting/people/people.ts'
 import { codeOf, type Listed, listed, type Queryable, type Slice, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
-import { reaches } from './reach.ts'
+import { hasAccessByName } from './visibility.ts'
 import { keepAccess, thisOwner, watch, watchByMembers } from './watchers.ts'
 
 export interface Repository {
@@ -61,7 +61,7 @@ const forksSeen = (sight: Sight) =>
   sight.viewer_id === null || !sight.sees_private
     ? sql`r.public_forks_count`
     : sql`r.public_forks_count + (
-        select count(*) from repositories f where f.parent_id = r.id and f.private and ${reaches(sight, sql`f`)})`
+        select count(*) from repositories f where f.parent_id = r.id and f.private and ${hasAccessByName(sight, sql`f`)})`
 
 const columns = (sight: Sight) => sql`
   r.*, o.login as owner_login, o.type as owner_type, o.site_admin as owner_site_admin, ${accessBy(sight)} as access,

@@ -7,7 +7,7 @@ import { createReview, deletePendingReview, dismissReview, submitReview, updateR
 import { listCommentsOfReview } from './comments/comments.ts'
 import { ReviewCommentSchema, reviewCommentJson } from './comments/json.ts'
 import { ReviewSchema, reviewJson } from './json.ts'
-import { Commit, pointing, Said } from './pointing.ts'
+import { Commit, positionFields, Said } from './position-fields.ts'
 import { listReviews, loadReview } from './reviews.ts'
 
 const reading = { permission: 'pull_requests:read', viewer: 'optional', optional_scopes: ['repo'] } as const
@@ -15,7 +15,7 @@ const writing = { permission: 'pull_requests:write', scopes: ['public_repo', 're
 
 const Event = Type.Unsafe<Verdict>({ type: 'string', enum: ['APPROVE', 'REQUEST_CHANGES', 'COMMENT'] })
 const NullableSaid = Type.Unsafe<string | null>({ ...Said, type: ['string', 'null'] })
-const Comment = Type.Object({ body: Said, ...pointing })
+const Comment = Type.Object({ body: Said, ...positionFields })
 
 const all = '/repos/{owner}/{repo}/pulls/{pull_number}/reviews'
 const one = '/repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id}'

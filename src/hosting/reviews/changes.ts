@@ -11,7 +11,7 @@ import type { Repository } from '#hosting/repositories/repositories.ts'
 import { type Database, type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { forbidden, Refusal } from '#platform/errors.ts'
 import { putReviewComments, saidIn } from './comments/comments.ts'
-import { findPlaces, findReviewed, type Pointer } from './places.ts'
+import { findReviewed, type RequestedPosition, resolvePositions } from './diff-position.ts'
 import { loadReview, putReview, type Review } from './reviews.ts'
 
 /** What submitting a review says of the changes. */
@@ -23,7 +23,7 @@ export interface NewReview {
   /** Without one, it stays pending until it is submitted. */
   event?: Verdict | undefined
   commit_id?: string | null | undefined
-  comments: (Pointer & { body: string })[]
+  comments: (RequestedPosition & { body: string })[]
 }
 
 export async function createReview(
@@ -39,9 +39,9 @@ export async function createReview(
   if (event) checkVerdict(pull, author, event, body, comments.length)
   if (comments.some((comment) => comment.body.trim() === '')) throw refused("Body can't be blank")
   const commit = await inWords(findReviewed(storage, pull, commit_id))
-  const places = await inWords(findPlaces(storage, pull, commit, comments))
-  const written = places.map((place, index) => ({
-    ...place,
+  const positions = await inWords(resolvePositions(storage, pull, commit, comments))
+  const written = positions.map((position, index) => ({
+    ...position,
     body: comments[index]?.body ?? '',
     commit_id: commit,
   }))

@@ -1,7 +1,7 @@
 import { nameOf } from '#hosting/issues/views/conversation.ts'
 import { checkAccess, roleOf } from '#hosting/repositories/access.ts'
 import { type Repository, readRepositories } from '#hosting/repositories/repositories.ts'
-import { crumbs, loadPlace, pathOf, sightOf } from '#hosting/repositories/views/place.ts'
+import { crumbs, loadVisibleRepository, pathOf, sightOf } from '#hosting/repositories/views/repository-page.ts'
 import { markShown } from '#parts/notifications/views/thread-subscription.ts'
 import { sql } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
@@ -54,7 +54,7 @@ async function transferPage(visit: SignedIn, refused?: Refused): Promise<Outcome
 }
 
 async function loadAdministered(visit: SignedIn): Promise<Repository> {
-  const repo = await loadPlace(visit)
+  const repo = await loadVisibleRepository(visit)
   checkAccess(repo.access, 'admin')
   return repo
 }

@@ -2,7 +2,7 @@ import { ImportFailure, type Means, type Origin } from '#importer/source.ts'
 import { listsIn } from './gitignore.ts'
 import type { Folder, Inspector, Listed } from './inspecting.ts'
 import type { Repository } from './surveying.ts'
-import { type Item, isWord, NothingThere, type Talk, text, tryTalk, Unwelcome } from './wire.ts'
+import { type Conversation, type Item, isWord, NothingThere, text, tryTalk, Unwelcome } from './wire.ts'
 
 /** By svn://; undefined where the server wants to be spoken to in a way that we do not know. */
 export async function inspectByWire(
@@ -21,7 +21,7 @@ export async function inspectByWire(
 }
 
 async function list(
-  talk: Talk,
+  talk: Conversation,
   path: string,
   number: number,
   isKnown: (name: string, changed: number) => boolean,
@@ -46,7 +46,7 @@ async function list(
   return { entries: listed, lists }
 }
 
-async function inspectFile(talk: Talk, folder: string, number: number, file: Listed) {
+async function inspectFile(talk: Conversation, folder: string, number: number, file: Listed) {
   const path = folder === '' ? file.name : `${folder}/${file.name}`
   const [checksum, , properties] = await asking(talk.ask('get-file', `${text(path)} ( ${number} ) true false`))
   const [md5] = Array.isArray(checksum) ? checksum : []

@@ -1,6 +1,6 @@
 import type { Connection } from './connection.ts'
 import { findLayout, isOneBranch, joinPath, type Layout, plainLayout } from './layout.ts'
-import { isWord, NothingThere, type Talk, text, Unwelcome } from './wire.ts'
+import { type Conversation, isWord, NothingThere, text, Unwelcome } from './wire.ts'
 import { unescapeXml } from './xml.ts'
 
 /** How deep projects are looked for, and in how many folders. */
@@ -25,8 +25,8 @@ export interface Surveyor {
   listFolders(repository: Repository, path: string): Promise<string[]>
 }
 
-export function openSurveyor(connection: Connection, talk: Talk | undefined): Surveyor {
-  async function quickly<T>(ask: (talk: Talk) => Promise<T>, otherwise: () => Promise<T>): Promise<T> {
+export function openSurveyor(connection: Connection, talk: Conversation | undefined): Surveyor {
+  async function quickly<T>(ask: (talk: Conversation) => Promise<T>, otherwise: () => Promise<T>): Promise<T> {
     try {
       return await (talk ? ask(talk) : otherwise())
     } catch (error) {
@@ -49,7 +49,7 @@ export function openSurveyor(connection: Connection, talk: Talk | undefined): Su
 }
 
 /** Only the path of its root is for the server to say: where it is reached is not. What is asked afterwards is about the root. */
-async function describeByTalk(talk: Talk, url: string): Promise<Repository> {
+async function describeByTalk(talk: Conversation, url: string): Promise<Repository> {
   const [[head]] = await Promise.all([talk.ask('get-latest-rev', ''), talk.ask('reparent', text(talk.root))])
   const [here, root] = [namesIn(url), namesIn(talk.root)]
   if (typeof head !== 'number' || !root.every((name, place) => name === here[place])) throw new NothingThere()
@@ -74,7 +74,7 @@ async function describeBySvn(connection: Connection): Promise<Repository> {
   return { root: text('root'), uuid: text('uuid'), head, path: decodeURIComponent(relative) }
 }
 
-async function listByTalk(talk: Talk, { head }: Repository, path: string): Promise<string[]> {
+async function listByTalk(talk: Conversation, { head }: Repository, path: string): Promise<string[]> {
   const [, , entries] = await talk.ask('get-dir', `${text(path)} ( ${head} ) false true ( kind )`)
   return (Array.isArray(entries) ? entries : []).flatMap((entry) => {
     const [name, kind] = Array.isArray(entry) ? entry : []

@@ -10,7 +10,7 @@ export interface Word {
 }
 
 /** A talk with a server by svn://, of which only questions that change nothing are asked. */
-export interface Talk extends Disposable {
+export interface Conversation extends Disposable {
   /** Which repository it is about, and where that begins, as the server says. */
   uuid: string
   root: string
@@ -30,7 +30,7 @@ const mostBytes = 256 << 20
 const patience = 8000
 
 /** Undefined where it is not reached by svn://, or wants to be spoken to in a way that we do not know. */
-export async function tryTalk(url: string, origin: Origin, means: Means): Promise<Talk | undefined> {
+export async function tryTalk(url: string, origin: Origin, means: Means): Promise<Conversation | undefined> {
   if (!url.startsWith('svn:')) return
   try {
     return await talkTo(url, origin, means)
@@ -42,7 +42,7 @@ export async function tryTalk(url: string, origin: Origin, means: Means): Promis
 }
 
 /** Talks to a server about one address, as we call it. */
-export async function talkTo(address: string, origin: Origin, { egress, signal }: Means): Promise<Talk> {
+export async function talkTo(address: string, origin: Origin, { egress, signal }: Means): Promise<Conversation> {
   const place = new URL(origin.url)
   const socket = await egress.connect(hostOf(place), portOf(place))
   const stop = () => socket.destroy(signal.reason)

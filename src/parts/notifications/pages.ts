@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Belfry } from '#belfry.ts'
 import { readRepositories } from '#hosting/repositories/repositories.ts'
-import { pageIn } from '#hosting/repositories/views/place.ts'
+import { pageIn } from '#hosting/repositories/views/repository-page.ts'
 import {
   inbox,
   inboxBody,

@@ -1,6 +1,6 @@
 import type { Reason } from '#activity/notices.ts'
 import { goodFor } from '#hosting/collaborators/collaborators.ts'
-import { reaches } from '#hosting/repositories/reach.ts'
+import { hasAccessByName } from '#hosting/repositories/visibility.ts'
 import { offeredTo } from '#hosting/transfers/transfers.ts'
 import { pausedFor } from '#parts/webhooks/pauses.ts'
 import { type Database, empty, type Listed, type Queryable, type Slice, type Sql, sql } from '#platform/database.ts'
@@ -74,7 +74,7 @@ const seenBy = (db: Queryable, user: { id: number }) => sql`t.user_id = ${user.i
   when s.hook_id is not null then exists (select from hooks h where h.id = s.hook_id and ${pausedFor(user)})
   else ${visibleTo(user)} and (s.release_id is null or exists (select from releases d where d.id = s.release_id and not d.draft)) end`
 
-const visibleTo = (user: { id: number }) => sql`(not r.private or ${reaches({ viewer_id: user.id, sees_private: true })})`
+const visibleTo = (user: { id: number }) => sql`(not r.private or ${hasAccessByName({ viewer_id: user.id, sees_private: true })})`
 
 export interface Filter {
   /** `inbox`: read and unread. */

@@ -1,6 +1,6 @@
 import type { Act } from '#activity/events.ts'
 import type { Account, Sight } from '#hosting/people/people.ts'
-import { reaches } from '#hosting/repositories/reach.ts'
+import { hasAccessByName } from '#hosting/repositories/visibility.ts'
 import { type Database, empty, type Listed, raw, type Slice, type Sql, sql } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'
 import { mostEvents } from '#variants.ts'
@@ -82,7 +82,7 @@ export const related = sql`join repositories r on r.id = e.repo_id join accounts
 export function shown({ sight, since, until }: View): Sql {
   const own = sight?.sees_private ? sight : null
   return sql`e.created_at > ${since} ${until ? sql`and e.created_at <= ${until}` : empty} and a.suspended_at is null
-    and ${own ? sql`(e.public and not r.private or ${reaches(own)})` : sql`e.public and not r.private`}
+    and ${own ? sql`(e.public and not r.private or ${hasAccessByName(own)})` : sql`e.public and not r.private`}
     and (e.type not in ('ForkEvent', 'MemberEvent', 'ReleaseEvent', 'IssueCommentEvent', 'PullRequestReviewEvent',
         'PullRequestReviewCommentEvent', 'CommitCommentEvent')
       or mention_shown(e.type, e.payload, ${own?.viewer_id ?? null}, ${own?.token_id ?? null}))`

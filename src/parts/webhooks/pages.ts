@@ -1,5 +1,5 @@
 import { checkWritable } from '#hosting/repositories/access.ts'
-import { pageIn } from '#hosting/repositories/views/place.ts'
+import { pageIn } from '#hosting/repositories/views/repository-page.ts'
 import {
   attemptForm,
   blank,

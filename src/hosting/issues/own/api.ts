@@ -2,8 +2,8 @@ import { filters } from '#hosting/issues/api.ts'
 import { type Issue, listOwnIssues, type OwnIssueFilter } from '#hosting/issues/issues.ts'
 import { IssueSchema, issueJson } from '#hosting/issues/json.ts'
 import { RepositorySchema, repositoryJson } from '#hosting/repositories/json.ts'
-import { reaches } from '#hosting/repositories/reach.ts'
 import { readRepositories } from '#hosting/repositories/repositories.ts'
+import { hasAccessByName } from '#hosting/repositories/visibility.ts'
 import { Answer, type BaseContext, get, group } from '#http/endpoint.ts'
 import { choice } from '#http/input.ts'
 import { type Database, type Sql, sql } from '#platform/database.ts'
@@ -49,7 +49,7 @@ export const api = group('Issues of one’s own', [
       operation: 'issues/list-for-authenticated-user',
       summary: 'List the same issues of repositories that the caller owns or has access to by name',
     },
-    (context) => list(context, sql`and ${reaches({ ...context.caller, viewer_id: context.viewer.id })}`),
+    (context) => list(context, sql`and ${hasAccessByName({ ...context.caller, viewer_id: context.viewer.id })}`),
   ),
   get(
     '/orgs/{org}/issues',

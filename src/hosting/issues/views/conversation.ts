@@ -1,11 +1,11 @@
+import { type CommentCursor, readCommentWindow } from '#hosting/issues/comments/comment-window.ts'
 import type { Comment } from '#hosting/issues/comments/comments.ts'
-import { type CommentPlace, readStretch } from '#hosting/issues/comments/places.ts'
 import type { Issue } from '#hosting/issues/issues.ts'
 import { mayPush, maySort } from '#hosting/issues/rights.ts'
-import { textArea, writeTexts } from '#hosting/mentions/views/writing.ts'
+import { renderTexts, textArea } from '#hosting/mentions/views/render-texts.ts'
 import type { Person } from '#hosting/people/people.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
-import { crumbs, pathOf } from '#hosting/repositories/views/place.ts'
+import { crumbs, pathOf } from '#hosting/repositories/views/repository-page.ts'
 import { hearingBox } from '#parts/notifications/views/thread-subscription.ts'
 import { alert, type Problem } from '#web/fields.ts'
 import { type Html, html } from '#web/html.ts'
@@ -13,7 +13,7 @@ import { form, type Outcome, type Visit } from '#web/page.ts'
 import { moment } from '#web/settings.ts'
 
 /** The issue or pull request that a page shows. */
-export interface Talk {
+export interface Conversation {
   repo: Repository
   issue: Issue
   kind: 'issues' | 'pull'
@@ -29,31 +29,31 @@ export interface Typed {
   problem: Problem
 }
 
-export const addressOf = ({ repo, issue, kind }: Talk) => `${pathOf(repo)}/${kind}/${issue.number}`
+export const addressOf = ({ repo, issue, kind }: Conversation) => `${pathOf(repo)}/${kind}/${issue.number}`
 
 /** How many comments a page shows: the newest by default. */
 const stretch = 50
 
-export async function conversationPage(visit: Visit, talk: Talk, typed?: Typed): Promise<Outcome> {
-  const { repo, issue, kind } = talk
-  const { comments, earlier, later } = await readStretch(visit.db, issue, placeIn(visit.query), stretch)
-  const [opening = html``, ...texts] = await writeTexts(visit, repo, [issue.body, ...comments.map(({ body }) => body)])
+export async function conversationPage(visit: Visit, conversation: Conversation, typed?: Typed): Promise<Outcome> {
+  const { repo, issue, kind } = conversation
+  const { comments, earlier, later } = await readCommentWindow(visit.db, issue, placeIn(visit.query), stretch)
+  const [opening = html``, ...texts] = await renderTexts(visit, repo, [issue.body, ...comments.map(({ body }) => body)])
   const posts = comments.map((comment, index) => showComment(comment, texts[index] ?? html``))
-  const path = addressOf(talk)
+  const path = addressOf(conversation)
   const body = html`<main class="conversation">${crumbs(repo, kind === 'pull' ? 'pulls' : 'issues')}
 <h1>${issue.title} <span class="muted">#${issue.number}</span></h1>
 <p class="summary">${stateMark(issue)} <span class="muted">${nameOf(issue.author)} opened this ${moment(issue.created_at)} ·
-${count(issue.comments_count, 'comment')}</span></p>${talk.summary}
+${count(issue.comments_count, 'comment')}</span></p>${conversation.summary}
 <div class="talk"><div class="posts">${post({ ...issue, id: `issue-${issue.id}` }, issue.body ? opening : html`<p class="muted">No description.</p>`)}
 ${earlier && html`<p class="more"><a href="${path}?before=${comments[0]?.id}">Earlier comments</a></p>`}${posts}
 ${later && html`<p class="more"><a href="${path}?from=${(comments.at(-1)?.id ?? 0) + 1}">Later comments</a> · <a href="${path}">The newest</a></p>`}
-${talk.below}${replyBox(visit, talk, typed)}</div><aside aria-label="About this">${talk.side}${sideOf(talk)}${await hearingBox(visit, { issue, path })}</aside></div></main>`
+${conversation.below}${replyBox(visit, conversation, typed)}</div><aside aria-label="About this">${conversation.side}${sideOf(conversation)}${await hearingBox(visit, { issue, path })}</aside></div></main>`
   const title = `${issue.title} · ${kind === 'pull' ? 'Pull request' : 'Issue'} #${issue.number} · ${repo.owner_login}/${repo.name}`
   const assets = ['conversations.css', 'conversations.js']
   return { title, body, assets, ...(typed && { status: typed.problem.status }) }
 }
 
-function placeIn(query: URLSearchParams): CommentPlace {
+function placeIn(query: URLSearchParams): CommentCursor {
   const id = (name: string) => {
     const text = /^\d{1,15}$/.exec(query.get(name) ?? '')?.[0]
     return text === undefined ? undefined : Number(text)
@@ -104,18 +104,18 @@ ${text.text !== '' && html`<div class="markdown">${text}</div>`}</article>`
 const showComment = (comment: Comment, text: Html) => post({ ...comment, id: `issuecomment-${comment.id}` }, text)
 
 /** Whether the visitor may close and reopen it: the same rule as in update.ts. */
-function mayClose({ visitor }: Visit, { repo, issue }: Talk): boolean {
+function mayClose({ visitor }: Visit, { repo, issue }: Conversation): boolean {
   return !repo.archived && visitor !== null && (issue.author?.id === visitor.id || maySort(repo))
 }
 
-function replyBox(visit: Visit, talk: Talk, typed: Typed | undefined): Html {
-  const { repo, issue, kind } = talk
-  const path = addressOf(talk)
+function replyBox(visit: Visit, conversation: Conversation, typed: Typed | undefined): Html {
+  const { repo, issue, kind } = conversation
+  const path = addressOf(conversation)
   if (!visit.visitor) {
     return html`<p class="more"><a href="/login?return_to=${encodeURIComponent(path)}">Sign in</a> to comment.</p>`
   }
   if (repo.archived) return html`<p class="more muted">This repository is archived, so you cannot comment.</p>`
-  const closing = mayClose(visit, talk) && closeButton(talk)
+  const closing = mayClose(visit, conversation) && closeButton(conversation)
   if (issue.locked && !mayPush(repo)) {
     const said = html`<p class="more muted">This conversation is locked${issue.lock_reason && ` as ${issue.lock_reason}`}: only users with push access can comment.</p>`
     return html`${said}${closing && form(visit, `${path}/comments`, html`${closing}`)}`
@@ -127,13 +127,13 @@ function replyBox(visit: Visit, talk: Talk, typed: Typed | undefined): Html {
 }
 
 /** Works with or without a comment. A merged pull request cannot be reopened. */
-function closeButton({ issue, kind }: Talk): Html {
+function closeButton({ issue, kind }: Conversation): Html {
   const noun = kind === 'pull' ? 'pull request' : 'issue'
   if (issue.state === 'open') return html`<button name="state" value="closed" formnovalidate>Close ${noun}</button>`
   return issue.merged_at ? html`` : html`<button name="state" value="open" formnovalidate>Reopen ${noun}</button>`
 }
 
-function sideOf({ repo, issue }: Talk): Html {
+function sideOf({ repo, issue }: Conversation): Html {
   const { labels, assignees, milestone } = issue
   const people = assignees.map((person) => html`<li>${nameOf(person)}</li>`)
   return html`<h2 class="small">Labels</h2>${labels.length ? html`<ul class="plain">${labels.map((label) => html`<li>${labelMark(label)}</li>`)}</ul>` : none}

@@ -1,5 +1,5 @@
 import { type Issue, listIssues } from '#hosting/issues/issues.ts'
-import { crumbs, loadPlace, pageIn, pager, pathOf } from '#hosting/repositories/views/place.ts'
+import { crumbs, loadVisibleRepository, pageIn, pager, pathOf } from '#hosting/repositories/views/repository-page.ts'
 import { type Html, html } from '#web/html.ts'
 import type { Outcome, Visit } from '#web/page.ts'
 import { moment } from '#web/settings.ts'
@@ -12,7 +12,7 @@ const anything = { labels: '', since: '', sort: 'created', direction: 'desc', cr
 
 /** Issues or pull requests of a repository, open or closed, newest first. */
 export async function listPage(visit: Visit, only: keyof typeof kinds): Promise<Outcome> {
-  const repo = await loadPlace(visit)
+  const repo = await loadVisibleRepository(visit)
   const state = visit.query.get('state') === 'closed' ? 'closed' : 'open'
   const milestone = /^\d{1,9}$/.exec(visit.query.get('milestone') ?? '')?.[0] ?? ''
   const page = pageIn(visit.query)

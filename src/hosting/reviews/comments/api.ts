@@ -1,7 +1,7 @@
 import { checkMayTalkOfCode } from '#hosting/issues/rights.ts'
 import { loadPull } from '#hosting/pulls/pulls.ts'
-import { fault } from '#hosting/reviews/places.ts'
-import { Commit, pointing, Said } from '#hosting/reviews/pointing.ts'
+import { fault } from '#hosting/reviews/diff-position.ts'
+import { Commit, positionFields, Said } from '#hosting/reviews/position-fields.ts'
 import { Nothing } from '#hosting/wire.ts'
 import { created, del, get, group, paged, patch, post } from '#http/endpoint.ts'
 import { choice, text } from '#http/input.ts'
@@ -55,8 +55,8 @@ export const api = group('Review comments', [
       body: Type.Object({
         body: Said,
         commit_id: Type.Optional(Commit),
-        ...pointing,
-        path: Type.Optional(pointing.path),
+        ...positionFields,
+        path: Type.Optional(positionFields.path),
         in_reply_to: Type.Optional(
           Type.Unsafe<number | null>({ type: ['integer', 'null'], minimum: 1, maximum: 999_999_999_999_999 }),
         ),

@@ -8,7 +8,7 @@ import type { Account } from '#hosting/people/people.ts'
 import { holdPull, loadPull } from '#hosting/pulls/pulls.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { checkMayReview, submittedNews } from '#hosting/reviews/changes.ts'
-import { fault, findPlaces, findReviewed, type Pointer } from '#hosting/reviews/places.ts'
+import { fault, findReviewed, type RequestedPosition, resolvePositions } from '#hosting/reviews/diff-position.ts'
 import { putReview } from '#hosting/reviews/reviews.ts'
 import { type Database, sql, type Transaction } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
@@ -20,15 +20,15 @@ export async function createReviewComment(
   repo: Repository,
   author: Account,
   number: number,
-  { commit_id, ...wanted }: Pointer & { body: string; commit_id: string },
+  { commit_id, ...wanted }: RequestedPosition & { body: string; commit_id: string },
 ): Promise<ReviewComment> {
   const pull = await loadPull(db, repo, number)
   checkMayReview(repo, pull)
   const body = checkBody(wanted.body)
   const commit = await findReviewed(storage, pull, commit_id)
-  const [place] = await findPlaces(storage, pull, commit, [wanted])
-  if (!place) throw missing()
-  return db.transaction((transaction) => say(transaction, repo, author, number, { ...place, body, commit_id: commit }))
+  const [found] = await resolvePositions(storage, pull, commit, [wanted])
+  if (!found) throw missing()
+  return db.transaction((transaction) => say(transaction, repo, author, number, { ...found, body, commit_id: commit }))
 }
 
 /** Replies stand beside what they reply to, all of them below the first. */
@@ -43,9 +43,9 @@ export async function replyToReviewComment(
   const first = await loadReviewComment(db, repo, null, id)
   if (first.pull_number !== number) throw missing()
   const { path, subject_type, diff_hunk, position, line, side, start_line, start_side, commit_id } = first
-  const place = { path, subject_type, diff_hunk, position, line, side, start_line, start_side }
+  const found = { path, subject_type, diff_hunk, position, line, side, start_line, start_side }
   const in_reply_to_id = first.in_reply_to_id ?? first.id
-  return say(db, repo, author, number, { ...place, body: checkBody(body), commit_id, in_reply_to_id })
+  return say(db, repo, author, number, { ...found, body: checkBody(body), commit_id, in_reply_to_id })
 }
 
 /** A comment by itself is a review of its own, that says nothing else. */

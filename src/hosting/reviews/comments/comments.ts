@@ -2,12 +2,12 @@ import { associationOf, personOf } from '#hosting/issues/authors.ts'
 import type { Person } from '#hosting/people/people.ts'
 import type { Pull } from '#hosting/pulls/pulls.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
-import type { Place } from '#hosting/reviews/places.ts'
+import type { DiffPosition } from '#hosting/reviews/diff-position.ts'
 import { empty, json, type Listed, listed, type Queryable, type Slice, sql, type Transaction } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
 import { parseIsoDate } from '#platform/iso-date.ts'
 
-export interface ReviewComment extends Place {
+export interface ReviewComment extends DiffPosition {
   id: number
   pull_id: number
   pull_number: number
@@ -72,7 +72,7 @@ export async function loadReviewComment(db: Queryable, repo: Repository, viewer:
   return found
 }
 
-export type NewReviewComment = Place & Pick<ReviewComment, 'body' | 'commit_id'> & { in_reply_to_id?: number | null }
+export type NewReviewComment = DiffPosition & Pick<ReviewComment, 'body' | 'commit_id'> & { in_reply_to_id?: number | null }
 
 /** Inserts comments of a review, and returns their ids in the same order. */
 export async function putReviewComments(

@@ -1,5 +1,5 @@
 import type { Repository } from '#hosting/repositories/repositories.ts'
-import { pathOf } from '#hosting/repositories/views/place.ts'
+import { pathOf } from '#hosting/repositories/views/repository-page.ts'
 import { checkOpen } from '#parts/imports/availability.ts'
 import { findImport, hasContents } from '#parts/imports/looking.ts'
 import { isUnderWay } from '#parts/imports/states.ts'

@@ -1,7 +1,7 @@
 import type { Account } from '#hosting/people/people.ts'
 import { levelOf } from '#hosting/repositories/access.ts'
 import { loadRepository, type Repository } from '#hosting/repositories/repositories.ts'
-import { crumbs, pageIn, pathOf } from '#hosting/repositories/views/place.ts'
+import { crumbs, pageIn, pathOf } from '#hosting/repositories/views/repository-page.ts'
 import type { Import } from '#parts/imports/changing.ts'
 import type { Queryable } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'

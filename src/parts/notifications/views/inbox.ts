@@ -1,5 +1,5 @@
 import type { Repository } from '#hosting/repositories/repositories.ts'
-import { pager } from '#hosting/repositories/views/place.ts'
+import { pager } from '#hosting/repositories/views/repository-page.ts'
 import type { Former, InboxAct, Shown } from '#parts/notifications/inbox-actions.ts'
 import { addressesOf, titleOf } from '#parts/notifications/json.ts'
 import { reasonNameOf, ruleOf } from '#parts/notifications/reasons.ts'

@@ -1,4 +1,4 @@
-import { pager } from '#hosting/repositories/views/place.ts'
+import { pager } from '#hosting/repositories/views/repository-page.ts'
 import type { Hook } from '#parts/webhooks/hooks.ts'
 import type { PausedReason } from '#parts/webhooks/pauses.ts'
 import { type Html, html } from '#web/html.ts'

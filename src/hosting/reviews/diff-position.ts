@@ -9,7 +9,7 @@ import { type Fault, invalid } from '#platform/errors.ts'
 export type Side = 'LEFT' | 'RIGHT'
 
 /** The position that a client sends with a comment. */
-export interface Pointer {
+export interface RequestedPosition {
   path: string
   /** The older form: the number of lines below the first `@@` of the file. */
   position?: number | null
@@ -22,7 +22,7 @@ export interface Pointer {
 }
 
 /** The same, resolved in the diff. */
-export interface Place {
+export interface DiffPosition {
   path: string
   subject_type: 'line' | 'file'
   diff_hunk: string
@@ -55,27 +55,32 @@ async function isPartOf(storage: Storage, { repo_id, base_sha, head_sha }: Pull,
 }
 
 /** Resolves positions of comments in the diff of a pull request up to one of its commits. */
-export async function findPlaces(storage: Storage, pull: Pull, commit: string, pointers: Pointer[]): Promise<Place[]> {
-  if (!pointers.length) return []
+export async function resolvePositions(
+  storage: Storage,
+  pull: Pull,
+  commit: string,
+  wanted: RequestedPosition[],
+): Promise<DiffPosition[]> {
+  if (!wanted.length) return []
   const { files } = await compare(storage, pull.repo_id, pull.base_sha, commit)
-  const named = files.filter(({ filename }) => pointers.some(({ path }) => path === filename))
+  const named = files.filter(({ filename }) => wanted.some(({ path }) => path === filename))
   const patches = new Map(named.map(({ filename, patch = '' }) => [filename, readPatch(patch)]))
-  return pointers.map((pointer) => findLocation(patches.get(pointer.path), pointer))
+  return wanted.map((one) => resolvePosition(patches.get(one.path), one))
 }
 
-function findLocation(lines: PatchLine[] | undefined, pointer: Pointer): Place {
-  const { path, line, side, start_line, subject_type } = pointer
+function resolvePosition(lines: PatchLine[] | undefined, wanted: RequestedPosition): DiffPosition {
+  const { path, line, side, start_line, subject_type } = wanted
   if (!lines) throw notInDiff('path')
   const whole = { position: null, line: null, side: null, start_line: null, start_side: null }
   if (subject_type === 'file') return { path, subject_type, diff_hunk: '', ...whole }
-  const end = line == null ? atPosition(lines, pointer.position) : atLine(lines, 'line', line, side ?? 'RIGHT')
-  const place: Place = { ...whole, path, subject_type: 'line', diff_hunk: hunkUpTo(lines, end.position), ...end }
-  if (start_line == null) return place
-  const start = atLine(lines, 'start_line', start_line, pointer.start_side ?? end.side)
+  const end = line == null ? atPosition(lines, wanted.position) : atLine(lines, 'line', line, side ?? 'RIGHT')
+  const found: DiffPosition = { ...whole, path, subject_type: 'line', diff_hunk: hunkUpTo(lines, end.position), ...end }
+  if (start_line == null) return found
+  const start = atLine(lines, 'start_line', start_line, wanted.start_side ?? end.side)
   if (start.position >= end.position) throw misplaced('start_line', 'must precede the end line.')
   if (headOf(lines, start.position) !== headOf(lines, end.position))
     throw misplaced('start_line', 'must be part of the same hunk as the line.')
-  return { ...place, start_line, start_side: start.side }
+  return { ...found, start_line, start_side: start.side }
 }
 
 /** A line of a patch, with its numbers in the old and the new file. Its index in the list is its `position`. */

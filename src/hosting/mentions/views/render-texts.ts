@@ -10,7 +10,7 @@ import type { Visit } from '#web/page.ts'
 const mostPieces = 100_000
 
 /** Renders all texts of a page together, so that one query looks up all names. */
-export async function writeTexts({ db, visitor }: Visit, repo: Repository, texts: (string | null)[]): Promise<Html[]> {
+export async function renderTexts({ db, visitor }: Visit, repo: Repository, texts: (string | null)[]): Promise<Html[]> {
   const readings: Reading[] = []
   let pieces = 0
   for (const text of texts) {

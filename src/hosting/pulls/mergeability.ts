@@ -47,7 +47,7 @@ export async function countsWith(db: Queryable, storage: Storage, pull: Pull, he
 const underway = new Map<string, Promise<Found | undefined>>()
 
 /** Computes mergeability and counters, and stores them for the two commits that they belong to. */
-export async function examine(db: Queryable, storage: Storage, pull: Pull): Promise<Pull> {
+export async function refreshMergeability(db: Queryable, storage: Storage, pull: Pull): Promise<Pull> {
   if (pull.state === 'closed') return pull
   const base = await baseOf(storage, pull)
   const known = pull.mergeable_head === pull.head_sha && pull.mergeable_base === base

@@ -1,16 +1,16 @@
 import { updateIssue } from '#hosting/issues/changes.ts'
 import { createComment } from '#hosting/issues/comments/changes.ts'
 import { checkMayTalkOfCode } from '#hosting/issues/rights.ts'
-import { written } from '#hosting/mentions/views/writing.ts'
-import { sightOf } from '#hosting/repositories/views/place.ts'
+import { written } from '#hosting/mentions/views/render-texts.ts'
+import { sightOf } from '#hosting/repositories/views/repository-page.ts'
 import { invalid } from '#platform/errors.ts'
 import { attempt } from '#web/fields.ts'
 import type { Outcome, SignedIn } from '#web/page.ts'
-import { addressOf, conversationPage, type Talk } from './conversation.ts'
+import { addressOf, type Conversation, conversationPage } from './conversation.ts'
 
 /** Comments, closes or reopens, or both at once. A refused form is shown again with its text. */
-export function reply(visit: SignedIn, talk: Talk): Promise<Outcome> {
-  const { repo, issue } = talk
+export function reply(visit: SignedIn, conversation: Conversation): Promise<Outcome> {
+  const { repo, issue } = conversation
   return attempt(
     async () => {
       const body = written(visit.form, 'body')
@@ -22,9 +22,9 @@ export function reply(visit: SignedIn, talk: Talk): Promise<Outcome> {
         if (state) await updateIssue(db, repo, visit.visitor, issue.number, { state })
         return comment
       })
-      return { to: said ? `${addressOf(talk)}#issuecomment-${said.id}` : addressOf(talk) }
+      return { to: said ? `${addressOf(conversation)}#issuecomment-${said.id}` : addressOf(conversation) }
     },
-    (problem) => conversationPage(visit, talk, { body: visit.form.get('body') ?? '', problem }),
+    (problem) => conversationPage(visit, conversation, { body: visit.form.get('body') ?? '', problem }),
   )
 }
 

@@ -9,7 +9,7 @@ import type { Visit } from '#web/page.ts'
 export const sightOf = ({ visitor }: Visit): Sight => ({ viewer_id: visitor?.id ?? null, sees_private: true })
 
 /** The repository that the path names, as the visitor may see it. */
-export async function loadPlace(visit: Visit): Promise<Repository> {
+export async function loadVisibleRepository(visit: Visit): Promise<Repository> {
   const { owner = '', repo = '' } = visit.params
   if (/\0/.test(owner + repo)) throw missing()
   return loadRepository(visit.db, sightOf(visit), owner, repo)

@@ -1,6 +1,6 @@
 import { NullableString } from '#hosting/wire.ts'
 import { Type } from '#platform/schema.ts'
-import type { Side } from './places.ts'
+import type { Side } from './diff-position.ts'
 
 export const Said = Type.String({ maxLength: 65_536 })
 export const Commit = NullableString
@@ -9,7 +9,7 @@ const Line = Type.Optional(Type.Unsafe<number | null>({ type: ['integer', 'null'
 const OneSide = Type.Optional(Type.Unsafe<Side | null>({ type: ['string', 'null'], enum: ['LEFT', 'RIGHT', null] }))
 
 /** The fields of a request that give a comment's position. */
-export const pointing = {
+export const positionFields = {
   path: Type.String(),
   position: Line,
   line: Line,

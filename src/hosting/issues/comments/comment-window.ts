@@ -2,25 +2,25 @@ import { empty, type Queryable, sql } from '#platform/database.ts'
 import { type Comment, loadComments } from './comments.ts'
 
 /** Which comments to read: the last ones, those before a comment, or a comment and those after it. */
-export interface CommentPlace {
+export interface CommentCursor {
   before?: number | undefined
   from?: number | undefined
 }
 
 /** Consecutive comments, oldest first, and whether there are earlier or later ones. */
-export interface CommentStretch {
+export interface CommentWindow {
   comments: Comment[]
   earlier: boolean
   later: boolean
 }
 
 /** Reads by ids instead of offsets, so that the end of a long conversation is as fast as its beginning. */
-export async function readStretch(
+export async function readCommentWindow(
   db: Queryable,
   issue: { id: number },
-  { before, from }: CommentPlace,
+  { before, from }: CommentCursor,
   length: number,
-): Promise<CommentStretch> {
+): Promise<CommentWindow> {
   const beyond = from !== undefined ? sql`and id >= ${from}` : before !== undefined ? sql`and id < ${before}` : empty
   const down = from !== undefined ? empty : sql`desc`
   const rows = await db.rows<{ id: number }>(
