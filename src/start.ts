@@ -7,6 +7,7 @@ import { type App, openApp } from '#app.ts'
 import type { Belfry } from '#belfry.ts'
 import type { Settings } from '#config.ts'
 import { prepareDrain } from '#drain.ts'
+import { checkGit } from '#git/git.ts'
 import { lfsRoot } from '#git/lfs-store.ts'
 import { gitLimits } from '#git/limits.ts'
 import { Storage } from '#git/storage.ts'
@@ -52,6 +53,7 @@ export async function start(settings: Settings, clock: Clock, log: Logger, asked
   await using undo = new AsyncDisposableStack()
   const data = settings.BELFRY_DATA
   makeDataFolder(data)
+  await checkGit()
   let postgres: EmbeddedPostgres | undefined
   if (settings.DATABASE_URL === null) {
     undo.use(claimDataFolder(data))
@@ -88,7 +90,7 @@ export async function start(settings: Settings, clock: Clock, log: Logger, asked
     addresses: { web: '', versioned: '' },
   }
   // The embedded database serves one node only, so no other node commits.
-  if (settings.DATABASE_URL !== null) undo.use(await openCommitNotifications(db))
+  if (settings.DATABASE_URL !== null) undo.use(await openCommitNotifications(db, log))
   await db.withBackgroundTimeouts(() => alignLog(db))
   const first_admin = await setUp(belfry)
   const unsettled = await db.withBackgroundTimeouts(() => settleAll(db, belfry.storage))

@@ -13,7 +13,10 @@ import { deliverySchedule, deliveryTasks } from '#parts/webhooks/deliveries/jobs
 import { webhookSchedule, webhookTasks } from '#parts/webhooks/jobs.ts'
 import { replayTasks } from '#parts/webhooks/replays/jobs.ts'
 import { openSender } from '#parts/webhooks/sending/jobs.ts'
+import { logFailure } from '#platform/log.ts'
 import { startWorker, type Worker } from '#platform/queue.ts'
+
+const notRecorded = 'could not record a push; Belfry tries again every minute'
 
 /** Every task there is, and those that run by the clock. */
 export async function openWorker(belfry: Belfry): Promise<Worker> {
@@ -44,10 +47,13 @@ export async function openWorker(belfry: Belfry): Promise<Worker> {
   ]
   // Pushes that could not be recorded during an outage are recorded at once, not at the next scheduled run.
   const off = db.health.onChange((away) => {
-    if (!away)
-      void db
-        .withBackgroundTimeouts(() => settleAll(db, storage))
-        .catch((error) => log.debug({ err: error }, 'pushes wait for the database'))
+    if (away) return
+    db.withBackgroundTimeouts(() => settleAll(db, storage)).then(
+      (failures) => {
+        for (const { repo_id, error } of failures) logFailure(log, error, notRecorded, { repo_id })
+      },
+      (error) => logFailure(log, error, notRecorded),
+    )
   })
   const worker = await startWorker(db, tasks, schedule, log)
   const sender = openSender(belfry)

@@ -1,5 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
-import { Refusal } from '#platform/errors.ts'
+import { Refusal, StartError } from '#platform/errors.ts'
+import { describeSpawnError, endedBySignal, GitMissing } from './errors.ts'
 import { durability } from './fsync.ts'
 import { takeRequestSlot } from './slots.ts'
 
@@ -45,6 +46,13 @@ export interface GitOptions {
   detached?: boolean
 }
 
+/** Refuses to start a server that has no git. */
+export async function checkGit() {
+  await git(['--version']).catch((error) => {
+    throw error instanceof GitMissing ? new StartError(`${error.message} Install git 2.38 or later.`) : error
+  })
+}
+
 /** Runs git and gives what it prints; a failure carries git's own words. */
 export async function git(args: string[], options: GitOptions = {}): Promise<string> {
   return (await readGit(args, options)).toString(options.encoding)
@@ -64,9 +72,6 @@ export async function readGit(args: string[], options: GitOptions = {}): Promise
   if (signal) throw endedBySignal()
   throw new Error(`git ${args[0]} failed (${status}): ${complaint.trim()}`)
 }
-
-/** Something else killed git: the machine is shutting down, or short of memory. The client may retry. */
-export const endedBySignal = () => new Refusal('unavailable', 'A git process of this server was ended. Try again in a moment.')
 
 interface Ended {
   status: number | null
@@ -108,15 +113,6 @@ function run(args: string[], { input, limit, patience, detached = true }: GitOpt
     child.stdin.end(input ?? '')
   })
 }
-
-/** A shortage of memory, processes or file descriptors is temporary. */
-export function describeSpawnError(error: Error): Error {
-  const { code = '' } = error as NodeJS.ErrnoException
-  const short = ['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE'].includes(code)
-  return short ? cannotStart() : error
-}
-
-export const cannotStart = () => new Refusal('unavailable', 'The server cannot start git at the moment. Try again in a moment.')
 
 /** Those that run at the moment. */
 const running = new Set<ChildProcessWithoutNullStreams>()

@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { Refusal } from '#platform/errors.ts'
-import { describeSpawnError, endedBySignal, endGit, startGit } from './git.ts'
+import { describeSpawnError, endedBySignal } from './errors.ts'
+import { endGit, startGit } from './git.ts'
 import { takeRequestSlot } from './slots.ts'
 
 export interface Bounds {

@@ -4,8 +4,9 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { pipeline, type Readable, Transform } from 'node:stream'
 import { DatabaseUnavailable } from '#platform/unavailable.ts'
+import { describeSpawnError } from './errors.ts'
 import { tolerantSettings } from './fsck-faults.ts'
-import { cannotStart, endGit, startGit } from './git.ts'
+import { endGit, startGit } from './git.ts'
 import type { GitLimits } from './limits.ts'
 import { hiddenRefs } from './objects.ts'
 
@@ -62,22 +63,22 @@ export interface Service {
   end(): void
 }
 
-export function openService(
+export async function openService(
   name: ServiceName,
   path: string,
   options: { advertise?: boolean; protocol?: string | undefined; limits: GitLimits },
-): Service {
+): Promise<Service> {
   const { configured, environment } = limitsFor(name, path, options.limits)
   const mode = ['--stateless-rpc', ...(options.advertise ? ['--http-backend-info-refs'] : [])]
   const child = startGit([...settings[name], ...configured].flatMap((setting) => ['-c', setting]).concat(name, ...mode, path), {
     ...environment,
     ...(options.protocol && { GIT_PROTOCOL: options.protocol }),
   })
+  if (child.pid === undefined) throw describeSpawnError((await once(child, 'error'))[0])
   const closed = new Promise<number | null>((resolve) => {
     child.once('close', resolve)
     child.once('error', () => resolve(null))
   })
-  if (child.pid === undefined) throw cannotStart()
   let ended = false
   const end = () => {
     ended = true

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Database, sql } from './database.ts'
 import { type DedicatedConnection, openDedicatedConnection } from './dedicated-connection.ts'
+import { type Logger, logFailure } from './log.ts'
 import { randomText } from './secrets.ts'
 
 const channel = 'belfry_commits'
@@ -12,7 +13,7 @@ const pause = 1000
  * Tells the other nodes of one database when this one has committed, and hears it from them, so that what either remembers ends at once.
  * A word may be lost with a node or a connection: what is remembered does not outlive it by much, see ReadCache.
  */
-export async function openCommitNotifications(db: Database): Promise<AsyncDisposable> {
+export async function openCommitNotifications(db: Database, log: Logger): Promise<AsyncDisposable> {
   const name = randomText(12)
   const left = new AbortController()
   let listener: DedicatedConnection | undefined = await listen()
@@ -23,7 +24,9 @@ export async function openCommitNotifications(db: Database): Promise<AsyncDispos
 
   function tell() {
     pending = undefined
-    db.query(sql`select pg_notify(${channel}, ${name})`).catch(() => {})
+    db.query(sql`select pg_notify(${channel}, ${name})`).catch((error) =>
+      logFailure(log, error, 'other nodes could not be notified of a commit'),
+    )
   }
 
   async function listen() {
@@ -43,7 +46,7 @@ export async function openCommitNotifications(db: Database): Promise<AsyncDispos
     listener = undefined
     while (!left.signal.aborted) {
       await sleep(pause, undefined, { ref: false, signal: left.signal }).catch(() => {})
-      const again = await listen().catch(() => undefined)
+      const again = await listen().catch((error) => logFailure(log, error, 'could not listen for commits of other nodes'))
       if (!again) continue
       listener = again
       if (left.signal.aborted) again.end()

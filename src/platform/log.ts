@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
 import { type Logger, pino } from 'pino'
+import { DatabaseUnavailable, explain } from './unavailable.ts'
 
 export type { Logger }
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
@@ -12,6 +13,14 @@ export function openLog(level: LogLevel): Logger {
   const { prettyFactory } = createRequire(import.meta.url)('pino-pretty') as typeof import('pino-pretty')
   const pretty = prettyFactory({ colorize: true, translateTime: 'SYS:HH:MM:ss.l', singleLine: true })
   return pino({ level, base: null }, { write: (line: string) => void process.stderr.write(pretty(line)) })
+}
+
+/**
+ * Logs a failure in work that is tried again. A bug is an error and has its stack; an outage of the database is logged once, when it begins,
+ * so each attempt during the outage is for debugging only.
+ */
+export function logFailure(log: Logger, error: unknown, message: string, fields: object = {}) {
+  log[explain(error) instanceof DatabaseUnavailable ? 'debug' : 'error']({ err: error, ...fields }, message)
 }
 
 /** Query parameters that carry a secret somewhere in the interface, and names that others give to such. */

@@ -1,5 +1,6 @@
 import type { WorkerEvents } from 'graphile-worker'
 import { type Database, sql } from './database.ts'
+import { type Logger, logFailure } from './log.ts'
 
 /** How long we wait before we look for lost jobs, in milliseconds: by then delayed answers have arrived. */
 const pause = 3000
@@ -10,7 +11,7 @@ const settling = 10_000
  * Releases jobs that the database assigned to a runner, when that answer was lost with its connection. The runner does not know
  * about them, and no other runner would take them as long as it lives.
  */
-export function reclaimLostJobs(db: Database, events: WorkerEvents, runner_id: () => string, signal: AbortSignal) {
+export function reclaimLostJobs(db: Database, events: WorkerEvents, runner_id: () => string, log: Logger, signal: AbortSignal) {
   const known = new Set<string>()
   let timer: NodeJS.Timeout | undefined
   events.on('job:start', ({ job }) => known.add(job.id))
@@ -30,6 +31,9 @@ export function reclaimLostJobs(db: Database, events: WorkerEvents, runner_id: (
         update graphile_worker._private_jobs set locked_by = null, locked_at = null, attempts = greatest(attempts - 1, 0)
         where locked_by = ${runner_id()} and id <> all(${[...known]}::bigint[])
           and locked_at < clock_timestamp() - ${pause / 2} * interval '1 millisecond'`)
-      .catch(later)
+      .catch((error) => {
+        logFailure(log, error, 'could not release jobs whose assignment was lost')
+        later()
+      })
   }
 }

@@ -2,8 +2,8 @@ import { EventEmitter } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseCronItems, type Runner, run, type TaskList, type WorkerEvents, Logger as WorkerLogger } from 'graphile-worker'
 import type pg from 'pg'
-import type { Logger } from 'pino'
 import { type Database, type Queryable, sql, type Transaction } from './database.ts'
+import { type Logger, logFailure } from './log.ts'
 import { reclaimLostJobs } from './lost-jobs.ts'
 import { DatabaseUnavailable, unreachable } from './unavailable.ts'
 import { startHeartbeat } from './worker-heartbeat.ts'
@@ -48,6 +48,7 @@ export interface Worker {
   stop(): Promise<void>
 }
 
+const failedForGood = 'a job failed for good: see GET /admin/jobs/failed, and POST /admin/jobs/{job_id}/retry'
 const concurrency = 4
 const pollInterval = 2000
 /** How often a job is repeated in place when the database is away, before it counts as failed. This covers an outage of at least ten minutes. */
@@ -78,7 +79,7 @@ export async function startWorker(
       log.warn('the worker gets no jobs any more: starting a new one')
       const left = leave(db, current, ids, stopping.signal).finally(() => leaving.delete(left))
       leaving.add(left)
-      const next = await persist(open, stopping.signal, (error) => log.debug({ err: error }, 'the worker could not be started'))
+      const next = await persist(open, stopping.signal, (error) => logFailure(log, error, 'the worker could not be started'))
       if (!next) return
       current = next
       if (stopping.signal.aborted) return end(current)
@@ -139,11 +140,13 @@ async function begin(
   events.on('job:complete', ({ job }) => active.delete(job.id))
   // A job whose result the runner refused to take, because it was ending, never completes.
   events.on('worker:fatalError', ({ worker }) => active.delete(worker.getActiveJob()?.id ?? ''))
-  events.on('job:failed', ({ job, error }) => {
-    const said = { job: Number(job.id), task: job.task_identifier, attempts: job.attempts, err: error }
-    log.error(said, 'a job failed for good: see GET /admin/jobs/failed, and POST /admin/jobs/{job_id}/retry')
+  events.on('job:error', ({ job, error }) => {
+    const { id, task_identifier: task, attempts, max_attempts } = job
+    const fields = { job: Number(id), task, attempts }
+    if (attempts < max_attempts) logFailure(log, error, 'a job failed; it is tried again later', fields)
+    else log.error({ ...fields, err: error }, failedForGood)
   })
-  reclaimLostJobs(db, events, () => id, signal)
+  reclaimLostJobs(db, events, () => id, log, signal)
   const runner = await run({
     pgPool: releasingOnce(db.background),
     events,
@@ -152,8 +155,10 @@ async function begin(
     pollInterval,
     parsedCronItems: parseCronItems(schedule),
     logger: new WorkerLogger(() => (level, message, meta) => {
-      if (level === 'error') log.error(meta ?? {}, message)
-      else log.debug(meta ?? {}, message)
+      const { error, failure, ...fields } = (meta ?? {}) as { error?: unknown; failure?: boolean }
+      // Failed jobs are logged by their event, without the payload.
+      if (level === 'error' && !failure) logFailure(log, error, message, fields)
+      else log.debug(fields, message)
     }),
     taskList: tasks,
     // Results of jobs are written in batches, even single ones. Without batches, a failed write is an unhandled rejection, which

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { Logger } from 'pino'
+import { type Logger, logFailure } from './log.ts'
 
 /** How often a worker says that it lives, and after how long a silence it is taken for dead. In milliseconds. */
 const beat = 10_000
@@ -13,9 +13,9 @@ export function startHeartbeat(pool: pg.Pool, ids: ReadonlySet<string>, log: Log
   const tick = async () => {
     try {
       const freed = await recordHeartbeat(pool, ids)
-      if (freed.length) log.warn({ workers: freed }, 'workers are gone: others go on with their jobs')
+      if (freed.length) log.warn({ workers: freed }, 'workers stopped sending heartbeats: their jobs are released')
     } catch (error) {
-      log.debug({ err: error }, 'the database could not be told that the workers live')
+      logFailure(log, error, 'the heartbeat of the workers could not be written')
     }
   }
   void tick()

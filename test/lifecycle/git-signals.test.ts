@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
-import { chmod, mkdir, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
@@ -59,6 +59,39 @@ const groupOf = (pid: number) =>
   readFileSync(`/proc/${pid}/stat`, 'utf8')
     .replace(/^.*\) /s, '')
     .split(' ')[2]
+
+test('without git, a start is refused and a request fails with an error that names git', async () => {
+  await using host = await Host.openUsed()
+  const PATH = join(host.folder, 'bin')
+  await mkdir(PATH)
+  for (const name of await readdir('/usr/bin')) await symlink(join('/usr/bin', name), join(PATH, name))
+  const belfry = await host.start({ settings: { PATH } })
+  await (await belfry.post('/api/v3/user/repos', host.token, { name: 'engine', auto_init: true })).text()
+  await rm(join(PATH, 'git'))
+  const commits = await belfry.get('/api/v3/repos/admin/engine/commits/main', host.token)
+  const refs = await belfry.get('/admin/engine/info/refs?service=git-upload-pack')
+  for (const answer of [commits, refs]) {
+    assert.ok(answer.status >= 500)
+    assert.doesNotMatch(await answer.text(), /database/)
+  }
+  const missing = belfry.logged.filter(
+    ({ level, err }) => level === 50 && /^Error: Git is not installed.*\n +at /.test(stackOf(err)),
+  )
+  assert.equal(missing.length, 2)
+  await host.query(`select graphile_worker.add_job('point_head', '{"repo_id": 1}', max_attempts := 9)`)
+  await until('the job fails', () =>
+    belfry.logged.some(
+      ({ level, msg, err }) => level === 50 && /^a job failed; it is/.test(`${msg}`) && /Git is/.test(stackOf(err)),
+    ),
+  )
+  assert.equal(await belfry.stop(), '0')
+
+  const refused = await host.run({ settings: { PATH } })
+  assert.equal(refused.end, '1')
+  assert.match(refused.stderr, /^Git is not installed on this server, or not on its PATH\. Install git 2\.38 or later\.$/m)
+})
+
+const stackOf = (err: unknown) => String((err as { stack?: string } | undefined)?.stack)
 
 test('an uncaught exception, or a rejection that nobody handles, is logged and ends the process in order', async () => {
   for (const fault of [`setTimeout(() => { throw new Error('a bug') })`, `Promise.reject(new Error('a bug'))`]) {

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Belfry } from '#belfry.ts'
-import { endedBySignal } from '#git/git.ts'
+import { endedBySignal } from '#git/errors.ts'
 import { endWhenIdle } from '#git/idle-clients.ts'
 import { isHidden } from '#git/objects.ts'
 import { type Head, readCommands } from '#git/push-commands.ts'
@@ -112,7 +112,7 @@ export function mountGit(listener: FastifyInstance, belfry: Belfry) {
   ): Promise<Service> {
     const slot = await storage.fetching.take(caller.user ? `user ${caller.user.id}` : `address ${request.ip}`)
     try {
-      const service = openService(name, storage.pathOf(repo.id), { ...options, limits: storage.limits })
+      const service = await openService(name, storage.pathOf(repo.id), { ...options, limits: storage.limits })
       if (reply.raw.destroyed) service.end()
       else reply.raw.once('close', () => service.end())
       if (name === 'upload-pack' || options.advertise) watch(request, reply)
