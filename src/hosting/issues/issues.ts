@@ -1,7 +1,7 @@
 import { type Label, labelColumns } from '#hosting/labels/labels.ts'
 import { loadMilestones, type Milestone } from '#hosting/milestones/milestones.ts'
-import { hasAccessByName } from '#hosting/repositories/visibility.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
+import { hasAccessByName } from '#hosting/repositories/visibility.ts'
 import type { Person, Sight } from '#identity/accounts.ts'
 import { empty, type Listed, listed, type Queryable, type Slice, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'

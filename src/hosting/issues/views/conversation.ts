@@ -2,7 +2,7 @@ import { type CommentCursor, readCommentWindow } from '#hosting/issues/comments/
 import type { Comment } from '#hosting/issues/comments/comments.ts'
 import type { Issue } from '#hosting/issues/issues.ts'
 import { mayPush, maySort } from '#hosting/issues/rights.ts'
-import { textArea, renderTexts } from '#hosting/mentions/views/render-texts.ts'
+import { renderTexts, textArea } from '#hosting/mentions/views/render-texts.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { crumbs, pathOf } from '#hosting/repositories/views/repository-page.ts'
 import type { Person } from '#identity/accounts.ts'

@@ -1,7 +1,7 @@
 import { associationOf, personOf } from '#hosting/issues/authors.ts'
 import type { Pull } from '#hosting/pulls/pulls.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
-import type { Place } from '#hosting/reviews/diff-position.ts'
+import type { DiffPosition } from '#hosting/reviews/diff-position.ts'
 import type { Person } from '#identity/accounts.ts'
 import { empty, json, type Listed, listed, type Queryable, type Slice, sql, type Transaction } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
