@@ -1,6 +1,6 @@
 import type { Settings } from '#config.ts'
 import type { Storage } from '#git/storage.ts'
-import type { SendText } from '#parts/authentication/two-factor.ts'
+import type { SendText } from '#identity/two-factor.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Database } from '#platform/database.ts'
 import type { Logger } from '#platform/log.ts'

@@ -1,5 +1,5 @@
 import { loadUser } from '#hosting/people/people.ts'
-import { openSession } from '#parts/authentication/sessions.ts'
+import { openSession } from '#identity/sessions.ts'
 import { expect, type Forge, openForge } from './forge.ts'
 
 /** Someone at the pages, signed in, without a browser: requests and redirects one by one. */

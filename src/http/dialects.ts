@@ -1,4 +1,4 @@
-import type { Brand } from '#hosting/wire.ts'
+import type { Brand } from '#http/serialization.ts'
 
 /** What an `Accept` header asks for. */
 export interface Dialect {

@@ -1,4 +1,4 @@
-import type { Brand } from '#hosting/wire.ts'
+import type { Brand } from '#http/serialization.ts'
 
 const names = { service: 'X-Service', github: 'X-GitHub' }
 

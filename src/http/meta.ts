@@ -1,5 +1,5 @@
 import type { Belfry } from '#belfry.ts'
-import { Address, slimVersion, type Wire } from '#hosting/wire.ts'
+import { Address, slimVersion, type Wire } from '#http/serialization.ts'
 import { Refusal } from '#platform/errors.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import { changed, type Group, get, group } from './endpoint.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { apiGroups } from '#app.ts'
-import { isScope } from '#parts/authentication/scopes.ts'
+import { isScope } from '#identity/scopes.ts'
 import { openForge } from '#test/forge.ts'
 import { selfHosted } from '#variants.ts'
 import type { Endpoint } from './endpoint.ts'

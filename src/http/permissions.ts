@@ -1,6 +1,6 @@
 import type { Account } from '#hosting/people/people.ts'
-import type { Caller } from '#parts/authentication/authentication.ts'
-import { allows, overOf } from '#parts/authentication/permissions.ts'
+import type { Caller } from '#identity/callers.ts'
+import { allows, overOf } from '#identity/permissions.ts'
 import { forbidden } from '#platform/errors.ts'
 import type { Endpoint } from './endpoint.ts'
 

@@ -1,5 +1,5 @@
-import { checkPassword } from '#parts/authentication/passwords.ts'
-import { confirmSession, isConfirmed } from '#parts/authentication/sessions.ts'
+import { checkPassword } from '#identity/passwords.ts'
+import { confirmSession, isConfirmed } from '#identity/sessions.ts'
 import { alert, attempt, field, type Problem } from './fields.ts'
 import { html } from './html.ts'
 import { form, type Outcome, type SignedIn } from './page.ts'

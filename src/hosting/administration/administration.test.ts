@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { loadUser } from '#hosting/people/people.ts'
-import { openSession } from '#parts/authentication/sessions.ts'
+import { openSession } from '#identity/sessions.ts'
 import { type Client, expect, openForge } from '#test/forge.ts'
 
 /** Every administration request, on an existing user. */

@@ -1,4 +1,4 @@
-import { firstVersion, type Wire } from '#hosting/wire.ts'
+import { firstVersion, type Wire } from '#http/serialization.ts'
 import type { Database, Transaction } from '#platform/database.ts'
 
 /**

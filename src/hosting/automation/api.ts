@@ -1,6 +1,6 @@
 import { checkWritable } from '#hosting/repositories/access.ts'
-import { Nothing } from '#hosting/wire.ts'
 import { get, group, put } from '#http/endpoint.ts'
+import { Nothing } from '#http/serialization.ts'
 import { Type } from '#platform/schema.ts'
 import { setAutomation } from './automation.ts'
 

@@ -1,8 +1,8 @@
 import { accessNames, checkAccess, levelOf, permissionOf, roleOf } from '#hosting/repositories/access.ts'
 import { readRepositories } from '#hosting/repositories/repositories.ts'
-import { Nothing } from '#hosting/wire.ts'
 import { Answer, created, del, get, group, paged, patch, put } from '#http/endpoint.ts'
 import { choice } from '#http/input.ts'
+import { Nothing } from '#http/serialization.ts'
 import { missing } from '#platform/errors.ts'
 import { Type } from '#platform/schema.ts'
 import {

@@ -1,7 +1,7 @@
 import { checkMayTalkOfCode } from '#hosting/issues/rights.ts'
 import { loadCommit } from '#hosting/refs/commits.ts'
-import { Nothing } from '#hosting/wire.ts'
 import { created, del, get, group, paged, patch, post } from '#http/endpoint.ts'
+import { Nothing } from '#http/serialization.ts'
 import { Type } from '#platform/schema.ts'
 import {
   createCommitComment,

@@ -1,7 +1,7 @@
 import type { Entry } from '#git/tree-entries.ts'
 import { encodePath, GitCommit, gitCommitJson } from '#hosting/refs/json.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
-import { Address, NullableString, type Wire } from '#hosting/wire.ts'
+import { Address, NullableString, type Wire } from '#http/serialization.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import type { Changed, Content } from './contents.ts'
 import type { Tree } from './trees.ts'

@@ -1,6 +1,6 @@
-import { Nothing } from '#hosting/wire.ts'
 import { created, del, get, group, paged, post } from '#http/endpoint.ts'
-import type { Caller } from '#parts/authentication/authentication.ts'
+import { Nothing } from '#http/serialization.ts'
+import type { Caller } from '#identity/callers.ts'
 import { Type } from '#platform/schema.ts'
 import { DeployKey, deployKeyJson, keyJson, SimpleKey, simpleKeyJson, UserKey } from './json.ts'
 import { type Adder, addKey, deleteKey, listKeys, loadKey } from './keys.ts'

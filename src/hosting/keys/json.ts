@@ -1,5 +1,5 @@
 import type { Repository } from '#hosting/repositories/repositories.ts'
-import { NullableString, NullableTimestamp, Timestamp, timestamp, type Wire } from '#hosting/wire.ts'
+import { NullableString, NullableTimestamp, Timestamp, timestamp, type Wire } from '#http/serialization.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import type { SshKey } from './keys.ts'
 

@@ -1,4 +1,4 @@
-import { Address, NullableString, nodeId, type Wire } from '#hosting/wire.ts'
+import { Address, NullableString, nodeId, type Wire } from '#http/serialization.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import type { Label } from './labels.ts'
 

@@ -1,5 +1,5 @@
-import { Nothing, NullableString, Timestamp, timestamp } from '#hosting/wire.ts'
 import { del, get, group, paged, post } from '#http/endpoint.ts'
+import { Nothing, NullableString, Timestamp, timestamp } from '#http/serialization.ts'
 import { discardFailedJob, listFailedJobs, retryFailedJob } from '#platform/failed-jobs.ts'
 import { Type } from '#platform/schema.ts'
 import { listRepairs } from './maintenance.ts'

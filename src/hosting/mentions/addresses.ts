@@ -1,6 +1,6 @@
 import { knownTo } from '#hosting/teams/teams.ts'
 import { type Queryable, sql } from '#platform/database.ts'
-import type { Name, Reference } from './names.ts'
+import type { Name, Reference } from '#web/markdown/names.ts'
 
 /** Links for the users, teams and issues that a page names. A name that does not exist, or that the viewer may not see, has no link. */
 export interface Addresses {

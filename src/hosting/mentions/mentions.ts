@@ -1,5 +1,5 @@
-import { parseMarkdown } from './markdown.ts'
-import { type Name, namesIn, type Reference } from './names.ts'
+import { type Name, namesIn, type Reference } from '#web/markdown/names.ts'
+import { parseMarkdown } from '#web/markdown/parse.ts'
 
 export interface Mentions {
   users: string[]

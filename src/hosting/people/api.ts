@@ -1,5 +1,5 @@
-import { Nothing, NullableBoolean, NullableString } from '#hosting/wire.ts'
 import { del, get, group, paged, patch, put } from '#http/endpoint.ts'
+import { Nothing, NullableBoolean, NullableString } from '#http/serialization.ts'
 import { missing } from '#platform/errors.ts'
 import { Type } from '#platform/schema.ts'
 import { AuthenticatedUser, ownUserJson, PublicUser, publicUserJson, SimpleUser, userJson } from './json.ts'

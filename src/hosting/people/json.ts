@@ -1,4 +1,4 @@
-import { Address, NullableBoolean, NullableString, nodeId, Timestamp, timestamp, type Wire } from '#hosting/wire.ts'
+import { Address, NullableBoolean, NullableString, nodeId, Timestamp, timestamp, type Wire } from '#http/serialization.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import type { Account, Person, Standing } from './people.ts'
 

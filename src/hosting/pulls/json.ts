@@ -15,7 +15,7 @@ import {
   Timestamp,
   timestamp,
   type Wire,
-} from '#hosting/wire.ts'
+} from '#http/serialization.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import type { Pull } from './pulls.ts'
 

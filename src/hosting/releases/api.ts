@@ -1,9 +1,9 @@
 import { checkWritable, levelOf } from '#hosting/repositories/access.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
-import { Nothing, NullableString } from '#hosting/wire.ts'
 import { created, del, get, group, paged, patch, post } from '#http/endpoint.ts'
-import type { Caller } from '#parts/authentication/authentication.ts'
-import { allows } from '#parts/authentication/permissions.ts'
+import { Nothing, NullableString } from '#http/serialization.ts'
+import type { Caller } from '#identity/callers.ts'
+import { allows } from '#identity/permissions.ts'
 import { Type } from '#platform/schema.ts'
 import { ReleaseSchema, releaseJson } from './json.ts'
 import {

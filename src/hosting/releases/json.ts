@@ -1,6 +1,6 @@
 import { SimpleUser, userJson } from '#hosting/people/json.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
-import { Address, NullableString, NullableTimestamp, nodeId, Timestamp, timestamp, type Wire } from '#hosting/wire.ts'
+import { Address, NullableString, NullableTimestamp, nodeId, Timestamp, timestamp, type Wire } from '#http/serialization.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import type { Release } from './releases.ts'
 

@@ -1,5 +1,5 @@
 import { SimpleUser, userJson } from '#hosting/people/json.ts'
-import { Address, NullableString, NullableTimestamp, nodeId, Timestamp, timestamp, type Wire } from '#hosting/wire.ts'
+import { Address, NullableString, NullableTimestamp, nodeId, Timestamp, timestamp, type Wire } from '#http/serialization.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import { permissionsOf } from './access.ts'
 import type { Repository } from './repositories.ts'

@@ -1,4 +1,4 @@
-import { NullableString } from '#hosting/wire.ts'
+import { NullableString } from '#http/serialization.ts'
 import { Type } from '#platform/schema.ts'
 import type { Side } from './diff-position.ts'
 

@@ -1,7 +1,7 @@
 import { RepositorySchema, repositoryJson } from '#hosting/repositories/json.ts'
 import { type Repository, readRepositories } from '#hosting/repositories/repositories.ts'
-import { Nothing } from '#hosting/wire.ts'
 import { del, get, group, paged, patch, post } from '#http/endpoint.ts'
+import { Nothing } from '#http/serialization.ts'
 import type { Queryable } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
 import { Type } from '#platform/schema.ts'

@@ -2,7 +2,7 @@ import { CollaboratorSchema, collaboratorJson } from '#hosting/collaborators/jso
 import { SimpleUser, userJson } from '#hosting/people/json.ts'
 import { MinimalRepository, minimalRepositoryJson, RepositorySchema, repositoryJson } from '#hosting/repositories/json.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
-import { nodeId, Timestamp, timestamp, type Wire } from '#hosting/wire.ts'
+import { nodeId, Timestamp, timestamp, type Wire } from '#http/serialization.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import type { Attached } from './attached.ts'
 import type { Accepted, Transfer } from './transfers.ts'

@@ -1,6 +1,6 @@
 import { updateProfile } from '#hosting/people/people.ts'
-import { closeSession, listSessions, type Session } from '#parts/authentication/sessions.ts'
-import { type Delivery, findDelivery } from '#parts/authentication/two-factor.ts'
+import { closeSession, listSessions, type Session } from '#identity/sessions.ts'
+import { type Delivery, findDelivery } from '#identity/two-factor.ts'
 import { missing } from '#platform/errors.ts'
 import { confirmPath, confirmVisit } from '#web/confirming.ts'
 import { alert, attempt, choice, field, type Problem, typed } from '#web/fields.ts'

@@ -1,7 +1,7 @@
 import type { Account } from '#hosting/people/people.ts'
-import { Nothing, type Wire } from '#hosting/wire.ts'
 import { Answer, created, del, get, group, paged, patch, post, put } from '#http/endpoint.ts'
 import { text } from '#http/input.ts'
+import { Nothing, type Wire } from '#http/serialization.ts'
 import type { Application, ClientCredentials } from '#parts/oauth/applications.ts'
 import type { Database } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import { loadUser } from '#hosting/people/people.ts'
+import { setPassword } from '#identity/passwords.ts'
 import { createApplication } from '#parts/oauth/applications.ts'
 import { hashPassword } from '#platform/secrets.ts'
 import { expect, openForge } from '#test/forge.ts'
-import { setPassword } from './passwords.ts'
 
 const basic = (name: string, password: string) => `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`
 

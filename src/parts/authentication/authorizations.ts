@@ -1,10 +1,10 @@
 import type { Account } from '#hosting/people/people.ts'
+import { isScope, normaliseScopes } from '#identity/scopes.ts'
+import { createToken, operators, type Token } from '#identity/tokens.ts'
 import { type Application, type ClientCredentials, findClient, loadApplication } from '#parts/oauth/applications.ts'
 import { recordGrant, revokeGrant } from '#parts/oauth/grants.ts'
 import { type Database, type Listed, listed, type Queryable, type Slice, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing, Refusal } from '#platform/errors.ts'
-import { isScope, normaliseScopes } from './scopes.ts'
-import { createToken, operators, type Token } from './tokens.ts'
 
 type App = Pick<Application, 'name' | 'url' | 'client_id'>
 

@@ -1,6 +1,6 @@
+import { slowRecoveryCodes } from '#identity/recovery-codes.ts'
 import type { Database } from '#platform/database.ts'
 import type { Task } from '#platform/queue.ts'
-import { slowRecoveryCodes } from './recovery-codes.ts'
 
 export function authenticationTasks(db: Database): Record<string, Task> {
   return {

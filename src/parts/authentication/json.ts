@@ -1,9 +1,9 @@
 import { SimpleUser, userJson } from '#hosting/people/json.ts'
 import type { Account } from '#hosting/people/people.ts'
-import { NullableString, NullableTimestamp, Timestamp, timestamp, type Wire } from '#hosting/wire.ts'
+import { NullableString, NullableTimestamp, Timestamp, timestamp, type Wire } from '#http/serialization.ts'
+import type { Token } from '#identity/tokens.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import type { Grant } from './authorizations.ts'
-import type { Token } from './tokens.ts'
 
 const App = Type.Object({ name: Type.String(), url: Type.String(), client_id: Type.String() })
 

@@ -1,12 +1,12 @@
 import type { Account } from '#hosting/people/people.ts'
+import { badCredentials } from '#identity/callers.ts'
+import { guessAtAccount } from '#identity/login-throttle.ts'
+import { checkPassword } from '#identity/passwords.ts'
+import { type Origin, openSession, type Session } from '#identity/sessions.ts'
+import { findDelivery, readCode, type Sending, type SendText, sendCode, takeCode } from '#identity/two-factor.ts'
 import type { Database } from '#platform/database.ts'
 import { sql } from '#platform/database.ts'
 import type { Vault } from '#platform/vault.ts'
-import { badCredentials } from './authentication.ts'
-import { guessAtAccount } from './guessing.ts'
-import { checkPassword } from './passwords.ts'
-import { type Origin, openSession, type Session } from './sessions.ts'
-import { findDelivery, readCode, type Sending, type SendText, sendCode, takeCode } from './two-factor.ts'
 
 /** What the browser holds from now on, and whether a code is still to come. */
 export interface Opened {

@@ -1,4 +1,4 @@
-import { timestamp } from '#hosting/wire.ts'
+import { timestamp } from '#http/serialization.ts'
 import type { Entry } from './entries.ts'
 import { type Markup, xml } from './markup.ts'
 

@@ -1,7 +1,7 @@
 import type { Belfry } from '#belfry.ts'
-import { Nothing } from '#hosting/wire.ts'
 import { created, del, type Group, get, group, paged, patch, put } from '#http/endpoint.ts'
 import { choice, text } from '#http/input.ts'
+import { Nothing } from '#http/serialization.ts'
 import { type Kind, kinds } from '#importer/source.ts'
 import { Type } from '#platform/schema.ts'
 import type { Variant } from '#variants.ts'

@@ -1,5 +1,5 @@
 import type { Repository } from '#hosting/repositories/repositories.ts'
-import { Address, NullableString, NullableTimestamp, Timestamp, timestamp, type Wire } from '#hosting/wire.ts'
+import { Address, NullableString, NullableTimestamp, Timestamp, timestamp, type Wire } from '#http/serialization.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import type { CommitAuthor } from './authors.ts'
 import { correctionFailure, type Import } from './import-row.ts'

@@ -1,7 +1,7 @@
 import { readRepositories } from '#hosting/repositories/repositories.ts'
-import { Nothing, type Wire } from '#hosting/wire.ts'
 import { Answer, type BaseContext, del, get, group, patch, put } from '#http/endpoint.ts'
 import { choice, text } from '#http/input.ts'
+import { Nothing, type Wire } from '#http/serialization.ts'
 import type { Database, Queryable } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
 import { parseIsoDate } from '#platform/iso-date.ts'

@@ -1,6 +1,6 @@
 import { loadAccount } from '#hosting/people/people.ts'
-import { Nothing } from '#hosting/wire.ts'
 import { del, group, patch, post } from '#http/endpoint.ts'
+import { Nothing } from '#http/serialization.ts'
 import { Authorization, authorizationJson } from '#parts/authentication/json.ts'
 import type { Queryable } from '#platform/database.ts'
 import { invalid, missing, Refusal } from '#platform/errors.ts'

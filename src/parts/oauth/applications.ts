@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Account } from '#hosting/people/people.ts'
-import { guessAtClient } from '#parts/authentication/guessing.ts'
+import { guessAtClient } from '#identity/login-throttle.ts'
 import { type Database, type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
 import { digest, sameSecret } from '#platform/secrets.ts'

@@ -1,5 +1,5 @@
 import type { Account } from '#hosting/people/people.ts'
-import { expandScopes, isScope, normaliseScopes } from '#parts/authentication/scopes.ts'
+import { expandScopes, isScope, normaliseScopes } from '#identity/scopes.ts'
 import type { Queryable, Transaction } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'
 import { type Application, loadApplication } from './applications.ts'

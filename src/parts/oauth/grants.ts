@@ -1,6 +1,6 @@
 import { type Account, accountColumns } from '#hosting/people/people.ts'
-import { normaliseScopes } from '#parts/authentication/scopes.ts'
-import { createToken, type Token } from '#parts/authentication/tokens.ts'
+import { normaliseScopes } from '#identity/scopes.ts'
+import { createToken, type Token } from '#identity/tokens.ts'
 import { type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
 import { digest, newToken } from '#platform/secrets.ts'

@@ -1,4 +1,4 @@
-import { Timestamp, timestamp } from '#hosting/wire.ts'
+import { Timestamp, timestamp } from '#http/serialization.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import type { Application } from './applications.ts'
 

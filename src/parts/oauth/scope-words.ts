@@ -1,4 +1,4 @@
-import type { Scope } from '#parts/authentication/scopes.ts'
+import type { Scope } from '#identity/scopes.ts'
 
 /** What a scope lets an application do, in the words of the person who is asked. */
 const words: Record<Scope, string> = {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { apiGroups } from '#app.ts'
-import { expandScopes } from '#parts/authentication/scopes.ts'
+import { expandScopes } from '#identity/scopes.ts'
 import { expect, type Forge, openForge, Person } from '#test/forge.ts'
 import { type Guest, signedIn } from '#test/guest.ts'
 

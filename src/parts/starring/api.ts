@@ -1,6 +1,6 @@
-import { Nothing } from '#hosting/wire.ts'
 import { del, get, group, paged, put } from '#http/endpoint.ts'
 import { choice } from '#http/input.ts'
+import { Nothing } from '#http/serialization.ts'
 import { missing, Refusal } from '#platform/errors.ts'
 import { Type } from '#platform/schema.ts'
 import { StargazerList, StarredList, stargazerJson, starredJson } from './json.ts'

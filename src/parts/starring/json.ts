@@ -1,6 +1,6 @@
 import { SimpleUser, userJson } from '#hosting/people/json.ts'
 import { RepositorySchema, repositoryJson } from '#hosting/repositories/json.ts'
-import { Timestamp, timestamp, type Wire } from '#hosting/wire.ts'
+import { Timestamp, timestamp, type Wire } from '#http/serialization.ts'
 import { type Static, type TObject, Type } from '#platform/schema.ts'
 import type { Stargazer, StarredRepository } from './starring.ts'
 

@@ -1,7 +1,7 @@
 import { SimpleUser, userJson } from '#hosting/people/json.ts'
 import { MinimalRepository, minimalRepositoryJson } from '#hosting/repositories/json.ts'
-import { Nothing } from '#hosting/wire.ts'
 import { del, get, group, paged, put } from '#http/endpoint.ts'
+import { Nothing } from '#http/serialization.ts'
 import { missing } from '#platform/errors.ts'
 import { Type } from '#platform/schema.ts'
 import { RepositorySubscription, subscriptionJson } from './json.ts'

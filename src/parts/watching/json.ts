@@ -1,5 +1,5 @@
 import type { Repository } from '#hosting/repositories/repositories.ts'
-import { Address, Timestamp, timestamp, type Wire } from '#hosting/wire.ts'
+import { Address, Timestamp, timestamp, type Wire } from '#http/serialization.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import type { Subscription } from './watching.ts'
 

@@ -1,4 +1,4 @@
-import { Address, NullableString, NullableTimestamp, Timestamp, timestamp, type Wire } from '#hosting/wire.ts'
+import { Address, NullableString, NullableTimestamp, Timestamp, timestamp, type Wire } from '#http/serialization.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import type { Hook } from './hooks.ts'
 import type { Place } from './places.ts'

@@ -3,7 +3,7 @@ import { findAddresses } from '#hosting/mentions/addresses.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { invalid } from '#platform/errors.ts'
 import { type Html, html } from '#web/html.ts'
-import { plainReading, type Reading, readMarkdown } from '#web/markdown.ts'
+import { plainReading, type Reading, readMarkdown } from '#web/markdown/render.ts'
 import type { Visit } from '#web/page.ts'
 
 /** How many tokens of markup one page formats: about half a second of one core. Later texts are shown unformatted. */

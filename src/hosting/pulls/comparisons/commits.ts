@@ -2,7 +2,7 @@ import type { CommitObject } from '#git/objects.ts'
 import { findAllAuthors } from '#hosting/refs/commits.ts'
 import { commitJson } from '#hosting/refs/json.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
-import type { Wire } from '#hosting/wire.ts'
+import type { Wire } from '#http/serialization.ts'
 import type { Queryable } from '#platform/database.ts'
 
 /** Commits as JSON, with the accounts of their authors. */

@@ -1,7 +1,7 @@
 import type { ChangedFile, Comparison } from '#git/compare.ts'
 import { Commit, encodePath } from '#hosting/refs/json.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
-import { Address, type Wire } from '#hosting/wire.ts'
+import { Address, type Wire } from '#http/serialization.ts'
 import { type Static, Type } from '#platform/schema.ts'
 
 export const FileSchema = Type.Object(

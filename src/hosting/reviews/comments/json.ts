@@ -1,6 +1,6 @@
 import { NullableUser } from '#hosting/milestones/json.ts'
 import { userJson } from '#hosting/people/json.ts'
-import { Address, NullableString, nodeId, Timestamp, timestamp, type Wire } from '#hosting/wire.ts'
+import { Address, NullableString, nodeId, Timestamp, timestamp, type Wire } from '#http/serialization.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import type { ReviewComment } from './comments.ts'
 

@@ -2,9 +2,9 @@ import { missing } from '#platform/errors.ts'
 import { field } from '#web/fields.ts'
 import { type Html, html } from '#web/html.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, showOwn, type Visit } from '#web/page.ts'
+import { readState } from '#web/page-states.ts'
 import { pageOf } from '#web/return-to.ts'
 import { type Draft, draftOf, resumePath, sealDraft } from '../drafts.ts'
-import { readState } from '../page-states.ts'
 import { loginPage } from '../pages.ts'
 
 export const pages: PageRoute[] = [

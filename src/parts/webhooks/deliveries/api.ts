@@ -1,6 +1,6 @@
-import { Nothing } from '#hosting/wire.ts'
 import { Answer, type Endpoint, get, group, post } from '#http/endpoint.ts'
 import { text } from '#http/input.ts'
+import { Nothing } from '#http/serialization.ts'
 import { loadHook, placeOf } from '#parts/webhooks/hooks.ts'
 import { type Kind, kinds } from '#parts/webhooks/kinds.ts'
 import { invalid } from '#platform/errors.ts'

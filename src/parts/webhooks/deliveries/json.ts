@@ -1,5 +1,5 @@
 import { fillIn } from '#hosting/announcements/addresses.ts'
-import { NullableString, NullableTimestamp, Timestamp, type Wire } from '#hosting/wire.ts'
+import { NullableString, NullableTimestamp, Timestamp, type Wire } from '#http/serialization.ts'
 import type { Hook } from '#parts/webhooks/hooks.ts'
 import { headersOf } from '#parts/webhooks/signing.ts'
 import { type Static, Type } from '#platform/schema.ts'

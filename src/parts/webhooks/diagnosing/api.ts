@@ -1,7 +1,7 @@
 import type { SecureContext } from 'node:tls'
 import type { Belfry } from '#belfry.ts'
-import { NullableBoolean, NullableString } from '#hosting/wire.ts'
 import { type Endpoint, type Group, group, post } from '#http/endpoint.ts'
+import { NullableBoolean, NullableString } from '#http/serialization.ts'
 import { loadHook } from '#parts/webhooks/hooks.ts'
 import { type Kind, kinds } from '#parts/webhooks/kinds.ts'
 import { placeOf } from '#parts/webhooks/places.ts'

@@ -1,6 +1,6 @@
 import type { Belfry } from '#belfry.ts'
-import { Nothing } from '#hosting/wire.ts'
 import { type Endpoint, type Group, get, group, post } from '#http/endpoint.ts'
+import { Nothing } from '#http/serialization.ts'
 import { loadHook, placeOf } from '#parts/webhooks/hooks.ts'
 import { type Kind, kinds } from '#parts/webhooks/kinds.ts'
 import { Type } from '#platform/schema.ts'

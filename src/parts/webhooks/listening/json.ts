@@ -1,5 +1,5 @@
 import { listening } from '#hosting/announcements/announcements.ts'
-import { NullableString, Timestamp } from '#hosting/wire.ts'
+import { NullableString, Timestamp } from '#http/serialization.ts'
 import type { Hook } from '#parts/webhooks/hooks.ts'
 import { headersOf, type SignedHeaders } from '#parts/webhooks/signing.ts'
 import { type Static, Type } from '#platform/schema.ts'

@@ -1,5 +1,5 @@
-import { Nothing } from '#hosting/wire.ts'
 import { Answer, del, type Endpoint, get, group, paged, post } from '#http/endpoint.ts'
+import { Nothing } from '#http/serialization.ts'
 import { loadHook, placeOf } from '#parts/webhooks/hooks.ts'
 import { type Kind, kinds } from '#parts/webhooks/kinds.ts'
 import { Type } from '#platform/schema.ts'

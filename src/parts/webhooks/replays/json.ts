@@ -1,4 +1,4 @@
-import { Address, NullableTimestamp, Timestamp, timestamp, type Wire } from '#hosting/wire.ts'
+import { Address, NullableTimestamp, Timestamp, timestamp, type Wire } from '#http/serialization.ts'
 import type { Place } from '#parts/webhooks/hooks.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import type { Replay } from './replays.ts'

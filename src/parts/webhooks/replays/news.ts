@@ -1,6 +1,6 @@
 import type { Act, EventType } from '#activity/events.ts'
 import type { News, PushNews } from '#hosting/announcements/news.ts'
-import { timestamp } from '#hosting/wire.ts'
+import { timestamp } from '#http/serialization.ts'
 import { type Sql, sql } from '#platform/database.ts'
 
 /** What somebody did, as the log has it. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Database } from '#platform/database.ts'
 import { expect, type Forge, openForge } from '#test/forge.ts'
-import { Authenticator } from './authentication.ts'
+import { Authenticator } from './callers.ts'
 
 const basic = (name: string, password: string) => `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`
 const as = (forge: Forge, authorization: string) => forge.nobody.with({ authorization })

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
 import type { MarkdownIt, Token } from 'markdown-it'
-import { longest, mostPieces, openMarkdown, parseMarkdown } from '#hosting/mentions/markdown.ts'
-import type { Name, Reference } from '#hosting/mentions/names.ts'
 import { ByteCache } from '#platform/byte-cache.ts'
-import { Html, html } from './html.ts'
+import { Html, html } from '#web/html.ts'
+import type { Name, Reference } from '#web/markdown/names.ts'
+import { longest, mostPieces, openMarkdown, parseMarkdown } from '#web/markdown/parse.ts'
 
 type Address = string | null | undefined
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readMarkdown, renderMarkdown } from './markdown.ts'
+import { readMarkdown, renderMarkdown } from './render.ts'
 
 const shown = async (text: string) => (await renderMarkdown(text)).text.trimEnd()
 

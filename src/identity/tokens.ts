@@ -1,7 +1,7 @@
 import type { Account } from '#hosting/people/people.ts'
 import { sql, type Transaction } from '#platform/database.ts'
 import { digest, newToken } from '#platform/secrets.ts'
-import type { TokenFacts } from './authentication.ts'
+import type { TokenFacts } from './callers.ts'
 import { normaliseScopes } from './scopes.ts'
 
 export interface Token {
