@@ -19,8 +19,10 @@ import { pages as keyPages } from '#hosting/keys/pages.ts'
 import { api as labels } from '#hosting/labels/api.ts'
 import { mountLfs } from '#hosting/lfs/api.ts'
 import { api as maintenance } from '#hosting/maintenance/api.ts'
+import { countRepairs } from '#hosting/maintenance/maintenance.ts'
 import { api as milestones } from '#hosting/milestones/api.ts'
 import { api as organizations } from '#hosting/organizations/api.ts'
+import { pathLoaders } from '#hosting/path-records.ts'
 import { api as people } from '#hosting/people/api.ts'
 import { reserveLogin } from '#hosting/people/people.ts'
 import { api as pulls } from '#hosting/pulls/api.ts'
@@ -55,6 +57,7 @@ import { importApi } from '#parts/imports/api.ts'
 import { pages as importPages, mountImportStream } from '#parts/imports/pages.ts'
 import { api as notifications } from '#parts/notifications/api.ts'
 import { pages as inboxPages, mountInboxStream } from '#parts/notifications/pages.ts'
+import { countThreads } from '#parts/notifications/threads.ts'
 import { api as oauth } from '#parts/oauth/api.ts'
 import { pages as oauthPages } from '#parts/oauth/pages.ts'
 import { mountTokenEndpoint } from '#parts/oauth/token-endpoint.ts'
@@ -75,7 +78,7 @@ import { selfHosted, type Variant, versioned } from '#variants.ts'
 import { mountAssets } from '#web/assets.ts'
 import { mountAvatars } from '#web/avatars.ts'
 import { pages as homePages, mountFallbacks, showUnreadable } from '#web/home.ts'
-import { mountPages, type PageRoute } from '#web/page.ts'
+import { mountPages, type PageRoute, type Site } from '#web/page.ts'
 
 /** Everything the interface serves, in the order of its reference. */
 export const apiGroups = (belfry: Belfry): Group[] => [
@@ -156,11 +159,12 @@ export interface App {
 /** Every part on the two listeners: pages, git and the self-hosted variant on one, the versioned variant on the other. */
 export async function openApp(belfry: Belfry): Promise<App> {
   const groups = apiGroups(belfry)
-  const metrics = new Metrics(belfry)
+  const metrics = new Metrics(belfry, countRepairs)
+  const site: Site = { belfry, countUnread: (db, visitor, most) => countThreads(db, visitor, { view: 'unread' }, most), lapsed }
   knowAddress(belfry.db, () => belfry.addresses.web)
   let stopping = false
   const listeners = {
-    web: openListener(belfry, selfHosted.prefix, showUnreadable),
+    web: openListener(belfry, selfHosted.prefix, (request, reply) => showUnreadable(site, request, reply)),
     versioned: openListener(belfry, versioned.prefix),
   }
   listeners.web.addHook('onRoute', ({ url }) => reserveLogin(url))
@@ -168,16 +172,16 @@ export async function openApp(belfry: Belfry): Promise<App> {
     metrics.observe(listener, name as keyof typeof listeners)
     mountHealth(listener, belfry, () => stopping)
   }
-  mountFallbacks(listeners.web, belfry)
+  mountFallbacks(listeners.web, site)
   mountAssets(listeners.web)
   mountAvatars(listeners.web)
   const reference = documentationPages(() => describeApi(belfry, groups, selfHosted))
-  mountPages(listeners.web, belfry, [...pageRoutes, ...reference], lapsed)
+  mountPages(listeners.web, site, [...pageRoutes, ...reference])
   mountTokenEndpoint(listeners.web, belfry)
   mountInboxStream(listeners.web, belfry)
   mountDeliveryStream(listeners.web, belfry)
   mountImportStream(listeners.web, belfry)
-  mountFeeds(listeners.web, belfry, withSettings(selfHosted, belfry))
+  mountFeeds(listeners.web, site, withSettings(selfHosted, belfry))
   mountGit(listeners.web, belfry)
   mountLfs(listeners.web, belfry)
   metrics.mount(listeners.web, belfry)
@@ -185,7 +189,7 @@ export async function openApp(belfry: Belfry): Promise<App> {
     [listeners.web, selfHosted],
     [listeners.versioned, versioned],
   ] as const) {
-    await mountApi(listener, belfry, withSettings(variant, belfry), groups)
+    await mountApi(listener, belfry, withSettings(variant, belfry), groups, pathLoaders)
   }
   return {
     ...listeners,

@@ -1,11 +1,12 @@
 import type { Belfry } from '#belfry.ts'
-import { type Account, accountColumns, createUser } from '#hosting/people/people.ts'
+import { createUser } from '#hosting/people/people.ts'
 import { allScopes } from '#identity/scopes.ts'
 import { createToken, setOperatorsToken } from '#identity/tokens.ts'
 import { type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { StartError } from '#platform/errors.ts'
 import { enqueue } from '#platform/queue.ts'
 import { digest, hashPassword, randomText } from '#platform/secrets.ts'
+import { type Account, accountColumns } from './identity/accounts.ts'
 
 /** Printed once, by the first start. */
 export interface FirstAdmin {

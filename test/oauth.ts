@@ -1,4 +1,4 @@
-import { loadUser } from '#hosting/people/people.ts'
+import { loadUser } from '#identity/accounts.ts'
 import { openSession } from '#identity/sessions.ts'
 import { expect, type Forge, openForge } from './forge.ts'
 

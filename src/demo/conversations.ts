@@ -1,7 +1,7 @@
 import { createIssue } from '#hosting/issues/changes.ts'
 import { createComment } from '#hosting/issues/comments/changes.ts'
-import type { Account } from '#hosting/people/people.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
+import type { Account } from '#identity/accounts.ts'
 import type { Database } from '#platform/database.ts'
 
 interface Conversation {

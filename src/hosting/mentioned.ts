@@ -3,12 +3,12 @@ import { type Comment, loadComments } from '#hosting/issues/comments/comments.ts
 import { type Issue, loadIssues } from '#hosting/issues/issues.ts'
 import { type Label, loadLabels } from '#hosting/labels/labels.ts'
 import { loadMilestones, type Milestone } from '#hosting/milestones/milestones.ts'
-import { type Person, personColumns } from '#hosting/people/people.ts'
 import { loadPulls, type Pull } from '#hosting/pulls/pulls.ts'
 import { loadReleases, type Release } from '#hosting/releases/releases.ts'
 import { type Repository, readRepositories } from '#hosting/repositories/repositories.ts'
 import { loadReviewComments, type ReviewComment } from '#hosting/reviews/comments/comments.ts'
 import { loadReviews, type Review } from '#hosting/reviews/reviews.ts'
+import { type Person, personColumns } from '#identity/accounts.ts'
 import { type Queryable, sql, Transaction } from '#platform/database.ts'
 
 /** What somebody is told of by id. */

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Belfry } from '#belfry.ts'
 import { firstVersion, type Wire } from '#http/serialization.ts'
 import { Authenticator, anonymous, badCredentials, type Caller, readPair } from '#identity/callers.ts'
-import { type Application, findClient } from '#parts/oauth/applications.ts'
+import { type Application, findClient } from '#identity/clients.ts'
 import type { Database } from '#platform/database.ts'
 import { forbidden, missing, Refusal } from '#platform/errors.ts'
 import { networkOf } from '#platform/network.ts'
@@ -13,7 +13,7 @@ import type { Endpoint } from './endpoint.ts'
 import { branded, fixed, preflight } from './headers.ts'
 import { checkPermission } from './permissions.ts'
 import { type Allowance, RateLimiter } from './rate-limit.ts'
-import { checkVisible } from './things.ts'
+import { checkVisible, type PathLoaders } from './route-params.ts'
 
 /** What is known of a request before its endpoint runs. */
 export interface Call {
@@ -38,7 +38,7 @@ declare module 'fastify' {
 export type Readmit = (request: FastifyRequest) => Promise<void>
 
 /** What happens around every endpoint of a variant: who calls, may they, and what every answer carries. */
-export function openCalls(app: FastifyInstance, belfry: Belfry, variant: Variant): Readmit {
+export function openCalls(app: FastifyInstance, belfry: Belfry, variant: Variant, loaders: PathLoaders): Readmit {
   const limiter = new RateLimiter(belfry.clock)
   const limits = limitsOf(belfry, variant)
   const authenticator = new Authenticator(belfry)
@@ -92,7 +92,7 @@ export function openCalls(app: FastifyInstance, belfry: Belfry, variant: Variant
   async function refuse({ routeOptions, call, params }: FastifyRequest, error: Error): Promise<never> {
     const { endpoint } = routeOptions.config
     if (endpoint && endpoint.viewer !== 'site_admin' && error instanceof Refusal && error.reason === 'unauthenticated')
-      await checkVisible(belfry.db, endpoint, call.caller, params as Record<string, string>)
+      await checkVisible(loaders, belfry.db, endpoint, call.caller, params as Record<string, string>)
     throw error
   }
 

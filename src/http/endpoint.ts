@@ -1,14 +1,11 @@
 import type { Storage } from '#git/storage.ts'
-import type { Organization } from '#hosting/organizations/organizations.ts'
-import type { Account } from '#hosting/people/people.ts'
-import type { Access } from '#hosting/repositories/access.ts'
-import type { Repository } from '#hosting/repositories/repositories.ts'
-import type { Team } from '#hosting/teams/teams.ts'
 import type { Wire } from '#http/serialization.ts'
+import type { Access } from '#identity/access.ts'
+import type { Account } from '#identity/accounts.ts'
 import type { Caller } from '#identity/callers.ts'
+import type { Application } from '#identity/clients.ts'
 import type { Permission } from '#identity/permissions.ts'
 import type { Scope } from '#identity/scopes.ts'
-import type { Application } from '#parts/oauth/applications.ts'
 import type { Database, Listed, Transaction } from '#platform/database.ts'
 import type { Reason } from '#platform/errors.ts'
 import type { Static, TObject, TSchema } from '#platform/schema.ts'
@@ -81,10 +78,25 @@ type Plain<Name extends string> = Name extends `${infer Word}+` ? Word : Name
 /** A path as it is shown: how much of an address a name takes is the router's business. */
 export const plainPath = (path: string) => path.replace('+}', '}')
 
-/** A thing named in the path is found, and visible to the caller, before the handler runs. */
-type Things<Path extends string> = ('repo' extends Names<Path> ? { repo: Repository } : unknown) &
-  ('org' extends Names<Path> ? { org: Organization } : unknown) &
-  ('team_slug' extends Names<Path> ? { team: Team } : unknown) &
+/**
+ * The records that `{owner}/{repo}`, `{org}` and `{team_slug}` in a path stand for, with the fields that the router reads. hosting/path-records.ts
+ * adds all other fields to these interfaces, and app.ts passes the functions that load the records.
+ */
+export interface PathRepository {
+  private: boolean
+  access: number
+}
+export interface PathOrganization {
+  id: number
+}
+export interface PathTeam {
+  id: number
+}
+
+/** A record named in the path is found, and visible to the caller, before the handler runs. */
+type PathRecords<Path extends string> = ('repo' extends Names<Path> ? { repo: PathRepository } : unknown) &
+  ('org' extends Names<Path> ? { org: PathOrganization } : unknown) &
+  ('team_slug' extends Names<Path> ? { team: PathTeam } : unknown) &
   ('username' extends Names<Path> ? { user: Account } : unknown)
 
 type Params<Path extends string> = {
@@ -123,7 +135,7 @@ export interface BaseContext {
 export type Revalidate = <Result>(key: string, make: () => Result) => Result | Answer<never>
 
 export type Context<Path extends string, D extends Declaration, Db> = BaseContext &
-  Things<Path> & {
+  PathRecords<Path> & {
     db: D extends { own_transaction: true } ? Database : Db
     viewer: D extends { viewer: 'optional' } ? Account | null : D extends { viewer: 'client' } ? null : Account
     application: D extends { viewer: 'client' } ? Application : undefined

@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import type { Belfry } from '#belfry.ts'
-import { countRepairs } from '#hosting/maintenance/maintenance.ts'
+import type { Database } from '#platform/database.ts'
 import { countJobs } from '#platform/failed-jobs.ts'
 import { sameSecret } from '#platform/secrets.ts'
 import { retryAfter } from '#platform/unavailable.ts'
@@ -26,7 +26,7 @@ export class Metrics {
   readonly #registry = new Registry()
   readonly #durations: Durations
 
-  constructor({ db }: Belfry) {
+  constructor({ db }: Belfry, countRepairs: (db: Database) => Promise<Record<string, number>>) {
     collectDefaultMetrics({ register: this.#registry })
     this.#durations = new Durations(this.#registry)
     new Gauge({

@@ -29,7 +29,7 @@ export function openListener(belfry: Belfry, prefix: string, showUnreadable?: Un
     forceCloseConnections: 'idle',
     clientErrorHandler: (error, socket) => refuseSocket(error, socket, `${belfry.addresses.web}/docs`),
     frameworkErrors: (_error, request, reply: FastifyReply) => {
-      if (showUnreadable?.(belfry, request, reply)) return
+      if (showUnreadable?.(request, reply)) return
       void reply
         .code(404)
         .type('application/json; charset=utf-8')
@@ -59,7 +59,7 @@ export function openListener(belfry: Belfry, prefix: string, showUnreadable?: Un
 }
 
 /** Answers an address that the router cannot read, or leaves it to the listener (undefined). */
-type Unreadable = (belfry: Belfry, request: FastifyRequest, reply: FastifyReply) => Promise<unknown> | undefined
+type Unreadable = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown> | undefined
 
 /** With two, a proxy and we could each use a different one (RFC 9112, section 3.2). Node keeps the first and drops the rest. */
 function hasOneHost({ raw: { rawHeaders } }: FastifyRequest) {

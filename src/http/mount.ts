@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Belfry } from '#belfry.ts'
 import { withSlotsOf } from '#git/slots.ts'
-import { Moved } from '#hosting/repositories/repositories.ts'
 import { CodeRequired } from '#identity/callers.ts'
 import { missing } from '#platform/errors.ts'
 import { ReadCache } from '#platform/read-cache.ts'
@@ -13,8 +12,10 @@ import { errorBody, refusalFor, retryAfterOf, statusOf } from './errors.ts'
 import { branded } from './headers.ts'
 import { parseBody } from './input.ts'
 import { keepAnswers } from './kept-answers.ts'
+import { Moved } from './moved.ts'
 import { describeApi } from './openapi.ts'
 import { PollInterval } from './poll-interval.ts'
+import type { PathLoaders } from './route-params.ts'
 import { type Resources, serve, serveKept } from './serve.ts'
 import { closingOf } from './stream.ts'
 
@@ -25,15 +26,22 @@ declare module 'fastify' {
 }
 
 /** Puts every endpoint of a variant on a listener, under the variant's prefix. */
-export async function mountApi(listener: FastifyInstance, belfry: Belfry, variant: Variant, groups: Group[]) {
+export async function mountApi(
+  listener: FastifyInstance,
+  belfry: Belfry,
+  variant: Variant,
+  groups: Group[],
+  loaders: PathLoaders,
+) {
   await listener.register(
     async (app) => {
       const resources: Resources = {
         belfry,
+        loaders,
         cache: new ReadCache(belfry.db),
         answers: keepAnswers(belfry.db),
         poll_interval: new PollInterval(),
-        readmit: openCalls(app, belfry, variant),
+        readmit: openCalls(app, belfry, variant, loaders),
         closing: closingOf(app),
       }
       compileLazily(app)

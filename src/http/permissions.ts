@@ -1,4 +1,4 @@
-import type { Account } from '#hosting/people/people.ts'
+import type { Account } from '#identity/accounts.ts'
 import type { Caller } from '#identity/callers.ts'
 import { allows, overOf } from '#identity/permissions.ts'
 import { forbidden } from '#platform/errors.ts'

@@ -11,12 +11,13 @@ import { type KeptAnswer, keyOf, sendKept } from './kept-answers.ts'
 import { cursorLinks, linkHeader, readPage, usualPages } from './paging.ts'
 import { readParameters } from './parameters.ts'
 import type { PollInterval } from './poll-interval.ts'
+import { loadRouteParams, type PathLoaders } from './route-params.ts'
 import { openStream, type Step, streamHeaders } from './stream.ts'
-import { loadThings } from './things.ts'
 
 /** What serving needs beside the request: of one variant on one listener. */
 export interface Resources {
   belfry: Belfry
+  loaders: PathLoaders
   cache: ReadCache<unknown>
   /** Whole answers of polled endpoints. */
   answers: ReadCache<KeptAnswer>
@@ -96,10 +97,10 @@ async function answer(resources: Resources, endpoint: Endpoint, request: Fastify
 }
 
 async function openContext(resources: Resources, endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply) {
-  const { belfry, cache } = resources
+  const { belfry, loaders, cache } = resources
   const { call } = request
   const search = readParameters(endpoint, request.url)
-  const things = await loadThings(belfry.db, endpoint, call.caller, request.params as Record<string, string>)
+  const records = await loadRouteParams(loaders, belfry.db, endpoint, call.caller, request.params as Record<string, string>)
   const rule = typeof endpoint.list === 'function' ? endpoint.list(call.variant) : usualPages
   const context = {
     ...(call satisfies Omit<BaseContext, 'page' | 'storage' | 'revalidate' | 'cached' | 'following'> & Call),
@@ -107,7 +108,7 @@ async function openContext(resources: Resources, endpoint: Endpoint, request: Fa
     cached: <T>(key: string, load: () => Promise<T>) => cache.getOrLoad(key, load) as Promise<T>,
     following: undefined,
     storage: belfry.storage,
-    ...things,
+    ...records,
     db: belfry.db,
     viewer: call.caller.user,
     page: readPage(search, rule),

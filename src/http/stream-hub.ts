@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Belfry } from '#belfry.ts'
-import { Moved } from '#hosting/repositories/repositories.ts'
 import { Refusal } from '#platform/errors.ts'
 import { DatabaseUnavailable } from '#platform/unavailable.ts'
+import { Moved } from './moved.ts'
 import type { Look, News, StreamReader } from './stream-reader.ts'
 
 /** After a commit we look at once, and again a few times: an event shows only when all transactions that began before it have ended. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Secret, TOTP } from 'otpauth'
-import { loadUser } from '#hosting/people/people.ts'
 import { expect, type Forge, openForge } from '#test/forge.ts'
+import { loadUser } from './accounts.ts'
 import { newRecoveryCodes } from './recovery-codes.ts'
 import { enableApp, enableText, sendCode } from './two-factor.ts'
 

@@ -1,7 +1,7 @@
-import { type Account, accountColumns } from '#hosting/people/people.ts'
 import { type Database, type Queryable, sql } from '#platform/database.ts'
 import { forbidden, invalid } from '#platform/errors.ts'
 import { hashPassword, verifyPassword } from '#platform/secrets.ts'
+import { type Account, accountColumns } from './accounts.ts'
 import { type Guess, guessAtAccount } from './login-throttle.ts'
 
 /** The user whose password this is, or undefined. Takes as long for a name that does not exist. Refuses a suspended user by name. */

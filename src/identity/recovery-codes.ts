@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import type { Account } from '#hosting/people/people.ts'
 import { type Database, type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { digest, randomText, slowDigest } from '#platform/secrets.ts'
+import type { Account } from './accounts.ts'
 
 /**
  * Ten codes for when the phone is lost, each valid once. All codes of a person share a salt, so that one slow computation finds the code

@@ -1,7 +1,7 @@
-import { type Account, accountColumns } from '#hosting/people/people.ts'
 import { type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
 import { digest, randomText } from '#platform/secrets.ts'
+import { type Account, accountColumns } from './accounts.ts'
 
 export interface Session {
   id: number

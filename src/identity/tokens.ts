@@ -1,6 +1,6 @@
-import type { Account } from '#hosting/people/people.ts'
 import { sql, type Transaction } from '#platform/database.ts'
 import { digest, newToken } from '#platform/secrets.ts'
+import type { Account } from './accounts.ts'
 import type { TokenFacts } from './callers.ts'
 import { normaliseScopes } from './scopes.ts'
 

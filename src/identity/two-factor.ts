@@ -1,8 +1,8 @@
 import { Secret, TOTP } from 'otpauth'
-import type { Account } from '#hosting/people/people.ts'
 import { type Database, type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { digest, randomText } from '#platform/secrets.ts'
 import type { Vault } from '#platform/vault.ts'
+import type { Account } from './accounts.ts'
 import { digestRecoveryCode, isRecoveryCode, type RecoveryCodes, storeRecoveryCodes, takeRecoveryCode } from './recovery-codes.ts'
 
 export type Delivery = 'app' | 'sms'

@@ -1,10 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Belfry } from '#belfry.ts'
 import { DatabaseUnavailable, retryAfter } from '#platform/unavailable.ts'
 import { selfHosted } from '#variants.ts'
 import { html } from './html.ts'
 import { nothingHere, sendPage } from './layout.ts'
-import { type PageRoute, sendErrorPage, show } from './page.ts'
+import { type PageRoute, type Site, sendErrorPage, show } from './page.ts'
 
 /** The first page says where everything is. */
 export const pages: PageRoute[] = [
@@ -22,18 +21,18 @@ ${addresses.versioned && html`<tr><th>Versioned variant</th><td><a href="${addre
 ]
 
 /** What has no page says so, and what fails says whose fault it is. */
-export function mountFallbacks(app: FastifyInstance, belfry: Belfry) {
-  app.setNotFoundHandler((request, reply) => sendErrorPage(belfry, request, reply, nothingHere))
+export function mountFallbacks(app: FastifyInstance, site: Site) {
+  app.setNotFoundHandler((request, reply) => sendErrorPage(site, request, reply, nothingHere))
   app.setErrorHandler((error, request, reply) => {
     if (error instanceof DatabaseUnavailable) return sendUnavailable(reply, error)
     const { statusCode: status = 500 } = error as { statusCode?: number }
     if (status < 500) {
       const body = html`<main><h1>That cannot be read</h1><p>Send the form of the page again.</p></main>`
-      return sendErrorPage(belfry, request, reply, { title: 'Not possible', body, status })
+      return sendErrorPage(site, request, reply, { title: 'Not possible', body, status })
     }
     request.log.error({ err: error }, 'page failed')
     const body = html`<main><h1>That did not work</h1><p>The fault is ours; it is in the log as ${request.id}.</p></main>`
-    return sendErrorPage(belfry, request, reply, { title: 'Error', body, status: 500 })
+    return sendErrorPage(site, request, reply, { title: 'Error', body, status: 500 })
   })
 }
 
@@ -45,7 +44,7 @@ function sendUnavailable(reply: FastifyReply, { message }: DatabaseUnavailable) 
 }
 
 /** For an address that the router cannot parse: a page for browsers, the API's JSON for all others. */
-export function showUnreadable(belfry: Belfry, request: FastifyRequest, reply: FastifyReply) {
+export function showUnreadable(site: Site, request: FastifyRequest, reply: FastifyReply) {
   const forBrowsers = /\btext\/html\b/i.test(request.headers.accept ?? '') && !request.originalUrl.startsWith(selfHosted.prefix)
-  return forBrowsers ? sendErrorPage(belfry, request, reply, nothingHere) : undefined
+  return forBrowsers ? sendErrorPage(site, request, reply, nothingHere) : undefined
 }

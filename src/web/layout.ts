@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import type { Account } from '#hosting/people/people.ts'
+import type { Account } from '#identity/accounts.ts'
 import { type Html, html } from './html.ts'
 import { signInAddress } from './return-to.ts'
 

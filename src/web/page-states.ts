@@ -1,4 +1,4 @@
-import type { Account } from '#hosting/people/people.ts'
+import type { Account } from '#identity/accounts.ts'
 import { type Queryable, sql } from '#platform/database.ts'
 import { digest, randomText } from '#platform/secrets.ts'
 import type { Vault } from '#platform/vault.ts'

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import type { Belfry } from '#belfry.ts'
-import type { Account } from '#hosting/people/people.ts'
-import { Moved } from '#hosting/repositories/repositories.ts'
 import { retryAfterOf, statusOf } from '#http/errors.ts'
+import { Moved } from '#http/moved.ts'
 import { closingOf, openStream, type Step, streamHeaders } from '#http/stream.ts'
+import type { Account } from '#identity/accounts.ts'
 import { missing, Refusal } from '#platform/errors.ts'
 import { findVisitor } from './page.ts'
 

@@ -2,10 +2,9 @@ import { createHmac } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Belfry } from '#belfry.ts'
 import { withSlotsOf } from '#git/slots.ts'
-import type { Account } from '#hosting/people/people.ts'
-import { Moved } from '#hosting/repositories/repositories.ts'
+import { Moved } from '#http/moved.ts'
+import type { Account } from '#identity/accounts.ts'
 import { findSession, type Session, touchSession } from '#identity/sessions.ts'
-import { countThreads } from '#parts/notifications/threads.ts'
 import type { Database } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'
 import { randomText, sameSecret } from '#platform/secrets.ts'
@@ -84,8 +83,16 @@ export const sessionCookie = 'belfry_session'
 /** What forms are bound to before anyone is signed in. */
 const visitCookie = 'belfry_visit'
 
-/** `lapsed` is for the forms of people who are signed in. */
-export function mountPages(listener: FastifyInstance, belfry: Belfry, routes: PageRoute[], lapsed: Lapsed) {
+/** The server, with what pages need from parts. */
+export interface Site {
+  belfry: Belfry
+  /** Counts the visitor's unread notifications, up to `most`. */
+  countUnread(db: Database, visitor: Account, most: number): Promise<number>
+  /** Answers a form of a signed-in user whose session has ended. */
+  lapsed: Lapsed
+}
+
+export function mountPages(listener: FastifyInstance, site: Site, routes: PageRoute[]) {
   listener.register(async (app) => {
     app.removeAllContentTypeParsers()
     app.addContentTypeParser(
@@ -94,26 +101,26 @@ export function mountPages(listener: FastifyInstance, belfry: Belfry, routes: Pa
       async (_: FastifyRequest, text: string) => text,
     )
     for (const declared of routes) {
-      const route = declared.signed_in ? { ...declared, lapsed } : declared
+      const route = declared.signed_in ? { ...declared, lapsed: site.lapsed } : declared
       app.route({
         method: route.method,
         url: route.path,
-        handler: (request, reply) => servePage(belfry, route, request, reply),
+        handler: (request, reply) => servePage(site, route, request, reply),
       })
     }
   })
 }
 
 /** For an address that is a page to some who ask, and something else to others. */
-export async function servePage(belfry: Belfry, route: PageRoute, request: FastifyRequest, reply: FastifyReply) {
-  const visit = await openVisit(belfry, request, reply)
+export async function servePage(site: Site, route: PageRoute, request: FastifyRequest, reply: FastifyReply) {
+  const visit = await openVisit(site.belfry, request, reply)
   try {
-    return send(visit, await outcomeOf(visit, route))
+    return send(site, visit, await outcomeOf(visit, route))
   } catch (error) {
-    if (error instanceof Refusal) return send(visit, describeRefusal(error))
+    if (error instanceof Refusal) return send(site, visit, describeRefusal(error))
     if (!(error instanceof Moved)) throw error
     const moved = route.method === 'GET' ? { to: addressIn(error.to, request.url) } : describeRefusal(renamed(error))
-    return send(visit, moved)
+    return send(site, visit, moved)
   }
 }
 
@@ -200,8 +207,8 @@ const isToken = (csrf: string | null) => csrf !== null && /^[0-9a-f]{64}$/.test(
 export const outOfDate = () =>
   new Refusal('forbidden', 'This form is out of date, or did not come from here. Go back, reload the page, and send it again.')
 
-async function send(visit: Visit, outcome: Outcome) {
-  const { db, reply, visitor, csrf } = visit
+async function send(site: Site, visit: Visit, outcome: Outcome) {
+  const { reply, visitor, csrf } = visit
   if ('to' in outcome) {
     return reply
       .code(303)
@@ -210,23 +217,23 @@ async function send(visit: Visit, outcome: Outcome) {
       .send()
   }
   const { title, body, status, ...extras } = outcome
-  return sendPage(reply, title, body, status, visitor ? await signedBy(db, visitor, csrf) : undefined, extras)
+  return sendPage(reply, title, body, status, visitor ? await signedBy(site, visitor, csrf) : undefined, extras)
 }
 
-async function signedBy(db: Database, visitor: Account, csrf: string): Promise<Signed> {
-  return { visitor, csrf, unread: await countThreads(db, visitor, { view: 'unread' }, mostShown + 1) }
+async function signedBy({ belfry, countUnread }: Site, visitor: Account, csrf: string): Promise<Signed> {
+  return { visitor, csrf, unread: await countUnread(belfry.db, visitor, mostShown + 1) }
 }
 
 /** A page about an error. If the database cannot say who is signed in, the page is shown as to an anonymous visitor. */
 export async function sendErrorPage(
-  belfry: Belfry,
+  site: Site,
   request: FastifyRequest,
   reply: FastifyReply,
   { title, body, status }: { title: string; body: Html; status: number },
 ) {
   const token = readCookie(request, sessionCookie) ?? ''
-  const signed = await findVisitor(belfry, request)
-    .then((visitor) => visitor && signedBy(belfry.db, visitor, csrfOf(token)))
+  const signed = await findVisitor(site.belfry, request)
+    .then((visitor) => visitor && signedBy(site, visitor, csrfOf(token)))
     .catch(() => undefined)
   return sendPage(reply, title, body, status, signed ?? undefined)
 }

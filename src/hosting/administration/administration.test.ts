@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { loadUser } from '#hosting/people/people.ts'
+import { loadUser } from '#identity/accounts.ts'
 import { openSession } from '#identity/sessions.ts'
 import { type Client, expect, openForge } from '#test/forge.ts'
 

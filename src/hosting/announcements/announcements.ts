@@ -1,7 +1,7 @@
 import { loadMentioned } from '#hosting/mentioned.ts'
-import { type Person, personColumns } from '#hosting/people/people.ts'
 import { loadToldPulls } from '#hosting/pulls/pulls.ts'
 import { type Repository, repositoryColumns, repositorySource } from '#hosting/repositories/repositories.ts'
+import { type Person, personColumns } from '#identity/accounts.ts'
 import { type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { addressed } from './addresses.ts'
 import { type Handful, handFor } from './hands.ts'

@@ -1,5 +1,5 @@
-import type { Account, Person } from '#hosting/people/people.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
+import type { Account, Person } from '#identity/accounts.ts'
 import { unaddressed as wire } from './addresses.ts'
 import type { CommitNews, PushNews } from './news.ts'
 import { toldRepositoryJson } from './repositories.ts'

@@ -1,6 +1,6 @@
 import type { Mentioned } from '#hosting/mentioned.ts'
-import type { Account, Person } from '#hosting/people/people.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
+import type { Account, Person } from '#identity/accounts.ts'
 
 /** Where something happened, and what it is about. */
 export interface Scene {

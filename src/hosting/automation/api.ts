@@ -1,6 +1,6 @@
-import { checkWritable } from '#hosting/repositories/access.ts'
 import { get, group, put } from '#http/endpoint.ts'
 import { Nothing } from '#http/serialization.ts'
+import { checkWritable } from '#identity/access.ts'
 import { Type } from '#platform/schema.ts'
 import { setAutomation } from './automation.ts'
 

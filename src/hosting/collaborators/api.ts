@@ -1,8 +1,8 @@
-import { accessNames, checkAccess, levelOf, permissionOf, roleOf } from '#hosting/repositories/access.ts'
 import { readRepositories } from '#hosting/repositories/repositories.ts'
 import { Answer, created, del, get, group, paged, patch, put } from '#http/endpoint.ts'
 import { choice } from '#http/input.ts'
 import { Nothing } from '#http/serialization.ts'
+import { accessNames, checkAccess, levelOf, permissionOf, roleOf } from '#identity/access.ts'
 import { missing } from '#platform/errors.ts'
 import { Type } from '#platform/schema.ts'
 import {

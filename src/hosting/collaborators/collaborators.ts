@@ -1,10 +1,10 @@
 import { record } from '#activity/log.ts'
 import { notify } from '#activity/notices.ts'
 import { announce } from '#hosting/announcements/announcements.ts'
-import { type Account, type Person, personColumns, type Sight } from '#hosting/people/people.ts'
-import { permissionOf, roleOf } from '#hosting/repositories/access.ts'
 import { loadRepositoryById, type Repository } from '#hosting/repositories/repositories.ts'
 import { changingAccess, onePair, whoOwns } from '#hosting/repositories/watchers.ts'
+import { permissionOf, roleOf } from '#identity/access.ts'
+import { type Account, type Person, personColumns, type Sight } from '#identity/accounts.ts'
 import { type Listed, listed, type Queryable, type Slice, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
 

@@ -1,8 +1,8 @@
 import { SimpleUser, userJson } from '#hosting/people/json.ts'
-import { permissionsOf, roleOf } from '#hosting/repositories/access.ts'
 import { MinimalRepository, minimalRepositoryJson, Permissions } from '#hosting/repositories/json.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { NullableTimestamp, nodeId, Timestamp, timestamp, type Wire } from '#http/serialization.ts'
+import { permissionsOf, roleOf } from '#identity/access.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import type { Collaborator, Invitation } from './collaborators.ts'
 

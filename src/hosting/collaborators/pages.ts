@@ -1,7 +1,7 @@
 import { nameOf } from '#hosting/issues/views/conversation.ts'
-import { roleOf } from '#hosting/repositories/access.ts'
 import { readRepositories } from '#hosting/repositories/repositories.ts'
 import { loadVisibleRepository, pathOf } from '#hosting/repositories/views/repository-page.ts'
+import { roleOf } from '#identity/access.ts'
 import { markShown } from '#parts/notifications/views/thread-subscription.ts'
 import { sql } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'

@@ -1,5 +1,5 @@
-import { type Person, personColumns } from '#hosting/people/people.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
+import { type Person, personColumns } from '#identity/accounts.ts'
 import { empty, type Listed, listed, type Queryable, type Slice, type Sql, sql } from '#platform/database.ts'
 import { maySort } from './rights.ts'
 

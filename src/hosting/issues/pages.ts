@@ -4,7 +4,7 @@ import { reply } from '#hosting/issues/views/reply.ts'
 import { textArea, written } from '#hosting/mentions/views/render-texts.ts'
 import { crumbs, loadVisibleRepository, numberIn, pathOf, sightOf } from '#hosting/repositories/views/repository-page.ts'
 import { contentsHint } from '#parts/imports/views/hint.ts'
-import { changeHearing, markShown, markTalkShown } from '#parts/notifications/views/thread-subscription.ts'
+import { changeHearing, hearingBox, markShown, markTalkShown } from '#parts/notifications/views/thread-subscription.ts'
 import { sql } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
 import { alert, attempt, field, type Problem } from '#web/fields.ts'
@@ -40,7 +40,9 @@ async function loadConversation(visit: Visit): Promise<Conversation> {
   const number = numberIn(visit.params.number)
   await markTalkShown(visit, repo, number)
   const issue = await loadIssue(visit.db, repo, number)
-  return { repo, issue, kind: issue.pull_id === null ? 'issues' : 'pull' }
+  const kind = issue.pull_id === null ? 'issues' : 'pull'
+  const path = addressOf({ repo, issue, kind })
+  return { repo, issue, kind, subscription: await hearingBox(visit, { issue, path }) }
 }
 
 /** A form that is sent to the page of an issue must not change a pull request. */

@@ -1,6 +1,6 @@
-import type { Person, Sight } from '#hosting/people/people.ts'
-import { checkAccess, checkWritable, levelOf } from '#hosting/repositories/access.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
+import { checkAccess, checkWritable, levelOf } from '#identity/access.ts'
+import type { Person, Sight } from '#identity/accounts.ts'
 import { type Queryable, sql } from '#platform/database.ts'
 import { forbidden, Refusal } from '#platform/errors.ts'
 

@@ -1,7 +1,7 @@
 import type { Act } from '#activity/events.ts'
 import { findLabelIds } from '#hosting/labels/changes.ts'
-import type { Account } from '#hosting/people/people.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
+import type { Account } from '#identity/accounts.ts'
 import { sql, type Transaction } from '#platform/database.ts'
 import { invalid, Refusal } from '#platform/errors.ts'
 import { assigneeAct, labelAct, type Subject } from './acts.ts'

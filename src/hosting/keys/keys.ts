@@ -1,5 +1,5 @@
-import type { Account } from '#hosting/people/people.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
+import type { Account } from '#identity/accounts.ts'
 import { type Listed, listed, type Queryable, type Slice, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
 import { readPublicKey } from './public-key.ts'

@@ -1,7 +1,7 @@
 import { personOf } from '#hosting/issues/authors.ts'
 import { type Label, labelColumns } from '#hosting/labels/labels.ts'
-import type { Person } from '#hosting/people/people.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
+import type { Person } from '#identity/accounts.ts'
 import { type Listed, listed, type Queryable, type Slice, type Sql, sql } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
 

@@ -1,9 +1,9 @@
 import { SimpleUser, userJson } from '#hosting/people/json.ts'
 import { countStanding, updateProfile } from '#hosting/people/people.ts'
-import { levelOf } from '#hosting/repositories/access.ts'
 import { del, get, group, paged, patch, put } from '#http/endpoint.ts'
 import { choice } from '#http/input.ts'
 import { Nothing, NullableString } from '#http/serialization.ts'
+import { levelOf } from '#identity/access.ts'
 import { forbidden, missing } from '#platform/errors.ts'
 import { Type } from '#platform/schema.ts'
 import {

@@ -1,7 +1,8 @@
 import { SimpleUser, userJson } from '#hosting/people/json.ts'
-import type { Account, Standing } from '#hosting/people/people.ts'
-import { permissionOf } from '#hosting/repositories/access.ts'
+import type { Standing } from '#hosting/people/people.ts'
 import { NullableString, nodeId, Timestamp, timestamp, type Wire } from '#http/serialization.ts'
+import { permissionOf } from '#identity/access.ts'
+import type { Account } from '#identity/accounts.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import type { Membership, OrganizationRole } from './organizations.ts'
 

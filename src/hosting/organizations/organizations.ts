@@ -1,5 +1,5 @@
-import { type Account, accountColumns, type Person, personColumns } from '#hosting/people/people.ts'
 import { changingAccess, thisOwner } from '#hosting/repositories/watchers.ts'
+import { type Account, accountColumns, type Person, personColumns } from '#identity/accounts.ts'
 import { type Listed, listed, type Queryable, type Slice, sql, type Transaction } from '#platform/database.ts'
 import { forbidden, invalid, missing } from '#platform/errors.ts'
 

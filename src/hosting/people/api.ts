@@ -1,9 +1,10 @@
 import { del, get, group, paged, patch, put } from '#http/endpoint.ts'
 import { Nothing, NullableBoolean, NullableString } from '#http/serialization.ts'
+import { loadUser } from '#identity/accounts.ts'
 import { missing } from '#platform/errors.ts'
 import { Type } from '#platform/schema.ts'
 import { AuthenticatedUser, ownUserJson, PublicUser, publicUserJson, SimpleUser, userJson } from './json.ts'
-import { countStanding, follow, isFollowing, listFollowers, listFollowing, loadUser, unfollow, updateProfile } from './people.ts'
+import { countStanding, follow, isFollowing, listFollowers, listFollowing, unfollow, updateProfile } from './people.ts'
 
 const People = Type.Array(SimpleUser)
 

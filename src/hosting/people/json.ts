@@ -1,6 +1,7 @@
 import { Address, NullableBoolean, NullableString, nodeId, Timestamp, timestamp, type Wire } from '#http/serialization.ts'
+import type { Account, Person } from '#identity/accounts.ts'
 import { type Static, Type } from '#platform/schema.ts'
-import type { Account, Person, Standing } from './people.ts'
+import type { Standing } from './people.ts'
 
 const person = {
   login: Type.String(),

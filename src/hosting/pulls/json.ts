@@ -1,7 +1,6 @@
 import { LabelSchema, labelJson } from '#hosting/labels/json.ts'
 import { MilestoneSchema, milestoneJson, NullableUser } from '#hosting/milestones/json.ts'
 import { SimpleUser, userJson } from '#hosting/people/json.ts'
-import type { Person } from '#hosting/people/people.ts'
 import { ownerOf, RepositorySchema, repositoryJson } from '#hosting/repositories/json.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { TeamSchema, teamJson } from '#hosting/teams/json.ts'
@@ -16,6 +15,7 @@ import {
   timestamp,
   type Wire,
 } from '#http/serialization.ts'
+import type { Person } from '#identity/accounts.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import type { Pull } from './pulls.ts'
 

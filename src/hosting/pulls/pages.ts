@@ -5,11 +5,11 @@ import { listPage } from '#hosting/issues/views/issue-list.ts'
 import { reply } from '#hosting/issues/views/reply.ts'
 import { renderTexts } from '#hosting/mentions/views/render-texts.ts'
 import { commitList, fileList } from '#hosting/pulls/views/diff.ts'
-import { checkAccess, checkWritable } from '#hosting/repositories/access.ts'
 import { crumbs, loadVisibleRepository, numberIn, pathOf, sightOf } from '#hosting/repositories/views/repository-page.ts'
 import { listReviewComments, type ReviewComment } from '#hosting/reviews/comments/comments.ts'
 import { listReviews, type Review } from '#hosting/reviews/reviews.ts'
-import { changeHearing, markTalkShown } from '#parts/notifications/views/thread-subscription.ts'
+import { checkAccess, checkWritable } from '#identity/access.ts'
+import { changeHearing, hearingBox, markTalkShown } from '#parts/notifications/views/thread-subscription.ts'
 import { attempt, select } from '#web/fields.ts'
 import { type Html, html } from '#web/html.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, show, submitOwn, type Visit } from '#web/page.ts'
@@ -45,8 +45,9 @@ async function findConversation(visit: Visit): Promise<Conversation | { to: stri
 async function loadConversation(visit: Visit): Promise<Conversation> {
   const { repo, pull } = await load(visit)
   const issue = { ...pull, id: pull.issue_id, pull_id: pull.id }
-  const conversation: Conversation = { repo, issue, kind: 'pull' }
-  const path = addressOf(conversation)
+  const path = addressOf({ repo, issue, kind: 'pull' })
+  const subscription = await hearingBox(visit, { issue, path })
+  const conversation: Conversation = { repo, issue, kind: 'pull', subscription }
   const summary = html`<p>${nameOf(pull.author)} wants to merge <code>${headOf(pull)}</code> into <code>${pull.base_ref}</code></p>${tabs(path, pull, 'Conversation')}`
   const [below, side] = [
     html`${await showReviews(visit, conversation, pull)}${mergeBox(visit, conversation, pull)}`,

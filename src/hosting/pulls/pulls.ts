@@ -1,9 +1,9 @@
 import { person, personOf } from '#hosting/issues/authors.ts'
 import { type Issue, loadIssues } from '#hosting/issues/issues.ts'
-import type { Person, Sight } from '#hosting/people/people.ts'
 import { listRepositories, type Repository } from '#hosting/repositories/repositories.ts'
 import type { ShownTeam } from '#hosting/teams/json.ts'
 import { knownTo, shownTeam } from '#hosting/teams/teams.ts'
+import type { Person, Sight } from '#identity/accounts.ts'
 import { type Queryable, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
 

@@ -1,6 +1,6 @@
-import { checkWritable } from '#hosting/repositories/access.ts'
 import { created, del, get, group, paged, patch, post } from '#http/endpoint.ts'
 import { Nothing } from '#http/serialization.ts'
+import { checkWritable } from '#identity/access.ts'
 import { Type } from '#platform/schema.ts'
 import { findAuthors, listBranches, loadBranch, loadCommit } from './commits.ts'
 import { Branch, branchJson, Commit, commitJson, GitRef, refJson, ShortBranch, shortBranchJson } from './json.ts'

@@ -1,7 +1,7 @@
 import { type CommitObject, findRef, hasRefs, listBranchRefs, type Ref, readCommit, resolveCommit } from '#git/objects.ts'
 import type { Storage } from '#git/storage.ts'
-import { type Person, personColumns } from '#hosting/people/people.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
+import { type Person, personColumns } from '#identity/accounts.ts'
 import { type Listed, type Queryable, type Slice, sql } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'
 import type { Authors } from './json.ts'

@@ -1,8 +1,8 @@
 import type { CommitObject, Ref, Signature } from '#git/objects.ts'
 import { SimpleUser, userJson } from '#hosting/people/json.ts'
-import type { Person } from '#hosting/people/people.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { Address, NullableString, Timestamp, timestamp, type Wire } from '#http/serialization.ts'
+import type { Person } from '#identity/accounts.ts'
 import { type Static, Type } from '#platform/schema.ts'
 
 type Named = Pick<Repository, 'id' | 'owner_login' | 'name'>

@@ -1,8 +1,8 @@
 import { findRef, hasRefs, holdsAll, isRefName, listRefs, noObject, type Ref, resolveCommit, typeOf } from '#git/objects.ts'
 import type { Storage } from '#git/storage.ts'
-import type { Account } from '#hosting/people/people.ts'
 import { pushRefs } from '#hosting/pushes/pushes.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
+import type { Account } from '#identity/accounts.ts'
 import type { Database } from '#platform/database.ts'
 import { missing, Refusal } from '#platform/errors.ts'
 

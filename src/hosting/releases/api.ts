@@ -1,7 +1,7 @@
-import { checkWritable, levelOf } from '#hosting/repositories/access.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { created, del, get, group, paged, patch, post } from '#http/endpoint.ts'
 import { Nothing, NullableString } from '#http/serialization.ts'
+import { checkWritable, levelOf } from '#identity/access.ts'
 import type { Caller } from '#identity/callers.ts'
 import { allows } from '#identity/permissions.ts'
 import { Type } from '#platform/schema.ts'

@@ -3,9 +3,9 @@ import { notify } from '#activity/notices.ts'
 import { findRef, isRefName, noObject, resolveCommit } from '#git/objects.ts'
 import type { Storage } from '#git/storage.ts'
 import { announce } from '#hosting/announcements/announcements.ts'
-import type { Account } from '#hosting/people/people.ts'
 import { catchUp, pushRefs } from '#hosting/pushes/pushes.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
+import type { Account } from '#identity/accounts.ts'
 import {
   codeOf,
   type Database,

@@ -1,7 +1,7 @@
 import { record } from '#activity/log.ts'
 import { announce } from '#hosting/announcements/announcements.ts'
 import { copyObjects } from '#hosting/lfs/objects.ts'
-import type { Account, Sight } from '#hosting/people/people.ts'
+import type { Account, Sight } from '#identity/accounts.ts'
 import { type Listed, type Queryable, type Slice, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { forbidden } from '#platform/errors.ts'
 import { enqueue } from '#platform/queue.ts'

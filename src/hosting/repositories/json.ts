@@ -1,7 +1,7 @@
 import { SimpleUser, userJson } from '#hosting/people/json.ts'
 import { Address, NullableString, NullableTimestamp, nodeId, Timestamp, timestamp, type Wire } from '#http/serialization.ts'
+import { permissionsOf } from '#identity/access.ts'
 import { type Static, Type } from '#platform/schema.ts'
-import { permissionsOf } from './access.ts'
 import type { Repository } from './repositories.ts'
 
 const minimal = {

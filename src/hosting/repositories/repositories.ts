@@ -1,4 +1,5 @@
-import type { Account, Person, Sight } from '#hosting/people/people.ts'
+import { Moved } from '#http/moved.ts'
+import type { Account, Person, Sight } from '#identity/accounts.ts'
 import { codeOf, type Listed, listed, type Queryable, type Slice, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
 import { hasAccessByName } from './visibility.ts'
@@ -39,15 +40,6 @@ export interface Repository {
   updated_at: Date
   /** The viewer's level of access, see access.ts. */
   access: number
-}
-
-/** The requested name is a former one; `to` is the current one. */
-export class Moved extends Error {
-  readonly to: { id: number; owner: string; name: string }
-  constructor(to: Moved['to']) {
-    super('Moved Permanently')
-    this.to = to
-  }
 }
 
 /** The viewer's access, limited by their token. */

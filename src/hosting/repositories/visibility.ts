@@ -1,4 +1,4 @@
-import type { Sight } from '#hosting/people/people.ts'
+import type { Sight } from '#identity/accounts.ts'
 import { type Sql, sql } from '#platform/database.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { Person } from '#hosting/people/people.ts'
+import type { Person } from '#identity/accounts.ts'
 import { type Sql, sql, type Transaction } from '#platform/database.ts'
 
 /** Users with at least this level (see access.ts) watch a repository by default. */

@@ -1,7 +1,7 @@
 import { checkMayTalkOfCode } from '#hosting/issues/rights.ts'
 import { loadPull } from '#hosting/pulls/pulls.ts'
-import { checkWritable } from '#hosting/repositories/access.ts'
 import { del, get, group, paged, post, put } from '#http/endpoint.ts'
+import { checkWritable } from '#identity/access.ts'
 import { Type } from '#platform/schema.ts'
 import { createReview, deletePendingReview, dismissReview, submitReview, updateReview, type Verdict } from './changes.ts'
 import { listCommentsOfReview } from './comments/comments.ts'

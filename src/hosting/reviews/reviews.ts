@@ -1,6 +1,6 @@
 import { associationOf, personOf } from '#hosting/issues/authors.ts'
-import type { Person } from '#hosting/people/people.ts'
 import type { Pull } from '#hosting/pulls/pulls.ts'
+import type { Person } from '#identity/accounts.ts'
 import { type Listed, listed, type Queryable, type Slice, sql, type Transaction } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
 

@@ -1,7 +1,7 @@
 import { FullOrganization } from '#hosting/organizations/json.ts'
-import type { Account } from '#hosting/people/people.ts'
-import { nameOf } from '#hosting/repositories/access.ts'
 import { NullableString, nodeId, Timestamp, timestamp, type Wire } from '#http/serialization.ts'
+import { nameOf } from '#identity/access.ts'
+import type { Account } from '#identity/accounts.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import type { Team, TeamRole } from './teams.ts'
 

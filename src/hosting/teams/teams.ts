@@ -1,7 +1,7 @@
 import { holdMembership, type Organization, setMembership } from '#hosting/organizations/organizations.ts'
-import { type Account, type Person, personColumns, type Sight } from '#hosting/people/people.ts'
 import { listRepositories, type Repository } from '#hosting/repositories/repositories.ts'
 import { changingAccess, thisOwner } from '#hosting/repositories/watchers.ts'
+import { type Account, type Person, personColumns, type Sight } from '#identity/accounts.ts'
 import { codeOf, type Listed, listed, type Queryable, type Slice, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { forbidden, invalid, missing } from '#platform/errors.ts'
 

@@ -1,5 +1,5 @@
 import type { Collaborator } from '#hosting/collaborators/collaborators.ts'
-import { personColumns } from '#hosting/people/people.ts'
+import { personColumns } from '#identity/accounts.ts'
 import { type Queryable, sql, type Transaction } from '#platform/database.ts'
 
 /** What the former side of a transfer attached to a repository. */

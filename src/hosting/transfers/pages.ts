@@ -1,7 +1,7 @@
 import { nameOf } from '#hosting/issues/views/conversation.ts'
-import { checkAccess, roleOf } from '#hosting/repositories/access.ts'
 import { type Repository, readRepositories } from '#hosting/repositories/repositories.ts'
 import { crumbs, loadVisibleRepository, pathOf, sightOf } from '#hosting/repositories/views/repository-page.ts'
+import { checkAccess, roleOf } from '#identity/access.ts'
 import { markShown } from '#parts/notifications/views/thread-subscription.ts'
 import { sql } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'

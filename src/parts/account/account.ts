@@ -1,4 +1,4 @@
-import type { Account } from '#hosting/people/people.ts'
+import type { Account } from '#identity/accounts.ts'
 import { guessAtAccount } from '#identity/login-throttle.ts'
 import { checkPassword, preparePassword, setPassword } from '#identity/passwords.ts'
 import { newRecoveryCodes, storeRecoveryCodes } from '#identity/recovery-codes.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { findClient } from '#parts/oauth/applications.ts'
+import { findClient } from '#identity/clients.ts'
 import { openForge } from '#test/forge.ts'
 import { signedIn } from '#test/guest.ts'
 

@@ -1,9 +1,8 @@
+import { type Application, loadApplication } from '#identity/clients.ts'
 import {
-  type Application,
   createApplication,
   deleteApplication,
   listApplications,
-  loadApplication,
   rotateSecret,
   updateApplication,
 } from '#parts/oauth/applications.ts'

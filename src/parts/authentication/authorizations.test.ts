@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
-import { loadUser } from '#hosting/people/people.ts'
+import { loadUser } from '#identity/accounts.ts'
 import { setPassword } from '#identity/passwords.ts'
 import { createApplication } from '#parts/oauth/applications.ts'
 import { hashPassword } from '#platform/secrets.ts'

@@ -1,6 +1,6 @@
 import { SimpleUser, userJson } from '#hosting/people/json.ts'
-import type { Account } from '#hosting/people/people.ts'
 import { NullableString, NullableTimestamp, Timestamp, timestamp, type Wire } from '#http/serialization.ts'
+import type { Account } from '#identity/accounts.ts'
 import type { Token } from '#identity/tokens.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import type { Grant } from './authorizations.ts'

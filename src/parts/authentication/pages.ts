@@ -1,4 +1,5 @@
-import { type Account, createUser } from '#hosting/people/people.ts'
+import { createUser } from '#hosting/people/people.ts'
+import type { Account } from '#identity/accounts.ts'
 import { countAttempt } from '#identity/attempts.ts'
 import { preparePassword } from '#identity/passwords.ts'
 import { closeSession, findSession, openSession, type Session } from '#identity/sessions.ts'

@@ -1,4 +1,4 @@
-import type { Account } from '#hosting/people/people.ts'
+import type { Account } from '#identity/accounts.ts'
 import { badCredentials } from '#identity/callers.ts'
 import { guessAtAccount } from '#identity/login-throttle.ts'
 import { checkPassword } from '#identity/passwords.ts'

@@ -1,6 +1,6 @@
 import { loadMentioned } from '#hosting/mentioned.ts'
 import { findMembership } from '#hosting/organizations/organizations.ts'
-import { type Account, accountColumns } from '#hosting/people/people.ts'
+import { type Account, accountColumns } from '#identity/accounts.ts'
 import { readTimeline, type Timeline, timelines, type View } from '#parts/timelines/timelines.ts'
 import { type Database, type Queryable, sql } from '#platform/database.ts'
 import type { Vault } from '#platform/vault.ts'

@@ -1,5 +1,5 @@
-import type { Account } from '#hosting/people/people.ts'
 import { Address, NullableTimestamp, Timestamp, timestamp, type Wire } from '#http/serialization.ts'
+import type { Account } from '#identity/accounts.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import { pathOf } from './feeds.ts'
 import type { FeedKey } from './keys.ts'

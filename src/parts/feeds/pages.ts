@@ -1,8 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Belfry } from '#belfry.ts'
 import { listOrganizations } from '#hosting/organizations/organizations.ts'
-import type { Account } from '#hosting/people/people.ts'
 import { etagOf, isFresh } from '#http/conditional.ts'
+import type { Account } from '#identity/accounts.ts'
 import { ownerLink } from '#parts/webhooks/views/places.ts'
 import { missing } from '#platform/errors.ts'
 import { ReadCache } from '#platform/read-cache.ts'
@@ -11,7 +10,7 @@ import type { Variant } from '#variants.ts'
 import { confirmed } from '#web/confirming.ts'
 import { alert, attempt, field, type Problem, typed } from '#web/fields.ts'
 import { Html, html } from '#web/html.ts'
-import { form, type Outcome, type PageRoute, type SignedIn, servePage, show, showOwn, submitOwn } from '#web/page.ts'
+import { form, type Outcome, type PageRoute, type SignedIn, type Site, servePage, show, showOwn, submitOwn } from '#web/page.ts'
 import { askFirst, moment, note, settingsPage, shownOnce } from '#web/settings.ts'
 import { atomOf, type FeedDocument } from './atom.ts'
 import type { Entry } from './entries.ts'
@@ -20,7 +19,8 @@ import { feedUrls } from './json.ts'
 import { createFeedKey, deleteFeedKey, type FeedKey, listFeedKeys, mostKeys } from './keys.ts'
 
 /** Feeds as Atom documents; two of them are pages for people as well. */
-export function mountFeeds(listener: FastifyInstance, belfry: Belfry, variant: Variant) {
+export function mountFeeds(listener: FastifyInstance, site: Site, variant: Variant) {
+  const { belfry } = site
   const { db } = belfry
   const documents = new ReadCache<FeedDocument & { text: string }>(db, {
     entries: 500,
@@ -60,7 +60,7 @@ export function mountFeeds(listener: FastifyInstance, belfry: Belfry, variant: V
     })
     if (atom) return sendAtom(request, reply, feed, document, db.now)
     const page = show(feed.path, async (visit) => activityPage(feed, document.entries, await ownerLink(visit, feed.account)))
-    return servePage(belfry, page, request, reply.header('Vary', 'Accept'))
+    return servePage(site, page, request, reply.header('Vary', 'Accept'))
   }
 
   /** A feed without entries, whose title says why: feed readers that show it show the title. */

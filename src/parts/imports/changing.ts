@@ -1,4 +1,4 @@
-import type { Account } from '#hosting/people/people.ts'
+import type { Account } from '#identity/accounts.ts'
 import { json, type Queryable, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
 import type { Import } from './import-row.ts'

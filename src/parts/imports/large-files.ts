@@ -1,4 +1,4 @@
-import { checkWritable } from '#hosting/repositories/access.ts'
+import { checkWritable } from '#identity/access.ts'
 import type { LargeFile } from '#importer/worker/steps.ts'
 import { json, type Listed, type Queryable, type Slice, sql, type Transaction } from '#platform/database.ts'
 import { changeStatus, holdImportOf, type Import, type LfsPreference, loadImport, refused } from './changing.ts'

@@ -1,6 +1,6 @@
 import type { NoticeAct, Reason } from '#activity/notices.ts'
 import { personOf } from '#hosting/issues/authors.ts'
-import type { Person } from '#hosting/people/people.ts'
+import type { Person } from '#identity/accounts.ts'
 import { type Queryable, sql } from '#platform/database.ts'
 import type { Thread } from './threads.ts'
 

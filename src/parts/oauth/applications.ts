@@ -1,29 +1,13 @@
 import { randomBytes } from 'node:crypto'
-import type { Account } from '#hosting/people/people.ts'
-import { guessAtClient } from '#identity/login-throttle.ts'
-import { type Database, type Queryable, sql, type Transaction } from '#platform/database.ts'
-import { invalid, missing } from '#platform/errors.ts'
-import { digest, sameSecret } from '#platform/secrets.ts'
-import { isCallback, type Registration } from './redirects.ts'
-
-export interface Application extends Registration {
-  id: number
-  client_id: string
-  secret_digest: Buffer
-  secret_last_eight: string
-  owner_id: number
-  owner_login: string
-  name: string
-  url: string
-  description: string | null
-  created_at: Date
-  updated_at: Date
-}
+import type { Account } from '#identity/accounts.ts'
+import { type Application, loadApplication, selectApplications } from '#identity/clients.ts'
+import { type Queryable, sql, type Transaction } from '#platform/database.ts'
+import { invalid } from '#platform/errors.ts'
+import { digest } from '#platform/secrets.ts'
+import { isCallback } from './redirects.ts'
 
 export type NewApplication = Pick<Application, 'name' | 'url' | 'callback_url'> &
   Partial<Pick<Application, 'description' | 'strict_redirect'>>
-
-const select = sql`select p.*, o.login as owner_login from applications p join accounts o on o.id = p.owner_id`
 
 /** Returns the secret in clear, once. */
 export async function createApplication(
@@ -42,35 +26,8 @@ export async function createApplication(
   return { ...(await loadApplication(db, client_id)), client_secret }
 }
 
-export async function findApplication(db: Queryable, client_id: string): Promise<Application | undefined> {
-  return client_id.includes('\0') ? undefined : db.first<Application>(sql`${select} where p.client_id = ${client_id}`)
-}
-
-export async function loadApplication(db: Queryable, client_id: string): Promise<Application> {
-  const found = await findApplication(db, client_id)
-  if (!found) throw missing()
-  return found
-}
-
-/** The credentials of an application, and the address it calls from. */
-export interface ClientCredentials {
-  client_id: string
-  client_secret: string
-  address: string
-}
-
-/** The application with these credentials, or undefined; a wrong id takes as long as a wrong secret. Guessing is limited. */
-export async function findClient(db: Database, credentials: ClientCredentials): Promise<Application | undefined> {
-  const { client_id, client_secret, address } = credentials
-  return guessAtClient(db, client_id, address, async () => {
-    const found = await findApplication(db, client_id)
-    const right = sameSecret(digest(client_secret).toString('hex'), (found?.secret_digest ?? digest('nobody')).toString('hex'))
-    return right ? found : undefined
-  })
-}
-
 export function listApplications(db: Queryable, owner: Account): Promise<Application[]> {
-  return db.rows<Application>(sql`${select} where p.owner_id = ${owner.id} order by lower(p.name), p.id limit 100`)
+  return db.rows<Application>(sql`${selectApplications} where p.owner_id = ${owner.id} order by lower(p.name), p.id limit 100`)
 }
 
 export async function updateApplication(

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import type { Account } from '#hosting/people/people.ts'
+import type { Account } from '#identity/accounts.ts'
+import type { Application } from '#identity/clients.ts'
 import { type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { digest, randomText, sameSecret } from '#platform/secrets.ts'
-import type { Application } from './applications.ts'
 
 interface NewCode {
   application: Application

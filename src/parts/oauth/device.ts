@@ -1,13 +1,13 @@
 import { randomInt } from 'node:crypto'
-import type { Account } from '#hosting/people/people.ts'
+import type { Account } from '#identity/accounts.ts'
 import { countAttempt } from '#identity/attempts.ts'
+import { type Application, findApplication, findClient } from '#identity/clients.ts'
 import { guessAtAccount } from '#identity/login-throttle.ts'
 import { type Database, sql, type Transaction } from '#platform/database.ts'
 import { networkOf } from '#platform/network.ts'
 import { digest, randomText } from '#platform/secrets.ts'
-import { type Application, findApplication, findClient } from './applications.ts'
 import { readAskedScopes } from './authorize.ts'
-import type { ClientRequest, Failed, Issued } from './exchange.ts'
+import type { ClientRequest, Failed, Issued } from './client-request.ts'
 import { issueToken, recordGrant } from './grants.ts'
 
 export const lifetimeSeconds = 900

@@ -1,31 +1,10 @@
+import { type Application, findClient } from '#identity/clients.ts'
 import type { Database, Transaction } from '#platform/database.ts'
-import { type Application, findClient } from './applications.ts'
+import type { ClientRequest, Failed, Issued, Parameters } from './client-request.ts'
 import { type CodeRow, endTokensOf, findCode, meetsChallenge, spendCode } from './codes.ts'
 import { exchangeDeviceCode } from './device.ts'
-import type { ErrorName } from './errors.ts'
 import { issueToken } from './grants.ts'
 import { isSameAddress } from './redirects.ts'
-
-/** What a client sends to the token endpoint, however it sends it. */
-export type Parameters = Partial<Record<string, string>>
-
-/** The same, with where it comes from. */
-export interface ClientRequest {
-  parameters: Parameters
-  address: string
-}
-
-export interface Issued {
-  access_token: string
-  scopes: string[]
-}
-
-/** An error is an answer, not an exception: what it set right in the database must stay. */
-export interface Failed {
-  error: ErrorName
-  /** How long a device has to wait from now on. */
-  interval?: number
-}
 
 const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code'
 

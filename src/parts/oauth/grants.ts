@@ -1,10 +1,10 @@
-import { type Account, accountColumns } from '#hosting/people/people.ts'
+import { type Account, accountColumns } from '#identity/accounts.ts'
+import type { Application } from '#identity/clients.ts'
 import { normaliseScopes } from '#identity/scopes.ts'
 import { createToken, type Token } from '#identity/tokens.ts'
 import { type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
 import { digest, newToken } from '#platform/secrets.ts'
-import type { Application } from './applications.ts'
 
 export interface Grant {
   id: number

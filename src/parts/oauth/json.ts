@@ -1,6 +1,6 @@
 import { Timestamp, timestamp } from '#http/serialization.ts'
+import type { Application } from '#identity/clients.ts'
 import { type Static, Type } from '#platform/schema.ts'
-import type { Application } from './applications.ts'
 
 export const NewApplicationJson = Type.Object(
   {

@@ -1,3 +1,4 @@
+import { type Application, findApplication, loadApplication } from '#identity/clients.ts'
 import { missing, Refusal } from '#platform/errors.ts'
 import { type Html, html } from '#web/html.ts'
 import {
@@ -13,7 +14,6 @@ import {
   type Visit,
 } from '#web/page.ts'
 import { moment, note, settingsPage } from '#web/settings.ts'
-import { type Application, findApplication, loadApplication } from './applications.ts'
 import { type AuthorizeRequest, allow, allowAgain, type Consent, deny, planConsent, readRequest, SentBack } from './authorize.ts'
 import { decideDevice, findWaiting, type WaitingDevice } from './device.ts'
 import { findGrant, type Grant, listAuthorized, revokeGrant } from './grants.ts'

@@ -2,9 +2,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Database } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'
 import { DatabaseUnavailable, retryAfter } from '#platform/unavailable.ts'
+import type { Failed, Parameters } from './client-request.ts'
 import { lifetimeSeconds, startDevice } from './device.ts'
 import { errorParameters } from './errors.ts'
-import { exchange, type Failed, type Parameters } from './exchange.ts'
+import { exchange } from './exchange.ts'
 
 interface Resources {
   db: Database

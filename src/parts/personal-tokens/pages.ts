@@ -1,6 +1,6 @@
 import { listOrganizations } from '#hosting/organizations/organizations.ts'
-import type { Account } from '#hosting/people/people.ts'
 import { listRepositories } from '#hosting/repositories/repositories.ts'
+import type { Account } from '#identity/accounts.ts'
 import { isPermission, type Over, type Permissions, permissionNames } from '#identity/permissions.ts'
 import { isServed, scopeTree } from '#identity/scopes.ts'
 import { sql } from '#platform/database.ts'

@@ -1,5 +1,5 @@
 import { holdMembership } from '#hosting/organizations/organizations.ts'
-import type { Account } from '#hosting/people/people.ts'
+import type { Account } from '#identity/accounts.ts'
 import { type Over, type Permissions, permissionNames } from '#identity/permissions.ts'
 import { isScope } from '#identity/scopes.ts'
 import { createToken, operators } from '#identity/tokens.ts'

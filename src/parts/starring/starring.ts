@@ -1,9 +1,9 @@
 import { record } from '#activity/log.ts'
 import { announce } from '#hosting/announcements/announcements.ts'
-import { type Account, type Person, personColumns, type Sight } from '#hosting/people/people.ts'
 import { countNetworks } from '#hosting/repositories/forks.ts'
 import { listRepositories, type Repository } from '#hosting/repositories/repositories.ts'
 import { timestamp } from '#http/serialization.ts'
+import { type Account, type Person, personColumns, type Sight } from '#identity/accounts.ts'
 import { type Listed, type Queryable, type Slice, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'
 

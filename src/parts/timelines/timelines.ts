@@ -1,6 +1,6 @@
 import type { Act } from '#activity/events.ts'
-import type { Account, Sight } from '#hosting/people/people.ts'
 import { hasAccessByName } from '#hosting/repositories/visibility.ts'
+import type { Account, Sight } from '#identity/accounts.ts'
 import { type Database, empty, type Listed, raw, type Slice, type Sql, sql } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'
 import { mostEvents } from '#variants.ts'

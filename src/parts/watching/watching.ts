@@ -1,6 +1,6 @@
-import { type Account, type Person, personColumns, type Sight } from '#hosting/people/people.ts'
 import { listRepositories, type Repository } from '#hosting/repositories/repositories.ts'
 import { keepAccess, whoOwns } from '#hosting/repositories/watchers.ts'
+import { type Account, type Person, personColumns, type Sight } from '#identity/accounts.ts'
 import { type Listed, type Queryable, type Slice, sql, type Transaction } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
 

@@ -1,7 +1,7 @@
 import type { Belfry } from '#belfry.ts'
-import { checkWritable } from '#hosting/repositories/access.ts'
 import { created, del, type Endpoint, type Group, get, group, paged, patch, post } from '#http/endpoint.ts'
 import { Nothing } from '#http/serialization.ts'
+import { checkWritable } from '#identity/access.ts'
 import { type Policy, policyFor } from '#platform/outbound/policy.ts'
 import { Type } from '#platform/schema.ts'
 import type { Vault } from '#platform/vault.ts'

@@ -1,4 +1,4 @@
-import type { Account } from '#hosting/people/people.ts'
+import type { Account } from '#identity/accounts.ts'
 import { type Listed, listed, type Queryable, type Slice, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
 import type { Policy } from '#platform/outbound/policy.ts'

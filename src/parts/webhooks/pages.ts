@@ -1,5 +1,5 @@
-import { checkWritable } from '#hosting/repositories/access.ts'
 import { pageIn } from '#hosting/repositories/views/repository-page.ts'
+import { checkWritable } from '#identity/access.ts'
 import {
   attemptForm,
   blank,

@@ -1,6 +1,6 @@
 import type { Organization } from '#hosting/organizations/organizations.ts'
-import { levelOf } from '#hosting/repositories/access.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
+import { levelOf } from '#identity/access.ts'
 import { sql } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
 

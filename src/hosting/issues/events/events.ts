@@ -1,10 +1,10 @@
 import type { Act } from '#activity/events.ts'
 import { personOf } from '#hosting/issues/authors.ts'
 import { checkEnabled } from '#hosting/issues/rights.ts'
-import type { Person, Sight } from '#hosting/people/people.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import type { ShownTeam } from '#hosting/teams/json.ts'
 import { knownTo, shownTeam } from '#hosting/teams/teams.ts'
+import type { Person, Sight } from '#identity/accounts.ts'
 import { empty, json, type Listed, listed, type Queryable, type Slice, sql, type Transaction } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
 

@@ -1,6 +1,6 @@
 import { type Comment, loadComments } from '#hosting/issues/comments/comments.ts'
-import type { Sight } from '#hosting/people/people.ts'
 import { loadReviews, type Review } from '#hosting/reviews/reviews.ts'
+import type { Sight } from '#identity/accounts.ts'
 import { type Listed, listed, type Queryable, type Slice, sql } from '#platform/database.ts'
 import { type IssueEvent, loadIssueEvents } from './events.ts'
 

@@ -3,10 +3,9 @@ import type { Comment } from '#hosting/issues/comments/comments.ts'
 import type { Issue } from '#hosting/issues/issues.ts'
 import { mayPush, maySort } from '#hosting/issues/rights.ts'
 import { renderTexts, textArea } from '#hosting/mentions/views/render-texts.ts'
-import type { Person } from '#hosting/people/people.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { crumbs, pathOf } from '#hosting/repositories/views/repository-page.ts'
-import { hearingBox } from '#parts/notifications/views/thread-subscription.ts'
+import type { Person } from '#identity/accounts.ts'
 import { alert, type Problem } from '#web/fields.ts'
 import { type Html, html } from '#web/html.ts'
 import { form, type Outcome, type Visit } from '#web/page.ts'
@@ -21,6 +20,8 @@ export interface Conversation {
   summary?: Html
   side?: Html
   below?: Html
+  /** The visitor's subscription; undefined when signed out. */
+  subscription: Html | undefined
 }
 
 /** A form that was refused, to be shown again. */
@@ -29,7 +30,8 @@ export interface Typed {
   problem: Problem
 }
 
-export const addressOf = ({ repo, issue, kind }: Conversation) => `${pathOf(repo)}/${kind}/${issue.number}`
+export const addressOf = ({ repo, issue, kind }: Pick<Conversation, 'repo' | 'issue' | 'kind'>) =>
+  `${pathOf(repo)}/${kind}/${issue.number}`
 
 /** How many comments a page shows: the newest by default. */
 const stretch = 50
@@ -47,7 +49,7 @@ ${count(issue.comments_count, 'comment')}</span></p>${conversation.summary}
 <div class="talk"><div class="posts">${post({ ...issue, id: `issue-${issue.id}` }, issue.body ? opening : html`<p class="muted">No description.</p>`)}
 ${earlier && html`<p class="more"><a href="${path}?before=${comments[0]?.id}">Earlier comments</a></p>`}${posts}
 ${later && html`<p class="more"><a href="${path}?from=${(comments.at(-1)?.id ?? 0) + 1}">Later comments</a> · <a href="${path}">The newest</a></p>`}
-${conversation.below}${replyBox(visit, conversation, typed)}</div><aside aria-label="About this">${conversation.side}${sideOf(conversation)}${await hearingBox(visit, { issue, path })}</aside></div></main>`
+${conversation.below}${replyBox(visit, conversation, typed)}</div><aside aria-label="About this">${conversation.side}${sideOf(conversation)}${conversation.subscription}</aside></div></main>`
   const title = `${issue.title} · ${kind === 'pull' ? 'Pull request' : 'Issue'} #${issue.number} · ${repo.owner_login}/${repo.name}`
   const assets = ['conversations.css', 'conversations.js']
   return { title, body, assets, ...(typed && { status: typed.problem.status }) }

@@ -1,6 +1,6 @@
-import type { Sight } from '#hosting/people/people.ts'
-import { levelOf } from '#hosting/repositories/access.ts'
 import { loadRepository, type Repository } from '#hosting/repositories/repositories.ts'
+import { levelOf } from '#identity/access.ts'
+import type { Sight } from '#identity/accounts.ts'
 import { missing } from '#platform/errors.ts'
 import { type Html, html } from '#web/html.ts'
 import type { Visit } from '#web/page.ts'

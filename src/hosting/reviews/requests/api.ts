@@ -1,9 +1,9 @@
 import { SimpleUser, userJson } from '#hosting/people/json.ts'
 import { PullSchema, pullJson } from '#hosting/pulls/json.ts'
 import { loadPull } from '#hosting/pulls/pulls.ts'
-import { checkWritable } from '#hosting/repositories/access.ts'
 import { TeamSchema, teamJson } from '#hosting/teams/json.ts'
 import { Answer, del, get, group, post } from '#http/endpoint.ts'
+import { checkWritable } from '#identity/access.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import { requestReviews, withdrawRequests } from './requests.ts'
 

@@ -1,6 +1,6 @@
-import { levelOf } from '#hosting/repositories/access.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { pathOf } from '#hosting/repositories/views/repository-page.ts'
+import { levelOf } from '#identity/access.ts'
 import { type Import, loadImport } from '#parts/imports/imports.ts'
 import { findImport, hasContents, listShownAuthors, listShownFiles } from '#parts/imports/looking.ts'
 import { loadReport } from '#parts/imports/report.ts'

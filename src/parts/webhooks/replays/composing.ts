@@ -3,9 +3,9 @@ import type { News } from '#hosting/announcements/news.ts'
 import { writePayload } from '#hosting/announcements/payloads.ts'
 import { ghost } from '#hosting/announcements/scene.ts'
 import { loadMentioned, type Mentioned } from '#hosting/mentioned.ts'
-import { type Account, accountColumns } from '#hosting/people/people.ts'
 import { loadToldPulls } from '#hosting/pulls/pulls.ts'
 import { type Repository, readRepositories } from '#hosting/repositories/repositories.ts'
+import { type Account, accountColumns } from '#identity/accounts.ts'
 import { type Queryable, sql } from '#platform/database.ts'
 
 /** What somebody did some time ago. */

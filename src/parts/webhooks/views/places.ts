@@ -1,7 +1,7 @@
 import { loadOrganization, type Organization } from '#hosting/organizations/organizations.ts'
-import type { Account } from '#hosting/people/people.ts'
 import { loadRepository, type Repository } from '#hosting/repositories/repositories.ts'
 import { crumbs, pathOf } from '#hosting/repositories/views/repository-page.ts'
+import type { Account } from '#identity/accounts.ts'
 import { type Hook, loadHook } from '#parts/webhooks/hooks.ts'
 import { type Place, placeOf } from '#parts/webhooks/places.ts'
 import type { Queryable } from '#platform/database.ts'

@@ -1,52 +1,65 @@
-import { checkMember, checkOwner, loadOrganization } from '#hosting/organizations/organizations.ts'
-import { loadAccount } from '#hosting/people/people.ts'
-import { checkAccess } from '#hosting/repositories/access.ts'
-import { loadRepository, loadRepositoryById } from '#hosting/repositories/repositories.ts'
-import { loadTeam } from '#hosting/teams/teams.ts'
+import { checkAccess } from '#identity/access.ts'
+import { loadAccount, type Sight } from '#identity/accounts.ts'
 import type { Caller } from '#identity/callers.ts'
 import { overOf } from '#identity/permissions.ts'
 import type { Database } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
-import { type Endpoint, isNumbered } from './endpoint.ts'
+import { type Endpoint, isNumbered, type PathOrganization, type PathRepository, type PathTeam } from './endpoint.ts'
 import { byIdOwner } from './listener.ts'
 import { checkPermission, checkResourceOwner } from './permissions.ts'
 
-/** Finds what the path names, as the caller may see it, in the order of the path. */
-export async function loadThings(db: Database, endpoint: Endpoint, caller: Caller, params: Record<string, string>) {
+/** Loads the records that a path names. Each function refuses a record that the viewer may not see like one that does not exist. */
+export interface PathLoaders {
+  loadOrganization(db: Database, viewer_id: number | null, login: string): Promise<PathOrganization>
+  checkRole(org: PathOrganization, role: 'member' | 'owner'): void
+  loadTeam(db: Database, viewer_id: number | null, org: PathOrganization, slug: string): Promise<PathTeam>
+  loadRepository(db: Database, viewer: Sight, owner: string, name: string): Promise<PathRepository>
+  loadRepositoryById(db: Database, viewer: Sight, id: number): Promise<PathRepository>
+}
+
+/** Parses the parameters of a path and loads the records that they name, in the order of the path. */
+export async function loadRouteParams(
+  loaders: PathLoaders,
+  db: Database,
+  endpoint: Endpoint,
+  caller: Caller,
+  params: Record<string, string>,
+) {
   const { owner, repo, org, team_slug, username, ...rest } = params
   if (Object.values(params).some((value) => value.includes('\0'))) throw missing()
-  const things: Record<string, unknown> = { params: readParams(endpoint, rest) }
+  const loaded: Record<string, unknown> = { params: readParams(endpoint, rest) }
   if (org !== undefined) {
-    const found = await loadOrganization(db, caller.viewer_id, org)
+    const found = await loaders.loadOrganization(db, caller.viewer_id, org)
     // On an endpoint for everyone, a token for another account sees what everyone sees.
     if (endpoint.viewer !== 'optional' && overOf(endpoint.permission)) checkResourceOwner(caller, found)
-    if (endpoint.org_role) (endpoint.org_role === 'owner' ? checkOwner : checkMember)(found)
-    things.org = found
-    if (team_slug !== undefined) things.team = await loadTeam(db, caller.viewer_id, found, team_slug)
+    if (endpoint.org_role) loaders.checkRole(found, endpoint.org_role)
+    loaded.org = found
+    if (team_slug !== undefined) loaded.team = await loaders.loadTeam(db, caller.viewer_id, found, team_slug)
   }
   if (owner !== undefined && repo !== undefined) {
     const sight = { ...caller, sees_private: caller.sees_private || endpoint.sees_private === true }
     const found =
       owner === byIdOwner
-        ? await loadRepositoryById(db, sight, readNumber('repository_id', repo))
-        : await loadRepository(db, sight, owner, repo)
+        ? await loaders.loadRepositoryById(db, sight, readNumber('repository_id', repo))
+        : await loaders.loadRepository(db, sight, owner, repo)
     if (endpoint.access) checkAccess(found.access, endpoint.access)
     // An endpoint for everyone also serves a fine-grained token without a permission: what is public.
     if (found.private) checkPermission(caller, endpoint)
-    things.repo = found
+    loaded.repo = found
   }
-  if (username !== undefined) things.user = await loadAccount(db, username)
-  return things
+  if (username !== undefined) loaded.user = await loadAccount(db, username)
+  return loaded
 }
 
 /** Refuses what the caller cannot see of the repository, organization or team in a path; users are visible to everyone. */
 export async function checkVisible(
+  loaders: PathLoaders,
   db: Database,
   { access, org_role, ...endpoint }: Endpoint,
   caller: Caller,
   { username, ...params }: Record<string, string>,
 ) {
-  if (params.repo !== undefined || params.org !== undefined) await loadThings(db, endpoint, caller, params)
+  if (params.repo !== undefined || params.org !== undefined) await loadRouteParams(loaders, db, endpoint, caller, params)
 }
 
 /** The router calls the rest of a path `*`; the endpoint has a name for it. */

@@ -1,0 +1,51 @@
+import { type Queryable, sql } from '#platform/database.ts'
+import { missing } from '#platform/errors.ts'
+
+/** A user or an organization: both share one name space. */
+export interface Account {
+  id: number
+  type: 'User' | 'Organization'
+  login: string
+  name: string | null
+  email: string | null
+  company: string | null
+  blog: string | null
+  location: string | null
+  bio: string | null
+  twitter_username: string | null
+  hireable: boolean | null
+  site_admin: boolean
+  suspended_at: Date | null
+  member_access: number
+  created_at: Date
+  updated_at: Date
+}
+
+/** The fields that lists of users and owners show. */
+export type Person = Pick<Account, 'id' | 'type' | 'login' | 'site_admin'>
+
+/** Whose access decides what is visible. A token without the `repo` scope sees nothing private. */
+export interface Sight {
+  viewer_id: number | null
+  sees_private: boolean
+  /** A fine-grained token, which is limited to the repositories that it was created for. */
+  token_id?: number | null
+}
+
+export const accountColumns = sql`a.id, a.type, a.login, a.name, a.email, a.company, a.blog, a.location, a.bio, a.twitter_username, a.hireable,
+  a.site_admin, a.suspended_at, a.member_access, a.created_at, a.updated_at`
+
+export const personColumns = sql`a.id, a.type, a.login, a.site_admin`
+
+export async function loadAccount(db: Queryable, login: string): Promise<Account> {
+  const account = await db.first<Account>(sql`select ${accountColumns} from accounts a where lower(a.login) = lower(${login})`)
+  if (!account) throw missing()
+  return account
+}
+
+/** A user, not an organization. */
+export async function loadUser(db: Queryable, login: string): Promise<Account> {
+  const account = await loadAccount(db, login)
+  if (account.type !== 'User') throw missing()
+  return account
+}
