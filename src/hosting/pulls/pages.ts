@@ -46,7 +46,8 @@ async function loadConversation(visit: Visit): Promise<Conversation> {
   const { repo, pull } = await load(visit)
   const issue = { ...pull, id: pull.issue_id, pull_id: pull.id }
   const path = addressOf({ repo, issue, kind: 'pull' })
-  const conversation: Conversation = { repo, issue, kind: 'pull', subscription: await hearingBox(visit, { issue, path }) }
+  const subscription = await hearingBox(visit, { issue, path })
+  const conversation: Conversation = { repo, issue, kind: 'pull', subscription }
   const summary = html`<p>${nameOf(pull.author)} wants to merge <code>${headOf(pull)}</code> into <code>${pull.base_ref}</code></p>${tabs(path, pull, 'Conversation')}`
   const [below, side] = [
     html`${await showReviews(visit, conversation, pull)}${mergeBox(visit, conversation, pull)}`,
