@@ -20,8 +20,8 @@ export interface Push {
 }
 
 /**
- * Everything that can happen, as the log keeps it. People, repositories, releases, issues, their comments and labels are named by id: a
- * timeline shows them as they are when it is read, and leaves out what is about something that is gone.
+ * Every act, as the log stores it. A payload refers to accounts, repositories, issues and so on by id. `record_events` adds the facts: what
+ * the act is about as it is at that moment, see parts/timelines/facts.ts. Events about something that was deleted are not shown.
  */
 export type Act =
   | {

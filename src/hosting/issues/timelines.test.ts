@@ -47,8 +47,6 @@ test('issue events are in every timeline that they belong to, on both variants',
     assert.deepEqual(await told(anyone, '/users/dan/events/public'), by('dan'))
     assert.deepEqual(await told(asBen, '/users/ben/received_events'), all)
   }
-  const [event] = await nobody.read(`${engine}/events`)
-  assert.equal(event.payload.issue.title, 'Fire', 'an issue is shown as it is now')
 })
 
 test('events of a private repository stay private when it is made public', async () => {
@@ -67,7 +65,7 @@ test('events of a private repository stay private when it is made public', async
   assert.equal((await told(ben, `${engine}/events`)).length, 2)
 })
 
-test('a deleted comment removes its event; a deleted label is omitted', async () => {
+test('a deleted comment removes its event; a deleted label stays in the events that name it', async () => {
   await using forge = await openWithEngine()
   const { ada, dan, nobody } = forge
   await forge.open({ labels: ['bug'] })
@@ -75,7 +73,7 @@ test('a deleted comment removes its event; a deleted label is omitted', async ()
   assert.equal((await told(nobody, `${engine}/events`)).length, 3)
   await expect(204, await dan.delete(url))
   await expect(204, await ada.delete(`${engine}/labels/bug`))
-  assert.deepEqual(await told(nobody, `${engine}/events`), ['ada IssuesEvent labeled 1', 'ada IssuesEvent opened 1'])
+  assert.deepEqual(await told(nobody, `${engine}/events`), ['ada IssuesEvent labeled 1 bug', 'ada IssuesEvent opened 1'])
   await expect(204, await forge.admin.put('/users/ada/suspended'))
   assert.deepEqual(await told(nobody, `${engine}/events`), [])
 })
@@ -100,6 +98,4 @@ test('feeds describe issue events in words', async () => {
   ])
   assert.match(text, new RegExp(`href="${forge.web}/ada/engine/issues/1#issuecomment-\\d+"`))
   assert.ok(text.includes('Smoke &amp;amp; &amp;lt;fire&amp;gt;'), 'escaped twice: once as HTML, once as XML')
-  await expect(204, await ada.delete(`${engine}/labels/bug`))
-  assert.equal((await subscribe(`${forge.web}/ada.atom`)).titles[1], 'ada removed a label from issue #1 in ada/engine')
 })

@@ -1,6 +1,6 @@
-import { loadMentioned } from '#hosting/mentioned.ts'
 import { findMembership } from '#hosting/organizations/organizations.ts'
 import { type Account, accountColumns } from '#identity/accounts.ts'
+import { loadRecords } from '#parts/timelines/records.ts'
 import { readTimeline, type Timeline, timelines, type View } from '#parts/timelines/timelines.ts'
 import { type Database, type Queryable, sql } from '#platform/database.ts'
 import type { Vault } from '#platform/vault.ts'
@@ -115,10 +115,10 @@ const mostEntries = 30
 
 export async function readFeed(db: Database, feed: Feed, web: string): Promise<FeedDocument> {
   const { rows } = await readTimeline(db, feed.timeline, feed.view, { limit: mostEntries, offset: 0 })
-  const mentioned = await loadMentioned(db, rows)
+  const records = await loadRecords(db, rows)
   const { title, path, page, token } = feed
   const updated_at = rows[0]?.created_at ?? feed.account?.created_at ?? (await findBeginning(db))
-  return { title, path, page, token, updated_at, entries: rows.map((event) => entryOf(event, mentioned, web)) }
+  return { title, path, page, token, updated_at, entries: records.map((record) => entryOf(record, web)) }
 }
 
 /** When the first account was made: nothing has happened since, as far as a feed without entries knows. */

@@ -1,4 +1,3 @@
-import { loadMentioned } from '#hosting/mentioned.ts'
 import { Answer, type BaseContext, get, group } from '#http/endpoint.ts'
 import { text } from '#http/input.ts'
 import { checkResourceOwner, notForToken } from '#http/permissions.ts'
@@ -11,6 +10,7 @@ import { Type } from '#platform/schema.ts'
 import type { Variant } from '#variants.ts'
 import { readAfter } from './after.ts'
 import { EventSchema, eventJson } from './json.ts'
+import { loadRecords } from './records.ts'
 import { readTimeline, type Timeline, type TimelineEvent, timelines, type View } from './timelines.ts'
 
 /** What every timeline declares. */
@@ -48,8 +48,7 @@ function viewOf({ db, variant }: Context, sight: Sight | null, delay: number): V
 }
 
 async function writeAll({ db, wire, variant }: Context, events: TimelineEvent[]) {
-  const mentioned = await loadMentioned(db, events)
-  return events.map((event) => eventJson(event, { wire, variant, mentioned }))
+  return (await loadRecords(db, events)).map((record) => eventJson(record, wire, variant))
 }
 
 /** Private things of a user are for that user alone; a fine-grained token needs to have been made for it. */

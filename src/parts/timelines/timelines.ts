@@ -4,20 +4,24 @@ import type { Account, Sight } from '#identity/accounts.ts'
 import { type Database, empty, type Listed, raw, type Slice, type Sql, sql } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'
 import { mostEvents } from '#variants.ts'
+import type { Facts } from './facts.ts'
 import { countEvents } from './length.ts'
 
-/** An event with those it is about, as they are now. */
+/** An event of the log, with the current names of its actor and its repository. */
 export type TimelineEvent = Act & {
   id: number
+  facts: Facts | null
   public: boolean
   created_at: Date
   actor_id: number
   actor_login: string
   repo_id: number
   repo_name: string
+  repo_private: boolean
   owner_id: number
   owner_login: string
   owner_type: Account['type']
+  owner_site_admin: boolean
 }
 
 /** Which events belong together. */
@@ -68,8 +72,9 @@ export interface View {
 
 /** The events `e`, with those they are about. */
 export const written = (events: Sql) => sql`
-  select e.id, e.position, e.type, e.payload, e.public and not r.private as public, e.created_at, e.actor_id, a.login as actor_login,
-    e.repo_id, r.name as repo_name, r.owner_id, o.login as owner_login, o.type as owner_type
+  select e.id, e.position, e.type, e.payload, e.facts, e.public and not r.private as public, e.created_at, e.actor_id, a.login as actor_login,
+    e.repo_id, r.name as repo_name, r.private as repo_private, r.owner_id, o.login as owner_login, o.type as owner_type,
+    o.site_admin as owner_site_admin
   from (${events}) e join repositories r on r.id = e.repo_id join accounts a on a.id = e.actor_id join accounts o on o.id = r.owner_id`
 
 /** What it takes to know whether an event is shown. */

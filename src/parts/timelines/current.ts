@@ -1,0 +1,118 @@
+import type { CommitComment } from '#hosting/commit-comments/commit-comments.ts'
+import type { Comment } from '#hosting/issues/comments/comments.ts'
+import type { Repository } from '#hosting/repositories/repositories.ts'
+import type { ReviewComment } from '#hosting/reviews/comments/comments.ts'
+import type { Person } from '#identity/accounts.ts'
+import { type Database, sql } from '#platform/database.ts'
+import type { IssueFacts, PullFacts } from './facts.ts'
+import type { TimelineEvent } from './timelines.ts'
+
+type Owner = 'owner_id' | 'owner_login' | 'owner_type' | 'owner_site_admin'
+export type NamedRepository = Pick<Repository, 'id' | 'name' | 'private' | Owner>
+
+/** A comment without the author, whom the event knows by id. */
+type Row<C> = Omit<C, 'author' | 'author_association' | 'created_at' | 'updated_at'> & { created_at: number; updated_at: number }
+
+/** The parts of events that are shown as they are now, by id: names and visibility of accounts and repositories, and texts. */
+export interface CurrentRows {
+  accounts: Map<number, Person>
+  repositories: Map<number, NamedRepository>
+  issues: Map<number, string | null>
+  milestones: Map<number, string | null>
+  reviews: Map<number, string>
+  releases: Map<number, string | null>
+  comments: Map<number, Row<Omit<Comment, 'issue_id' | 'issue_number' | 'pull_id'>>>
+  review_comments: Map<number, Row<Omit<ReviewComment, 'pull_number' | 'review_state'>>>
+  commit_comments: Map<number, Row<CommitComment>>
+}
+
+/** The ids in a payload. */
+export type References = Partial<
+  Record<
+    | 'member_id'
+    | 'assignee_id'
+    | 'forkee_id'
+    | 'issue_id'
+    | 'pull_id'
+    | 'review_id'
+    | 'release_id'
+    | 'comment_id'
+    | 'review_comment_id'
+    | 'commit_comment_id',
+    number
+  >
+>
+
+/** One statement for all tables: each round trip to the database takes longer than the index lookups. */
+export async function loadCurrent(db: Database, events: TimelineEvent[]): Promise<CurrentRows> {
+  const ids = idsOf(events)
+  const dates = sql`'created_at', epoch(c.created_at), 'updated_at', epoch(c.updated_at)`
+  const rows = await db.genericPlanRows<{ source: keyof CurrentRows; id: number; value: never }>(sql`
+    select 'accounts' as source, a.id, json_build_object('id', a.id, 'type', a.type, 'login', a.login, 'site_admin', a.site_admin) as value
+    from accounts a where a.id = any(${[...ids.accounts]}::bigint[])
+    union all select 'repositories', r.id, json_build_object('id', r.id, 'name', r.name, 'private', r.private,
+      'owner_id', o.id, 'owner_login', o.login, 'owner_type', o.type, 'owner_site_admin', o.site_admin)
+    from repositories r join accounts o on o.id = r.owner_id where r.id = any(${[...ids.repositories]}::bigint[])
+    union all select 'issues', id, to_json(body) from issues where id = any(${[...ids.issues]}::bigint[])
+    union all select 'milestones', id, to_json(description) from milestones where id = any(${[...ids.milestones]}::bigint[])
+    union all select 'reviews', id, to_json(body) from reviews where id = any(${[...ids.reviews]}::bigint[])
+    union all select 'releases', id, to_json(body) from releases where id = any(${[...ids.releases]}::bigint[])
+    union all select 'comments', c.id, json_build_object('id', c.id, 'body', c.body, ${dates})
+    from comments c where c.id = any(${[...ids.comments]}::bigint[])
+    union all select 'review_comments', c.id, json_build_object('id', c.id, 'body', c.body, ${dates}, 'pull_id', c.pull_id,
+      'review_id', c.review_id, 'in_reply_to_id', c.in_reply_to_id, 'path', c.path, 'commit_id', c.commit_id,
+      'original_commit_id', c.original_commit_id, 'diff_hunk', c.diff_hunk, 'position', c.position, 'line', c.line,
+      'start_line', c.start_line, 'side', c.side, 'start_side', c.start_side, 'subject_type', c.subject_type)
+    from review_comments c where c.id = any(${[...ids.review_comments]}::bigint[])
+    union all select 'commit_comments', c.id, json_build_object('id', c.id, 'body', c.body, ${dates}, 'commit_id', c.commit_id,
+      'path', c.path, 'position', c.position, 'line', c.line)
+    from commit_comments c where c.id = any(${[...ids.commit_comments]}::bigint[])`)
+  const current: CurrentRows = byTable(() => new Map())
+  for (const { source, id, value } of rows) current[source].set(id, value)
+  return current
+}
+
+function byTable<T>(make: () => T) {
+  return {
+    ...{ accounts: make(), repositories: make(), issues: make(), milestones: make(), reviews: make() },
+    ...{ releases: make(), comments: make(), review_comments: make(), commit_comments: make() },
+  }
+}
+
+function idsOf(events: TimelineEvent[]): Record<keyof CurrentRows, Set<number>> {
+  const ids = byTable(() => new Set<number>())
+  const add = (table: keyof CurrentRows, ...found: (number | undefined)[]) => {
+    for (const id of found) if (id !== undefined) ids[table].add(id)
+  }
+  const addIssue = ({ author_id, closed_by_id, assignees = [], milestone }: IssueFacts) => {
+    add('accounts', author_id, closed_by_id, milestone?.creator_id, ...assignees)
+    add('milestones', milestone?.id)
+  }
+  const addPull = (pull: PullFacts) => {
+    addIssue(pull)
+    add('accounts', pull.head_owner_id, pull.merged_by_id, ...(pull.requested_reviewers ?? []))
+    add('issues', pull.issue_id)
+    if (pull.head) add('repositories', pull.head_repo_id)
+  }
+  for (const { payload, facts } of events) {
+    const named = payload as References
+    add(
+      'accounts',
+      named.member_id,
+      named.assignee_id,
+      facts?.review?.author_id,
+      facts?.comment?.author_id,
+      facts?.release?.author_id,
+    )
+    add('repositories', named.forkee_id)
+    add('issues', named.issue_id)
+    add('reviews', named.review_id)
+    add('releases', named.release_id)
+    add('comments', named.comment_id)
+    add('review_comments', named.review_comment_id)
+    add('commit_comments', named.commit_comment_id)
+    if (facts?.issue) addIssue(facts.issue)
+    if (facts?.pull) addPull(facts.pull)
+  }
+  return ids
+}
