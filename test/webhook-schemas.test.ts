@@ -6,8 +6,8 @@ import { checkPayload, differences } from './webhook-schemas.ts'
 
 const root = join(import.meta.dirname, '..')
 
-test('the documentation tells of the same differences of payloads', () => {
-  const [, section = ''] = readFileSync(join(root, 'docs', 'differences.md'), 'utf8').split('## Payloads of webhooks')
+test('docs/differences.md lists the same differences of payloads', () => {
+  const [, section = ''] = readFileSync(join(root, 'docs', 'differences.md'), 'utf8').split('## Webhook payloads')
   const rows = section.split('\n').flatMap((line) => {
     const cells = line.split('|').map((cell) => cell.trim())
     return line.startsWith('| ') ? [cells.slice(1, -1)] : []

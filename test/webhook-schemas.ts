@@ -12,33 +12,33 @@ export interface Difference {
   why: string
 }
 
-/** All of them; docs/differences.md tells the same to readers. Whoever tests an event shows by `unneeded` that its entries are. */
+/** All differences. docs/differences.md lists the same. Tests of an event call `unneeded` to prove that its entries are needed. */
 export const differences: Difference[] = [
   {
     event: 'member added',
     path: '/changes/permission/to',
-    why: 'Also `read`, which somebody may be given here: the schema knows of `write` and `admin` only.',
+    why: 'Can also be `read`; the schema allows `write` and `admin` only.',
   },
   {
     event: 'milestone created',
     path: '/milestone/state',
-    why: 'Also closed, as somebody may make one: the schema knows of open ones only.',
+    why: 'Can also be `closed`, because a milestone can be created closed; the schema allows `open` only.',
   },
-  { event: 'milestone created', path: '/milestone/closed_at', why: 'The same.' },
+  { event: 'milestone created', path: '/milestone/closed_at', why: 'Is set when the milestone is created closed.' },
   {
     event: 'pull_request demilestoned',
     path: '/pull_request/milestone',
-    why: 'None, where the pull request has none now: the schema asks for one, and of an issue for none.',
+    why: 'Is null, because the pull request has no milestone after the act; the schema requires one.',
   },
   {
     event: 'pull_request_review',
     path: '/pull_request/head/repo',
-    why: 'None, where the repository that it comes from is gone or hidden: only the schema of pull_request knows of that.',
+    why: 'Is null when the head repository is deleted or hidden; only the schema of `pull_request` allows that.',
   },
   {
     event: 'pull_request_review_comment',
     path: '/pull_request/head/repo',
-    why: 'None, where the repository that it comes from is gone or hidden: only the schema of pull_request knows of that.',
+    why: 'Is null when the head repository is deleted or hidden; only the schema of `pull_request` allows that.',
   },
 ]
 

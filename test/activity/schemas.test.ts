@@ -223,7 +223,7 @@ async function assertAllVisited(nobody: Client, contract: Contract, visited: Set
   )
 }
 
-test('the documentation tells of the same differences', () => {
+test('docs/differences.md lists the same differences', () => {
   const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'differences.md'), 'utf8')
   const rows = page.split('\n').flatMap((line) => {
     const cells = line.split('|').map((cell) => cell.trim().replaceAll('`', ''))

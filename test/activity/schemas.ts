@@ -12,13 +12,13 @@ export interface Difference {
   why: string
 }
 
-/** All of them; docs/differences.md tells the same to readers. */
+/** All differences. docs/differences.md lists the same. */
 export const differences: Difference[] = [
   {
     operation: 'activity/get-feeds',
     variant: 'both',
     path: '/_links',
-    why: 'A list of one object: api.md, Feed listing. Those who ask for `vnd.github` get the object itself: decisions.md, Two dialects.',
+    why: 'The specification has a list with one object. Requests for `vnd.github` get the object itself.',
   },
 ]
 
@@ -27,26 +27,26 @@ export const additions: Omit<Difference, 'path'>[] = [
   {
     operation: 'activity/get-stargazer-count-for-repo',
     variant: 'self-hosted',
-    why: 'Documented of the other variant: `GET …/stargazers/count`.',
+    why: '`GET …/stargazers/count` is documented for the versioned variant only.',
   },
   {
     operation: 'feeds/create-key',
     variant: 'both',
-    why: 'Feed keys that can be revoked, beside the feeds of the spec: `POST /user/feed_keys`.',
+    why: '`POST /user/feed_keys` creates a feed key that can be revoked.',
   },
-  { operation: 'feeds/get-key', variant: 'both', why: 'The same: `GET /user/feed_keys/{key_id}`.' },
-  { operation: 'feeds/list-keys', variant: 'both', why: 'The same: `GET /user/feed_keys`.' },
+  { operation: 'feeds/get-key', variant: 'both', why: '`GET /user/feed_keys/{key_id}` reads a feed key.' },
+  { operation: 'feeds/list-keys', variant: 'both', why: '`GET /user/feed_keys` lists feed keys.' },
   {
     operation: 'git/get-ref-by-old-name',
     variant: 'both',
-    why: 'What `url` of a ref names, as older clients follow it: `GET …/git/refs/{ref}`.',
+    why: '`GET …/git/refs/{ref}` is the `url` of a ref, which older clients follow.',
   },
   {
     operation: 'git/list-refs',
     variant: 'both',
-    why: 'What `git_refs_url` of a repository names without a ref: `GET …/git/refs`.',
+    why: '`GET …/git/refs` is the `git_refs_url` of a repository without a ref.',
   },
-  { operation: 'repos/get-root-content', variant: 'both', why: 'The outermost folder, whose path is empty: `GET …/contents`.' },
+  { operation: 'repos/get-root-content', variant: 'both', why: '`GET …/contents` lists the root folder, whose path is empty.' },
 ]
 
 export const isSaid = (said: Difference, { operation, path }: Fault) =>
