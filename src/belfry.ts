@@ -6,7 +6,7 @@ import type { Database } from '#platform/database.ts'
 import type { Logger } from '#platform/log.ts'
 import type { Vault } from '#platform/vault.ts'
 
-/** What one running Belfry is made of: what every edge is handed. */
+/** The parts of a running Belfry, which every endpoint, page and job receives. */
 export interface Belfry {
   version: string
   settings: Settings
@@ -15,9 +15,9 @@ export interface Belfry {
   db: Database
   storage: Storage
   vault: Vault
-  /** Brings a one-time code to a phone; null where text messages are not sent. */
+  /** Sends a one-time code by text message. Null when text messages are turned off. */
   send_text: SendText
   started_at: Date
-  /** Public addresses, without a slash at the end; known once the listeners are bound. */
+  /** Public addresses without a trailing slash. Empty until the listeners are bound. */
   addresses: { web: string; versioned: string }
 }

@@ -4,8 +4,8 @@ import type { FastifyInstance } from 'fastify'
 import { endStreams } from '#http/stream.ts'
 
 /**
- * Closes a listener without cutting anyone off. Node's own way ends idle connections at once, also those on which a request
- * is on its way (measured: 2 of 200); and after a last answer it waits out the keep-alive time, which is over a minute.
+ * Closes a listener without losing requests. Node's own close ends idle connections at once, even if a request has been sent
+ * (measured: 2 of 200), and after the last response it waits for the keep-alive time, which is over a minute.
  */
 export function prepareDrain(listener: FastifyInstance): () => Promise<void> {
   const { server } = listener
@@ -16,20 +16,20 @@ export function prepareDrain(listener: FastifyInstance): () => Promise<void> {
   })
   return async () => {
     endStreams(listener)
-    // From now on every answer ends its connection, and one that was being written leaves it open for a moment only.
+    // From now on every response closes its connection. One that is being written keeps it open for a moment only.
     server.prependListener('request', (_, response) => response.setHeader('Connection', 'close'))
     server.keepAliveTimeout = 1
-    // Connections that the system has accepted for us and we have not seen yet would be reset: let them in first.
+    // The system may have accepted connections that Node has not seen yet. They would be reset, so accept them first.
     for (let turn = 0; turn < 10; turn++) await nextTurn()
     const ended = new Promise((resolve) => Server.prototype.close.call(server, resolve))
-    await silence(connections)
+    await untilQuiet(connections)
     await listener.close()
     await ended
   }
 }
 
-/** Returns when, looked at five times, nothing has moved in either direction: what is left is idle, or in our hands. */
-async function silence(connections: Set<Socket>) {
+/** Returns when five checks in a row saw no bytes in either direction: remaining connections are idle or being served. */
+async function untilQuiet(connections: Set<Socket>) {
   let [before, unchanged] = [-1, 0]
   while (connections.size > 0 && unchanged < 5) {
     const now = [...connections].reduce((sum, { bytesRead, bytesWritten }) => sum + bytesRead + bytesWritten, connections.size)

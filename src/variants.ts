@@ -1,30 +1,29 @@
-/** What differs between the two interfaces that one process serves. Nothing else may ask which variant it is. */
+/** The differences between the two APIs that one process serves. No other code may branch on the variant. */
 export interface Variant {
   name: 'self-hosted' | 'versioned'
-  /** What stands between the listener's address and the paths of the interface. */
+  /** The path prefix of the API on its listener. */
   prefix: string
-  /** Requests an hour, or null: no limit, and no headers that speak of one. */
+  /** Requests an hour. Null means no limit and no rate limit headers. */
   rate_limit: { anonymous: number; user: number } | null
-  /** The dates a client may ask for; with none, the header that asks is ignored. */
+  /** The versions that a client may request. Without any, the version header is ignored. */
   api_versions: readonly string[]
-  /** How far event timelines go back, and in which steps. */
   events: {
     page: { size: number; largest: number; fixed?: true }
-    /** The same of the timeline of everyone. */
+    /** For `/events`. */
     public_page: { size: number; largest: number; fixed?: true }
     days: number
-    /** How old an event is before everyone's timeline shows it, in seconds. */
+    /** Seconds until an event appears on `/events`. */
     public_delay: number
-    /** Whether a push tells of its commits. */
+    /** Whether a push event lists its commits. */
     lists_commits: boolean
-    /** Whether pull requests are shown whole, and what merges one is told as closing it. */
+    /** Whether events contain the full pull request, and a merge has the action `closed`. */
     whole_pulls: boolean
   }
-  /** From when on source imports are closed, unless whoever runs the server says otherwise. */
+  /** When source imports close, unless a setting says otherwise. */
   imports_close_at: Date | null
 }
 
-/** Timelines end here, however many pages are asked for. */
+/** A timeline has at most so many events, on all pages together. */
 export const mostEvents = 300
 
 export const selfHosted: Variant = {
@@ -59,8 +58,8 @@ export const versioned: Variant = {
   imports_close_at: new Date('2024-04-12T00:00:00Z'),
 }
 
-/** The log is kept for as long as a variant shows it. */
+/** The event log is kept as long as one of the variants shows it. */
 export const daysKept = Math.max(selfHosted.events.days, versioned.events.days)
 
-/** What `BELFRY_RATE_LIMIT=on` turns on where a variant has no limit of its own. */
+/** The limit that `BELFRY_RATE_LIMIT=on` sets for a variant without one. */
 export const standardRateLimit = { anonymous: 60, user: 5000 }
