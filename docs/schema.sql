@@ -154,16 +154,6 @@ CREATE INDEX commit_comments_author ON commit_comments USING btree (author_id);
 CREATE INDEX commit_comments_commit ON commit_comments USING btree (repo_id, commit_id, id);
 CREATE INDEX commit_comments_repo ON commit_comments USING btree (repo_id, id);
 
-create table dated_answers (
-  key text not null,
-  etag text not null,
-  changed_at timestamp with time zone not null,
-  last_modified timestamp with time zone not null,
-  first_at timestamp with time zone not null
-);
-alter table dated_answers add constraint dated_answers_pkey PRIMARY KEY (key);
-CREATE INDEX dated_answers_changed ON dated_answers USING btree (changed_at);
-
 create table deleted_repositories (
   repo_id bigint not null,
   private boolean not null
@@ -362,7 +352,7 @@ create table imports (
   correcting boolean default false not null,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
-  heard_at timestamp with time zone,
+  heartbeat_at timestamp with time zone,
   finished_at timestamp with time zone,
   svn_ignore boolean default false not null,
   step_at timestamp with time zone not null
@@ -555,7 +545,7 @@ alter table milestones add constraint milestones_repo_id_number_key UNIQUE (repo
 alter table milestones add constraint milestones_repo_id_title_key UNIQUE (repo_id, title);
 CREATE INDEX milestones_creator ON milestones USING btree (creator_id);
 
-create table notices (
+create table notification_events (
   id bigint generated always as identity not null,
   subject_id bigint not null,
   actor_id bigint not null,
@@ -564,16 +554,49 @@ create table notices (
   teams bigint[] not null,
   body text,
   body_before text,
-  said_type text,
-  said_id bigint,
+  comment_type text,
+  comment_id bigint,
   created_at timestamp with time zone not null,
-  told_at timestamp with time zone
+  notified_at timestamp with time zone
 );
-alter table notices add constraint notices_subject_id_fkey FOREIGN KEY (subject_id) REFERENCES subjects(id) ON DELETE CASCADE;
-alter table notices add constraint notices_pkey PRIMARY KEY (id);
-CREATE INDEX notices_subject ON notices USING btree (subject_id);
-CREATE INDEX notices_told ON notices USING brin (told_at);
-CREATE INDEX notices_untold ON notices USING btree (subject_id, id) WHERE (told_at IS NULL);
+alter table notification_events add constraint notification_events_subject_id_fkey FOREIGN KEY (subject_id) REFERENCES notification_subjects(id) ON DELETE CASCADE;
+alter table notification_events add constraint notification_events_pkey PRIMARY KEY (id);
+CREATE INDEX notification_events_notified ON notification_events USING brin (notified_at);
+CREATE INDEX notification_events_pending ON notification_events USING btree (subject_id, id) WHERE (notified_at IS NULL);
+CREATE INDEX notification_events_subject ON notification_events USING btree (subject_id);
+
+create table notification_subjects (
+  id bigint generated always as identity not null,
+  repo_id bigint not null,
+  type text not null,
+  issue_id bigint,
+  release_id bigint,
+  invitation_id bigint,
+  commit_id text,
+  title text,
+  latest_type text,
+  latest_id bigint,
+  import_id bigint,
+  transfer_id bigint,
+  hook_id bigint
+);
+alter table notification_subjects add constraint subjects_latest_type_check CHECK ((latest_type = ANY (ARRAY['IssueComment'::text, 'PullRequestReview'::text, 'PullRequestReviewComment'::text, 'CommitComment'::text])));
+alter table notification_subjects add constraint subjects_type_check CHECK ((type = ANY (ARRAY['Issue'::text, 'PullRequest'::text, 'Commit'::text, 'Release'::text, 'RepositoryInvitation'::text, 'RepositoryImport'::text, 'RepositoryTransfer'::text, 'Webhook'::text])));
+alter table notification_subjects add constraint subjects_hook_id_fkey FOREIGN KEY (hook_id) REFERENCES hooks(id) ON DELETE CASCADE;
+alter table notification_subjects add constraint subjects_import_id_fkey FOREIGN KEY (import_id) REFERENCES imports(id) ON DELETE CASCADE;
+alter table notification_subjects add constraint subjects_issue_id_fkey FOREIGN KEY (issue_id) REFERENCES issues(id) ON DELETE CASCADE;
+alter table notification_subjects add constraint subjects_release_id_fkey FOREIGN KEY (release_id) REFERENCES releases(id) ON DELETE CASCADE;
+alter table notification_subjects add constraint subjects_repo_id_fkey FOREIGN KEY (repo_id) REFERENCES repositories(id) ON DELETE CASCADE;
+alter table notification_subjects add constraint notification_subjects_pkey PRIMARY KEY (id);
+CREATE UNIQUE INDEX notification_subjects_commit ON notification_subjects USING btree (repo_id, commit_id) WHERE (commit_id IS NOT NULL);
+CREATE UNIQUE INDEX notification_subjects_hook ON notification_subjects USING btree (hook_id) WHERE (hook_id IS NOT NULL);
+CREATE UNIQUE INDEX notification_subjects_import ON notification_subjects USING btree (import_id) WHERE (import_id IS NOT NULL);
+CREATE UNIQUE INDEX notification_subjects_invitation ON notification_subjects USING btree (invitation_id) WHERE (invitation_id IS NOT NULL);
+CREATE UNIQUE INDEX notification_subjects_issue ON notification_subjects USING btree (issue_id) WHERE (issue_id IS NOT NULL);
+CREATE UNIQUE INDEX notification_subjects_release ON notification_subjects USING btree (release_id) WHERE (release_id IS NOT NULL);
+CREATE INDEX notification_subjects_repo ON notification_subjects USING btree (repo_id);
+CREATE UNIQUE INDEX notification_subjects_transfer ON notification_subjects USING btree (transfer_id) WHERE (transfer_id IS NOT NULL);
+CREATE TRIGGER forget_threads_of_subject AFTER DELETE ON notification_subjects REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION forget_threads('subject_ids');
 
 create table page_states (
   id bigint generated always as identity not null,
@@ -598,6 +621,25 @@ create table payloads (
 ) partition by RANGE (id);
 alter table payloads add constraint payloads_pkey PRIMARY KEY (id);
 CREATE INDEX payloads_repo ON ONLY payloads USING btree (repo_id, id);
+
+create table pending_deliveries (
+  id bigint not null,
+  hook_id bigint not null,
+  payload_id bigint not null,
+  repo_id bigint,
+  guid uuid not null,
+  event text not null,
+  action text,
+  redelivery boolean not null,
+  attempts integer default 0 not null,
+  created_at timestamp with time zone not null,
+  ready_at timestamp with time zone not null,
+  throttled_at timestamp with time zone,
+  sender bigint
+) with (fillfactor=70, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000, autovacuum_vacuum_insert_scale_factor=0);
+alter table pending_deliveries add constraint pending_deliveries_pkey PRIMARY KEY (id);
+CREATE INDEX pending_deliveries_hook ON pending_deliveries USING btree (hook_id, id);
+CREATE INDEX pending_deliveries_ready ON pending_deliveries USING btree (ready_at, id) WHERE (sender IS NULL);
 
 create table pulls (
   id bigint generated always as identity not null,
@@ -781,6 +823,16 @@ alter table repository_redirects add constraint repository_redirects_repo_id_fke
 alter table repository_redirects add constraint repository_redirects_pkey PRIMARY KEY (owner_id, name);
 CREATE INDEX repository_redirects_repo ON repository_redirects USING btree (repo_id);
 
+create table response_validators (
+  key text not null,
+  etag text not null,
+  changed_at timestamp with time zone not null,
+  last_modified timestamp with time zone not null,
+  first_at timestamp with time zone not null
+);
+alter table response_validators add constraint response_validators_pkey PRIMARY KEY (key);
+CREATE INDEX response_validators_changed ON response_validators USING btree (changed_at);
+
 create table review_comments (
   id bigint generated always as identity not null,
   repo_id bigint not null,
@@ -923,39 +975,6 @@ CREATE INDEX stars_user ON stars USING btree (user_id, starred_at, repo_id);
 CREATE TRIGGER count_new_stars AFTER INSERT ON stars REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_stars();
 CREATE TRIGGER count_old_stars AFTER DELETE ON stars REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_stars();
 
-create table subjects (
-  id bigint generated always as identity not null,
-  repo_id bigint not null,
-  type text not null,
-  issue_id bigint,
-  release_id bigint,
-  invitation_id bigint,
-  commit_id text,
-  title text,
-  latest_type text,
-  latest_id bigint,
-  import_id bigint,
-  transfer_id bigint,
-  hook_id bigint
-);
-alter table subjects add constraint subjects_latest_type_check CHECK ((latest_type = ANY (ARRAY['IssueComment'::text, 'PullRequestReview'::text, 'PullRequestReviewComment'::text, 'CommitComment'::text])));
-alter table subjects add constraint subjects_type_check CHECK ((type = ANY (ARRAY['Issue'::text, 'PullRequest'::text, 'Commit'::text, 'Release'::text, 'RepositoryInvitation'::text, 'RepositoryImport'::text, 'RepositoryTransfer'::text, 'Webhook'::text])));
-alter table subjects add constraint subjects_hook_id_fkey FOREIGN KEY (hook_id) REFERENCES hooks(id) ON DELETE CASCADE;
-alter table subjects add constraint subjects_import_id_fkey FOREIGN KEY (import_id) REFERENCES imports(id) ON DELETE CASCADE;
-alter table subjects add constraint subjects_issue_id_fkey FOREIGN KEY (issue_id) REFERENCES issues(id) ON DELETE CASCADE;
-alter table subjects add constraint subjects_release_id_fkey FOREIGN KEY (release_id) REFERENCES releases(id) ON DELETE CASCADE;
-alter table subjects add constraint subjects_repo_id_fkey FOREIGN KEY (repo_id) REFERENCES repositories(id) ON DELETE CASCADE;
-alter table subjects add constraint subjects_pkey PRIMARY KEY (id);
-CREATE UNIQUE INDEX subjects_commit ON subjects USING btree (repo_id, commit_id) WHERE (commit_id IS NOT NULL);
-CREATE UNIQUE INDEX subjects_hook ON subjects USING btree (hook_id) WHERE (hook_id IS NOT NULL);
-CREATE UNIQUE INDEX subjects_import ON subjects USING btree (import_id) WHERE (import_id IS NOT NULL);
-CREATE UNIQUE INDEX subjects_invitation ON subjects USING btree (invitation_id) WHERE (invitation_id IS NOT NULL);
-CREATE UNIQUE INDEX subjects_issue ON subjects USING btree (issue_id) WHERE (issue_id IS NOT NULL);
-CREATE UNIQUE INDEX subjects_release ON subjects USING btree (release_id) WHERE (release_id IS NOT NULL);
-CREATE INDEX subjects_repo ON subjects USING btree (repo_id);
-CREATE UNIQUE INDEX subjects_transfer ON subjects USING btree (transfer_id) WHERE (transfer_id IS NOT NULL);
-CREATE TRIGGER forget_threads_of_subject AFTER DELETE ON subjects REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION forget_threads('subject_ids');
-
 create table subscriptions (
   user_id bigint not null,
   repo_id bigint not null,
@@ -1020,7 +1039,7 @@ create table thread_subscriptions (
   after_notice bigint default 0 not null
 );
 alter table thread_subscriptions add constraint thread_subscriptions_state_check CHECK ((state = ANY (ARRAY['subscribed'::text, 'muted'::text, 'ignored'::text])));
-alter table thread_subscriptions add constraint thread_subscriptions_subject_id_fkey FOREIGN KEY (subject_id) REFERENCES subjects(id) ON DELETE CASCADE;
+alter table thread_subscriptions add constraint thread_subscriptions_subject_id_fkey FOREIGN KEY (subject_id) REFERENCES notification_subjects(id) ON DELETE CASCADE;
 alter table thread_subscriptions add constraint thread_subscriptions_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE;
 alter table thread_subscriptions add constraint thread_subscriptions_pkey PRIMARY KEY (subject_id, user_id);
 CREATE INDEX thread_subscriptions_user ON thread_subscriptions USING btree (user_id);
@@ -1118,25 +1137,6 @@ create table two_factor (
 alter table two_factor add constraint two_factor_kind_check CHECK ((kind = ANY (ARRAY['app'::text, 'sms'::text])));
 alter table two_factor add constraint two_factor_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE;
 alter table two_factor add constraint two_factor_pkey PRIMARY KEY (user_id);
-
-create table unsent (
-  id bigint not null,
-  hook_id bigint not null,
-  payload_id bigint not null,
-  repo_id bigint,
-  guid uuid not null,
-  event text not null,
-  action text,
-  redelivery boolean not null,
-  attempts integer default 0 not null,
-  created_at timestamp with time zone not null,
-  ready_at timestamp with time zone not null,
-  throttled_at timestamp with time zone,
-  sender bigint
-) with (fillfactor=70, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000, autovacuum_vacuum_insert_scale_factor=0);
-alter table unsent add constraint unsent_pkey PRIMARY KEY (id);
-CREATE INDEX unsent_hook ON unsent USING btree (hook_id, id);
-CREATE INDEX unsent_ready ON unsent USING btree (ready_at, id) WHERE (sender IS NULL);
 
 create unlogged table workers (
   id text not null,
@@ -1257,7 +1257,7 @@ CREATE OR REPLACE FUNCTION forget_invitation_subjects()
  LANGUAGE plpgsql
 AS $function$
 begin
-  delete from subjects s using gone
+  delete from notification_subjects s using gone
   where s.invitation_id = gone.id and not exists (select from accepted_invitations a where a.id = gone.id);
   return null;
 end
@@ -1280,7 +1280,7 @@ CREATE OR REPLACE FUNCTION forget_transfer_subjects()
  LANGUAGE plpgsql
 AS $function$
 begin
-  delete from subjects s using gone where s.transfer_id = gone.id;
+  delete from notification_subjects s using gone where s.transfer_id = gone.id;
   return null;
 end
 $function$;
@@ -1532,7 +1532,7 @@ begin
   select reserve_attempt.reservation, s, wait_for_check, at, at + span from unnest(subjects) s;
 end $function$;
 
-CREATE OR REPLACE FUNCTION store_deliveries(at timestamp with time zone, repo bigint, events text[], actions text[], bodies text[], places integer[], hook_ids bigint[], waits double precision[], hands bigint[])
+CREATE OR REPLACE FUNCTION store_deliveries(at timestamp with time zone, repo bigint, events text[], actions text[], bodies text[], payload_indexes integer[], hook_ids bigint[], waits double precision[], senders bigint[])
  RETURNS TABLE(id bigint, payload_id bigint, hook_id bigint, guid uuid, sender bigint)
  LANGUAGE plpgsql
  SET plan_cache_mode TO 'force_generic_plan'
@@ -1541,16 +1541,17 @@ AS $function$
 begin
   perform open_delivery_day(delivery_day(at));
   return query
-  with told as materialized (
-    select delivery_id(at) as id, event, action, body, place
-    from unnest(events, actions, bodies) with ordinality as listed (event, action, body, place)
-  ), kept as (
-    insert into payloads (id, repo_id, event, action, body, created_at) select id, repo, event, action, body, at from told
+  with published as materialized (
+    select delivery_id(at) as id, event, action, body, payload_index
+    from unnest(events, actions, bodies) with ordinality as listed (event, action, body, payload_index)
+  ), stored as (
+    insert into payloads (id, repo_id, event, action, body, created_at) select id, repo, event, action, body, at from published
   )
-  insert into unsent as u (id, hook_id, payload_id, repo_id, guid, event, action, redelivery, created_at, ready_at, sender)
-  select delivery_id(at), hook_id, told.id, repo, gen_random_uuid(), event, action, false, at, at + wait * interval '1 second', hand
-  from unnest(places, hook_ids, waits, hands) as listening (place, hook_id, wait, hand) join told using (place)
-  returning u.id, u.payload_id, u.hook_id, u.guid, u.sender;
+  insert into pending_deliveries as d (id, hook_id, payload_id, repo_id, guid, event, action, redelivery, created_at, ready_at, sender)
+  select delivery_id(at), hook_id, published.id, repo, gen_random_uuid(), event, action, false, at, at + wait * interval '1 second', sender
+  from unnest(payload_indexes, hook_ids, waits, senders) as subscribed (payload_index, hook_id, wait, sender)
+    join published using (payload_index)
+  returning d.id, d.payload_id, d.hook_id, d.guid, d.sender;
 end
 $function$;
 
