@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { systemClock } from '#platform/clock.ts'
-import { Database } from '#platform/database.ts'
+import { Database, sql } from '#platform/database.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '#platform/embedded-postgres.ts'
 import { migrate } from '#platform/migrate.ts'
 
@@ -25,6 +25,10 @@ export async function globalSetup() {
   postgres = await startEmbeddedPostgres(folder, pino({ level: 'silent' }), settings)
   await using template = new Database(postgres.connection, systemClock)
   await migrate(template)
+  // No test may rely on an id: those of a database that was used before continue.
+  await template.query(
+    sql`select setval(c.oid::regclass, 1000) from pg_class c where c.relkind = 'S' and c.relnamespace = 'public'::regnamespace`,
+  )
   process.env.BELFRY_TEST_POSTGRES = JSON.stringify(postgres.connection)
 }
 

@@ -211,7 +211,7 @@ test('what two do at the same moment is told once', async () => {
   await using forge = await openWithEngine()
   const { ada, open } = forge
   await open()
-  await expect(201, await ada.post(`${engine}/issues/1/comments`, { body: 'Hm' }))
+  const { id } = await expect(201, await ada.post(`${engine}/issues/1/comments`, { body: 'Hm' }))
   await expect(201, await ada.post(`${engine}/labels`, { name: 'hot' }))
   await expect(201, await ada.post(`${engine}/milestones`, { title: 'One' }))
   await hookOn(ada, 'repos/ada/engine', '*')
@@ -222,8 +222,8 @@ test('what two do at the same moment is told once', async () => {
       await both(() => ada.patch(`${engine}/issues/1`, { title: 'Fire', labels: ['hot'], state: 'closed' })),
       [200, 200, 200],
     )
-    assert.deepEqual(await both(() => ada.patch(`${engine}/issues/comments/1`, { body: 'Ha' })), [200, 200, 200])
-    for (const path of ['issues/comments/1', 'labels/hot', 'milestones/1'])
+    assert.deepEqual(await both(() => ada.patch(`${engine}/issues/comments/${id}`, { body: 'Ha' })), [200, 200, 200])
+    for (const path of [`issues/comments/${id}`, 'labels/hot', 'milestones/1'])
       assert.deepEqual(await both(() => ada.delete(`${engine}/${path}`)), [204, 404, 404])
   })
   assert.deepEqual(lines, [
