@@ -1,6 +1,7 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { pino } from 'pino'
+import type { BrowserServer } from 'playwright-core'
 import { systemClock } from '#platform/clock.ts'
 import { Database, sql } from '#platform/database.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '#platform/embedded-postgres.ts'
@@ -8,8 +9,9 @@ import { migrate } from '#platform/migrate.ts'
 
 let folder: string
 let postgres: EmbeddedPostgres
+let browser: BrowserServer | undefined
 
-/** One PostgreSQL for the whole run. Each forge copies the migrated database, which takes a few milliseconds. */
+/** One PostgreSQL, and one browser, for the whole run. */
 export async function globalSetup() {
   // Not below TMPDIR: the account that runs PostgreSQL must be able to enter.
   folder = mkdtempSync(join('/tmp', 'belfry-test-'))
@@ -30,9 +32,15 @@ export async function globalSetup() {
     sql`select setval(c.oid::regclass, 1000) from pg_class c where c.relkind = 'S' and c.relnamespace = 'public'::regnamespace`,
   )
   process.env.BELFRY_TEST_POSTGRES = JSON.stringify(postgres.connection)
+  // Tests of a few files start a browser if they need one.
+  if (process.env.BELFRY_TEST_BROWSER === 'shared') {
+    browser = await (await import('./browser.ts')).serveBrowser()
+    process.env.BELFRY_TEST_BROWSER = browser.wsEndpoint()
+  }
 }
 
 export async function globalTeardown() {
+  await browser?.close()
   await postgres.stop()
   rmSync(folder, { recursive: true, force: true })
 }
