@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { pino } from 'pino'
 import { copyDatabase } from '#test/databases.ts'
 import { until } from '#test/machine.ts'
 import { systemClock } from './clock.ts'
@@ -12,7 +13,7 @@ test('a node learns of the commits of other nodes by NOTIFY, and not of its own'
   undo.defer(drop)
   const openNode = async () => {
     const db = undo.use(new Database({ ...connection, max: 2 }, systemClock))
-    undo.use(await openCommitNotifications(db))
+    undo.use(await openCommitNotifications(db, pino({ level: 'silent' })))
     const endings: string[] = []
     db.onTransactionEnd((ending) => void endings.push(ending))
     return { endings, commit: () => db.transaction((transaction) => transaction.query(sql`select`)) }
