@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import type { BrowserServer } from 'playwright-core'
@@ -8,6 +8,7 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from '#platform/embedded
 import { migrate } from '#platform/migrate.ts'
 
 let folder: string
+let memory: string | undefined
 let postgres: EmbeddedPostgres
 let browser: BrowserServer | undefined
 
@@ -32,6 +33,7 @@ export async function globalSetup() {
     sql`select setval(c.oid::regclass, 1000) from pg_class c where c.relkind = 'S' and c.relnamespace = 'public'::regnamespace`,
   )
   process.env.BELFRY_TEST_POSTGRES = JSON.stringify(postgres.connection)
+  if (isRoomy('/dev/shm')) process.env.TMPDIR = memory = mkdtempSync('/dev/shm/belfry-test-')
   // Tests of a few files start a browser if they need one.
   if (process.env.BELFRY_TEST_BROWSER === 'shared') {
     browser = await (await import('./browser.ts')).serveBrowser()
@@ -39,8 +41,22 @@ export async function globalSetup() {
   }
 }
 
+/**
+ * Whether the files of tests fit there: 4 GB, and programs may run. In memory, a sync takes 0.1 ms instead of several, and tests of git
+ * wait for thousands.
+ */
+function isRoomy(place: string) {
+  try {
+    const { bavail, bsize } = statfsSync(place)
+    const [, options] = new RegExp(`^\\S+ ${place} \\S+ (\\S+)`, 'm').exec(readFileSync('/proc/mounts', 'utf8')) ?? []
+    return bavail * bsize > 2 ** 32 && !options?.split(',').includes('noexec')
+  } catch {
+    return false
+  }
+}
+
 export async function globalTeardown() {
   await browser?.close()
   await postgres.stop()
-  rmSync(folder, { recursive: true, force: true })
+  for (const path of [folder, memory]) if (path) rmSync(path, { recursive: true, force: true })
 }
