@@ -5,8 +5,8 @@ import type { Belfry } from '#belfry.ts'
 import type { Database } from '#platform/database.ts'
 import { countJobs } from '#platform/failed-jobs.ts'
 import { sameSecret } from '#platform/secrets.ts'
-import { retryAfter } from '#platform/unavailable.ts'
 import { Durations } from './durations.ts'
+import { retryAfter } from './errors.ts'
 
 /** If an empty query takes longer, the node is not ready for requests. In milliseconds. */
 const slow = 1000

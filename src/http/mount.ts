@@ -8,7 +8,7 @@ import type { Variant } from '#variants.ts'
 import { openCalls } from './call.ts'
 import { compileLazily } from './compile.ts'
 import type { Endpoint, Group } from './endpoint.ts'
-import { errorBody, refusalFor, retryAfterOf, statusOf } from './errors.ts'
+import { errorBody, handleError } from './errors.ts'
 import { branded } from './headers.ts'
 import { parseBody } from './input.ts'
 import { keepAnswers } from './kept-answers.ts'
@@ -86,15 +86,8 @@ function sendError(request: FastifyRequest, reply: FastifyReply, error: unknown)
   if (error instanceof Moved) return sendMoved(request, reply, error)
   const documentation_url = `${request.call.wire.web}/docs`
   if (error instanceof CodeRequired) reply.header(branded(request.call.dialect.brand, 'OTP'), `required; ${error.delivery}`)
-  const refusal = refusalFor(error, request.body)
-  const seconds = refusal && retryAfterOf(refusal)
-  if (seconds !== undefined) reply.header('Retry-After', seconds)
-  if (!refusal) request.log.error({ err: error }, 'request failed')
-  const status = refusal ? statusOf[refusal.reason] : 500
-  return reply
-    .code(status)
-    .type('application/json; charset=utf-8')
-    .send(errorBody(status, refusal?.message ?? 'Server Error', documentation_url, refusal?.faults))
+  const { status, message = 'Server Error', faults } = handleError(request, reply, error)
+  return reply.type('application/json; charset=utf-8').send(errorBody(status, message, documentation_url, faults))
 }
 
 /** A repository's own endpoints go on under its id, which no rename changes; others get its present name. */

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import type { Belfry } from '#belfry.ts'
-import { retryAfterOf, statusOf } from '#http/errors.ts'
+import { failureOf, handleError } from '#http/errors.ts'
 import { Moved } from '#http/moved.ts'
 import { closingOf, openStream, type Step, streamHeaders } from '#http/stream.ts'
 import type { Account } from '#identity/accounts.ts'
@@ -37,15 +37,10 @@ export function mountPageStream(listener: FastifyInstance, belfry: Belfry, path:
       })
       return reply.headers(streamHeaders).send(stream)
     } catch (error) {
-      if (error instanceof Moved) return reply.callNotFound()
-      if (!(error instanceof Refusal)) throw error
-      const seconds = retryAfterOf(error)
-      if (!seconds) return reply.callNotFound()
-      return reply
-        .code(statusOf[error.reason])
-        .header('Retry-After', seconds)
-        .type('text/plain; charset=utf-8')
-        .send(error.message)
+      if (!(error instanceof Refusal || error instanceof Moved)) throw error
+      if (failureOf(error).retry_after === undefined) return reply.callNotFound()
+      const { message } = handleError(request, reply, error)
+      return reply.type('text/plain; charset=utf-8').send(message)
     }
   })
 }

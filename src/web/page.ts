@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Belfry } from '#belfry.ts'
 import { withSlotsOf } from '#git/slots.ts'
+import { handleError } from '#http/errors.ts'
 import { Moved } from '#http/moved.ts'
 import type { Account } from '#identity/accounts.ts'
 import { findSession, type Session, touchSession } from '#identity/sessions.ts'
@@ -117,7 +118,10 @@ export async function servePage(site: Site, route: PageRoute, request: FastifyRe
   try {
     return send(site, visit, await outcomeOf(visit, route))
   } catch (error) {
-    if (error instanceof Refusal) return send(site, visit, describeRefusal(error))
+    if (error instanceof Refusal) {
+      handleError(request, reply, error)
+      return send(site, visit, describeRefusal(error))
+    }
     if (!(error instanceof Moved)) throw error
     const moved = route.method === 'GET' ? { to: addressIn(error.to, request.url) } : describeRefusal(renamed(error))
     return send(site, visit, moved)

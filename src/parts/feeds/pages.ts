@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { listOrganizations } from '#hosting/organizations/organizations.ts'
 import { etagOf, isFresh } from '#http/conditional.ts'
+import { type Failure, failureOf, handleError } from '#http/errors.ts'
 import type { Account } from '#identity/accounts.ts'
 import { ownerLink } from '#parts/webhooks/views/places.ts'
 import { missing } from '#platform/errors.ts'
 import { ReadCache } from '#platform/read-cache.ts'
-import { DatabaseUnavailable, retryAfter } from '#platform/unavailable.ts'
 import type { Variant } from '#variants.ts'
 import { confirmed } from '#web/confirming.ts'
 import { alert, attempt, field, type Problem, typed } from '#web/fields.ts'
@@ -44,8 +44,8 @@ export function mountFeeds(listener: FastifyInstance, site: Site, variant: Varia
     try {
       return await find(request, reply, place, atom)
     } catch (error) {
-      if (!atom || !(error instanceof DatabaseUnavailable)) throw error
-      return sendUnavailable(reply, place, error)
+      if (!atom || failureOf(error).kind !== 'outage') throw error
+      return sendUnavailable(reply, place, handleError(request, reply, error))
     }
   }
 
@@ -64,12 +64,11 @@ export function mountFeeds(listener: FastifyInstance, site: Site, variant: Varia
   }
 
   /** A feed without entries, whose title says why: feed readers that show it show the title. */
-  function sendUnavailable(reply: FastifyReply, place: Place, { message }: DatabaseUnavailable) {
+  function sendUnavailable(reply: FastifyReply, place: Place, { message = '' }: Failure) {
     const path = pathOf(place)
     const empty = { title: message, path, page: path, token: null, updated_at: db.now, entries: [] }
     return reply
-      .code(503)
-      .headers({ 'Retry-After': retryAfter, 'Cache-Control': 'no-store', Vary: 'Accept', 'X-Content-Type-Options': 'nosniff' })
+      .headers({ 'Cache-Control': 'no-store', Vary: 'Accept', 'X-Content-Type-Options': 'nosniff' })
       .type('application/atom+xml; charset=utf-8')
       .send(atomOf(empty, belfry.addresses.web))
   }
