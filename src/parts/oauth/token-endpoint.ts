@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Database } from '#platform/database.ts'
 import { handleError } from '#http/errors.ts'
+import type { Database } from '#platform/database.ts'
 import type { Failed, Parameters } from './client-request.ts'
 import { lifetimeSeconds, startDevice } from './device.ts'
 import { errorParameters } from './errors.ts'
