@@ -1,11 +1,10 @@
 import { isIP } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { collectDefaultMetrics, Gauge, Registry } from 'prom-client'
+import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Belfry } from '#belfry.ts'
 import type { Database } from '#platform/database.ts'
 import { countJobs } from '#platform/failed-jobs.ts'
 import { sameSecret } from '#platform/secrets.ts'
-import { Durations } from './durations.ts'
 import { retryAfter } from './errors.ts'
 
 /** If an empty query takes longer, the node is not ready for requests. In milliseconds. */
@@ -24,11 +23,17 @@ export function mountHealth(app: FastifyInstance, { db }: Belfry, isStopping: ()
 /** What Prometheus reads. One registry for each Belfry, so that several can live in one process. */
 export class Metrics {
   readonly #registry = new Registry()
-  readonly #durations: Durations
+  readonly #durations: Histogram<'listener' | 'method' | 'status'>
 
   constructor({ db }: Belfry, countRepairs: (db: Database) => Promise<Record<string, number>>) {
     collectDefaultMetrics({ register: this.#registry })
-    this.#durations = new Durations(this.#registry)
+    this.#durations = new Histogram({
+      name: 'belfry_http_request_duration_seconds',
+      help: 'Duration of answered requests.',
+      labelNames: ['listener', 'method', 'status'],
+      buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10],
+      registers: [this.#registry],
+    })
     new Gauge({
       name: 'belfry_database_connections',
       help: 'Connections of the pool, by what they are doing.',
@@ -68,7 +73,8 @@ export class Metrics {
   observe(listener: FastifyInstance, name: 'web' | 'versioned') {
     listener.addHook('onResponse', (request, reply, done) => {
       const method = methods.has(request.method) ? request.method : 'other'
-      this.#durations.observe(name, method, `${Math.floor(reply.statusCode / 100)}xx`, reply.elapsedTime / 1000)
+      const status = `${Math.floor(reply.statusCode / 100)}xx`
+      this.#durations.observe({ listener: name, method, status }, reply.elapsedTime / 1000)
       done()
     })
   }

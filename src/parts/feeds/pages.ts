@@ -9,7 +9,7 @@ import { ReadCache } from '#platform/read-cache.ts'
 import type { Variant } from '#variants.ts'
 import { confirmed } from '#web/confirming.ts'
 import { alert, attempt, field, type Problem, typed } from '#web/fields.ts'
-import { Html, html } from '#web/html.ts'
+import { type Html, html } from '#web/html.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, type Site, servePage, show, showOwn, submitOwn } from '#web/page.ts'
 import { askFirst, moment, note, settingsPage, shownOnce } from '#web/settings.ts'
 import { atomOf, type FeedDocument } from './atom.ts'
@@ -152,7 +152,7 @@ function site(blog: string): Html {
 }
 
 const showEntry = ({ actor, content, created_at }: Entry) =>
-  html`<li><img src="/avatars/${actor.id}" alt="" width="30" height="30"><div>${new Html(content.text)}<p class="muted">${moment(created_at)}</p></div></li>`
+  html`<li><img src="/avatars/${actor.id}" alt="" width="30" height="30"><div>${content}<p class="muted">${moment(created_at)}</p></div></li>`
 
 const place = '/settings/feeds'
 

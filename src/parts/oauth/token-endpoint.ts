@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { handleError } from '#http/errors.ts'
 import type { Database } from '#platform/database.ts'
+import { xml } from '#web/html.ts'
 import type { Failed, Parameters } from './client-request.ts'
 import { lifetimeSeconds, startDevice } from './device.ts'
 import { errorParameters } from './errors.ts'
@@ -94,7 +95,7 @@ function formatFor(accept: string) {
     .split(',')
     .map((entry) => /(?:^|[/+])(json|xml|x-www-form-urlencoded)\s*(?:;|$)/.exec(entry.trim())?.[1])
     .find((found) => found !== undefined)
-  return name === 'json' ? json : name === 'xml' ? xml : form
+  return name === 'json' ? json : name === 'xml' ? elements : form
 }
 
 const form = {
@@ -103,15 +104,11 @@ const form = {
 }
 const json = { type: 'application/json', write: (fields: Fields) => JSON.stringify(fields) }
 /** The other way round than the form: older clients show it so. */
-const xml = {
+const elements = {
   type: 'application/xml',
   write: (fields: Fields) => {
-    const elements = Object.entries(fields).map(([name, value]) => `  <${name}>${escapeXml(String(value))}</${name}>\n`)
-    const ordered = 'access_token' in fields ? elements.reverse() : elements
-    return `<?xml version="1.0" encoding="UTF-8"?>\n<OAuth>\n${ordered.join('')}</OAuth>\n`
+    const written = Object.entries(fields).map(([name, value]) => xml`  <${name}>${value}</${name}>\n`)
+    const ordered = 'access_token' in fields ? written.reverse() : written
+    return xml`<?xml version="1.0" encoding="UTF-8"?>\n<OAuth>\n${ordered}</OAuth>\n`.text
   },
-}
-
-function escapeXml(text: string) {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
