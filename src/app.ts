@@ -13,7 +13,7 @@ import { api as issues } from '#hosting/issues/api.ts'
 import { api as issueComments } from '#hosting/issues/comments/api.ts'
 import { api as issueEvents } from '#hosting/issues/events/api.ts'
 import { api as ownIssues } from '#hosting/issues/own/api.ts'
-import { pages as issuePages } from '#hosting/issues/pages.ts'
+import { assets as issueAssets, pages as issuePages } from '#hosting/issues/pages.ts'
 import { api as keys } from '#hosting/keys/api.ts'
 import { pages as keyPages } from '#hosting/keys/pages.ts'
 import { api as labels } from '#hosting/labels/api.ts'
@@ -50,13 +50,13 @@ import { pages as applicationPages } from '#parts/applications/pages.ts'
 import { api as authorizations } from '#parts/authentication/api.ts'
 import { lapsed, pages as resumePages } from '#parts/authentication/lapsed/pages.ts'
 import { pages as signInPages } from '#parts/authentication/pages.ts'
-import { documentationPages } from '#parts/documentation/pages.ts'
+import { assets as documentationAssets, documentationPages } from '#parts/documentation/pages.ts'
 import { feedApi } from '#parts/feeds/api.ts'
 import { pages as feedPages, mountFeeds } from '#parts/feeds/pages.ts'
 import { importApi } from '#parts/imports/api.ts'
-import { pages as importPages, mountImportStream } from '#parts/imports/pages.ts'
+import { assets as importAssets, pages as importPages, mountImportStream } from '#parts/imports/pages.ts'
 import { api as notifications } from '#parts/notifications/api.ts'
-import { pages as inboxPages, mountInboxStream } from '#parts/notifications/pages.ts'
+import { assets as inboxAssets, pages as inboxPages, mountInboxStream } from '#parts/notifications/pages.ts'
 import { countThreads } from '#parts/notifications/threads.ts'
 import { api as oauth } from '#parts/oauth/api.ts'
 import { pages as oauthPages } from '#parts/oauth/pages.ts'
@@ -72,7 +72,7 @@ import { pages as deliveryPages, mountDeliveryStream } from '#parts/webhooks/del
 import { diagnosingApi } from '#parts/webhooks/diagnosing/api.ts'
 import { pages as diagnosisPages } from '#parts/webhooks/diagnosing/pages.ts'
 import { listeningApi } from '#parts/webhooks/listening/api.ts'
-import { pages as hookPages } from '#parts/webhooks/pages.ts'
+import { assets as hookAssets, pages as hookPages } from '#parts/webhooks/pages.ts'
 import { api as replays } from '#parts/webhooks/replays/api.ts'
 import { selfHosted, type Variant, versioned } from '#variants.ts'
 import { mountAssets } from '#web/assets.ts'
@@ -173,7 +173,7 @@ export async function openApp(belfry: Belfry): Promise<App> {
     mountHealth(listener, belfry, () => stopping)
   }
   mountFallbacks(listeners.web, site)
-  mountAssets(listeners.web)
+  mountAssets(listeners.web, [issueAssets, inboxAssets, hookAssets, importAssets, documentationAssets])
   mountAvatars(listeners.web)
   const reference = documentationPages(() => describeApi(belfry, groups, selfHosted))
   mountPages(listeners.web, site, [...pageRoutes, ...reference])

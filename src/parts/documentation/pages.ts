@@ -1,6 +1,9 @@
+import { join } from 'node:path'
 import type { ApiDescription } from '#http/openapi.ts'
 import { type Html, html } from '#web/html.ts'
 import { type PageRoute, show } from '#web/page.ts'
+
+export const assets = join(import.meta.dirname, 'assets')
 
 interface Schema {
   $ref?: string

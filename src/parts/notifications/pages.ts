@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import type { Belfry } from '#belfry.ts'
 import { readRepositories } from '#hosting/repositories/repositories.ts'
@@ -23,6 +24,8 @@ import { actOn, acts, type InboxAct, undo } from './inbox-actions.ts'
 import { markAllRead } from './marking.ts'
 import { countThreads, type Filter, listThreads, readChanges } from './threads.ts'
 
+export const assets = join(import.meta.dirname, 'assets')
+
 export const pages: PageRoute[] = [showOwn(inbox, inboxPage), submitOwn(inbox, act)]
 
 const filters: Record<View, Filter> = {
@@ -47,8 +50,12 @@ async function inboxPage(visit: SignedIn): Promise<Outcome> {
   const told = visit.flash.data as Told | undefined
   const body = inboxBody(visit, await readListing(visit, lookOf(visit.query)), db.now, told)
   const unread = await countThreads(db, visitor, filters.unread, 1000)
-  const assets = ['conversations.css', 'inbox.css', 'inbox.js']
-  return { title: unread ? `(${unread}) Notifications` : 'Notifications', body, assets, live: true }
+  return {
+    title: unread ? `(${unread}) Notifications` : 'Notifications',
+    body,
+    assets: ['conversations.css', 'inbox.css', 'inbox.js'],
+    live: true,
+  }
 }
 
 async function readListing({ db, visitor }: SignedIn, look: Look): Promise<Listing> {

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { pageIn } from '#hosting/repositories/views/repository-page.ts'
 import { checkWritable } from '#identity/access.ts'
 import {
@@ -28,6 +29,8 @@ import { note } from '#web/settings.ts'
 import { resumeHook } from './holds.ts'
 import { createHook, deleteHook, type Hook, listHooks, loadHook, pingHook, updateHook } from './hooks.ts'
 import { openSecrets } from './secrets.ts'
+
+export const assets = join(import.meta.dirname, 'assets')
 
 export const pages: PageRoute[] = placePaths.flatMap((path) => [
   showOwn(path, listPage),
