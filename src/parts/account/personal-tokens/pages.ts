@@ -5,7 +5,7 @@ import { isPermission, type Over, type Permissions, permissionNames } from '#ide
 import { isServed, scopeTree } from '#identity/scopes.ts'
 import { sql } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
-import { confirmed } from '#web/confirming.ts'
+import { confirmed } from '#web/confirm-password.ts'
 import { alert, attempt, choice, field, type Problem, select, typed } from '#web/fields.ts'
 import { type Html, html } from '#web/html.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'

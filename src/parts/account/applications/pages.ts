@@ -7,7 +7,7 @@ import {
   updateApplication,
 } from '#parts/oauth/applications.ts'
 import { missing } from '#platform/errors.ts'
-import { confirmed } from '#web/confirming.ts'
+import { confirmed } from '#web/confirm-password.ts'
 import { alert, attempt, choice, field, type Problem, typed } from '#web/fields.ts'
 import { html } from '#web/html.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
