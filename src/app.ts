@@ -80,7 +80,7 @@ import { mountAvatars } from '#web/avatars.ts'
 import { pages as homePages, mountFallbacks, showUnreadable } from '#web/home.ts'
 import { mountPages, type PageRoute, type Site } from '#web/page.ts'
 
-/** Everything the interface serves, in the order of its reference. */
+/** Every endpoint, in the order of the API reference. */
 export const apiGroups = (belfry: Belfry): Group[] => [
   metaApi(belfry),
   people,
@@ -123,7 +123,6 @@ export const apiGroups = (belfry: Belfry): Group[] => [
   maintenance,
 ]
 
-/** Every page that knows who looks at it. */
 const pageRoutes: PageRoute[] = [
   ...homePages,
   ...signInPages,
@@ -152,11 +151,11 @@ const pageRoutes: PageRoute[] = [
 export interface App {
   web: FastifyInstance
   versioned: FastifyInstance
-  /** Says so on `/readyz` first; then the listeners may be closed. */
+  /** Makes `/readyz` report the shutdown. Call this before the listeners close. */
   announceStop(): void
 }
 
-/** Every part on the two listeners: pages, git and the self-hosted variant on one, the versioned variant on the other. */
+/** Mounts everything on two listeners: pages, git and the self-hosted variant on one, the versioned variant on the other. */
 export async function openApp(belfry: Belfry): Promise<App> {
   const groups = apiGroups(belfry)
   const metrics = new Metrics(belfry, countRepairs)

@@ -42,7 +42,7 @@ export interface Failure {
   unexpected: boolean
 }
 
-/** The one place that decides whether an error is a refusal, an outage or a bug. `body` is the body of the request. */
+/** Decides for all of Belfry whether an error is a refusal, an outage or a bug. `body` is the body of the request. */
 export function failureOf(error: unknown, body?: unknown): Failure {
   const refusal = refusalFor(error, body)
   if (!refusal) {

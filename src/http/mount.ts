@@ -25,7 +25,7 @@ declare module 'fastify' {
   }
 }
 
-/** Puts every endpoint of a variant on a listener, under the variant's prefix. */
+/** Mounts every endpoint of a variant on a listener, under the variant's prefix. */
 export async function mountApi(
   listener: FastifyInstance,
   belfry: Belfry,
@@ -79,7 +79,7 @@ function mount(app: FastifyInstance, resources: Resources, endpoint: Endpoint, v
   })
 }
 
-/** Who shares the same slots for reading repositories. */
+/** Requests with the same key share slots for reading repositories. */
 const callerOf = ({ ip, call: { caller } }: FastifyRequest) => (caller.user ? `user ${caller.user.id}` : `address ${ip}`)
 
 function sendError(request: FastifyRequest, reply: FastifyReply, error: unknown) {
@@ -90,7 +90,7 @@ function sendError(request: FastifyRequest, reply: FastifyReply, error: unknown)
   return reply.type('application/json; charset=utf-8').send(errorBody(status, message, documentation_url, faults))
 }
 
-/** A repository's own endpoints go on under its id, which no rename changes; others get its present name. */
+/** Endpoints of the repository redirect to its id, which no rename changes; others to its present name. */
 function sendMoved(request: FastifyRequest, reply: FastifyReply, { to, message }: Moved) {
   const { wire } = request.call
   const params = { ...(request.params as Record<string, string>), owner: to.owner, repo: to.name } as Record<string, string>

@@ -9,25 +9,25 @@ import { branded } from './headers.ts'
 import { readParameters } from './parameters.ts'
 import type { PollInterval } from './poll-interval.ts'
 
-/** A whole answer of a polled endpoint. */
+/** A complete response of a polled endpoint. */
 export interface KeptAnswer {
   status: number
   body: string
   headers: Record<string, string>
-  /** Where the endpoint sends a date. */
+  /** Set if the endpoint sends `Last-Modified`. */
   version: Version | undefined
-  /** The headers of a 304, name and value in turn, written down when the first is sent. */
+  /** The headers of a 304 as alternating names and values, composed when the first one is sent. */
   unchanged?: string[]
 }
 
-/** A page of 100 events can take a megabyte: 32 MB for each variant, however many addresses and callers there are. */
+/** Limited to 32 MB per variant, because a page of 100 events can take a megabyte. */
 export const keepAnswers = (db: Database) =>
   new ReadCache<KeptAnswer>(db, { entries: 500, bytes: 32 * 1024 * 1024, sizeOf: ({ body }) => 2 * body.length })
 
-/** Longer keys are kept as digests: an address may have 16 KB. */
+/** Longer keys are hashed, because an address may have 16 KB. */
 const longestKey = 300
 
-/** Everything that the answer to a GET can depend on, except the time. */
+/** Everything that the response to a GET depends on, except the time. */
 export function keyOf(endpoint: Endpoint, { url, call: { variant, dialect, wire, caller } }: FastifyRequest) {
   const who = caller.token ? `token ${caller.token.id}` : (caller.user?.id ?? '')
   const mark = url.indexOf('?')
@@ -36,7 +36,7 @@ export function keyOf(endpoint: Endpoint, { url, call: { variant, dialect, wire,
   return key.length > longestKey ? hash('sha1', key) : key
 }
 
-/** `version` is the version as this request sees it: requests that waited while a new version was found never get a 304 by date. */
+/** `version` is what this request sees: a request that waited while a new version was found never gets a 304 by date. */
 export function sendKept(
   { seconds }: PollInterval,
   request: FastifyRequest,
@@ -51,7 +51,7 @@ export function sendKept(
   return fresh ? reply.code(304).send() : reply.code(status).type('application/json; charset=utf-8').send(body)
 }
 
-/** Bypasses Fastify, which would assemble the same dozen headers again: this serves half as many requests again. */
+/** Bypasses Fastify, which would set the same dozen headers again. This serves 1.5 times as many requests. */
 function sendUnchanged(request: FastifyRequest, reply: FastifyReply, kept: KeptAnswer, seconds: number) {
   const { call } = request
   kept.unchanged ??= Object.entries({

@@ -2,20 +2,20 @@ import { hash } from 'node:crypto'
 import { type Queryable, sql } from '#platform/database.ts'
 import type { Version } from './conditional.ts'
 
-/** Seconds before the first request for an answer: no client can have one of these as the date of another version. */
+/** Seconds before the first request for a response. No client can have one of these as the date of another version. */
 const unusedSeconds = 10
 
 /**
- * When the answer to a request was first seen in its present version. An answer depends on many tables, and some of them change
- * without a trace, as when a user loses access. So we compare its bytes, and miss no change. All nodes use the same dates, which
+ * When the response to a request was first seen in its present version. A response depends on many tables, and some changes leave no
+ * timestamp, as when a user loses access. So we compare its bytes, and miss no change. All nodes use the same dates, which
  * never move back, even if a clock does.
  *
  * A date is sent for one version only. That is the second in which the version was found, unless the version before it has that date:
  * then it is the next second, see lastModifiedOf. The first versions, in the first ten seconds, have dates from before the first
- * request, so that a client which changes something and asks again, all within one second, is sent exact dates too.
+ * request, so that a client which changes something and requests it again within one second gets exact dates too.
  */
 export async function dateAnswer(db: Queryable, request: string, etag: string): Promise<Version> {
-  // An address may be longer than what an index holds.
+  // An address may be longer than an index entry.
   const key = hash('sha1', request)
   const known = await db.first<Omit<Version, 'found'>>(
     sql`select changed_at, last_modified from response_validators where key = ${key} and etag = ${etag}`,
@@ -38,7 +38,7 @@ export async function dateAnswer(db: Queryable, request: string, etag: string): 
   return { ...(dated ?? { changed_at: db.now, last_modified: db.now }), found: true }
 }
 
-/** Whoever comes back after so long is given the answer again. */
+/** A client with an older date gets the full response again. */
 const daysKept = 3
 
 export async function forgetDates(db: Queryable) {

@@ -9,8 +9,8 @@ import { settingsPage } from './settings.ts'
 type Handler = (visit: SignedIn) => Outcome | Promise<Outcome>
 
 /**
- * For handlers that make a credential: asks for the password, unless it was given within the last hour, and then handles the form that
- * was sent. So a session that was taken over, or left open on a shared machine, is not enough to gain lasting access.
+ * For handlers that create a credential: asks for the password, unless the user entered it within the last hour, and then handles the form.
+ * So a stolen session, or one left open on a shared machine, is not enough to gain lasting access.
  */
 export function confirmed(handler: Handler): Handler {
   return (visit) => {
@@ -20,7 +20,7 @@ export function confirmed(handler: Handler): Handler {
 }
 
 const passwordField = 'confirm_password'
-const place = '/settings/confirm'
+export const confirmPath = '/settings/confirm'
 
 async function confirm(visit: SignedIn, next: Handler): Promise<Outcome> {
   const { db, visitor, session, request } = visit
@@ -38,7 +38,7 @@ async function confirm(visit: SignedIn, next: Handler): Promise<Outcome> {
   return next(visit)
 }
 
-/** The form repeats all fields that were sent, and goes to the same address. Instead of a page, it leads to that page afterwards. */
+/** The form repeats all fields that were sent, and posts to the same address. Shown instead of a page, it redirects to that page. */
 function confirmPage(visit: SignedIn, problem?: Problem): Outcome {
   const { request, visitor } = visit
   const sent = request.method === 'POST'
@@ -49,7 +49,7 @@ function confirmPage(visit: SignedIn, problem?: Problem): Outcome {
   const body = html`<p>You are about to change how your account can be used. Give your password to go on; for an hour you will not be asked again.</p>
 ${form(
   visit,
-  sent ? request.url : place,
+  sent ? request.url : confirmPath,
   html`${alert(problem)}${hidden}<input type="hidden" autocomplete="username" value="${visitor.login}">
 ${field({ label: 'Password', name: passwordField, type: 'password', autocomplete: 'current-password', required: true })}
 <button class="primary">Confirm</button>`,
@@ -57,6 +57,5 @@ ${field({ label: 'Password', name: passwordField, type: 'password', autocomplete
   return settingsPage('', 'Confirm that it is you', body, 403)
 }
 
-/** Handles the password form that was shown instead of a page. */
+/** Handles a password form that was shown instead of a page. */
 export const confirmVisit = (visit: SignedIn) => confirm(visit, () => ({ to: safeReturn(visit.form.get('return_to')) }))
-export { place as confirmPath }

@@ -5,7 +5,6 @@ import { html } from './html.ts'
 import { nothingHere, sendPage } from './layout.ts'
 import { type PageRoute, type Site, sendErrorPage, show } from './page.ts'
 
-/** The first page says where everything is. */
 export const pages: PageRoute[] = [
   show('/', ({ belfry: { addresses } }) => ({
     title: 'Welcome',
@@ -20,7 +19,7 @@ ${addresses.versioned && html`<tr><th>Versioned variant</th><td><a href="${addre
   })),
 ]
 
-/** What has no page says so, and what fails says whose fault it is. */
+/** Pages for unknown addresses and for errors. */
 export function mountFallbacks(app: FastifyInstance, site: Site) {
   app.setNotFoundHandler((request, reply) => sendErrorPage(site, request, reply, nothingHere))
   app.setErrorHandler((error, request, reply) => {
@@ -37,7 +36,7 @@ export function mountFallbacks(app: FastifyInstance, site: Site) {
   })
 }
 
-/** Does not use the database, so it does not know who is signed in either. */
+/** Does not use the database, so it is the same for signed-in users. */
 function sendUnavailable(reply: FastifyReply, { status, message }: Failure) {
   const body = html`<main><h1>Back in a moment</h1><p class="error" role="alert">${message}</p>
 <p>What you sent in a form may not have been saved: check before you send it again.</p></main>`

@@ -8,12 +8,12 @@ import type { Account } from '#identity/accounts.ts'
 import { missing, Refusal } from '#platform/errors.ts'
 import { findVisitor } from './page.ts'
 
-/** For pages that reload themselves as a whole: at most four times a second. In milliseconds. */
+/** Milliseconds between two events for pages that reload as a whole. */
 export const betweenLooks = 250
 
 type PageLook = (visitor: Account, params: Record<string, string>, from: string | null) => Promise<Step>
 
-/** Tells the script of a page that something changed. Each look loads the visitor again; `pause` is the least time between two. */
+/** Notifies the script of a page of changes. Every poll loads the visitor again; `pause` is the minimum time between two polls. */
 export function mountPageStream(listener: FastifyInstance, belfry: Belfry, path: string, look: PageLook, pause = 0) {
   const closing = closingOf(listener)
   listener.get(path, { exposeHeadRoute: false }, async (request, reply) => {

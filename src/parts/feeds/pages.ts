@@ -216,5 +216,12 @@ async function askToRevoke(visit: SignedIn): Promise<Outcome> {
   const fields = html`<input type="hidden" name="id" value="${key.id}">`
   const body = html`<section class="card">${describe(key)}</section>
 <p>Feed readers that use it are refused at once. A revoked key cannot be brought back.</p>`
-  return askFirst(visit, { place, title: 'Revoke this key?', body, action: `${place}/delete`, fields, button: 'Revoke this key' })
+  return askFirst(visit, {
+    path: place,
+    title: 'Revoke this key?',
+    body,
+    action: `${place}/delete`,
+    fields,
+    button: 'Revoke this key',
+  })
 }

@@ -13,19 +13,19 @@ import { html } from '#web/html.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
 import { askFirst, note, settingsPage, shownOnce } from '#web/settings.ts'
 
-const place = '/settings/developers'
+const path = '/settings/developers'
 
 export const pages: PageRoute[] = [
-  showOwn(place, (visit) => listPage(visit)),
-  submitOwn(place, confirmed(register)),
-  showOwn(`${place}/:client_id`, (visit) => withOwn(visit, (application) => applicationPage(visit, application))),
-  submitOwn(`${place}/:client_id`, (visit) => withOwn(visit, (application) => edit(visit, application))),
+  showOwn(path, (visit) => listPage(visit)),
+  submitOwn(path, confirmed(register)),
+  showOwn(`${path}/:client_id`, (visit) => withOwn(visit, (application) => applicationPage(visit, application))),
+  submitOwn(`${path}/:client_id`, (visit) => withOwn(visit, (application) => edit(visit, application))),
   submitOwn(
-    `${place}/:client_id/secret`,
+    `${path}/:client_id/secret`,
     confirmed((visit) => withOwn(visit, (application) => rotate(visit, application))),
   ),
-  showOwn(`${place}/:client_id/delete`, (visit) => withOwn(visit, (application) => askToDelete(visit, application))),
-  submitOwn(`${place}/:client_id/delete`, (visit) => withOwn(visit, (application) => remove(visit, application))),
+  showOwn(`${path}/:client_id/delete`, (visit) => withOwn(visit, (application) => askToDelete(visit, application))),
+  submitOwn(`${path}/:client_id/delete`, (visit) => withOwn(visit, (application) => remove(visit, application))),
 ]
 
 type Written = Pick<Application, 'name' | 'url' | 'callback_url' | 'strict_redirect' | 'description'>
@@ -49,12 +49,12 @@ async function listPage(visit: SignedIn, written: Partial<Written> = {}, problem
   const applications = await listApplications(visit.db, visit.visitor)
   const items = applications.map(
     ({ name, client_id, url }) =>
-      html`<section class="card"><a href="${place}/${client_id}"><strong>${name}</strong></a><br><span class="muted">${url}</span></section>`,
+      html`<section class="card"><a href="${path}/${client_id}"><strong>${name}</strong></a><br><span class="muted">${url}</span></section>`,
   )
   const body = html`<p class="muted">Programs of yours that people can let act for them.</p>${note(visit.flash.done)}
 ${items.length ? items : html`<p>You have none yet.</p>`}<h2>Register an application</h2>
-${form(visit, place, html`${alert(problem)}${fieldsOf(written)}<button class="primary">Register</button>`)}`
-  return settingsPage(place, 'My OAuth applications', body, problem?.status)
+${form(visit, path, html`${alert(problem)}${fieldsOf(written)}<button class="primary">Register</button>`)}`
+  return settingsPage(path, 'My OAuth applications', body, problem?.status)
 }
 
 function register(visit: SignedIn): Promise<Outcome> {
@@ -75,7 +75,7 @@ async function withOwn(visit: SignedIn, next: (application: Application) => Outc
   return next(application)
 }
 
-const pathOf = ({ client_id }: Application) => `${place}/${client_id}`
+const pathOf = ({ client_id }: Application) => `${path}/${client_id}`
 
 function applicationPage(visit: SignedIn, application: Application, problem?: Problem): Outcome {
   const own = pathOf(application)
@@ -86,7 +86,7 @@ ${form(visit, `${own}/secret`, html`<button>Make a new secret</button> <span cla
 <h2>Details</h2>${form(visit, own, html`${alert(problem)}${fieldsOf(application)}<button class="primary">Save</button>`)}
 <h2>Delete</h2><p>Everyone's tokens for it stop working at once.</p>
 <p><a class="button danger" href="${own}/delete">Delete this application</a></p>`
-  return settingsPage(place, application.name || 'Application', body, problem?.status)
+  return settingsPage(path, application.name || 'Application', body, problem?.status)
 }
 
 function edit(visit: SignedIn, application: Application): Promise<Outcome> {
@@ -110,10 +110,10 @@ function askToDelete(visit: SignedIn, application: Application): Outcome {
   const body = html`<p>Client id: <code>${application.client_id}</code></p><p>Everyone's tokens for it stop working at once, and the SSH keys
 that it made are deleted. That cannot be taken back.</p>`
   const title = `Delete ${application.name}?`
-  return askFirst(visit, { place, title, body, action: `${own}/delete`, button: 'Delete this application', keep: own })
+  return askFirst(visit, { path, title, body, action: `${own}/delete`, button: 'Delete this application', keep: own })
 }
 
 async function remove(visit: SignedIn, application: Application): Promise<Outcome> {
   await visit.db.transaction((db) => deleteApplication(db, application))
-  return { to: place, flash: { done: `${application.name} is deleted.` } }
+  return { to: path, flash: { done: `${application.name} is deleted.` } }
 }

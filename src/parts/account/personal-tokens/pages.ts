@@ -194,10 +194,10 @@ function wantedOf({ form: given }: SignedIn): Wanted {
   return { note: typed(given, 'note'), days: expiries.some(([value]) => value === days) && days ? Number(days) : null }
 }
 
-function cards(visit: SignedIn, place: string, tokens: PersonalToken[]): Html {
+function cards(visit: SignedIn, path: string, tokens: PersonalToken[]): Html {
   if (tokens.length === 0) return html`<p>You have none yet.</p>`
   return html`${tokens.map((token) => {
-    const link = html`<a class="button danger" href="${place}/delete?id=${token.id}" aria-label="Delete ${token.note}">Delete</a>`
+    const link = html`<a class="button danger" href="${path}/delete?id=${token.id}" aria-label="Delete ${token.note}">Delete</a>`
     return html`<section class="card">${describe(visit, token)}${link}</section>`
   })}`
 }
@@ -216,7 +216,7 @@ function reachOf({ scopes, permissions, repositories, resource_owner }: Personal
   return html`${resource_owner}: ${repositories ? repositories.join(', ') || 'No repository any more' : 'All repositories'}<br><span class="muted">${allowed.join(', ')}</span>`
 }
 
-async function askToDelete(visit: SignedIn, kind: 'classic' | 'fine_grained', place: string): Promise<Outcome> {
+async function askToDelete(visit: SignedIn, kind: 'classic' | 'fine_grained', path: string): Promise<Outcome> {
   const tokens = await listPersonalTokens(visit.db, visit.visitor, kind)
   const token = tokens.find(({ id }) => String(id) === visit.query.get('id'))
   if (!token) throw missing()
@@ -224,18 +224,18 @@ async function askToDelete(visit: SignedIn, kind: 'classic' | 'fine_grained', pl
   const body = html`<section class="card">${describe(visit, token)}</section>
 <p>Programs that use it are refused at once. A deleted token cannot be brought back.</p>`
   return askFirst(visit, {
-    place,
+    path,
     title: 'Delete this token?',
     body,
-    action: `${place}/delete`,
+    action: `${path}/delete`,
     fields,
     button: 'Delete this token',
   })
 }
 
-async function remove(visit: SignedIn, place: string): Promise<Outcome> {
+async function remove(visit: SignedIn, path: string): Promise<Outcome> {
   const id = typed(visit.form, 'id')
   if (!/^\d{1,15}$/.test(id)) throw missing()
   await visit.db.transaction((db) => deletePersonalToken(db, visit.visitor, Number(id)))
-  return { to: place, flash: { done: 'The token is deleted.' } }
+  return { to: path, flash: { done: 'The token is deleted.' } }
 }
