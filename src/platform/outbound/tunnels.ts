@@ -1,30 +1,29 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
-import type { Way } from './egress.ts'
+import type { Connector } from './connector.ts'
 
-/** Ports on loopback, each of which leads to one host and port as long as this is open. */
-export function openTunnels(way: Way) {
+/** Opens ports on loopback; each leads to one host and port until the tunnels are closed. */
+export function openTunnels(connector: Connector) {
   const servers = new Set<Server>()
   const sockets = new Set<Socket>()
-  const hostIn = (host: string, port: number) => {
+  const checkedHost = (host: string, port: number) => {
     const literal = host.includes(':') ? `[${host}]` : host
-    return way.check(`http://${literal}:${port}/`).hostname
+    return connector.check(`http://${literal}:${port}/`).hostname
   }
   return {
-    /** A connection without a port of ours, likewise. */
     async connect(host: string, port: number): Promise<Socket> {
-      const socket = way.connect(hostIn(host, port), port)
+      const socket = connector.connect(checkedHost(host, port), port)
       sockets.add(socket.once('close', () => sockets.delete(socket)))
       await once(socket, 'connect')
       return socket
     },
     async open(host: string, port: number): Promise<number> {
-      const hostname = hostIn(host, port)
-      // One connection tells beforehand whether there is a way at all; those that follow are checked likewise.
-      const first = way.connect(hostname, port)
+      const hostname = checkedHost(host, port)
+      // A first connection shows whether the host is allowed and reachable. Later ones are checked again.
+      const first = connector.connect(hostname, port)
       await once(first, 'connect').finally(() => first.destroy())
       const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
-        join(socket, way.connect(hostname, port), sockets)
+        pipeBoth(socket, connector.connect(hostname, port), sockets)
       })
       servers.add(server)
       server.listen(0, '127.0.0.1')
@@ -38,17 +37,17 @@ export function openTunnels(way: Way) {
   }
 }
 
-/** What one says, the other hears, until either is gone. */
-export function join(one: Socket, other: Socket, all: Set<Socket>): void {
+/** Copies bytes in both directions until one socket closes. Both are in `open` until then. */
+export function pipeBoth(one: Socket, other: Socket, open: Set<Socket>): void {
   for (const [socket, opposite] of [
     [one, other],
     [other, one],
   ] as const) {
-    all.add(socket)
+    open.add(socket)
     socket
       .on('error', () => {})
       .once('close', () => {
-        all.delete(socket)
+        open.delete(socket)
         opposite.destroySoon()
       })
     socket.pipe(opposite)
