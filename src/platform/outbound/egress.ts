@@ -4,8 +4,9 @@ import type { Readable } from 'node:stream'
 import type { Agent } from 'undici'
 import { checkedLookup, type Resolve } from './checked-lookup.ts'
 import { openConnector } from './connector.ts'
+import type { ProxyAccount } from './forward-proxy.ts'
 import type { Policy } from './policy.ts'
-import { openProxy, type ProxyAccount } from './proxy.ts'
+import { openProxy } from './proxy.ts'
 import { openTunnels } from './tunnels.ts'
 
 /**

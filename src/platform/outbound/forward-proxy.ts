@@ -6,7 +6,6 @@ import { type Duplex, pipeline } from 'node:stream'
 import { longestHeaders } from './agent.ts'
 import { ForbiddenAddress } from './checked-lookup.ts'
 import type { Connector } from './connector.ts'
-import type { ProxyAccount } from './proxy.ts'
 import { pipeBoth } from './tunnels.ts'
 
 /** A request up to this size is kept, so that it can be sent again when a kept-alive connection turns out to be closed. */
@@ -19,6 +18,11 @@ const hopByHop = ['connection', 'keep-alive', 'proxy-connection', 'proxy-authori
  * source's.
  */
 const refusedByPolicy = 421
+
+export interface ProxyAccount {
+  username: string
+  password: string
+}
 
 /** An HTTP/1.1 proxy for absolute URLs and CONNECT. */
 export function openForwardProxy(connector: Connector, { username, password }: ProxyAccount) {

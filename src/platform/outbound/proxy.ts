@@ -1,12 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import type { Connector } from './connector.ts'
-import type { openForwardProxy } from './forward-proxy.ts'
-
-export interface ProxyAccount {
-  username: string
-  password: string
-}
+import type { openForwardProxy, ProxyAccount } from './forward-proxy.ts'
 
 /** Listens for HTTP clients. The code that serves them is loaded with the first one, because loading takes longer than the rest of a start. */
 export async function openProxy(
