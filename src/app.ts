@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
+import { knowAddress } from '#activity/outbox/addresses.ts'
 import type { Belfry } from '#belfry.ts'
 import { api as administration } from '#hosting/administration/api.ts'
-import { knowAddress } from '#hosting/announcements/addresses.ts'
 import { api as automation } from '#hosting/automation/api.ts'
 import { api as collaborators } from '#hosting/collaborators/api.ts'
 import { pages as invitationPages } from '#hosting/collaborators/pages.ts'

@@ -1,6 +1,6 @@
 import { record } from '#activity/log.ts'
 import { notify } from '#activity/notices.ts'
-import { announce } from '#hosting/announcements/announcements.ts'
+import { announce } from '#activity/outbox/outbox.ts'
 import { loadRepositoryById, type Repository } from '#hosting/repositories/repositories.ts'
 import { changingAccess, onePair, whoOwns } from '#hosting/repositories/watchers.ts'
 import { permissionOf, roleOf } from '#identity/access.ts'

@@ -1,7 +1,7 @@
 import type { Act } from '#activity/events.ts'
 import { record } from '#activity/log.ts'
 import { type Notice, notify } from '#activity/notices.ts'
-import { announce } from '#hosting/announcements/announcements.ts'
+import { announce } from '#activity/outbox/outbox.ts'
 import { reopenPull } from '#hosting/pulls/reopening.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { checkAccess } from '#identity/access.ts'

@@ -1,5 +1,5 @@
-import { changesOf } from '#hosting/announcements/changes.ts'
-import type { News, Sorted } from '#hosting/announcements/news.ts'
+import { changesOf } from '#hosting/payloads/edited-fields.ts'
+import type { News, Sorted } from '#hosting/payloads/news.ts'
 import type { Subject } from './acts.ts'
 import type { IssueAct } from './events/events.ts'
 

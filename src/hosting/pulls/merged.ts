@@ -1,6 +1,6 @@
 import { record } from '#activity/log.ts'
 import { notify } from '#activity/notices.ts'
-import { announce } from '#hosting/announcements/announcements.ts'
+import { announce } from '#activity/outbox/outbox.ts'
 import { recordIssueEvents } from '#hosting/issues/events/events.ts'
 import type { Move } from '#hosting/pushes/ref-moves.ts'
 import { sql, type Transaction } from '#platform/database.ts'

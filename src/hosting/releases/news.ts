@@ -1,5 +1,5 @@
-import { changesOf } from '#hosting/announcements/changes.ts'
-import type { News } from '#hosting/announcements/news.ts'
+import { changesOf } from '#hosting/payloads/edited-fields.ts'
+import type { News } from '#hosting/payloads/news.ts'
 import type { Release } from './releases.ts'
 
 type Payload = Extract<News, { event: 'release' }>['payload']

@@ -1,6 +1,6 @@
 import { record } from '#activity/log.ts'
-import { announce } from '#hosting/announcements/announcements.ts'
-import type { News } from '#hosting/announcements/news.ts'
+import { announce } from '#activity/outbox/outbox.ts'
+import type { News } from '#hosting/payloads/news.ts'
 import { enqueueCurrent } from '#hosting/pulls/queue.ts'
 import type { Account, Sight } from '#identity/accounts.ts'
 import { sql, type Transaction } from '#platform/database.ts'

@@ -1,5 +1,5 @@
 import { record } from '#activity/log.ts'
-import { announce } from '#hosting/announcements/announcements.ts'
+import { announce } from '#activity/outbox/outbox.ts'
 import { copyObjects } from '#hosting/lfs/objects.ts'
 import type { Account, Sight } from '#identity/accounts.ts'
 import { type Listed, type Queryable, type Slice, type Sql, sql, type Transaction } from '#platform/database.ts'

@@ -1,5 +1,5 @@
-import { unaddressed } from '#hosting/announcements/addresses.ts'
-import { announce } from '#hosting/announcements/announcements.ts'
+import { unaddressed } from '#activity/outbox/addresses.ts'
+import { announce } from '#activity/outbox/outbox.ts'
 import { simpleOrganizationJson } from '#hosting/organizations/json.ts'
 import { userJson } from '#hosting/people/json.ts'
 import { type Account, loadAccount, type Person } from '#identity/accounts.ts'

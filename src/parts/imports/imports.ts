@@ -1,5 +1,5 @@
+import { announce } from '#activity/outbox/outbox.ts'
 import type { Storage } from '#git/storage.ts'
-import { announce } from '#hosting/announcements/announcements.ts'
 import { forgetLater, withdrawLater } from '#hosting/pushes/import-refs.ts'
 import { checkWritable } from '#identity/access.ts'
 import type { Account } from '#identity/accounts.ts'

@@ -1,4 +1,4 @@
-import { announce } from '#hosting/announcements/announcements.ts'
+import { announce } from '#activity/outbox/outbox.ts'
 import type { Author, Choice, Kind } from '#importer/source.ts'
 import type { LargeFile } from '#importer/worker/steps.ts'
 import { type Database, json, sql, type Transaction } from '#platform/database.ts'

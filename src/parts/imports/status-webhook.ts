@@ -1,5 +1,5 @@
-import { unaddressed } from '#hosting/announcements/addresses.ts'
-import { announce, isHeard } from '#hosting/announcements/announcements.ts'
+import { unaddressed } from '#activity/outbox/addresses.ts'
+import { announce, isHeard } from '#activity/outbox/outbox.ts'
 import { sql, type Transaction } from '#platform/database.ts'
 import type { Import } from './import-row.ts'
 import { importJson } from './json.ts'

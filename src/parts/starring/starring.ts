@@ -1,5 +1,5 @@
 import { record } from '#activity/log.ts'
-import { announce } from '#hosting/announcements/announcements.ts'
+import { announce } from '#activity/outbox/outbox.ts'
 import { countNetworks } from '#hosting/repositories/forks.ts'
 import { listRepositories, type Repository } from '#hosting/repositories/repositories.ts'
 import { timestamp } from '#http/serialization.ts'

@@ -1,4 +1,4 @@
-import { deliveriesTopic } from '#hosting/announcements/announcements.ts'
+import { deliveriesTopic } from '#activity/outbox/outbox.ts'
 import { sql, type Transaction } from '#platform/database.ts'
 
 interface Held {

@@ -1,7 +1,7 @@
 import { record } from '#activity/log.ts'
 import { notify } from '#activity/notices.ts'
+import { announce } from '#activity/outbox/outbox.ts'
 import type { Storage } from '#git/storage.ts'
-import { announce } from '#hosting/announcements/announcements.ts'
 import { touchIssue } from '#hosting/issues/issues.ts'
 import { checkMayEdit } from '#hosting/issues/rights.ts'
 import { holdPull, loadPull } from '#hosting/pulls/pulls.ts'

@@ -1,4 +1,4 @@
-import { listening } from '#hosting/announcements/announcements.ts'
+import { listening } from '#activity/outbox/outbox.ts'
 import type { Hook } from '#parts/webhooks/hooks.ts'
 import { cut } from '#parts/webhooks/sending/exchange.ts'
 import { type Outcome, recordIn } from '#parts/webhooks/sending/outcomes.ts'

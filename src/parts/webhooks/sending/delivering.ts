@@ -1,4 +1,4 @@
-import { listening } from '#hosting/announcements/announcements.ts'
+import { listening } from '#activity/outbox/outbox.ts'
 import type { Secrets } from '../secrets.ts'
 import { headersOf, sign } from '../signing.ts'
 import type { Exchange } from './exchange.ts'

@@ -1,4 +1,4 @@
-import { type Listener, listenerColumns } from '#hosting/announcements/announcements.ts'
+import { type Listener, listenerColumns } from '#activity/outbox/outbox.ts'
 import { asyncCommit, type Database, sql } from '#platform/database.ts'
 
 /** A delivery that a sender has in hand, with what it needs to know of its hook. */

@@ -1,3 +1,4 @@
+import { unaddressed as wire } from '#activity/outbox/addresses.ts'
 import { commitCommentJson } from '#hosting/commit-comments/json.ts'
 import { labelJson } from '#hosting/labels/json.ts'
 import { milestoneJson } from '#hosting/milestones/json.ts'
@@ -5,13 +6,12 @@ import { simpleOrganizationJson } from '#hosting/organizations/json.ts'
 import { userJson } from '#hosting/people/json.ts'
 import { releaseJson } from '#hosting/releases/json.ts'
 import type { Account, Person } from '#identity/accounts.ts'
-import { unaddressed as wire } from './addresses.ts'
-import { commentFields, issueFields } from './issues.ts'
+import { commentFields, issueFields } from './issue-payload.ts'
 import type { News } from './news.ts'
-import { pullFields, reviewCommentFields, reviewFields } from './pulls.ts'
-import { pushFields, pushRepository } from './pushes.ts'
-import { toldRepositoryJson } from './repositories.ts'
-import { named, type Scene } from './scene.ts'
+import { named, type Scene } from './payload-context.ts'
+import { pullFields, reviewCommentFields, reviewFields } from './pull-payload.ts'
+import { pushFields, pushRepository } from './push-payload.ts'
+import { toldRepositoryJson } from './repository-payload.ts'
 
 /** Who did something, and whose repository it was in. */
 export interface Cast {

@@ -6,7 +6,7 @@ import { expect } from '#test/forge.ts'
 import { until } from '#test/machine.ts'
 import { openWithTopic } from '#test/pulls.ts'
 import { hookOn, openReceiver } from '#test/webhooks.ts'
-import { goOn } from './telling.ts'
+import { goOn } from './run-replay.ts'
 
 /** Acts that the log has nothing of, or another's: they are told when they happen, and never again. */
 const notLogged = ['label', 'milestone', 'ping', 'meta']

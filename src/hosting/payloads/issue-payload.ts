@@ -1,11 +1,11 @@
+import { unaddressed as wire } from '#activity/outbox/addresses.ts'
 import { commentJson } from '#hosting/issues/comments/json.ts'
 import { issueJson } from '#hosting/issues/json.ts'
 import { labelJson } from '#hosting/labels/json.ts'
 import { milestoneJson } from '#hosting/milestones/json.ts'
 import { userJson } from '#hosting/people/json.ts'
-import { unaddressed as wire } from './addresses.ts'
 import type { News, Sorted } from './news.ts'
-import { named, type Scene } from './scene.ts'
+import { named, type Scene } from './payload-context.ts'
 
 type Payload<Event extends News['event']> = Extract<News, { event: Event }>['payload']
 

@@ -1,5 +1,5 @@
 import type { Act, EventType } from '#activity/events.ts'
-import type { News, PushNews } from '#hosting/announcements/news.ts'
+import type { News, PushNews } from '#hosting/payloads/news.ts'
 import { timestamp } from '#http/serialization.ts'
 import { type Sql, sql } from '#platform/database.ts'
 

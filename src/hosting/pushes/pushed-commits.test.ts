@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { eventsOf, openEngine, zeros } from '#test/git.ts'
 import { heardOf, hookOn } from '#test/webhooks.ts'
-import { allow, readPushNews } from './telling.ts'
+import { allow, readPushNews } from './pushed-commits.ts'
 
 test('What is told of a push has bounds, and what is beyond them is left out', async () => {
   await using engine = await openEngine()

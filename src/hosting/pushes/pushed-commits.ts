@@ -1,7 +1,7 @@
 import { noObject } from '#git/objects.ts'
 import { runGit, split, streamGit } from '#git/run-git.ts'
 import type { Command, Storage } from '#git/storage.ts'
-import type { CommitNews, PushNews } from '#hosting/announcements/news.ts'
+import type { CommitNews, PushNews } from '#hosting/payloads/news.ts'
 import { findAllAuthors } from '#hosting/refs/commits.ts'
 import type { Queryable } from '#platform/database.ts'
 

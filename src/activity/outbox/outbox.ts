@@ -1,13 +1,13 @@
-import { loadMentioned } from '#hosting/mentioned.ts'
+import { type Cast, writePayload } from '#hosting/payloads/compose-payloads.ts'
+import type { News } from '#hosting/payloads/news.ts'
+import { ghost } from '#hosting/payloads/payload-context.ts'
+import { loadMentioned } from '#hosting/payloads/referenced-records.ts'
 import { loadToldPulls } from '#hosting/pulls/pulls.ts'
 import { type Repository, repositoryColumns, repositorySource } from '#hosting/repositories/repositories.ts'
 import { type Person, personColumns } from '#identity/accounts.ts'
 import { type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { addressed } from './addresses.ts'
-import { type Handful, handFor } from './hands.ts'
-import type { News } from './news.ts'
-import { type Cast, writePayload } from './payloads.ts'
-import { ghost } from './scene.ts'
+import { type Handful, handFor } from './local-dispatch.ts'
 
 /** Where a hook sends to whose owner listens by a stream. */
 export const listening = 'belfry:listen'

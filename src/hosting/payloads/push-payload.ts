@@ -1,8 +1,8 @@
+import { unaddressed as wire } from '#activity/outbox/addresses.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import type { Account, Person } from '#identity/accounts.ts'
-import { unaddressed as wire } from './addresses.ts'
 import type { CommitNews, PushNews } from './news.ts'
-import { toldRepositoryJson } from './repositories.ts'
+import { toldRepositoryJson } from './repository-payload.ts'
 
 export function pushFields({ commits, head_commit, ...push }: PushNews, repo: Repository, pusher: Person) {
   const place = `${wire.web}/${repo.owner_login}/${repo.name}`

@@ -1,3 +1,4 @@
+import { unaddressed as wire } from '#activity/outbox/addresses.ts'
 import { userJson } from '#hosting/people/json.ts'
 import { fullPullJson, headOf, pullJson } from '#hosting/pulls/json.ts'
 import type { ReviewComment } from '#hosting/reviews/comments/comments.ts'
@@ -5,11 +6,10 @@ import { toldCommentJson } from '#hosting/reviews/comments/json.ts'
 import { toldReviewJson } from '#hosting/reviews/json.ts'
 import type { Review } from '#hosting/reviews/reviews.ts'
 import { teamJson } from '#hosting/teams/json.ts'
-import { unaddressed as wire } from './addresses.ts'
-import { sortedFields } from './issues.ts'
+import { sortedFields } from './issue-payload.ts'
 import type { News } from './news.ts'
-import { toldRepositoryJson } from './repositories.ts'
-import { ghost, named, type Scene } from './scene.ts'
+import { ghost, named, type Scene } from './payload-context.ts'
+import { toldRepositoryJson } from './repository-payload.ts'
 
 type Payload<Event extends News['event']> = Extract<News, { event: Event }>['payload']
 

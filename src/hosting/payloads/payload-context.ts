@@ -1,4 +1,4 @@
-import type { Mentioned } from '#hosting/mentioned.ts'
+import type { Mentioned } from '#hosting/payloads/referenced-records.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import type { Account, Person } from '#identity/accounts.ts'
 

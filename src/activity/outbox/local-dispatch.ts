@@ -1,5 +1,5 @@
 import type { Database, Transaction } from '#platform/database.ts'
-import type { Listener } from './announcements.ts'
+import type { Listener } from './outbox.ts'
 
 /**
  * A sender in this very process. What is stored for it is in its hands as soon as it is committed: it need not ask the database for it,
