@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { knowAddress } from '#activity/outbox/addresses.ts'
+import { setPayloadComposer } from '#activity/outbox/outbox.ts'
 import type { Belfry } from '#belfry.ts'
 import { api as administration } from '#hosting/administration/api.ts'
 import { api as automation } from '#hosting/automation/api.ts'
@@ -23,6 +24,7 @@ import { countRepairs } from '#hosting/maintenance/maintenance.ts'
 import { api as milestones } from '#hosting/milestones/api.ts'
 import { api as organizations } from '#hosting/organizations/api.ts'
 import { pathLoaders } from '#hosting/path-records.ts'
+import { composePayloads } from '#hosting/payloads/compose-payloads.ts'
 import { api as people } from '#hosting/people/api.ts'
 import { reserveLogin } from '#hosting/people/people.ts'
 import { api as pulls } from '#hosting/pulls/api.ts'
@@ -147,6 +149,9 @@ const pageRoutes: PageRoute[] = [
   ...diagnosisPages,
   ...importPages,
 ]
+
+// When the program is loaded: a start records pushes before it opens listeners.
+setPayloadComposer(composePayloads)
 
 export interface App {
   web: FastifyInstance

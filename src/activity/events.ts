@@ -1,29 +1,10 @@
-/** A commit as a push tells of it. */
-export interface PushedCommit {
-  sha: string
-  message: string
-  author: { name: string; email: string }
-  /** False when it was on another branch already. */
-  distinct: boolean
-}
-
-/** What a push did to one branch. */
-export interface Push {
-  push_id: number
-  ref: string
-  head: string
-  before: string
-  /** How many commits it brought, of which `commits` has the last few. */
-  size: number
-  distinct_size: number
-  commits: PushedCommit[]
-}
+import type { Push } from './facts.ts'
 
 /**
  * Every act, as the log stores it. A payload refers to accounts, repositories, issues and so on by id. `record_events` adds the facts: what
  * the act is about as it is at that moment, see parts/timelines/facts.ts. Events about something that was deleted are not shown.
  */
-export type Act =
+export type LoggedEvent =
   | {
       type: 'CreateEvent'
       payload: {
@@ -53,4 +34,4 @@ export type Act =
   | { type: 'PullRequestReviewCommentEvent'; payload: { action: 'created'; pull_id: number; review_comment_id: number } }
   | { type: 'CommitCommentEvent'; payload: { action: 'created'; commit_comment_id: number } }
 
-export type EventType = Act['type']
+export type EventType = LoggedEvent['type']

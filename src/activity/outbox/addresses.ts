@@ -1,4 +1,3 @@
-import { firstVersion, type Wire } from '#http/serialization.ts'
 import type { Database, Transaction } from '#platform/database.ts'
 
 /**
@@ -6,8 +5,7 @@ import type { Database, Transaction } from '#platform/database.ts'
  * bound, or by a node that has none. Addresses begin with a character that no text in the database can contain, and are filled in
  * when the payload is stored, or before it is sent for the first time. Then they stay, so all attempts of a delivery have the same bytes.
  */
-const unknown = '\0://\0'
-export const unaddressed: Wire = { web: unknown, api: `${unknown}/api/v3`, version: firstVersion, brand: 'github' }
+export const unknownAddress = '\0://\0'
 
 const known = new WeakMap<Database, () => string>()
 

@@ -1,39 +1,39 @@
 import type { Database, Transaction } from '#platform/database.ts'
-import type { Listener } from './outbox.ts'
+import type { SubscribedHook } from './subscribed-hooks.ts'
 
 /**
- * A sender in this very process. What is stored for it is in its hands as soon as it is committed: it need not ask the database for it,
- * which is a quarter of what a delivery costs.
+ * A sender in this process. It gets the deliveries that are stored for it when the transaction commits, without a query: reading them
+ * from the database is a quarter of the cost of a delivery.
  */
-export interface Hand {
+export interface LocalSender {
   number: number
-  /** Whether it can take one more of this hook. */
+  /** Whether it can take one more delivery of this hook. */
   takes(hook_id: number): boolean
 }
 
-/** What a sender is handed: the deliveries of one payload, which are marked as its own already. */
-export interface Handful {
+/** The deliveries of one payload that are stored for a local sender. */
+export interface Batch {
   sender: number
   payload_id: number
   event: string
   body: string
-  deliveries: { id: number; guid: string; hook: Listener }[]
-  /** Others are left for whoever takes them. */
+  deliveries: { id: number; guid: string; hook: SubscribedHook }[]
+  /** True when the payload has other deliveries, which any sender may take. */
   rest: boolean
 }
 
-const hands = new WeakMap<Database, () => Hand | undefined>()
+const senders = new WeakMap<Database, () => LocalSender | undefined>()
 
-/** From now on what is stored through `db` goes to this hand, as long as there is one. */
-export function lendHand(db: Database, hand: () => Hand | undefined) {
-  hands.set(db, hand)
+/** Deliveries stored through `db` go to this sender while there is one. */
+export function setLocalSender(db: Database, sender: () => LocalSender | undefined) {
+  senders.set(db, sender)
 }
 
-/** Whose hands a hook's delivery goes to; null for whoever takes it. */
-export function handFor(db: Transaction): (hook: Listener) => number | null {
-  const hand = hands.get(db.home)?.()
+/** The number of the sender that gets a hook's delivery; null when any sender may take it. */
+export function localSenderFor(db: Transaction): (hook: SubscribedHook) => number | null {
+  const sender = senders.get(db.home)?.()
   return ({ id, throttled_until }) => {
     const free = throttled_until === null || throttled_until <= db.now
-    return hand && free && hand.takes(id) ? hand.number : null
+    return sender && free && sender.takes(id) ? sender.number : null
   }
 }

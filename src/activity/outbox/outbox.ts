@@ -1,115 +1,84 @@
-import { type Cast, writePayload } from '#hosting/payloads/compose-payloads.ts'
-import type { News } from '#hosting/payloads/news.ts'
-import { ghost } from '#hosting/payloads/payload-context.ts'
-import { loadMentioned } from '#hosting/payloads/referenced-records.ts'
-import { loadToldPulls } from '#hosting/pulls/pulls.ts'
-import { type Repository, repositoryColumns, repositorySource } from '#hosting/repositories/repositories.ts'
-import { type Person, personColumns } from '#identity/accounts.ts'
-import { type Queryable, sql, type Transaction } from '#platform/database.ts'
+import { type Act, type WebhookName, webhooksOf } from '#activity/acts.ts'
+import type { Facts } from '#activity/facts.ts'
+import { sql, type Transaction } from '#platform/database.ts'
 import { addressed } from './addresses.ts'
-import { type Handful, handFor } from './local-dispatch.ts'
+import { type Batch, localSenderFor } from './local-dispatch.ts'
+import { findSubscribed, type SubscribedHook, subscribesTo } from './subscribed-hooks.ts'
 
-/** Where a hook sends to whose owner listens by a stream. */
+/** The URL of a hook whose owner receives deliveries by a stream. */
 export const listening = 'belfry:listen'
-/** How long a delivery waits for somebody who listens, in seconds. */
+/** How long a delivery waits for a stream to be open, in seconds. */
 export const patience = 30
-/** What is larger is not sent, and recorded as a failure. In bytes. */
+/** Larger payloads are not sent and are recorded as failures. In bytes. */
 export const largest = 25 * 1024 * 1024
-/** What a transaction touches that stores deliveries, see Transaction.touch. */
+/** The topic of transactions that store deliveries, see Transaction.touch. */
 export const deliveriesTopic = 'deliveries'
 
-/**
- * The one door to webhooks: where hooks listen, stores what they are told and a delivery for each, in the transaction of the act itself.
- * Called when all of the act is written, since what is told is what the database has then; and before something is deleted.
- */
-export async function announce(db: Transaction, actor: { id: number }, repo: { id: number }, ...news: News[]) {
-  if (!news.length) return
-  const hooks = await findListeners(db, repo.id, news)
-  const heard = news.filter(({ event }) => hooks.some((hook) => hears(hook, event)))
-  if (!heard.length) return
-  const scene = await readScene(db, actor.id, repo.id)
-  if (!scene) return
-  const mentioned = await loadMentioned(
-    db,
-    heard.map(({ payload }) => ({ repo_id: repo.id, payload })),
-    loadToldPulls,
+export interface WebhookEvent {
+  event: WebhookName
+  action: string | null
+  facts: Partial<Facts>
+}
+
+/** Writes the payloads of events in their order; undefined where the receivers must not get a payload. */
+export type PayloadComposer = (
+  db: Transaction,
+  actor: { id: number },
+  repo: { id: number },
+  events: WebhookEvent[],
+) => Promise<(string | undefined)[]>
+
+let composePayloads: PayloadComposer = () => {
+  throw new Error('No payload composer is set: call setPayloadComposer at the start of the program')
+}
+
+/** Payloads show records of layers above this one, so the program provides the composer. */
+export function setPayloadComposer(composer: PayloadComposer) {
+  composePayloads = composer
+}
+
+/** Stores a payload and a delivery for each subscribed hook, in the transaction of the acts. Without subscribers it costs one query. */
+export async function enqueueDeliveries(db: Transaction, actor: { id: number }, repo: { id: number }, published: Act[]) {
+  const events = published.flatMap(({ act, ...facts }) =>
+    isDeliverable(facts) ? webhooksOf(act).map((webhook): WebhookEvent => ({ ...webhook, facts })) : [],
   )
-  const told = heard.map((one) => ({
-    ...{ event: one.event, action: actionOf(one) },
-    body: writePayload(one, { repo: scene.repo, mentioned }, scene),
-    hooks: hooks.filter((hook) => hears(hook, one.event)),
-  }))
-  await storeDeliveries(db, repo.id, told)
+  if (!events.length) return
+  const hooks = await findSubscribed(db, repo.id, events)
+  const subscribed = events.filter(({ event }) => hooks.some((hook) => subscribesTo(hook, event)))
+  if (!subscribed.length) return
+  const bodies = await composePayloads(db, actor, repo, subscribed)
+  const payloads = subscribed.flatMap(({ event, action }, index) => {
+    const body = bodies[index]
+    return body === undefined ? [] : { event, action, body, hooks: hooks.filter((hook) => subscribesTo(hook, event)) }
+  })
+  if (payloads.length) await storeDeliveries(db, repo.id, payloads)
 }
 
-/** Where something happened, whose that is, and who did it. */
-async function readScene(db: Queryable, actor_id: number, repo_id: number): Promise<(Cast & { repo: Repository }) | undefined> {
-  const repo = await db.first<Repository & { owner_bio: string | null; owner_email: string | null; actor: Person | null }>(sql`
-    select ${repositoryColumns}, o.bio as owner_bio, o.email as owner_email,
-      (select to_json(a) from (select ${personColumns} from accounts a where a.id = ${actor_id}) a) as actor
-    from ${repositorySource} where r.id = ${repo_id}`)
-  if (!repo) return undefined
-  const { owner_id: id, owner_type: type, owner_login: login, owner_bio: bio, owner_email: email, actor } = repo
-  return { repo, owner: { id, type, login, bio, email }, sender: actor ?? ghost }
-}
+/** Hooks get nothing of refs that move in bulk, nor of a push that was not read from git because no hook subscribed. */
+const isDeliverable = (facts: Partial<Facts>) => !facts.in_bulk && !('delivery' in facts && !facts.delivery)
 
-/** Whether any hook would be told of it, for news that takes work to gather. */
-export async function isHeard(db: Queryable, repo: { id: number }, event: News['event']): Promise<boolean> {
-  return (await findListeners(db, repo.id, [{ event }])).length > 0
-}
-
-/** A hook that hears of something, with what a sender needs to know of it. */
-export interface Listener {
-  id: number
-  events: string[]
-  url: string
-  content_type: 'json' | 'form'
-  insecure_ssl: boolean
-  secret: Buffer | null
-  former_secret: Buffer | null
-  former_secret_until: Date | null
-  target_id: number
-  target_type: 'repository' | 'organization'
-  failures: number
-  throttled_until: Date | null
-}
-
-export const listenerColumns = sql`h.id, h.events, h.url, h.content_type, h.insecure_ssl, h.secret, h.former_secret, h.former_secret_until, h.target_id,
-  h.target_type, h.failures, h.throttled_until`
-
-function findListeners(db: Queryable, repo_id: number, news: Pick<News, 'event'>[]): Promise<Listener[]> {
-  const events = [...new Set(news.map(({ event }) => event)), '*']
-  return db.rows(sql`
-    select ${listenerColumns} from hooks h where h.repo_id = ${repo_id} and h.active and h.deleted_at is null and h.events && ${events}
-    union all
-    select ${listenerColumns} from repositories r join hooks h on h.org_id = r.owner_id
-    where r.id = ${repo_id} and h.active and h.deleted_at is null and h.events && ${events}`)
-}
-
-function hears({ events }: Listener, event: string) {
-  return events.includes(event) || events.includes('*')
-}
-
-/** What happened, told to those who hear of it. */
-export interface Told {
+/** A payload and the hooks that get it. */
+interface NewPayload {
   event: string
   action: string | null
   body: string
-  hooks: Listener[]
+  hooks: SubscribedHook[]
 }
 
-export async function storeDeliveries(db: Transaction, repo_id: number | null, news: Told[]) {
-  const told = news.map((one) => ({ ...one, body: addressed(db, one.body) }))
-  const hand = handFor(db)
-  const pairs = told.flatMap(({ hooks }, place) =>
-    hooks.map((hook) => ({ place: place + 1, hook, sender: hook.url === listening ? null : hand(hook) })),
+export async function storeDeliveries(db: Transaction, repo_id: number | null, unaddressed: NewPayload[]) {
+  const payloads = unaddressed.map((payload) => ({ ...payload, body: addressed(db, payload.body) }))
+  const senderOf = localSenderFor(db)
+  const pairs = payloads.flatMap(({ hooks }, index) =>
+    hooks.map((hook) => ({ index: index + 1, hook, sender: hook.url === listening ? null : senderOf(hook) })),
   )
   const stored = await db.rows<Stored>(sql`
-    select * from store_deliveries(${db.now}, ${repo_id}, ${told.map(({ event }) => event)}::text[], ${told.map(({ action }) => action)}::text[],
-      ${told.map(({ body }) => (Buffer.byteLength(body) > largest ? null : body))}::text[], ${pairs.map(({ place }) => place)}::integer[],
-      ${pairs.map(({ hook }) => hook.id)}::bigint[], ${pairs.map(({ hook }) => (hook.url === listening ? patience : 0))}::double precision[],
+    select * from store_deliveries(${db.now}, ${repo_id}, ${payloads.map(({ event }) => event)}::text[],
+      ${payloads.map(({ action }) => action)}::text[],
+      ${payloads.map(({ body }) => (Buffer.byteLength(body) > largest ? null : body))}::text[],
+      ${pairs.map(({ index }) => index)}::integer[], ${pairs.map(({ hook }) => hook.id)}::bigint[],
+      ${pairs.map(({ hook }) => (hook.url === listening ? patience : 0))}::double precision[],
       ${pairs.map(({ sender }) => sender)}::bigint[])`)
-  db.touch(deliveriesTopic, ...handfulsOf(told, pairs, stored))
+  db.touch(deliveriesTopic, ...batchesOf(payloads, pairs, stored))
 }
 
 interface Stored {
@@ -120,12 +89,12 @@ interface Stored {
   sender: number | null
 }
 
-/** What of it goes straight into a sender's hands. Payloads have their ids in the order in which they were told. */
-function handfulsOf(told: Told[], pairs: { hook: Listener }[], stored: Stored[]): Handful[] {
+/** The deliveries that a sender of this process sends. Ids of payloads ascend in the order of `payloads`. */
+function batchesOf(payloads: NewPayload[], pairs: { hook: SubscribedHook }[], stored: Stored[]): Batch[] {
   const hooks = new Map(pairs.map(({ hook }) => [hook.id, hook]))
-  const letters = [...Map.groupBy(stored, ({ payload_id }) => payload_id)].toSorted(([one], [other]) => one - other)
-  return letters.flatMap(([payload_id, rows], place) => {
-    const { event = '', body = '' } = told[place] ?? {}
+  const byPayload = [...Map.groupBy(stored, ({ payload_id }) => payload_id)].toSorted(([one], [other]) => one - other)
+  return byPayload.flatMap(([payload_id, rows], index) => {
+    const { event = '', body = '' } = payloads[index] ?? {}
     const deliveries = rows.flatMap(({ id, guid, hook_id, sender }) => {
       const hook = sender === null ? undefined : hooks.get(hook_id)
       return hook ? { id, guid, hook } : []
@@ -134,8 +103,4 @@ function handfulsOf(told: Told[], pairs: { hook: Listener }[], stored: Stored[])
     const rest = deliveries.length < rows.length
     return sender ? { sender, payload_id, event, body, deliveries, rest } : []
   })
-}
-
-export function actionOf({ payload }: News): string | null {
-  return 'action' in payload && typeof payload.action === 'string' ? payload.action : null
 }

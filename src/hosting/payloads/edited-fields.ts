@@ -1,9 +1,7 @@
-import type { News } from './news.ts'
+import type { Changes } from '#activity/facts.ts'
 
-type Changes = Extract<News, { event: 'label' }>['payload']['changes']
-
-/** What was changed, with what it was before; nothing when all is as it was. What was not there is told as an empty text. */
-export function changesOf<Row>(before: Row, after: Row, ...names: (keyof Row & string)[]): { changes?: NonNullable<Changes> } {
+/** The previous values of the fields that differ; undefined when none does. A field that was not set counts as an empty string. */
+export function changesOf<Row>(before: Row, after: Row, ...names: (keyof Row & string)[]): Changes | undefined {
   const changed = names.filter((name) => before[name] !== after[name])
-  return changed.length ? { changes: Object.fromEntries(changed.map((name) => [name, { from: before[name] ?? '' }])) } : {}
+  return changed.length ? Object.fromEntries(changed.map((name) => [name, { from: before[name] ?? '' }])) : undefined
 }

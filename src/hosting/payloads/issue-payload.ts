@@ -1,47 +1,45 @@
-import { unaddressed as wire } from '#activity/outbox/addresses.ts'
+import type { Facts } from '#activity/facts.ts'
 import { commentJson } from '#hosting/issues/comments/json.ts'
 import { issueJson } from '#hosting/issues/json.ts'
 import { labelJson } from '#hosting/labels/json.ts'
 import { milestoneJson } from '#hosting/milestones/json.ts'
 import { userJson } from '#hosting/people/json.ts'
-import type { News, Sorted } from './news.ts'
-import { named, type Scene } from './payload-context.ts'
+import { mustGet, type PayloadContext, unaddressed as wire } from './payload-context.ts'
 
-type Payload<Event extends News['event']> = Extract<News, { event: Event }>['payload']
-
-export function issueFields({ action, issue_id, ...sorted }: Payload<'issues'>, scene: Scene) {
-  const issue = toldIssueJson(issue_id, scene)
-  // Before it gets another milestone it has none, and receivers count on that.
-  const between = action === 'demilestoned' && { milestone: null }
-  return { action, issue: { ...issue, ...between }, ...sortedFields(sorted, scene) }
+export function issuePayload(facts: Partial<Facts>, context: PayloadContext, action: string | null) {
+  const issue = deliveredIssueJson(facts, context)
+  // Receivers expect no milestone here, even if the issue got another one at the same time.
+  return { issue: { ...issue, ...(action === 'demilestoned' && { milestone: null }) }, ...triageFields(facts, context) }
 }
 
-function toldIssueJson(issue_id: number, { repo, mentioned }: Scene) {
-  const issue = issueJson(named(mentioned.issues, issue_id), repo, wire)
+function deliveredIssueJson({ issue_id }: Partial<Facts>, { repo, records }: PayloadContext) {
+  const issue = issueJson(mustGet(records.issues, issue_id), repo, wire)
   return { ...issue, reactions: noReactions(issue.url) }
 }
 
-/** Nobody reacts here, and receivers count on being told so. */
-export function noReactions(url: string) {
+/** Receivers expect reactions, which do not exist here. */
+function noReactions(url: string) {
   const counts = { '+1': 0, '-1': 0, laugh: 0, hooray: 0, confused: 0, heart: 0, rocket: 0, eyes: 0 }
   return { url: `${url}/reactions`, total_count: 0, ...counts }
 }
 
-/** What an act put on an issue or a pull request, or took off. */
-export function sortedFields({ label_id, assignee_id, milestone_id, changes }: Sorted, { repo, mentioned }: Scene) {
+/** What an act added to an issue or a pull request, removed from it or changed. */
+export function triageFields(facts: Partial<Facts>, { repo, records }: PayloadContext) {
+  const { label_id, assignee_id, milestone_id, changes } = facts
   return {
-    ...(label_id !== undefined && { label: labelJson(named(mentioned.labels, label_id), repo, wire) }),
-    ...(assignee_id !== undefined && { assignee: userJson(named(mentioned.people, assignee_id), wire) }),
-    ...(milestone_id !== undefined && { milestone: milestoneJson(named(mentioned.milestones, milestone_id), repo, wire) }),
+    ...(label_id !== undefined && { label: labelJson(mustGet(records.labels, label_id), repo, wire) }),
+    ...(assignee_id !== undefined && { assignee: userJson(mustGet(records.accounts, assignee_id), wire) }),
+    ...(milestone_id !== undefined && { milestone: milestoneJson(mustGet(records.milestones, milestone_id), repo, wire) }),
     ...(changes && { changes }),
   }
 }
 
-export function commentFields({ issue_id, comment_id, ...rest }: Payload<'issue_comment'>, scene: Scene) {
-  const comment = commentJson(named(scene.mentioned.comments, comment_id), scene.repo, wire)
+export function issueCommentPayload(facts: Partial<Facts>, context: PayloadContext) {
+  const { comment_id, changes } = facts
+  const comment = commentJson(mustGet(context.records.comments, comment_id), context.repo, wire)
   return {
-    ...rest,
-    issue: toldIssueJson(issue_id, scene),
+    ...(changes && { changes }),
+    issue: deliveredIssueJson(facts, context),
     comment: { ...comment, reactions: noReactions(comment.url) },
   }
 }

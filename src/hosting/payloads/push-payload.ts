@@ -1,26 +1,36 @@
-import { unaddressed as wire } from '#activity/outbox/addresses.ts'
+import type { DeliveredCommit, Facts } from '#activity/facts.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
-import type { Account, Person } from '#identity/accounts.ts'
-import type { CommitNews, PushNews } from './news.ts'
-import { toldRepositoryJson } from './repository-payload.ts'
+import type { Account } from '#identity/accounts.ts'
+import { type PayloadContext, unaddressed as wire } from './payload-context.ts'
+import { deliveredRepositoryJson } from './repository-payload.ts'
 
-export function pushFields({ commits, head_commit, ...push }: PushNews, repo: Repository, pusher: Person) {
-  const place = `${wire.web}/${repo.owner_login}/${repo.name}`
-  const commit = (told: CommitNews) => ({ ...told, url: `${place}/commit/${told.id}` })
+export function pushPayload({ delivery }: Partial<Facts>, { repo, sender }: PayloadContext) {
+  if (!delivery) return undefined
+  const { commits, head_commit, ...push } = delivery
+  const page = `${wire.web}/${repo.owner_login}/${repo.name}`
+  const commit = (listed: DeliveredCommit) => ({ ...listed, url: `${page}/commit/${listed.id}` })
   const [before, after] = [push.before.slice(0, 12), push.after.slice(0, 12)]
   return {
     ...push,
-    compare: `${place}/${push.created || push.deleted ? `commit/${push.deleted ? before : after}` : `compare/${before}...${after}`}`,
+    compare: `${page}/${push.created || push.deleted ? `commit/${push.deleted ? before : after}` : `compare/${before}...${after}`}`,
     commits: commits.map(commit),
     head_commit: head_commit && commit(head_commit),
-    // An address given to sign up with is not for receivers.
-    pusher: { name: pusher.login, email: null },
+    // The email address of an account is not for receivers.
+    pusher: { name: sender.login, email: null },
   }
 }
 
-/** Older than the rest of the interface, and different: moments are numbers, `url` is the page, and the owner has a name. */
+export function createPayload({ ref, ref_type }: Partial<Facts>, { repo }: PayloadContext) {
+  return { ref, ref_type, master_branch: repo.default_branch, description: repo.description, pusher_type: 'user' }
+}
+
+export function deletePayload({ ref, ref_type }: Partial<Facts>) {
+  return { ref, ref_type, pusher_type: 'user' }
+}
+
+/** The repository in a push is older than the rest of the interface: times are numbers, `url` is the page, and the owner has a name. */
 export function pushRepository(repo: Repository, owner: Pick<Account, 'type' | 'login' | 'email'>) {
-  const usual = toldRepositoryJson(repo)
+  const usual = deliveredRepositoryJson(repo)
   return {
     ...usual,
     owner: { name: owner.login, email: owner.type === 'Organization' ? owner.email : null, ...usual.owner },

@@ -1,106 +1,107 @@
+import type { Facts } from '#activity/facts.ts'
 import { type CommitComment, loadCommitComments } from '#hosting/commit-comments/commit-comments.ts'
 import { type Comment, loadComments } from '#hosting/issues/comments/comments.ts'
 import { type Issue, loadIssues } from '#hosting/issues/issues.ts'
 import { type Label, loadLabels } from '#hosting/labels/labels.ts'
 import { loadMilestones, type Milestone } from '#hosting/milestones/milestones.ts'
-import { loadPulls, type Pull } from '#hosting/pulls/pulls.ts'
+import { isTold, loadPulls, type Pull } from '#hosting/pulls/pulls.ts'
 import { loadReleases, type Release } from '#hosting/releases/releases.ts'
 import { type Repository, readRepositories } from '#hosting/repositories/repositories.ts'
 import { loadReviewComments, type ReviewComment } from '#hosting/reviews/comments/comments.ts'
 import { loadReviews, type Review } from '#hosting/reviews/reviews.ts'
+import type { ShownTeam } from '#hosting/teams/json.ts'
+import { shownTeam } from '#hosting/teams/teams.ts'
+import type { Account } from '#identity/accounts.ts'
 import { type Person, personColumns } from '#identity/accounts.ts'
 import { type Queryable, sql, Transaction } from '#platform/database.ts'
 
-/** What somebody is told of by id. */
-export interface Mentioned {
-  repositories: Map<number, Repository>
-  people: Map<number, Person>
-  releases: Map<number, Release>
-  issues: Map<number, Issue>
-  comments: Map<number, Comment>
-  commit_comments: Map<number, CommitComment>
-  labels: Map<number, Label>
-  milestones: Map<number, Milestone>
-  pulls: Map<number, Pull>
-  reviews: Map<number, Review>
-  review_comments: Map<number, ReviewComment>
+interface Rows {
+  repositories: Repository
+  accounts: Person & Pick<Account, 'bio' | 'email'>
+  /** Without secret teams. */
+  teams: ShownTeam
+  releases: Release
+  issues: Issue
+  comments: Comment
+  commit_comments: CommitComment
+  labels: Label
+  milestones: Milestone
+  pulls: Pull
+  reviews: Review
+  review_comments: ReviewComment
 }
 
-/** Where something happened, and what it names by id. */
-export interface Naming {
+/** The records that facts refer to, by id. Deleted records are in no map. */
+export type ReferencedRecords = { [Kind in keyof Rows]: Map<number, Rows[Kind]> }
+
+const kinds = {
+  forkee_id: 'repositories',
+  member_id: 'accounts',
+  assignee_id: 'accounts',
+  requested_reviewer_id: 'accounts',
+  former_owner_id: 'accounts',
+  requested_team_id: 'teams',
+  release_id: 'releases',
+  issue_id: 'issues',
+  comment_id: 'comments',
+  commit_comment_id: 'commit_comments',
+  label_id: 'labels',
+  milestone_id: 'milestones',
+  pull_id: 'pulls',
+  review_id: 'reviews',
+  review_comment_id: 'review_comments',
+} satisfies Partial<Record<keyof Facts, keyof Rows>>
+
+type Loaders = { [Kind in keyof Rows]: (db: Queryable, ids: number[]) => Promise<Rows[Kind][]> }
+
+const loaders: Loaders = {
+  repositories: (db, ids) => readRepositories(db, null, ids),
+  accounts: (db, ids) => db.rows(sql`select ${personColumns}, a.bio, a.email from accounts a where a.id = any(${ids})`),
+  teams: async (db, ids) => {
+    const rows = await db.rows<{ team: ShownTeam }>(sql`
+      select ${shownTeam} as team from teams t join accounts o on o.id = t.org_id where t.id = any(${ids}) and ${isTold}`)
+    return rows.map(({ team }) => team)
+  },
+  releases: loadReleases,
+  issues: loadIssues,
+  comments: loadComments,
+  commit_comments: loadCommitComments,
+  labels: loadLabels,
+  milestones: loadMilestones,
+  pulls: (db, ids) => loadPulls(db, ids),
+  reviews: loadReviews,
+  review_comments: loadReviewComments,
+}
+
+export interface Reference {
   repo_id: number
   payload: object
 }
 
-/** Reads everything that is mentioned; what is gone is in no map. */
-export async function loadMentioned(db: Queryable, namings: Naming[], readPulls = loadPulls): Promise<Mentioned> {
-  const [forkees, releases, pulls] = [idsOf(namings, 'forkee_id'), idsOf(namings, 'release_id'), idsOf(namings, 'pull_id')]
-  const places = [...forkees, ...namings.flatMap(({ payload, repo_id }) => ('pull_id' in payload ? [repo_id] : []))]
-  const members = [...idsOf(namings, 'member_id'), ...idsOf(namings, 'assignee_id'), ...idsOf(namings, 'reviewer_id')]
-  const [issues, comments, labels] = [idsOf(namings, 'issue_id'), idsOf(namings, 'comment_id'), idsOf(namings, 'label_id')]
-  const [commit_comments, milestones] = [idsOf(namings, 'commit_comment_id'), idsOf(namings, 'milestone_id')]
-  const [reviews, review_comments] = [idsOf(namings, 'review_id'), idsOf(namings, 'review_comment_id')]
-  // A transaction has one connection, on which one statement runs after the other.
-  const turns = db instanceof Transaction ? inTurn() : atOnce
-  const read = <Row extends { id: number }>(ids: number[], load: (ids: number[]) => Promise<Row[]>) =>
-    turns(async () => new Map(ids.length ? (await load(ids)).map((row) => [row.id, row]) : []))
-  const [repositories, people, published, talked, said, worn, planned, noted, asked, judged, pointed] = await Promise.all([
-    read(places, (ids) => readRepositories(db, null, ids)),
-    read(members, (ids) => db.rows<Person>(sql`select ${personColumns} from accounts a where a.id = any(${ids})`)),
-    read(releases, (ids) => loadReleases(db, ids)),
-    read(issues, (ids) => loadIssues(db, ids)),
-    read(comments, (ids) => loadComments(db, ids)),
-    read(labels, (ids) => loadLabels(db, ids)),
-    read(milestones, (ids) => loadMilestones(db, ids)),
-    read(commit_comments, (ids) => loadCommitComments(db, ids)),
-    read(pulls, (ids) => readPulls(db, ids)),
-    read(reviews, (ids) => loadReviews(db, ids)),
-    read(review_comments, (ids) => loadReviewComments(db, ids)),
-  ])
-  return {
-    repositories,
-    people,
-    releases: published,
-    issues: talked,
-    comments: said,
-    labels: worn,
-    milestones: planned,
-    commit_comments: noted,
-    pulls: asked,
-    reviews: judged,
-    review_comments: pointed,
+export async function loadReferencedRecords(
+  db: Queryable,
+  references: Reference[],
+  readPulls = loaders.pulls,
+): Promise<ReferencedRecords> {
+  const wanted = Map.groupBy(references.flatMap(idsIn), ({ kind }) => kind)
+  const load = async <Kind extends keyof Rows>(kind: Kind): Promise<[Kind, Map<number, Rows[Kind]>]> => {
+    const ids = [...new Set(wanted.get(kind)?.map(({ id }) => id))]
+    const read = kind === 'pulls' ? (readPulls as Loaders[Kind]) : loaders[kind]
+    return [kind, new Map(ids.length ? (await read(db, ids)).map((row) => [row.id, row]) : [])]
   }
+  const all = Object.keys(loaders) as (keyof Rows)[]
+  if (!(db instanceof Transaction)) return Object.fromEntries(await Promise.all(all.map(load))) as ReferencedRecords
+  // A transaction has one connection, which runs one statement after the other.
+  const loaded = []
+  for (const kind of all) loaded.push(await load(kind))
+  return Object.fromEntries(loaded) as ReferencedRecords
 }
 
-type Mention =
-  | 'forkee_id'
-  | 'member_id'
-  | 'assignee_id'
-  | 'reviewer_id'
-  | 'release_id'
-  | 'issue_id'
-  | 'comment_id'
-  | 'label_id'
-  | 'milestone_id'
-  | 'pull_id'
-  | 'review_id'
-  | 'review_comment_id'
-  | 'commit_comment_id'
-
-/** What is named under a key, each once. */
-function idsOf(namings: Naming[], key: Mention): number[] {
-  return [...new Set(namings.flatMap(({ payload }) => (payload as Partial<Record<Mention, number>>)[key] ?? []))]
-}
-
-type Turns = <T>(work: () => Promise<T>) => Promise<T>
-
-const atOnce: Turns = (work) => work()
-
-function inTurn(): Turns {
-  let before: Promise<unknown> = Promise.resolve()
-  return (work) => {
-    const result = before.then(work)
-    before = result
-    return result
-  }
+function idsIn({ repo_id, payload }: Reference): { kind: keyof Rows; id: number }[] {
+  return Object.entries(payload).flatMap(([fact, id]) => {
+    const kind = kinds[fact as keyof typeof kinds]
+    if (!kind || id === null) return []
+    // The JSON of a pull request shows its repository.
+    return [{ kind, id }, ...(kind === 'pulls' ? [{ kind: 'repositories' as const, id: repo_id }] : [])]
+  })
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { eventsOf, openEngine, zeros } from '#test/git.ts'
 import { heardOf, hookOn } from '#test/webhooks.ts'
-import { allow, readPushNews } from './pushed-commits.ts'
+import { allow, readDelivery } from './pushed-commits.ts'
 
 test('What is told of a push has bounds, and what is beyond them is left out', async () => {
   await using engine = await openEngine()
@@ -15,26 +15,26 @@ test('What is told of a push has bounds, and what is beyond them is left out', a
   }))
   const { head } = await storage.commit(id, 'main', commits)
   const move = { ref: 'refs/heads/main', before: zeros, after: head }
-  const all = await readPushNews(db, storage, id, move)
+  const all = await readDelivery(db, storage, id, move)
   assert.equal(all.commits.length, 2048)
   assert.equal(all.commits[0]?.message, 'Number 52')
   assert.deepEqual(all.commits.at(-1), all.head_commit)
   assert.deepEqual(all.head_commit?.modified, ['file'])
-  const few = await readPushNews(db, storage, id, move, { most: 3 })
+  const few = await readDelivery(db, storage, id, move, { most: 3 })
   assert.deepEqual(
     few.commits.map(({ message }) => message),
     ['Number 2097', 'Number 2098', 'Number 2099'],
   )
 
-  const nameless = await readPushNews(db, storage, id, move, { most: 3, allowance: { ...allow(), names: 0 } })
+  const nameless = await readDelivery(db, storage, id, move, { most: 3, allowance: { ...allow(), names: 0 } })
   assert.deepEqual(
     nameless.commits.map(({ modified }) => modified),
     [[], [], []],
   )
-  const cut = await readPushNews(db, storage, id, move, { allowance: { ...allow(), text: 1000 } })
+  const cut = await readDelivery(db, storage, id, move, { allowance: { ...allow(), text: 1000 } })
   assert.equal(cut.head_commit?.id, head)
   assert.ok(cut.commits.length < 2048)
-  const late = await readPushNews(db, storage, id, move, { allowance: { ...allow(), signal: AbortSignal.abort() } })
+  const late = await readDelivery(db, storage, id, move, { allowance: { ...allow(), signal: AbortSignal.abort() } })
   assert.deepEqual(late, {
     ...move,
     created: true,

@@ -1,7 +1,7 @@
+import type { DeliveredCommit, DeliveredPush } from '#activity/facts.ts'
 import { noObject } from '#git/objects.ts'
 import { runGit, split, streamGit } from '#git/run-git.ts'
 import type { Command, Storage } from '#git/storage.ts'
-import type { CommitNews, PushNews } from '#hosting/payloads/news.ts'
 import { findAllAuthors } from '#hosting/refs/commits.ts'
 import type { Queryable } from '#platform/database.ts'
 
@@ -34,13 +34,13 @@ export interface Telling {
 }
 
 /** What webhooks are told of a ref that moved, read from the repository. */
-export async function readPushNews(
+export async function readDelivery(
   db: Queryable,
   storage: Storage,
   repo_id: number,
   { ref, before, after }: Pick<Command, 'ref' | 'before' | 'after'>,
   { others = new Map(), most = mostCommits, allowance = allow() }: Telling = {},
-): Promise<PushNews> {
+): Promise<DeliveredPush> {
   const [created, deleted] = [before === noObject, after === noObject]
   const move = { ref, before, after, created, deleted }
   const facts = { forced: false, base_ref: null, head_commit: null }
@@ -60,13 +60,13 @@ export async function readPushNews(
 }
 
 /** The same for any number of refs, with one git process: each with the commit that it points to now, and without the earlier commits. */
-export async function readBriefNews<T extends Pick<Command, 'ref' | 'before' | 'after'>>(
+export async function readBriefDeliveries<T extends Pick<Command, 'ref' | 'before' | 'after'>>(
   db: Queryable,
   storage: Storage,
   repo_id: number,
   moves: T[],
   allowance: Allowance,
-): Promise<Map<T, PushNews>> {
+): Promise<Map<T, DeliveredPush>> {
   if (!moves.length) return new Map()
   const place = { path: storage.pathOf(repo_id), allowance }
   const tips = [...new Set(moves.map(({ after }) => after).filter((after) => after !== noObject))]
@@ -97,7 +97,7 @@ async function isForced({ path, allowance: { signal } }: Place, before: string, 
   return status === 1
 }
 
-type Logged = Omit<CommitNews, 'added' | 'removed' | 'modified'>
+type Logged = Omit<DeliveredCommit, 'added' | 'removed' | 'modified'>
 
 /** Newest first: the tip, unless nothing was brought. */
 async function readBrought(place: Place, before: string | null, tip: string, others: string[], most: number): Promise<Logged[]> {
@@ -141,7 +141,7 @@ async function ask({ path, allowance }: Place, args: string[], revisions: string
   return output.toString()
 }
 
-type Files = Pick<CommitNews, 'added' | 'removed' | 'modified'>
+type Files = Pick<DeliveredCommit, 'added' | 'removed' | 'modified'>
 
 /** By commit. A merge is told by what it brought to its first parent, and a file that was renamed as one that went and one that came. */
 async function readFiles({ path, allowance }: Place, commits: Logged[]): Promise<Map<string, Files>> {
@@ -175,7 +175,7 @@ async function readFiles({ path, allowance }: Place, commits: Logged[]): Promise
   return lists
 }
 
-async function nameAuthors(db: Queryable, commits: Logged[], files: Map<string, Files>): Promise<CommitNews[]> {
+async function nameAuthors(db: Queryable, commits: Logged[], files: Map<string, Files>): Promise<DeliveredCommit[]> {
   const people = commits.length ? await findAllAuthors(db, commits) : []
   return commits.map((commit, index) => {
     const { author, committer } = people[index] ?? {}

@@ -1,4 +1,4 @@
-import type { Push } from '#activity/events.ts'
+import type { Push } from '#activity/facts.ts'
 import { noObject } from '#git/objects.ts'
 import type { EventRecord } from '#parts/timelines/records.ts'
 import type { TimelineEvent } from '#parts/timelines/timelines.ts'

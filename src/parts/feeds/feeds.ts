@@ -1,5 +1,4 @@
 import { findMembership } from '#hosting/organizations/organizations.ts'
-import { loadMentioned } from '#hosting/payloads/referenced-records.ts'
 import { type Account, accountColumns } from '#identity/accounts.ts'
 import { loadRecords } from '#parts/timelines/records.ts'
 import { readTimeline, type Timeline, timelines, type View } from '#parts/timelines/timelines.ts'

@@ -1,11 +1,11 @@
-import { type NoticeAct, type Rule, rules } from '#activity/notices.ts'
+import { type NoticeName, type NoticeRule, noticeRules } from '#activity/acts.ts'
 import { findMentions, type Mentions } from '#hosting/mentions/mentions.ts'
 import { knownTo } from '#hosting/teams/teams.ts'
 import { type Database, empty, type Sql, sql, type Transaction } from '#platform/database.ts'
 
 interface Waiting {
   id: number
-  act: NoticeAct
+  act: NoticeName
   body: string | null
   body_before: string | null
 }
@@ -50,7 +50,7 @@ const remembered = 100
 
 /** One statement for all who are told: who they are, why, that they take part from now on, and their threads. */
 async function tellOne(db: Transaction, now: Date, { id, act }: Waiting, mentions: Mentions) {
-  const { audience, own }: Rule = rules[act]
+  const { audience, own }: NoticeRule = noticeRules[act]
   await db.query(sql`
     with notice as materialized (
       update notification_events set notified_at = ${now}, body = null, body_before = null where id = ${id} and notified_at is null returning *
@@ -80,8 +80,8 @@ async function tellOne(db: Transaction, now: Date, { id, act }: Waiting, mention
 }
 
 /** Everyone whom the act itself is about, with each reason they have; a team may be named by those only who may know of it. */
-function concerned(act: NoticeAct, { users, teams }: Mentions): Sql {
-  const { concerns }: Rule = rules[act]
+function concerned(act: NoticeName, { users, teams }: Mentions): Sql {
+  const { concerns }: NoticeRule = noticeRules[act]
   const [orgs, slugs] = [teams.map(({ org }) => org), teams.map(({ slug }) => slug)]
   return sql`
     select unnest(act.people) as user_id, ${concerns ?? null}::notification_reason as reason from act

@@ -1,4 +1,4 @@
-import type { Reason } from '#activity/notices.ts'
+import type { Reason } from '#activity/acts.ts'
 import { type Queryable, sql, type Transaction } from '#platform/database.ts'
 
 /** Someone's mind about a conversation: to take part in it, or to hear nothing of it. */

@@ -1,4 +1,4 @@
-import type { Act } from '#activity/events.ts'
+import type { LoggedEvent } from '#activity/events.ts'
 import { hasAccessByName } from '#hosting/repositories/visibility.ts'
 import type { Account, Sight } from '#identity/accounts.ts'
 import { type Database, empty, type Listed, raw, type Slice, type Sql, sql } from '#platform/database.ts'
@@ -8,7 +8,7 @@ import type { Facts } from './facts.ts'
 import { countEvents } from './length.ts'
 
 /** An event of the log, with the current names of its actor and its repository. */
-export type TimelineEvent = Act & {
+export type TimelineEvent = LoggedEvent & {
   id: number
   facts: Facts | null
   public: boolean

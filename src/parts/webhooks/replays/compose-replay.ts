@@ -1,45 +1,42 @@
-import { actionOf } from '#activity/outbox/outbox.ts'
-import { writePayload } from '#hosting/payloads/compose-payloads.ts'
-import type { News } from '#hosting/payloads/news.ts'
-import { ghost } from '#hosting/payloads/payload-context.ts'
-import { loadMentioned, type Mentioned } from '#hosting/payloads/referenced-records.ts'
+import type { WebhookEvent } from '#activity/outbox/outbox.ts'
+import { referencesOf, writePayload } from '#hosting/payloads/compose-payloads.ts'
+import { ghost, MissingRecord, type PayloadContext } from '#hosting/payloads/payload-context.ts'
+import { loadReferencedRecords } from '#hosting/payloads/referenced-records.ts'
 import { loadToldPulls } from '#hosting/pulls/pulls.ts'
-import { type Repository, readRepositories } from '#hosting/repositories/repositories.ts'
+import { readRepositories } from '#hosting/repositories/repositories.ts'
 import { type Account, accountColumns } from '#identity/accounts.ts'
 import { type Queryable, sql } from '#platform/database.ts'
 
-/** What somebody did some time ago. */
-export interface Happened {
+/** An act of the past and its webhook events. */
+export interface PastAct {
   repo_id: number
   actor_id: number
-  news: News[]
+  at: Date
+  events: WebhookEvent[]
 }
 
-/** What is told of it now. */
-export interface Composed {
+export interface ComposedPayload {
   repo_id: number
   event: string
   action: string | null
   body: string
 }
 
-/** Writes what is told of each, from what there is now; nothing of what is about something that is gone. */
-export async function compose(db: Queryable, happened: Happened[]): Promise<Composed[][]> {
-  const repos = byId(await readRepositories(db, null, [...new Set(happened.map(({ repo_id }) => repo_id))]))
-  const ids = [...happened.map(({ actor_id }) => actor_id), ...[...repos.values()].map(({ owner_id }) => owner_id)]
-  const people = byId(await db.rows<Account>(sql`select ${accountColumns} from accounts a where a.id = any(${ids})`))
-  const namings = happened.flatMap(({ repo_id, news }) => news.map(({ payload }) => ({ repo_id, payload })))
-  const mentioned = await loadMentioned(db, namings, loadToldPulls)
-  return happened.map(({ repo_id, actor_id, news }) => {
+/** Writes the payloads of past acts from the records of today, and leaves out those that refer to deleted records. */
+export async function composeReplay(db: Queryable, past: PastAct[]): Promise<ComposedPayload[][]> {
+  const repos = byId(await readRepositories(db, null, [...new Set(past.map(({ repo_id }) => repo_id))]))
+  const ids = [...past.map(({ actor_id }) => actor_id), ...[...repos.values()].map(({ owner_id }) => owner_id)]
+  const accounts = byId(await db.rows<Account>(sql`select ${accountColumns} from accounts a where a.id = any(${ids})`))
+  const references = past.flatMap(({ repo_id, events }) => events.map((event) => ({ repo_id, payload: referencesOf(event) })))
+  const records = await loadReferencedRecords(db, references, loadToldPulls)
+  return past.map(({ repo_id, actor_id, at, events }) => {
     const repo = repos.get(repo_id)
     if (!repo) return []
-    const [sender, owner] = [people.get(actor_id) ?? ghost, people.get(repo.owner_id) ?? ghost]
-    return news
-      .filter((one) => isThere(one, repo, mentioned))
-      .map((one) => ({
-        ...{ repo_id, event: one.event, action: actionOf(one) },
-        body: writePayload(one, { repo, mentioned }, { sender, owner }),
-      }))
+    const [sender, owner] = [accounts.get(actor_id) ?? ghost, accounts.get(repo.owner_id) ?? ghost]
+    return events.flatMap((event) => {
+      const body = tryToWrite(event, { repo, records, at, sender, owner })
+      return body === undefined ? [] : { repo_id, event: event.event, action: event.action, body }
+    })
   })
 }
 
@@ -47,27 +44,14 @@ function byId<Row extends { id: number }>(rows: Row[]): Map<number, Row> {
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-/** Where what is named by id is found. */
-const places: Record<string, keyof Mentioned> = {
-  forkee_id: 'repositories',
-  member_id: 'people',
-  assignee_id: 'people',
-  release_id: 'releases',
-  issue_id: 'issues',
-  comment_id: 'comments',
-  label_id: 'labels',
-  pull_id: 'pulls',
-  review_id: 'reviews',
-  review_comment_id: 'review_comments',
-  commit_comment_id: 'commit_comments',
-}
-
-function isThere({ payload }: News, repo: Repository, mentioned: Mentioned) {
-  const named = Object.entries(payload).every(([key, id]) => {
-    const place = places[key]
-    return !place || mentioned[place].has(id as number)
-  })
-  // A fork that was made private is no more for everyone who has the repository to see.
-  const forkee = 'forkee_id' in payload ? mentioned.repositories.get(payload.forkee_id) : undefined
-  return named && (!forkee?.private || repo.private)
+function tryToWrite(event: WebhookEvent, context: PayloadContext): string | undefined {
+  // A fork that became private is not visible to everyone who sees the repository.
+  const forkee = context.records.repositories.get(event.facts.forkee_id ?? 0)
+  if (forkee?.private && !context.repo.private) return undefined
+  try {
+    return writePayload(event, context)
+  } catch (error) {
+    if (error instanceof MissingRecord) return undefined
+    throw error
+  }
 }

@@ -1,13 +1,13 @@
 import { addressed } from '#activity/outbox/addresses.ts'
 import { deliveriesTopic, largest, listening, patience } from '#activity/outbox/outbox.ts'
+import { subscribesTo } from '#activity/outbox/subscribed-hooks.ts'
 import type { Storage } from '#git/storage.ts'
-import type { PushNews } from '#hosting/payloads/news.ts'
-import { type Allowance, allow, readPushNews } from '#hosting/pushes/pushed-commits.ts'
+import { type Allowance, allow, readDelivery } from '#hosting/pushes/pushed-commits.ts'
 import type { Hook } from '#parts/webhooks/hooks.ts'
 import { type Database, type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { enqueue } from '#platform/queue.ts'
-import { type Composed, compose, type Happened } from './compose-replay.ts'
-import { hears, type Logged, newsOf, toldBy } from './replayed-events.ts'
+import { type ComposedPayload, composeReplay, type PastAct } from './compose-replay.ts'
+import { deliveredTo, type Logged, webhookEventsOf } from './replayed-events.ts'
 import { jobKey, type Replay } from './replays.ts'
 
 /** So many of the log's events at a time. Whoever cancels a replay waits for no more than these. */
@@ -22,10 +22,10 @@ export async function goOn(db: Database, storage: Storage, replay_id: number): P
   const replay = await begin(db, replay_id)
   if (!replay) return
   const logged = await readNext(db, replay)
-  const happened = await gather(db, storage, replay, logged)
+  const past = await gather(db, storage, replay, logged)
   // Events that were not read, because time or space ran out, are left for the next run.
-  const [read, done] = [logged.slice(0, happened.length), logged.length < batch && happened.length === logged.length]
-  await db.transaction((transaction) => tell(transaction, replay, read, happened, done))
+  const [read, done] = [logged.slice(0, past.length), logged.length < batch && past.length === logged.length]
+  await db.transaction((transaction) => tell(transaction, replay, read, past, done))
 }
 
 /** Undefined when it is over. It ends when its hook is deleted or paused, or when the hook's repository or organization is deleted. */
@@ -45,7 +45,7 @@ async function begin(db: Database, id: number): Promise<Running | undefined> {
 async function count(db: Database, replay: Running) {
   const [counted] = await db.customPlanRows<{ total: number }>(sql`
     select count(*) as total from ${placesOf(replay)} place join events e on e.repo_id = place.id
-    where e.created_at >= ${replay.since} and e.created_at <= ${replay.until} and ${toldBy(replay.events)}`)
+    where e.created_at >= ${replay.since} and e.created_at <= ${replay.until} and ${deliveredTo(replay.events)}`)
   await db.query(sql`
     update replays set status = 'running', total = ${counted?.total ?? 0} where id = ${replay.id} and status = 'queued'`)
 }
@@ -63,14 +63,14 @@ function readNext(db: Database, replay: Running): Promise<Logged[]> {
     select e.* from ${placesOf(replay)} place cross join lateral (
       select e.id, e.type, e.payload, e.repo_id, e.actor_id, e.created_at from events e
       where e.repo_id = place.id and e.created_at >= ${place_at} and (e.created_at, e.id) > (${place_at}, ${place})
-        and e.created_at <= ${until} and ${toldBy(events)}
+        and e.created_at <= ${until} and ${deliveredTo(events)}
       order by e.created_at, e.id limit ${batch}) e
     order by e.created_at, e.id limit ${batch}`)
 }
 
 /** Reads what it needs from the repositories, before the transaction. All pushes together get as much time and space as one push. */
-async function gather(db: Queryable, storage: Storage, { events }: Replay, logged: Logged[]): Promise<Happened[]> {
-  const happened: Happened[] = []
+async function gather(db: Queryable, storage: Storage, { events }: Replay, logged: Logged[]): Promise<PastAct[]> {
+  const past: PastAct[] = []
   const whole = allow()
   let text = 0
   for (const one of logged) {
@@ -78,10 +78,10 @@ async function gather(db: Queryable, storage: Storage, { events }: Replay, logge
     const allowance = allow()
     const push = one.type === 'PushEvent' ? await readPush(db, storage, one, allowance) : undefined
     text += whole.text - allowance.text + (whole.names - allowance.names)
-    const news = newsOf(one, push).filter(({ event }) => hears(events, event))
-    happened.push({ repo_id: one.repo_id, actor_id: one.actor_id, news })
+    const delivered = webhookEventsOf(one, push).filter(({ event }) => subscribesTo({ events }, event))
+    past.push({ repo_id: one.repo_id, actor_id: one.actor_id, at: one.created_at, events: delivered })
   }
-  return happened
+  return past
 }
 
 /** Nothing when its commits are there no more. */
@@ -93,19 +93,19 @@ async function readPush(
 ) {
   const { ref, before, head: after, size: most } = payload
   if (!storage.has(repo_id)) return undefined
-  const push: PushNews = await readPushNews(db, storage, repo_id, { ref, before, after }, { most, allowance })
+  const push = await readDelivery(db, storage, repo_id, { ref, before, after }, { most, allowance })
   return most && !push.head_commit ? undefined : push
 }
 
 /** The deliveries and the place in the log are written together: whoever is killed in between tells the same again, and nothing twice. */
-async function tell(db: Transaction, replay: Running, logged: Logged[], happened: Happened[], done: boolean) {
+async function tell(db: Transaction, replay: Running, logged: Logged[], past: PastAct[], done: boolean) {
   // Whoever deletes the hook waits, and finds what is stored here.
   const held = await db.first<Replay>(sql`
     select p.* from replays p join hooks h on h.id = p.hook_id
     where p.id = ${replay.id} and p.status = 'running' and p.place = ${replay.place} and h.deleted_at is null and h.paused_reason is null
     for update of p for share of h`)
   if (!held) return
-  const composed = await compose(db, happened)
+  const composed = await composeReplay(db, past)
   const start = held.paced_until > db.now ? held.paced_until : db.now
   const paced_until = await store(db, replay, composed.flat(), start)
   const told = composed.filter((one) => one.length).length
@@ -121,7 +121,7 @@ async function tell(db: Transaction, replay: Running, logged: Logged[], happened
 }
 
 /** Stores a delivery of each, one after the other. Gives when the next may follow. */
-async function store(db: Transaction, { hook_id, url }: Running, composed: Composed[], start: Date): Promise<Date> {
+async function store(db: Transaction, { hook_id, url }: Running, composed: ComposedPayload[], start: Date): Promise<Date> {
   const at = (place: number) => new Date(start.getTime() + place * pace)
   if (!composed.length) return start
   const bodies = composed.map(({ body }) => addressed(db, body))

@@ -1,6 +1,6 @@
 import { channel } from 'node:diagnostics_channel'
 import { knowAddress } from '#activity/outbox/addresses.ts'
-import { type Hand, type Handful, lendHand } from '#activity/outbox/local-dispatch.ts'
+import { type Batch, type LocalSender, setLocalSender } from '#activity/outbox/local-dispatch.ts'
 import { deliveriesTopic } from '#activity/outbox/outbox.ts'
 import type { Database } from '#platform/database.ts'
 import type { Logger } from '#platform/log.ts'
@@ -96,10 +96,10 @@ export class Sender {
       clock: db,
     }
     this.#timer = setInterval(() => this.#tick(), pollInterval).unref()
-    lendHand(db, () => this.#hand())
+    setLocalSender(db, () => this.#localSender())
     knowAddress(db, web)
     this.#off = db.onTransactionEnd((ending, topics) => {
-      const handed = topics.get(deliveriesTopic) as Handful[] | undefined
+      const handed = topics.get(deliveriesTopic) as Batch[] | undefined
       if (ending === 'committed here') for (const handful of handed ?? []) this.#take(handful)
       // Whether it was committed we do not know: what we were to be handed may be ours, or not be there at all.
       else if (handed) this.#inDoubt = true
@@ -110,14 +110,14 @@ export class Sender {
     this.#tick()
   }
 
-  #hand(): Hand | undefined {
+  #localSender(): LocalSender | undefined {
     const { number } = this.#standing
     if (number === undefined || this.#stopped || this.#inHand >= mostInHand || !this.#options.web()) return undefined
     return { number, takes: (hook_id) => this.#lanes.count(hook_id) < mostOfOne }
   }
 
   /** What was stored for us, and is committed. What a number had that we have no more is given back with all else it had. */
-  #take({ sender, payload_id, event, body, deliveries }: Handful) {
+  #take({ sender, payload_id, event, body, deliveries }: Batch) {
     if (sender !== this.#standing.number) return
     this.#letters.keep(payload_id, body)
     const taken = deliveries.map(

@@ -1,8 +1,8 @@
-import { type Listener, listenerColumns } from '#activity/outbox/outbox.ts'
+import { type SubscribedHook, subscribedHookColumns } from '#activity/outbox/subscribed-hooks.ts'
 import { asyncCommit, type Database, sql } from '#platform/database.ts'
 
 /** A delivery that a sender has in hand, with what it needs to know of its hook. */
-export interface Taken extends Omit<Listener, 'id' | 'events'> {
+export interface Taken extends Omit<SubscribedHook, 'id' | 'events'> {
   id: number
   hook_id: number
   payload_id: number
@@ -38,7 +38,7 @@ export function take(db: Database, sender: number, { most, of_one, crowded }: Ro
       returning u.id, u.hook_id, u.payload_id, u.guid, u.event, u.attempts
     )
     -- The id is the last one named: the delivery's.
-    select ${listenerColumns}, t.*
+    select ${subscribedHookColumns}, t.*
     from taken t join hooks h on h.id = t.hook_id order by t.id`)
 }
 
