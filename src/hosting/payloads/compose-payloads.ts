@@ -6,7 +6,6 @@ import { labelJson } from '#hosting/labels/json.ts'
 import { milestoneJson } from '#hosting/milestones/json.ts'
 import { simpleOrganizationJson } from '#hosting/organizations/json.ts'
 import { userJson } from '#hosting/people/json.ts'
-import { loadToldPulls } from '#hosting/pulls/pulls.ts'
 import { releaseJson } from '#hosting/releases/json.ts'
 import { type Repository, repositoryColumns, repositorySource } from '#hosting/repositories/repositories.ts'
 import { timestamp } from '#http/serialization.ts'
@@ -82,8 +81,7 @@ const payloads: Record<WebhookName, Payload> = {
 export const composePayloads: PayloadComposer = async (db, actor, repo, events) => {
   const found = await loadActors(db, actor.id, repo.id)
   if (!found) return []
-  const references = events.map((event) => ({ repo_id: repo.id, payload: referencesOf(event) }))
-  const records = await loadReferencedRecords(db, references, loadToldPulls)
+  const records = await loadReferencedRecords(db, events.map(referencesOf))
   return events.map((event) => writePayload(event, { ...found, records, at: db.now }))
 }
 

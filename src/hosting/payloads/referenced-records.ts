@@ -4,7 +4,7 @@ import { type Comment, loadComments } from '#hosting/issues/comments/comments.ts
 import { type Issue, loadIssues } from '#hosting/issues/issues.ts'
 import { type Label, loadLabels } from '#hosting/labels/labels.ts'
 import { loadMilestones, type Milestone } from '#hosting/milestones/milestones.ts'
-import { isTold, loadPulls, type Pull } from '#hosting/pulls/pulls.ts'
+import { isTold, loadToldPulls, type Pull } from '#hosting/pulls/pulls.ts'
 import { loadReleases, type Release } from '#hosting/releases/releases.ts'
 import { type Repository, readRepositories } from '#hosting/repositories/repositories.ts'
 import { loadReviewComments, type ReviewComment } from '#hosting/reviews/comments/comments.ts'
@@ -13,7 +13,7 @@ import type { ShownTeam } from '#hosting/teams/json.ts'
 import { shownTeam } from '#hosting/teams/teams.ts'
 import type { Account } from '#identity/accounts.ts'
 import { type Person, personColumns } from '#identity/accounts.ts'
-import { type Queryable, sql, Transaction } from '#platform/database.ts'
+import { type Queryable, sql } from '#platform/database.ts'
 
 interface Rows {
   repositories: Repository
@@ -68,40 +68,26 @@ const loaders: Loaders = {
   commit_comments: loadCommitComments,
   labels: loadLabels,
   milestones: loadMilestones,
-  pulls: (db, ids) => loadPulls(db, ids),
+  pulls: loadToldPulls,
   reviews: loadReviews,
   review_comments: loadReviewComments,
 }
 
-export interface Reference {
-  repo_id: number
-  payload: object
-}
-
-export async function loadReferencedRecords(
-  db: Queryable,
-  references: Reference[],
-  readPulls = loaders.pulls,
-): Promise<ReferencedRecords> {
-  const wanted = Map.groupBy(references.flatMap(idsIn), ({ kind }) => kind)
+export async function loadReferencedRecords(db: Queryable, stated: Partial<Facts>[]): Promise<ReferencedRecords> {
+  const wanted = Map.groupBy(stated.flatMap(idsIn), ({ kind }) => kind)
   const load = async <Kind extends keyof Rows>(kind: Kind): Promise<[Kind, Map<number, Rows[Kind]>]> => {
     const ids = [...new Set(wanted.get(kind)?.map(({ id }) => id))]
-    const read = kind === 'pulls' ? (readPulls as Loaders[Kind]) : loaders[kind]
-    return [kind, new Map(ids.length ? (await read(db, ids)).map((row) => [row.id, row]) : [])]
+    return [kind, new Map(ids.length ? (await loaders[kind](db, ids)).map((row) => [row.id, row]) : [])]
   }
-  const all = Object.keys(loaders) as (keyof Rows)[]
-  if (!(db instanceof Transaction)) return Object.fromEntries(await Promise.all(all.map(load))) as ReferencedRecords
-  // A transaction has one connection, which runs one statement after the other.
   const loaded = []
-  for (const kind of all) loaded.push(await load(kind))
+  // One after the other, because a transaction has one connection.
+  for (const kind of Object.keys(loaders) as (keyof Rows)[]) loaded.push(await load(kind))
   return Object.fromEntries(loaded) as ReferencedRecords
 }
 
-function idsIn({ repo_id, payload }: Reference): { kind: keyof Rows; id: number }[] {
-  return Object.entries(payload).flatMap(([fact, id]) => {
-    const kind = kinds[fact as keyof typeof kinds]
-    if (!kind || id === null) return []
-    // The JSON of a pull request shows its repository.
-    return [{ kind, id }, ...(kind === 'pulls' ? [{ kind: 'repositories' as const, id: repo_id }] : [])]
+function idsIn(facts: Partial<Facts>): { kind: keyof Rows; id: number }[] {
+  return (Object.keys(kinds) as (keyof typeof kinds)[]).flatMap((fact) => {
+    const id = facts[fact]
+    return id == null ? [] : { kind: kinds[fact], id }
   })
 }

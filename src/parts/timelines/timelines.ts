@@ -90,7 +90,7 @@ export function shown({ sight, since, until }: View): Sql {
     and ${own ? sql`(e.public and not r.private or ${hasAccessByName(own)})` : sql`e.public and not r.private`}
     and (e.type not in ('ForkEvent', 'MemberEvent', 'ReleaseEvent', 'IssueCommentEvent', 'PullRequestReviewEvent',
         'PullRequestReviewCommentEvent', 'CommitCommentEvent')
-      or mention_shown(e.type, e.payload, ${own?.viewer_id ?? null}, ${own?.token_id ?? null}))`
+      or references_visible(e.type, e.payload, ${own?.viewer_id ?? null}, ${own?.token_id ?? null}))`
 }
 
 /** A page of a timeline, newest first, and how many events it has in all, as far as anyone may page. */

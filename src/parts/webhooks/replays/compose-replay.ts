@@ -2,7 +2,6 @@ import type { WebhookEvent } from '#activity/outbox/outbox.ts'
 import { referencesOf, writePayload } from '#hosting/payloads/compose-payloads.ts'
 import { ghost, MissingRecord, type PayloadContext } from '#hosting/payloads/payload-context.ts'
 import { loadReferencedRecords } from '#hosting/payloads/referenced-records.ts'
-import { loadToldPulls } from '#hosting/pulls/pulls.ts'
 import { readRepositories } from '#hosting/repositories/repositories.ts'
 import { type Account, accountColumns } from '#identity/accounts.ts'
 import { type Queryable, sql } from '#platform/database.ts'
@@ -27,8 +26,8 @@ export async function composeReplay(db: Queryable, past: PastAct[]): Promise<Com
   const repos = byId(await readRepositories(db, null, [...new Set(past.map(({ repo_id }) => repo_id))]))
   const ids = [...past.map(({ actor_id }) => actor_id), ...[...repos.values()].map(({ owner_id }) => owner_id)]
   const accounts = byId(await db.rows<Account>(sql`select ${accountColumns} from accounts a where a.id = any(${ids})`))
-  const references = past.flatMap(({ repo_id, events }) => events.map((event) => ({ repo_id, payload: referencesOf(event) })))
-  const records = await loadReferencedRecords(db, references, loadToldPulls)
+  const references = past.flatMap(({ events }) => events.map(referencesOf))
+  const records = await loadReferencedRecords(db, references)
   return past.map(({ repo_id, actor_id, at, events }) => {
     const repo = repos.get(repo_id)
     if (!repo) return []
