@@ -1,4 +1,4 @@
-import type { Facts } from './facts.ts'
+import type { Facts, Push } from './facts.ts'
 
 /** The reasons of a notification, strongest first. */
 export const reasons = [
@@ -195,6 +195,57 @@ export const acts = {
   'import.status_changed': { facts: ['status', 'previous_status', 'import'], webhook: 'RepositoryImportEvent' },
   'hook.paused': { facts: ['hook_id', 'title', 'people'], notice: 'paused' },
 } as const satisfies Record<string, Meaning>
+
+/** The facts that an event of each type keeps. */
+export const eventFacts: Record<EventType, (keyof Facts)[]> = {
+  CreateEvent: ['ref', 'ref_type', 'master_branch', 'description'],
+  DeleteEvent: ['ref', 'ref_type'],
+  PushEvent: ['push_id', 'ref', 'head', 'before', 'size', 'distinct_size', 'commits'],
+  ForkEvent: ['forkee_id'],
+  WatchEvent: [],
+  PublicEvent: [],
+  MemberEvent: ['member_id'],
+  ReleaseEvent: ['release_id'],
+  IssuesEvent: ['issue_id', 'assignee_id', 'label_id'],
+  PullRequestEvent: ['pull_id', 'assignee_id', 'label_id', 'merged'],
+  IssueCommentEvent: ['issue_id', 'comment_id'],
+  PullRequestReviewEvent: ['pull_id', 'review_id'],
+  PullRequestReviewCommentEvent: ['pull_id', 'review_comment_id'],
+  CommitCommentEvent: ['commit_comment_id'],
+}
+
+/** An event as the log stores it. `record_events` adds the records it refers to as they are at that moment, see parts/timelines/facts.ts. */
+export type LoggedEvent =
+  | {
+      type: 'CreateEvent'
+      payload: {
+        /** Null when the repository itself was made. */
+        ref: string | null
+        ref_type: 'repository' | 'branch' | 'tag'
+        master_branch: string
+        description: string | null
+      }
+    }
+  | { type: 'DeleteEvent'; payload: { ref: string; ref_type: 'branch' | 'tag' } }
+  | { type: 'PushEvent'; payload: Push }
+  | { type: 'ForkEvent'; payload: { forkee_id: number } }
+  // Timelines call a star a "watch": the name is older than stars are, and clients rely on it.
+  | { type: 'WatchEvent'; payload: { action: 'started' } }
+  | { type: 'PublicEvent'; payload: Record<string, never> }
+  | { type: 'MemberEvent'; payload: { action: 'added'; member_id: number } }
+  | { type: 'ReleaseEvent'; payload: { action: 'published'; release_id: number } }
+  | { type: 'IssuesEvent'; payload: { action: 'opened' | 'closed' | 'reopened'; issue_id: number } }
+  | { type: 'IssuesEvent'; payload: { action: 'assigned' | 'unassigned'; issue_id: number; assignee_id: number } }
+  | { type: 'IssuesEvent'; payload: { action: 'labeled' | 'unlabeled'; issue_id: number; label_id: number } }
+  | { type: 'PullRequestEvent'; payload: { action: 'opened' | 'closed' | 'reopened'; pull_id: number; merged?: true } }
+  | { type: 'PullRequestEvent'; payload: { action: 'assigned' | 'unassigned'; pull_id: number; assignee_id: number } }
+  | { type: 'PullRequestEvent'; payload: { action: 'labeled' | 'unlabeled'; pull_id: number; label_id: number } }
+  | { type: 'IssueCommentEvent'; payload: { action: 'created'; issue_id: number; comment_id: number } }
+  | { type: 'PullRequestReviewEvent'; payload: { action: 'created'; pull_id: number; review_id: number } }
+  | { type: 'PullRequestReviewCommentEvent'; payload: { action: 'created'; pull_id: number; review_comment_id: number } }
+  | { type: 'CommitCommentEvent'; payload: { action: 'created'; commit_comment_id: number } }
+
+export type EventType = LoggedEvent['type']
 
 export type ActName = keyof typeof acts
 type Row<Name extends ActName> = (typeof acts)[Name]

@@ -1,5 +1,5 @@
 import { json, type Queryable, sql, type Transaction } from '#platform/database.ts'
-import type { LoggedEvent } from './events.ts'
+import type { LoggedEvent } from './acts.ts'
 
 /** Appends events to the log. Only `publish` calls this. */
 export async function record(db: Transaction, actor: { id: number }, repo: { id: number }, ...events: LoggedEvent[]) {

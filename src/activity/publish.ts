@@ -1,7 +1,5 @@
 import type { Transaction } from '#platform/database.ts'
-import { type Act, meaningOf } from './acts.ts'
-import type { EventType, LoggedEvent } from './events.ts'
-import type { Facts } from './facts.ts'
+import { type Act, type EventType, eventFacts, type LoggedEvent, meaningOf } from './acts.ts'
 import { recordHistory } from './issue-history.ts'
 import { record } from './log.ts'
 import { notifyOf } from './notices.ts'
@@ -19,24 +17,6 @@ export async function publish(db: Transaction, actor: { id: number }, repo: { id
   await recordHistory(db, actor, repo, published)
   await notifyOf(db, actor, repo, stateFirst)
   await enqueueDeliveries(db, actor, repo, published)
-}
-
-/** The facts that an event of each type keeps. */
-const eventFacts: Record<EventType, (keyof Facts)[]> = {
-  CreateEvent: ['ref', 'ref_type', 'master_branch', 'description'],
-  DeleteEvent: ['ref', 'ref_type'],
-  PushEvent: ['push_id', 'ref', 'head', 'before', 'size', 'distinct_size', 'commits'],
-  ForkEvent: ['forkee_id'],
-  WatchEvent: [],
-  PublicEvent: [],
-  MemberEvent: ['member_id'],
-  ReleaseEvent: ['release_id'],
-  IssuesEvent: ['issue_id', 'assignee_id', 'label_id'],
-  PullRequestEvent: ['pull_id', 'assignee_id', 'label_id', 'merged'],
-  IssueCommentEvent: ['issue_id', 'comment_id'],
-  PullRequestReviewEvent: ['pull_id', 'review_id'],
-  PullRequestReviewCommentEvent: ['pull_id', 'review_comment_id'],
-  CommitCommentEvent: ['commit_comment_id'],
 }
 
 function eventOf({ act, ...facts }: Act): LoggedEvent[] {

@@ -1,4 +1,4 @@
-import type { LoggedEvent } from '#activity/events.ts'
+import type { LoggedEvent } from '#activity/acts.ts'
 import { hasAccessByName } from '#hosting/repositories/visibility.ts'
 import type { Account, Sight } from '#identity/accounts.ts'
 import { type Database, empty, type Listed, raw, type Slice, type Sql, sql } from '#platform/database.ts'

@@ -1,5 +1,4 @@
-import { acts, meaningOf, webhooksOf } from '#activity/acts.ts'
-import type { LoggedEvent } from '#activity/events.ts'
+import { acts, type LoggedEvent, meaningOf, webhooksOf } from '#activity/acts.ts'
 import type { DeliveredPush } from '#activity/facts.ts'
 import type { WebhookEvent } from '#activity/outbox/outbox.ts'
 import { subscribesTo } from '#activity/outbox/subscribed-hooks.ts'
