@@ -4,7 +4,7 @@ import { type Comment, loadComments } from '#hosting/issues/comments/comments.ts
 import { type Issue, loadIssues } from '#hosting/issues/issues.ts'
 import { type Label, loadLabels } from '#hosting/labels/labels.ts'
 import { loadMilestones, type Milestone } from '#hosting/milestones/milestones.ts'
-import { isTold, loadToldPulls, type Pull } from '#hosting/pulls/pulls.ts'
+import { isKnownToHooks, loadDeliveredPulls, type Pull } from '#hosting/pulls/pulls.ts'
 import { loadReleases, type Release } from '#hosting/releases/releases.ts'
 import { type Repository, readRepositories } from '#hosting/repositories/repositories.ts'
 import { loadReviewComments, type ReviewComment } from '#hosting/reviews/comments/comments.ts'
@@ -59,7 +59,7 @@ const loaders: Loaders = {
   accounts: (db, ids) => db.rows(sql`select ${personColumns}, a.bio, a.email from accounts a where a.id = any(${ids})`),
   teams: async (db, ids) => {
     const rows = await db.rows<{ team: ShownTeam }>(sql`
-      select ${shownTeam} as team from teams t join accounts o on o.id = t.org_id where t.id = any(${ids}) and ${isTold}`)
+      select ${shownTeam} as team from teams t join accounts o on o.id = t.org_id where t.id = any(${ids}) and ${isKnownToHooks}`)
     return rows.map(({ team }) => team)
   },
   releases: loadReleases,
@@ -68,7 +68,7 @@ const loaders: Loaders = {
   commit_comments: loadCommitComments,
   labels: loadLabels,
   milestones: loadMilestones,
-  pulls: loadToldPulls,
+  pulls: loadDeliveredPulls,
   reviews: loadReviews,
   review_comments: loadReviewComments,
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { eventsOf, openEngine, zeros } from '#test/git.ts'
 import { heardOf, hookOn } from '#test/webhooks.ts'
-import { allow, readDelivery } from './pushed-commits.ts'
+import { newBudget, readDelivery } from './pushed-commits.ts'
 
 test('What is told of a push has bounds, and what is beyond them is left out', async () => {
   await using engine = await openEngine()
@@ -26,15 +26,15 @@ test('What is told of a push has bounds, and what is beyond them is left out', a
     ['Number 2097', 'Number 2098', 'Number 2099'],
   )
 
-  const nameless = await readDelivery(db, storage, id, move, { most: 3, allowance: { ...allow(), names: 0 } })
+  const nameless = await readDelivery(db, storage, id, move, { most: 3, budget: { ...newBudget(), names: 0 } })
   assert.deepEqual(
     nameless.commits.map(({ modified }) => modified),
     [[], [], []],
   )
-  const cut = await readDelivery(db, storage, id, move, { allowance: { ...allow(), text: 1000 } })
+  const cut = await readDelivery(db, storage, id, move, { budget: { ...newBudget(), text: 1000 } })
   assert.equal(cut.head_commit?.id, head)
   assert.ok(cut.commits.length < 2048)
-  const late = await readDelivery(db, storage, id, move, { allowance: { ...allow(), signal: AbortSignal.abort() } })
+  const late = await readDelivery(db, storage, id, move, { budget: { ...newBudget(), signal: AbortSignal.abort() } })
   assert.deepEqual(late, {
     ...move,
     created: true,

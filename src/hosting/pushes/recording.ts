@@ -10,7 +10,7 @@ import { type Database, sql, type Transaction } from '#platform/database.ts'
 import { enqueue } from '#platform/queue.ts'
 import { type Brought, describeMove, describeTogether } from './commits.ts'
 import { endCorrections } from './import-refs.ts'
-import { allow, readBriefDeliveries, readDelivery } from './pushed-commits.ts'
+import { newBudget, readBriefDeliveries, readDelivery } from './pushed-commits.ts'
 import type { Move, OpenPush } from './ref-moves.ts'
 
 const branches = 'refs/heads/'
@@ -33,13 +33,13 @@ export async function describeMoves(db: Database, storage: Storage, repo_id: num
     select name, sha from refs where repo_id = ${repo_id} and name like ${`${branches}%`}`)
   const heads = new Map(rows.map(({ name, sha }) => [name, sha]))
   const deliverable = new Set(subscribed ? moves.filter(isDeliverableIn(moves)) : [])
-  const allowance = allow()
+  const budget = newBudget()
   const described: DescribedMove[] = []
   for (const move of moves.slice(0, mostSingly)) {
     heads.delete(move.ref)
     const [brought, delivery] = await Promise.all([
       bringsCommits(move) && describeMove(storage.pathOf(repo_id), move, heads.values()),
-      deliverable.has(move) && readDelivery(db, storage, repo_id, move, { others: heads, allowance }),
+      deliverable.has(move) && readDelivery(db, storage, repo_id, move, { others: heads, budget }),
     ])
     described.push({ ...move, ...(brought && { brought }), ...(delivery && { delivery }) })
     if (move.ref.startsWith(branches) && move.after !== noObject) heads.set(move.ref, move.after)
@@ -53,7 +53,7 @@ export async function describeMoves(db: Database, storage: Storage, repo_id: num
       storage,
       repo_id,
       rest.filter((move) => deliverable.has(move)),
-      allowance,
+      budget,
     ),
   ])
   const broughtBy = new Map(bringing.map((move, index) => [move, brought[index]]))

@@ -2,7 +2,7 @@ import { addressed } from '#activity/outbox/addresses.ts'
 import { deliveriesTopic, largest, listening, patience } from '#activity/outbox/outbox.ts'
 import { subscribesTo } from '#activity/outbox/subscribed-hooks.ts'
 import type { Storage } from '#git/storage.ts'
-import { type Allowance, allow, readDelivery } from '#hosting/pushes/pushed-commits.ts'
+import { newBudget, type ReadBudget, readDelivery } from '#hosting/pushes/pushed-commits.ts'
 import type { Hook } from '#parts/webhooks/hooks.ts'
 import { type Database, type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { enqueue } from '#platform/queue.ts'
@@ -71,13 +71,13 @@ function readNext(db: Database, replay: Running): Promise<Logged[]> {
 /** Reads what it needs from the repositories, before the transaction. All pushes together get as much time and space as one push. */
 async function gather(db: Queryable, storage: Storage, { events }: Replay, logged: Logged[]): Promise<PastAct[]> {
   const past: PastAct[] = []
-  const whole = allow()
+  const whole = newBudget()
   let text = 0
   for (const one of logged) {
     if (text > whole.text / 2 || whole.signal.aborted) break
-    const allowance = allow()
-    const push = one.type === 'PushEvent' ? await readPush(db, storage, one, allowance) : undefined
-    text += whole.text - allowance.text + (whole.names - allowance.names)
+    const budget = newBudget()
+    const push = one.type === 'PushEvent' ? await readPush(db, storage, one, budget) : undefined
+    text += whole.text - budget.text + (whole.names - budget.names)
     const delivered = webhookEventsOf(one, push).filter(({ event }) => subscribesTo({ events }, event))
     past.push({ repo_id: one.repo_id, actor_id: one.actor_id, at: one.created_at, events: delivered })
   }
@@ -89,11 +89,11 @@ async function readPush(
   db: Queryable,
   storage: Storage,
   { repo_id, payload }: Extract<Logged, { type: 'PushEvent' }>,
-  allowance: Allowance,
+  budget: ReadBudget,
 ) {
   const { ref, before, head: after, size: most } = payload
   if (!storage.has(repo_id)) return undefined
-  const push = await readDelivery(db, storage, repo_id, { ref, before, after }, { most, allowance })
+  const push = await readDelivery(db, storage, repo_id, { ref, before, after }, { most, budget })
   return most && !push.head_commit ? undefined : push
 }
 
