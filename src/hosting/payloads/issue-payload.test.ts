@@ -104,11 +104,12 @@ test('comments, labels and milestones are told of as they are made, changed and 
   await hookOn(ada, 'repos/ada/engine', 'issue_comment', 'label', 'milestone')
   const act = (status: number, sent: () => Promise<Response>) => told(forge, async () => expect(status, await sent()))
 
-  const comments = `${engine}/issues/comments`
   assert.deepEqual(await act(201, () => ben.post(`${engine}/issues/1/comments`, { body: 'Hm' })), ['ben issue_comment created'])
-  assert.deepEqual(await act(200, () => ada.patch(`${comments}/1`, { body: 'Ha' })), ['ada issue_comment edited body<Hm>'])
-  assert.deepEqual(await act(200, () => ada.patch(`${comments}/1`, { body: 'Ha' })), [])
-  const [deleted] = await heardOf(forge, async () => expect(204, await ben.delete(`${comments}/1`)))
+  const [{ id }] = await ada.read(`${engine}/issues/1/comments`)
+  const comment = `${engine}/issues/comments/${id}`
+  assert.deepEqual(await act(200, () => ada.patch(comment, { body: 'Ha' })), ['ada issue_comment edited body<Hm>'])
+  assert.deepEqual(await act(200, () => ada.patch(comment, { body: 'Ha' })), [])
+  const [deleted] = await heardOf(forge, async () => expect(204, await ben.delete(comment)))
   assert.deepEqual([deleted?.payload.action, deleted?.payload.comment.body], ['deleted', 'Ha'])
 
   assert.deepEqual(await act(201, () => ada.post(`${engine}/labels`, { name: 'hot' })), ['ada label created hot'])
