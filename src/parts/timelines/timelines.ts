@@ -97,10 +97,8 @@ export function shown({ sight, since, until }: View): Sql {
 export async function readTimeline(db: Database, timeline: Timeline, view: View, slice: Slice): Promise<Listed<TimelineEvent>> {
   if (slice.offset >= mostEvents) throw tooFar()
   const limit = Math.min(slice.limit, mostEvents - slice.offset)
-  const end = slice.offset + limit
-  const { found, source, asked } = await find(db, timeline, view, end)
-  const rows = found.slice(slice.offset, end)
-  if (found.length < asked) return { rows, total: found.length }
+  const { rows, found, source, asked } = await find(db, timeline, view, { ...slice, limit })
+  if (found < asked) return { rows, total: found }
   return { rows, total: await countEvents(db, source(mostEvents, 'any')) }
 }
 
@@ -126,11 +124,13 @@ const lately = 5000
  * Who watches 5,000 repositories finds a page among the last few hundred events of all; who watches 50 quiet ones would not, and has
  * 50 places to look at. Only when many places are all quiet is each of them looked at.
  */
-async function find(db: Database, timeline: Timeline, view: View, wanted: number) {
-  const asked = lengths.find((length) => length >= wanted) ?? mostEvents
+async function find(db: Database, timeline: Timeline, view: View, { limit, offset }: Slice) {
+  const asked = lengths.find((length) => length >= offset + limit) ?? mostEvents
   const read = async (source: Source) => {
-    const found = await db.genericPlanRows<TimelineEvent>(sql`${written(source(asked, 'newest'))} ${newestFirst}`)
-    return { found, source, asked }
+    const rows = await db.genericPlanRows<TimelineEvent & { found: number }>(sql`
+      select e.*, count(*) over () as found from (${written(source(asked, 'newest'))}) e ${newestFirst} limit ${limit} offset ${offset}`)
+    // Past the end, no row says how many there are.
+    return { rows, found: rows[0]?.found ?? (offset ? asked : 0), source, asked }
   }
   const { places } = timeline
   if (!places) return read(among(sql`events`, timeline, view))
@@ -140,7 +140,7 @@ async function find(db: Database, timeline: Timeline, view: View, wanted: number
     (select * from events e where e.created_at > ${view.since} ${view.sight ? empty : sql`and e.public`}
      ${newestFirst} limit ${literal(lately)})`
   const recently = await read(among(recent, timeline, view))
-  if (recently.found.length === asked) return { ...recently, source: among(sql`events`, timeline, view) }
+  if (recently.rows.length && recently.found === asked) return { ...recently, source: among(sql`events`, timeline, view) }
   return read(byPlace(await listPlaces(db, places, null), places, view))
 }
 
