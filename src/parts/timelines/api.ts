@@ -8,7 +8,7 @@ import type { Database } from '#platform/database.ts'
 import { missing, Refusal } from '#platform/errors.ts'
 import { Type } from '#platform/schema.ts'
 import type { Variant } from '#variants.ts'
-import { readAfter } from './after.ts'
+import { readEventsAfter } from './events-after.ts'
 import { EventSchema, eventJson } from './json.ts'
 import { loadRecords } from './records.ts'
 import { readTimeline, type Timeline, type TimelineEvent, timelines, type View } from './timelines.ts'
@@ -30,16 +30,16 @@ async function show(context: Context, timeline: Timeline, sight: Sight | null, d
   const { db, page, query, following } = context
   const view = viewOf(context, sight, delay)
   if (following !== undefined) {
-    const { events, bookmark } = await readAfter(db, timeline, view, following, 100)
-    return new Answer(await writeAll(context, events), { place: bookmark })
+    const { events, bookmark } = await readEventsAfter(db, timeline, view, following, 100)
+    return new Answer(await toJson(context, events), { place: bookmark })
   }
   if (query.after !== '') {
     if (!/^\d{1,15}$/.test(query.after)) throw new Refusal('invalid', '`after` must be the id of an event.')
-    const { events } = await readAfter(db, timeline, view, query.after, page.size)
-    return writeAll(context, events)
+    const { events } = await readEventsAfter(db, timeline, view, query.after, page.size)
+    return toJson(context, events)
   }
   const { rows, total } = await readTimeline(db, timeline, view, page)
-  return new Answer(await writeAll(context, rows), { total })
+  return new Answer(await toJson(context, rows), { total })
 }
 
 function viewOf({ db, variant }: Context, sight: Sight | null, delay: number): View {
@@ -47,7 +47,7 @@ function viewOf({ db, variant }: Context, sight: Sight | null, delay: number): V
   return { sight, since: new Date(now - variant.events.days * 86_400_000), until: delay ? new Date(now - delay * 1000) : null }
 }
 
-async function writeAll({ db, wire, variant }: Context, events: TimelineEvent[]) {
+async function toJson({ db, wire, variant }: Context, events: TimelineEvent[]) {
   return (await loadRecords(db, events)).map((record) => eventJson(record, wire, variant))
 }
 
