@@ -7,20 +7,20 @@ import type { Caller } from '#identity/callers.ts'
 import type { Queryable } from '#platform/database.ts'
 import { forbidden } from '#platform/errors.ts'
 import { Type } from '#platform/schema.ts'
-import { FeedKeySchema, FeedList, feedKeyJson, feedListJson, feedUrls, NewFeedKey, type Opened } from './json.ts'
-import { createFeedKey, deleteFeedKey, listFeedKeys, loadFeedKey, standingToken } from './keys.ts'
+import { FeedKeySchema, FeedList, feedKeyJson, feedListJson, feedUrls, NewFeedKey, type PrivateFeeds } from './json.ts'
+import { createFeedKey, deleteFeedKey, listFeedKeys, loadFeedKey, permanentToken } from './keys.ts'
 
 /**
  * Private feeds show everything their owner sees, and go on when the token that asked has ended: nobody gets them by one that would see
  * less, nor by an application's, which its user can take back.
  */
-const seesAll = (caller: Caller) => (caller.token?.kind ?? 'classic') === 'classic' && caller.may('repo')
+const seesEverything = (caller: Caller) => (caller.token?.kind ?? 'classic') === 'classic' && caller.may('repo')
 
 /** More than anyone is a member of. */
-const most = { limit: 1000, offset: 0 }
+const allOrganizations = { limit: 1000, offset: 0 }
 
-async function open(db: Queryable, caller: Caller, user: Account, token: string): Promise<Opened> {
-  const { rows } = await listOrganizations(db, user, most, !caller.may('read:org'))
+async function privateFeedsOf(db: Queryable, caller: Caller, user: Account, token: string): Promise<PrivateFeeds> {
+  const { rows } = await listOrganizations(db, user, allOrganizations, !caller.may('read:org'))
   return { user, token, organizations: rows }
 }
 
@@ -37,9 +37,11 @@ export const feedApi = ({ vault }: Belfry): Group =>
         answers: { 200: FeedList },
       },
       async ({ db, viewer, caller, wire, dialect }) => {
-        const opened =
-          viewer && caller.basic && seesAll(caller) ? await open(db, caller, viewer, standingToken(vault, viewer)) : null
-        return feedListJson(viewer, opened, wire.web, dialect.brand === 'github')
+        const feeds =
+          viewer && caller.basic && seesEverything(caller)
+            ? await privateFeedsOf(db, caller, viewer, permanentToken(vault, viewer))
+            : null
+        return feedListJson(viewer, feeds, wire.web, dialect.brand === 'github')
       },
     ),
     get(
@@ -66,9 +68,13 @@ export const feedApi = ({ vault }: Belfry): Group =>
         answers: { 201: NewFeedKey },
       },
       async ({ db, viewer, caller, body, wire }) => {
-        if (!seesAll(caller)) throw forbidden("Missing the 'repo' scope.")
+        if (!seesEverything(caller)) throw forbidden("Missing the 'repo' scope.")
         const { key, token } = await createFeedKey(db, viewer, body.name)
-        return created({ ...feedKeyJson(key, wire), token, ...feedUrls(await open(db, caller, viewer, token), wire.web) })
+        return created({
+          ...feedKeyJson(key, wire),
+          token,
+          ...feedUrls(await privateFeedsOf(db, caller, viewer, token), wire.web),
+        })
       },
     ),
     get(

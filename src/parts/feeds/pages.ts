@@ -14,9 +14,9 @@ import { form, type Outcome, type PageRoute, type SignedIn, type Site, servePage
 import { askFirst, moment, note, settingsPage, shownOnce } from '#web/settings.ts'
 import { atomOf, type FeedDocument } from './atom.ts'
 import type { Entry } from './entries.ts'
-import { type Feed, findFeed, type Place, pathOf, readFeed, readPlace } from './feeds.ts'
+import { type Feed, type FeedAddress, feedPath, findFeed, parseFeedAddress, readFeed } from './feeds.ts'
 import { feedUrls } from './json.ts'
-import { createFeedKey, deleteFeedKey, type FeedKey, listFeedKeys, mostKeys } from './keys.ts'
+import { createFeedKey, deleteFeedKey, type FeedKey, listFeedKeys, maxKeys } from './keys.ts'
 
 /** Feeds as Atom documents; two of them are pages for people as well. */
 export function mountFeeds(listener: FastifyInstance, site: Site, variant: Variant) {
@@ -29,30 +29,30 @@ export function mountFeeds(listener: FastifyInstance, site: Site, variant: Varia
     sizeOf: ({ text }) => 4 * text.length,
   })
 
-  const everyone: Place = { of: 'everyone' }
-  listener.get(pathOf(everyone), (request, reply) => serve(request, reply, everyone, false))
-  listener.get(`${pathOf(everyone)}.atom`, (request, reply) => serve(request, reply, everyone, true))
+  const everyone: FeedAddress = { kind: 'everyone' }
+  listener.get(feedPath(everyone), (request, reply) => serve(request, reply, everyone, false))
+  listener.get(`${feedPath(everyone)}.atom`, (request, reply) => serve(request, reply, everyone, true))
   for (const path of ['/:name', '/organizations/:org/:name']) {
     listener.get<{ Params: { name: string; org?: string } }>(path, (request, reply) => {
-      const named = readPlace(request.params.name, request.params.org)
-      return named ? serve(request, reply, named.place, named.atom) : reply.callNotFound()
+      const parsed = parseFeedAddress(request.params.name, request.params.org)
+      return parsed ? serve(request, reply, parsed.address, parsed.atom) : reply.callNotFound()
     })
   }
 
-  async function serve(request: FastifyRequest, reply: FastifyReply, place: Place, as_atom: boolean) {
-    const atom = as_atom || prefersAtom(request.headers.accept)
+  async function serve(request: FastifyRequest, reply: FastifyReply, address: FeedAddress, atom_suffix: boolean) {
+    const atom = atom_suffix || prefersAtom(request.headers.accept)
     try {
-      return await find(request, reply, place, atom)
+      return await find(request, reply, address, atom)
     } catch (error) {
       if (!atom || failureOf(error).kind !== 'outage') throw error
-      return sendUnavailable(reply, place, handleError(request, reply, error))
+      return sendUnavailable(reply, address, handleError(request, reply, error))
     }
   }
 
-  async function find(request: FastifyRequest, reply: FastifyReply, place: Place, atom: boolean) {
+  async function find(request: FastifyRequest, reply: FastifyReply, address: FeedAddress, atom: boolean) {
     const mark = request.url.indexOf('?')
     const token = mark < 0 ? null : new URLSearchParams(request.url.slice(mark)).get('token')
-    const feed = await findFeed(belfry, variant, place, token)
+    const feed = await findFeed(belfry, variant, address, token)
     if (!feed) return reply.callNotFound()
     const document = await documents.getOrLoad(`${feed.path} ${feed.token}`, async () => {
       const read = await readFeed(db, feed, belfry.addresses.web)
@@ -64,8 +64,8 @@ export function mountFeeds(listener: FastifyInstance, site: Site, variant: Varia
   }
 
   /** A feed without entries, whose title says why: feed readers that show it show the title. */
-  function sendUnavailable(reply: FastifyReply, place: Place, { message = '' }: Failure) {
-    const path = pathOf(place)
+  function sendUnavailable(reply: FastifyReply, address: FeedAddress, { message = '' }: Failure) {
+    const path = feedPath(address)
     const empty = { title: message, path, page: path, token: null, updated_at: db.now, entries: [] }
     return reply
       .headers({ 'Cache-Control': 'no-store', Vary: 'Accept', 'X-Content-Type-Options': 'nosniff' })
@@ -154,17 +154,17 @@ function site(blog: string): Html {
 const showEntry = ({ actor, content, created_at }: Entry) =>
   html`<li><img src="/avatars/${actor.id}" alt="" width="30" height="30"><div>${content}<p class="muted">${moment(created_at)}</p></div></li>`
 
-const place = '/settings/feeds'
+const settingsPath = '/settings/feeds'
 
 export const pages: PageRoute[] = [
-  showOwn(place, (visit) => keysPage(visit)),
-  submitOwn(place, confirmed(makeKey)),
-  showOwn(`${place}/delete`, askToRevoke),
-  submitOwn(`${place}/delete`, async (visit) => {
+  showOwn(settingsPath, (visit) => keysPage(visit)),
+  submitOwn(settingsPath, confirmed(makeKey)),
+  showOwn(`${settingsPath}/delete`, askToRevoke),
+  submitOwn(`${settingsPath}/delete`, async (visit) => {
     const id = typed(visit.form, 'id')
     if (!/^\d{1,15}$/.test(id)) throw missing()
     await visit.db.transaction((db) => deleteFeedKey(db, visit.visitor, Number(id)))
-    return { to: place, flash: { done: 'The key is revoked.' } }
+    return { to: settingsPath, flash: { done: 'The key is revoked.' } }
   }),
 ]
 
@@ -172,7 +172,7 @@ function makeKey(visit: SignedIn): Promise<Outcome> {
   return attempt(
     async () => {
       const { token } = await visit.db.transaction((db) => createFeedKey(db, visit.visitor, typed(visit.form, 'name')))
-      return { to: place, flash: { secret: token } }
+      return { to: settingsPath, flash: { secret: token } }
     },
     (problem) => keysPage(visit, problem),
   )
@@ -180,7 +180,7 @@ function makeKey(visit: SignedIn): Promise<Outcome> {
 
 async function keysPage(visit: SignedIn, problem?: Problem): Promise<Outcome> {
   const { secret: made, done } = visit.flash
-  const { rows } = await listFeedKeys(visit.db, visit.visitor, { limit: mostKeys, offset: 0 })
+  const { rows } = await listFeedKeys(visit.db, visit.visitor, { limit: maxKeys, offset: 0 })
   const list = rows.length ? rows.map(card) : html`<p>You have none yet.</p>`
   const name = problem ? visit.form.get('name') : ''
   const make = html`${alert(problem)}${field({ label: 'What it is for', name: 'name', value: name, required: true })}
@@ -188,8 +188,8 @@ async function keysPage(visit: SignedIn, problem?: Problem): Promise<Outcome> {
   const body = html`<p class="muted">A key opens your private feeds in a feed reader, and nothing else. Your standing feed addresses, which
 cannot be revoked, are told by <code>GET /feeds</code> to programs that sign in with Basic authentication.</p>
 ${made !== undefined && shownOnce('Your new feeds', await addressesOf(visit, made))}${note(done)}${list}
-<h2>New key</h2>${form(visit, place, make)}`
-  return settingsPage(place, 'Feed keys', body, problem?.status)
+<h2>New key</h2>${form(visit, settingsPath, make)}`
+  return settingsPage(settingsPath, 'Feed keys', body, problem?.status)
 }
 
 async function addressesOf({ belfry, db, visitor: user }: SignedIn, token: string): Promise<string> {
@@ -207,20 +207,20 @@ const describe = ({
 <p class="muted">Made ${moment(created_at)} · ${last_used_at ? html`last used ${moment(last_used_at)}` : 'never used'}</p>`
 
 const card = (key: FeedKey) =>
-  html`<section class="card">${describe(key)}<a class="button danger" href="${place}/delete?id=${key.id}" aria-label="Revoke ${key.name}">Revoke</a></section>`
+  html`<section class="card">${describe(key)}<a class="button danger" href="${settingsPath}/delete?id=${key.id}" aria-label="Revoke ${key.name}">Revoke</a></section>`
 
 async function askToRevoke(visit: SignedIn): Promise<Outcome> {
-  const { rows } = await listFeedKeys(visit.db, visit.visitor, { limit: mostKeys, offset: 0 })
+  const { rows } = await listFeedKeys(visit.db, visit.visitor, { limit: maxKeys, offset: 0 })
   const key = rows.find(({ id }) => String(id) === visit.query.get('id'))
   if (!key) throw missing()
   const fields = html`<input type="hidden" name="id" value="${key.id}">`
   const body = html`<section class="card">${describe(key)}</section>
 <p>Feed readers that use it are refused at once. A revoked key cannot be brought back.</p>`
   return askFirst(visit, {
-    path: place,
+    path: settingsPath,
     title: 'Revoke this key?',
     body,
-    action: `${place}/delete`,
+    action: `${settingsPath}/delete`,
     fields,
     button: 'Revoke this key',
   })
