@@ -9,12 +9,11 @@ import type { FeedDocument } from './atom.ts'
 import { entryOf } from './entries.ts'
 import { isFeedToken } from './keys.ts'
 
-/** What an address names. */
 export type FeedAddress =
   | { kind: 'everyone' }
-  /** What someone does in public, or what happens in public in an organization. */
+  /** Public events by a user, or of an organization. */
   | { kind: 'public'; login: string }
-  /** What someone receives, and what they do, in private too. */
+  /** Events that a user receives, or that they cause; private ones included. */
   | { kind: 'received' | 'actor'; login: string }
   /** A member's dashboard of an organization. */
   | { kind: 'organization'; login: string; org: string }
@@ -34,7 +33,7 @@ export function feedPath(address: FeedAddress): string {
   }
 }
 
-/** Reads the last part of an address: a login, what is wanted of it, and whether as Atom whatever the client says it takes. */
+/** Parses the last segment of a path. `atom` is true if the feed is Atom whatever the Accept header says. */
 export function parseFeedAddress(name: string, org?: string): { address: FeedAddress; atom: boolean } | undefined {
   const [, login, hidden, suffix] = /^([a-z\d-]{1,39})(\.private(?:\.actor)?)?(\.atom)?$/i.exec(name) ?? []
   if (login === undefined || /[^a-z\d-]/i.test(org ?? '')) return undefined
@@ -43,9 +42,9 @@ export function parseFeedAddress(name: string, org?: string): { address: FeedAdd
   return { address: { kind: hidden === '.private' ? 'received' : 'actor', login }, atom: true }
 }
 
-/** A feed that is there, and open to whoever asks. */
+/** A feed that exists and that the caller may read. */
 export interface Feed extends Omit<FeedDocument, 'entries' | 'updated_at'> {
-  /** Whom it is about; null for everyone. */
+  /** Null for the public timeline. */
   account: Account | null
   timeline: Timeline
   view: View
@@ -56,7 +55,7 @@ interface Resources {
   vault: Vault
 }
 
-/** Undefined when there is no such feed, for anyone or for the holder of this token. */
+/** Undefined if the feed does not exist or the token does not open it. */
 export async function findFeed(
   { db, vault }: Resources,
   { events }: Variant,
@@ -105,12 +104,12 @@ async function findPrivateFeed(
   return { title, path, page: `/${org.login}`, token, account: org, timeline: timelines.organization(org), view }
 }
 
-/** Whoever is suspended has no feeds, and no page. */
+/** A suspended account has no feeds and no page. */
 function findAccount(db: Queryable, login: string): Promise<Account | undefined> {
   return db.first(sql`select ${accountColumns} from accounts a where lower(a.login) = lower(${login}) and a.suspended_at is null`)
 }
 
-/** As many as readers of the public service get. */
+/** As on the public service. */
 const maxEntries = 30
 
 export async function readFeed(db: Database, feed: Feed, web: string): Promise<FeedDocument> {
@@ -121,7 +120,7 @@ export async function readFeed(db: Database, feed: Feed, web: string): Promise<F
   return { title, path, page, token, updated_at, entries: records.map((record) => entryOf(record, web)) }
 }
 
-/** When the first account was made: nothing has happened since, as far as a feed without entries knows. */
+/** The date of a feed without entries: when the first account was created. */
 async function findFirstDate(db: Queryable): Promise<Date> {
   const first = await db.first<{ created_at: Date }>(sql`select created_at from accounts order by id limit 1`)
   return first?.created_at ?? db.now

@@ -31,13 +31,13 @@ export const FeedList = Type.Object(
     current_user_actor_url: Type.Optional(Address),
     current_user_organization_url: Type.Optional(Address),
     current_user_organization_urls: Type.Optional(Type.Array(Address)),
-    // The spec has a list of one; the public documentation, and clients that are typed by it, the object itself.
+    // The spec has a list of one object; the public documentation, and clients generated from it, have the object.
     _links: Type.Unsafe<Static<typeof Links> | Static<typeof Links>[]>({ ...Links, type: ['array', 'object'], items: Links }),
   },
   { title: 'FeedList' },
 )
 
-/** What the private feeds of a person are opened with, and the organizations they have a feed of. */
+/** A user with a token for their private feeds, and the organizations they have a feed of. */
 export interface PrivateFeeds {
   user: Account
   token: string
@@ -55,7 +55,6 @@ export function feedUrls({ user: { login }, token, organizations }: PrivateFeeds
   }
 }
 
-/** For a caller without a name, with one, and with one that is shown what is private too. */
 export function feedListJson(
   viewer: Account | null,
   feeds: PrivateFeeds | null,
@@ -114,5 +113,5 @@ export function feedKeyJson(row: FeedKey, wire: Wire): Static<typeof FeedKeySche
   }
 }
 
-/** As it is told once, with what it opens. */
+/** The response to creating a key, the only one with its token. */
 export const NewFeedKey = Type.Object({ ...key, token: Type.String(), ...privateUrls }, { title: 'NewFeedKey' })

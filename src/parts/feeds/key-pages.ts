@@ -39,8 +39,8 @@ async function keysPage(visit: SignedIn, problem?: Problem): Promise<Outcome> {
   const name = problem ? visit.form.get('name') : ''
   const make = html`${alert(problem)}${field({ label: 'What it is for', name: 'name', value: name, required: true })}
 <button class="primary">Make a key</button>`
-  const body = html`<p class="muted">A key opens your private feeds in a feed reader, and nothing else. Your standing feed addresses, which
-cannot be revoked, are told by <code>GET /feeds</code> to programs that sign in with Basic authentication.</p>
+  const body = html`<p class="muted">A key opens your private feeds in a feed reader, and nothing else. <code>GET /feeds</code> with Basic
+authentication returns permanent URLs of your feeds, which cannot be revoked.</p>
 ${made !== undefined && shownOnce('Your new feeds', await addressesOf(visit, made))}${note(done)}${list}
 <h2>New key</h2>${form(visit, settingsPath, make)}`
   return settingsPage(settingsPath, 'Feed keys', body, problem?.status)
@@ -69,7 +69,7 @@ async function askToRevoke(visit: SignedIn): Promise<Outcome> {
   if (!key) throw missing()
   const fields = html`<input type="hidden" name="id" value="${key.id}">`
   const body = html`<section class="card">${describe(key)}</section>
-<p>Feed readers that use it are refused at once. A revoked key cannot be brought back.</p>`
+<p>Feed readers that use the key lose access at once. You cannot restore a revoked key.</p>`
   return askFirst(visit, {
     path: settingsPath,
     title: 'Revoke this key?',

@@ -9,14 +9,14 @@ import { atomOf, type FeedDocument } from './atom.ts'
 import { type Feed, type FeedAddress, feedPath, findFeed, parseFeedAddress, readFeed } from './feeds.ts'
 import { activityPage } from './views/activity.ts'
 
-/** Feeds as Atom documents; two of them are pages for people as well. */
+/** Serves feeds as Atom documents, and public ones also as HTML pages. */
 export function mountFeeds(listener: FastifyInstance, site: Site, variant: Variant) {
   const { belfry } = site
   const { db } = belfry
   const documents = new ReadCache<FeedDocument & { text: string }>(db, {
     entries: 500,
     bytes: 32 * 1024 * 1024,
-    // The text, and the entries that it was written from, which are about as much.
+    // The text, and the entries it was made from, which are about as large.
     sizeOf: ({ text }) => 4 * text.length,
   })
 
@@ -54,7 +54,7 @@ export function mountFeeds(listener: FastifyInstance, site: Site, variant: Varia
     return servePage(site, page, request, reply.header('Vary', 'Accept'))
   }
 
-  /** A feed without entries, whose title says why: feed readers that show it show the title. */
+  /** An empty feed whose title is the error, because feed readers show the title. */
   function sendUnavailable(reply: FastifyReply, address: FeedAddress, { message = '' }: Failure) {
     const path = feedPath(address)
     const empty = { title: message, path, page: path, token: null, updated_at: db.now, entries: [] }
@@ -65,7 +65,7 @@ export function mountFeeds(listener: FastifyInstance, site: Site, variant: Varia
   }
 }
 
-/** Whether a client asks for Atom by name, and not for a page rather. */
+/** Whether the Accept header names Atom, and does not prefer HTML. */
 function prefersAtom(accept = '') {
   const qualities = new Map(
     accept
@@ -82,8 +82,7 @@ function prefersAtom(accept = '') {
 }
 
 /**
- * Acts carry the moment at which they began, and may end later: for this long after the newest, another can still come before it.
- * In milliseconds.
+ * An event's date is the start of its transaction, so for this long after the newest event, an earlier one can still appear. In milliseconds.
  */
 const settling = 60_000
 
@@ -95,7 +94,7 @@ function sendAtom(
   now: Date,
 ) {
   const settled = (view.until ?? now).getTime() - updated_at.getTime() > settling
-  // Until then, a date that nobody is answered 304 for.
+  // Until then, a date that never gives a 304.
   const modified = new Date(updated_at.getTime() - (settled ? 0 : 1000)).toUTCString()
   const etag = etagOf(text)
   reply.headers({
@@ -103,12 +102,12 @@ function sendAtom(
     'Last-Modified': modified,
     Vary: 'Accept',
     'Cache-Control': token === null ? 'public, max-age=60, s-maxage=60' : 'private, no-cache',
-    // Addresses with a token in them are told to nobody.
+    // URLs of private feeds contain a token.
     'Referrer-Policy': 'no-referrer',
     'X-Content-Type-Options': 'nosniff',
     'Content-Security-Policy': "default-src 'none'",
   })
-  // The very date we sent, and no later one: when its newest entry is taken back, a feed's date moves backwards.
+  // Exactly the date that was sent: when the newest entry is removed, the date of a feed moves backwards.
   const dated = settled && headers['if-none-match'] === undefined && headers['if-modified-since'] === modified
   if (dated || isFresh(headers, etag)) return reply.code(304).send()
   return reply.type('application/atom+xml; charset=utf-8').send(text)

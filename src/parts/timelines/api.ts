@@ -13,7 +13,7 @@ import { EventSchema, eventJson } from './json.ts'
 import { loadRecords } from './records.ts'
 import { readTimeline, type Timeline, type TimelineEvent, timelines, type View } from './timelines.ts'
 
-/** What every timeline declares. */
+/** The declaration that all timelines share. */
 const declared = {
   viewer: 'optional',
   query: { after: text() },
@@ -25,7 +25,7 @@ const declared = {
 
 type Context = Pick<BaseContext, 'variant' | 'wire' | 'page' | 'following'> & { db: Database; query: { after: string } }
 
-/** A page, newest first; or, with `after` and for those who follow, what is newer than an event, oldest first. */
+/** A page, newest first. With `after`, and in a stream: the events after one, oldest first. */
 async function show(context: Context, timeline: Timeline, sight: Sight | null, delay = 0) {
   const { db, page, query, following } = context
   const view = viewOf(context, sight, delay)
@@ -51,13 +51,13 @@ async function toJson({ db, wire, variant }: Context, events: TimelineEvent[]) {
   return (await loadRecords(db, events)).map((record) => eventJson(record, wire, variant))
 }
 
-/** Private things of a user are for that user alone; a fine-grained token needs to have been made for it. */
+/** Only the user sees their own private events. A fine-grained token needs the `Events` permission. */
 function ownSight(caller: Caller, user: Account): Sight | null {
   if (caller.user?.id !== user.id) return null
   return caller.token?.kind === 'fine_grained' && !allows(caller.token.permissions, 'events:read') ? null : caller
 }
 
-/** Anyone but that member of the organization gets 404. A fine-grained token needs the organization's `Events` permission. */
+/** Everyone but that member gets 404. A fine-grained token needs the organization's `Events` permission. */
 function checkDashboard(caller: Caller, user: Account, org: { id: number; role: string | null }) {
   if (caller.user?.id !== user.id || !org.role) throw missing()
   checkResourceOwner(caller, org)
@@ -71,7 +71,7 @@ export const api = group('Event timelines', [
       ...declared,
       operation: 'activity/list-public-events',
       permission: 'any',
-      summary: 'What happens in public, with some delay',
+      summary: 'Public events, with a delay',
       list: (variant: Variant) => variant.events.public_page,
     },
     (context) => show(context, timelines.everyone(), null, context.variant.events.public_delay),
@@ -82,7 +82,7 @@ export const api = group('Event timelines', [
       ...declared,
       operation: 'activity/list-public-events-for-repo-network',
       permission: 'any',
-      summary: 'What happens in public in a repository and all that was forked from it',
+      summary: 'Public events of a repository and its forks',
     },
     (context) => show(context, timelines.network(context.repo), null),
   ),
@@ -92,7 +92,7 @@ export const api = group('Event timelines', [
       ...declared,
       operation: 'activity/list-public-org-events',
       permission: 'any',
-      summary: 'What happens in public in an organization',
+      summary: 'Public events of an organization',
     },
     (context) => show(context, timelines.organization(context.org), null),
   ),
@@ -102,7 +102,7 @@ export const api = group('Event timelines', [
       ...declared,
       operation: 'activity/list-repo-events',
       permission: 'metadata:read',
-      summary: 'What happens in a repository',
+      summary: 'Events of a repository',
       optional_scopes: ['repo'],
     },
     (context) => show(context, timelines.repository(context.repo), context.caller),
@@ -113,7 +113,7 @@ export const api = group('Event timelines', [
       ...declared,
       operation: 'activity/list-events-for-authenticated-user',
       permission: 'any',
-      summary: 'What a user does; in private, only for that user',
+      summary: 'Events by a user; private ones for that user only',
       optional_scopes: ['repo'],
     },
     (context) => show(context, timelines.actor(context.user), ownSight(context.caller, context.user)),
@@ -138,7 +138,7 @@ export const api = group('Event timelines', [
       ...declared,
       operation: 'activity/list-public-events-for-user',
       permission: 'any',
-      summary: 'What a user does in public',
+      summary: 'Public events by a user',
     },
     (context) => show(context, timelines.actor(context.user), null),
   ),
@@ -148,7 +148,7 @@ export const api = group('Event timelines', [
       ...declared,
       operation: 'activity/list-received-events-for-user',
       permission: 'any',
-      summary: 'What happens where a user watches, and what those do whom they follow; in private, only for that user',
+      summary: 'Events of the repositories a user watches and by the people they follow; private ones for that user only',
       optional_scopes: ['repo'],
     },
     (context) => show(context, timelines.received(context.user), ownSight(context.caller, context.user)),
@@ -159,7 +159,7 @@ export const api = group('Event timelines', [
       ...declared,
       operation: 'activity/list-received-public-events-for-user',
       permission: 'any',
-      summary: 'What happens in public where a user watches, and what those do whom they follow',
+      summary: 'Public events of the repositories a user watches and by the people they follow',
     },
     (context) => show(context, timelines.received(context.user), null),
   ),

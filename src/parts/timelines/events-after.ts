@@ -1,7 +1,7 @@
 import { type Database, type Queryable, sql } from '#platform/database.ts'
 import { isShown, type Timeline, type TimelineEvent, type View, visibilityJoins, withNames } from './timelines.ts'
 
-/** A place in the log: everything up to it has been seen. */
+/** A position in the log; the client has all events up to it. */
 interface LogPosition {
   position: number
   id: number
@@ -10,9 +10,9 @@ interface LogPosition {
 const lastId = Number.MAX_SAFE_INTEGER
 
 /**
- * What came after a place in the log, oldest first. Ids are given before transactions end, so one that ends late may bring a lower id
- * than those already seen: the order is that of transactions, and only what every earlier one has had its say about is shown.
- * `since` is an event's id, a bookmark that was given before, or null: from now on.
+ * The events after a position in the log, oldest first. An event gets its id before its transaction ends, so a late commit may bring a lower id
+ * than those already sent. Therefore the order is that of transactions, and an event is shown only when all earlier transactions have ended.
+ * `since` is the id of an event, a bookmark from an earlier call, or null to start now.
  */
 export async function readEventsAfter(db: Database, timeline: Timeline, view: View, since: string | null, limit: number) {
   const { position, id } = await findPosition(db, since)
@@ -40,7 +40,7 @@ async function findPosition(db: Queryable, since: string | null): Promise<LogPos
   const [, position, id] = /^(\d{1,16})\.(\d{1,16})$/.exec(since ?? '') ?? []
   if (position && id) return { position: Number(position), id: Number(id) }
   const event_id = since !== null && /^\d{1,15}$/.test(since) ? Number(since) : null
-  // An event that is not there any more: from the first that came after it, rather once too often than never.
+  // If the event no longer exists, start with the first one after it: sending an event twice is better than never.
   const found = await db.first<LogPosition>(sql`
     (select position, id from events where id = ${event_id})
     union all (select min(position) - 1, ${lastId}::bigint from events where id > ${event_id} having min(position) is not null)

@@ -24,15 +24,14 @@ export type TimelineEvent = LoggedEvent & {
   owner_site_admin: boolean
 }
 
-/** Which events belong together. */
 export interface Timeline {
-  /** Over the event `e` and its repository `r`. */
+  /** Selects the events, with the event as `e` and its repository as `r`. */
   condition: Sql
-  /** Where to look for them, in timelines that many sources feed. Each event is found at one of them only. */
+  /** The repositories and actors whose events make up the timeline, if there are many. Each event comes from one source only. */
   sources?: { repositories: Sql; actors?: Sql; actors_except?: Sql }
 }
 
-/** Asked row by row: with `exists`, the database would first read all that somebody watches. */
+/** Evaluated per row: with `exists`, the planner reads the viewer's whole watch list first. */
 const watches = (user: Account) =>
   sql`coalesce((select not s.ignored from subscriptions s where s.user_id = ${user.id} and s.repo_id = e.repo_id), false)`
 const follows = (user: Account) =>
@@ -50,7 +49,7 @@ export const timelines = {
     condition: sql`r.owner_id = ${org.id}`,
     sources: { repositories: sql`select id from repositories where owner_id = ${org.id}` },
   }),
-  /** What a person watches, and what those do whom they follow. */
+  /** Events of the repositories that a user watches, and by the people they follow. */
   received: (user: Account): Timeline => ({
     condition: sql`(${watches(user)} or ${follows(user)})`,
     sources: {
@@ -61,28 +60,27 @@ export const timelines = {
   }),
 }
 
-/** How a timeline is looked at. */
 export interface View {
-  /** Whose private things are shown; null: nobody's. */
+  /** The viewer whose private events are shown; null: only public events. */
   sight: Sight | null
   since: Date
-  /** Nothing younger than this is shown yet; null: no such limit. */
+  /** Newer events are not shown yet; null: no delay. */
   until: Date | null
 }
 
-/** The events `e`, with those they are about. */
+/** Adds the names of actors and repositories to a query of events. */
 export const withNames = (events: Sql) => sql`
   select e.id, e.position, e.type, e.payload, e.facts, e.public and not r.private as public, e.created_at, e.actor_id, a.login as actor_login,
     e.repo_id, r.name as repo_name, r.private as repo_private, r.owner_id, o.login as owner_login, o.type as owner_type,
     o.site_admin as owner_site_admin
   from (${events}) e join repositories r on r.id = e.repo_id join accounts a on a.id = e.actor_id join accounts o on o.id = r.owner_id`
 
-/** What it takes to know whether an event is shown. */
+/** The joins that `isShown` needs. */
 export const visibilityJoins = sql`join repositories r on r.id = e.repo_id join accounts a on a.id = e.actor_id`
 
 /**
- * The one rule of what is shown: what was public when it happened and still is, or is within the viewer's reach; by people who are not
- * suspended; about things that are still there, and that the viewer may see.
+ * Decides which events are shown: those that were public at the act and still are, and those of repositories that the viewer has access to. The
+ * actor must not be suspended, and what the event refers to must exist and be visible to the viewer.
  */
 export function isShown({ sight, since, until }: View): Sql {
   const own = sight?.sees_private ? sight : null
@@ -93,7 +91,7 @@ export function isShown({ sight, since, until }: View): Sql {
       or references_visible(e.type, e.payload, ${own?.viewer_id ?? null}, ${own?.token_id ?? null}))`
 }
 
-/** A page of a timeline, newest first, and how many events it has in all, as far as anyone may page. */
+/** A page of a timeline, newest first, and the number of its events, at most `mostEvents`. */
 export async function readTimeline(db: Database, timeline: Timeline, view: View, slice: Slice): Promise<Listed<TimelineEvent>> {
   if (slice.offset >= mostEvents) throw tooFar()
   const limit = Math.min(slice.limit, mostEvents - slice.offset)
@@ -106,30 +104,30 @@ const tooFar = () =>
   new Refusal('invalid', 'In order to keep the API fast for everyone, pagination is limited for this resource.')
 
 /**
- * Limits stand in the statement itself: one that is left open makes the database prepare for a tenth of all events. Few lengths make few
- * statements.
+ * Limits are literals: with a parameter, the planner assumes a tenth of all events. Only a few lengths are used, because each is a prepared
+ * statement of its own.
  */
 const lengths = [30, 100, mostEvents]
 const literal = (number: number) => raw(String(number))
 
-/** So many events of a timeline: the newest, or any when they are only to be counted. */
+/** A query of up to `most` events of a timeline; in any order if they are only counted. */
 type EventQuery = (most: number, which: 'newest' | 'any') => Sql
 const newestFirst = sql`order by e.created_at desc, e.id desc`
 
-/** Up to this many sources are looked at one by one; more than that are found faster among all that happened lately. */
+/** Up to this many sources are read one by one. With more, filtering the most recent events is faster. */
 const fewSources = 200
 const recentEvents = 5000
 
 /**
- * Who watches 5,000 repositories finds a page among the last few hundred events of all; who watches 50 quiet ones would not, and has
- * 50 sources to look at. Only when many sources are all quiet is each of them looked at.
+ * For a user who watches 5,000 repositories, a page is among the last few hundred events of the server. For one who watches 50 quiet ones it is
+ * not, and 50 sources are read one by one. Many sources are read one by one only if the recent events do not fill a page.
  */
 async function readNewest(db: Database, timeline: Timeline, view: View, { limit, offset }: Slice) {
   const asked = lengths.find((length) => length >= offset + limit) ?? mostEvents
   const read = async (query: EventQuery) => {
     const rows = await db.genericPlanRows<TimelineEvent & { found: number }>(sql`
       select e.*, count(*) over () as found from (${withNames(query(asked, 'newest'))}) e ${newestFirst} limit ${limit} offset ${offset}`)
-    // Past the end, no row says how many there are.
+    // A page past the end has no row to take the number from.
     return { rows, found: rows[0]?.found ?? (offset ? asked : 0), query, asked }
   }
   const { sources } = timeline
@@ -144,7 +142,7 @@ async function readNewest(db: Database, timeline: Timeline, view: View, { limit,
   return read(bySource(await listSourceIds(db, sources, null), sources, view))
 }
 
-/** In their order even when any would do: otherwise the database might begin with a month that has few of them. */
+/** Ordered also when counted: otherwise the planner may start with a month that has few of the events. */
 const filtered =
   (events: Sql, { condition }: Timeline, view: View): EventQuery =>
   (most) =>
@@ -162,7 +160,7 @@ async function listSourceIds(db: Database, { repositories, actors }: NonNullable
   return { repositories: found?.repositories.map(Number) ?? [], actors: found?.actors.map(Number) ?? [] }
 }
 
-/** The newest of each place, put together. */
+/** Merges the newest events of each source. */
 function bySource(
   { repositories, actors }: SourceIds,
   { actors_except }: NonNullable<Timeline['sources']>,

@@ -28,7 +28,7 @@ function profile({ login, type, bio, company, location, blog, created_at }: Acco
   return html`${bio && html`<p>${bio}</p>`}<p class="muted">${shown} · since ${created_at.toISOString().slice(0, 10)}</p>`
 }
 
-/** A link only where it leads to another page, and does nothing here. */
+/** Only http and https URLs become links: others could run a script here. */
 function site(blog: string): Html {
   return /^https?:\/\//i.test(blog) ? html`<a href="${blog}" rel="nofollow noreferrer">${blog}</a>` : html`${blog}`
 }
