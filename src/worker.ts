@@ -18,7 +18,7 @@ import { startWorker, type Worker } from '#platform/queue.ts'
 
 const notRecorded = 'could not record a push; Belfry tries again every minute'
 
-/** Every task there is, and those that run by the clock. */
+/** Runs all tasks, the webhook sender and the import runner. */
 export async function openWorker(belfry: Belfry): Promise<Worker> {
   const { db, storage, settings, log } = belfry
   const tasks = {

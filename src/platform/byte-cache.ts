@@ -1,7 +1,7 @@
 /** Keeps the most recently used values, up to a number of bytes. The caller estimates the size of each value. */
 export class ByteCache<T> {
   readonly #most: number
-  /** The one used longest ago comes first. */
+  /** Least recently used first. */
   readonly #kept = new Map<string, { value: T; bytes: number }>()
   #bytes = 0
 

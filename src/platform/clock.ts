@@ -1,4 +1,4 @@
-/** Every rule about time asks a clock it was given, so that tests can move it. */
+/** Code that depends on the time gets a clock, so that tests can move it. */
 export interface Clock {
   now(): Date
 }

@@ -5,13 +5,13 @@ import { type Logger, logFailure } from './log.ts'
 import { randomText } from './secrets.ts'
 
 const channel = 'belfry_commits'
-/** Commits of this many milliseconds are told in one message: a message each would make all writers of the database take turns. */
+/** Commits within this many milliseconds share one message, because PostgreSQL serializes transactions that notify. */
 const together = 5
 const pause = 1000
 
 /**
- * Tells the other nodes of one database when this one has committed, and hears it from them, so that what either remembers ends at once.
- * A word may be lost with a node or a connection: what is remembered does not outlive it by much, see ReadCache.
+ * Notifies the other nodes of a database about commits of this node, and this node about theirs, so that caches expire at once. A
+ * notification can be lost with a node or a connection; cached values then expire by their age, see ReadCache.
  */
 export async function openCommitNotifications(db: Database, log: Logger): Promise<AsyncDisposable> {
   const name = randomText(12)
@@ -50,7 +50,7 @@ export async function openCommitNotifications(db: Database, log: Logger): Promis
       if (!again) continue
       listener = again
       if (left.signal.aborted) again.end()
-      // Whatever was said in between was not heard.
+      // Notifications during the reconnect are lost.
       db.notifyTransactionEnd('committed elsewhere')
       return
     }

@@ -17,8 +17,8 @@ import { StartError } from './errors.ts'
 import { identityOf, processStart } from './processes.ts'
 
 /**
- * Makes the data folder. Everyone may pass through it (the database's account must), nobody may list it;
- * what lies inside guards itself. One that is there already keeps its mode: it may hold other things, too.
+ * Creates the data folder. Every account may traverse it, because the database's account must, but none may list it; its contents have
+ * modes of their own. An existing folder keeps its mode, because it may contain other files.
  */
 export function makeDataFolder(folder: string) {
   try {
@@ -35,8 +35,8 @@ export function makeDataFolder(folder: string) {
 }
 
 /**
- * Claims the data folder for this process, or says who has it. The claim is a file with our process id and
- * its start time, so that one left behind by a killed process is known for what it is, even when its id is in use again.
+ * Claims the data folder for this process, or throws with the id of the process that has it. The claim is a file with our process id and
+ * start time, so that a claim of a killed process is recognized even when its id is in use again.
  */
 export function claimDataFolder(folder: string): Disposable {
   const path = join(folder, 'belfry.pid')
@@ -50,7 +50,7 @@ export function claimDataFolder(folder: string): Disposable {
   }
 }
 
-/** Removes drafts of the claim and of the key that killed processes left; returns their names. */
+/** Removes drafts of the claim and of the key that killed processes left. Returns their names. */
 export function sweepDrafts(folder: string): string[] {
   const drafts = readdirSync(folder).filter((name) => {
     const [, pid] = /^(?:belfry\.pid|secrets\.key)\.(\d+)$/.exec(name) ?? []
@@ -60,7 +60,7 @@ export function sweepDrafts(folder: string): string[] {
   return drafts
 }
 
-/** A link appears whole or not at all: nobody ever reads a half-written claim. */
+/** A link appears complete or not at all, so no process reads a partial claim. */
 function linked(draft: string, path: string) {
   try {
     linkSync(draft, path)
@@ -71,7 +71,10 @@ function linked(draft: string, path: string) {
   }
 }
 
-/** Two that find the same stale claim must not each remove the other's new one: only who holds the turn may remove. */
+/**
+ * Two processes that find the same stale claim must not remove each other's new claim: only the process that has the turn file may remove
+ * one.
+ */
 function takeOver(folder: string, draft: string, path: string) {
   checkUnclaimed(folder, path)
   const turn = `${path}.turn`
@@ -95,7 +98,7 @@ function checkUnclaimed(folder: string, path: string) {
   throw new StartError(`Belfry is already running on ${folder} (process ${pid}). Stop it, or set BELFRY_DATA to another folder.`)
 }
 
-/** The process that a claim names, if it is still that process. */
+/** The id of the process in a claim, if that process still runs. */
 function livingHolder(path: string) {
   const claim = readClaim(path)
   const pid = parseInt(claim, 10)

@@ -6,7 +6,7 @@ import { isDisconnected } from './unavailable.ts'
 export interface HealthLimits {
   /** When a statement gets no answer for this long, we ask the server through another connection whether it is working on it. */
   suspicion: number
-  /** How long connecting and asking may take; a slower server counts as away. While it is away, half as long, so that we notice its return soon. */
+  /** Limit for connecting and one query; a slower server counts as away. Halved while the server is away, to notice its return soon. */
   probe: number
   /** Between two probes while the database is away. */
   retry: number
@@ -23,25 +23,24 @@ type Client = pg.ClientBase & {
 
 interface Watched {
   opened_at: number
-  /** The longest silence of the server that a statement may have. */
+  /** How long the server may be silent during a statement. */
   longest: number
   onSilence: () => void
-  /** Since when a statement has received nothing, and how many bytes the connection had received by then. */
+  /** When the current silence began, and how many bytes the connection had received by then. */
   silent: { since: number; bytes: number; doubted: boolean } | undefined
 }
 
 /**
- * Tracks whether the database answers. While all goes well, there are no probes. When a statement waits or a connection breaks, a new
- * connection finds out: if the server answers, connections on which it is not working are closed; if it does not, all are closed, every
- * statement is refused at once, and we probe until it answers again.
- *
- * Time-outs of the operating system do not do this: a packet filter that drops packets leaves a connection open for a quarter of an hour.
+ * Tracks whether the database answers. Without problems, there are no probes. When a statement waits or a connection breaks, we probe with
+ * a new connection. If the server answers, we close the connections on which it is not working. If it does not, we close all connections,
+ * refuse every statement at once, and probe until it answers. The operating system's time-outs are too long: when a packet filter drops
+ * packets, a connection stays open for a quarter of an hour.
  */
 export class DatabaseHealth {
   readonly #connection: pg.ClientConfig
   readonly #limits: HealthLimits
   readonly #clients = new Map<Client, Watched>()
-  /** Processes of the server whose connections we closed: they may not have noticed, and still hold locks. */
+  /** Server processes whose connections we closed. They may not have noticed, and still hold locks. */
   readonly #abandoned = new Map<number, number>()
   readonly #listeners = new Set<(away: boolean) => void>()
   #away = false
@@ -58,13 +57,13 @@ export class DatabaseHealth {
     return this.#away
   }
 
-  /** Calls `listener` when the database is found to be away, and when it is back. */
+  /** Calls `listener` when the database goes away and when it is back. */
   onChange(listener: (away: boolean) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 
-  /** Watches every connection of a pool. No statement may leave the server silent for longer than `longest`. */
+  /** Watches every connection of a pool. A connection is closed when the server is silent for longer than `longest` during a statement. */
   watch(pool: pg.Pool, longest: number) {
     pool.on('connect', (client) => this.#open(client as unknown as Client, longest))
     pool.on('remove', (client) => this.unwatch(client))
@@ -80,7 +79,7 @@ export class DatabaseHealth {
     client.connection.stream.on('timeout', watched.onSilence)
   }
 
-  /** Lets a connection wait for as long as it takes, as for a migration. */
+  /** Removes the limits from a connection, as for a migration. */
   unwatch(client: pg.ClientBase) {
     this.#forget(client as Client)
   }
@@ -104,7 +103,7 @@ export class DatabaseHealth {
     this.suspect()
   }
 
-  /** Starts a probe, because something failed or takes long. */
+  /** Starts a probe. */
   suspect() {
     this.#probing ??= this.#probe().finally(() => {
       this.#probing = undefined
@@ -152,13 +151,13 @@ export class DatabaseHealth {
       [silent.map(([{ processID }]) => processID)],
     )
     const [{ own, busy } = { own: 0, busy: [] }] = rows
-    // Behind a connection pooler, process ids are made up and mean nothing.
+    // A connection pooler invents process ids.
     if (own !== client.processID) return
     for (const [one, watched] of silent) {
       const { silent: known } = watched
       if (!known || one.readyForQuery || known.bytes !== one.connection.stream.bytesRead) watched.silent = undefined
       else if (busy.includes(one.processID ?? 0)) known.doubted = false
-      // The answer may be on its way, so the connection is closed only after two probes.
+      // The answer may be on its way, so we close the connection only after two probes.
       else if (known.doubted) this.#abandon(one)
       else known.doubted = true
     }

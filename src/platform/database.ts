@@ -10,7 +10,7 @@ import { codeOf, explain, isDisconnected, unreachable } from './unavailable.ts'
 export { codeOf, empty, raw, type Sql, sql }
 export type Row = pg.QueryResultRow
 
-/** What both the pool and a transaction can do. */
+/** The methods that a pool and a transaction share. */
 export interface Queryable {
   readonly now: Date
   query<R extends Row = Row>(statement: Sql): Promise<pg.QueryResult<R>>
@@ -18,19 +18,19 @@ export interface Queryable {
   first<R extends Row>(statement: Sql): Promise<R | undefined>
 }
 
-/** A value for a column of JSON. Half a character, which only JavaScript takes for text, becomes the sign for what cannot be shown. */
+/** A value for a JSON column. PostgreSQL refuses lone surrogates, so they become U+FFFD. */
 export const json = (value: unknown) =>
   JSON.stringify(value, (_, inner) => (typeof inner === 'string' ? inner.toWellFormed() : inner))
 
 /**
- * A source of one row: a statement that reads it does not wait until its transaction is on disk. For what may be done again when the
- * machine loses its power, as all that follows from something else may.
+ * A source of one row. A statement that reads it commits without waiting for the disk. Use it for work that is repeated after a power
+ * loss.
  */
 export const asyncCommit = sql`(select set_config('synchronous_commit', 'off', true)) async_commit`
 
-/** Where a transaction ended; one that was rolled back changed nothing, but others may have waited for its end. */
+/** How a transaction ended. A rollback changes nothing, but may release a lock that others wait for. */
 export type Ending = 'committed here' | 'committed elsewhere' | 'rolled back'
-/** `topics` is what a transaction of this process was about, see Transaction.touch; of other nodes' we know nothing. */
+/** The topics that a transaction of this process touched, see Transaction.touch. The topics of other nodes' transactions are unknown. */
 export type Topics = ReadonlyMap<string, readonly unknown[]>
 type EndListener = (ending: Ending, topics: Topics) => void
 const nothing: Topics = new Map()
@@ -41,10 +41,10 @@ export interface DatabaseOptions extends Partial<HealthLimits> {
 
 export class Database implements Queryable, AsyncDisposable {
   readonly pool: pg.Pool
-  /** For jobs, and for connections that are kept: see `withBackgroundTimeouts` and dedicated-connection.ts. */
+  /** For jobs and dedicated connections: see `withBackgroundTimeouts` and dedicated-connection.ts. */
   readonly background: pg.Pool
   readonly health: DatabaseHealth
-  /** Plans each statement once and for all, see genericPlanRows. */
+  /** For genericPlanRows. */
   readonly #steady: pg.Pool
   readonly #clock: Clock
   #commits = 0
@@ -66,12 +66,12 @@ export class Database implements Queryable, AsyncDisposable {
     return this.#clock.now()
   }
 
-  /** Transactions that were committed, as far as we know: what was read before may be out of date when it moves. */
+  /** The number of commits that this process knows of. When it changes, cached data may be out of date. */
   get commits() {
     return this.#commits
   }
 
-  /** Called by every transaction of this process that ends, and by the word of another one's. */
+  /** Reports the end of a transaction of this process or of another node. */
   notifyTransactionEnd(ending: Ending, topics = nothing) {
     if (ending !== 'rolled back') this.#commits++
     for (const listener of this.#listeners) listener(ending, topics)
@@ -92,7 +92,7 @@ export class Database implements Queryable, AsyncDisposable {
     return this.#patient.getStore() ? this.background : this.pool
   }
 
-  /** While the database is known to be away, nothing waits for it. */
+  /** Refuses at once while the database is known to be away. */
   async #attend<T>(work: () => Promise<T>): Promise<T> {
     if (this.health.away) throw unreachable()
     try {
@@ -103,12 +103,11 @@ export class Database implements Queryable, AsyncDisposable {
     }
   }
 
-  /** A connection for the caller alone, who must release it. */
+  /** A connection for the caller, who must release it. */
   connect(): Promise<pg.PoolClient> {
     return this.#attend(() => this.#current.connect())
   }
 
-  /** Whether it answers, now. */
   async answers(milliseconds: number): Promise<boolean> {
     return within(milliseconds, this.query(sql`select`)).then(
       () => true,
@@ -125,15 +124,15 @@ export class Database implements Queryable, AsyncDisposable {
   }
 
   /**
-   * Planned once, whatever its values, along indexes in their order: for statements over many partitions whose way is always the same.
-   * Left to itself, the database plans them anew each time, which takes longer than running them (3 ms of 4); and told to plan once, it
-   * reads and sorts all of what an average repository has, which a busy one has two hundred times (38 ms instead of 1).
+   * Uses one generic plan for all values, along indexes in their order: for statements over many partitions that always use the same
+   * indexes. By default, PostgreSQL plans them at each execution, which takes longer than running them (3 ms of 4). A plain generic plan
+   * is for an average repository: it reads and sorts all its rows, and a busy one has two hundred times as many (38 ms instead of 1).
    */
   async genericPlanRows<R extends Row>(statement: Sql) {
     return (await this.#attend(() => this.#steady.query<R>(named(statement)))).rows
   }
 
-  /** Planned anew for its very values: for statements whose best way depends on them. */
+  /** Plans at each execution: for statements whose best plan depends on their values. */
   async customPlanRows<R extends Row>(statement: Sql) {
     const { text, values } = statement
     return (await this.#attend(() => this.#current.query<R>({ text, values }))).rows
@@ -143,7 +142,9 @@ export class Database implements Queryable, AsyncDisposable {
     return (await this.query<R>(statement)).rows[0]
   }
 
-  /** Runs `work` in one transaction; a deadlock or a serialization failure runs it again, so it must not reach outside. */
+  /**
+   * Runs `work` in one transaction. A deadlock or a serialization failure runs it again, so it must have no effects outside the database.
+   */
   async transaction<T>(work: (db: Transaction) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -173,7 +174,7 @@ export class Database implements Queryable, AsyncDisposable {
       await client.query('rollback').catch((failure: Error) => {
         broken = failure
       })
-      // A commit whose answer is lost may have taken place.
+      // A commit whose answer is lost may have succeeded.
       if (committing) this.notifyTransactionEnd('committed elsewhere', transaction.topics)
       else this.notifyTransactionEnd('rolled back')
       throw error
@@ -187,7 +188,7 @@ export class Database implements Queryable, AsyncDisposable {
   }
 }
 
-/** One moment in time: everything written in a transaction carries the same `now`. */
+/** All rows that a transaction writes have the same `now`. */
 export class Transaction implements Queryable {
   readonly now: Date
   readonly #client: pg.PoolClient
@@ -204,7 +205,7 @@ export class Transaction implements Queryable {
     return this.#topics
   }
 
-  /** Names something that this transaction wrote, so that who waits for it looks when it is committed; what is written besides, they are handed. */
+  /** Reports a topic that this transaction wrote. Listeners get the topic and `written` when it commits. */
   touch(topic: string, ...written: unknown[]) {
     this.#topics.set(topic, [...(this.#topics.get(topic) ?? []), ...written])
   }
@@ -231,7 +232,7 @@ export interface Slice {
   offset: number
 }
 
-/** One page, and how many there are in all. */
+/** One page of rows, and the number of rows on all pages. */
 export interface Listed<R> {
   rows: R[]
   total: number
@@ -243,7 +244,7 @@ export async function listed<R extends Row>(
   { limit, offset }: Slice,
 ): Promise<Listed<R>> {
   const rows = await db.rows<R>(sql`select ${columns} from ${source} order by ${order} limit ${limit} offset ${offset}`)
-  // A first page that is not full has told the whole number already.
+  // If the first page is not full, it has all rows.
   if (offset === 0 && rows.length < limit) return { rows, total: rows.length }
   const count = await db.first<{ total: number }>(sql`select count(*) as total from ${source}`)
   return { rows, total: count?.total ?? 0 }

@@ -2,17 +2,16 @@ import type pg from 'pg'
 import type { Database } from './database.ts'
 import { explain } from './unavailable.ts'
 
-/** How often an idle connection gets a query, in milliseconds: otherwise a silent loss would not be noticed. */
+/** How often an idle connection gets a query, in milliseconds, so that we notice when it is lost. */
 const beat = 2000
 
-/** A connection that one owner keeps: for locks and for LISTEN, which last as long as it does. */
+/** A connection with one owner, for locks and LISTEN, which last as long as the connection. */
 export interface DedicatedConnection {
   client: pg.PoolClient
-  /** Statements of several callers take turns. */
+  /** Queries of several callers run one after the other. */
   query<R extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<pg.QueryResult<R>>
-  /** Resolves when the connection is lost, or was given up because the database does not answer. */
+  /** Resolves when the connection is lost, or closed because the database does not answer. */
   lost: Promise<void>
-  /** Closes it. */
   end(): void
 }
 

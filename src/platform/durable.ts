@@ -2,10 +2,10 @@ import { closeSync, fsyncSync, openSync, writeFileSync } from 'node:fs'
 import { mkdir, open } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 
-/** Writes a folder's entries to disk: without it, a power loss can undo a rename, a link or a removal although the file itself is synced. */
+/** Syncs a folder. Without it, a power loss can undo a rename, a link or a removal even if the file itself is synced. */
 export const syncFolder = syncPath
 
-/** Writes a file's contents to disk. */
+/** Syncs a file's contents. */
 export const syncFile = syncPath
 
 async function syncPath(path: string) {
@@ -13,7 +13,7 @@ async function syncPath(path: string) {
   await file.sync()
 }
 
-/** Creates a folder and the missing ones above it, all on disk when this resolves. */
+/** Creates a folder and its missing parents, and syncs them. */
 export async function makeFolders(path: string, mode = 0o700) {
   const first = await mkdir(path, { recursive: true, mode })
   if (first === undefined) return
@@ -45,7 +45,7 @@ export function syncFolderNow(path: string) {
   }
 }
 
-/** Runs `work` for each item, so many at a time. */
+/** Runs `work` for each item, `atOnce` items at a time. */
 export async function eachOf<T>(items: Iterable<T>, atOnce: number, work: (item: T) => Promise<unknown>) {
   const iterator = items[Symbol.iterator]()
   const lane = async () => {
@@ -54,7 +54,7 @@ export async function eachOf<T>(items: Iterable<T>, atOnce: number, work: (item:
   await Promise.all(Array.from({ length: atOnce }, lane))
 }
 
-/** A moment on both clocks of this machine: the wall clock may be set while something is written. */
+/** A time on both clocks of this machine, because the wall clock may be set meanwhile. */
 export interface Timestamp {
   wall: number
   monotonic: number
@@ -62,10 +62,10 @@ export interface Timestamp {
 
 export const takeTimestamp = (): Timestamp => ({ wall: Date.now(), monotonic: performance.now() })
 
-/** File systems round times, by two seconds at most. */
+/** File systems round times by up to two seconds. */
 const rounding = 2000
 
-/** A lower bound for the times of files that were written since then, even if the wall clock was set meanwhile. */
+/** A lower bound for the modification times of files written since then, even if the wall clock was set. */
 export function earliest(since: Timestamp | undefined) {
   if (!since) return -Infinity
   return Math.min(since.wall, Date.now() - (performance.now() - since.monotonic)) - rounding

@@ -14,21 +14,21 @@ import { identityOf, worksIn } from './processes.ts'
 
 const role = 'belfry'
 
-/** How long the rest of an earlier run may take to end. */
+/** How long the processes of an earlier run may take to end, in milliseconds. */
 const patience = 30_000
 
 export interface EmbeddedPostgres {
   connection: pg.ClientConfig
   place: PostgresLocation
-  /** Resolves when the server ends without being asked to. */
+  /** Resolves when the server ends by itself. */
   died: Promise<void>
-  /** Ends open sessions, writes everything down, and stops. */
+  /** Ends open sessions, writes all data to disk, and stops. */
   stop(): Promise<void>
-  /** Ends at once; the next start recovers from the write-ahead log. */
+  /** Ends at once. The next start recovers from the write-ahead log. */
   kill(): void
 }
 
-/** Starts a PostgreSQL of our own: a child process on a unix socket, with no port that anyone else could reach. */
+/** Starts a PostgreSQL as a child process, on a unix socket only. */
 export async function startEmbeddedPostgres(
   data: string,
   log: Logger,
@@ -54,14 +54,14 @@ export async function startEmbeddedPostgres(
       return { connection, place, died: server.died, stop, kill: () => server.kill() }
     } catch (error) {
       await server.stop()
-      // Sessions whose server was killed see it within moments; until they are gone, nobody may touch their files.
+      // Sessions of a killed server end within moments. Until then PostgreSQL refuses to start on their files.
       if (!/pre-existing shared memory block/.test(server.complaint) || performance.now() > deadline) throw error
       await sleep(100)
     }
   }
 }
 
-/** Made under another name first: a start that is cut off leaves no half a database behind. */
+/** Creates the cluster under another name first, so that an interrupted start leaves no partial cluster. */
 async function makeCluster({ account, binaries, cluster }: PostgresLocation) {
   if (existsSync(join(cluster, 'PG_VERSION'))) return
   checkNothingThere(cluster)
@@ -84,7 +84,7 @@ async function makeCluster({ account, binaries, cluster }: PostgresLocation) {
       `The embedded PostgreSQL could not make its database in ${cluster}: ${last}. Setting DATABASE_URL avoids it.`,
     )
   }
-  // initdb syncs what it writes, but cannot sync a name that it does not know.
+  // initdb syncs the files that it writes, but not this rename.
   renameSync(draft, cluster)
   syncFolderNow(dirname(cluster))
 }
@@ -110,9 +110,9 @@ function checkVersion({ binaries, cluster }: PostgresLocation) {
   }
 }
 
-/** Only the account that runs Belfry gets in, vouched for by the kernel: there is no password to lose. */
+/** The kernel authenticates the account that runs Belfry, so there is no password. */
 function writeAccessRules({ folder }: PostgresLocation) {
-  // Beside the cluster, not in it: what another account owns is no place for a file that root writes.
+  // Beside the cluster, because root must not write into a folder that another account owns.
   const rules = { 'pg_hba.conf': `local all ${role} peer map=owner\n`, 'pg_ident.conf': `owner ${userInfo().username} ${role}\n` }
   for (const [name, text] of Object.entries(rules)) {
     writeFileSync(join(folder, name), text)
@@ -121,8 +121,8 @@ function writeAccessRules({ folder }: PostgresLocation) {
 }
 
 /**
- * A Belfry that was killed leaves its PostgreSQL running, or a pid file that names nobody, or by now somebody else.
- * Gives the id in that file. The file itself stays: it is how PostgreSQL knows whether anyone still uses the cluster's memory.
+ * A killed Belfry leaves its PostgreSQL running, or a pid file whose process has ended or is another program. Returns the id in that file.
+ * The file stays, because PostgreSQL uses it to find out whether its shared memory is in use.
  */
 async function stopOrphan({ cluster }: PostgresLocation, log: Logger) {
   const file = join(cluster, 'postmaster.pid')
@@ -137,17 +137,17 @@ async function stopOrphan({ cluster }: PostgresLocation, log: Logger) {
   return pid
 }
 
-/** A short path in the folder for temporary files is not ours to keep. */
+/** Removes a socket folder in the system's folder for temporary files. */
 function leaveSocketFolder({ folder, socket }: PostgresLocation) {
   if (dirname(socket) !== folder) rmSync(socket, { recursive: true, force: true })
 }
 
-/** Should our own process end in a way we did not foresee, the child must not outlive it. */
+/** The child ends with this process, even if this process ends unexpectedly. */
 function spawnOurs(command: string, args: string[], account: PostgresAccount | undefined, environment = {}) {
   const child = spawn(command, args, {
     ...asAccount(account),
     env: { LC_ALL: 'C', PATH: process.env.PATH, ...environment },
-    // A process group of its own: Ctrl-C in a terminal must reach us alone, so that requests finish before the database stops.
+    // In its own process group, because Ctrl-C in a terminal must reach only us: requests finish before the database stops.
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe'],
   })
@@ -158,7 +158,7 @@ function spawnOurs(command: string, args: string[], account: PostgresAccount | u
 }
 
 class Server {
-  /** Why it ended, or else its last words. */
+  /** The error that ended the server, or its last log line. */
   complaint = ''
   ended = false
   readonly died: Promise<void>
@@ -168,8 +168,8 @@ class Server {
 
   constructor(place: PostgresLocation, settings: Record<string, string>, stale_pid: number | undefined, log: Logger) {
     const { account, binaries, cluster } = place
-    // A lock file that names a running process stops PostgreSQL, unless that is its grandparent, as it is under pg_ctl.
-    // We know that the process in the stale file is somebody else, and say it this way.
+    // PostgreSQL refuses to start if its lock file names a running process, unless that process is its grandparent, as under pg_ctl. We
+    // checked that the process in the stale file is another program, and report it as the grandparent.
     const environment = stale_pid ? { PG_GRANDPARENT_PID: `${stale_pid}` } : {}
     const options = ['-D', cluster, ...optionsFor(place, settings)]
     const child = spawnOurs(join(binaries, 'bin', 'postgres'), options, account, environment)
@@ -183,7 +183,7 @@ class Server {
     const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
     const closed = new Promise<void>((resolve) => child.once('close', () => resolve()))
     this.#child = child
-    // Its last words come after its end, unless a session that outlives it holds on to the pipe.
+    // The last lines arrive after the exit, unless a session that outlives the server keeps the pipe open.
     this.#end = Promise.race([closed, exited.then(() => sleep(1000, undefined, { ref: false }))]).then(() => {
       this.ended = true
     })
@@ -221,13 +221,13 @@ function optionsFor({ folder, socket }: PostgresLocation, settings: Record<strin
   return Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])
 }
 
-/** Waits as long as the process lives: after a crash, recovery may take its time. */
+/** Waits as long as the process runs, because recovery after a crash can take long. */
 async function waitUntilReady(server: Server, connection: pg.ClientConfig, asked: AbortSignal | undefined) {
   for (;;) {
     asked?.throwIfAborted()
     if (server.ended) throw new StartError(`The embedded PostgreSQL ended while starting: ${server.complaint}`)
     const client = new pg.Client({ ...connection, database: 'postgres' })
-    // The server may end while we talk to it; the query tells, and unheard, the client's own event would end the process.
+    // The server may end during the query. The query fails then; without a listener, the event would end our process.
     client.on('error', () => {})
     try {
       await client.connect()
@@ -235,7 +235,7 @@ async function waitUntilReady(server: Server, connection: pg.ClientConfig, asked
       if (!rowCount) await client.query(`create database ${role}`)
       return
     } catch (error) {
-      // 57P03: the server is there, and still starting or recovering. Without a code: it ended while we talked to it.
+      // 57P03: the server is starting or recovering. Without a code: it ended during the query.
       if (!['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE', '57P03'].includes(codeOf(error) ?? 'EPIPE')) {
         throw new StartError(`The embedded PostgreSQL cannot be used: ${error instanceof Error ? error.message : error}`)
       }

@@ -1,4 +1,4 @@
-/** Why a caller is refused. The HTTP edge maps each to a status; nothing below it knows status codes. */
+/** Why a caller is refused. http/errors.ts maps each reason to a status. */
 export type Reason =
   | 'unauthenticated'
   | 'bad_credentials'
@@ -15,7 +15,7 @@ export type Reason =
   | 'too_many_streams'
   | 'unavailable'
 
-/** One entry of a 422's `errors`, with the codes clients know. */
+/** One entry of a 422's `errors`, with the codes of the public API. */
 export interface Fault {
   resource: string
   code: 'missing' | 'missing_field' | 'invalid' | 'already_exists' | 'unprocessable' | 'custom' | 'too_large'
@@ -23,11 +23,11 @@ export interface Fault {
   message?: string
 }
 
-/** A refusal to a caller: expected, explained, and never logged as our fault. */
+/** A refusal to a caller. It is expected, and not logged as an error. */
 export class Refusal extends Error {
   readonly reason: Reason
   readonly faults: Fault[] | undefined
-  /** Seconds after which trying again makes sense. */
+  /** Seconds after which a retry makes sense. */
   readonly retry_after: number | undefined
 
   constructor(reason: Reason, message: string, faults?: Fault[], retry_after?: number) {
@@ -38,12 +38,12 @@ export class Refusal extends Error {
   }
 }
 
-/** Hidden and not there are one answer. */
+/** Hidden and missing resources get the same response. */
 export const missing = () => new Refusal('missing', 'Not Found')
 
 export const forbidden = (message: string) => new Refusal('forbidden', message)
 
 export const invalid = (...faults: Fault[]) => new Refusal('invalid', 'Validation Failed', faults)
 
-/** What stops a start: printed as one line, without a stack, before exit 1. */
+/** Stops a start. It is printed as one line without a stack. */
 export class StartError extends Error {}

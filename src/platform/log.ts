@@ -6,10 +6,10 @@ export type { Logger }
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 export type LogLevel = (typeof logLevels)[number]
 
-/** Logs go to standard error, for people in a terminal and as JSON lines elsewhere; standard output is for the start screen. */
+/** Logs go to standard error: formatted in a terminal, as JSON lines otherwise. Standard output is for the start screen. */
 export function openLog(level: LogLevel): Logger {
   if (!process.stderr.isTTY) return pino({ level, base: null }, pino.destination(2))
-  // Loaded for people only: a server under a supervisor needs none of it.
+  // Loaded only for a terminal.
   const { prettyFactory } = createRequire(import.meta.url)('pino-pretty') as typeof import('pino-pretty')
   const pretty = prettyFactory({ colorize: true, translateTime: 'SYS:HH:MM:ss.l', singleLine: true })
   return pino({ level, base: null }, { write: (line: string) => void process.stderr.write(pretty(line)) })
@@ -23,11 +23,11 @@ export function logFailure(log: Logger, error: unknown, message: string, fields:
   log[explain(error) instanceof DatabaseUnavailable ? 'debug' : 'error']({ err: error, ...fields }, message)
 }
 
-/** Query parameters that carry a secret somewhere in the interface, and names that others give to such. */
+/** Names of query parameters that carry a secret. */
 const secretName = /(?:token|secret|password|code|verifier|otp)$/i
 const ownToken = /\bbf[a-z]_\w+/g
 
-/** An address as it may be written down. */
+/** A URL without its secrets, for logs. */
 export function withoutSecrets(url: string) {
   const mark = url.indexOf('?')
   if (mark < 0) return url.replace(ownToken, '…')
@@ -36,7 +36,7 @@ export function withoutSecrets(url: string) {
   return `${url.slice(0, mark)}?${shown.join('&')}`.replace(ownToken, '…')
 }
 
-/** Servers read `access%5Ftoken` as `access_token`, and so must we. */
+/** Servers read `access%5Ftoken` as `access_token`, so we decode names too. */
 function nameOf(pair: string) {
   const [name = ''] = new URLSearchParams(pair).keys()
   return name

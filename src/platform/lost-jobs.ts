@@ -2,14 +2,14 @@ import type { WorkerEvents } from 'graphile-worker'
 import { type Database, sql } from './database.ts'
 import { type Logger, logFailure } from './log.ts'
 
-/** How long we wait before we look for lost jobs, in milliseconds: by then delayed answers have arrived. */
+/** Milliseconds before we look for lost jobs. By then delayed answers have arrived. */
 const pause = 3000
-/** How long a finished job still counts as known, because its result may not be written yet. In milliseconds. */
+/** Milliseconds for which a finished job counts as known, because its result may not be written yet. */
 const settling = 10_000
 
 /**
- * Releases jobs that the database assigned to a runner, when that answer was lost with its connection. The runner does not know
- * about them, and no other runner would take them as long as it lives.
+ * Releases jobs that the database assigned to a runner when the answer was lost with the connection. The runner does not know these jobs,
+ * and other runners do not take them while this one lives.
  */
 export function reclaimLostJobs(db: Database, events: WorkerEvents, runner_id: () => string, log: Logger, signal: AbortSignal) {
   const known = new Set<string>()
@@ -19,7 +19,7 @@ export function reclaimLostJobs(db: Database, events: WorkerEvents, runner_id: (
   events.on('worker:getJob:error', later)
   signal.addEventListener('abort', () => clearTimeout(timer))
 
-  /** Starts the pause again, because an answer that was lost just now belongs to a job that was assigned just now. */
+  /** Restarts the pause, because the job of the last lost answer was assigned just now. */
   function later() {
     clearTimeout(timer)
     if (!signal.aborted) timer = setTimeout(reclaim, pause).unref()

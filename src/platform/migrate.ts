@@ -7,16 +7,16 @@ import { StartError } from './errors.ts'
 
 const folder = join(import.meta.dirname, '..', '..', 'migrations')
 
-/** One number for all of Belfry: whoever holds this lock is the only node that migrates. */
+/** The advisory lock of the node that migrates. */
 const lock = 0x62656c66
 
-/** Insufficient privilege, and no schema that we could use. */
+/** Insufficient privilege, or no usable schema. */
 const forbidding = new Set(['42501', '3F000'])
 
-/** Brings the database up to this program, once, however many nodes start at the same time. Returns what was applied. */
+/** Migrates the database once, even if several nodes start at the same time. Returns the names of the applied migrations. */
 export async function migrate({ background, health }: Database): Promise<string[]> {
   const client = await background.connect()
-  // A migration of a large table may take any time, and so may the wait for another node's.
+  // A migration of a large table can take any time, and so can waiting for another node's.
   health.unwatch(client)
   try {
     await client.query('set statement_timeout = 0; set lock_timeout = 0; set idle_in_transaction_session_timeout = 0')
@@ -28,7 +28,7 @@ export async function migrate({ background, health }: Database): Promise<string[
     if (!forbidding.has(codeOf(error) ?? '')) throw error
     throw new StartError(`Belfry may not set up the database: ${(error as Error).message}. Its user must own the database.`)
   } finally {
-    // The end of a session ends its lock.
+    // Closing the session releases the lock.
     client.release(true)
   }
 }

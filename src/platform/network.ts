@@ -2,13 +2,13 @@ import { isIPv4, isIPv6 } from 'node:net'
 import { readBlock, unmapped } from './outbound/addresses.ts'
 
 /**
- * What callers are counted by: an IPv4 address, or the /64 of an IPv6 address, because every host has a whole /64 to choose from. An
- * IPv4-mapped address is its IPv4 address.
+ * The key of rate limits: an IPv4 address, or the /64 of an IPv6 address, because a host can use all addresses of its /64. An IPv4-mapped
+ * address counts as its IPv4 address.
  */
 export function networkOf(address: string): string {
   if (isIPv4(address)) return address
   const read = isIPv6(address) && readBlock(address.replace(/%.*$/s, ''))
-  // A proxy may pass on anything as an address.
+  // A proxy may send any text as an address.
   if (!read) return address.replaceAll('\0', '').slice(0, 100)
   const { bits, value } = unmapped(read)
   if (bits === 32) return [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 255n).join('.')

@@ -11,17 +11,15 @@ const types = {
 
 /** Bounds every wait for the database, in milliseconds. */
 export interface Patience {
-  /** For a free connection, or a new one. */
+  /** For a free or new connection. */
   connect: number
-  /** For a lock that another transaction holds. */
   lock: number
-  /** For a statement. */
   statement: number
 }
 
-/** Of requests: connecting and a statement together stay below ten seconds. */
+/** For requests: connecting and one statement together stay below ten seconds. */
 export const brief: Patience = { connect: 4000, lock: 3000, statement: 5500 }
-/** Of work in the background, which may have much to read and write, and which no client waits for. */
+/** For background work, which may read and write much, and for which no client waits. */
 export const long: Patience = { connect: 5000, lock: 60_000, statement: 600_000 }
 /** The server ends a transaction whose client is silent for this long, because its locks block others. In milliseconds. */
 const longestPause = 10_000
@@ -29,15 +27,15 @@ const longestPause = 10_000
 const grace = 500
 
 /**
- * The server notices within about ten seconds when this node vanishes, and releases its locks. By default that takes two hours.
- * In seconds, and the last in milliseconds.
+ * The server notices within about ten seconds that this node is gone, and releases its locks. The default is two hours. In seconds; the
+ * last one in milliseconds.
  */
 const reachability = ['tcp_keepalives_idle=5', 'tcp_keepalives_interval=2', 'tcp_keepalives_count=3', 'tcp_user_timeout=10000']
 const oneTimePlans = ['seqscan', 'bitmapscan', 'sort', 'hashjoin', 'mergejoin'].map((way) => `enable_${way}=off`)
 const written = (settings: string[]) => settings.map((setting) => `-c ${setting}`).join(' ')
 
 const usual = written(reachability)
-/** Of connections that plan each statement once, see Database.genericPlanRows. */
+/** For Database.genericPlanRows. */
 export const steady = written([...reachability, 'plan_cache_mode=force_generic_plan', ...oneTimePlans])
 
 export function openPool(connection: pg.PoolConfig, { connect, lock, statement }: Patience, health: DatabaseHealth) {

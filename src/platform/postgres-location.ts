@@ -20,28 +20,28 @@ import { codeOf } from './database.ts'
 import { syncFolderNow, writeSynced } from './durable.ts'
 import { StartError } from './errors.ts'
 
-/** Who runs PostgreSQL when we are root, which it refuses to be run by. */
+/** The account that runs PostgreSQL when we are root, because PostgreSQL refuses to run as root. */
 export interface PostgresAccount {
   name: string
   uid: number
   gid: number
 }
 
-/** Where everything of the embedded PostgreSQL lies, and who may enter there. */
+/** The files of the embedded PostgreSQL, and the account that can read them. */
 export interface PostgresLocation {
   account: PostgresAccount | undefined
   binaries: string
-  /** Holds the cluster, the socket's folder and the access rules; only ours is the right to write here. */
+  /** Contains the cluster, the socket's folder and the access rules. Only we may write to it. */
   folder: string
   cluster: string
   socket: string
-  /** What had to go elsewhere, because the account cannot enter where it belongs. */
+  /** Whether the database and the programs are outside the data folder, because the account cannot enter it. */
   moved: { database: boolean; programs: boolean }
 }
 
 const elsewhere = '/var/lib/belfry'
 
-/** Finds a place for binaries, database and socket that the account running PostgreSQL can enter. */
+/** Finds folders for binaries, database and socket that the account can enter. */
 export function findLocation(data: string): PostgresLocation {
   const known = knownFolder(data)
   const account = process.getuid?.() === 0 ? findAccount(known && join(known, 'postgres')) : undefined
@@ -59,7 +59,7 @@ export function findLocation(data: string): PostgresLocation {
   return { account, binaries, folder, cluster, socket, moved: { database: folder !== data, programs: binaries !== installed } }
 }
 
-/** Spawn options that drop to the account. */
+/** Spawn options that run a program as the account. */
 export function asAccount(account: PostgresAccount | undefined) {
   return account ? { uid: account.uid, gid: account.gid, cwd: '/' } : { cwd: '/' }
 }
@@ -68,7 +68,7 @@ export function makeOwned(folder: string, account: PostgresAccount | undefined) 
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const found = lstatSync(folder)
   const owner = account?.uid ?? process.getuid?.()
-  // In a folder that others can write to, ours may have been made by a stranger before us.
+  // In a folder that other accounts can write to, another account may have created ours.
   if (!found.isDirectory() || (found.uid !== owner && found.uid !== process.getuid?.())) {
     throw new StartError(`${folder} belongs to another account: remove it, or set BELFRY_DATA to a shorter path elsewhere.`)
   }
@@ -76,7 +76,7 @@ export function makeOwned(folder: string, account: PostgresAccount | undefined) 
   return folder
 }
 
-/** Where the database is, if there is one: in the data folder, or where a file in the data folder says. */
+/** The folder of an existing database: the data folder, or the folder that a file in it names. */
 function knownFolder(data: string) {
   const pointer = join(data, 'database-location')
   if (!existsSync(pointer)) return existsSync(join(data, 'postgres')) ? data : undefined
@@ -85,7 +85,7 @@ function knownFolder(data: string) {
   throw new StartError(`${pointer} says that the database lies in ${folder}, which is not there. Restore that folder.`)
 }
 
-/** Whoever owns the database that is there; it would let in nobody else. */
+/** The owner of the existing cluster, because the cluster accepts no other account. */
 function findAccount(cluster: string | undefined): PostgresAccount {
   const passwd = readFileSync('/etc/passwd', 'utf8').split('\n')
   const accounts = passwd
@@ -104,7 +104,7 @@ function findAccount(cluster: string | undefined): PostgresAccount {
   )
 }
 
-/** The data folder, or, when the account cannot enter it, one of ours elsewhere, which a file in the data folder remembers. */
+/** The data folder, or, if the account cannot enter it, a folder elsewhere. A file in the data folder names that one. */
 function reachableFolder(data: string, account: PostgresAccount | undefined) {
   if (mayEnter(data, account)) return data
   const folder = makePassable(join(makePassable(elsewhere), `data-${randomBytes(6).toString('hex')}`))
@@ -114,7 +114,7 @@ function reachableFolder(data: string, account: PostgresAccount | undefined) {
   return folder
 }
 
-/** The mode is set apart from the making, from which the umask may have taken some of it. */
+/** chmod, because the umask limits the mode of mkdir. */
 function makePassable(folder: string) {
   mkdirSync(folder, { recursive: true })
   chmodSync(folder, 0o711)
@@ -132,7 +132,7 @@ function installedBinaries() {
   }
 }
 
-/** The installed ones, or a copy where the account cannot enter, or where we may not complete them. */
+/** The installed binaries, or a copy if the account cannot enter their folder or we cannot add the links to it. */
 function usableBinaries(installed: string, data: string, account: PostgresAccount | undefined) {
   if (linkLibraries(installed) && mayEnter(join(installed, 'bin', 'postgres'), account)) return installed
   const version: string = JSON.parse(readFileSync(join(installed, '..', 'package.json'), 'utf8')).version
@@ -145,14 +145,14 @@ function usableBinaries(installed: string, data: string, account: PostgresAccoun
   try {
     renameSync(draft, copy)
   } catch (error) {
-    // Another Belfry was faster.
+    // Another Belfry created it first.
     rmSync(draft, { recursive: true, force: true })
     if (!existsSync(copy)) throw error
   }
   return join(copy, 'native')
 }
 
-/** npm packages cannot hold symbolic links: the package lists those its libraries need, and we make them, if we may. */
+/** npm packages contain no symbolic links. The package lists those that its libraries need, and we create them. */
 function linkLibraries(native: string) {
   const links: { source: string; target: string }[] = JSON.parse(readFileSync(join(native, 'pg-symlinks.json'), 'utf8'))
   return links.every(({ source, target }) => {
@@ -162,18 +162,18 @@ function linkLibraries(native: string) {
       symlinkSync(relative(dirname(target), source), path)
       return true
     } catch (error) {
-      // Another Belfry that starts at the same moment may have been faster.
+      // Another Belfry that starts at the same time may have created it.
       return codeOf(error) === 'EEXIST'
     }
   })
 }
 
-/** Asked of the system itself, as that account: folder modes, mounts and access lists all count. */
+/** Asks the system as that account, because folder modes, mounts and access lists all matter. */
 function mayEnter(path: string, account: PostgresAccount | undefined) {
   return !account || spawnSync('test', ['-x', path], asAccount(account)).status === 0
 }
 
-/** A socket's whole path must fit 108 bytes (104 on some systems): a longer one moves to a folder for temporary files. */
+/** The path of a socket is limited to 108 bytes (104 on some systems). A longer one moves to the folder for temporary files. */
 function socketFolder(folder: string, account: PostgresAccount | undefined) {
   const fits = (path: string) => Buffer.byteLength(join(path, '.s.PGSQL.5432')) <= 100
   const beside = join(folder, 'socket')

@@ -3,11 +3,11 @@ import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { codeOf } from './database.ts'
 
-/** A running process as "id start-time": an id alone may belong to somebody else by now. */
+/** A running process as "id start-time", because ids are reused. */
 export function identityOf(pid: number): string | undefined {
   if (!(pid > 0) || !isThere(pid)) return undefined
   const { state, started } = lookUp(pid)
-  // One that has ended stays listed until its parent asks for its fate, which some parents never do.
+  // A zombie stays listed until its parent waits for it, which some parents never do.
   return state === 'Z' || state === 'X' ? undefined : `${pid} ${started}`
 }
 
@@ -23,7 +23,7 @@ function isThere(pid: number) {
 function lookUp(pid: number) {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // The second field is the command in parentheses and may hold spaces; the state is the third, the start time the 22nd.
+    // The second field is the command in parentheses and may contain spaces. The state is the third field, the start time the 22nd.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     return { state: fields[0], started: fields[19] }
   } catch {
@@ -32,7 +32,9 @@ function lookUp(pid: number) {
   }
 }
 
-/** Whether a process works in this folder (as PostgreSQL does in its cluster), or at least was started with its name. */
+/**
+ * Whether a process has this working directory, as PostgreSQL has its cluster. Without /proc: whether its command line contains the path.
+ */
 export function worksIn(pid: number, folder: string) {
   if (!identityOf(pid)) return false
   try {
@@ -43,7 +45,7 @@ export function worksIn(pid: number, folder: string) {
   }
 }
 
-/** Whether any process works in this folder or below it, or was started with its name: a git that outlived its server may. */
+/** Whether any process has its working directory in this folder: a git may have outlived its server. */
 export function isWorkedIn(folder: string): boolean {
   const pids = listProcesses()
   if (!pids) return spawnSync('ps', ['-axww', '-o', 'command='], { encoding: 'utf8' }).stdout.includes(folder)
@@ -51,7 +53,7 @@ export function isWorkedIn(folder: string): boolean {
     try {
       return `${readlinkSync(`/proc/${pid}/cwd`)}/`.startsWith(`${folder}/`)
     } catch {
-      // It has ended, or belongs to another account, as no git of ours does.
+      // It has ended, or belongs to another account, and our gits do not.
       return false
     }
   })
@@ -65,13 +67,13 @@ function listProcesses(): string[] | undefined {
   }
 }
 
-/** When this process began, by the clock of file systems: older files were left by other processes. In milliseconds. */
+/** When this process started, by the wall clock, in milliseconds. Older files were left by other processes. */
 export const processStart = Date.now() - process.uptime() * 1000
 
-/** This process, among those of all machines that share a database. */
+/** Identifies this process among the machines that share a database. */
 export const thisServer = `${hostname()} ${identityOf(process.pid)}`
 
-/** Whether a server of this machine has ended. False for servers of other machines, because we cannot know. */
+/** Whether a server on this machine has ended. False for servers on other machines, because we cannot know. */
 export function hasEnded(server: string): boolean {
   const [host, pid, ...started] = server.split(' ')
   return host === hostname() && identityOf(Number(pid)) !== [pid, ...started].join(' ')

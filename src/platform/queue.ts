@@ -8,25 +8,25 @@ import { reclaimLostJobs } from './lost-jobs.ts'
 import { DatabaseUnavailable, unreachable } from './unavailable.ts'
 import { startHeartbeat } from './worker-heartbeat.ts'
 
-/** What a job does. It may run more than once: after a crash, or when it failed. */
+/** A job may run more than once: after a crash, or when it failed. */
 export type Task = (payload: never) => Promise<void>
 
-/** A task that runs by the clock, at the times that `match` names as crontab does. */
+/** A task that runs at the times in `match`, which has crontab's format. */
 export interface Scheduled {
   task: string
   match: string
 }
 
 /**
- * A job that is asked for again under the same key while it waits is one job: at the time of the first where it has one, at once otherwise,
- * also if it failed before.
+ * While a job with the same key waits, it is not added again. With `minutes`, the time of the first request counts; otherwise the job runs
+ * at once, even if it failed before.
  */
 interface Later {
   key: string
   minutes: number
 }
 
-/** Adds a job in the caller's transaction: it exists exactly when the act that asks for it does. */
+/** Adds a job in the caller's transaction: the job exists if the transaction commits. */
 export async function enqueue(db: Transaction, task: string, payload: object, { key, minutes }: Partial<Later> = {}) {
   await db.query(sql`
     select graphile_worker.add_job(${task}, ${JSON.stringify(payload)}::json, job_key := ${key ?? null},
@@ -34,8 +34,8 @@ export async function enqueue(db: Transaction, task: string, payload: object, { 
 }
 
 /**
- * Gives back the jobs that workers had in hand when they were killed, at once; others wait for their silence, see worker-heartbeat.ts.
- * Only for who knows that no other node is at work.
+ * Releases the jobs of killed workers at once. Other nodes' jobs wait for the heartbeat's time-out, see worker-heartbeat.ts. Only for a
+ * node that knows that no other node runs.
  */
 export async function releaseAbandonedJobs(db: Queryable) {
   await db.query(sql`
@@ -44,17 +44,17 @@ export async function releaseAbandonedJobs(db: Queryable) {
 }
 
 export interface Worker {
-  /** Takes no new job and waits for those in hand; what does not end in time is released to another node. */
+  /** Starts no new jobs and waits for running ones. Jobs that do not end in time are released to other nodes. */
   stop(): Promise<void>
 }
 
 const failedForGood = 'a job failed for good: see GET /admin/jobs/failed, and POST /admin/jobs/{job_id}/retry'
 const concurrency = 4
 const pollInterval = 2000
-/** How often a job is repeated in place when the database is away, before it counts as failed. This covers an outage of at least ten minutes. */
+/** How often a job is repeated when the database is away before it counts as failed. This covers an outage of at least ten minutes. */
 const mostAttempts = 600
 
-/** Runs jobs until it is stopped, also through times when the database is away. */
+/** Runs jobs until it is stopped, also across outages of the database. */
 export async function startWorker(
   db: Database,
   tasks: Record<string, Task>,
@@ -70,7 +70,7 @@ export async function startWorker(
   }
   let current = await open()
   const endLife = startHeartbeat(db.background, ids, log)
-  /** Runners that were replaced and have not ended yet. */
+  /** Replaced runners that have not ended yet. */
   const leaving = new Set<Promise<void>>()
   const watch = async () => {
     for (;;) {
@@ -97,8 +97,8 @@ export async function startWorker(
 }
 
 /**
- * A task that is repeated when the database goes away in the middle of it. For the queue it would be a failed job, which waits longer after each
- * failure; and the queue could not record the failure.
+ * Repeats a task when the database goes away during it. The queue would count a failed job, wait longer after each failure, and could not
+ * record the failure.
  */
 function outlast(db: Database, task: Task, signal: AbortSignal) {
   return async (payload: unknown) => {
@@ -115,9 +115,9 @@ function outlast(db: Database, task: Task, signal: AbortSignal) {
 
 interface Begun {
   runner: Runner
-  /** The id that its jobs are locked by. */
+  /** The queue's id for the owner of its jobs. */
   id: string
-  /** Jobs that it is doing. */
+  /** Ids of its running jobs. */
   active: ReadonlySet<string>
 }
 
@@ -138,7 +138,7 @@ async function begin(
   const active = new Set<string>()
   events.on('job:start', ({ job }) => active.add(job.id))
   events.on('job:complete', ({ job }) => active.delete(job.id))
-  // A job whose result the runner refused to take, because it was ending, never completes.
+  // A job never completes if its runner was ending and refused the result.
   events.on('worker:fatalError', ({ worker }) => active.delete(worker.getActiveJob()?.id ?? ''))
   events.on('job:error', ({ job, error }) => {
     const { id, task_identifier: task, attempts, max_attempts } = job
@@ -169,8 +169,8 @@ async function begin(
 }
 
 /**
- * The pool, but a second release of a connection does nothing. When the connection that listens for jobs breaks while its runner stops, the
- * library releases it twice (0.18.0, `release` in main.js). The pool would throw, nothing catches that, and the process would end.
+ * A pool that ignores a second release of a connection. When the connection that listens for jobs breaks while its runner stops, the
+ * library releases it twice (0.18.0, `release` in main.js). The pool would throw, and the uncaught exception would end the process.
  */
 function releasingOnce(pool: pg.Pool): pg.Pool {
   type Connected = Parameters<Parameters<pg.Pool['connect']>[0]>
@@ -194,8 +194,8 @@ function releasingOnce(pool: pg.Pool): pg.Pool {
 }
 
 /**
- * Resolves when a runner has ended, or when nobody in it could ask for a job twice in a row: it looks its tasks up once,
- * and when the database was away at that moment, it fails for ever. A runner that could not write a job's result ends by itself.
+ * Resolves when a runner has ended, or when all its workers failed to get a job twice in a row: it looks up its tasks once, and if the
+ * database was away then, it fails forever. A runner that could not write a job's result ends by itself.
  */
 function givesUp({ promise, events }: Runner) {
   return new Promise<void>((resolve) => {
@@ -211,14 +211,14 @@ function givesUp({ promise, events }: Runner) {
   })
 }
 
-/** Waits for the jobs that a runner is doing. Then it releases jobs whose results could not be written to other runners. */
+/** Waits for the running jobs of a runner, then releases its jobs whose results could not be written. */
 async function leave(db: Database, begun: Begun, ids: Set<string>, signal: AbortSignal) {
   await end(begun)
   await persist(() => db.query(sql`select graphile_worker.force_unlock_workers(array[${begun.id}])`), signal)
   ids.delete(begun.id)
 }
 
-/** Tries until it succeeds, or a stop is asked for. */
+/** Repeats `work` until it succeeds or a stop is requested. */
 async function persist<T>(work: () => Promise<T>, signal: AbortSignal, failed: (error: unknown) => void = () => {}) {
   while (!signal.aborted) {
     try {
@@ -232,17 +232,17 @@ async function persist<T>(work: () => Promise<T>, signal: AbortSignal, failed: (
 }
 
 async function end({ runner, active }: Begun) {
-  // One that ended by itself cannot be stopped again.
+  // A runner that ended by itself rejects.
   const over = runner
     .stop()
     .catch(() => {})
     .then(() => runner.promise)
     .catch(() => {})
-  // When several results in a row could not be written, the library miscounts them, and never ends (0.18.0, `batch` in main.js).
+  // When several results in a row could not be written, the library miscounts them and never ends (0.18.0, `batch` in main.js).
   await Promise.race([over, untilIdle(active)])
 }
 
-/** Resolves when nothing was being done for a moment. */
+/** Resolves after a second without running jobs. */
 async function untilIdle(active: ReadonlySet<string>) {
   for (let idle = 0; idle < 2; idle = active.size === 0 ? idle + 1 : 0) await sleep(1000, undefined, { ref: false })
 }

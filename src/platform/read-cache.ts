@@ -1,36 +1,36 @@
 import type { Database } from './database.ts'
 
-/** Another node's change is seen within this time even if its word does not reach us; this node's own at once. In milliseconds. */
+/** A commit of another node expires the cache within this time, even if its notification is lost. In milliseconds. */
 const span = 800
 
 interface Remembered<T> {
   value: Promise<T>
-  /** The same once it is there, for callers who need not wait. */
+  /** Set when `value` has resolved, for callers that do not wait. */
   settled?: { value: T }
-  /** Its estimated size, once it is loaded. */
+  /** Estimated, once it is loaded. */
   bytes: number
   commits: number
-  /** By the clock that cannot jump, and by the one that rules are told: neither may have moved far. */
+  /** By the monotonic clock and by the injected one: neither may have moved far. */
   at: number
   now: number
 }
 
-/** How much is kept at most. */
+/** Limits of a cache. */
 export interface Bounds<T> {
   entries: number
   bytes: number
-  /** An estimate of what a value takes, in bytes. */
+  /** Estimates the size of a value in bytes. */
   sizeOf(value: T): number
 }
 
-/** For values of a few hundred bytes: by their number alone. */
+/** For values of a few hundred bytes: their number is limit enough. */
 const small: Bounds<unknown> = { entries: 5000, bytes: Infinity, sizeOf: () => 0 }
 
-/** Keeps what was just read, for the requests of the next moment: clients call many times in a row. Any commit ends it. */
+/** Caches reads for a moment, because clients send many requests in a row. Any commit expires all entries. */
 export class ReadCache<T> {
   readonly #db: Pick<Database, 'commits' | 'now'>
   readonly #bounds: Bounds<T>
-  /** In the order in which they were read. */
+  /** Oldest first. */
   readonly #kept = new Map<string, Remembered<T>>()
   #bytes = 0
   #sweep: NodeJS.Timeout | undefined
@@ -40,28 +40,27 @@ export class ReadCache<T> {
     this.#bounds = bounds
   }
 
-  /** How much is kept now. */
   get size() {
     return { entries: this.#kept.size, bytes: this.#bytes }
   }
 
-  /** What is kept and there, without waiting. */
+  /** The cached value, if it is loaded. */
   peek(key: string): T | undefined {
     return this.#find(key)?.settled?.value
   }
 
-  /** Callers who ask at the same moment share one reading. */
+  /** Concurrent callers share one load. */
   getOrLoad(key: string, load: () => Promise<T>): Promise<T> {
     const kept = this.#find(key)
     if (kept) return kept.value
-    // Counted before it is read: a commit in between must not be taken for seen.
+    // Read before the load, because a commit during the load must expire the value.
     const { commits, now } = this.#db
     const begun: Remembered<T> = { value: load(), bytes: 0, commits, at: performance.now(), now: now.getTime() }
     this.#forget(key)
     this.#kept.set(key, begun)
     begun.value.then(
       (value) => this.#settle(key, begun, value),
-      // A failure rejects for the callers that wait for it, and is not kept.
+      // A failure rejects for the callers that wait, and is not cached.
       () => this.#kept.get(key) === begun && this.#forget(key),
     )
     this.#forgetOldest()
@@ -77,12 +76,12 @@ export class ReadCache<T> {
 
   #settle(key: string, begun: Remembered<T>, value: T) {
     begun.settled = { value }
-    // It may have been dropped while it was read.
+    // It may have been removed during the load.
     if (this.#kept.get(key) !== begun) return
-    // An estimate: a character takes up to two bytes, the rest of an entry about 500.
+    // A character takes up to two bytes, the rest of an entry about 500.
     begun.bytes = this.#bounds.sizeOf(value) + 2 * key.length + 500
     this.#bytes += begun.bytes
-    // One value must not drive out all others.
+    // One value must not displace all others.
     if (begun.bytes > this.#bounds.bytes / 8) this.#forget(key)
     this.#forgetOldest()
   }
@@ -92,7 +91,7 @@ export class ReadCache<T> {
     this.#kept.delete(key)
   }
 
-  /** Forgets entries that are too old, and the oldest ones beyond the bounds. */
+  /** Removes expired entries, and the oldest ones beyond the limits. */
   #forgetOldest() {
     const stale = performance.now() - span
     for (const [key, { at }] of this.#kept) {
@@ -101,7 +100,7 @@ export class ReadCache<T> {
     }
   }
 
-  /** Values that are no longer requested must not stay until the next request for another one. */
+  /** Expired values are removed even if no other value is requested. */
   #sweepStale() {
     this.#forgetOldest()
     this.#sweep = this.#kept.size ? setTimeout(() => this.#sweepStale(), span).unref() : undefined

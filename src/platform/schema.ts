@@ -5,7 +5,7 @@ export type { Static, TObject, TSchema } from 'typebox'
 type Used = 'Array' | 'Boolean' | 'Integer' | 'Null' | 'Object' | 'Optional' | 'Partial' | 'String' | 'Unsafe'
 type Options = Record<string, unknown>
 
-/** Marks a key that may be missing; not enumerable, so that it is no part of the schema that others read. */
+/** Marks an optional property. Not enumerable, so that the marker is not part of the schema. */
 const mark = '~optional'
 
 const optional = (schema: object) => Object.defineProperty({ ...schema }, mark, { value: true })
@@ -16,7 +16,7 @@ function object(properties: TProperties, options: Options = {}) {
 }
 
 /**
- * TypeBox: its types, and the nine of its builders that we use. Its own come with an engine that we never call, and that takes 14 MB of
+ * The types of TypeBox, and the nine builders that we use. TypeBox's own builders load an engine that we do not use, which takes 14 MB of
  * memory and 60 ms of every start.
  */
 export const Type = {

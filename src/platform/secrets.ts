@@ -5,8 +5,8 @@ import { hash as argon2, hashRaw, verify } from '@node-rs/argon2'
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
 /**
- * A new token: a prefix that scanners recognise, 30 random characters, and 6 that check them.
- * The check is for people and scanners; we never refuse by it.
+ * A new token: a prefix that scanners recognize, 30 random characters, and a checksum of 6. The checksum is for scanners; we do not check
+ * it.
  */
 export function newToken(prefix: Prefix) {
   return spell(prefix, randomText(30))
@@ -14,7 +14,7 @@ export function newToken(prefix: Prefix) {
 
 type Prefix = 'bfp_' | 'bff_' | 'bfo_' | 'bfd_'
 
-/** The token that follows from these bytes: the same every time, and stored nowhere. */
+/** A token derived from these bytes, so that it need not be stored. */
 export function tokenFrom(prefix: Prefix, bytes: Buffer) {
   let number = BigInt(`0x${bytes.toString('hex')}`)
   let body = ''
@@ -26,11 +26,11 @@ function spell(prefix: Prefix, body: string) {
   return `${prefix}${body}${base62(crc32(body)).padStart(6, '0')}`
 }
 
-/** Letters and digits, each equally likely. */
+/** Random letters and digits, all with the same probability. */
 export function randomText(length: number) {
   let text = ''
   while (text.length < length) {
-    // 248 is the largest multiple of 62 in a byte: what lies above would favour some letters.
+    // 248 is the largest multiple of 62 in a byte; bytes above it would make some letters more likely.
     for (const byte of randomBytes(length)) if (byte < 248 && text.length < length) text += alphabet[byte % 62]
   }
   return text
@@ -41,22 +41,22 @@ function base62(number: number): string {
   return (rest ? base62(rest) : '') + alphabet[number % 62]
 }
 
-/** Tokens have more entropy than any guess can reach, so a plain digest keeps them safe at rest. */
+/** A plain digest is safe at rest, because tokens have too much entropy to guess. */
 export function digest(token: string) {
   return hash('sha256', token, 'buffer')
 }
 
-/** Compares without telling by its duration how much was right. */
+/** Compares in constant time. */
 export function sameSecret(a: string, b: string) {
   return timingSafeEqual(digest(a), digest(b))
 }
 
 export function hashPassword(password: string) {
-  // The library's defaults are Argon2id with the memory and passes that OWASP asks for.
+  // The library's defaults are Argon2id with the memory and passes that OWASP recommends.
   return argon2(password)
 }
 
-/** With no hash to compare to, it works as long as with one: a caller cannot tell who exists. */
+/** Takes the same time without a stored hash, so that callers cannot find out which accounts exist. */
 export async function verifyPassword(stored: string | null | undefined, password: string) {
   decoy ??= hashPassword(randomText(20))
   const right = await verify(stored ?? (await decoy), password)
@@ -64,10 +64,10 @@ export async function verifyPassword(stored: string | null | undefined, password
 }
 let decoy: Promise<string> | undefined
 
-/** Kibibytes and passes: about 10 ms for a recovery code, whose 50 bits would not last long behind a plain digest. */
+/** In kibibytes and passes: about 10 ms for a recovery code. A plain digest would not protect its 50 bits for long. */
 const slow = { memoryCost: 8192, timeCost: 2, parallelism: 1, outputLen: 32 }
 
-/** The same for the same salt, so that one computation finds a code among those that share it. */
+/** Deterministic, so that one computation finds a code among all with the same salt. */
 export function slowDigest(fast: Buffer, salt: Buffer) {
   return hashRaw(fast, { ...slow, salt })
 }

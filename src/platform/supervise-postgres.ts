@@ -2,14 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres.ts'
 
-/** Pauses before each attempt to start it again, in milliseconds; after the last attempt we give up. */
+/** Pauses before each attempt to restart, in milliseconds. After the last attempt we give up. */
 const pauses = [0, 1000, 2000, 4000, 8000]
-/** If it ran for this long before it ended, it gets all attempts again. In milliseconds. */
+/** After running for this long, it gets all attempts again. In milliseconds. */
 const steady = 60_000
 
 /**
- * The embedded PostgreSQL, started again when it ends by itself: the node goes on, and its requests get 503 meanwhile. `died` resolves when it cannot be
- * started any more, as when the disk is full or its files are damaged.
+ * Restarts the embedded PostgreSQL when it ends by itself. Meanwhile requests get 503. `died` resolves when it cannot be restarted, as
+ * when the disk is full or its files are damaged.
  */
 export async function superviseEmbeddedPostgres(data: string, log: Logger, asked: AbortSignal): Promise<EmbeddedPostgres> {
   const first = await startEmbeddedPostgres(data, log, {}, asked)

@@ -4,11 +4,11 @@ import { dirname, join } from 'node:path'
 import { syncFolderNow, writeSynced } from './durable.ts'
 import { StartError } from './errors.ts'
 
-/** Keeps secrets that must be read again, such as the seed of one-time codes, encrypted at rest (AES-256-GCM). */
+/** Encrypts secrets that must be read again, such as the seeds of one-time codes (AES-256-GCM). */
 export class Vault {
   readonly #key: Buffer
 
-  /** The key is a file in the data folder that only we may read, made at the first start. */
+  /** The key is a file in the data folder that only we can read. The first start creates it. */
   constructor(data: string) {
     const path = join(data, 'secrets.key')
     if (!existsSync(path)) makeKey(path)
@@ -17,7 +17,7 @@ export class Vault {
       throw new StartError(`${path} is damaged: restore it from a backup; what it encrypts is lost without it.`)
   }
 
-  /** `context` says whose secret it is: moved to another row, it does not open. */
+  /** `context` names the owner of the secret: a secret moved to another row does not decrypt. */
   seal(text: string, context: string): Buffer {
     const nonce = randomBytes(12)
     const cipher = createCipheriv('aes-256-gcm', this.#key, nonce).setAAD(Buffer.from(context))
@@ -30,20 +30,20 @@ export class Vault {
     return Buffer.concat([decipher.update(sealed.subarray(12, -16)), decipher.final()]).toString('utf8')
   }
 
-  /** A secret that follows from the key and `context`, so that it need not be stored (HMAC-SHA-256). */
+  /** A secret derived from the key and `context`, so that it need not be stored (HMAC-SHA-256). */
   derive(context: string): Buffer {
     return createHmac('sha256', this.#key).update(`derive ${context}`).digest()
   }
 }
 
-/** Written aside and linked into place: of two nodes that start at once on one folder, both read the same key. */
+/** A link, because two nodes that start on one folder at the same time must read the same key. */
 function makeKey(path: string) {
   const draft = `${path}.${process.pid}`
   writeSynced(draft, `${randomBytes(32).toString('hex')}\n`, 0o600)
   try {
     linkSync(draft, path)
   } catch {
-    // The other node was first.
+    // The other node created it first.
   } finally {
     rmSync(draft)
     syncFolderNow(dirname(path))

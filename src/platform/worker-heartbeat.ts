@@ -1,13 +1,13 @@
 import type pg from 'pg'
 import { type Logger, logFailure } from './log.ts'
 
-/** How often a worker says that it lives, and after how long a silence it is taken for dead. In milliseconds. */
+/** The interval of heartbeats, and the silence after which a worker counts as dead. In milliseconds. */
 const beat = 10_000
 const silence = 60_000
 
 /**
- * Says that the workers of this process live, until the returned function is called; and gives back the jobs of those that do not any more,
- * on whichever node. The queue itself would leave these alone for four hours.
+ * Sends heartbeats for the workers of this process until the returned function is called, and releases the jobs of dead workers of all
+ * nodes. The queue itself would release them after four hours.
  */
 export function startHeartbeat(pool: pg.Pool, ids: ReadonlySet<string>, log: Logger): () => Promise<void> {
   const tick = async () => {
@@ -26,7 +26,7 @@ export function startHeartbeat(pool: pg.Pool, ids: ReadonlySet<string>, log: Log
   }
 }
 
-/** Whose jobs were given back. Goes by the database's clock, as the queue does: nodes need not agree on the time. */
+/** Returns the workers whose jobs were released. Uses the database's clock, as the queue does, because the clocks of nodes may differ. */
 export async function recordHeartbeat(pool: pg.Pool, ids: ReadonlySet<string>): Promise<string[]> {
   await pool.query(
     `insert into workers (id, seen_at) select unnest($1::text[]), clock_timestamp()

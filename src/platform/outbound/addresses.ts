@@ -9,7 +9,7 @@ interface Address {
   value: bigint
 }
 
-/** All addresses that begin with the same `length` bits. */
+/** The addresses that share their first `length` bits. */
 export interface Block extends Address {
   length: number
 }
@@ -17,11 +17,11 @@ export interface Block extends Address {
 interface Special extends Block {
   class: AddressClass
   words: string
-  /** The IPv4 addresses that traffic to this one ends at. */
+  /** The IPv4 addresses that receive traffic to this address. */
   inside?: (value: bigint) => bigint[]
 }
 
-/** One address that has to be allowed, and the range it is in. What is not an address at all has neither. */
+/** An address to check, and its range. Text that is not an address has neither. */
 export interface Judgement {
   class: AddressClass
   words: string
@@ -31,7 +31,7 @@ export interface Judgement {
 
 const low32 = (value: bigint) => BigInt.asUintN(32, value)
 
-/** IANA's special-purpose registries, and the metadata services of clouds that are not link-local. The longest match counts. */
+/** IANA's special-purpose registries, and metadata services of clouds that are not link-local. The longest match counts. */
 const special = [
   range('0.0.0.0/0', 'external', 'a public address'),
   range('0.0.0.0/8', 'forbidden', 'an unspecified address'),
@@ -53,7 +53,7 @@ const special = [
   range('100.100.100.200', 'forbidden', 'a metadata address'),
   range('168.63.129.16', 'forbidden', 'a metadata address'),
 
-  // Only 2000::/3 is given out to the public.
+  // IANA allocates only 2000::/3 to the public.
   range('::/3', 'forbidden', 'a reserved address'),
   range('2000::/3', 'external', 'a public address'),
   range('4000::/2', 'forbidden', 'a reserved address'),
@@ -66,7 +66,7 @@ const special = [
   range('64:ff9b:1::/48', 'private', 'a local NAT64 address', inLocalNat64),
   range('100::/64', 'forbidden', 'a discard address'),
   range('2001::/23', 'forbidden', 'a protocol address'),
-  // The server's address, and the client's with its bits turned over.
+  // The server's address, and the client's with inverted bits.
   range('2001::/32', 'external', 'a Teredo address', (value) => [low32(value >> 64n), low32(~value)]),
   range('2001:2::/48', 'forbidden', 'a benchmarking address'),
   range('2001:db8::/32', 'forbidden', 'a documentation address'),
@@ -98,12 +98,14 @@ function inLocalNat64(value: bigint) {
   return BigInt.asUintN(24, value) ? [low32(value)] : [low32(value), low32(value >> 24n)]
 }
 
-/** How far away an address is: its own range, or the strictest of those it wraps. Text that is no address is forbidden. */
+/**
+ * The class of an address: that of its range, or the strictest of the addresses embedded in it. Text that is not an address is forbidden.
+ */
 export function classify(ip: string): AddressClass {
   return classes[Math.max(...judge(ip).map((judgement) => classes.indexOf(judgement.class)))] ?? 'forbidden'
 }
 
-/** Every address that a connection to this one would reach: itself, or the IPv4 addresses in it. */
+/** The addresses that a connection reaches: the address itself, or the IPv4 addresses embedded in it. */
 export function judge(ip: string): Judgement[] {
   if (isIPv6(ip) && ip.includes('%')) return [{ class: 'forbidden', words: 'an address with a zone' }]
   const address = readAddress(ip)
@@ -116,11 +118,11 @@ export function judge(ip: string): Judgement[] {
     const of = rangeOf(inner)
     return of ? [{ class: of.class, words: `${found.words} holding ${of.words}`, address: inner, range: of }] : []
   })
-  // The wrapping of a public range says nothing: a mapped address is the IPv4 address itself.
+  // A public range that embeds IPv4 addresses adds no class of its own.
   return found.class === 'external' ? inside : [itself, ...inside]
 }
 
-/** Whether the addresses of a block are judged only by what is inside them. */
+/** Whether only the embedded IPv4 addresses of a block count. */
 export function isWrapping(block: Block) {
   const found = rangeOf(block)
   return found?.inside !== undefined && found.class === 'external' && found.length <= block.length
@@ -135,7 +137,7 @@ export function holds(block: Block, { bits, value }: Address) {
   return bits === block.bits && value >> shift === block.value >> shift
 }
 
-/** Reads `10.0.0.0/8`, `fc00::/7` or a single address, whose block holds nothing else. */
+/** Parses `10.0.0.0/8`, `fc00::/7` or a single address. */
 export function readBlock(text: string): Block | undefined {
   const [ip = '', length, ...rest] = text.split('/')
   const address = readAddress(ip)
@@ -144,13 +146,13 @@ export function readBlock(text: string): Block | undefined {
   return block.length <= block.bits ? block : undefined
 }
 
-/** A block of IPv4-mapped addresses is the block of those IPv4 addresses. */
+/** Converts a block of IPv4-mapped addresses to the block of their IPv4 addresses. */
 export function unmapped(block: Block): Block {
   const mapped = block.bits === 128 && block.length >= 96 && block.value >> 32n === 0xffffn
   return mapped ? { bits: 32, value: low32(block.value), length: block.length - 96 } : block
 }
 
-/** Whether another address of the block is written in place of its first, as in 10.0.0.1/8. */
+/** Whether a block is not written with its first address, as 10.0.0.1/8. */
 export function hasLooseBits({ bits, value, length }: Block) {
   return BigInt.asUintN(bits - length, value) !== 0n
 }

@@ -4,12 +4,11 @@ import { type checkedLookup, checkLiteral, connectPatience } from './checked-loo
 import type { Policy } from './policy.ts'
 
 export const longestHeaders = 32 * 1024
-/** Also kept-alive connections are given up after this time, so that a name that moved is looked up again. */
+/** Also closes active kept-alive connections after this time, so that names are resolved again. In milliseconds. */
 const idle = 10_000
-/** Where connections of several callers meet. */
 export const connectionsPerHost = 50
 
-/** undici is loaded with the first request: a server that sends none does without its 15 MB. */
+/** Loads undici with the first request, because it takes 15 MB. */
 export async function openAgent(
   policy: Policy,
   lookup: ReturnType<typeof checkedLookup>,
@@ -27,12 +26,12 @@ export async function openAgent(
     if (refused) callback(refused, null)
     else connector(target, callback)
   }
-  // How long an answer may take is for the caller to say, with each request.
+  // Callers set the time-outs of each request.
   const patience = { headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: idle, keepAliveMaxTimeout: idle }
   return new Agent({ connect, connections: connectionsPerHost, maxHeaderSize: longestHeaders, ...patience })
 }
 
-/** Made once: to read all the roots takes longer than a request. */
+/** Call it once: reading all root certificates takes longer than a request. */
 export function trusting(certificates: string | null): tls.SecureContext {
   const roots = new Set([...tls.getCACertificates('default'), ...tls.getCACertificates('system')])
   return tls.createSecureContext({ ca: [...roots, ...(certificates ? [certificates] : [])] })

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { type Policy, withoutDot } from './policy.ts'
 
-/** Ports of protocols that could take a request for words of their own: the fetch standard's bad ports. */
+/** The bad ports of the fetch standard: their protocols could interpret an HTTP request as commands. */
 const otherPorts = new Set([
   0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109, 110, 111, 113,
   115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515, 526, 530, 531, 532, 540, 548, 554, 556,
@@ -10,8 +10,8 @@ const otherPorts = new Set([
 ])
 
 /**
- * What can be said of a URL before its host is looked up. Connect to the URL it gives back, never to the text: there
- * 0x7f.1, 2130706433 and fullwidth digits are all 127.0.0.1. The addresses of a name are judged at connect time.
+ * Checks a URL before its host is resolved. Connect to the returned URL, not to the text, where 0x7f.1, 2130706433 and fullwidth digits
+ * are all 127.0.0.1. The addresses of a name are checked when connecting.
  */
 export function checkUrl(
   text: string,
@@ -32,7 +32,7 @@ export function checkUrl(
   return { url }
 }
 
-/** Hosts are read as sockets read them in URLs of the web alone: what is of any other protocol is read as if it were one. */
+/** Only URLs of http and https have their hosts normalized, so we parse other protocols as http. */
 function withPlainHost(url: URL): URL | null {
   if (/^https?:$/.test(url.protocol)) return url
   if (!url.hostname) return null
@@ -47,7 +47,7 @@ function refusalOfHost(host: string, policy: Policy) {
   return /(^|\.)localhost$/.test(withoutDot(host)) ? policy.whyNot(host, '127.0.0.1') : undefined
 }
 
-/** A URL writes an IPv6 address in brackets; sockets and lookups want it without. */
+/** URLs write IPv6 addresses in brackets; sockets and lookups do not accept them. */
 export function bareHost(hostname: string) {
   return hostname.startsWith('[') && hostname.endsWith(']') ? hostname.slice(1, -1) : hostname
 }

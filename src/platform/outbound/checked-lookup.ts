@@ -3,10 +3,10 @@ import { isIP } from 'node:net'
 import { bareHost } from './check-url.ts'
 import type { Policy } from './policy.ts'
 
-/** Until a connection stands, in milliseconds. */
+/** Milliseconds to establish a connection. */
 export const connectPatience = 10_000
 
-/** A connection that the policy does not allow. The message may be shown to anyone; the address only to operators. */
+/** A connection that the policy refuses. The message may be shown to users, the address only to operators. */
 export class ForbiddenAddress extends Error {
   readonly code = 'FORBIDDEN_ADDRESS'
   readonly host: string
@@ -27,9 +27,9 @@ export type Resolve = (
 ) => void
 
 /**
- * A `lookup` for net.connect, tls.connect and undici. It resolves once and answers with exactly what it checked, so the
- * connection goes there whatever DNS says next. One address refused refuses them all: a mixed answer is of no use to retries.
- * Sockets look up no literal address: ask checkLiteral before connecting to one.
+ * A `lookup` for net.connect, tls.connect and undici. It resolves once and returns exactly the addresses that it checked, so that the
+ * connection does not depend on later DNS answers. If one address is refused, all are, because retries would use any of them. Sockets do
+ * not look up literal addresses: call checkLiteral before connecting to one.
  */
 export function checkedLookup(policy: Policy, resolve: Resolve = lookup) {
   return (hostname: string, options: LookupOptions | number | Answer, callback?: Answer): void => {
@@ -49,7 +49,7 @@ export function checkedLookup(policy: Policy, resolve: Resolve = lookup) {
   }
 }
 
-/** Why a socket may not connect to this literal address. A name is left to the lookup. */
+/** Checks a literal address. Names are checked by the lookup. */
 export function checkLiteral(policy: Policy, hostname: string): ForbiddenAddress | undefined {
   const host = bareHost(hostname)
   return isIP(host) ? check(policy, host, host) : undefined

@@ -13,11 +13,11 @@ import {
   unmapped,
 } from './addresses.ts'
 
-/** Which addresses Belfry may connect to for somebody else. */
+/** The addresses that Belfry may connect to for its users. */
 export interface Policy {
   readonly rules: Rules
   allowsAddress(host: string, ip: string): boolean
-  /** Why it does not allow this address of this host, in words; undefined when it does. */
+  /** The reason why this address of a host is refused; undefined if it is allowed. */
   whyNot(host: string, ip: string): string | undefined
 }
 
@@ -29,11 +29,11 @@ interface Rules {
 
 const named = ['external', 'private', 'loopback'] as const
 
-/** What a policy may be a list of. */
+/** What a policy may contain. */
 export const policyWords =
   'external, private, loopback, host names such as ci.corp.example or *.corp.example, addresses, and CIDR ranges such as 10.0.0.0/8'
 
-/** Reads a setting such as `external, *.corp.example, 10.1.0.0/16`. Nothing means `external`. */
+/** Parses a setting such as `external, *.corp.example, 10.1.0.0/16`. The default is `external`. */
 export function readPolicy(text: string, setting = 'The address policy'): Policy {
   const rules = { classes: new Set<AddressClass>(), hosts: [] as RegExp[], blocks: [] as Block[] }
   const words = text.split(/[\s,]+/).filter((word) => word !== '')
@@ -53,14 +53,14 @@ export function readPolicy(text: string, setting = 'The address policy'): Policy
 function checked(block: Block, wrong: (why: string) => StartError) {
   if (hasLooseBits(block))
     throw wrong(`a range begins with its first address, and this one has bits after its first ${block.length}`)
-  // Such a rule would never be asked, and whoever wrote it would not notice.
+  // The rule would never apply.
   if (isWrapping(block)) throw wrong('these addresses are judged by the IPv4 address in them, so name that')
   return block
 }
 
 /**
- * A name is told from a misspelt word by its dot (`ci.` is the host `ci`), and a star never stands for the end of a name,
- * which is what says whose it is.
+ * A host name must contain a dot (`ci.` is the host `ci`), to tell it from a misspelt word. A star cannot be the last label, because that
+ * label determines the owner.
  */
 function readHost(word: string) {
   if (/[^\p{L}\p{M}\p{N}.*_-]/u.test(word)) return undefined
@@ -73,7 +73,7 @@ function readHost(word: string) {
   return new RegExp(`^${pattern}$`)
 }
 
-/** A server that listens on `host`: one that only its own machine can reach may reach that machine. */
+/** A server that only its own machine can reach may connect to that machine. */
 export function policyFor(host: string, policy: Policy): Policy {
   const local = host === 'localhost' || (isIP(host) > 0 && judge(host).every((judgement) => judgement.class === 'loopback'))
   return local ? withLoopback(policy) : policy
@@ -93,19 +93,19 @@ function policyOf(rules: Rules): Policy {
     allowsAddress: (host, ip) => refusedOf(host, ip) === undefined,
     whyNot: (host, ip) => {
       const refused = refusedOf(host, ip)
-      // Where a name leads is not told to whoever wrote it: the names of a private network are its own.
+      // The address of a name is not shown, because names of a private network are confidential.
       return refused && (isIP(host) ? `${host} is ${refused.words}` : `${withoutDot(host)} has ${refused.words}`)
     },
   }
 }
 
-/** No pattern matches a literal address: its end is neither a star nor a number. */
+/** No pattern matches a literal address, because its last label is neither a star nor a number. */
 function isNamed({ hosts }: Rules, host: string) {
   const name = withoutDot(host.toLowerCase())
   return hosts.some((pattern) => pattern.test(name))
 }
 
-/** What is forbidden is opened only by a range that lies in it: 0.0.0.0/0 does not mean the metadata service. */
+/** Only a range inside a forbidden range allows its addresses: 0.0.0.0/0 does not allow the metadata service. */
 function isAllowed({ classes, blocks }: Rules, byName: boolean, { class: of, address, range }: Judgement) {
   if (!address || !range) return false
   if (of !== 'forbidden' && (byName || classes.has(of))) return true
