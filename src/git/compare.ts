@@ -4,7 +4,7 @@ import { type CommitObject, cutMessage, hasRefs, resolveCommit } from './objects
 import { runGit, split, streamGit, within } from './run-git.ts'
 import type { Storage } from './storage.ts'
 
-/** How much is told; the counts are of everything. */
+/** Limits of the lists. Counts include everything. */
 const mostCommits = 250
 const mostFiles = 300
 const longestPatch = 1 << 16
@@ -14,7 +14,7 @@ const readLimit = 1 << 24
 const patience = 30_000
 
 export interface ChangedFile {
-  /** Of its contents in the head; of those that were, when it is removed. */
+  /** The blob in the head, or in the base if the file is removed. */
   sha: string
   filename: string
   status: 'added' | 'removed' | 'modified' | 'renamed' | 'copied'
@@ -22,20 +22,20 @@ export interface ChangedFile {
   deletions: number
   changes: number
   previous_filename?: string
-  /** From the first hunk on. Not of binary files, nor where it would be too long. */
+  /** Without the file header. Binary files and long diffs have none. */
   patch?: string
 }
 
 export interface Comparison {
   base: string
   head: string
-  /** None for histories that have nothing in common; files are then as from the one to the other. */
+  /** Null for unrelated histories; then the files are the difference of the two trees. */
   merge_base: string | null
   status: 'identical' | 'ahead' | 'behind' | 'diverged'
   ahead_by: number
   behind_by: number
   total_commits: number
-  /** The latest, oldest first. */
+  /** The latest ones, oldest first. */
   commits: CommitObject[]
   changed_files: number
   additions: number
@@ -43,7 +43,7 @@ export interface Comparison {
   files: ChangedFile[]
 }
 
-/** What the head has and the base has not, from where they parted. */
+/** The commits and changes of the head since its merge base with the base. */
 export async function compare(storage: Storage, repo_id: number, base_name: string, head_name: string): Promise<Comparison> {
   const [base, head] = await findBoth(storage, repo_id, base_name, head_name)
   const path = resolve(storage.pathOf(repo_id))
@@ -61,7 +61,7 @@ export async function compare(storage: Storage, repo_id: number, base_name: stri
   })
 }
 
-/** The commits that two names stand for. What reaches git is what this gives: 40 digits, and nothing else. */
+/** Resolves two names to commit ids, so that git gets only ids. */
 export async function findBoth(storage: Storage, repo_id: number, base: string, head: string): Promise<[string, string]> {
   const found = await Promise.all([base, head].map((name) => resolveCommit(storage, repo_id, name)))
   const [base_sha, head_sha] = found
@@ -77,7 +77,7 @@ async function countApart(path: string, base: string, head: string, signal: Abor
   return { ahead_by, behind_by }
 }
 
-/** One of them where there are several: the one that git itself compares with. */
+/** If there are several, the one that git uses for comparisons. */
 export async function findMergeBase(path: string, base: string, head: string, signal: AbortSignal): Promise<string | null> {
   const { output } = await runGit(path, ['merge-base', '--end-of-options', base, head], { signal, expected: [0, 1] })
   return output.toString().trim() || null
@@ -102,7 +102,7 @@ async function readCommits(path: string, base: string, head: string, signal: Abo
   })
 }
 
-/** People push commits of any time, also of years that no date can be of. */
+/** Commits can have times outside the range of Date. */
 const readTime = (seconds: string) => new Date(/^\d{1,11}$/.test(seconds) ? Number(seconds) * 1000 : 0)
 
 type Changes = Pick<Comparison, 'files' | 'changed_files' | 'additions' | 'deletions'>
@@ -110,7 +110,7 @@ type Changes = Pick<Comparison, 'files' | 'changed_files' | 'additions' | 'delet
 async function readChanges(path: string, from: string, to: string, signal: AbortSignal): Promise<Changes> {
   const { retyped, ...changes } = await listChanges(path, from, to, signal)
   if (!changes.files.length) return changes
-  // Where a file becomes a link, or the like, git shows one removed and one added.
+  // When a file changes its type, as to a link, git shows a removal and an addition.
   const sections = changes.files.flatMap((file) => (retyped.has(file) ? [file, file] : [file]))
   const patches = await readPatches(path, from, to, sections.length, signal)
   for (const [index, file] of sections.entries()) {
@@ -122,7 +122,7 @@ async function readChanges(path: string, from: string, to: string, signal: Abort
 
 const statuses: Record<string, ChangedFile['status']> = { A: 'added', D: 'removed', R: 'renamed', C: 'copied' }
 
-/** Reads everything, for the counts, and keeps the first of it. */
+/** Reads the whole list for the counts, and keeps the first files. */
 async function listChanges(path: string, from: string, to: string, signal: AbortSignal) {
   const changes: Changes = { files: [], changed_files: 0, additions: 0, deletions: 0 }
   const retyped = new Set<ChangedFile>()
@@ -144,7 +144,7 @@ async function listChanges(path: string, from: string, to: string, signal: Abort
     const file = changes.files[counted++]
     if (file) Object.assign(file, { additions, deletions, changes: additions + deletions })
   }
-  // First a line and names for each, then counts for each in the same order. Whatever names follow belong to what came before.
+  // Git prints a line and names for each file, then the counts in the same order. Names belong to the line before them.
   let entry: { fields: string[]; names: string[]; wanted: number; take: typeof note } | undefined
   const args = [
     'diff-tree',
@@ -179,7 +179,7 @@ async function listChanges(path: string, from: string, to: string, signal: Abort
   return { ...changes, retyped }
 }
 
-/** The hunks of the first so many sections of a diff. */
+/** The hunks of the first `count` sections of a diff. */
 async function readPatches(path: string, from: string, to: string, most: number, signal: AbortSignal) {
   const patches: (string | undefined)[] = []
   let lines: Buffer[] | undefined
@@ -194,7 +194,7 @@ async function readPatches(path: string, from: string, to: string, most: number,
   const args = ['diff-tree', '-r', '-M', '-p', '--no-ext-diff', '--no-textconv', '--end-of-options', from, to]
   reading: for await (const pieces of split(streamGit(path, args, { signal }), 10, longestPatch + 1)) {
     for (const line of pieces) {
-      // Every line of a hunk begins with a sign of its own.
+      // Each line of a hunk begins with a marker.
       if (line.subarray(0, 11).equals(header)) {
         if (begun) close()
         if (patches.length >= most) break reading

@@ -3,5 +3,5 @@ const tolerated = ['zeroPaddedFilemode', 'badTimezone', 'missingSpaceBeforeDate'
 
 export const tolerantSettings = tolerated.map((fault) => `receive.fsck.${fault}=ignore`)
 
-/** The same for programs that check objects by themselves. */
+/** The same for `git index-pack` and similar programs. */
 export const toleratedFaults = tolerated.map((fault) => `${fault.toLowerCase()}=ignore`).join()

@@ -4,14 +4,14 @@ import { describeSpawnError, endedBySignal, GitMissing } from './errors.ts'
 import { durability } from './fsync.ts'
 import { takeRequestSlot } from './slots.ts'
 
-/** Settings as git reads them from its environment. */
+/** Git reads these settings from its environment. */
 const settings = Object.entries({
   // The data folder may belong to another system account than the one that runs Belfry; we trust its contents anyway.
   'safe.directory': '*',
   ...durability,
 })
 
-/** Nothing of the machine's or the user's own git settings reaches our repositories. */
+/** Keeps the git settings of the machine and the user out of our repositories. */
 const environment = {
   get PATH() {
     return process.env.PATH ?? '/usr/bin:/bin'
@@ -21,9 +21,9 @@ const environment = {
   GIT_CONFIG_NOSYSTEM: '1',
   GIT_CONFIG_GLOBAL: '/dev/null',
   GIT_TERMINAL_PROMPT: '0',
-  // Otherwise anyone who may push could replace an object for all readers.
+  // Otherwise anyone with push access could replace objects for all readers.
   GIT_NO_REPLACE_OBJECTS: '1',
-  // Many commits at a time: what walks through history would else give out each by itself, which takes as long to read as all the rest.
+  // Git then prints many commits at a time. Reading each by itself would take as long as finding it.
   GIT_FLUSH: '0',
   GIT_CONFIG_COUNT: String(settings.length),
   ...Object.fromEntries(
@@ -37,12 +37,12 @@ const environment = {
 export interface GitOptions {
   input?: string | Buffer
   encoding?: BufferEncoding
-  /** Bytes of output that are read, about. More is refused, or left out with `cut`. */
+  /** Approximate limit of the output in bytes. More is an error, or dropped with `cut`. */
   limit?: number
   cut?: boolean
-  /** Milliseconds until git is ended and the caller refused. */
+  /** Milliseconds until git is killed and the caller refused. */
   patience?: number
-  /** Whether a signal to our process group does not reach it, see `startGit`. */
+  /** See `startGit`. */
   detached?: boolean
 }
 
@@ -53,14 +53,14 @@ export async function checkGit() {
   })
 }
 
-/** Runs git and gives what it prints; a failure carries git's own words. */
+/** Runs git and returns its output. An error contains git's own message. */
 export async function git(args: string[], options: GitOptions = {}): Promise<string> {
   return (await readGit(args, options)).toString(options.encoding)
 }
 
 /**
- * The same in bytes. Listeners only collect and end; everything that can throw happens after they are done, so that it rejects this
- * promise and never reaches the process.
+ * Returns the output as bytes. Event listeners only collect and end; code that can throw runs after them, so that an exception rejects
+ * this promise and does not end the process.
  */
 export async function readGit(args: string[], options: GitOptions = {}): Promise<Buffer> {
   using _ = await takeRequestSlot()
@@ -114,23 +114,20 @@ function run(args: string[], { input, limit, patience, detached = true }: GitOpt
   })
 }
 
-/** Those that run at the moment. */
+/** The running processes. */
 const running = new Set<ChildProcessWithoutNullStreams>()
 process.on('exit', () => {
   for (const child of running) endGit(child)
 })
 
 export interface StartOptions {
-  /** How many more pipes it has, from number 3 on. */
+  /** The number of additional pipes, from file descriptor 3 on. */
   pipes?: number
-  /** Whether what ends us by our process group leaves it: true for what serves a request. */
+  /** Whether git has its own process group, so that a signal to ours does not reach it. */
   detached?: boolean
 }
 
-/**
- * Starts a git that serves a request, in a process group of its own: a Ctrl-C at our terminal is ours to handle, and what it starts
- * itself ends with it.
- */
+/** Starts git in its own process group: Ctrl-C in our terminal reaches only us, and ending the group also ends git's children. */
 export function startGit(
   args: string[],
   settings: Record<string, string> = {},
@@ -140,7 +137,7 @@ export function startGit(
   const child = spawn('git', args, { env: { ...environment, ...settings }, stdio, detached })
   running.add(child)
   for (const end of ['close', 'error']) child.once(end, () => running.delete(child))
-  // A git that ended early closes its pipes; its exit status says why. Without free file descriptors there are no pipes at all.
+  // A git that ended early closes its pipes; its exit status has the reason. Without free file descriptors there are no pipes.
   for (const pipe of child.stdio ?? []) pipe?.on('error', () => {})
   return child
 }
@@ -151,7 +148,7 @@ export function endGit(child: ChildProcessWithoutNullStreams, how: 'SIGTERM' | '
   try {
     process.kill(-pid, how)
   } catch {
-    // It is in our own group, or ended a moment ago.
+    // It is in our process group, or has just ended.
     child.kill(how)
   }
 }

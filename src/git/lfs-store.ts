@@ -4,28 +4,29 @@ import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { makeFolders, syncFolder } from '#platform/durable.ts'
 import { Refusal } from '#platform/errors.ts'
+import { codeOf } from '#platform/unavailable.ts'
 
-/** What LFS names contents by: their SHA-256. */
+/** The SHA-256 of the contents, which is their name in LFS. */
 export interface StoredObject {
   oid: string
   size: number
 }
 
 export interface Range {
-  /** The first byte and the last, both of them included. */
+  /** Both ends are included. */
   start: number
   end: number
 }
 
-/** More than this is no file that anyone keeps in a repository. */
+/** The largest size that a client may announce. */
 export const mostBytes = 5 * 2 ** 30
 
 export const isOid = (oid: string) => /^[0-9a-f]{64}$/.test(oid)
 
-/** Where contents of large files are, below the data folder. */
+/** The folder of LFS contents below the data folder. */
 export const lfsRoot = (data: string) => join(data, 'lfs')
 
-/** Spread over 65,536 folders, as clients of LFS do it themselves. */
+/** 65,536 folders, as in LFS clients. */
 export function pathOf(root: string, oid: string) {
   if (!isOid(oid)) throw new Error('an object of the store is named by 64 hexadecimal digits')
   return join(root, oid.slice(0, 2), oid.slice(2, 4), oid)
@@ -39,12 +40,12 @@ export async function sizeOf(root: string, oid: string): Promise<number | undefi
   try {
     return (await stat(pathOf(root, oid))).size
   } catch (error) {
-    if (isAbsent(error)) return undefined
+    if (codeOf(error) === 'ENOENT') return undefined
     throw error
   }
 }
 
-/** Keeps contents that must be these. It is there whole and on disk when this resolves, or not at all; `size` is unknown where it is null. */
+/** Stores contents after checking their hash. The file appears complete and synced, or not at all. A null `size` is unknown. */
 export async function storeObject(
   root: string,
   oid: string,
@@ -59,7 +60,7 @@ export async function storeObject(
   })
 }
 
-/** Keeps contents under the name that they turn out to have. */
+/** Stores contents under the hash that they have. */
 export function storeContents(root: string, chunks: AsyncIterable<Buffer>): Promise<StoredObject> {
   return keep(root, Infinity, chunks, ({ oid }) => pathOf(root, oid))
 }
@@ -71,7 +72,7 @@ async function keep(root: string, most: number, chunks: AsyncIterable<Buffer>, p
     const found = await writeDraft(draft, most, chunks)
     const target = place(found)
     await makeFolders(dirname(target))
-    // What is there already is the same, and is as new from now on: see sweep.ts.
+    // The existing file is the same. Its new time protects it from the sweep, see sweep.ts.
     await rename(draft, target)
     await syncFolder(dirname(target))
     return found
@@ -81,7 +82,7 @@ async function keep(root: string, most: number, chunks: AsyncIterable<Buffer>, p
   }
 }
 
-/** What is being written. */
+/** Unfinished uploads. */
 export const draftsOf = (root: string) => join(root, 'drafts')
 
 async function writeDraft(path: string, most: number, chunks: AsyncIterable<Buffer>): Promise<StoredObject> {
@@ -103,15 +104,13 @@ async function writeAll(file: FileHandle, chunk: Buffer) {
   for (let from = 0; from < chunk.length; ) from += (await file.write(chunk, from)).bytesWritten
 }
 
-/** All of it, or a part; undefined when it is not there. */
+/** The contents or a range of them; undefined if they are missing. */
 export async function openObject(root: string, oid: string, range?: Range): Promise<Readable | undefined> {
   try {
     const file = await open(pathOf(root, oid), 'r')
     return file.createReadStream({ ...range, highWaterMark: 256 * 1024 })
   } catch (error) {
-    if (isAbsent(error)) return undefined
+    if (codeOf(error) === 'ENOENT') return undefined
     throw error
   }
 }
-
-const isAbsent = (error: unknown) => error instanceof Error && 'code' in error && error.code === 'ENOENT'

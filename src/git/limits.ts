@@ -1,11 +1,11 @@
 /** Limits of repositories, and of the clients that fetch and push. */
 export interface GitLimits {
-  /** Bytes of the largest object, and of what one push sends. */
+  /** Limits of one object and of one push, in bytes. */
   object: number
   push: number
-  /** Fetches and pushes served at once; requests to the API and pages that run git have as many. */
+  /** Concurrent fetches and pushes. Requests to the API and pages that run git have the same limit. */
   processes: number
-  /** Seconds that a client may stall while git waits for it. */
+  /** Seconds for which a client may stall. */
   idle: number
 }
 

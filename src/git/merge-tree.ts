@@ -1,10 +1,10 @@
 import { Refusal } from '#platform/errors.ts'
 import type { Scratch } from './scratch.ts'
 
-/** How many paths of a conflict are told. */
+/** Limit of the listed paths. */
 const mostPaths = 1000
 
-/** Why not. Histories with nothing in common have no paths to name, nor have folders that were renamed to two places. */
+/** Unrelated histories have no conflicting paths, and neither have folders that were renamed in two ways. */
 export interface Conflict {
   conflict: string[]
   reason: 'conflict' | 'unrelated'
@@ -13,7 +13,7 @@ export interface Conflict {
 /** A rebase reports the conflict of its first commit that has one. `nothing`: the base has all changes already. */
 export type Merged = { sha: string } | { nothing: true } | Conflict
 
-/** The tree that has what both sides changed since they parted, by git 2.38 or later: earlier ones cannot merge without a worktree. */
+/** The tree with the changes of both sides. Needs git 2.38: earlier versions cannot merge without a worktree. */
 export async function joinTrees(scratch: Scratch, ours: string, theirs: string): Promise<{ tree: string } | Conflict> {
   const options = ['--write-tree', '-z', '--name-only', '--no-messages', '--allow-unrelated-histories']
   const args = ['merge-tree', ...options, '--end-of-options', ours, theirs]
@@ -21,12 +21,12 @@ export async function joinTrees(scratch: Scratch, ours: string, theirs: string):
   if (status === 129) throw new Refusal('unavailable', 'To merge, the server needs git 2.38 or later.')
   const [tree = '', ...paths] = output.toString().split('\0').filter(Boolean)
   if (status === 0) return { tree }
-  // A file in the way of a folder is moved aside, to a name with that of the commit.
+  // Git renames a file that conflicts with a folder: the new name ends with the commit.
   const plain = new Set(paths.map((path) => path.replace(/~[0-9a-f]{40}(_\d+)?$/, '')))
   return { conflict: [...plain].slice(0, mostPaths), reason: 'conflict' }
 }
 
-/** Of each commit, in their order; of what is not there, none. */
+/** The trees of commits, in their order; undefined for missing ones. */
 export async function readTrees(scratch: Scratch, names: string[]): Promise<(string | undefined)[]> {
   const input = lines(names.map((name) => `${name}^{tree}`))
   const { output } = await scratch.run(['cat-file', '--batch-check=%(objectname)'], { input })

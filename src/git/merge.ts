@@ -21,13 +21,13 @@ export interface Merge {
   author: { name: string; email: string }
   committer: { name: string; email: string }
   at: Date
-  /** Of the commit that is made; a rebase keeps those of the commits it repeats. */
+  /** The message of the merge commit. A rebase keeps the messages of its commits. */
   message: string
 }
 
 /**
- * Writes what a merge gives, and moves no branch: the commit that it gives is for a push to bring. Nothing is also what a squash or a
- * rebase finds where the base has all the changes already.
+ * Writes the commit of a merge and moves no branch: the caller pushes the commit. Returns `nothing` if the base has all changes, also for
+ * a squash or rebase.
  */
 export async function merge(storage: Storage, repo_id: number, asked: Merge): Promise<Merged> {
   const [base, head] = await findBoth(storage, repo_id, asked.base, asked.head)
@@ -52,7 +52,7 @@ async function make(scratch: Scratch, base: string, head: string, asked: Merge):
   const squash = asked.method === 'squash'
   if (squash && tree === (await readTrees(scratch, [base]))[0]) return { nothing: true }
   const parents = squash ? [base] : [base, head]
-  // Git itself would read a message up to its first zero only.
+  // Git would read a message only up to its first zero byte.
   const message = bytes(asked.message.replaceAll('\0', ''))
   return { sha: await scratch.write({ tree, parents, author: sign(asked.author, asked.at), committer, message }) }
 }
@@ -67,7 +67,7 @@ const bytes = (text: string) => Buffer.from(text).toString('latin1')
 
 export type Mergeable = { state: 'clean' | 'nothing' | 'unknown' } | ({ state: 'dirty' } & Conflict)
 
-/** Whether a merge would do; nothing of it is left behind. What takes longer than until `signal` is unknown. */
+/** Whether a merge has no conflicts. Writes nothing to the repository. Returns `unknown` when `signal` aborts. */
 export async function isMergeable(
   storage: Storage,
   repo_id: number,
@@ -90,8 +90,8 @@ export async function isMergeable(
 }
 
 /**
- * Makes a commit of one repository, with its history, known in another under `refs/pull/…`, where no push reaches. It may go back too:
- * of two at once the later stays, so whoever brings one after the other waits.
+ * Copies a commit with its history into another repository, under `refs/pull/…`, where pushes are refused. The ref may also move back.
+ * Concurrent calls for one ref overwrite each other, so the caller serializes them.
  */
 export async function bringObjects(storage: Storage, from_id: number, to_id: number, sha: string, ref: string): Promise<void> {
   if (!ref.startsWith('refs/pull/') || !isRefName(ref)) throw new Refusal('invalid', `${ref} is no ref of a pull request.`)
@@ -118,6 +118,6 @@ const fetching = [
   '--no-write-fetch-head',
   '--no-auto-maintenance',
   '--no-recurse-submodules',
-  // What we set for git does not reach the other end by itself.
+  // Our settings do not reach the upload-pack process.
   `--upload-pack=git -c safe.directory='*' upload-pack`,
 ]

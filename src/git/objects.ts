@@ -6,8 +6,8 @@ import type { Storage } from './storage.ts'
 export { noObject }
 
 /**
- * Refs that are hidden and cannot be pushed: those that Belfry uses itself, and those that have a meaning for git itself
- * (`refs/replace` substitutes objects, the rest belongs to a worktree).
+ * Refs that are hidden and cannot be pushed: those that Belfry uses, and those with a meaning for git (`refs/replace` substitutes objects,
+ * the rest belongs to worktrees).
  */
 export const hiddenRefs = ['import', 'belfry', 'drafts', 'replace', 'bisect', 'worktree', 'rewritten'].map(
   (name) => `refs/${name}`,
@@ -20,14 +20,14 @@ export interface Ref {
   type: string
 }
 
-/** As many refs as a list without pages shows, and as branches can be paged through. */
+/** Limits of lists without pages, and of branches. */
 const mostListed = 10_000
 const mostBranches = 100_000
 
-/** The first refs on disk whose names begin with `prefix`, in the order of their names. */
+/** The first refs on disk with this prefix, sorted by name. */
 export async function listRefs(storage: Storage, repo_id: number, prefix: string, most = mostListed): Promise<Ref[]> {
   if (!storage.has(repo_id)) return []
-  // Given to git, a prefix would be a pattern; the folders it may be in are enough to be quick.
+  // Git would read a prefix as a pattern. Limiting the folder is fast enough.
   const folder = ['refs/heads/', 'refs/tags/'].find((each) => prefix.startsWith(each)) ?? 'refs/'
   const refs = await readRefs(storage, repo_id, folder)
   return refs.filter(({ name }) => name.startsWith(prefix)).slice(0, most)
@@ -48,7 +48,7 @@ export async function findRef(storage: Storage, repo_id: number, name: string): 
   return (await readRefs(storage, repo_id, name)).find((ref) => ref.name === name)
 }
 
-/** Bytes of all refs with their types: more than a million. */
+/** In bytes: more than a million refs with their types. */
 const longestRefs = 1 << 27
 
 async function readRefs(storage: Storage, repo_id: number, pattern: string): Promise<Ref[]> {
@@ -58,7 +58,7 @@ async function readRefs(storage: Storage, repo_id: number, pattern: string): Pro
   return refs.filter(({ name }) => !isHidden(name))
 }
 
-/** Git's own rules for a whole name, as `refs/heads/main`. */
+/** Git's rules for a full ref name, such as `refs/heads/main`. */
 export function isRefName(name: string): boolean {
   const parts = name.split('/')
   return (
@@ -71,15 +71,15 @@ export function isRefName(name: string): boolean {
   )
 }
 
-/** What kind of object there is by this name; undefined when there is none. */
+/** The type of an object; undefined if it is missing. */
 export async function typeOf(storage: Storage, repo_id: number, sha: string): Promise<string | undefined> {
   return (await look(storage, repo_id, [sha]))[0]?.type
 }
 
-/** The commit that a name stands for: a whole name of its own, a branch, a tag, or the first digits of its own, in this order. */
+/** Resolves a commit: a full id, a branch, a tag, or an abbreviated id, in this order. */
 export const resolveCommit = (storage: Storage, repo_id: number, name: string) => resolveTo(storage, repo_id, name, 'commit')
 
-/** The tree that a name stands for: its own, or that of a commit. */
+/** Resolves a tree, or the tree of a commit. */
 export const resolveTree = (storage: Storage, repo_id: number, name: string) => resolveTo(storage, repo_id, name, 'tree')
 
 async function resolveTo(storage: Storage, repo_id: number, name: string, type: 'commit' | 'tree'): Promise<string | undefined> {
@@ -104,20 +104,20 @@ async function look(storage: Storage, repo_id: number, names: string[]) {
     .map((found) => (found ? { type: found[1] ?? '', sha: found[2] ?? '' } : undefined))
 }
 
-/** Refuses an object that was pushed before there was a limit, in the documented format. */
+/** Refuses a larger object than the documented limit; it may have been pushed before there was a limit. */
 const tooLarge = (size: number, most: number) =>
   new Refusal('forbidden', `This API returns objects of up to ${most} bytes, and this one has ${size}. Fetch it with git.`, [
     { resource: 'Blob', code: 'too_large', field: 'data' },
   ])
 
-/** Asks for the size first, because git would read the whole object. */
+/** Reads the size first, because git would read the whole object. */
 async function checkSize(storage: Storage, repo_id: number, sha: string, most: number): Promise<number> {
   const [line = ''] = (await git(['-C', storage.pathOf(repo_id), 'cat-file', '-s', sha])).split('\n')
   if (Number(line) > most) throw tooLarge(Number(line), most)
   return Number(line)
 }
 
-/** The contents of a file of at most so many bytes. */
+/** The contents of a file, at most `most` bytes. */
 export async function readBlob(storage: Storage, repo_id: number, sha: string, most: number): Promise<Buffer> {
   await checkSize(storage, repo_id, sha, most)
   return readGit(['-C', storage.pathOf(repo_id), 'cat-file', 'blob', sha], { limit: most })
@@ -151,7 +151,7 @@ export async function readCommit(storage: Storage, repo_id: number, sha: string)
   return {
     sha,
     tree: all('tree')[0] ?? noObject,
-    // When the head of a commit is cut off, its last parent may be incomplete.
+    // When the header of a commit is cut, its last parent may be incomplete.
     parents: all('parent').filter((parent) => parent.length === noObject.length),
     author: readSignature(all('author')[0]),
     committer: readSignature(all('committer')[0]),
@@ -159,19 +159,19 @@ export async function readCommit(storage: Storage, repo_id: number, sha: string)
   }
 }
 
-/** Says that the message was cut, so that readers do not take the part for the whole. */
+/** Marks a message that was cut. */
 export function cutMessage(message: string, size = Buffer.byteLength(message)): string {
   if (message.length <= longestMessage) return message
   return `${message.slice(0, longestMessage).toWellFormed()}\n\n[The rest of this message is not shown: the commit has ${size} bytes.]`
 }
 
-/** People push commits with signatures of all sorts: what cannot be read is empty. */
+/** Signatures of pushed commits can be malformed; unreadable parts are empty. */
 function readSignature(line = ''): Signature {
   const [, name = '', email = '', seconds = '0'] = /^(.*?) ?<([^>]*)> (\d{1,12}) /.exec(`${line} `) ?? []
   return { name, email, date: new Date(Number(seconds) * 1000) }
 }
 
-/** Whether everything in `ancestor` is in `descendant` too. */
+/** Whether `descendant` contains everything that `ancestor` contains. */
 export async function holdsAll(storage: Storage, repo_id: number, descendant: string, ancestor: string): Promise<boolean> {
   return (await git(['-C', storage.pathOf(repo_id), 'rev-list', '-n', '1', ancestor, `^${descendant}`])) === ''
 }

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { type Bare, openBare } from '#test/bare.ts'
 import { git } from './git.ts'
 import { noObject } from './objects.ts'
-import { placeRefs } from './packed-refs.ts'
+import { moveManyRefs } from './packed-refs.ts'
 
 /** Two commits, and a tag with words of its own, that no ref leads to. */
 async function openObjects(bare: Bare) {
@@ -34,7 +34,7 @@ test('many refs become one file, which git reads as its own, with those that wer
       after: ref.startsWith('refs/tags') ? tag : one,
     }),
   )
-  await placeRefs(path, made)
+  await moveManyRefs(path, made)
   assert.deepEqual(await listed(), [
     `refs/heads/a ${one}`,
     `refs/heads/a-b ${one}`,
@@ -51,7 +51,7 @@ test('many refs become one file, which git reads as its own, with those that wer
 
   // One that has a file of its own moves on too, and one takes the place of another that is in its way.
   await git(['-C', path, 'update-ref', 'refs/heads/a', two])
-  await placeRefs(path, [
+  await moveManyRefs(path, [
     { ref: 'refs/heads/a', before: two, after: one },
     { ref: 'refs/heads/b/c', before: one, after: noObject },
     { ref: 'refs/heads/b', before: noObject, after: two },
@@ -80,13 +80,14 @@ test('refs that are elsewhere, are held, or would lead to nothing are not moved,
     { ref: 'refs/heads/tag', before: noObject, after: tag },
     { ref: 'refs/heads/..', before: noObject, after: one },
   ]
-  for (const command of wrong) await assert.rejects(placeRefs(path, [fine, command]), JSON.stringify(command))
+  for (const command of wrong) await assert.rejects(moveManyRefs(path, [fine, command]), JSON.stringify(command))
   const alone = wrong.filter(({ ref }) => !/below|\.\./.test(ref))
-  for (const command of alone) await assert.rejects(placeRefs(path, [fine, command], { alone: true }), JSON.stringify(command))
+  for (const command of alone)
+    await assert.rejects(moveManyRefs(path, [fine, command], { exclusive: true }), JSON.stringify(command))
   const lock = join(path, 'refs/heads/fine.lock')
   await mkdir(dirname(lock), { recursive: true })
   await writeFile(lock, '')
-  await assert.rejects(placeRefs(path, [fine]), /File exists/)
+  await assert.rejects(moveManyRefs(path, [fine]), /File exists/)
   assert.deepEqual(await listed(), [`refs/heads/there ${two}`])
   assert.equal(existsSync(join(path, 'packed-refs.lock')), false)
   assert.equal(existsSync(join(path, 'packed-refs.new')), false)
@@ -97,7 +98,7 @@ test("what one that was killed held of the file of all refs is in nobody's way",
   const { path, one, two, listed } = await openObjects(bare)
   await git(['-C', path, 'update-ref', 'refs/heads/old', one])
   for (const name of ['packed-refs.lock', 'packed-refs.new']) await writeFile(join(path, name), 'half')
-  await placeRefs(path, [{ ref: 'refs/heads/old', before: one, after: two }])
+  await moveManyRefs(path, [{ ref: 'refs/heads/old', before: one, after: two }])
   assert.deepEqual(await listed(), [`refs/heads/old ${two}`])
   await git(['-C', path, 'pack-refs', '--all'])
 })

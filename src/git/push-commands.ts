@@ -3,18 +3,18 @@ import { Refusal } from '#platform/errors.ts'
 import type { Command } from './ref-command.ts'
 
 const mostBytes = 16 << 20
-/** Each is recorded, sent to webhooks and looked up: this bounds the work of one push. */
+/** Each command is recorded, looked up and sent to webhooks, so this bounds the work of a push. */
 const mostCommands = 10_000
-/** In bytes: what the database's index of refs takes. */
+/** In bytes: the limit of the database's index of refs. */
 const longestName = 1000
 
 export interface Head {
   commands: Command[]
-  /** What was read to know them, and a little more: git wants it too. */
+  /** The bytes that were read so far. Git needs them too. */
   read: Buffer[]
 }
 
-/** Reads the head of what a push sends: which refs are to move from where to where. The rest of the stream is left in it. */
+/** Reads the commands at the beginning of a push. The rest stays in the stream. */
 export async function readCommands(body: Readable): Promise<Head> {
   const [read, commands]: [Buffer[], Command[]] = [[], []]
   let [size, rest]: [number, Buffer] = [0, Buffer.alloc(0)]
@@ -37,7 +37,7 @@ export async function readCommands(body: Readable): Promise<Head> {
 
 const unreadable = () => new Refusal('malformed', 'This is not what git sends for a push.')
 
-/** The first line, by the length that stands before it; none when there is not enough yet. */
+/** The first packet, by its length prefix; undefined if it is incomplete. */
 function readLine(buffer: Buffer): { flush: boolean; length: number; text: Buffer } | undefined {
   if (buffer.length < 4) return undefined
   const digits = buffer.toString('latin1', 0, 4)
@@ -48,7 +48,7 @@ function readLine(buffer: Buffer): { flush: boolean; length: number; text: Buffe
   return buffer.length < length ? undefined : { flush: false, length, text: buffer.subarray(4, length) }
 }
 
-/** Strict: a line that git would take for a command and we would not could move a ref unseen. Signed pushes are not offered. */
+/** Strict: a line that git reads as a command and we do not could move a ref unnoticed. Signed pushes are not offered. */
 function readCommand(line: Buffer): Command | undefined {
   const end = line.indexOf(0)
   const bytes = end < 0 ? line : line.subarray(0, end)

@@ -2,7 +2,7 @@ import { Refusal } from '#platform/errors.ts'
 import { joinTrees, lines, type Merged, readTrees } from './merge-tree.ts'
 import type { Draft, Scratch } from './scratch.ts'
 
-/** More at once is no review that anyone has done. */
+/** Limit of commits in one rebase. */
 const most = 1000
 const readLimit = 1 << 26
 const emptyTree = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'
@@ -12,7 +12,7 @@ interface Step extends Draft {
   tree_before: string
 }
 
-/** Repeats the commits of `head` that `base` has not, one after the other; merges are left out, and what changes nothing. */
+/** Applies the commits of `head` that `base` does not have, one by one. Skips merges and commits that change nothing. */
 export async function rebase(scratch: Scratch, base: string, head: string, committer: string): Promise<Merged> {
   const shas = await listCommits(scratch, base, head)
   if (shas.length > most) throw new Refusal('invalid', `No more than ${most} commits can be rebased at once.`)
@@ -62,7 +62,7 @@ async function readSteps(scratch: Scratch, shas: string[]): Promise<Step[]> {
   })
 }
 
-/** A signature vouches for what the commit was; it stays behind. */
+/** Drops the signature, because it is invalid for the new commit. */
 function readStep(raw: Buffer): Draft {
   const text = raw.toString('latin1')
   const end = text.indexOf('\n\n')
@@ -82,7 +82,7 @@ function readStep(raw: Buffer): Draft {
 
 const same = (text: string) => text
 
-/** From bytes of an encoding to those of UTF-8; none for one that nobody knows. */
+/** Converts an encoding to UTF-8; undefined for unknown encodings. */
 function reader(encoding: string | undefined) {
   if (encoding === undefined) return undefined
   try {
@@ -93,16 +93,16 @@ function reader(encoding: string | undefined) {
   }
 }
 
-/** What people pushed may lack an address, or a time: those are then empty, and no commit fails for it. */
+/** Authors of pushed commits can lack an address or a time. Missing parts are empty. */
 function readAuthor(line: string) {
   if (/^[^<>\n\0]* <[^<>\n\0]*> \d{1,12} [+-]\d{4}$/.test(line)) return line
   const [, name = '', email = '', seconds = '0'] = /^([^<>\n\0]*)<?([^<>\n\0]*)>?.*?(\d{1,12})?(?: [+-]\d+)?$/s.exec(line) ?? []
   return `${name.trim()} <${email.trim()}> ${seconds} +0000`
 }
 
-/** Merges as if our side had been made from where theirs was: what they changed is then what that one commit changes. */
+/** Merges with a temporary commit whose parents are the step's parents, so that only the step's own changes are applied. */
 async function apply(scratch: Scratch, { sha, parents }: Step, tree: string) {
-  // Of a late date, so that git comes to it first and need not walk through what was before.
+  // A late date, so that git visits this commit first and does not walk the history.
   const who = 'Belfry <> 4102444800 +0000'
   const ours = await scratch.write({ tree, parents, author: who, committer: who, message: '' })
   return joinTrees(scratch, ours, sha)

@@ -2,7 +2,7 @@ import { readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { git } from './git.ts'
 
-/** The objects among these that a repository does not have, or only as empty files. */
+/** The objects that a repository does not have, or has only as empty files. */
 export async function findMissing(path: string, shas: Iterable<string>): Promise<Set<string>> {
   const asked = [...shas]
   if (!asked.length) return new Set()
@@ -19,8 +19,8 @@ export async function isAncestor(path: string, ancestor: string, descendant: str
 }
 
 /**
- * Removes files of refs that hold no object's name, as a power loss leaves them: empty, or full of zeros. Git ignores such a file when it reads, and
- * refuses to write to it.
+ * Removes ref files without an object id, as a power loss leaves them: empty, or full of zeros. Git ignores such a file when reading, and
+ * refuses to overwrite it.
  */
 export async function dropBrokenRefs(path: string): Promise<void> {
   const entries = await readdir(join(path, 'refs'), { recursive: true, withFileTypes: true })
@@ -32,7 +32,7 @@ export async function dropBrokenRefs(path: string): Promise<void> {
   }
 }
 
-/** Removes loose objects without contents: git counts them as present, and would not store them when they are pushed again. */
+/** Removes empty loose objects: git counts them as present, and would not store them when they are pushed again. */
 export async function dropEmptyObjects(path: string): Promise<void> {
   const objects = join(path, 'objects')
   for (const folder of (await readdir(objects)).filter((name) => /^[0-9a-f]{2}$/.test(name))) {
@@ -44,7 +44,7 @@ export async function dropEmptyObjects(path: string): Promise<void> {
   }
 }
 
-/** Removes what killed processes left in a repository: locks, and objects that were never finished, if they are older than a moment. */
+/** Removes locks and unfinished objects that killed processes left, if they are older than `before`. */
 export async function dropLeftovers(path: string, before: number): Promise<number> {
   const found = await readdir(path, { recursive: true, withFileTypes: true }).catch(() => [])
   let dropped = 0

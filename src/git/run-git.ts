@@ -6,19 +6,19 @@ import { endGit, startGit } from './git.ts'
 import { takeRequestSlot } from './slots.ts'
 
 export interface Bounds {
-  /** Ends git when the time is over; whoever waits is told by the signal's own reason. */
+  /** Ends git when aborted. The call then rejects with the signal's reason. */
   signal: AbortSignal
   input?: string | AsyncIterable<Buffer>
   settings?: Record<string, string>
-  /** The exit codes that are answers. */
+  /** Exit codes that are not errors. */
   expected?: number[]
-  /** Told what it says beside its output, as it comes. */
+  /** Gets the text of standard error as it arrives. */
   hear?: (text: string) => void
-  /** Whether what ends us by our process group leaves it, as of `startGit`. */
+  /** See `startGit`. */
   detached?: boolean
 }
 
-/** Does what people can make arbitrarily slow, for so long and no longer. */
+/** Runs work with a time limit, for work whose time depends on what users push. */
 export async function within<T>(milliseconds: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const signal = AbortSignal.timeout(milliseconds)
   try {
@@ -47,7 +47,7 @@ export async function runGit(
   return { status: status.code, output: Buffer.concat(output) }
 }
 
-/** What git prints as it comes; to stop reading ends it. */
+/** Yields git's output as it arrives. To stop reading ends git. */
 export async function* streamGit(
   path: string,
   args: string[],
@@ -62,7 +62,7 @@ export async function* streamGit(
     child.once('error', (error) => reject(describeSpawnError(error)))
   })
   closed.catch(() => {})
-  // When the process has no free file descriptors, git has no pipes, and the error follows.
+  // Without free file descriptors, git has no pipes, and the error follows.
   if (child.pid === undefined) await closed
   const end = () => endGit(child)
   signal.addEventListener('abort', end)
@@ -71,7 +71,7 @@ export async function* streamGit(
     complaint = (complaint + text).slice(-2000)
     hear?.(text)
   })
-  // A git that ended early closes its input, and one whose input breaks off fails: its exit code tells the story.
+  // A git that ended early closes its input, and one whose input breaks off fails. The exit code shows both.
   if (typeof input === 'string') child.stdin.end(input)
   else pipeline(Readable.from(input), child.stdin).catch(() => {})
   try {
@@ -88,7 +88,7 @@ export async function* streamGit(
   }
 }
 
-/** Cuts a stream at a byte, many pieces at a time; of a longer piece than `longest`, only the beginning is kept. */
+/** Splits a stream at a byte, yielding many pieces at a time. Pieces longer than `longest` are cut. */
 export async function* split(chunks: AsyncIterable<Buffer>, byte: number, longest: number): AsyncGenerator<Buffer[], void, void> {
   let open: Buffer[] = []
   let kept = 0

@@ -9,25 +9,25 @@ import { syncObjects, unpackLimit } from './fsync.ts'
 import { runGit, streamGit } from './run-git.ts'
 import type { Storage } from './storage.ts'
 
-/** A commit to write. Text is bytes, one a character: what others wrote is taken over as it is. */
+/** A commit to write. Texts are bytes, one per character, so that texts of other encodings stay as they are. */
 export interface Draft {
   tree: string
   parents: string[]
   author: string
   committer: string
-  /** Header lines that stay, each with its end. */
+  /** Header lines to keep, each with its line end. */
   more?: string
   message: string
 }
 
-/** A place for objects on top of those of a repository. Nobody else sees them, and they are gone afterwards, but for what is kept. */
+/** A temporary object folder on top of a repository. Its objects are deleted afterwards, except those that are kept. */
 export interface Scratch {
   run(
     args: string[],
     bounds?: { input?: string | AsyncIterable<Buffer>; expected?: number[]; limit?: number },
   ): ReturnType<typeof runGit>
   write(draft: Draft): Promise<string>
-  /** Brings a commit and what it needs into the repository itself, which has all that `known` leads to. */
+  /** Copies a commit and the objects it needs into the repository, which has everything reachable from `known`. */
   keep(sha: string, known: string[]): Promise<void>
 }
 
@@ -38,10 +38,10 @@ export async function withScratch<T>(
   work: (scratch: Scratch) => Promise<T>,
 ): Promise<T> {
   const path = resolve(storage.pathOf(repo_id))
-  // By this name, git's own housekeeping clears away what a server that was killed left behind.
+  // Git's housekeeping removes folders with this name, such as those of a killed server.
   const folder = await mkdtemp(join(path, 'objects', 'tmp_objdir-scratch-'))
   const bounds = { signal, settings: { GIT_OBJECT_DIRECTORY: folder } }
-  // Objects that are gone in a moment need not be on disk.
+  // Temporary objects need no sync.
   const passing = ['-c', 'core.fsync=none']
   try {
     await openFolder(folder, path)
@@ -52,7 +52,8 @@ export async function withScratch<T>(
         const input = [sha, ...known.map((each) => `^${each}`), ''].join('\n')
         const pack = () =>
           streamGit(path, ['pack-objects', '--revs', '--stdout', '--delta-base-offset', '-q'], { ...bounds, input })
-        // Checked in another folder first: git writes objects while it checks them, and a branch could be created at a refused one by its id.
+        // Checked in another folder first: git writes objects while it checks them, and a branch could be created at a refused object by
+        // its id.
         const settings = { GIT_OBJECT_DIRECTORY: await openFolder(join(folder, 'checked'), path) }
         const check = ['-c', 'core.fsync=none', 'index-pack', '--stdin', `--strict=${toleratedFaults}`]
         await runGit(path, check, { signal, settings, input: pack() }).catch(refuseFaulty)
@@ -66,11 +67,11 @@ export async function withScratch<T>(
   }
 }
 
-/** A few objects are stored one by one, more of them as a pack. */
+/** Stores a few objects as loose objects, more as a pack. */
 async function storePack(path: string, pack: AsyncIterable<Buffer>, signal: AbortSignal) {
   const chunks = pack[Symbol.asyncIterator]()
   let head = Buffer.alloc(0)
-  // The header of a pack has 12 bytes; the last four count its objects.
+  // A pack header has 12 bytes; the last four are the number of objects.
   while (head.length < 12) {
     const { value, done } = await chunks.next()
     if (done) throw new Error('git pack-objects wrote no pack')
@@ -84,7 +85,7 @@ async function storePack(path: string, pack: AsyncIterable<Buffer>, signal: Abor
   await runGit(path, store, { signal, input: whole() })
 }
 
-/** A folder for objects that has those of a repository too. */
+/** An object folder with the repository's objects as alternates. */
 async function openFolder(folder: string, path: string) {
   await mkdir(join(folder, 'info'), { recursive: true })
   await writeFile(join(folder, 'info', 'alternates'), `${join(path, 'objects')}\n`)
@@ -102,7 +103,7 @@ function describe({ tree, parents, author, committer, more = '', message }: Draf
   return Buffer.from(`${lines.join('\n')}\n${more}\n${message}`, 'latin1')
 }
 
-/** As git would, without starting one for each: a rebase has a thousand of them. */
+/** Without a git process for each object, because a rebase writes a thousand. */
 async function writeObject(folder: string, type: string, contents: Buffer) {
   const object = Buffer.concat([Buffer.from(`${type} ${contents.length}\0`), contents])
   const sha = createHash('sha1').update(object).digest('hex')

@@ -6,10 +6,10 @@ interface Waiter {
   start(): void
 }
 
-/** How many callers may wait for each slot that there is; more are refused at once. */
+/** Callers that may wait for each slot. More are refused at once. */
 const waitersPerSlot = 8
 
-/** Limits concurrent work, in total and per caller. Others wait in order of arrival, for `patience` milliseconds. */
+/** Limits concurrent work, in total and per caller. Further callers wait in order of arrival, for `patience` milliseconds. */
 export class Slots {
   readonly #most: number
   readonly #mostEach: number
@@ -20,7 +20,7 @@ export class Slots {
 
   constructor(most: number, patience: number) {
     this.#most = most
-    // One caller leaves room for others.
+    // One caller must not take all slots.
     this.#mostEach = Math.max(1, Math.floor(most / 4))
     this.#patience = patience
   }
@@ -29,7 +29,7 @@ export class Slots {
     return this.#total
   }
 
-  /** Resolves when the caller may start; dispose of what it gives when the work is over. */
+  /** Resolves when the caller may start. Dispose of the result when the work is done. */
   async take(key: string): Promise<Disposable> {
     if (!this.#hasRoom(key)) await this.#wait(key)
     else this.#count(key, 1)
@@ -87,21 +87,21 @@ const busy = () => new Refusal('unavailable', 'The server is busy with other wor
 interface Holder {
   slots: Slots
   key: string
-  /** Git processes that run for this request, and the slot that they share. */
+  /** The running git processes of this request, and their shared slot. */
   running: number
   slot: Promise<Disposable> | undefined
 }
 
 const requests = new AsyncLocalStorage<Holder>()
 
-/** Serves a request so that all git processes that it runs at the same time take one slot together. */
+/** Serves a request so that its concurrent git processes share one slot. */
 export function withSlotsOf<T>(slots: Slots, key: string, serve: () => T): T {
   return requests.run({ slots, key, running: 0, slot: undefined }, serve)
 }
 
 /**
- * Waits for the slot of the current request, before a git process starts. A request that holds a slot never waits for a second one, so
- * requests cannot wait for each other. Jobs have no slot: the queue limits how many run.
+ * Waits for the slot of the current request before a git process starts. A request with a slot never waits for a second one, so requests
+ * cannot deadlock. Jobs have no slot, because the queue limits them.
  */
 export async function takeRequestSlot(): Promise<Disposable | undefined> {
   const holder = requests.getStore()

@@ -17,7 +17,7 @@ const hidden = hiddenRefs.map((folder) => `transfer.hideRefs=${folder}`)
 const settings = {
   'upload-pack': ['uploadpack.allowFilter=true', ...hidden],
   'receive-pack': [
-    // Housekeeping is a job of its own, so that no push waits for it.
+    // A job does the housekeeping, so that no push waits for it.
     'receive.autogc=false',
     'receive.fsckObjects=true',
     ...tolerantSettings,
@@ -27,10 +27,10 @@ const settings = {
   ],
 }
 
-/** Our own scripts. They are outside the repositories, and a push cannot add one, because commits contain no hooks. */
+/** Belfry's hooks. They are outside the repositories, and a push cannot add hooks. */
 const hooks = join(import.meta.dirname, 'hooks')
 
-/** An operator may have put hooks into a repository: these run too. Without them, git starts no extra process for each ref. */
+/** Hooks that an operator installed in a repository run too. Without them, git starts no extra process for each ref. */
 const hooksFor = (path: string) => join(hooks, existsSync(join(path, 'hooks')) ? 'chained' : 'ours')
 
 /** Limit of one allocation by git, in bytes: git unpacks objects, and tables of a large pack, in memory before our check sees their size. */
@@ -47,18 +47,18 @@ function limitsFor(name: ServiceName, path: string, limits: GitLimits) {
   }
 }
 
-/** Git's side of one request. */
+/** The git process of one request. */
 export interface Service {
   output: Readable
-  /** Its exit code once it is over and all is read; null when a signal ended it, or it could not be started. */
+  /** The exit code, when all output is read; null if a signal ended git. */
   closed: Promise<number | null>
-  /** Whether a signal ended it that we did not send. */
+  /** Whether a signal ended git that we did not send. */
   wasKilled(): Promise<boolean>
-  /** The end of what it complained about. */
+  /** The end of standard error. */
   complaint(): string
-  /** Hands it the request: what was read of it already, and the rest as it comes; more than `longest` bytes end it. */
+  /** Sends the request: the bytes that were already read, then the rest. More than `longest` bytes end git. */
   feed(read: Buffer[], body: Readable, longest?: number): void
-  /** Whether it says anything, or ends well without: what it could not understand leaves it speechless. */
+  /** Whether git sends a response or exits with 0. It sends none to a request that it cannot read. */
   answers(): Promise<boolean>
   end(): void
 }
@@ -111,10 +111,11 @@ function feed(
   body: Readable,
   longest = Number.POSITIVE_INFINITY,
 ) {
-  // A body that is cut off never looks complete: its end is not passed on, and whoever noticed ends the child.
+  // A body that breaks off must not look complete: its end is not passed on, and git is ended.
   body.on('error', end)
   for (const chunk of read) child.stdin.write(chunk)
-  // The rest of a body that git no longer reads is still received, because a client that is sending does not read the answer; it is not unpacked.
+  // The rest of a body that git does not read is still received, because a client that is sending does not read the response. It is not
+  // decompressed.
   child.stdin.once('close', () => (body instanceof Transform ? body.destroy() : body.resume()))
   let sent = 0
   body.on('data', (chunk: Buffer) => {
@@ -125,20 +126,20 @@ function feed(
 }
 
 /**
- * Passes a stream on; its last piece waits until `done`. If `done` fails because the database is away, the client gets that error instead; else
- * the stream breaks off.
+ * Passes a stream on, but delays its last piece until `done`. If `done` fails because the database is away, the client gets that error
+ * instead; otherwise the stream breaks off.
  */
-export function holdLast(output: Readable, done: Promise<void>): Readable {
-  let held: Buffer | undefined
+export function delayLastPiece(output: Readable, done: Promise<void>): Readable {
+  let last: Buffer | undefined
   const gate = new Transform({
     transform(chunk: Buffer, _, next) {
-      const ready = held
-      held = chunk
+      const ready = last
+      last = chunk
       next(null, ready)
     },
     flush(next) {
       done.then(
-        () => next(null, held),
+        () => next(null, last),
         (error) => (error instanceof DatabaseUnavailable ? next(null, fatal(notRecorded)) : next(error)),
       )
     },
@@ -149,7 +150,7 @@ export function holdLast(output: Readable, done: Promise<void>): Readable {
 const notRecorded =
   'The database is not reachable at the moment: the push has arrived, but is not recorded yet. Push again in a few seconds.'
 
-/** An error that makes the git client fail and show it: a packet on the third band of the answer to a push. */
+/** A packet on the third side band of the response, which makes the git client fail and show the message. */
 function fatal(message: string) {
   const packet = `\x03${message}\n`
   return Buffer.from(`${(packet.length + 4).toString(16).padStart(4, '0')}${packet}0000`)

@@ -6,7 +6,7 @@ import { makeFolders, syncFile, syncFolder, type Timestamp, takeTimestamp } from
 import { syncObjects, syncRefs, syncRepository } from './fsync.ts'
 import { git } from './git.ts'
 import { type GitLimits, usualLimits } from './limits.ts'
-import { placeRefs } from './packed-refs.ts'
+import { moveManyRefs } from './packed-refs.ts'
 import { type Command, noObject } from './ref-command.ts'
 import { Slots } from './slots.ts'
 
@@ -16,24 +16,24 @@ export interface Commit {
   author: { name: string; email: string }
   at: Date
   message: string
-  /** Whole contents by path; what is not named stays as it was. */
+  /** Whole contents by path. Other files stay unchanged. */
   files: Record<string, string>
 }
 
-/** As many names as fit on a command line, whatever their length. */
+/** This many names fit on a command line, whatever their length. */
 const fewNames = 100
-/** Bytes of all refs of a repository: some two million. */
+/** In bytes: about two million refs. */
 const longestRefs = 1 << 28
-/** Milliseconds for what copies or packs a whole repository. */
+/** Milliseconds to copy or pack a whole repository. */
 const longPatience = 6 * 3_600_000
-/** Milliseconds that a request waits for its turn. */
+/** Milliseconds that a request waits for a slot. */
 const [fetchPatience, readPatience] = [30_000, 15_000]
 
-/** The bare repositories on disk, by id: no rename or transfer ever moves one. */
+/** The bare repositories on disk, by id, so that a rename or transfer moves no files. */
 export class Storage {
   readonly #root: string
   readonly limits: GitLimits
-  /** For fetches and pushes, and for requests to the API and pages: slow clones do not block reads. */
+  /** For fetches and pushes, and for requests to the API and pages, so that slow clones do not block reads. */
   readonly fetching: Slots
   readonly reading: Slots
 
@@ -44,7 +44,7 @@ export class Storage {
     this.reading = new Slots(limits.processes, readPatience)
   }
 
-  /** Spread over 256 folders, so that none holds too many. */
+  /** 256 folders, so that none has too many entries. */
   pathOf(repo_id: number) {
     return join(this.#root, (repo_id % 256).toString(16).padStart(2, '0'), `${repo_id}.git`)
   }
@@ -53,16 +53,16 @@ export class Storage {
     return existsSync(this.pathOf(repo_id))
   }
 
-  /** Appears whole or not at all, and is left alone when it is there. */
+  /** The repository appears complete or not at all. An existing one stays unchanged. */
   async create(repo_id: number, default_branch: string) {
-    await this.#place(repo_id, (draft) =>
+    await this.#createAtomically(repo_id, (draft) =>
       git(['init', '--quiet', '--bare', '--template=', `--initial-branch=${default_branch}`, draft]),
     )
   }
 
   /**
-   * All branches and tags of another repository, or one branch alone. Objects on the same disk are shared, not copied.
-   * `prepare` is told the refs before anyone can find the copy.
+   * Copies all branches and tags of a repository, or one branch. Objects on the same disk are linked. `prepare` gets the refs before the
+   * copy is visible.
    */
   async copy(
     from_id: number,
@@ -75,7 +75,7 @@ export class Storage {
     const source = this.pathOf(from_id)
     const empty = only_branch ? !(await this.hasBranch(from_id, only_branch)) : !this.has(from_id)
     if (empty) return this.create(to_id, default_branch)
-    await this.#place(to_id, async (draft) => {
+    await this.#createAtomically(to_id, async (draft) => {
       await git(['clone', '--quiet', '--bare', '--template=', ...only, source, draft], { patience: longPatience })
       await git(['-C', draft, 'remote', 'remove', 'origin'])
       await git(['-C', draft, 'symbolic-ref', 'HEAD', `refs/heads/${default_branch}`])
@@ -83,31 +83,31 @@ export class Storage {
     })
   }
 
-  /** Refs by name, as they are on disk; all of them, or those of `names` that are there. */
+  /** Refs on disk by name: all, or those of `names` that exist. */
   async refsOf(repo_id: number, names?: string[]): Promise<Map<string, string>> {
     const refs = await readRefs(this.pathOf(repo_id), names && names.length <= fewNames ? names : [])
     if (!names) return refs
     return new Map(names.flatMap((name) => (refs.has(name) ? [[name, refs.get(name) ?? '']] : [])))
   }
 
-  /** Moves all or none; it fails when one is not where `before` says. */
+  /** Moves all refs or none. Fails when one is not at `before`. */
   async moveRefs(repo_id: number, commands: Command[]) {
     const input = commands.map(({ ref, before, after }) => `update ${ref}\0${after}\0${before}\0`).join('')
     await git(['-C', this.pathOf(repo_id), 'update-ref', '-z', '--stdin'], { input })
   }
 
-  /** The same of any number of them: no more than a moment for thousands. */
-  async placeRefs(repo_id: number, commands: Command[], options?: { alone?: boolean }) {
-    await placeRefs(this.pathOf(repo_id), commands, options)
+  /** Moves any number of refs, see packed-refs.ts. */
+  async moveManyRefs(repo_id: number, commands: Command[], options?: { exclusive?: boolean }) {
+    await moveManyRefs(this.pathOf(repo_id), commands, options)
   }
 
-  /** Packs what has come in loosely, when that is much. */
+  /** Packs loose objects if there are many. */
   async maintain(repo_id: number) {
     await git(['-C', this.pathOf(repo_id), '-c', 'gc.autoDetach=false', 'gc', '--auto', '--quiet'], { patience: longPatience })
     await this.sync(repo_id, [])
   }
 
-  /** Syncs the objects of a push and the refs that it moved: everything that changed since `since`, or everything. */
+  /** Syncs the objects and refs that changed since `since`, or all of them. */
   async sync(repo_id: number, refs: string[], since?: Timestamp) {
     await syncObjects(this.pathOf(repo_id), since)
     await syncRefs(this.pathOf(repo_id), refs, since)
@@ -116,15 +116,15 @@ export class Storage {
   async hasBranch(repo_id: number, branch: string) {
     if (!this.has(repo_id)) return false
     const ref = `refs/heads/${branch}`
-    // Asked for one name, git also gives what lies below it, or what a pattern in it matches.
+    // For one name, git also lists refs below it or matching it as a pattern.
     const found = await git(['-C', this.pathOf(repo_id), 'for-each-ref', '--format=%(refname)', ref])
     return found.split('\n').includes(ref)
   }
 
-  /** Settles which branch a clone checks out. */
+  /** Sets the branch that a clone checks out. */
   async pointHead(repo_id: number, branch: string) {
     await git(['-C', this.pathOf(repo_id), 'symbolic-ref', 'HEAD', `refs/heads/${branch}`])
-    // Git syncs no symbolic ref.
+    // Git does not sync symbolic refs.
     await syncFile(join(this.pathOf(repo_id), 'HEAD'))
     await syncFolder(this.pathOf(repo_id))
   }
@@ -143,13 +143,13 @@ export class Storage {
     await rm(path, { recursive: true, force: true })
   }
 
-  /** Removes refs whatever they contain, even if their object is missing. */
+  /** Deletes refs even if their object is missing. */
   async dropRefs(repo_id: number, names: string[]) {
     const input = names.map((name) => `delete ${name}\0\0`).join('')
     if (names.length) await git(['-C', this.pathOf(repo_id), 'update-ref', '-z', '--stdin'], { input })
   }
 
-  async #place(repo_id: number, make: (draft: string) => Promise<unknown>) {
+  async #createAtomically(repo_id: number, make: (draft: string) => Promise<unknown>) {
     const path = this.pathOf(repo_id)
     if (this.has(repo_id)) return
     await makeFolders(dirname(path))
@@ -161,14 +161,14 @@ export class Storage {
     await syncFolder(dirname(path))
   }
 
-  /** Adds commits on top of a branch, oldest first. */
+  /** Adds commits to a branch, oldest first. */
   async commit(repo_id: number, branch: string, commits: Commit[]): Promise<{ head: string; size: number }> {
     const ref = `refs/heads/${branch}`
     const head = await this.#import(repo_id, ref, (await this.refsOf(repo_id, [ref])).get(ref), commits)
     return { head, size: await this.sizeOf(repo_id) }
   }
 
-  /** Writes commits on top of another, or of nothing, and moves no branch: gives the last, for a push to bring. */
+  /** Writes commits without moving a branch. Returns the last one, which the caller pushes. */
   async draft(repo_id: number, onto: string | undefined, commits: Commit[]): Promise<string> {
     const ref = `refs/drafts/${randomUUID()}`
     const head = await this.#import(repo_id, ref, onto, commits)

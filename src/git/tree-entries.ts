@@ -10,13 +10,13 @@ export interface Entry {
   path: string
 }
 
-/** Of the line before a name, and of a name. */
+/** In bytes, for one entry. */
 const longestLine = 1 << 13
 const patience = 30_000
 
 /** The entries along a path, from the outermost folder to the path itself; if the path does not exist, those that do. */
 export async function readPath(storage: Storage, repo_id: number, commit: string, path: string): Promise<Entry[]> {
-  // Git lists the folders on the way to one path. If we named those too, it would list everything in them.
+  // For one path, git lists its parent folders. If we named those too, it would list all their entries.
   const { entries: chain } = await listTree(storage, repo_id, ['-t', commit, '--', path], { entries: 200 })
   if (chain.at(-1)?.path === path) return chain
   const next = path.split('/', chain.length + 1).join('/')
@@ -26,20 +26,20 @@ export async function readPath(storage: Storage, repo_id: number, commit: string
 
 export interface Most {
   entries: number
-  /** Bytes of an answer that has them all, about. */
+  /** The approximate size of the response. */
   bytes?: number
 }
 
-/** Bytes that an entry takes in an answer, besides its name. */
+/** Bytes of an entry in a response, besides its name. */
 const costOfEntry = 250
 
 export interface Listing {
   entries: Entry[]
-  /** Whether there is more than was asked for. */
+  /** Whether entries were left out. */
   truncated: boolean
 }
 
-/** The entries of a tree; with `deep`, everything below it. */
+/** The entries of a tree; with `deep`, of all its subtrees too. */
 export function readFolder(storage: Storage, repo_id: number, tree: string, most: Most, deep = false): Promise<Listing> {
   return listTree(storage, repo_id, [...(deep ? ['-r', '-t'] : []), tree], most)
 }

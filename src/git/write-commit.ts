@@ -10,15 +10,15 @@ export interface NewCommit {
   committer: Signature
   message: string
   path: string
-  /** What the file holds from now on; null removes it. */
+  /** The new contents; null removes the file. */
   file: { mode: string; content: Buffer } | null
 }
 
 const patience = 60_000
 
 /**
- * Writes a commit that no ref leads to yet; gives its name, and that of the file's contents. It is made aside and brought into the repository
- * with the checks of a push, so that what a push refuses is refused here.
+ * Writes a commit without a ref. Returns its id, and that of the blob. The commit is written to a temporary folder and copied into the
+ * repository with the checks of a push.
  */
 export async function writeCommit(storage: Storage, repo_id: number, commit: NewCommit): Promise<{ sha: string; blob: string }> {
   return within(patience, (signal) =>
@@ -36,7 +36,7 @@ async function* once(bytes: Buffer) {
 }
 
 function describe({ parent, author, committer, message, path, file }: NewCommit) {
-  // fast-import needs a ref. It never writes one that is reset in the same input.
+  // fast-import needs a ref. It does not write a ref that is reset in the same input.
   const ref = `refs/belfry/${randomUUID()}`
   return Buffer.concat([
     ...(file ? [Buffer.from('blob\nmark :1\n'), data(file.content)] : []),
@@ -52,7 +52,7 @@ const sign = ({ name, email, date }: Signature) => `${name} <${email}> ${Math.fl
 
 const data = (bytes: Buffer) => Buffer.concat([Buffer.from(`data ${bytes.length}\n`), bytes, Buffer.from('\n')])
 
-/** Quoted as in C: bytes other than plain ASCII are written in octal. */
+/** Quotes a path as in C; bytes outside printable ASCII are octal. */
 const quote = (path: string) =>
   `"${Buffer.from(path)
     .toString('latin1')

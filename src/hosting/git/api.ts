@@ -6,7 +6,7 @@ import { endedBySignal } from '#git/errors.ts'
 import { endWhenIdle } from '#git/idle-clients.ts'
 import { isHidden } from '#git/objects.ts'
 import { type Head, readCommands } from '#git/push-commands.ts'
-import { holdLast, openService, type Service, type ServiceName } from '#git/smart-http.ts'
+import { delayLastPiece, openService, type Service, type ServiceName } from '#git/smart-http.ts'
 import { beginPush, catchUp, settlePushes } from '#hosting/pushes/pushes.ts'
 import { loadRepository, type Repository } from '#hosting/repositories/repositories.ts'
 import { handleError } from '#http/errors.ts'
@@ -73,7 +73,7 @@ export function mountGit(listener: FastifyInstance, belfry: Belfry) {
         throw await failed(request, service)
       }
       // Whoever has the answer finds the push in the timeline; and nobody is told of one that is not there.
-      return sendService(reply, 'receive-pack', 'result', holdLast(service.output, recorded))
+      return sendService(reply, 'receive-pack', 'result', delayLastPiece(service.output, recorded))
     })
   })
 

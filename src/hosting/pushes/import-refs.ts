@@ -33,7 +33,7 @@ export async function forgetOriginals(db: Database, storage: Storage, repo_id: n
     storage,
     repo_id,
     [...disk].filter(([name]) => name.startsWith(originals)),
-    { alone: true },
+    { exclusive: true },
   )
 }
 
@@ -59,8 +59,8 @@ export async function withdrawUnknown(db: Database, storage: Storage, repo_id: n
 }
 
 /** Whoever was killed at an import may have left the file of all refs held: that is seen to as well. */
-async function remove(storage: Storage, repo_id: number, refs: [name: string, sha: string][], options?: { alone: boolean }) {
-  await storage.placeRefs(
+async function remove(storage: Storage, repo_id: number, refs: [name: string, sha: string][], options?: { exclusive: boolean }) {
+  await storage.moveManyRefs(
     repo_id,
     refs.map(([ref, before]) => ({ ref, before, after: noObject })),
     options,

@@ -1,7 +1,7 @@
 import { link, readdir, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { noObject } from '#git/objects.ts'
-import { freePacked, placeRefs } from '#git/packed-refs.ts'
+import { moveManyRefs, removeStaleLock } from '#git/packed-refs.ts'
 import { runGit } from '#git/run-git.ts'
 import { makeFolders, syncFolder } from '#platform/durable.ts'
 import { stageLimit } from './git.ts'
@@ -131,16 +131,16 @@ async function keepOriginals(target: string, kept: Map<string, string>, signal: 
   const names = [...new Set([...there.keys(), ...kept.keys()])]
   const at = (refs: Map<string, string>, name: string) => refs.get(name) ?? noObject
   const commands = names.map((name) => ({ ref: `${originals}/${name}`, before: at(there, name), after: at(kept, name) }))
-  await placeRefs(
+  await moveManyRefs(
     target,
     commands.filter(({ before, after }) => before !== after),
-    { alone: true },
+    { exclusive: true },
   )
 }
 
 /** What a run that was killed held. Nobody else writes these refs; the file of all refs is held by others too, but never for long. */
 async function removeLocks(target: string) {
-  await freePacked(target)
+  await removeStaleLock(target)
   const folder = join(target, originals)
   const names = await readdir(folder, { recursive: true }).catch(() => [])
   for (const name of names.filter((name) => name.endsWith('.lock'))) await rm(join(folder, name), { force: true })

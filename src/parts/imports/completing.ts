@@ -82,7 +82,7 @@ async function moveRefs({ db, storage }: Place, { id, repo_id, published, moving
   if (!left.length) return moves
   await db.query(sql`update imports set moving = ${JSON.stringify({ from, to: refs })}::jsonb where id = ${id}`)
   try {
-    await storage.placeRefs(repo_id, left)
+    await storage.moveManyRefs(repo_id, left)
   } catch (error) {
     // Somebody may have pushed at this very moment, which then is what is wrong.
     await plan()
@@ -163,7 +163,7 @@ async function takeBack(storage: Storage, repo_id: number, moves: Command[]) {
   if (!moves.length || !storage.has(repo_id)) return
   const disk = await storage.refsOf(repo_id)
   const back = moves.filter(({ ref, after }) => (disk.get(ref) ?? noObject) === after)
-  await storage.placeRefs(
+  await storage.moveManyRefs(
     repo_id,
     back.map(({ ref, before, after }) => ({ ref, before: after, after: before })),
   )

@@ -1,6 +1,6 @@
 import type { StoredObject } from '#git/lfs-store.ts'
 import { noObject } from '#git/objects.ts'
-import { placeRefs } from '#git/packed-refs.ts'
+import { moveManyRefs } from '#git/packed-refs.ts'
 import { runGit } from '#git/run-git.ts'
 import { stageLimit } from '#importer/staging/git.ts'
 import type { Correction } from '#importer/worker/steps.ts'
@@ -41,9 +41,9 @@ async function setRefs(repository: string, prefixes: string[], refs: Map<string,
   const there = new Map([...output.toString().matchAll(/^(\w+) (.+)$/gm)].map(([, id = '', ref = '']) => [ref, id]))
   const names = [...new Set([...there.keys(), ...refs.keys()])]
   const commands = names.map((ref) => ({ ref, before: there.get(ref) ?? noObject, after: refs.get(ref) ?? noObject }))
-  await placeRefs(
+  await moveManyRefs(
     repository,
     commands.filter(({ before, after }) => before !== after),
-    { alone: true },
+    { exclusive: true },
   )
 }
