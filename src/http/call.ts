@@ -35,10 +35,10 @@ declare module 'fastify' {
 }
 
 /** Authenticates and authorizes the caller again, because a stream may outlive the caller's access. */
-export type Readmit = (request: FastifyRequest) => Promise<void>
+export type Reauthorize = (request: FastifyRequest) => Promise<void>
 
 /** The hooks around every endpoint of a variant: authentication, authorization, rate limit and response headers. */
-export function openCalls(app: FastifyInstance, belfry: Belfry, variant: Variant, loaders: PathLoaders): Readmit {
+export function openCalls(app: FastifyInstance, belfry: Belfry, variant: Variant, loaders: PathLoaders): Reauthorize {
   const limiter = new RateLimiter(belfry.clock)
   const limits = limitsOf(belfry, variant)
   const authenticator = new Authenticator(belfry)

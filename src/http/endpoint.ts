@@ -51,7 +51,7 @@ export interface Declaration {
   /** Clients poll it: the response is cached briefly (see ReadCache) and has `X-Poll-Interval`. */
   polled?: true
   /** A polled response has `Last-Modified`. */
-  dated?: true
+  last_modified?: true
   /**
    * Clients that accept `text/event-stream` get new entries of the list as events. The id of an event is the entry's id or, if an entry
    * may appear again, the position of the stream.

@@ -100,7 +100,13 @@ export function metaApi({ started_at, version: program_version }: Belfry): Group
   return group('Meta', [
     get(
       '/',
-      { operation: 'meta/root', permission: 'any', summary: 'Where everything is', viewer: 'optional', answers: { 200: Root } },
+      {
+        operation: 'meta/root',
+        permission: 'any',
+        summary: 'Get the addresses of the API',
+        viewer: 'optional',
+        answers: { 200: Root },
+      },
       ({ wire, revalidate }) =>
         revalidate(`${program_version} ${wire.api} ${wire.web} ${wire.version}`, () => changed(rootJson(wire), started_at)),
     ),
@@ -109,7 +115,7 @@ export function metaApi({ started_at, version: program_version }: Belfry): Group
       {
         operation: 'meta/get-all-versions',
         permission: 'any',
-        summary: 'Versions a client may ask for',
+        summary: 'List the API versions',
         viewer: 'optional',
         served: (variant) => variant.api_versions.length > 0,
         answers: { 200: Type.Array(Type.String()) },
@@ -122,7 +128,7 @@ export function metaApi({ started_at, version: program_version }: Belfry): Group
         operation: 'rate-limit/get',
         refuses: ['missing'],
         permission: 'any',
-        summary: "What is left of the caller's hour; asking is free",
+        summary: "Get the caller's rate limit; this request does not count",
         viewer: 'optional',
         answers: { 200: RateLimits },
       },

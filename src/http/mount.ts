@@ -14,9 +14,9 @@ import { parseBody } from './input.ts'
 import { Moved } from './moved.ts'
 import { describeApi } from './openapi.ts'
 import { PollInterval } from './poll-interval.ts'
-import { keepAnswers } from './response-cache.ts'
+import { openResponseCache } from './response-cache.ts'
 import type { PathLoaders } from './route-params.ts'
-import { type Resources, serve, serveKept } from './serve.ts'
+import { type Resources, serve, serveCached } from './serve.ts'
 import { closingOf } from './stream.ts'
 
 declare module 'fastify' {
@@ -39,9 +39,9 @@ export async function mountApi(
         belfry,
         loaders,
         cache: new ReadCache(belfry.db),
-        answers: keepAnswers(belfry.db),
+        responses: openResponseCache(belfry.db),
         poll_interval: new PollInterval(),
-        readmit: openCalls(app, belfry, variant, loaders),
+        reauthorize: openCalls(app, belfry, variant, loaders),
         closing: closingOf(app),
       }
       compileLazily(app)
@@ -74,7 +74,7 @@ function mount(app: FastifyInstance, resources: Resources, endpoint: Endpoint, v
       },
     }),
     handler: (request, reply) =>
-      (endpoint.polled && serveKept(resources, endpoint, request, reply)) ||
+      (endpoint.polled && serveCached(resources, endpoint, request, reply)) ||
       withSlotsOf(resources.belfry.storage.reading, callerOf(request), () => serve(resources, endpoint, request, reply)),
   })
 }

@@ -10,7 +10,7 @@ import { readParameters } from './parameters.ts'
 import type { PollInterval } from './poll-interval.ts'
 
 /** A complete response of a polled endpoint. */
-export interface KeptAnswer {
+export interface CachedResponse {
   status: number
   body: string
   headers: Record<string, string>
@@ -21,14 +21,14 @@ export interface KeptAnswer {
 }
 
 /** Limited to 32 MB per variant, because a page of 100 events can take a megabyte. */
-export const keepAnswers = (db: Database) =>
-  new ReadCache<KeptAnswer>(db, { entries: 500, bytes: 32 * 1024 * 1024, sizeOf: ({ body }) => 2 * body.length })
+export const openResponseCache = (db: Database) =>
+  new ReadCache<CachedResponse>(db, { entries: 500, bytes: 32 * 1024 * 1024, sizeOf: ({ body }) => 2 * body.length })
 
 /** Longer keys are hashed, because an address may have 16 KB. */
 const longestKey = 300
 
 /** Everything that the response to a GET depends on, except the time. */
-export function keyOf(endpoint: Endpoint, { url, call: { variant, dialect, wire, caller } }: FastifyRequest) {
+export function cacheKeyOf(endpoint: Endpoint, { url, call: { variant, dialect, wire, caller } }: FastifyRequest) {
   const who = caller.token ? `token ${caller.token.id}` : (caller.user?.id ?? '')
   const mark = url.indexOf('?')
   const address = mark < 0 ? url : `${url.slice(0, mark)}?${readParameters(endpoint, url)}`
@@ -37,30 +37,30 @@ export function keyOf(endpoint: Endpoint, { url, call: { variant, dialect, wire,
 }
 
 /** `version` is what this request sees: a request that waited while a new version was found never gets a 304 by date. */
-export function sendKept(
+export function sendCached(
   { seconds }: PollInterval,
   request: FastifyRequest,
   reply: FastifyReply,
-  kept: KeptAnswer,
+  cached: CachedResponse,
   version: Version | undefined,
 ) {
-  const { status, headers, body } = kept
+  const { status, headers, body } = cached
   const fresh = isFresh(request.headers, headers.ETag) || (version && isUnchanged(request.headers, version))
-  if (fresh && !request.call.allowance) return sendUnchanged(request, reply, kept, seconds)
+  if (fresh && !request.call.allowance) return sendUnchanged(request, reply, cached, seconds)
   reply.header('X-Poll-Interval', seconds).headers(headers)
   return fresh ? reply.code(304).send() : reply.code(status).type('application/json; charset=utf-8').send(body)
 }
 
 /** Bypasses Fastify, which would set the same dozen headers again. This serves 1.5 times as many requests. */
-function sendUnchanged(request: FastifyRequest, reply: FastifyReply, kept: KeptAnswer, seconds: number) {
+function sendUnchanged(request: FastifyRequest, reply: FastifyReply, cached: CachedResponse, seconds: number) {
   const { call } = request
-  kept.unchanged ??= Object.entries({
+  cached.unchanged ??= Object.entries({
     ...describeAnswer(call),
     ...(reply.getHeaders() as Record<string, string>),
-    ...kept.headers,
+    ...cached.headers,
     'Cache-Control': cacheControl(call),
   }).flat()
   const own = [branded(call.dialect.brand, 'Request-Id'), request.id, 'X-Poll-Interval', String(seconds)]
-  reply.hijack().raw.writeHead(304, kept.unchanged.concat(own)).end()
+  reply.hijack().raw.writeHead(304, cached.unchanged.concat(own)).end()
   return reply
 }

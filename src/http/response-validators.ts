@@ -14,7 +14,7 @@ const unusedSeconds = 10
  * then it is the next second, see lastModifiedOf. The first versions, in the first ten seconds, have dates from before the first
  * request, so that a client which changes something and requests it again within one second gets exact dates too.
  */
-export async function dateAnswer(db: Queryable, request: string, etag: string): Promise<Version> {
+export async function findVersion(db: Queryable, request: string, etag: string): Promise<Version> {
   // An address may be longer than an index entry.
   const key = hash('sha1', request)
   const known = await db.first<Omit<Version, 'found'>>(
@@ -41,6 +41,6 @@ export async function dateAnswer(db: Queryable, request: string, etag: string): 
 /** A client with an older date gets the full response again. */
 const daysKept = 3
 
-export async function forgetDates(db: Queryable) {
+export async function deleteOldValidators(db: Queryable) {
   await db.query(sql`delete from response_validators where changed_at < ${db.now}::timestamptz - ${daysKept} * interval '1 day'`)
 }

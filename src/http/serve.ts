@@ -2,15 +2,15 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Belfry } from '#belfry.ts'
 import { forbidden } from '#platform/errors.ts'
 import type { ReadCache } from '#platform/read-cache.ts'
-import type { Call, Readmit } from './call.ts'
+import type { Call, Reauthorize } from './call.ts'
 import { etagOf, isFresh, isUnchanged, lastModifiedOf, versionOf } from './conditional.ts'
 import { Answer, type BaseContext, type Endpoint, type Revalidate } from './endpoint.ts'
 import { readQuery } from './input.ts'
 import { cursorLinks, linkHeader, readPage, usualPages } from './paging.ts'
 import { readParameters } from './parameters.ts'
 import type { PollInterval } from './poll-interval.ts'
-import { type KeptAnswer, keyOf, sendKept } from './response-cache.ts'
-import { dateAnswer } from './response-validators.ts'
+import { type CachedResponse, cacheKeyOf, sendCached } from './response-cache.ts'
+import { findVersion } from './response-validators.ts'
 import { loadRouteParams, type PathLoaders } from './route-params.ts'
 import { openStream, type Step, streamHeaders } from './stream.ts'
 
@@ -20,9 +20,9 @@ export interface Resources {
   loaders: PathLoaders
   cache: ReadCache<unknown>
   /** Complete responses of polled endpoints. */
-  answers: ReadCache<KeptAnswer>
+  responses: ReadCache<CachedResponse>
   poll_interval: PollInterval
-  readmit: Readmit
+  reauthorize: Reauthorize
   /** Ends when the listener closes. */
   closing: AbortSignal
 }
@@ -32,32 +32,32 @@ export async function serve(resources: Resources, endpoint: Endpoint, request: F
   if (endpoint.streamed) return follow(resources, endpoint, request, reply)
   if (!endpoint.polled) return send(reply, await answer(resources, endpoint, request, reply))
   if (endpoint.followed && request.call.dialect.takes_stream) return follow(resources, endpoint, request, reply)
-  const key = keyOf(endpoint, request)
-  const load = async (): Promise<KeptAnswer> => {
+  const key = cacheKeyOf(endpoint, request)
+  const load = async (): Promise<CachedResponse> => {
     const { status, headers, body } = await answer(resources, endpoint, request, reply)
     const text = reply.code(status).serialize(body) as string
     const etag = etagOf(`${headers.Link ?? ''}${text}`)
     const { db } = resources.belfry
-    const version = endpoint.dated && (await dateAnswer(db, key, etag))
+    const version = endpoint.last_modified && (await findVersion(db, key, etag))
     const dated = version && { 'Last-Modified': lastModifiedOf(version, db.now) }
     return { status, body: text, headers: { ...headers, ETag: etag, ...dated }, version }
   }
   // Which events are newer changes when a transaction ends, even by a rollback.
   const fleeting = request.url.includes('after=')
-  const kept = await (fleeting ? load() : resources.answers.getOrLoad(key, load))
-  return sendKept(resources.poll_interval, request, reply, kept, kept.version)
+  const cached = await (fleeting ? load() : resources.responses.getOrLoad(key, load))
+  return sendCached(resources.poll_interval, request, reply, cached, cached.version)
 }
 
 /** Serves a cached response synchronously. Most requests for polled endpoints end here. */
-export function serveKept(
-  { answers, poll_interval }: Resources,
+export function serveCached(
+  { responses, poll_interval }: Resources,
   endpoint: Endpoint,
   request: FastifyRequest,
   reply: FastifyReply,
 ) {
   if (request.call.dialect.takes_stream) return undefined
-  const kept = answers.peek(keyOf(endpoint, request))
-  return kept && sendKept(poll_interval, request, reply, kept, kept.version && { ...kept.version, found: false })
+  const cached = responses.peek(cacheKeyOf(endpoint, request))
+  return cached && sendCached(poll_interval, request, reply, cached, cached.version && { ...cached.version, found: false })
 }
 
 interface Ready {
@@ -149,12 +149,12 @@ async function follow(resources: Resources, endpoint: Endpoint, request: Fastify
   }
   let begun = false
   const stream = await openStream(resources.belfry, {
-    key: keyOf(endpoint, request),
+    key: cacheKeyOf(endpoint, request),
     user_id: request.call.caller.user?.id ?? null,
     ip: request.ip,
     last,
     look: async (place) => {
-      if (begun) await resources.readmit(request)
+      if (begun) await resources.reauthorize(request)
       begun = true
       return look(place)
     },

@@ -133,7 +133,7 @@ export class Hub {
     this.#running = true
     const off = this.#hubs.belfry.db.onTransactionEnd(() => this.#bell.ring())
     let looked = performance.now()
-    let told = looked
+    let last_beat = looked
     for (let round = 0; this.#readers.size; round++) {
       const rung = await this.#bell.wait(looks[round] ?? beat)
       if (!this.#readers.size) break
@@ -147,8 +147,8 @@ export class Hub {
         else if (this.#away) round = Math.min(round, 2)
         looked = performance.now()
       }
-      if (performance.now() - told < beat) continue
-      told = performance.now()
+      if (performance.now() - last_beat < beat) continue
+      last_beat = performance.now()
       for (const reader of this.#readers) reader.beat()
     }
     off()

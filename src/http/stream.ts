@@ -72,14 +72,14 @@ export async function openStream(belfry: Belfry, following: Following): Promise<
   const release = limits.reserve(following)
   try {
     const first = await following.look(following.last)
-    return tell(hubs, following, first, release)
+    return streamEvents(hubs, following, first, release)
   } catch (error) {
     release()
     throw error
   }
 }
 
-function tell(hubs: Hubs, following: Following, first: Step, release: () => void): Readable {
+function streamEvents(hubs: Hubs, following: Following, first: Step, release: () => void): Readable {
   const { look, closing } = following
   const reader = new StreamReader(look)
   const end = () => reader.end()

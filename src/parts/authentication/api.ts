@@ -57,7 +57,7 @@ export const api = group('Authorizations', [
     {
       ...byPassword,
       operation: 'oauth-authorizations/list-authorizations',
-      summary: "The viewer's tokens, personal ones and those of applications",
+      summary: "List the viewer's tokens, personal ones and those of applications",
       query: { client_id: text() },
       list: true,
       answers: { 200: Type.Array(Authorization) },
@@ -70,7 +70,7 @@ export const api = group('Authorizations', [
     {
       ...forClient,
       operation: 'oauth-authorizations/create-authorization',
-      summary: 'Make a token, a personal one or one of an application; shown once',
+      summary: 'Create a personal token or one of an application; it is shown once',
       body: Type.Object({
         ...common,
         client_id: Type.Optional(Type.String({ maxLength: 20 })),
@@ -91,7 +91,7 @@ export const api = group('Authorizations', [
     {
       ...forClient,
       operation: 'oauth-authorizations/get-or-create-authorization-for-app',
-      summary: "An application's token: a new one (201), or the one there is, without its text (200)",
+      summary: "Create an application's token (201), or get the existing one without its text (200)",
       body: Type.Object({ ...ForApplication.properties, fingerprint: Type.Optional(Fingerprint) }),
       answers: { 200: Authorization, 201: Authorization },
     },
@@ -103,7 +103,7 @@ export const api = group('Authorizations', [
     {
       ...forClient,
       operation: 'oauth-authorizations/get-or-create-authorization-for-app-and-fingerprint',
-      summary: "An application's token for one place: a new one (201), or the one there is, without its text (200)",
+      summary: "Create an application's token with a fingerprint (201), or get the existing one without its text (200)",
       body: ForApplication,
       answers: { 200: Authorization, 201: Authorization },
     },
@@ -117,7 +117,7 @@ export const api = group('Authorizations', [
     {
       ...byPassword,
       operation: 'oauth-authorizations/get-authorization',
-      summary: 'A token of the viewer, without its text',
+      summary: 'Get a token of the viewer, without its text',
       answers: { 200: Authorization },
     },
     async ({ db, viewer, params, wire }) =>
@@ -128,7 +128,7 @@ export const api = group('Authorizations', [
     {
       ...byPassword,
       operation: 'oauth-authorizations/update-authorization',
-      summary: 'Change what a token may do, by one of the three lists of scopes, or how it is named',
+      summary: 'Update the scopes of a token, by one of the three lists, or its note',
       body: Type.Object({
         scopes: common.scopes,
         add_scopes: Type.Optional(ScopeNames),
@@ -147,7 +147,7 @@ export const api = group('Authorizations', [
     {
       ...byPassword,
       operation: 'oauth-authorizations/delete-authorization',
-      summary: 'End a token',
+      summary: 'Delete a token',
       answers: { 204: Nothing },
     },
     ({ db, viewer, params }) => deleteAuthorization(db, viewer, params.authorization_id),
@@ -157,7 +157,7 @@ export const api = group('Authorizations', [
     {
       ...byPassword,
       operation: 'oauth-authorizations/list-grants',
-      summary: 'Applications that the viewer has let in, each with all it was allowed',
+      summary: 'List the applications that the viewer has authorized, with their scopes',
       query: { client_id: text() },
       list: true,
       answers: { 200: Type.Array(GrantSchema) },
@@ -170,7 +170,7 @@ export const api = group('Authorizations', [
     {
       ...byPassword,
       operation: 'oauth-authorizations/get-grant',
-      summary: 'An application that the viewer has let in',
+      summary: 'Get an application that the viewer has authorized',
       answers: { 200: GrantSchema },
     },
     async ({ db, viewer, params, wire }) => grantJson(await loadGrant(db, viewer, params.grant_id), viewer, wire),
@@ -180,7 +180,7 @@ export const api = group('Authorizations', [
     {
       ...byPassword,
       operation: 'oauth-authorizations/delete-grant',
-      summary: 'Let an application in no more: its tokens end, and the keys it made go',
+      summary: 'Revoke the access of an application: its tokens and the keys that it added are deleted',
       answers: { 204: Nothing },
     },
     ({ db, viewer, params }) => deleteGrant(db, viewer, params.grant_id),

@@ -19,18 +19,18 @@ import { finishSignIn, signIn } from './sign-in.ts'
 export const pages: PageRoute[] = [
   show('/login', (visit) => {
     // A draft is accepted from the form of the sign-in page only, never from a link.
-    const wish = { ...wishOf(visit.query), draft: undefined }
-    return visit.visitor ? { to: wish.return_to } : loginPage(visit, wish)
+    const asked = { ...readSignInRequest(visit.query), draft: undefined }
+    return visit.visitor ? { to: asked.return_to } : loginPage(visit, asked)
   }),
-  submit('/login', takePassword, (visit) => openTooLong(visit, () => loginPage(visit, wishOf(visit.form), outdated))),
-  show('/login/otp', (visit) => withHalf(visit, visit.query, (half) => codePage(visit, half))),
+  submit('/login', takePassword, (visit) => openTooLong(visit, () => loginPage(visit, readSignInRequest(visit.form), outdated))),
+  show('/login/otp', (visit) => withPendingSignIn(visit, visit.query, (pending) => codePage(visit, pending))),
   submit(
     '/login/otp',
-    (visit) => withHalf(visit, visit.form, (half) => takeSecondStep(visit, half)),
-    (visit) => withHalf(visit, visit.form, (half) => codePage(visit, half, outdated)),
+    (visit) => withPendingSignIn(visit, visit.form, (pending) => takeSecondStep(visit, pending)),
+    (visit) => withPendingSignIn(visit, visit.form, (pending) => codePage(visit, pending, outdated)),
   ),
   submit('/logout', signOut, (visit) => openTooLong(visit, () => ({ to: '/' }))),
-  show('/signup', (visit) => (visit.visitor ? { to: wishOf(visit.query).return_to } : signupPage(visit, visit.query))),
+  show('/signup', (visit) => (visit.visitor ? { to: readSignInRequest(visit.query).return_to } : signupPage(visit, visit.query))),
   submit('/signup', signUp, (visit) => openTooLong(visit, () => signupPage(visit, visit.form, outdated))),
 ]
 
@@ -43,7 +43,7 @@ function openTooLong(visit: Visit, again: () => Outcome): Outcome {
 }
 
 /** The parameters that all steps of the sign-in carry along. */
-export interface Wish {
+export interface SignInRequest {
   login: string
   return_to: string
   allow_signup: boolean
@@ -51,7 +51,7 @@ export interface Wish {
   draft?: string | undefined
 }
 
-function wishOf(given: URLSearchParams): Wish {
+function readSignInRequest(given: URLSearchParams): SignInRequest {
   return {
     login: typed(given, 'login'),
     return_to: safeReturn(given.get('return_to')),
@@ -60,10 +60,10 @@ function wishOf(given: URLSearchParams): Wish {
   }
 }
 
-export function loginPage(visit: Visit, wish: Wish, problem?: Problem, told?: string): Outcome {
-  const { login, return_to, allow_signup, draft } = wish
+export function loginPage(visit: Visit, asked: SignInRequest, problem?: Problem, notice?: string): Outcome {
+  const { login, return_to, allow_signup, draft } = asked
   const signup = allow_signup && isOpen(visit)
-  const fields = html`${alert(problem)}${note(told)}
+  const fields = html`${alert(problem)}${note(notice)}
 <input type="hidden" name="return_to" value="${return_to}">${draft !== undefined && html`<input type="hidden" name="draft" value="${draft}">`}${!allow_signup && html`<input type="hidden" name="allow_signup" value="false">`}
 ${field({ label: 'Login or e-mail address', name: 'login', value: login, autocomplete: 'username', required: true })}
 ${field({ label: 'Password', name: 'password', type: 'password', autocomplete: 'current-password', required: true })}
@@ -77,54 +77,54 @@ ${signup && html`<p>New here? <a href="/signup?return_to=${encodeURIComponent(re
 }
 
 function takePassword(visit: Visit): Promise<Outcome> {
-  const wish = wishOf(visit.form)
+  const asked = readSignInRequest(visit.form)
   return attempt(
     async () => {
       const { user, token, awaits_code, sending } = await signIn(
         visit.db,
         visit.belfry.send_text,
-        wish.login,
+        asked.login,
         visit.form.get('password') ?? '',
         originOf(visit),
       )
-      await leave(visit)
-      keep(visit, token, awaits_code)
-      const return_to = await keepDraft(visit, user, wish)
+      await endPreviousSession(visit)
+      setSessionCookie(visit, token, awaits_code)
+      const return_to = await keepDraft(visit, user, asked)
       const failed = sending === 'failed' ? '&sent=failed' : ''
       return { to: awaits_code ? `/login/otp?return_to=${encodeURIComponent(return_to)}${failed}` : return_to }
     },
     // A wrong login and a wrong password get the same message, which must not reveal who has an account.
     ({ message, status }) =>
-      loginPage(visit, wish, { status, message: status === 403 ? message : 'The login or the password is wrong.' }),
+      loginPage(visit, asked, { status, message: status === 403 ? message : 'The login or the password is wrong.' }),
   )
 }
 
 /** Stores the draft in the database, for its owner only. Returns the address to open after signing in. */
-async function keepDraft({ db, belfry }: Visit, user: Account, { draft, return_to }: Wish): Promise<string> {
+async function keepDraft({ db, belfry }: Visit, user: Account, { draft, return_to }: SignInRequest): Promise<string> {
   const opened = draft === undefined ? undefined : openDraft(belfry.vault, db.now, draft)
   return opened ? `${resumePath}/${await keepState(db, belfry.vault, user, 'draft', opened)}` : return_to
 }
 
 /** A sign-in that waits for a one-time code. */
-interface Half {
+interface PendingSignIn {
   user: Account
   waiting: Session
   delivery: Delivery | undefined
   return_to: string
 }
 
-async function withHalf(
+async function withPendingSignIn(
   visit: Visit,
   given: URLSearchParams,
-  next: (half: Half) => Outcome | Promise<Outcome>,
+  next: (pending: PendingSignIn) => Outcome | Promise<Outcome>,
 ): Promise<Outcome> {
-  const { return_to } = wishOf(given)
+  const { return_to } = readSignInRequest(given)
   const found = visit.session?.awaits_code && (await findSession(visit.db, readCookie(visit.request, sessionCookie) ?? ''))
   if (!found) return { to: visit.visitor ? return_to : `/login?return_to=${encodeURIComponent(return_to)}` }
   return next({ user: found.user, waiting: found.session, delivery: await findDelivery(visit.db, found.user), return_to })
 }
 
-function codePage(visit: Visit, { delivery, return_to }: Half, problem?: Problem): Outcome {
+function codePage(visit: Visit, { delivery, return_to }: PendingSignIn, problem?: Problem): Outcome {
   const texts = delivery === 'sms' && visit.belfry.send_text !== null
   const { where, label } = texts ? bySms : delivery === 'sms' ? withoutSms : byApp
   const sent = visit.query.get('sent')
@@ -149,24 +149,24 @@ const withoutSms = {
   label: 'Recovery code',
 }
 
-async function takeSecondStep(visit: Visit, half: Half): Promise<Outcome> {
+async function takeSecondStep(visit: Visit, pending: PendingSignIn): Promise<Outcome> {
   const { db, belfry } = visit
   if (visit.form.get('action') === 'again') {
-    const sending = await sendCode(db, belfry.send_text, half.user)
-    if (sending === 'sent') return { to: `/login/otp?return_to=${encodeURIComponent(half.return_to)}&sent=again` }
-    return codePage(visit, half, { message: sending === 'too_soon' ? tooSoon : notSent, status: 422 })
+    const sending = await sendCode(db, belfry.send_text, pending.user)
+    if (sending === 'sent') return { to: `/login/otp?return_to=${encodeURIComponent(pending.return_to)}&sent=again` }
+    return codePage(visit, pending, { message: sending === 'too_soon' ? tooSoon : notSent, status: 422 })
   }
-  const wrong = (problem: Problem) => codePage(visit, half, problem)
+  const wrong = (problem: Problem) => codePage(visit, pending, problem)
   return attempt(async () => {
-    const token = await finishSignIn(db, belfry.vault, half.user, half.waiting, typed(visit.form, 'otp'), originOf(visit))
+    const token = await finishSignIn(db, belfry.vault, pending.user, pending.waiting, typed(visit.form, 'otp'), originOf(visit))
     if (!token) return wrong({ message: 'The code is wrong, too old, or was used before.', status: 422 })
-    keep(visit, token, false)
-    return { to: half.return_to }
+    setSessionCookie(visit, token, false)
+    return { to: pending.return_to }
   }, wrong)
 }
 
 async function signOut(visit: Visit): Promise<Outcome> {
-  await leave(visit)
+  await endPreviousSession(visit)
   writeCookie(visit.reply, sessionCookie, '', { max_age: 0, secure: isSecure(visit.belfry) })
   return { to: '/' }
 }
@@ -176,13 +176,13 @@ const isOpen = ({ belfry }: Visit) => belfry.settings.BELFRY_SIGNUP === 'on'
 const closed: Outcome = {
   title: 'Not found',
   status: 404,
-  body: html`<main><h1>There is no such page</h1><p>Accounts are made by the operator here.</p></main>`,
+  body: html`<main><h1>There is no such page</h1><p>Only the operator creates accounts on this server.</p></main>`,
 }
 
 function signupPage(visit: Visit, given: URLSearchParams, problem?: Problem): Outcome {
   if (!isOpen(visit)) return closed
   if (problem?.retry_after !== undefined) visit.reply.header('Retry-After', problem.retry_after)
-  const { login, return_to } = wishOf(given)
+  const { login, return_to } = readSignInRequest(given)
   const fields = html`${alert(problem)}<input type="hidden" name="return_to" value="${return_to}">
 ${field({ label: 'Login', name: 'login', value: login, autocomplete: 'username', required: true, hint: 'Up to 39 letters, digits and single hyphens.' })}
 ${field({ label: 'E-mail address', name: 'email', type: 'email', value: typed(given, 'email'), autocomplete: 'email', required: true })}
@@ -198,7 +198,7 @@ ${field({ label: 'Password', name: 'password', type: 'password', autocomplete: '
 
 async function signUp(visit: Visit): Promise<Outcome> {
   if (!isOpen(visit)) return closed
-  const { login, return_to } = wishOf(visit.form)
+  const { login, return_to } = readSignInRequest(visit.form)
   return attempt(
     async () => {
       checkTypedLogin(login)
@@ -208,8 +208,8 @@ async function signUp(visit: Visit): Promise<Outcome> {
         const user = await createUser(db, { login, email: typed(visit.form, 'email'), password_hash })
         return openSession(db, user, originOf(visit), false)
       })
-      await leave(visit)
-      keep(visit, token, false)
+      await endPreviousSession(visit)
+      setSessionCookie(visit, token, false)
       return { to: return_to }
     },
     (problem) => signupPage(visit, visit.form, problem),
@@ -234,13 +234,13 @@ function checkTypedLogin(login: string) {
 const originOf = ({ request }: Visit) => ({ address: request.ip, user_agent: request.headers['user-agent'] ?? '' })
 
 /** Ends the browser's previous session. */
-async function leave({ db, visitor, session }: Visit) {
+async function endPreviousSession({ db, visitor, session }: Visit) {
   if (visitor && session) await closeSession(db, visitor, session.id)
 }
 
 /** The server ends a session that is unused for a month; the cookie only has to last longer. */
 const year = 365 * 24 * 3600
 
-function keep({ reply, belfry }: Visit, token: string, half: boolean) {
-  writeCookie(reply, sessionCookie, token, { secure: isSecure(belfry), ...(!half && { max_age: year }) })
+function setSessionCookie({ reply, belfry }: Visit, token: string, pending: boolean) {
+  writeCookie(reply, sessionCookie, token, { secure: isSecure(belfry), ...(!pending && { max_age: year }) })
 }

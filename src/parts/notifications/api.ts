@@ -22,7 +22,7 @@ const listing = {
   query: { all: flag(), participating: flag(), since: text(), before: text() },
   list: true,
   polled: true,
-  dated: true,
+  last_modified: true,
   answers: { 200: Type.Array(ThreadSchema) },
 } as const
 

@@ -1,4 +1,4 @@
-import { forgetDates } from '#http/response-validators.ts'
+import { deleteOldValidators } from '#http/response-validators.ts'
 import type { Database } from '#platform/database.ts'
 import { enqueue, type Scheduled, type Task } from '#platform/queue.ts'
 import { forgetThreads, pruneThreads, tell } from './fan-out.ts'
@@ -16,7 +16,7 @@ export function notificationTasks(db: Database): Record<string, Task> {
     prune_threads: () =>
       db.transaction(async (transaction) => {
         if (await pruneThreads(transaction)) await enqueue(transaction, 'prune_threads', {})
-        else await forgetDates(transaction)
+        else await deleteOldValidators(transaction)
       }),
   }
 }

@@ -19,7 +19,7 @@ export const api = group('OAuth applications', [
     {
       ...common,
       operation: 'apps/check-token',
-      summary: 'Check a token of the application, and see whose it is',
+      summary: 'Check a token of the application, and get its user',
       answers: { 200: Authorization },
     },
     async ({ db, application, params, body: { access_token }, wire }) => {
@@ -33,7 +33,7 @@ export const api = group('OAuth applications', [
     {
       ...common,
       operation: 'apps/reset-token',
-      summary: 'Replace a token of the application by a new one; shown once',
+      summary: 'Replace a token of the application by a new one, which is shown once',
       answers: { 200: Authorization },
     },
     async ({ db, application, params, body: { access_token }, wire }) => {
@@ -44,7 +44,7 @@ export const api = group('OAuth applications', [
   ),
   del(
     '/applications/{client_id}/token',
-    { ...common, operation: 'apps/delete-token', summary: 'End a token of the application', answers: { 204: Nothing } },
+    { ...common, operation: 'apps/delete-token', summary: 'Delete a token of the application', answers: { 204: Nothing } },
     async ({ db, application, params, body: { access_token } }) => {
       checkOwn(application, params.client_id)
       await deleteToken(db, await loadToken(db, application, access_token))
@@ -55,7 +55,7 @@ export const api = group('OAuth applications', [
     {
       ...common,
       operation: 'apps/delete-authorization',
-      summary: 'End all that a user has allowed the application, with the keys it made for them',
+      summary: "Delete a user's grant to the application, with the keys that the application added",
       answers: { 204: Nothing },
     },
     async ({ db, application, params, body: { access_token } }) => {

@@ -74,7 +74,7 @@ async function fineGrainedPage(visit: SignedIn, problem?: Problem): Promise<Outc
   const fields = html`${alert(problem)}<input type="hidden" name="owner" value="${owner.login}">${common(kept)}
 ${await repositoryChoice(visit, owner, kept)}${offeredPermissions(owner).map((over) => permissionChoice(over, owner, kept))}
 <button class="primary">Make a token for ${owner.login}</button>`
-  const body = html`<p class="muted">They reach the repositories that you choose, and do there what you permit.</p>${say(visit)}
+  const body = html`<p class="muted">A fine-grained token has access to the repositories and permissions that you choose.</p>${say(visit)}
 ${cards(visit, fineGrained, tokens)}<h2 id="new">New token</h2>${ownerChoice(owner, owners)}${form(visit, fineGrained, fields)}`
   return settingsPage(fineGrained, 'Fine-grained tokens', body, problem?.status)
 }

@@ -25,11 +25,11 @@ export function lapsed(visit: Visit): Outcome {
   const back = pageOf(request)
   const draft = draftOf(request.originalUrl, visit.form, back)
   if (isSignedIn(visit)) return draft && draft !== 'too long' ? resumePage(visit, draft, 403) : { to: back }
-  const wish = { login: '', return_to: back, allow_signup: true }
+  const asked = { login: '', return_to: back, allow_signup: true }
   if (draft === undefined) return { to: `/login?return_to=${encodeURIComponent(back)}` }
-  if (draft === 'too long') return loginPage(visit, wish, { status: 403, message: tooLong })
+  if (draft === 'too long') return loginPage(visit, asked, { status: 403, message: tooLong })
   const note = 'You were signed out. Sign in to go on: what you wrote is kept, and you will see it again before it is sent.'
-  return { ...loginPage(visit, { ...wish, draft: sealDraft(belfry.vault, visit.db.now, draft) }, undefined, note), status: 403 }
+  return { ...loginPage(visit, { ...asked, draft: sealDraft(belfry.vault, visit.db.now, draft) }, undefined, note), status: 403 }
 }
 
 const tooLong =
