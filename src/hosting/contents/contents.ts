@@ -22,18 +22,18 @@ import type { Database } from '#platform/database.ts'
 import { invalid, missing, Refusal } from '#platform/errors.ts'
 import { checkPath, isPath } from './paths.ts'
 
-/** What stands at a path of a commit: a folder's entries, or one thing with what there is to say of it. */
+/** The contents at a path of a commit: a folder's entries, or one file, link or submodule. */
 export type Content =
   | { kind: 'dir'; entries: Entry[] }
   | { kind: 'file'; entry: Entry; bytes: Buffer | null }
   | { kind: 'symlink'; entry: Entry; target: string }
   | { kind: 'submodule'; entry: Entry; submodule_git_url: string | null }
 
-/** Larger files are told of, and not sent. */
+/** Contents of larger files are not sent. */
 const largestSent = 1024 * 1024
-/** Entries of a folder, as documented; the trees API has more. */
+/** The documented limit of a folder's entries. The trees API returns more. */
 const mostEntries = 1000
-/** Bytes of a link, as most systems allow, and of `.gitmodules`. */
+/** Limits of a link's target, as on most systems, and of `.gitmodules`, in bytes. */
 const longestLink = 4096
 const longestModules = 1024 * 1024
 
@@ -75,7 +75,7 @@ async function readFile(storage: Storage, repo: Repository, entry: Entry): Promi
   return { kind: 'file', entry, bytes: await readBlob(storage, repo.id, entry.sha, Math.min(largestSent, object)) }
 }
 
-/** A link to a file in the repository is read as that file; any other is told of. */
+/** A link to a file in the repository is read as that file. */
 async function readLink(storage: Storage, repo: Repository, commit: string, entry: Entry): Promise<Content> {
   const target = (await readBlob(storage, repo.id, entry.sha, longestLink)).toString()
   const path = posix.join(posix.dirname(entry.path), target)
@@ -84,12 +84,12 @@ async function readLink(storage: Storage, repo: Repository, commit: string, entr
   return readFile(storage, repo, { ...found, path: entry.path })
 }
 
-/** What `.gitmodules` says of a path. */
+/** The settings of a path in `.gitmodules`. */
 async function findSubmodule(storage: Storage, repo: Repository, commit: string, path: string): Promise<string | null> {
   const [modules] = await readPath(storage, repo.id, commit, '.gitmodules')
   if (modules?.type !== 'blob' || modules.size > longestModules) return null
   const args = ['config', `--blob=${commit}:.gitmodules`, '-z', '--get-regexp', '^submodule\\..*\\.(path|url)$']
-  // A file that is not there, or that is no settings, names no submodule.
+  // A missing or malformed file defines no submodule.
   const listed = await git(['-C', storage.pathOf(repo.id), ...args]).catch(() => '')
   const settings = new Map(listed.split('\0').map((line) => line.split('\n', 2) as [string, string]))
   const [key] = [...settings].find(([name, value]) => name.endsWith('.path') && value === path) ?? []
@@ -113,12 +113,12 @@ export interface Identity {
 export interface Changed {
   commit: CommitObject
   branch: string
-  /** The file as it is now; null when it is gone. */
+  /** The file after the change; null if it was deleted. */
   entry: Entry | null
   made: boolean
 }
 
-/** Makes or changes one file by a commit of its own. */
+/** Creates or changes a file in a commit of its own. */
 export async function writeFile(
   db: Database,
   storage: Storage,
@@ -139,7 +139,7 @@ export async function writeFile(
   }
   if (present && change.sha === undefined) throw new Refusal('invalid', 'Invalid request.\n\n"sha" wasn\'t supplied.')
   if (change.sha !== undefined && present?.sha !== change.sha) throw mismatch(path, change.sha)
-  // What is run stays so. A link that is written to becomes a file.
+  // An executable file stays executable. Writing to a link replaces it by a file.
   const file = { mode: present?.mode === '100755' ? '100755' : '100644', content: bytes }
   const { commit, blob } = await commitAndPush(db, storage, repo, user, { path, change, branch, head, file })
   const entry = { mode: file.mode, type: 'blob', sha: blob, size: bytes.length, path }
@@ -170,14 +170,14 @@ function decode(content: string): Buffer {
   throw new Refusal('invalid', 'content is not valid Base64')
 }
 
-/** Where a change goes: the branch, its last commit, and what stands at the path and above it. */
+/** The branch of a change, its last commit, and the entries at and above the path. */
 async function findLocation(storage: Storage, repo: Repository, path: string, change: Change) {
   checkPath(path)
   if (!storage.has(repo.id)) throw new Refusal('conflict', 'The repository is still being copied. Please try again later.')
   const { branch = repo.default_branch } = change
   const ref = `refs/heads/${branch}`
   const head = (await findRef(storage, repo.id, ref))?.sha
-  // The first branch of all is made by its first commit.
+  // The first commit creates the first branch.
   if (!head && (!isRefName(ref) || (await hasRefs(storage, repo.id, 'refs/heads/')))) {
     throw new Refusal('missing', `Branch ${branch} not found`)
   }
@@ -192,7 +192,7 @@ interface Step {
   file: { mode: string; content: Buffer } | null
 }
 
-/** Whoever moved the branch since it was looked at has won: nothing of theirs is lost, and this is refused. */
+/** A branch that moved since it was read is a conflict, so that no commit is lost. */
 async function commitAndPush(db: Database, storage: Storage, repo: Repository, user: Account, step: Step) {
   const { path, change, branch, head, file } = step
   const committer = signatureOf(change.committer, user, db.now)

@@ -29,7 +29,7 @@ const one = Type.Object({
   submodule_git_url: Type.Optional(NullableString),
 })
 
-/** A folder is a list of what it holds, anything else one object. */
+/** A list for a folder, one object otherwise. */
 export const ContentSchema = Type.Unsafe<Static<typeof one> | Static<typeof ContentEntry>[]>({
   ...one,
   type: ['object', 'array'],
@@ -45,7 +45,7 @@ function entryJson({ mode, type, sha, size, path }: Entry, repo: Named, ref: str
   const above = `${wire.api}/repos/${full_name}`
   const place = `${encodePath(ref)}/${encodePath(path)}`
   const url = `${above}/contents/${encodePath(path)}?ref=${encodePath(ref)}`
-  // A submodule's commit is in another repository.
+  // The commit of a submodule is in another repository.
   const git_url = type === 'commit' ? null : `${above}/git/${type}s/${sha}`
   const html_url = type === 'commit' ? null : `${wire.web}/${full_name}/${type}/${place}`
   return {
@@ -71,13 +71,13 @@ export function contentJson(content: Content, repo: Named, ref: string, wire: Wi
   return { ...told, ...(bytes ? { encoding: 'base64', content: inLines(bytes) } : { encoding: 'none', content: '' }) }
 }
 
-/** In a folder's list, a submodule has always been called a file. */
+/** The public API calls a submodule in a folder's list a file. */
 function listedJson(each: Entry, repo: Named, ref: string, wire: Wire) {
   const told = entryJson(each, repo, ref, wire)
   return told.type === 'submodule' ? { ...told, type: 'file' } : told
 }
 
-/** Base64 in lines of sixty, each ended. */
+/** Base64 in lines of 60 characters, each with a line end. */
 const inLines = (bytes: Buffer) => bytes.toString('base64').replaceAll(/.{1,60}/g, '$&\n')
 
 export const ChangedSchema = Type.Object(
@@ -92,7 +92,7 @@ export function changedJson({ entry: now, branch, commit }: Changed, repo: Named
   return { content: now && entryJson(now, repo, branch, wire), commit: gitCommitJson(commit, repo, wire) }
 }
 
-/** A tree as git keeps it; entries are named from there. */
+/** A git tree. Paths are relative to it. */
 export const GitTree = Type.Object(
   {
     sha: Type.String(),
@@ -120,7 +120,7 @@ export function treeJson({ sha, entries, truncated }: Tree, repo: Named, wire: W
     tree: entries.map(({ path, mode, type, sha, size }) => ({
       ...{ path, mode, type, sha },
       ...(type === 'blob' && { size }),
-      // A submodule's commit is in another repository.
+      // The commit of a submodule is in another repository.
       ...(type !== 'commit' && { url: `${above}/${type}s/${sha}` }),
     })),
     truncated,

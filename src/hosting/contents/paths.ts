@@ -1,9 +1,9 @@
 import { invalid } from '#platform/errors.ts'
 
-/** Characters that some file systems do not see in a name. */
+/** Characters that some file systems ignore in names. */
 const unseen = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g
 
-/** Whether some file system would take this part of a path for git's own folder. */
+/** Whether some file system would read this part of a path as `.git`. */
 function isGitFolder(part: string) {
   const seen = part
     .replaceAll(unseen, '')
@@ -13,7 +13,7 @@ function isGitFolder(part: string) {
   return seen === '.git' || seen === 'git~1'
 }
 
-/** Why a path cannot be that of a file, if it cannot. */
+/** The reason why a path is invalid, if it is. */
 function faultOf(path: string): string | undefined {
   const parts = path.split('/')
   if (path === '') return 'path is missing'
@@ -21,7 +21,7 @@ function faultOf(path: string): string | undefined {
   if (path.includes('\0')) return 'path may not hold the null character'
   if (parts.includes('')) return 'path may not hold an empty part'
   if (parts.some((part) => part === '.' || part === '..')) return "path may not hold '.' or '..'"
-  // A backslash parts folders too, on some systems.
+  // Some systems separate folders by a backslash.
   if (path.split(/[/\\]/).some(isGitFolder)) return "path may not hold '.git'"
   if (Buffer.byteLength(path) > 4096 || parts.length > 128 || parts.some((part) => Buffer.byteLength(part) > 255)) {
     return 'path is too long'

@@ -8,10 +8,10 @@ export interface Tree extends Listing {
   sha: string
 }
 
-/** The documented limits of one answer. */
+/** The documented limits of one response. */
 const most = { entries: 100_000, bytes: 7 << 20 }
 
-/** By its own id, or by a branch, a tag or a commit. */
+/** Loads a tree by its id, or by a branch, tag or commit. */
 export async function loadTree(storage: Storage, repo: Repository, name: string, deep: boolean): Promise<Tree> {
   const sha = await resolveTree(storage, repo.id, name)
   if (sha) return { sha, ...(await readFolder(storage, repo.id, sha, most, deep)) }

@@ -16,7 +16,7 @@ import { Authenticator, anonymous, type Caller, CodeRequired } from '#identity/c
 import { allows } from '#identity/permissions.ts'
 import { forbidden, missing, Refusal } from '#platform/errors.ts'
 
-/** Bytes that a fetch may send: a million of commits that are wanted or known. */
+/** Limit of the body of a fetch, in bytes: a million wanted or known commits. */
 const longestWants = 64 << 20
 
 interface Place {
@@ -24,14 +24,14 @@ interface Place {
   repo: string
 }
 
-/** Git over HTTP, as the git client speaks it: one request for what is there, and one to fetch or to push. */
+/** Git over HTTP (smart protocol): one request for the refs, and one to fetch or push. */
 export function mountGit(listener: FastifyInstance, belfry: Belfry) {
   const { db, storage } = belfry
   const admit = openGate(belfry)
 
   listener.register(async (app) => {
     app.removeAllContentTypeParsers()
-    // Packs have any size: they are passed on as they come.
+    // Packs have any size, so bodies are streamed.
     app.addContentTypeParser('*', (_, body, done) => done(null, body))
     app.setErrorHandler((error, request, reply) => sendError(request, reply, error))
 
@@ -44,7 +44,7 @@ export function mountGit(listener: FastifyInstance, belfry: Belfry) {
       const service = await openFor(place, request, reply, { advertise: true, protocol })
       service.feed([], request.raw)
       if (!(await service.answers())) throw await failed(request, service)
-      // From the second version on, the answer says by itself what it is.
+      // Responses of protocol version 2 have no service line.
       if (/(^|:)version=2(:|$)/.test(protocol ?? '')) return sendService(reply, name, 'advertisement', service.output)
       const title = `# service=git-${name}\n`
       service.output.unshift(Buffer.from(`${(title.length + 4).toString(16).padStart(4, '0')}${title}0000`))
@@ -72,12 +72,12 @@ export function mountGit(listener: FastifyInstance, belfry: Belfry) {
         await recorded
         throw await failed(request, service)
       }
-      // Whoever has the answer finds the push in the timeline; and nobody is told of one that is not there.
+      // A client that has the response finds the push in the timeline, and no push is reported that was not recorded.
       return sendService(reply, 'receive-pack', 'result', delayLastPiece(service.output, recorded))
     })
   })
 
-  /** Noted before git moves anything, and recorded when it is over, whether the client is still there or not. */
+  /** Writes the push to the database before git moves refs, and records it when git ends, even if the client has disconnected. */
   async function receive(repo: Repository, caller: Caller, head: Head, request: FastifyRequest, reply: FastifyReply) {
     const commands = head.commands.filter(({ ref }) => !isHidden(ref))
     const place = { repo, caller, name: 'receive-pack' as const }
@@ -100,8 +100,8 @@ export function mountGit(listener: FastifyInstance, belfry: Belfry) {
   }
 
   /**
-   * A git process that ends when the client disconnects or stalls. It waits for a slot when many are served, and releases the slot when what
-   * `follows` its end is done too.
+   * Starts a git process that ends when the client disconnects or stalls. It waits for a slot, and releases it when `follows` has
+   * resolved.
    */
   async function openFor(
     { repo, caller, name }: { repo: Repository; caller: Caller; name: ServiceName },
@@ -136,7 +136,7 @@ export function mountGit(listener: FastifyInstance, belfry: Belfry) {
   }
 }
 
-/** Lets in who may fetch from a repository or push to it; else says no more than they may know. */
+/** Loads the repository and the caller of a git request, and checks access. Refusals reveal only what the caller may know. */
 export function openGate(belfry: Belfry) {
   const { db, storage } = belfry
   const authenticator = new Authenticator(belfry)
@@ -145,7 +145,7 @@ export function openGate(belfry: Belfry) {
     const { owner, repo: named } = request.params as Place
     const { authorization } = request.headers
     const caller = authorization === undefined ? anonymous : await identify(request, authorization)
-    // Git asks for a name and a password when it is told that it needs them, and only then.
+    // Git asks its user for credentials only after a 401.
     if (name === 'receive-pack' && !caller.user) throw unauthenticated()
     const repo = await find(caller, owner, named.replace(/\.git$/i, '')).catch((error) => {
       throw error instanceof Refusal && error.reason === 'missing' && !caller.user ? unauthenticated() : error
@@ -176,7 +176,7 @@ const unauthenticated = () => new Refusal('unauthenticated', 'Sign in with a per
 
 const notForToken = () => forbidden('Resource not accessible by personal access token')
 
-/** What is public is for every token, as it is for nobody. */
+/** Every token may read public repositories. */
 function checkFetch({ token }: Caller, repo: Repository) {
   if (repo.private && token?.kind === 'fine_grained' && !allows(token.permissions, 'contents:read')) throw notForToken()
 }
@@ -191,7 +191,7 @@ function checkPush({ token, may }: Caller, repo: Repository) {
   checkWritable(repo)
 }
 
-/** What the client says of versions goes into git's environment, if it is of the form that it must have. */
+/** The client's header becomes part of git's environment, so its format is checked. */
 function protocolOf({ headers }: FastifyRequest) {
   const asked = headers['git-protocol']
   return typeof asked === 'string' && /^[a-z0-9=:._-]{1,100}$/i.test(asked) ? asked : undefined
@@ -202,10 +202,10 @@ function bodyOf({ raw, headers }: FastifyRequest): Readable {
   if (encoding === 'identity') return raw
   if (!/^(x-)?gzip$/i.test(encoding)) throw new Refusal('unacceptable', 'Bodies are read as they are, or by gzip.')
   const unpacked = createGunzip()
-  // A request that is cut off must not be waited for, nor look complete; one that cannot be unpacked is still read to its end.
+  // A request that breaks off must neither block nor look complete. One that cannot be decompressed is still read to its end.
   raw.once('close', () => raw.readableEnded || unpacked.destroy(new Refusal('malformed', 'The body was cut off.')))
   raw.on('error', () => {})
-  // It may fail while nothing reads it: between the head of a push and the rest.
+  // It may fail while nothing reads it, between the commands of a push and the rest.
   unpacked.on('error', () => {})
   unpacked.once('close', () => raw.unpipe(unpacked).resume())
   return raw.pipe(unpacked)
@@ -221,16 +221,16 @@ const uncached = {
   Expires: 'Fri, 01 Jan 1980 00:00:00 GMT',
 }
 
-/** Git says nothing when it could not read what it was sent; what else there was is in the log. */
+/** Git sends no response to a request that it cannot read. The log has its error message. */
 async function failed(request: FastifyRequest, service: Service) {
   request.log.warn({ complaint: service.complaint() }, 'git gave no answer')
   if (await service.wasKilled()) return endedBySignal()
   return new Refusal('malformed', 'Git could not read this request.')
 }
 
-/** In plain text, which the git client shows to whoever runs it. */
+/** Plain text, which the git client shows to its user. */
 function sendError(request: FastifyRequest, reply: FastifyReply, error: unknown) {
-  // What is left of the body is read and dropped: the connection is the client's for its next request.
+  // The rest of the body is read and dropped, so that the client can reuse the connection.
   request.raw.unpipe().resume()
   if (error instanceof Moved) {
     const { owner, name } = error.to

@@ -27,7 +27,7 @@ export function keyJson(row: SshKey, wire: Wire): Static<typeof UserKey> {
   }
 }
 
-/** As everyone sees a person's keys. */
+/** The public view of a user's keys. */
 export const SimpleKey = Type.Object({ id: Type.Integer(), key: Type.String() }, { title: 'KeySimple' })
 
 export const simpleKeyJson = (row: SshKey): Static<typeof SimpleKey> => ({ id: row.id, key: row.key })

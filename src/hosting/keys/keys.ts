@@ -4,7 +4,7 @@ import { type Listed, listed, type Queryable, type Slice, sql, type Transaction 
 import { invalid, missing } from '#platform/errors.ts'
 import { readPublicKey } from './public-key.ts'
 
-/** A public key of a person, or of a repository: a deploy key. */
+/** A public key of a user, or a deploy key of a repository. */
 export interface SshKey {
   id: number
   title: string
@@ -13,11 +13,11 @@ export interface SshKey {
   read_only: boolean
   created_at: Date
   added_by_login: string | null
-  /** The application that made it for the person who added it. */
+  /** The application that added the key for the user. */
   application_name: string | null
 }
 
-/** What a key opens: a person's repositories, or one repository. */
+/** The owner of a key: a user or a repository. */
 export type Door = { user: Account } | { repo: Repository }
 
 const at = (door: Door) => ('user' in door ? sql`k.user_id = ${door.user.id}` : sql`k.repo_id = ${door.repo.id}`)
@@ -42,7 +42,7 @@ export interface NewKey {
   read_only?: boolean | undefined
 }
 
-/** By whom a key is added, and for them by which application: where that is let in no more, the key goes. */
+/** The user who adds a key, and the application that acts for the user. Revoking the application's access deletes the key. */
 export interface Adder {
   user: Account
   application_id: number | null
@@ -53,7 +53,7 @@ export async function addKey(db: Transaction, door: Door, adder: Adder, wanted: 
   if (!read) throw fault('key is invalid. You must supply a key in OpenSSH public key format')
   const title = wanted.title?.trim() || read.comment.slice(0, 255) || read.fingerprint
   const [user_id, repo_id] = 'user' in door ? [door.user.id, null] : [null, door.repo.id]
-  // One key opens one door: whoever shows it must be told apart by it.
+  // A key identifies its owner, so it can be added only once.
   const row = await db.first<{ id: number }>(sql`
     insert into ssh_keys (user_id, repo_id, title, key, fingerprint, read_only, added_by, application_id, created_at)
     values (${user_id}, ${repo_id}, ${title}, ${read.key}, ${read.fingerprint}, ${wanted.read_only ?? false}, ${adder.user.id},

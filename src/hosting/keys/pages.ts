@@ -29,7 +29,7 @@ function add(visit: SignedIn): Promise<Outcome> {
   )
 }
 
-/** More keys than anyone keeps. */
+/** Limit of keys on the page. */
 const most = { limit: 500, offset: 0 }
 
 async function showKeys(visit: SignedIn, typedIn = { title: '', key: '' }, problem?: Problem) {

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto'
 
-/** What a public key's line says: `ssh-ed25519 AAAA… comment`. */
+/** A public key line: `ssh-ed25519 AAAA… comment`. */
 export interface PublicKey {
   /** Type and blob, without the comment. */
   key: string
   comment: string
-  /** As OpenSSH shows it. */
+  /** In OpenSSH's format. */
   fingerprint: string
 }
 
-/** A field of a key's blob, by what it must hold. */
+/** A field of a key's blob, and how it is checked. */
 type Check = (field: Buffer) => boolean
 
 const exactly =
@@ -21,17 +21,17 @@ const bytes =
   (field) =>
     field.length === length
 const some: Check = (field) => field.length > 0
-/** Point on a curve: uncompressed, two coordinates. */
+/** An uncompressed point on a curve: two coordinates. */
 const point =
   (size: number): Check =>
   (field) =>
     field.length === 1 + 2 * size && field[0] === 4
-/** OpenSSH itself takes no RSA key below this. */
+/** OpenSSH refuses shorter RSA keys. */
 const modulus: Check = (field) => field.length * 8 >= 1024 && field.length * 8 <= 16384 + 8
 
 const curve = (name: string, size: number): Check[] => [exactly(name), point(size)]
 
-/** What follows the type in the blob, for every kind of key that is taken. DSA is not: it has been broken for long. */
+/** The fields after the type, by type. DSA is refused, because it is broken. */
 const kinds: Record<string, Check[]> = {
   'ssh-ed25519': [bytes(32)],
   'ssh-rsa': [some, modulus],
@@ -42,14 +42,14 @@ const kinds: Record<string, Check[]> = {
   'sk-ecdsa-sha2-nistp256@openssh.com': [...curve('nistp256', 32), some],
 }
 
-/** Reads a key in OpenSSH's format, or gives undefined for anything else: options before it and private keys too. */
+/** Parses a key in OpenSSH's format. Returns undefined for anything else, such as options before the key, or a private key. */
 export function readPublicKey(text: string): PublicKey | undefined {
   const [, type = '', encoded = '', comment = ''] =
     /^([\w@.-]+)[ \t]+([A-Za-z0-9+/]+={0,2})(?:[ \t]+([^\r\n]*))?$/.exec(text.trim()) ?? []
   const checks = Object.hasOwn(kinds, type) ? kinds[type] : undefined
   if (!checks) return undefined
   const blob = Buffer.from(encoded, 'base64')
-  // Whatever else decodes to the same bytes would be a second spelling of one key.
+  // Other base64 that decodes to the same bytes would be a second spelling of the key.
   if (blob.toString('base64') !== encoded) return undefined
   const fields = readFields(blob)
   const whole = [exactly(type), ...checks]
@@ -58,7 +58,7 @@ export function readPublicKey(text: string): PublicKey | undefined {
   return { key: `${type} ${encoded}`, comment: comment.trim(), fingerprint }
 }
 
-/** A blob is fields with their length before them, and nothing after the last. */
+/** A blob is a sequence of fields with length prefixes. */
 function readFields(blob: Buffer): Buffer[] | undefined {
   const fields: Buffer[] = []
   let at = 0

@@ -13,7 +13,7 @@ import { readRange } from './range.ts'
 
 const json = 'application/vnd.git-lfs+json; charset=utf-8'
 
-/** Git LFS as its client speaks it: it asks for many objects at once, then fetches and sends each by itself. */
+/** Git LFS: one batch request for many objects, then a request for each object. */
 export function mountLfs(listener: FastifyInstance, belfry: Belfry) {
   const { db, settings } = belfry
   const root = lfsRoot(settings.BELFRY_DATA)
@@ -22,10 +22,10 @@ export function mountLfs(listener: FastifyInstance, belfry: Belfry) {
   listener.register(
     async (app) => {
       app.removeAllContentTypeParsers()
-      // Contents have any size: they are passed on as they come.
+      // Contents have any size, so bodies are streamed.
       app.addContentTypeParser('*', (_, body, done) => done(null, body))
       app.setErrorHandler((error, request, reply) => sendError(belfry, request, reply, error))
-      // A client has all of a known length before we see its end: a listener that is closed in between would keep the connection.
+      // A client may have sent a whole body before we see its end. A listener that closes in between would keep the connection.
       app.addHook('onResponse', async ({ socket }) => {
         if (!listener.server.listening) socket.end()
       })
@@ -58,7 +58,7 @@ export function mountLfs(listener: FastifyInstance, belfry: Belfry) {
         return reply.code(200).send()
       })
 
-      // With this answer, a client does not ask again.
+      // This response keeps the client from asking again.
       app.all('/locks', refuseLocks)
       app.all('/locks/*', refuseLocks)
     },
@@ -68,7 +68,7 @@ export function mountLfs(listener: FastifyInstance, belfry: Belfry) {
   const placeOf = ({ owner_login, name }: Repository) => `${belfry.addresses.web}/${owner_login}/${name}.git/info/lfs/objects`
 }
 
-/** What to do about each object; nothing, where the repository has it already. */
+/** The action for each object; none if the repository has it. */
 function answerBatch({ operation, objects }: Batch, known: StoredObject[], place: string) {
   const sizes = new Map(known.map(({ oid, size }) => [oid, size]))
   const answer = ({ oid, size }: StoredObject) => {
@@ -104,7 +104,7 @@ async function sendObject({ headers }: FastifyRequest, reply: FastifyReply, root
   if (!contents) throw new Error(`the store of large files has lost ${oid}`)
   if (range) reply.code(206).header('Content-Range', `bytes ${range.start}-${range.end}/${size}`)
   reply.header('Content-Length', range ? range.end - range.start + 1 : size)
-  // They are anybody's: no browser is to show them as pages of ours.
+  // Any user may upload contents, so browsers must not show them as our pages.
   reply.headers({
     'Content-Disposition': 'attachment',
     'X-Content-Type-Options': 'nosniff',
@@ -133,7 +133,7 @@ function refuseLocks(request: FastifyRequest, reply: FastifyReply) {
 const full = ['ENOSPC', 'EDQUOT', 'EFBIG']
 
 function sendError({ addresses }: Belfry, request: FastifyRequest, reply: FastifyReply, error: unknown) {
-  // What is left of the body is read and dropped: the connection is the client's for its next request.
+  // The rest of the body is read and dropped, so that the client can reuse the connection.
   request.raw.resume()
   if (error instanceof Moved) {
     const { owner, name } = error.to

@@ -7,7 +7,7 @@ export interface Batch {
   objects: StoredObject[]
 }
 
-/** The client asks for a hundred at a time. */
+/** Clients request a hundred objects at a time. */
 const mostObjects = 1000
 const mostBody = 1 << 20
 
@@ -38,7 +38,7 @@ function parse(text: string): Record<string, unknown> {
     const value: unknown = JSON.parse(text)
     if (typeof value === 'object' && value !== null) return value as Record<string, unknown>
   } catch {
-    // As what is no object.
+    // The same response as for a missing object.
   }
   throw new Refusal('malformed', 'Problems parsing JSON')
 }

@@ -2,15 +2,15 @@ import { hasObject, type StoredObject } from '#git/lfs-store.ts'
 import { type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'
 
-/** Of these, the ones that a repository has. */
+/** The objects of this list that a repository has. */
 export function findObjects(db: Queryable, repo_id: number, oids: string[]): Promise<StoredObject[]> {
   return db.rows(sql`select oid, size from lfs_objects where repo_id = ${repo_id} and oid = any(${oids})`)
 }
 
-/** Makes contents that are in the store a repository's own. */
+/** Adds stored contents to a repository. */
 export async function addObjects(db: Transaction, root: string, repo_id: number, objects: StoredObject[]) {
   if (!objects.length) return
-  // Whoever sweeps the store waits until these rows can be seen, and whatever it erased before is found missing here.
+  // The sweep waits until these rows are visible. Contents that it deleted before are missing here.
   await db.query(sql`select pg_advisory_xact_lock_shared(${sweeping})`)
   for (const { oid } of objects) {
     if (!(await hasObject(root, oid))) throw new Refusal('unavailable', `The contents of ${oid} must be sent once more.`)
@@ -22,7 +22,7 @@ export async function addObjects(db: Transaction, root: string, repo_id: number,
     on conflict do nothing`)
 }
 
-/** A fork has all that its parent has. Its parent must be held: as long as it has them, nobody erases them. */
+/** A fork gets the objects of its parent. The caller locks the parent, so that its objects are not deleted. */
 export async function copyObjects(db: Transaction, from_id: number, to_id: number) {
   await db.query(sql`
     insert into lfs_objects (repo_id, oid, size, created_at)

@@ -1,6 +1,6 @@
 import type { Range } from '#git/lfs-store.ts'
 
-/** What a client asked for of something with `size` bytes; undefined for all of it, also when it asked for several parts. */
+/** The requested range of a resource; undefined for all of it, also when several ranges are requested. */
 export function readRange(header: string | undefined, size: number): Range | 'beyond' | undefined {
   const [found, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? '') ?? []
   if (!found || (first === '' && last === '')) return undefined

@@ -4,12 +4,12 @@ import { draftsOf, isOid, pathOf } from '#git/lfs-store.ts'
 import { type Database, sql, type Transaction } from '#platform/database.ts'
 import { sweeping } from './objects.ts'
 
-/** How many are asked for in one go: whoever adds objects waits for so long. */
+/** Objects in one statement. Requests that add objects wait for it. */
 const batch = 200
 
 /**
- * Erases contents that no repository has, and what was never finished, if they were written before a moment: an import stores
- * contents long before it can say whose they are. Gives how many files went.
+ * Deletes contents that no repository has, and unfinished uploads, if they are older than `before`: an import stores contents long before
+ * it records them. Returns the number of deleted files.
  */
 export async function sweepStore(db: Database, root: string, before: Date): Promise<number> {
   let erased = await eraseDrafts(root, before)
@@ -23,7 +23,7 @@ export async function sweepStore(db: Database, root: string, before: Date): Prom
   return erased
 }
 
-/** Uploads that were never finished. */
+/** Unfinished uploads. */
 export async function eraseDrafts(root: string, before: Date) {
   const drafts = await readdir(draftsOf(root)).catch(() => [])
   let erased = 0
@@ -58,7 +58,7 @@ async function eraseUnnamed(db: Transaction, root: string, oids: string[], befor
   const unnamed = await db.rows<{ oid: string }>(sql`
     select oid from unnest(${oids}::text[]) stored (oid) where not exists (select from lfs_objects where oid = stored.oid)`)
   for (const { oid } of unnamed) {
-    // It may have been stored anew since it was listed.
+    // It may have been stored again since it was listed.
     if (await isOlder(pathOf(root, oid), before)) await rm(pathOf(root, oid), { force: true })
   }
   return unnamed.length

@@ -3,10 +3,10 @@ import { type Repair, repairRefs } from '#hosting/pushes/repair-refs.ts'
 import { type Database, type Listed, listed, type Queryable, type Slice, sql } from '#platform/database.ts'
 import type { Logger } from '#platform/log.ts'
 
-/** How many repositories one job checks: about a second's work. */
+/** Repositories in one job: about a second of work. */
 const batch = 100
 
-/** Checks repositories after an id, in their order; returns the last one, or undefined at the end. */
+/** Checks repositories in the order of ids, after `after`. Returns the last id, or undefined at the end. */
 export async function checkSome(db: Database, storage: Storage, log: Logger, after: number): Promise<number | undefined> {
   const rows = await db.rows<{ id: number; default_branch: string; copying: boolean }>(sql`
     select r.id, r.default_branch, exists (select from graphile_worker._private_jobs j
@@ -15,7 +15,7 @@ export async function checkSome(db: Database, storage: Storage, log: Logger, aft
     from repositories r where r.id > ${after} order by r.id limit ${batch}`)
   for (const { id, default_branch, copying } of rows) {
     if (!storage.has(id) && !copying) {
-      // The folder itself is missing: an empty one lets people push again. Recorded commits that are lost are reported below.
+      // If the folder is missing, an empty repository accepts pushes again. Lost commits are reported below.
       log.error({ repo_id: id }, 'the folder of a repository is missing: an empty one replaces it')
       await storage.create(id, default_branch)
     }

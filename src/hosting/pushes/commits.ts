@@ -3,14 +3,14 @@ import { git } from '#git/git.ts'
 import { noObject } from '#git/objects.ts'
 import type { Command } from '#git/storage.ts'
 
-/** How many commits an event names, and how much of them it keeps: a timeline is read by the hundred. */
+/** Limits of an event, because a timeline shows a hundred events. */
 const most = 20
 const longestMessage = 4096
 const longestMessages = 16_384
 const longestName = 255
 const readLimit = 1 << 20
 
-/** For moves that are described together: how many commits are counted, and how many are listed, in all. */
+/** Limits for moves that are described together: commits counted, and commits listed. */
 const mostCounted = 100_000
 const mostNamed = 1000
 const countLimit = 1 << 25
@@ -19,8 +19,8 @@ const namedLimit = 1 << 24
 export type Brought = Pick<Push, 'size' | 'distinct_size' | 'commits'>
 
 /**
- * The commits that a move of a ref brought. `others` is where the other branches were: what they had already is not distinct, and a
- * branch that is new brings nothing of it.
+ * The commits that a move of a ref brought. `others` are the tips of the other branches: their commits are not distinct, and a new branch
+ * does not bring them.
  */
 export async function describeMove(path: string, { before, after }: Command, others: Iterable<string>): Promise<Brought> {
   const fresh = before === noObject
@@ -43,7 +43,7 @@ async function count(path: string, revisions: string[]) {
 }
 
 /**
- * The same for any number of moves, with two git processes. A move brings the commits that were on no branch and that no earlier move brought,
+ * Describes any number of moves with two git processes. A move brings the commits that were on no branch and that no earlier move brought,
  * so every commit is counted once.
  */
 export async function describeTogether(path: string, moves: Command[], others: Iterable<string>): Promise<Brought[]> {
@@ -104,13 +104,13 @@ function trim<T extends { message: string }>(commits: T[]): T[] {
   return trimmed.reverse()
 }
 
-/** What other branches were at may be gone by now, and is no reason to fail. */
+/** Tips of other branches may have been deleted meanwhile; git ignores them. */
 function ask(path: string, args: string[], revisions: string[], limit = readLimit) {
   const input = `${revisions.join('\n')}\n`
   return git(['-C', path, ...args, '--ignore-missing', '--stdin'], { input, limit, cut: true, patience: 600_000 })
 }
 
-/** Half a character at the end would be none that the database takes. */
+/** The database refuses half a surrogate pair. */
 function cut(text: string, longest: number) {
   return text.slice(0, longest).toWellFormed()
 }

@@ -3,13 +3,13 @@ import type { Storage } from '#git/storage.ts'
 import { type Database, sql, type Transaction } from '#platform/database.ts'
 import { enqueue } from '#platform/queue.ts'
 
-/** Where the commits of an import are kept as they came, so that their authors can be corrected. */
+/** The original commits of an import, which corrections of authors need. */
 const originals = 'refs/import/'
 
-/** Why authors that were corrected a moment before are not in the commits. */
+/** Shown on the import when a push ends its corrections. */
 const overtaken = 'Somebody has pushed before the commits could be written anew.'
 
-/** Somebody has pushed, or the import is gone: authors of what was imported are not corrected any more, and originals not needed. */
+/** Ends corrections of authors, because a user has pushed or the import was deleted. The original commits are no longer needed. */
 export async function endCorrections(db: Transaction, repo_id: number) {
   const { rowCount } = await db.query(sql`
     update imports set published = null, correcting = false, active = active and status <> 'complete',
@@ -18,11 +18,11 @@ export async function endCorrections(db: Transaction, repo_id: number) {
   if (rowCount) await forgetLater(db, repo_id)
 }
 
-/** Asks for the originals to be dropped. */
+/** Enqueues the removal of the original commits. */
 export const forgetLater = (db: Transaction, repo_id: number) =>
   enqueue(db, 'forget_originals', { repo_id }, { key: `forget originals ${repo_id}` })
 
-/** Unless there is an import that they belong to: what comes after the disk was read is not touched. */
+/** Keeps them if an import needs them. Refs that were added after the disk was read stay. */
 export async function forgetOriginals(db: Database, storage: Storage, repo_id: number) {
   if (!storage.has(repo_id)) return
   const disk = await storage.refsOf(repo_id)
@@ -37,13 +37,13 @@ export async function forgetOriginals(db: Database, storage: Storage, repo_id: n
   )
 }
 
-/** Asks for refs to be taken back that an import has moved and nobody has been told of. */
+/** Enqueues the removal of refs that an import moved and did not record. */
 export const withdrawLater = (db: Transaction, repo_id: number) => enqueue(db, 'withdraw_refs', { repo_id })
 
-/** Branches and tags on disk that are neither known nor being pushed or imported. */
+/** Removes branches and tags on disk that are neither recorded nor being pushed or imported. */
 export async function withdrawUnknown(db: Database, storage: Storage, repo_id: number) {
   if (!storage.has(repo_id)) return
-  // The disk is read first, and the rest at one moment: whoever has put something there is known by then, or named as being at it.
+  // The disk is read first, then the database in one snapshot: a ref on disk is recorded by then, or its push or import is listed.
   const disk = await storage.refsOf(repo_id)
   const log = await db.first<{ names: string[]; moving: boolean }>(sql`
     select array(select name from refs where repo_id = ${repo_id}
@@ -58,7 +58,7 @@ export async function withdrawUnknown(db: Database, storage: Storage, repo_id: n
   )
 }
 
-/** Whoever was killed at an import may have left the file of all refs held: that is seen to as well. */
+/** Also removes a lock that a killed import left on packed-refs. */
 async function remove(storage: Storage, repo_id: number, refs: [name: string, sha: string][], options?: { exclusive: boolean }) {
   await storage.moveManyRefs(
     repo_id,
@@ -68,8 +68,8 @@ async function remove(storage: Storage, repo_id: number, refs: [name: string, sh
 }
 
 /**
- * Removes replacement objects (refs/replace) that were pushed before we refused them. Returns repositories where that failed, which are tried again
- * at the next start.
+ * Removes replacement refs (refs/replace) that were pushed before Belfry refused them. Returns the repositories where that failed; the
+ * next start tries them again.
  */
 export async function removeReplacements(db: Database, storage: Storage): Promise<{ repo_id: number; error: unknown }[]> {
   const failures: { repo_id: number; error: unknown }[] = []

@@ -6,7 +6,7 @@ import { settlePushes } from './pushes.ts'
 
 export function pushTasks(db: Database, storage: Storage): Record<string, Task> {
   return {
-    /** A push that takes long may have lost its server; each repository has a job of its own, so that none waits for another. */
+    /** The server of a slow push may have ended. Each repository has its own job, so that none waits for another. */
     find_open_pushes: async () => {
       await db.query(sql`
         select graphile_worker.add_job('settle_pushes', json_build_object('repo_id', repo_id), job_key := 'settle ' || repo_id)

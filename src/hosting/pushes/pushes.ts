@@ -14,8 +14,8 @@ import { findMoves, type Move } from './ref-moves.ts'
 export type { Command }
 
 /**
- * Records what has moved before, when these commands start from where the log has not heard of: so no move hides an earlier one.
- * Whoever begins a push does this first.
+ * Records earlier moves if these commands start from commits that the log does not have, so that no move hides an earlier one. Call it
+ * before beginPush.
  */
 export async function catchUp(db: Database, storage: Storage, repo: { id: number }, commands: Command[]) {
   const unheard = await db.query(sql`
@@ -25,10 +25,10 @@ export async function catchUp(db: Database, storage: Storage, repo: { id: number
   if (unheard.rowCount) await settlePushes(db, storage, repo.id)
 }
 
-/** When each open push of this process began: git changed nothing for it before that. */
+/** When each open push of this process began. Git changed nothing for it before that time. */
 const beginnings = new Map<number, Timestamp>()
 
-/** Notes who is about to move which refs; committed before git moves anything. Gives the push's id. */
+/** Writes who is about to move which refs, before git moves them. Returns the id of the push. */
 export async function beginPush(
   db: Database,
   repo: { id: number },
@@ -45,12 +45,12 @@ export async function beginPush(
 }
 
 /**
- * Records in the log whatever has moved on disk and is not yet recorded; `ended` is a push that is over, and then only the refs that it
- * names are looked at, so that pushes to different branches need not wait for each other. Safe at any time, by anyone, any number of times.
+ * Records moves that are on disk and not in the log. `ended` is a push that has ended: then only its refs are read, so that pushes to
+ * different branches do not wait for each other. Safe to call at any time and any number of times.
  */
 export async function settlePushes(db: Database, storage: Storage, repo_id: number, ended?: number): Promise<void> {
   try {
-    // Somebody else recorded in the meantime: what is left is less.
+    // Another process recorded some moves meanwhile.
     while (!(await settle(db, storage, repo_id, ended)));
   } catch (error) {
     const there = await db.query(sql`select from repositories where id = ${repo_id}`)
@@ -60,30 +60,29 @@ export async function settlePushes(db: Database, storage: Storage, repo_id: numb
   }
 }
 
-/** False when what it read has changed before it could record. */
+/** Returns false if the data changed between reading and recording. */
 async function settle(db: Database, storage: Storage, repo_id: number, ended: number | undefined): Promise<boolean> {
-  // A push whose server has ended may still move refs while its git process lives, so this is checked before the disk is read.
+  // The git process of an ended server may still move refs, so this is checked before the disk is read.
   const deserted = ended === undefined && !isWorkedIn(resolve(storage.pathOf(repo_id)))
-  // The log is read before the disk, and the pushes after it: every move that the disk shows is then one that the log did not have
-  // and whose push is there.
+  // The log is read before the disk, and the pushes after it. So each move on disk is either in the log or belongs to a listed push.
   const known = await readKnown(db, repo_id, ended)
   if (!known.names.length || !storage.has(repo_id)) return true
   const disk = await storage.refsOf(repo_id, known.names)
   const pushes = await readPushes(db, repo_id, ended)
   const abandoned = deserted ? pushes.filter(({ over, server }) => !over && server !== null && hasEnded(server)) : []
   for (const push of abandoned) push.over = true
-  // A lock that a killed git left would refuse every later push.
+  // A lock that a killed git left would block every later push.
   if (abandoned.length) await dropLeftovers(storage.pathOf(repo_id), processStart)
   const moves = findMoves(pushes, known.refs, disk, known.names)
   if (!moves.length && !pushes.some(({ over }) => over)) return true
-  // Moves are on disk before they are recorded.
+  // Moves are synced before they are recorded.
   if (moves.length) await storage.sync(repo_id, known.names, firstBeginning(moves))
   const described = await describeMoves(db, storage, repo_id, moves)
   const size = moves.length ? await storage.sizeOf(repo_id) : undefined
   return db.transaction((transaction) => recordMoves(transaction, repo_id, { known, pushes, moves: described, size }))
 }
 
-/** When the first of these pushes began; undefined when one began in another process. */
+/** When the first of these pushes began; undefined if one began in another process. */
 function firstBeginning(moves: Move[]): Timestamp | undefined {
   const begun = moves.map(({ push }) => beginnings.get(push.id))
   return begun.reduce((first, each) => (first && each && first.monotonic > each.monotonic ? each : each && first))
@@ -112,7 +111,7 @@ function readPushes(db: Database, repo_id: number, ended: number | undefined): P
     from pushes where repo_id = ${repo_id} order by id`)
 }
 
-/** Records what was left unrecorded when a server ended; gives the repositories where that failed. */
+/** Records the open pushes of all repositories. Returns the repositories where that failed. */
 export async function settleAll(db: Database, storage: Storage): Promise<{ repo_id: number; error: unknown }[]> {
   const failures: { repo_id: number; error: unknown }[] = []
   for (const { repo_id } of await db.rows<{ repo_id: number }>(sql`select distinct repo_id from pushes order by repo_id`)) {
@@ -121,7 +120,9 @@ export async function settleAll(db: Database, storage: Storage): Promise<{ repo_
   return failures
 }
 
-/** Knows the refs of a copy as what it begins with: they are nobody's push. Only while nobody can push yet; a try that was cut off counts not. */
+/**
+ * Records the refs of a new copy, which are not a push. Only before users can push to it; it replaces the refs of an interrupted attempt.
+ */
 export async function adoptRefs(db: Transaction, repo_id: number, refs: Map<string, string>) {
   await db.query(sql`delete from refs where repo_id = ${repo_id}`)
   await db.query(sql`
@@ -129,10 +130,7 @@ export async function adoptRefs(db: Transaction, repo_id: number, refs: Map<stri
     select ${repo_id}, * from unnest(${[...refs.keys()]}::text[], ${[...refs.values()]}::text[])`)
 }
 
-/**
- * Knows refs that were moved for an import: they are nobody's push either. Where somebody has pushed in the meantime, what they pushed is
- * known already, and stays. It may be done again.
- */
+/** Records refs that an import moved, which are not a push. Refs that a user has pushed since stay unchanged. Safe to repeat. */
 export async function adoptMoves(db: Transaction, repo_id: number, moves: Command[]) {
   const told = JSON.stringify(moves)
   await db.query(sql`
@@ -147,7 +145,7 @@ export async function adoptMoves(db: Transaction, repo_id: number, moves: Comman
     where refs.repo_id = ${repo_id} and refs.name = move.ref and refs.sha = move.before and move.after <> ${noObject}`)
 }
 
-/** Moves refs for a caller without git; all or none. Refuses when one is not where `before` says. */
+/** Moves refs for a caller without git, all or none. Refuses when a ref is not at `before`. */
 export async function pushRefs(
   db: Database,
   storage: Storage,
@@ -169,6 +167,6 @@ export async function pushRefs(
     : failure
 }
 
-/** Git's words for a ref that is elsewhere, gone, there already, in the way of another's name, or being moved by somebody else. */
+/** Git's messages for a ref that moved, is missing, exists, conflicts with another name, or is locked. */
 const isConflict =
   /but expected|unable to resolve reference|reference is missing|already exists|cannot create|cannot be created|Unable to create/

@@ -3,15 +3,15 @@ import { dropBrokenRefs, dropEmptyObjects, findMissing, isAncestor } from '#git/
 import type { Storage } from '#git/storage.ts'
 import { type Database, sql, type Transaction } from '#platform/database.ts'
 
-/** A difference between disk and database that was settled. */
+/** A repaired difference between disk and database. */
 export interface Repair {
   ref: string
-  /** What the database named and what was on disk; null where there was none. */
+  /** The commits in the database and on disk; null if there is none. */
   recorded_sha: string | null
   disk_sha: string | null
   /**
-   * `restored`: the disk has the recorded commit again. `adopted`: the database took over what the disk has, which is later. `lost`: the
-   * recorded commit is not on disk, and the database took over what is left.
+   * `restored`: the ref on disk is back at the recorded commit. `adopted`: the database took the commit on disk, which is later. `lost`:
+   * the recorded commit is missing, and the database took what is left.
    */
   outcome: 'restored' | 'adopted' | 'lost'
 }
@@ -24,8 +24,8 @@ interface Recorded {
 }
 
 /**
- * Compares the refs of a repository on disk with those in the database and settles what differs, as after a power loss or a restored backup.
- * A ref that is being pushed or imported is left alone, because its move is recorded when that ends.
+ * Compares the refs of a repository on disk with the database and repairs differences, as after a power loss or a restored backup. Skips
+ * refs that are being pushed or imported, because they are recorded afterwards.
  */
 export async function repairRefs(db: Database, storage: Storage, repo_id: number): Promise<Repair[]> {
   if (!storage.has(repo_id)) return []
@@ -33,7 +33,7 @@ export async function repairRefs(db: Database, storage: Storage, repo_id: number
   const before = await readRecorded(db, repo_id)
   await dropBrokenRefs(path)
   const disk = new Map([...(await storage.refsOf(repo_id))].filter(([name]) => isPublic(name)))
-  // In the order of settlePushes: a move that the disk shows has been recorded by now, or its push is still open.
+  // As in settlePushes: a move on disk is recorded by now, or its push is still open.
   const after = await readRecorded(db, repo_id)
   if (after.importing) return []
   const names = [...new Set([...after.refs.keys(), ...disk.keys()])].filter((name) => !after.moving.has(name))
@@ -53,7 +53,7 @@ export async function repairRefs(db: Database, storage: Storage, repo_id: number
   return repairs
 }
 
-/** Names that people push to; Belfry uses the others itself, and the database does not list them. */
+/** Refs that users push to. Belfry uses the others, and does not list them in the database. */
 const isPublic = (name: string) => !/^refs\/(pull|import|drafts|belfry)\//.test(name)
 
 async function readRecorded(db: Database, repo_id: number): Promise<Recorded> {
@@ -118,7 +118,7 @@ async function record(db: Transaction, repo_id: number, repairs: Repair[], usabl
   if (!held.rowCount) return
   const taken = repairs.filter(({ outcome }) => outcome !== 'restored')
   const rows = JSON.stringify(taken.map((repair) => ({ ...repair, sha: usable(repair) })))
-  // Only rows that did not change since they were read: a push may have come in between.
+  // Only rows that did not change since they were read, because a push may have recorded its refs.
   await db.query(sql`
     delete from refs using jsonb_to_recordset(${rows}::jsonb) as repair (ref text, recorded_sha text, sha text)
     where refs.repo_id = ${repo_id} and refs.name = repair.ref and refs.sha = repair.recorded_sha and repair.sha is null`)

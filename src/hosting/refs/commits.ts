@@ -17,7 +17,7 @@ export async function loadBranch(storage: Storage, repo: Repository, name: strin
   return branch
 }
 
-/** By the name of a branch or a tag, or the first digits of its own. */
+/** Finds a commit by branch, tag, or abbreviated id. */
 export async function loadCommit(storage: Storage, repo: Repository, name: string): Promise<CommitObject> {
   const sha = await resolveCommit(storage, repo.id, name)
   if (sha) return readCommit(storage, repo.id, sha)
@@ -25,13 +25,13 @@ export async function loadCommit(storage: Storage, repo: Repository, name: strin
   throw new Refusal('invalid', `No commit found for SHA: ${name}`)
 }
 
-/** The accounts that a commit's addresses are of: their own, or the one that reaches nobody, see authorOf. */
+/** The accounts of a commit's email addresses: verified addresses, or the no-reply address, see authorOf. */
 export async function findAuthors(db: Queryable, commit: CommitObject): Promise<Authors> {
   const [authors = { author: undefined, committer: undefined }] = await findAllAuthors(db, [commit])
   return authors
 }
 
-/** The same of many, in their order. */
+/** The same for many commits, in their order. */
 export async function findAllAuthors(
   db: Queryable,
   commits: { author: { email: string }; committer: { email: string } }[],
@@ -39,7 +39,7 @@ export async function findAllAuthors(
   const emails = commits.flatMap(({ author, committer }) => [author.email, committer.email])
   const addresses = emails.map((email) => email.replaceAll('\0', '').toLowerCase())
   const ids = addresses.map((address) => Number(/^(\d{1,15})\+[^@]*@users\.noreply\.localhost$/.exec(address)?.[1] ?? 0))
-  // Several accounts may name an address. It belongs to the account it is verified for, or else to the first that claimed it.
+  // Several accounts may list an address. It belongs to the account that verified it, or else to the first that listed it.
   const people = await db.rows<Person & { address: string | null }>(sql`
     select ${personColumns}, w.address from unnest(${[...new Set(addresses)]}::text[]) as w (address)
       cross join lateral (

@@ -9,10 +9,10 @@ type Named = Pick<Repository, 'id' | 'owner_login' | 'name'>
 
 const pathOf = ({ owner_login, name }: Named) => `${owner_login}/${name}`
 
-/** A name as part of an address; its slashes stay. */
+/** A ref name in a URL path; slashes stay. */
 export const encodePath = (path: string) => path.split('/').map(encodeURIComponent).join('/')
 
-/** What git names is opaque to clients too. */
+/** Node ids are opaque. */
 const gitNodeId = (kind: string, { id }: Named, name: string) =>
   Buffer.from(`0${kind.length}:${kind}${id}:${name}`).toString('base64')
 
@@ -50,7 +50,7 @@ const Verification = Type.Object({
 const signed = ({ name, email, date }: Signature) => ({ name, email, date: timestamp(date) })
 const verification = { verified: false, reason: 'unsigned', signature: null, payload: null, verified_at: null }
 
-/** A commit as git keeps it. */
+/** A git commit. */
 export const GitCommit = Type.Object(
   {
     sha: Type.String(),
@@ -86,7 +86,7 @@ export function gitCommitJson(commit: CommitObject, repo: Named, wire: Wire): St
 
 const NullableUser = Type.Unsafe<Static<typeof SimpleUser> | null>({ ...SimpleUser, nullable: true })
 
-/** A commit as part of the repository, with the people it is by. */
+/** A commit of the repository, with its author's and committer's accounts. */
 export const Commit = Type.Object(
   {
     sha: Type.String(),

@@ -8,7 +8,7 @@ import { missing, Refusal } from '#platform/errors.ts'
 
 const refused = (message: string) => new Refusal('invalid', message)
 
-/** Refs whose names begin with `refs/` and this, as `heads/feature`. */
+/** Refs that begin with `refs/` and this prefix, such as `heads/feature`. */
 export async function listMatchingRefs(storage: Storage, repo: Repository, prefix: string): Promise<Ref[]> {
   const refs = await listRefs(storage, repo.id, `refs/${prefix}`)
   if (!refs.length) await checkNotEmpty(storage, repo)
@@ -71,7 +71,7 @@ async function findWritable(storage: Storage, repo: Repository, name: string): P
   return ref
 }
 
-/** Branches and tags are people's to move; whatever else is under `refs/` is kept for them. */
+/** Users may move branches and tags only. */
 function checkName(name: string) {
   if (!/^refs\/[^/]+\/./.test(name)) throw refused("Reference name must start with 'refs/' and have at least two slashes")
   if (!isRefName(name)) throw refused(`${name} is not a valid ref name.`)
@@ -88,7 +88,7 @@ async function checkObject(storage: Storage, repo: Repository, name: string, sha
   return type
 }
 
-/** Whether nothing that the ref held is lost. What is no commit holds nothing else. */
+/** Whether the move loses no commits. Objects other than commits have no history. */
 async function isForward(storage: Storage, repo: Repository, before: string, after: string): Promise<boolean> {
   const [from, to] = [await resolveCommit(storage, repo.id, before), await resolveCommit(storage, repo.id, after)]
   return from !== undefined && to !== undefined && holdsAll(storage, repo.id, to, from)
