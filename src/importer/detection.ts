@@ -1,6 +1,6 @@
-import { listenOn } from './silence.ts'
 import { type Choice, type Finding, type Found, ImportFailure, type Kind, type Means, type Origin } from './source.ts'
 import { openSource } from './sources.ts'
+import { listenOn } from './unreachable.ts'
 
 export type Detected =
   | { found: Found & { vcs: Kind } }

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { git as run } from '#git/git.ts'
 import { failing, makeEngine, refsOf } from '#test/imports/git-history.ts'
 import { password, startGitServer, username } from '#test/imports/git-server.ts'
-import { openWorkshop, originOf } from '#test/imports/workshop.ts'
+import { openWorkshop, originOf } from '#test/imports/workspace.ts'
 import { git } from './git.ts'
 
 test('branches and tags come with all they lead to, whatever the server speaks, and nothing else does', async () => {

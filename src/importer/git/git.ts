@@ -13,14 +13,14 @@ import {
 } from '#importer/source.ts'
 import type { Blob } from '#importer/staging/blobs.ts'
 import { removeLeftovers } from '#importer/staging/fast-import.ts'
-import { explain, refused } from './complaints.ts'
-import { forgiven } from './connecting.ts'
+import { receiveHistory, syncPacks } from './fetch-history.ts'
+import { explain, refused } from './git-errors.ts'
 import { tellIdentities } from './identities.ts'
 import { fetchLargeObjects } from './large-objects.ts'
-import { findLocation, probe } from './probing.ts'
-import { receiveHistory, syncPacks } from './receiving.ts'
+import { findPlace, probe } from './probe.ts'
 import { dropUnusable, type Listing, listRemote, readOriginals } from './refs.ts'
-import { survey } from './surveying.ts'
+import { forgiven } from './remote-git.ts'
+import { survey } from './scan-blobs.ts'
 
 const mostMismatches = 100
 

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { openObject, pathOf, storeContents } from '#git/lfs-store.ts'
 import { password, startGitServer, username } from '#test/imports/git-server.ts'
-import { openWorkshop, originOf } from '#test/imports/workshop.ts'
+import { openWorkshop, originOf } from '#test/imports/workspace.ts'
 import { git } from './git.ts'
 
 test('large files come with the history where the source gives them', async () => {

@@ -1,7 +1,7 @@
 import { appendFile, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hasObject, type StoredObject, storeObject } from '#git/lfs-store.ts'
-import { authorization, dismiss } from '#importer/probing.ts'
+import { authorization, dismiss } from '#importer/probe-http.ts'
 import { ImportFailure, type Origin, type Workshop } from '#importer/source.ts'
 import type { OutboundAnswer } from '#platform/outbound/egress.ts'
 

@@ -2,8 +2,8 @@ import { isRefName } from '#git/objects.ts'
 import { runGit } from '#git/run-git.ts'
 import type { Notes, Origin, Workshop } from '#importer/source.ts'
 import { stageLimit } from '#importer/staging/git.ts'
-import { otherIds } from './complaints.ts'
-import { connectGit } from './connecting.ts'
+import { otherIds } from './git-errors.ts'
+import { connectGit } from './remote-git.ts'
 
 /** What the source says it has. */
 export interface Listing {

@@ -1,6 +1,6 @@
 import { ImportFailure } from '#importer/source.ts'
-import type { Incoming } from './incoming.ts'
-import { quote } from './wire.ts'
+import type { Incoming } from './byte-reader.ts'
+import { quote } from './hg-http.ts'
 
 export interface Part {
   type: string

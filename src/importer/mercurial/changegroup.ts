@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { ImportFailure } from '#importer/source.ts'
-import type { Bundle } from './fetching.ts'
+import type { Bundle } from './fetch-bundle.ts'
 import type { Files } from './files.ts'
-import { nullNode } from './nodes.ts'
+import { nullNode } from './node-table.ts'
 import { type Cursor, openCursor, type Spool } from './spool.ts'
 
 /** The logs of a repository, one after the other: changesets, manifests, and each file. */

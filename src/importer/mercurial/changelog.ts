@@ -1,8 +1,8 @@
 import { ImportFailure } from '#importer/source.ts'
-import { openChain, startNode } from './chain.ts'
 import { broken, type Changegroup, isNull, type Revision, readLog, refuseFlags } from './changegroup.ts'
 import { type Changeset, parseChangeset } from './changeset.ts'
-import { type Nodes, openNodes } from './nodes.ts'
+import { openChain, startNode } from './delta-chain.ts'
+import { type Nodes, openNodes } from './node-table.ts'
 import type { Spool } from './spool.ts'
 
 /** All changesets in the server's order, parents first. What is long of them lies in a file. */

@@ -6,7 +6,7 @@ import { broken } from './changegroup.ts'
 import { type Changelog, parentsOf } from './changelog.ts'
 import type { Changeset } from './changeset.ts'
 import type { Files } from './files.ts'
-import { differences } from './lines.ts'
+import { differences } from './manifest-lines.ts'
 import { type Manifests, packChanges, withoutClashes } from './manifests.ts'
 
 export interface History {

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { ImportFailure } from '#importer/source.ts'
 import type { FastImport } from '#importer/staging/fast-import.ts'
-import { openChain, startNode } from './chain.ts'
+import type { Contents } from './blob-ids.ts'
 import { broken, type Reading, type Revision, readLog, readNames, refuseCensored, refuseFlags } from './changegroup.ts'
-import type { Contents } from './contents.ts'
+import { openChain, startNode } from './delta-chain.ts'
 import { type Rope, readRope, type Texts } from './deltas.ts'
 
 const room = 16 << 20

@@ -1,5 +1,5 @@
 import { isForbiddenPath } from '#importer/staging/paths.ts'
-import { openNodes } from './nodes.ts'
+import { openNodes } from './node-table.ts'
 
 /** The files that manifests name, each with its revisions. Paths are bytes, kept as Latin-1. */
 export interface Files {

@@ -1,5 +1,4 @@
 import { ImportFailure } from '#importer/source.ts'
-import { type Chain, openChain, startNode } from './chain.ts'
 import {
   broken,
   type Changegroup,
@@ -10,8 +9,9 @@ import {
   refuseFlags,
   refuseFolders,
 } from './changegroup.ts'
+import { type Chain, openChain, startNode } from './delta-chain.ts'
 import type { Files } from './files.ts'
-import { type Differences, differences, differencesOfDelta, findLine, readLines } from './lines.ts'
+import { type Differences, differences, differencesOfDelta, findLine, readLines } from './manifest-lines.ts'
 import type { Spool } from './spool.ts'
 
 /** The lists of files, one for each state that the repository was in. */

@@ -9,7 +9,7 @@ import { cleanRefName } from '#importer/staging/ref-names.ts'
 import { type Hg, makeHgRepository, openHg } from '#test/imports/hg.ts'
 import { describeFeatures } from '#test/imports/hg-repository.ts'
 import { type HgServer, startHgServer } from '#test/imports/hg-server.ts'
-import { openWorkshop, originOf } from '#test/imports/workshop.ts'
+import { openWorkshop, originOf } from '#test/imports/workspace.ts'
 import { mercurial } from './mercurial.ts'
 
 type Bench = Awaited<ReturnType<typeof openWorkshop>>

@@ -1,8 +1,8 @@
-import { ask, headerOf } from '#importer/probing.ts'
+import { ask, headerOf } from '#importer/probe-http.ts'
 import type { Arranged, Finding, Means, Origin, Source, Workshop } from '#importer/source.ts'
-import { convert, readConversion } from './converting.ts'
-import { verify } from './verifying.ts'
-import { media, parseCapabilities } from './wire.ts'
+import { convert, readConversion } from './convert.ts'
+import { media, parseCapabilities } from './hg-http.ts'
+import { verify } from './verify.ts'
 
 /** Repositories of Mercurial behind HTTP, read by a client of our own: no `hg` is needed here. */
 export const mercurial: Source = { probe, convert, arrange, verify: (_origin, workshop, all) => verify(workshop, all) }

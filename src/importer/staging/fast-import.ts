@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { stageSettings } from '#git/fsync.ts'
 import { endGit, startGit } from '#git/git.ts'
-import { readAnswers } from './answers.ts'
+import { stageSettings } from '#git/syncing.ts'
+import { readAnswers } from './stream-reader.ts'
 
 export interface FastImportOptions {
   signal: AbortSignal

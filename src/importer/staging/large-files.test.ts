@@ -6,9 +6,9 @@ import { basename, join } from 'node:path'
 import { test } from 'node:test'
 import { openHistory, people } from '#test/imports/histories.ts'
 import { findLargeBlobs, findLargeFiles, largeFile } from './large-files.ts'
-import { publish } from './publishing.ts'
-import { rewriteHistory } from './rewriting/rewriting.ts'
-import { prepareRefs } from './rewriting/stage.ts'
+import { publish } from './publish.ts'
+import { prepareRefs } from './rewrite/prepare-refs.ts'
+import { rewriteHistory } from './rewrite/rewrite-history.ts'
 
 const { signal } = new AbortController()
 const from = 'refs/import/orig'

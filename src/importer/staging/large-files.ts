@@ -1,5 +1,5 @@
-import { runGit, split, streamGit } from '#git/run-git.ts'
-import type { LargeFile } from '#importer/worker/steps.ts'
+import { runGit, split, streamGit } from '#git/bounded.ts'
+import type { LargeFile } from '#importer/steps.ts'
 import { type Blob, findBlobs } from './blobs.ts'
 
 /** A file of more bytes than this is large. */

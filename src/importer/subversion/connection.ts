@@ -4,7 +4,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { ImportFailure, type Means, type Origin } from '#importer/source.ts'
-import { explain } from './complaints.ts'
+import { explain } from './svn-errors.ts'
 
 /** Runs Subversion's own programs against one server, with nothing of a user's settings and by no way but ours. */
 export interface Connection {

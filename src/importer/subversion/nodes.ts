@@ -8,7 +8,7 @@ import type { Dump, DumpRecord, Properties } from './dump.ts'
 import type { Reached } from './history.ts'
 import type { CopySource, KnownLists } from './ignore-lists.ts'
 import { applyDelta, applyDeltaInPieces, measureDelta } from './svndiff.ts'
-import { largest, streamBlob, type Text, type Texts, viewOf } from './texts.ts'
+import { largest, streamBlob, type Text, type Texts, viewOf } from './text-cache.ts'
 
 interface File {
   mode: string

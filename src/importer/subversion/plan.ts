@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { ImportFailure, type Origin, type Workshop } from '#importer/source.ts'
 import type { Connection } from './connection.ts'
 import type { Layout } from './layout.ts'
-import { addressOf, findProjects, openSurveyor, type Repository, type Surveyor } from './surveying.ts'
-import { tryTalk } from './wire.ts'
+import { addressOf, findProjects, openSurveyor, type Repository, type Surveyor } from './projects.ts'
+import { tryTalk } from './ra-svn.ts'
 import { unescapeXml } from './xml.ts'
 
 /** What is brought over. Settled once for an import: a killed one goes on with the same, whatever was committed meanwhile. */

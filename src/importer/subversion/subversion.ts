@@ -1,10 +1,10 @@
 import type { Source } from '#importer/source.ts'
-import { arrange } from '#importer/staging/arranging/arranging.ts'
+import { arrange } from '#importer/staging/arrange/arrange.ts'
 import { connectTo } from './connection.ts'
 import { filesOf, readHistory, readReached } from './history.ts'
 import { readPlan, settlePlan } from './plan.ts'
-import { probe } from './probing.ts'
-import { verify } from './verifying.ts'
+import { probe } from './probe.ts'
+import { verify } from './verify.ts'
 
 export const subversion: Source = {
   probe,

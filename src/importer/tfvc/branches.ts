@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Refused } from './answers.ts'
 import { objectOf, type Raw, textOf, valuesOf } from './changesets.ts'
 import type { Client } from './client.ts'
 import { below } from './paths.ts'
+import { Refused } from './responses.ts'
 
 /** A folder that the source calls a branch. */
 export interface Branch {

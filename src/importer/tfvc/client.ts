@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { authorization, headerOf } from '#importer/probing.ts'
+import { authorization, headerOf } from '#importer/probe-http.ts'
 import { ImportFailure, type Means, type Origin } from '#importer/source.ts'
 import type { OutboundAnswer } from '#platform/outbound/egress.ts'
-import { judge, Passing, readJson, UnknownVersion } from './answers.ts'
-import { openGate } from './gate.ts'
+import { openGate } from './request-gate.ts'
+import { judge, Passing, readJson, UnknownVersion } from './responses.ts'
 
 /** Azure DevOps Services and Server from TFS 2015 on know the first; whoever has given it up is asked with the next. */
 const versions = ['1.0', '4.1', '7.1']

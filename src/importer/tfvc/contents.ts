@@ -3,9 +3,9 @@ import { createReadStream, mkdirSync, rmSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { OutboundAnswer } from '#platform/outbound/egress.ts'
-import { Passing, Refused } from './answers.ts'
 import type { Item } from './changesets.ts'
 import type { Client, Query } from './client.ts'
+import { Passing, Refused } from './responses.ts'
 
 /** Larger texts wait in a file. */
 export const largestHeld = 4 << 20

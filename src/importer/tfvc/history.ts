@@ -1,7 +1,7 @@
 import { closeSync, openSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Notes, Workshop } from '#importer/source.ts'
-import { type Revision, readLines } from '#importer/staging/arranging/revisions.ts'
+import { type Revision, readLines } from '#importer/staging/arrange/revisions.ts'
 import { stageGit } from '#importer/staging/git.ts'
 import { authorOf } from './authors.ts'
 import type { Changeset } from './changesets.ts'

@@ -1,9 +1,9 @@
 import { ImportFailure } from '#importer/source.ts'
 import { isForbiddenLink } from '#importer/staging/paths.ts'
-import { Refused, readElements } from './answers.ts'
 import { type Item, objectOf, readItem } from './changesets.ts'
 import type { Client } from './client.ts'
 import { at } from './contents.ts'
+import { Refused, readElements } from './responses.ts'
 
 const mostItems = 5_000_000
 

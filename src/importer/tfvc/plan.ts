@@ -1,4 +1,4 @@
-import type { Change as Logged, Revision } from '#importer/staging/arranging/revisions.ts'
+import type { Change as Logged, Revision } from '#importer/staging/arrange/revisions.ts'
 import type { Change, Item } from './changesets.ts'
 import type { Names } from './names.ts'
 import { below, folded, isTaken, parentOf } from './paths.ts'

@@ -1,8 +1,8 @@
 import { createInterface } from 'node:readline'
 import { inspect } from 'node:util'
 import { ImportFailure } from '#importer/source.ts'
-import { openReporter } from './reporting.ts'
-import type { Order, Said } from './steps.ts'
+import type { Order, Said } from '#importer/steps.ts'
+import { openReporter } from './progress-reporter.ts'
 
 /** The program of a worker process: orders from standard input, one after the other, and what came of each to standard output. */
 const lines = createInterface({ input: process.stdin })
@@ -30,7 +30,7 @@ lines.on('line', async (line) => {
 
 async function perform(order: Order): Promise<Said> {
   try {
-    const { perform } = await import('./performing.ts')
+    const { perform } = await import('#importer/convert.ts')
     return { result: await perform(order, { signal: stopping.signal, tell: reporter.tell }) }
   } catch (error) {
     if (error instanceof ImportFailure) return { failure: { kind: error.kind, message: error.message } }

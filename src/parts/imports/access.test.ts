@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fineGrained } from '#test/conversations.ts'
 import { type Client, expect } from '#test/forge.ts'
-import { openEmpty, path, start, tell, vcs_url } from '#test/imports/running.ts'
+import { openEmpty, path, start, tell, vcs_url } from '#test/imports/import-states.ts'
 import { ask, consent, register, signIn } from '#test/oauth.ts'
 
 const all: [method: 'get' | 'put' | 'patch' | 'delete', path: string, body?: Record<string, unknown>][] = [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { expect } from '#test/forge.ts'
-import { leadTo, openEmpty, path, present, report, start, tell } from '#test/imports/running.ts'
+import { leadTo, openEmpty, path, present, report, start, tell } from '#test/imports/import-states.ts'
 import { takeCorrections } from './authors.ts'
 import { recordProgress } from './imports.ts'
 

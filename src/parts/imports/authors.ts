@@ -1,9 +1,9 @@
-import { checkWritable } from '#identity/access.ts'
-import type { Correction } from '#importer/worker/steps.ts'
+import { checkWritable } from '#hosting/repositories/access.ts'
+import type { Correction } from '#importer/steps.ts'
 import { type Listed, listed, type Queryable, type Slice, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
-import { checkUntouched, holdImportOf, importsTopic, loadImport } from './changing.ts'
 import { correctionFailure } from './import-row.ts'
+import { checkUntouched, holdImportOf, importsTopic, loadImport } from './import-store.ts'
 
 export interface CommitAuthor {
   id: number

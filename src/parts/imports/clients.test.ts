@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { Octokit } from '@octokit/rest'
 import { Contract, type Fault } from '#test/activity/schemas.ts'
 import { expect } from '#test/forge.ts'
-import { openEmpty, path, present, report, start, tell, vcs_url } from '#test/imports/running.ts'
+import { openEmpty, path, present, report, start, tell, vcs_url } from '#test/imports/import-states.ts'
 import { recordProgress } from './imports.ts'
 
 const author = { remote_id: 'svner@4f1c', remote_name: 'svner', name: 'svner', email: 'svner@4f1c' }

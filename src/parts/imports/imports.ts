@@ -8,6 +8,7 @@ import { sql, type Transaction } from '#platform/database.ts'
 import { missing, Refusal } from '#platform/errors.ts'
 import type { Policy } from '#platform/outbound/policy.ts'
 import type { Vault } from '#platform/vault.ts'
+import { openCredentials, readCredentials, sealCredentials, type WantedCredentials } from './credentials.ts'
 import {
   beginImport,
   type Changes,
@@ -20,13 +21,12 @@ import {
   refused,
   removeImport,
   reserveId,
-} from './changing.ts'
-import { openCredentials, readCredentials, sealCredentials, type WantedCredentials } from './credentials.ts'
-import { readLocation } from './locations.ts'
-import { hasContents } from './looking.ts'
+} from './import-store.ts'
+import { hasContents } from './page-queries.ts'
+import { readLocation } from './source-url.ts'
 import { type ImportEvent, isOver, isUnderWay } from './states.ts'
 
-export { type Import, importsTopic, loadImport } from './changing.ts'
+export { type Import, importsTopic, loadImport } from './import-store.ts'
 export { applyEvent, recordProgress } from './progress.ts'
 
 type Target = { id: number; archived: boolean }

@@ -3,7 +3,7 @@ import type { Database } from '#platform/database.ts'
 import type { Scheduled, Task } from '#platform/queue.ts'
 import { addressesOf } from './availability.ts'
 import { eraseOldCredentials } from './credentials.ts'
-import { Runner } from './running/runner.ts'
+import { Runner } from './runner/runner.ts'
 
 const megabyte = 2 ** 20
 const hour = 3_600_000

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { expect } from '#test/forge.ts'
-import { leadTo, openEmpty, path, present, start, tell } from '#test/imports/running.ts'
+import { leadTo, openEmpty, path, present, start, tell } from '#test/imports/import-states.ts'
 
 const large_files = [{ ref_name: 'refs/heads/main', path: 'film.mov', oid: 'a'.repeat(40), size: 104_857_601 }]
 

@@ -1,8 +1,8 @@
-import { checkWritable } from '#identity/access.ts'
-import type { LargeFile } from '#importer/worker/steps.ts'
+import { checkWritable } from '#hosting/repositories/access.ts'
+import type { LargeFile } from '#importer/steps.ts'
 import { json, type Listed, type Queryable, type Slice, sql, type Transaction } from '#platform/database.ts'
-import { changeStatus, holdImportOf, type Import, type LfsPreference, loadImport, refused } from './changing.ts'
-import { listShownFiles } from './looking.ts'
+import { changeStatus, holdImportOf, type Import, type LfsPreference, loadImport, refused } from './import-store.ts'
+import { listShownFiles } from './page-queries.ts'
 
 /** Replaces what was found before. */
 export async function storeLargeFiles(db: Transaction, { id }: Import, files: LargeFile[]) {

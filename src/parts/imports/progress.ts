@@ -1,8 +1,8 @@
 import { publish } from '#activity/publish.ts'
 import type { Author, Choice, Kind } from '#importer/source.ts'
-import type { LargeFile } from '#importer/worker/steps.ts'
+import type { LargeFile } from '#importer/steps.ts'
 import { type Database, json, sql, type Transaction } from '#platform/database.ts'
-import { type Changes, changeStatus, holdImport, type Import, type KeptReport } from './changing.ts'
+import { type Changes, changeStatus, holdImport, type Import, type KeptReport } from './import-store.ts'
 import { storeLargeFiles } from './large-files.ts'
 import { hasFailed, type ImportEvent, type Told } from './states.ts'
 

@@ -1,7 +1,7 @@
 import { type Queryable, sql } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
 import type { CommitAuthor } from './authors.ts'
-import { type Import, type KeptReport, loadImport } from './changing.ts'
+import { type Import, type KeptReport, loadImport } from './import-store.ts'
 
 export interface Report extends Import {
   report: KeptReport

@@ -1,11 +1,11 @@
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { correctionFailure, type Import } from '#parts/imports/import-row.ts'
-import type { ShownAuthor } from '#parts/imports/looking.ts'
+import type { ShownAuthor } from '#parts/imports/page-queries.ts'
 import { amount } from '#parts/webhooks/views/marks.ts'
 import { type Html, html } from '#web/html.ts'
 import type { SignedIn } from '#web/page.ts'
 import type { Wrong } from './form.ts'
-import { importPath, type Look, longestWords, lookAt, pager } from './places.ts'
+import { importPath, type Look, longestWords, lookAt, pager } from './import-page.ts'
 
 /** So many are on a page of the table. */
 export const perPage = 50

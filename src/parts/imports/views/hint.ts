@@ -1,13 +1,13 @@
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { pathOf } from '#hosting/repositories/views/repository-page.ts'
 import { checkOpen } from '#parts/imports/availability.ts'
-import { findImport, hasContents } from '#parts/imports/looking.ts'
+import { findImport, hasContents } from '#parts/imports/page-queries.ts'
 import { isUnderWay } from '#parts/imports/states.ts'
 import { Refusal } from '#platform/errors.ts'
 import { selfHosted } from '#variants.ts'
 import { type Html, html } from '#web/html.ts'
 import type { Visit } from '#web/page.ts'
-import { importPath, mayImport } from './places.ts'
+import { importPath, mayImport } from './import-page.ts'
 
 /** For those who may push, on the page of a repository: how something comes into an empty one, and where it came from. */
 export async function contentsHint(visit: Visit, repo: Repository): Promise<Html | undefined> {

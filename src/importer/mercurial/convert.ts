@@ -1,0 +1,218 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Author, type Converted, ImportFailure, type Notes, type Origin, type Workshop } from '#importer/source.ts'
+import type { Blob } from '#importer/staging/blobs.ts'
+import { type FastImport, openFastImport } from '#importer/staging/fast-import.ts'
+import { stageGit } from '#importer/staging/git.ts'
+import { largeFile } from '#importer/staging/large-files.ts'
+import { readAuthor } from './authors.ts'
+import { openContents, readContents } from './blob-ids.ts'
+import { openChangegroup } from './changegroup.ts'
+import { type Changelog, readChangelog } from './changelog.ts'
+import { type History, manifestOf, type Oddities, writeCommits } from './commits.ts'
+import { type Expected, expectSample, type Received } from './expected-trees.ts'
+import { type Bundle, fetchBundle, interrupted, reopenBundle } from './fetch-bundle.ts'
+import { writeFiles } from './filelogs.ts'
+import { type Files, openFiles } from './files.ts'
+import { findLine, readLine } from './manifest-lines.ts'
+import { readManifests, readNode } from './manifests.ts'
+import { readMarks } from './marks.ts'
+import { findHeads, planRefs, type Refs } from './refs.ts'
+import { openSpool, Truncated } from './spool.ts'
+import { mergeTags } from './tags.ts'
+
+/** What a later step needs to know of this one. */
+export interface Conversion {
+  /** The mark of the first changeset's commit. */
+  commits_from: number
+  refs: { ref: string; node: string; number: number }[]
+  /** What was found of the trees that some commits must have. */
+  expected: Expected[]
+  /** Contents that are large; undefined after a run that did not see all of them. */
+  large_blobs?: Blob[]
+}
+
+/** Files in the workshop's folder that are kept until the import is over. */
+export const places = (folder: string) => ({
+  marks: join(folder, 'marks'),
+  contents: join(folder, 'contents'),
+  wholes: join(folder, 'manifests'),
+  record: join(folder, 'converted.json'),
+})
+
+export function readConversion(folder: string): Conversion {
+  return JSON.parse(readFileSync(places(folder).record, 'utf8'))
+}
+
+export async function convert(origin: Origin, workshop: Workshop): Promise<Converted> {
+  const { folder } = workshop
+  const earlier = reopenBundle(folder)
+  // Marks are numbers that only the same bundle gives to the same things.
+  if (!earlier) for (const path of Object.values(places(folder))) rmSync(path, { force: true })
+  using bundle = earlier ?? (await fetchBundle(origin, workshop))
+  // Ends what was started here, however it ends.
+  const leaving = new AbortController()
+  const signal = AbortSignal.any([workshop.signal, leaving.signal])
+  try {
+    return await convertBundle(bundle, { ...workshop, signal })
+  } catch (error) {
+    workshop.signal.throwIfAborted()
+    const reason = error instanceof Truncated ? interrupted(error) : error
+    if (reason instanceof ImportFailure) bundle.discard()
+    throw reason
+  } finally {
+    leaving.abort()
+  }
+}
+
+async function convertBundle(bundle: Bundle, workshop: Workshop): Promise<Converted> {
+  const { folder, repository, signal } = workshop
+  const { marks, contents: ids, wholes, record } = places(folder)
+  const progress = openProgress(workshop)
+  const changegroup = openChangegroup(bundle)
+  // Git starts while the server is still at the beginning.
+  const fastImport = openFastImport(repository, { signal, marks, dense: true })
+  const there = stageGit(['-C', repository, 'for-each-ref', '--format=%(refname)', 'refs/import/'])
+  there.catch(() => {})
+
+  using texts = openSpool(join(folder, 'changesets'))
+  const authors = collectAuthors(workshop)
+  const log = await readChangelog(changegroup, texts, ({ user }, number) => {
+    authors.meet(user)
+    progress(0, 5, number, bundle.announced)
+    if (number % 1000 === 999) workshop.tell({ commit_count: number + 1 })
+  })
+  const commit_count = log.nodes.size
+  authors.flush()
+  workshop.tell({ commit_count })
+
+  using whole = openSpool(wholes)
+  using changes = openSpool(join(folder, 'changes'))
+  const files = openFiles()
+  let seen = 0
+  const countManifest = () => progress(5, 25, ++seen, log.manifests.size)
+  const manifests = await readManifests({ changegroup, files, count: countManifest }, whole, changes)
+
+  const commits_from = files.revisions + 1
+  const given = new Uint8Array(files.revisions)
+  let done = 0
+  await readMarks(marks, (mark) => {
+    if (mark < commits_from) given[mark - 1] = 1
+    else done++
+  })
+  using contents = openContents(ids)
+  let met = 0
+  const countFile = () => progress(25, 75, ++met, files.paths.length)
+  const whole_run = !given.includes(1)
+  const large_blobs: Blob[] = []
+  const order = await writeFiles({ changegroup, files, count: countFile }, given, fastImport, contents, (id, size) => {
+    if (size > largeFile) large_blobs.push({ id: id.toString('hex'), size })
+  })
+  await bundle.complete
+  contents.flush()
+
+  let written = 0
+  const history: History = { log, manifests, files, describe: authors.describe }
+  const tags = mergeTags(await readTagFiles(history, fastImport))
+  const plan = planRefs(log, bundle.bookmarks, tags, workshop.default_branch)
+  const idAt = readContents(ids)
+  const received: Received = {
+    ...{ log, files },
+    manifest: (number) => manifests.text(manifestOf(log, manifests, number)),
+    contentId: (revision) => idAt(order[revision] as number),
+  }
+  // Git takes longer to write commits than we to tell it, which is when the proof is prepared.
+  const [odd, expected] = await Promise.all([
+    writeCommits(history, fastImport, commits_from, done, () => progress(75, 100, ++written, commit_count)),
+    expectSample(
+      received,
+      plan.refs.map(([, number]) => number),
+      signal,
+    ),
+  ])
+  for (const [ref, number] of plan.refs) await fastImport.write(`reset ${ref}\nfrom :${commits_from + number}\n\n`)
+  await fastImport.end()
+  await removeOtherRefs(repository, (await there).split('\n'), plan)
+  const kept: Conversion = { commits_from, refs: nameNodes(plan, log), expected, ...(whole_run && { large_blobs }) }
+  writeFileSync(record, JSON.stringify(kept), { mode: 0o600 })
+  return {
+    commit_count,
+    ...(plan.default_branch !== undefined && { default_branch: plan.default_branch }),
+    notes: describeOddities(odd),
+  }
+}
+
+/** Whole numbers that only grow. */
+function openProgress({ tell }: Workshop) {
+  let last = -1
+  return (from: number, to: number, done: number, all: number) => {
+    const percent = Math.floor(from + ((to - from) * Math.min(done, all)) / Math.max(all, 1))
+    if (percent <= last) return
+    last = percent
+    tell({ percent })
+  }
+}
+
+function collectAuthors({ tell }: Workshop) {
+  const described = new Map<string, string>()
+  let fresh: Author[] = []
+  const flush = () => {
+    if (fresh.length > 0) tell({ authors: fresh })
+    fresh = []
+  }
+  return {
+    meet(user: string) {
+      if (described.has(user)) return
+      const { described: text, ...author } = readAuthor(user)
+      described.set(user, text)
+      fresh.push(author)
+      if (fresh.length >= 100) flush()
+    },
+    flush,
+    describe: (user: string) => described.get(user) ?? readAuthor(user).described,
+  }
+}
+
+/** The different files of tags that heads have, from the oldest head to the newest. */
+async function readTagFiles({ log, manifests, files }: History, fastImport: FastImport): Promise<Buffer[]> {
+  const { hasChild } = findHeads(log)
+  const revisions = new Set<number>()
+  for (const [number, child] of hasChild.entries()) {
+    const manifest = child ? -1 : manifestOf(log, manifests, number)
+    const revision = manifest < 0 ? -1 : findTagFile(manifests.text(manifest), files)
+    if (revision >= 0) revisions.add(revision)
+  }
+  const texts: Buffer[] = []
+  for (const revision of revisions) {
+    const chunks: Buffer[] = []
+    for await (const chunk of fastImport.catBlob(`:${revision + 1}`)) chunks.push(chunk)
+    texts.push(Buffer.concat(chunks))
+  }
+  return texts
+}
+
+function findTagFile(manifest: Buffer, files: Files): number {
+  const at = findLine(manifest, '.hgtags\0')
+  return at < 0 ? -1 : files.find('.hgtags', readNode(readLine(manifest, at).rest))
+}
+
+/** What an earlier run left, or one for another state of the source. */
+async function removeOtherRefs(repository: string, there: string[], { refs }: Refs) {
+  const wanted = new Set(refs.map(([ref]) => ref))
+  const others = there.filter((ref) => ref !== '' && !wanted.has(ref))
+  if (others.length === 0) return
+  await stageGit(['-C', repository, 'update-ref', '--stdin'], { input: others.map((ref) => `delete ${ref}\n`).join('') })
+}
+
+const nameNodes = ({ refs }: Refs, { nodes }: Changelog) =>
+  refs.map(([ref, number]) => ({ ref, node: nodes.id(number).toString('hex'), number }))
+
+function describeOddities({ early, latin, forbidden, clashing }: Oddities): Notes {
+  const notes = {
+    'changesets before 1970': early,
+    'messages not in UTF-8': latin,
+    'paths that git refuses': forbidden.size,
+    'files that are folders too': clashing.size,
+  }
+  return Object.fromEntries(Object.entries(notes).filter(([, count]) => count > 0))
+}

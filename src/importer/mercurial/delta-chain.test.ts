@@ -1,0 +1,29 @@
+import { deepEqual } from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { makeHgRepository } from '#test/imports/hg.ts'
+import { openHgBundle } from '#test/imports/hg-bundle.ts'
+import { startHgServer } from '#test/imports/hg-server.ts'
+import { openWorkshop, originOf } from '#test/imports/workspace.ts'
+import { mercurial } from './mercurial.ts'
+
+/** Lists of files so long that few of them are kept, and so many that one is written down as a whole and left behind. */
+const [changesets, files, folder] = [1300, 900, 'a-folder-with-a-name/'.repeat(6)]
+
+test('of large texts nothing is given back that is still to be written or read', async () => {
+  const bundle = openHgBundle()
+  const path = (file: number) => `${folder}${file}.txt`
+  bundle.commit({ set: Object.fromEntries(Array.from({ length: files }, (_, file) => [path(file), 'first\n'])) })
+  for (let number = 1; number < changesets; number++)
+    bundle.commit({ parents: [number - 1], set: { [path((number * 7) % files)]: `${number}\n` } })
+  const place = await mkdtemp(join(tmpdir(), 'belfry-hg-'))
+  await using undo = new AsyncDisposableStack()
+  undo.defer(() => rm(place, { recursive: true }))
+  const server = undo.use(await startHgServer(await makeHgRepository(place, bundle.bytes())))
+  await using workshop = await openWorkshop()
+  await mercurial.convert(originOf(server.url), workshop)
+  const { revisions, mismatches } = await mercurial.verify(originOf(server.url), workshop, true)
+  deepEqual([revisions, mismatches], [changesets, []])
+})

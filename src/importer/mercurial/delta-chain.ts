@@ -1,0 +1,164 @@
+import { createHash } from 'node:crypto'
+import { broken, isNull, type Revision } from './changegroup.ts'
+import { applyDelta, emptyRope, foldDelta, type Rope, readRope, release, type Texts } from './deltas.ts'
+import { openNodes } from './node-table.ts'
+
+/** A text that is larger stays where it is, and is known by its pieces. */
+export const mostInMemory = 16 << 20
+
+/** From so many differences on, a text is written down as a whole, where somebody gives a place for that. */
+const longestChain = 1000
+
+/** To copy a text for each of several differences costs more than to go through their pieces from so many bytes on. */
+const mostCopied = 256 << 10
+
+/** The revisions of one log, each with its text as the difference to an earlier one. */
+export interface Chain {
+  readonly size: number
+  add(revision: Revision): number
+  /** The number of a revision, or -1; the null revision is -1 too. */
+  find(node: Buffer): number
+  node(number: number): Buffer
+  /** For use at once: it is there until two others were asked for. */
+  text(number: number): Buffer | Rope
+  base(number: number): number
+  /** Says that the whole text is elsewhere as well. */
+  shorten(number: number, at: number, length: number): void
+  isLong(number: number): boolean
+}
+
+/** `room`: how many bytes of texts are kept at hand; `most`: how large a text may be to be there as a whole. */
+export function openChain(texts: Texts, room: number, most = mostInMemory): Chain {
+  // Most files have few revisions.
+  const nodes = openNodes(16)
+  const at: number[] = []
+  const lengths: number[] = []
+  const bases: number[] = []
+  const depths: number[] = []
+  const shortened = new Set<number>()
+  const kept = new Map<number, Buffer | Rope>()
+  let used = 0
+
+  function keep<T extends Buffer | Rope>(number: number, text: T): T {
+    kept.set(number, text)
+    used += costOf(text)
+    for (const [oldest, old] of kept) {
+      // Whoever compares two of them has both.
+      if (used <= room || kept.size <= 2) break
+      kept.delete(oldest)
+      used -= costOf(old)
+      if (Buffer.isBuffer(old)) release(old)
+    }
+    return text
+  }
+
+  /** From the nearest text that is known: as a whole while that is cheaper than going through the pieces of all differences. */
+  function make(number: number): Buffer | Rope {
+    const steps: number[] = []
+    let from = number
+    let growth = 0
+    for (; from >= 0 && !kept.has(from) && !shortened.has(from); from = bases[from] as number) {
+      steps.push(from)
+      growth += lengths[from] as number
+    }
+    const known = from < 0 ? Buffer.alloc(0) : (kept.get(from) ?? readWhole(from))
+    if (Buffer.isBuffer(known) && known.length + growth <= most) {
+      const text = makeFrom(known, steps.reverse())
+      if (!kept.has(from) && text !== known) release(known)
+      return text
+    }
+    const rope = fold(number)
+    return rope.size <= most ? Buffer.concat([...readRope(rope, texts)]) : rope
+  }
+
+  /** One that was written down. */
+  function readWhole(number: number): Buffer | undefined {
+    const length = lengths[number] as number
+    return length <= most ? texts.read(at[number] as number, length) : undefined
+  }
+
+  function makeFrom(known: Buffer, steps: number[]): Buffer {
+    // What comes first may be a whole text.
+    const size = known.length + (lengths[steps[0] ?? -1] ?? 0)
+    if (steps.length > 0 && size * (steps.length - 1) <= mostCopied) {
+      let text = known
+      for (const step of steps) {
+        const next = applyDelta(text, texts.read(at[step] as number, lengths[step] as number))
+        if (text !== known) release(text)
+        text = next
+      }
+      return text
+    }
+    const all = Buffer.concat([known, ...steps.map((step) => texts.read(at[step] as number, lengths[step] as number))])
+    const near: Texts = { read: (at, length) => all.subarray(at, at + length) }
+    let rope: Rope = { size: known.length, at: [0], lengths: [known.length] }
+    let next = known.length
+    for (const step of steps) {
+      rope = foldDelta(rope, near, next, lengths[step] as number)
+      next += lengths[step] as number
+    }
+    const text = Buffer.concat([...readRope(rope, near)])
+    release(all)
+    return text
+  }
+
+  function fold(number: number): Rope {
+    const steps: number[] = []
+    let rope: Rope | undefined
+    for (let step = number; !rope; step = bases[step] as number) {
+      const known = step < 0 ? emptyRope : kept.get(step)
+      if (known && !Buffer.isBuffer(known)) rope = known
+      else if (shortened.has(step))
+        rope = { size: lengths[step] as number, at: [at[step] as number], lengths: [lengths[step] as number] }
+      else steps.push(step)
+    }
+    for (const step of steps.reverse()) rope = foldDelta(rope, texts, at[step] as number, lengths[step] as number)
+    return rope
+  }
+
+  return {
+    get size() {
+      return nodes.size
+    },
+    add(revision) {
+      const base = nodes.find(revision.base)
+      if (base < 0 && !isNull(revision.base)) throw broken()
+      const number = nodes.add(revision.node)
+      if (number !== at.length) throw broken()
+      at.push(revision.at)
+      lengths.push(revision.length)
+      bases.push(base)
+      depths.push(base < 0 ? 0 : (depths[base] as number) + 1)
+      return number
+    },
+    find: (node) => nodes.find(node),
+    node: (number) => nodes.id(number),
+    base: (number) => bases[number] as number,
+    text(number) {
+      if (number < 0) return Buffer.alloc(0)
+      const known = kept.get(number)
+      if (known) {
+        kept.delete(number)
+        kept.set(number, known)
+      }
+      return known ?? keep(number, make(number))
+    },
+    shorten(number, place, length) {
+      at[number] = place
+      lengths[number] = length
+      depths[number] = 0
+      shortened.add(number)
+    },
+    isLong: (number) => (depths[number] as number) >= longestChain,
+  }
+}
+
+function costOf(text: Buffer | Rope): number {
+  return Buffer.isBuffer(text) ? text.length + 100 : text.at.length * 16 + 100
+}
+
+/** An id is made of the ids of both parents, the smaller one first, and the text. */
+export function startNode({ p1, p2 }: Pick<Revision, 'p1' | 'p2'>) {
+  const [first, second] = p1.compare(p2) <= 0 ? [p1, p2] : [p2, p1]
+  return createHash('sha1').update(first).update(second)
+}

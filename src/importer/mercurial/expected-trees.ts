@@ -1,0 +1,98 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { isForbiddenLink } from '#importer/staging/paths.ts'
+import { broken } from './changegroup.ts'
+import type { Changelog } from './changelog.ts'
+import type { Files } from './files.ts'
+import { type Line, readLine } from './manifest-lines.ts'
+import { readNode, withoutClashes } from './manifests.ts'
+import { type TreeEntry, treeEntry, treeId } from './trees.ts'
+
+/** What git must have for a changeset. */
+export interface Expected {
+  number: number
+  node: string
+  tree: string
+  files: number
+}
+
+/** The source as it was received: manifests and the texts of files, each checked by its node. */
+export interface Received {
+  log: Changelog
+  files: Files
+  /** The manifest of a changeset. */
+  manifest(number: number): Buffer
+  /** The id that git gives to the text of a file's revision. */
+  contentId(revision: number): Buffer
+}
+
+export interface Expectation {
+  expect(number: number): Expected
+  entries(number: number): TreeEntry[]
+}
+
+/** Finds without git which trees it must have. */
+export function openExpectation({ log, files, manifest, contentId }: Received): Expectation {
+  const entriesOf = openEntries(files, contentId)
+  const entries = (number: number) => entriesOf(withoutClashes(manifest(number), files))
+  return {
+    entries,
+    expect(number) {
+      const found = entries(number)
+      return { number, node: log.nodes.id(number).toString('hex'), tree: treeId(found), files: found.length }
+    },
+  }
+}
+
+const sample = 100
+
+/** For what branches and tags are at, and for some of the rest; leaves time for others in between. */
+export async function expectSample(received: Received, heads: number[], signal: AbortSignal): Promise<Expected[]> {
+  const { size } = received.log.nodes
+  const step = Math.max(1, size / sample)
+  const spread = Array.from({ length: Math.floor(size / step) }, (_, index) => Math.floor(index * step))
+  const { expect } = openExpectation(received)
+  const expected: Expected[] = []
+  for (const number of [...new Set([...spread, ...heads])].sort((a, b) => a - b)) {
+    expected.push(expect(number))
+    await turn()
+    signal.throwIfAborted()
+  }
+  return expected
+}
+
+/** How many lines of manifests are kept as entries: most lines of one are in the next one too. */
+const mostKnown = 100_000
+
+function openEntries(files: Files, contentId: Received['contentId']): (manifest: Buffer) => TreeEntry[] {
+  const known = new Map<string, TreeEntry | null>()
+  const read = (line: string) => {
+    if (known.size >= mostKnown) known.clear()
+    // A copy: a part of a text keeps all of it.
+    const bytes = Buffer.from(`${line}\n`, 'latin1')
+    const entry = readEntry(readLine(bytes, 0), files, contentId)
+    known.set(bytes.toString('latin1', 0, bytes.length - 1), entry)
+    return entry
+  }
+  return (manifest) => {
+    const lines = manifest.toString('latin1').split('\n')
+    // Each ends with one.
+    if (lines.pop() !== '') throw broken()
+    const entries: TreeEntry[] = []
+    for (const line of lines) {
+      const entry = known.get(line) ?? read(line)
+      if (entry) entries.push(entry)
+    }
+    return entries
+  }
+}
+
+/** Nothing for what git refuses. */
+function readEntry({ path, rest }: Line, files: Files, contentId: Received['contentId']): TreeEntry | null {
+  const mode = modes[rest.slice(40)] ?? '100644'
+  if (files.isForbidden(files.path(path)) || (mode === '120000' && isForbiddenLink(path))) return null
+  const revision = files.find(path, readNode(rest))
+  if (revision < 0) throw broken()
+  return treeEntry(path, mode, contentId(revision))
+}
+
+const modes: { [flag: string]: string } = { l: '120000', x: '100755' }

@@ -1,0 +1,207 @@
+import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { deflateSync } from 'node:zlib'
+import { ImportFailure } from '#importer/source.ts'
+import type { Order } from '#importer/steps.ts'
+import { makeHgRepository } from '#test/imports/hg.ts'
+import { openHgBundle } from '#test/imports/hg-bundle.ts'
+import { describeHistory } from '#test/imports/hg-repository.ts'
+import { bundle2, type HgServer, startFakeHg, startGate, startHgServer } from '#test/imports/hg-server.ts'
+import { openWorkshop, originOf } from '#test/imports/workspace.ts'
+import { mercurial } from './mercurial.ts'
+
+let folder: string
+let server: HgServer
+let refs: string
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'belfry-hg-'))
+  server = await startHgServer(await makeHgRepository(folder, describeHistory(120)))
+  await using workshop = await openWorkshop()
+  await mercurial.convert(originOf(server.url), workshop)
+  refs = await workshop.git('for-each-ref')
+  equal((await mercurial.verify(originOf(server.url), workshop, true)).mismatches.length, 0)
+  deepEqual(await mercurial.arrange?.(originOf(server.url), workshop), { large_blobs: [], notes: {} })
+  // It is published as it is: most objects are differences to others.
+  const bases = (await workshop.git('cat-file', '--batch-all-objects', '--batch-check=%(deltabase)')).split('\n')
+  ok(bases.filter((base) => !/^0+$/.test(base)).length > bases.length / 4, `of ${bases.length}`)
+})
+
+after(async () => {
+  await server[Symbol.asyncDispose]()
+  await rm(folder, { recursive: true })
+})
+
+test('a repository behind a password is found and read with it, and not without', async () => {
+  await using gate = await startGate(server, { password: 'ann:s3cret' })
+  await using workshop = await openWorkshop()
+  equal(await mercurial.probe(originOf(gate.url), workshop), 'needs_auth')
+  equal(await mercurial.probe(originOf(gate.url, 'ann', 'wrong'), workshop), 'needs_auth')
+  deepEqual(await mercurial.probe(originOf(gate.url, 'ann', 's3cret'), workshop), { found: {} })
+  await rejects(mercurial.convert(originOf(gate.url, 'ann', 'wrong'), workshop), { kind: 'auth' })
+  await mercurial.convert(originOf(gate.url, 'ann', 's3cret'), workshop)
+  equal(await workshop.git('for-each-ref'), refs)
+  ok(!gate.asked.some((path) => path.includes('s3cret')))
+})
+
+test('a server of something else is not taken for one of Mercurial', async () => {
+  await using workshop = await openWorkshop()
+  const page = createServer((_, answer) => answer.writeHead(200, { 'content-type': 'text/html' }).end('getbundle lookup'))
+  page.listen(0, '127.0.0.1')
+  await once(page, 'listening')
+  const url = `http://127.0.0.1:${(page.address() as AddressInfo).port}/`
+  equal(await mercurial.probe(originOf(url), workshop), 'nothing')
+  await rejects(mercurial.convert(originOf(url), workshop), { message: /not of a Mercurial repository/, kind: 'error' })
+  page.close()
+  page.closeAllConnections()
+  await once(page, 'close')
+  equal(await mercurial.probe(originOf(url), workshop), 'nothing')
+  await rejects(mercurial.convert(originOf(url), workshop), { message: /does not answer/ })
+  equal(await mercurial.probe(originOf('svn://127.0.0.1/x'), workshop), 'nothing')
+})
+
+test('a line that is cut is told of, and a new run gives the same', async () => {
+  await using workshop = await openWorkshop()
+  {
+    await using gate = await startGate(server, { cut_after: 20_000 })
+    await rejects(mercurial.convert(originOf(gate.url), workshop), { message: /could not be received/ })
+  }
+  await mercurial.convert(originOf(server.url), workshop)
+  equal(await workshop.git('for-each-ref'), refs)
+})
+
+test('a run that was killed goes on from what it had, and gives the same', async () => {
+  await using workshop = await openWorkshop()
+  await using gate = await startGate(server, {})
+  const bundles = () => gate.asked.filter((path) => path.includes('cmd=getbundle')).length
+  // Killed while it receives, once it has received, and when objects were written.
+  const stages = ['bundle', 'bundle.json', 'marks']
+  for (const name of stages) {
+    const child = startWorker(gate.url, workshop.folder)
+    while (!existsSync(join(workshop.folder, name)) && child.exitCode === null)
+      await new Promise((resolve) => setTimeout(resolve, 2))
+    process.kill(-(child.pid as number), 'SIGKILL')
+    if (child.signalCode === null && child.exitCode === null) await once(child, 'exit')
+  }
+  const asked = bundles()
+  await mercurial.convert(originOf(gate.url), workshop)
+  equal(bundles(), asked)
+  equal(await workshop.git('for-each-ref'), refs)
+
+  // As it is after a checkpoint among the files, and after one among the changesets.
+  const marks = (await readFile(join(workshop.folder, 'marks'), 'utf8')).trim().split('\n')
+  for (const kept of [Math.floor(marks.length / 3), marks.length - 50]) {
+    await writeFile(join(workshop.folder, 'marks'), `${marks.slice(0, kept).join('\n')}\n`)
+    // Git may have saved more than was noted of it.
+    await truncate(join(workshop.folder, 'contents'), 1000)
+    await workshop.git('update-ref', '-d', 'refs/import/orig/heads/main')
+    await mercurial.convert(originOf(gate.url), workshop)
+    equal(await workshop.git('for-each-ref'), refs)
+    // It did not see all contents, and does not say which are large.
+    deepEqual(await mercurial.arrange?.(originOf(gate.url), workshop), { notes: {} })
+  }
+  equal(bundles(), asked)
+  await workshop.git('fsck', '--strict')
+  const { mismatches, revisions } = await mercurial.verify(originOf(gate.url), workshop, true)
+  deepEqual([mismatches, revisions], [[], 120])
+})
+
+function startWorker(url: string, target: string): ChildProcess {
+  const order: Order = {
+    step: 'import',
+    vcs: 'mercurial',
+    origin: originOf(url),
+    folder: target,
+    default_branch: 'main',
+    addresses: 'loopback',
+    certificates: null,
+    lfs_store: join(target, 'lfs'),
+  }
+  const worker = join(import.meta.dirname, '../worker/main.ts')
+  const child = spawn(process.execPath, [worker], { stdio: ['pipe', 'ignore', 'inherit'], detached: true })
+  child.stdin?.write(`${JSON.stringify(order)}\n`)
+  return child
+}
+
+test('a run that is stopped ends', async () => {
+  await using workshop = await openWorkshop()
+  const stopping = { ...workshop, tell: () => workshop.stop() }
+  await rejects(mercurial.convert(originOf(server.url), stopping), { message: 'the import was stopped' })
+})
+
+test('what cannot be imported is refused in words, and what is damaged never gets into a repository', async () => {
+  const small = openHgBundle()
+  small.commit({ set: { 'a.txt': `${'A'.repeat(100)}\n` } })
+  small.commit({ set: { 'a.txt': 'B\n' } })
+  const whole = small.changegroup()
+  const part = (payload: Buffer, version: string, more: Record<string, string> = {}) => ({
+    type: 'CHANGEGROUP',
+    parameters: { version, ...more },
+    payload: [payload],
+  })
+  const changed = (from: string, to: string) => Buffer.from(whole.toString('latin1').replace(from, to), 'latin1')
+  const tombstone = '\x01\ncensored: gone\n\x01\n'.padEnd(100, 'x')
+  const flagged = (log: string, flag: number) =>
+    part(
+      small.changegroup((name) => (name === log ? flag : 0)),
+      '03',
+    )
+  const gone = { type: 'error:abort', parameters: { message: 'no more', hint: 'ask later' } }
+  const cases: [Buffer, RegExp][] = [
+    [bundle2(part(changed('AAAA', 'AABA'), '01')), /damaged/],
+    [bundle2(part(changed('change', 'chance'), '01')), /damaged/],
+    [bundle2(part(changed('a.txt\0', 'b.txt\0'), '01')), /damaged/],
+    [bundle2(part(whole.subarray(0, -30), '01')), /too early/],
+    [bundle2(part(changed('A'.repeat(100), tombstone), '01')), /a\.txt has a censored revision/],
+    [bundle2(flagged('a.txt', 0x8000)), /a\.txt has a censored revision/],
+    [bundle2(flagged('a.txt', 0x2000)), /a\.txt is kept outside of the repository by the lfs extension/],
+    [bundle2(flagged('changelog', 0x4000)), /a part of the history only/],
+    [bundle2(part(whole, '03', { treemanifest: '1' })), /tree manifests/],
+    [bundle2(part(whole, '09')), /not asked for/],
+    [
+      bundle2({ type: 'CHANGEGROUP', parameters: { version: '01' }, payload: [whole.subarray(0, 50), gone] }),
+      /gave up: no more ask later/,
+    ],
+    [bundle2(part(whole, '01'), gone), /gave up: no more ask later/],
+    [bundle2(part(whole, '01')).subarray(0, -4), /too early/],
+    [Buffer.from('\x03bz2BZh9'), /compresses by bz2/],
+    [Buffer.from('\x04zlibnothing of the kind'), /could not be received/],
+    [Buffer.from('\x04none\xff\xff\xff\xf0', 'latin1'), /damaged/],
+    [Buffer.from('\x04none'), /too early/],
+  ]
+  for (const [bytes, message] of cases) {
+    await using fake = await startFakeHg(bytes)
+    await using workshop = await openWorkshop()
+    await rejects(mercurial.convert(originOf(fake.url), workshop), (error) => {
+      ok(error instanceof ImportFailure, `${error}`)
+      match(error.message, message)
+      return true
+    })
+    equal(await workshop.git('for-each-ref'), '')
+    ok(!existsSync(join(workshop.folder, 'bundle.json')))
+  }
+  await using aborted = await startFakeHg(Buffer.from('no such thing'), { type: 'application/hg-error' })
+  await using old = await startFakeHg(whole, { capabilities: 'lookup changegroupsubset' })
+  await using good = await startFakeHg(bundle2({ type: 'output', payload: [Buffer.from('hello')] }, part(whole, '01')))
+  await using empty = await startFakeHg(bundle2())
+  await using ancient = await startFakeHg(deflateSync(whole), { type: 'application/mercurial-0.1', capabilities: 'getbundle' })
+  await using workshop = await openWorkshop()
+  await rejects(mercurial.convert(originOf(aborted.url), workshop), { message: /says: no such thing/ })
+  await rejects(mercurial.convert(originOf(old.url), workshop), { message: /older than Mercurial 1.9/ })
+  equal((await mercurial.convert(originOf(empty.url), workshop)).commit_count, 0)
+  await rm(join(workshop.folder, 'bundle.json'))
+  equal((await mercurial.convert(originOf(good.url), workshop)).commit_count, 2)
+  const head = await workshop.git('rev-parse', 'refs/import/orig/heads/main')
+  await rm(join(workshop.folder, 'bundle.json'))
+  equal((await mercurial.convert(originOf(`${ancient.url}hg/?x=1`), workshop)).commit_count, 2)
+  equal(await workshop.git('rev-parse', 'refs/import/orig/heads/main'), head)
+  deepEqual(ancient.asked.slice(-1), [`/hg/?x=1&cmd=getbundle&common=${'0'.repeat(40)}`])
+})

@@ -1,0 +1,142 @@
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ImportFailure, type Origin, type Workshop } from '#importer/source.ts'
+import { readParts } from './bundle2.ts'
+import { type Incoming, readIncoming } from './byte-reader.ts'
+import { connect, type Remote } from './hg-http.ts'
+import { nullNode } from './node-table.ts'
+import { openSpool, type Spool, Truncated } from './spool.ts'
+
+/** The whole repository as its server sends it, in a file of the workshop; it may still be growing. */
+export interface Bundle extends Disposable {
+  spool: Spool
+  version: Version
+  /** How many changesets the server announces; 0 when it does not say. */
+  announced: number
+  bookmarks: [name: string, node: string][]
+  /** Resolves when all of it has come, and rejects when something went wrong after its last byte. */
+  complete: Promise<void>
+  /** What was received is no good: the next run asks again. */
+  discard(): void
+}
+
+export type Version = '01' | '02' | '03'
+
+type Told = Pick<Bundle, 'version' | 'announced' | 'bookmarks'>
+
+/** Made when all was received: from then on no run asks the server again. */
+const record = (folder: string) => join(folder, 'bundle.json')
+const content = (folder: string) => join(folder, 'bundle')
+
+/** What was received by an earlier run, all of it; a part of it is of no use, since a server sends the files of all changesets last. */
+export function reopenBundle(folder: string): Bundle | undefined {
+  if (!existsSync(record(folder))) return
+  const spool = openSpool(content(folder), true)
+  const told: Told = JSON.parse(readFileSync(record(folder), 'utf8'))
+  return {
+    ...told,
+    spool,
+    complete: Promise.resolve(),
+    discard: () => rmSync(record(folder), { force: true }),
+    [Symbol.dispose]: () => spool[Symbol.dispose](),
+  }
+}
+
+export async function fetchBundle(origin: Origin, workshop: Workshop): Promise<Bundle> {
+  const { folder } = workshop
+  const leaving = new AbortController()
+  const means = { egress: workshop.egress, signal: AbortSignal.any([workshop.signal, leaving.signal]) }
+  const remote = await connect(origin, means)
+  if (!remote.capabilities.has('getbundle')) throw new ImportFailure('The server is older than Mercurial 1.9 and cannot be read.')
+  const bookmarks = parseBookmarks(await remote.call('listkeys', { namespace: 'bookmarks' }))
+  const incoming = readIncoming(await remote.open('getbundle', wanted(remote)))
+  const spool = openSpool(content(folder))
+  let discarded = false
+  const begun = Promise.withResolvers<Told>()
+  const complete = receive(incoming, spool, bookmarks, begun.resolve).then(
+    (told) => {
+      if (discarded) return
+      writeFileSync(`${record(folder)}.new`, JSON.stringify(told), { mode: 0o600 })
+      renameSync(`${record(folder)}.new`, record(folder))
+    },
+    (error) => {
+      const reason = workshop.signal.aborted || error instanceof ImportFailure ? error : interrupted(error)
+      spool.fail(reason)
+      begun.reject(reason)
+      throw reason
+    },
+  )
+  // Whoever reads the spool is told as well, and before.
+  complete.catch(() => {})
+  const leave = () => {
+    leaving.abort()
+    complete.catch(() => {}).finally(() => spool[Symbol.dispose]())
+  }
+  const told = await begun.promise.catch((error) => {
+    leave()
+    throw error
+  })
+  return {
+    ...told,
+    spool,
+    complete,
+    discard() {
+      discarded = true
+      rmSync(record(folder), { force: true })
+    },
+    [Symbol.dispose]: leave,
+  }
+}
+
+/** No heads are named: those of a large repository would not fit into headers, and a server takes all of them then. */
+function wanted({ capabilities }: Remote): Record<string, string> {
+  const common = nullNode.toString('hex')
+  if (!capabilities.has('bundle2')) return { common }
+  return { common, cg: '1', bundlecaps: `HG20,bundle2=${encodeURIComponent('HG20\nchangegroup=01,02,03')}` }
+}
+
+function parseBookmarks(listed: Buffer): [string, string][] {
+  const lines = listed.toString().split('\n')
+  return lines.map((line) => line.split('\t')).filter((pair): pair is [string, string] => /^[0-9a-f]{40}$/.test(pair[1] ?? ''))
+}
+
+async function receive(
+  incoming: Incoming,
+  spool: Spool,
+  bookmarks: Told['bookmarks'],
+  begin: (told: Told) => void,
+): Promise<Told> {
+  const magic = await incoming.take(4)
+  let told: Told = { version: '01', announced: 0, bookmarks }
+  if (magic.toString('latin1') === 'HG20') {
+    for await (const { type, parameters, payload } of readParts(incoming)) {
+      const wanted = type === 'changegroup' && spool.size === 0
+      if (wanted) {
+        const version = parameters.get('version') ?? '01'
+        if (!['01', '02', '03'].includes(version))
+          throw new ImportFailure('The server sent a bundle of a form that it was not asked for.')
+        if (parameters.has('treemanifest'))
+          throw new ImportFailure('The repository uses tree manifests, which cannot be imported.')
+        told = { ...told, version: version as Version, announced: Number(parameters.get('nbchanges')) || 0 }
+        begin(told)
+      }
+      for await (const chunk of payload) if (wanted) spool.append(chunk)
+    }
+  } else {
+    // Before Mercurial 3.5 the bare changegroup is sent.
+    begin(told)
+    spool.append(Buffer.from(magic))
+    for await (const chunk of incoming.rest()) spool.append(chunk)
+  }
+  // An empty repository: three ends of nothing.
+  if (spool.size === 0) spool.append(Buffer.alloc(12))
+  spool.end()
+  begin(told)
+  return told
+}
+
+export function interrupted(error: unknown): ImportFailure {
+  const why =
+    error instanceof Truncated ? error.message : `the connection was lost (${error instanceof Error ? error.message : error})`
+  return new ImportFailure(`The repository could not be received: ${why}. Start again to go on.`)
+}

@@ -1,0 +1,146 @@
+import { pipeline, Readable } from 'node:stream'
+import { createInflate, createZstdDecompress } from 'node:zlib'
+import { authorization, headerOf } from '#importer/probe-http.ts'
+import { ImportFailure, type Means, type Origin } from '#importer/source.ts'
+import type { OutboundAnswer } from '#platform/outbound/egress.ts'
+import { readIncoming } from './byte-reader.ts'
+
+/** A server that speaks Mercurial's protocol over HTTP, version 1. */
+export interface Remote {
+  capabilities: Map<string, string>
+  /** What a command says in a few bytes. */
+  call(command: string, values?: Record<string, string>): Promise<Buffer>
+  /** What a command says at length, as it comes and decompressed. */
+  open(command: string, values?: Record<string, string>): Promise<AsyncIterable<Buffer>>
+}
+
+export const media = /^application\/mercurial-0\.[12]\b/
+
+const mostOfCall = 16 << 20
+// A server may think about a large repository for minutes before it sends the first byte.
+const patienceToStart = 60_000
+const patienceToSend = 600_000
+
+export async function connect(origin: Origin, means: Means): Promise<Remote> {
+  const remote: Remote = {
+    capabilities: new Map(),
+    async call(command, values = {}) {
+      const answer = await send(origin, means, remote.capabilities, command, values, patienceToStart)
+      return readAll(answer.body, mostOfCall)
+    },
+    async open(command, values = {}) {
+      const answer = await send(origin, means, remote.capabilities, command, values, patienceToSend)
+      return decompressed(answer)
+    },
+  }
+  remote.capabilities = parseCapabilities((await remote.call('capabilities')).toString('latin1'))
+  return remote
+}
+
+export function parseCapabilities(text: string): Map<string, string> {
+  const pairs = text.trim().split(/\s+/)
+  return new Map(pairs.map((pair) => [pair.split('=', 1)[0] ?? '', pair.includes('=') ? pair.slice(pair.indexOf('=') + 1) : '']))
+}
+
+async function send(
+  origin: Origin,
+  means: Means,
+  capabilities: Map<string, string>,
+  command: string,
+  values: Record<string, string>,
+  patience: number,
+): Promise<OutboundAnswer> {
+  const url = new URL(origin.url)
+  url.searchParams.set('cmd', command)
+  const headers: Record<string, string> = {
+    ...authorization(origin),
+    accept: 'application/mercurial-0.1',
+    'accept-encoding': 'identity',
+    'x-hgproto-1': '0.1 0.2 comp=zstd,zlib,none',
+  }
+  const room = Number(capabilities.get('httpheader') ?? 0)
+  if (room > 100) {
+    const encoded = new URLSearchParams(values).toString()
+    // The name of the header and its colon count.
+    const size = Math.min(room, 1024) - 20
+    for (let at = 0; at < encoded.length; at += size) headers[`x-hgarg-${at / size + 1}`] = encoded.slice(at, at + size)
+  } else for (const [name, value] of Object.entries(values)) url.searchParams.set(name, value)
+  const answer = await reach(url, means, headers, patience)
+  if (answer.status === 200 && media.test(headerOf(answer, 'content-type'))) return answer
+  throw await explain(url, answer)
+}
+
+async function reach(url: URL, { egress, signal }: Means, headers: Record<string, string>, patience: number) {
+  try {
+    return await egress.request(url.href, { headers, signal, patience })
+  } catch (error) {
+    signal.throwIfAborted()
+    if (error instanceof Error && 'code' in error && error.code === 'FORBIDDEN_ADDRESS') {
+      throw new ImportFailure(`This server may not connect there: ${error.message}.`)
+    }
+    throw new ImportFailure(`${url.host} does not answer: ${error instanceof Error ? error.message : error}.`)
+  }
+}
+
+/** Why an answer is none. */
+async function explain({ host }: URL, answer: OutboundAnswer): Promise<ImportFailure> {
+  const { status } = answer
+  if (status === 401 || status === 403) {
+    dismiss(answer)
+    return new ImportFailure(`${host} does not accept the user name and password.`, 'auth')
+  }
+  const type = headerOf(answer, 'content-type')
+  if (type.startsWith('application/hg-error'))
+    return new ImportFailure(`${host} says: ${quote(await readAll(answer.body, 4096))}`)
+  dismiss(answer)
+  if (status >= 300 && status < 400) {
+    return new ImportFailure(`${host} says that the repository has moved. Give its new address.`)
+  }
+  if (status === 200) return new ImportFailure(`What ${host} answered is not of a Mercurial repository.`)
+  return new ImportFailure(`${host} answered with status ${status} where a Mercurial repository was expected.`)
+}
+
+/** What is left unread would be complained of otherwise. */
+function dismiss({ body }: OutboundAnswer) {
+  body.on('error', () => {}).destroy()
+}
+
+/** Words of a server, fit to be shown. */
+export function quote(text: Buffer | string): string {
+  return text
+    .toString()
+    .replace(/\p{Cc}+/gu, ' ')
+    .trim()
+    .slice(0, 500)
+}
+
+async function readAll(body: AsyncIterable<Buffer>, most: number): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of body) {
+    size += chunk.length
+    if (size > most) throw new ImportFailure('The server answered with more than can be right.')
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+async function decompressed(answer: OutboundAnswer): Promise<AsyncIterable<Buffer>> {
+  if (headerOf(answer, 'content-type').startsWith('application/mercurial-0.1')) return through(answer.body, 'zlib')
+  const incoming = readIncoming(answer.body)
+  const [length = 0] = await incoming.take(1)
+  const engine = (await incoming.take(length)).toString('latin1')
+  return through(Readable.from(incoming.rest(), { objectMode: false }), engine)
+}
+
+function through(body: Readable, engine: string): AsyncIterable<Buffer> {
+  if (engine === 'none') return body
+  if (engine !== 'zlib' && engine !== 'zstd')
+    throw new ImportFailure(`The server compresses by ${quote(engine)}, which it was not asked for.`)
+  // Whoever reads the result is told of an error by it.
+  return pipeline(
+    body,
+    engine === 'zlib' ? createInflate({ chunkSize: 128 << 10 }) : createZstdDecompress({ chunkSize: 128 << 10 }),
+    () => {},
+  )
+}

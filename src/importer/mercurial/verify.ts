@@ -1,0 +1,143 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import type { Verification, Workshop } from '#importer/source.ts'
+import { stageGit } from '#importer/staging/git.ts'
+import { readContents } from './blob-ids.ts'
+import { type Changegroup, openChangegroup, readLog, readNames } from './changegroup.ts'
+import { readChangelog } from './changelog.ts'
+import { type Conversion, places, readConversion } from './convert.ts'
+import { type Expectation, type Expected, openExpectation, type Received } from './expected-trees.ts'
+import { reopenBundle } from './fetch-bundle.ts'
+import { type Files, openFiles } from './files.ts'
+import { indexManifests } from './manifests.ts'
+import { readMarks } from './marks.ts'
+import { nullNode } from './node-table.ts'
+import { openSpool } from './spool.ts'
+import type { TreeEntry } from './trees.ts'
+
+const mostMismatches = 100
+
+/**
+ * The manifests of the source, each checked by its node, with the ids of the files' texts, each checked by its node as well, make the
+ * tree that a commit must have: its id is compared with the one that git has stored. Of some this was found while they were written;
+ * for all of them, and to say what differs, everything is read again as it was received.
+ */
+export async function verify(workshop: Workshop, all: boolean): Promise<Verification> {
+  const conversion = readConversion(workshop.folder)
+  const sample = conversion.expected.map(({ number }) => number)
+  if (!all) {
+    const known = new Map(conversion.expected.map((one) => [one.number, one]))
+    const quick = await compare(workshop, conversion, sample, (number) => known.get(number) as Expected)
+    if (quick.mismatches.length === 0) return quick
+  }
+  using received = await readAgain(workshop)
+  const { expect, entries } = openExpectation(received)
+  return await compare(workshop, conversion, all ? [...received.log.p1.keys()] : sample, expect, entries)
+}
+
+/** With `entries`, names the files that differ. */
+async function compare(
+  { folder, repository, signal }: Workshop,
+  { refs, commits_from }: Conversion,
+  numbers: number[],
+  expect: Expectation['expect'],
+  entries?: Expectation['entries'],
+): Promise<Verification> {
+  const listed = stageGit(['-C', repository, 'for-each-ref', '--format=%(objectname) %(refname)', 'refs/import/orig/'])
+  listed.catch(() => {})
+  const commits: string[] = []
+  await readMarks(places(folder).marks, (mark, id) => {
+    if (mark >= commits_from) commits[mark - commits_from] = id
+  })
+  const branches = refs.filter(({ ref }) => ref.startsWith('refs/import/orig/heads/')).length
+  const result: Verification = { branches, tags: refs.length - branches, revisions: 0, files: 0, mismatches: [] }
+  const report: Report = (where, path, what) => {
+    if (result.mismatches.length < mostMismatches) result.mismatches.push({ where, path, what })
+  }
+  const trees = await readTrees(repository, numbers, commits)
+  compareRefs(await listed, refs, commits, report)
+  for (const [index, number] of numbers.entries()) {
+    // Meanwhile somebody may want an end; and what was used up is given back only then.
+    await turn()
+    signal.throwIfAborted()
+    const { node, tree, files } = expect(number)
+    result.revisions++
+    result.files += files
+    if (tree === trees[index]) continue
+    const where = `changeset ${node.slice(0, 12)}`
+    if (entries) await explain(repository, commits[number], entries(number), (path, what) => report(where, path, what))
+    else report(where, '', 'differs')
+  }
+  return result
+}
+
+/** Everything that came, and what was written down of it, each checked by its node once more. */
+async function readAgain({ folder }: Workshop): Promise<Received & Disposable> {
+  using opened = new DisposableStack()
+  const bundle = opened.use(reopenBundle(folder))
+  if (!bundle) throw new Error('there is nothing to verify: no bundle was received')
+  const { wholes, contents } = places(folder)
+  const changegroup = openChangegroup(bundle)
+  const log = await readChangelog(changegroup)
+  const manifest = await indexManifests(changegroup, opened.use(openSpool(wholes, true)))
+  const files = await indexFiles(changegroup)
+  const contentId = readContents(contents)
+  const kept = opened.move()
+  return {
+    ...{ log, files, contentId },
+    manifest(number) {
+      const index = log.manifest[number] as number
+      return manifest(index < 0 ? nullNode : log.manifests.id(index))
+    },
+    [Symbol.dispose]: () => kept.dispose(),
+  }
+}
+
+/** Numbers the revisions of files as they come, which is how their contents are kept. */
+async function indexFiles(changegroup: Changegroup): Promise<Files> {
+  const files = openFiles()
+  for await (const name of readNames(changegroup)) {
+    const path = files.path(name)
+    for await (const revisions of readLog(changegroup)) for (const { node } of revisions) files.add(path, node)
+  }
+  return files
+}
+
+type Report = (where: string, path: string, what: string) => void
+
+/** Whether each is there, and at the changeset that it must stand for. */
+function compareRefs(listed: string, refs: Conversion['refs'], commits: string[], report: Report) {
+  const there = new Map(listed.split('\n').map((line) => [line.slice(41), line.slice(0, 40)] as const))
+  for (const { ref, node, number } of refs) {
+    const name = ref.slice('refs/import/orig/'.length)
+    if (!there.has(ref)) report(name, '', 'is missing')
+    else if (there.get(ref) !== commits[number]) report(name, '', `is not at changeset ${node.slice(0, 12)}`)
+  }
+}
+
+async function readTrees(repository: string, numbers: number[], commits: string[]): Promise<string[]> {
+  const input = numbers.map((number) => `${commits[number] ?? ''}^{tree}\n`).join('')
+  return (await stageGit(['-C', repository, 'cat-file', '--batch-check=%(objectname)'], { input })).split('\n')
+}
+
+/** Which files it is that differ. */
+async function explain(
+  repository: string,
+  commit: string | undefined,
+  entries: TreeEntry[],
+  report: (path: string, what: string) => void,
+) {
+  if (!commit) return report('', 'has no commit')
+  const listed = await stageGit(['-C', repository, 'ls-tree', '-r', '-z', '--full-tree', commit], { encoding: 'latin1' })
+  const there = new Map(
+    listed.split('\0').map((line) => [line.slice(line.indexOf('\t') + 1), line.slice(0, line.indexOf('\t'))] as const),
+  )
+  there.delete('')
+  for (const { path, mode, id } of entries) {
+    const found = there.get(path)
+    there.delete(path)
+    const name = Buffer.from(path, 'latin1').toString()
+    if (found === undefined) report(name, 'is missing')
+    else if (found !== `${mode} blob ${id.toString('hex')}`) report(name, 'differs')
+  }
+  for (const path of there.keys()) report(Buffer.from(path, 'latin1').toString(), 'is too much')
+}

@@ -1,0 +1,168 @@
+import { open } from 'node:fs/promises'
+import { stageSettings } from '#git/fsync.ts'
+import { runGit } from '#git/run-git.ts'
+import type { Arranged } from '#importer/source.ts'
+import { stageLimit } from '#importer/staging/git.ts'
+import { openRefNames } from '#importer/staging/ref-names.ts'
+import { openPackWriter, type PackWriter } from '#importer/staging/rewrite/pack-writer.ts'
+import { readMarks } from './marks.ts'
+import { readRevisions } from './revisions.ts'
+import { findTouches, type Touch } from './root-changes.ts'
+import { endLine, type Line, openLines } from './root-history.ts'
+import { findRoots, type Root, type Strategy } from './roots.ts'
+
+export interface Arranging {
+  repository: string
+  /** The files of revisions and of the marks of their commits. */
+  revisions: string
+  marks: string
+  /** A file to write down which commit is which revision of which root, and which ref is which root: lines of JSON. */
+  record: string
+  strategy: Strategy
+  /** What the branch of the first root is called. */
+  default_branch: string
+  signal: AbortSignal
+}
+
+/** A line of the record. */
+export type Recorded = { root: string; commit: string } & ({ number: number } | { ref: string })
+
+const originals = 'refs/import/orig'
+/** Of how many trees git is asked at once. */
+const batch = 4096
+
+/** Makes branches and tags of revisions. The same revisions give the same commits. */
+export async function arrange(arranging: Arranging): Promise<Arranged> {
+  const { repository, signal, strategy } = arranging
+  const former = listRefs(repository, signal)
+  former.catch(() => {})
+  const commitOf = await readMarks(arranging.marks)
+  const roots = await findRoots(strategy, readRevisions(arranging.revisions), (number, path) =>
+    listFolders(repository, signal, `${commitOf(number)}:${path}`),
+  )
+  const pack = openPackWriter(repository, signal)
+  pack.add('tree', Buffer.alloc(0))
+  const { lines, follow } = openLines(roots, (commit) => pack.add('commit', commit))
+  const record = await open(arranging.record, 'w', 0o600)
+  try {
+    let outside = 0
+    let waiting: Touch[] = []
+    const settle = async () => {
+      const trees = await findTrees(repository, signal, waiting, commitOf)
+      const written = waiting.flatMap((touch, place): Recorded[] => {
+        const commit = follow(touch, trees[place])
+        return commit === undefined ? [] : [{ number: touch.revision.number, root: touch.root, commit }]
+      })
+      await record.write(written.map((line) => `${JSON.stringify(line)}\n`).join(''))
+      await pack.room()
+      waiting = []
+    }
+    for await (const revision of readRevisions(arranging.revisions)) {
+      const found = findTouches(revision, roots)
+      outside += found.outside
+      waiting.push(...found.touches)
+      if (waiting.length >= batch) await settle()
+    }
+    await settle()
+    const named = nameLines(lines, (root) => roots.get(root), arranging.default_branch, pack)
+    await pack.end()
+    await setRefs(repository, signal, await former, named.refs)
+    await record.write(named.refs.map(({ ref, root, commit }) => `${JSON.stringify({ ref, root, commit })}\n`).join(''))
+    const notes = { 'changes outside of branches and tags': outside, 'deleted branches and tags': named.deleted }
+    return {
+      ...(named.has_default && { default_branch: arranging.default_branch }),
+      notes: Object.fromEntries(Object.entries(notes).filter(([, count]) => count > 0)),
+    }
+  } finally {
+    await record.close()
+  }
+}
+
+async function listFolders(repository: string, signal: AbortSignal, tree: string): Promise<string[]> {
+  const { status, output } = await runGit(repository, ['ls-tree', '-d', '-z', '--name-only', tree], {
+    signal,
+    detached: false,
+    expected: [0, 128],
+  })
+  return status === 0 ? output.toString().split('\0').slice(0, -1) : []
+}
+
+async function findTrees(repository: string, signal: AbortSignal, touches: Touch[], commitOf: (number: number) => string) {
+  if (touches.length === 0) return []
+  const names = touches.map(({ revision, root }) => `${commitOf(revision.number)}:${root}\n`)
+  const { output } = await runGit(repository, ['cat-file', '--batch-check=%(objectname) %(objecttype)', '--buffer'], {
+    signal,
+    detached: false,
+    input: names.join(''),
+    limit: stageLimit,
+    whole: true,
+  })
+  return output
+    .toString()
+    .split('\n')
+    .map((line) => /^([0-9a-f]{40}) tree$/.exec(line)?.[1])
+}
+
+interface Named {
+  ref: string
+  root: string
+  commit: string
+  /** What the ref points at: the commit, or a tag of it. */
+  target: string
+}
+
+/** The first root comes first: no other branch takes its name. */
+function nameLines(
+  lines: Map<string, Line>,
+  rootOf: (path: string) => Root | undefined,
+  default_branch: string,
+  pack: PackWriter,
+) {
+  const names = { branch: openRefNames(), tag: openRefNames() }
+  const refs: Named[] = []
+  let deleted = 0
+  let has_default = false
+  const all = [...lines.values()]
+  const isFirst = ({ root }: Line) => rootOf(root)?.kind === 'trunk'
+  for (const line of [...all.filter(isFirst), ...all.filter((one) => !isFirst(one))]) {
+    const root = rootOf(line.root)
+    const commit = line.states.at(-1)?.commit
+    if (!root || root.kind === 'former' || line.states.length === 0) continue
+    if (commit === undefined) {
+      deleted++
+    } else if (root.kind === 'tag') {
+      const name = names.tag.take(root.name)
+      const target = pack.add('tag', describeTag(line, commit, name))
+      refs.push({ ref: `${originals}/tags/${name}`, root: line.root, commit, target })
+    } else {
+      has_default ||= root.kind === 'trunk'
+      const name = names.branch.take(root.kind === 'trunk' ? default_branch : root.name)
+      refs.push({ ref: `${originals}/heads/${name}`, root: line.root, commit, target: commit })
+    }
+  }
+  return { refs, deleted, has_default }
+}
+
+function describeTag({ begun }: Line, commit: string, name: string) {
+  const who = begun ? `${begun.name} <${begun.email}> ${begun.time}` : 'unknown <unknown> 0'
+  const head = [`object ${commit}`, 'type commit', `tag ${name}`, `tagger ${who} +0000`, '']
+  return Buffer.from(`${head.join('\n')}\n${endLine(begun?.message ?? '')}`)
+}
+
+async function listRefs(repository: string, signal: AbortSignal): Promise<string[]> {
+  const list = ['for-each-ref', '--format=%(refname)', originals]
+  const { output } = await runGit(repository, list, { signal, detached: false, limit: stageLimit, whole: true })
+  return output.toString().split('\n').slice(0, -1)
+}
+
+/** Those of an earlier arrangement go first: a name of theirs may be a folder now. */
+async function setRefs(repository: string, signal: AbortSignal, former: string[], refs: Named[]) {
+  const wanted = new Set(refs.map(({ ref }) => ref))
+  const stale = former.filter((ref) => !wanted.has(ref))
+  const update = async (commands: string[]) => {
+    if (commands.length > 0)
+      await runGit(repository, [...stageSettings, 'update-ref', '--stdin'], { signal, detached: false, input: commands.join('') })
+  }
+  await update(stale.map((ref) => `delete ${ref}\n`))
+  await update(refs.map(({ ref, target }) => `update ${ref} ${target}\n`))
+}

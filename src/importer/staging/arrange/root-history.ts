@@ -1,0 +1,147 @@
+import type { PathTree } from '#importer/staging/path-tree.ts'
+import { readMergeinfo } from './mergeinfo.ts'
+import type { Revision } from './revisions.ts'
+import type { Touch } from './root-changes.ts'
+import type { Root } from './roots.ts'
+
+/** The history of one root. */
+export interface Line {
+  root: string
+  /** What it was from each revision on; no commit once it is deleted. */
+  states: State[]
+  /** The revisions that have a commit of their own. */
+  commits: number[]
+  /** The revision that it began with, as it is now. */
+  begun: Revision | undefined
+  /** Up to which revision other lines are merged into it; shared with those that began as its copies. */
+  merged: Map<string, number>
+}
+
+interface State {
+  number: number
+  commit: string | undefined
+  tree: string | undefined
+}
+
+export const emptyTree = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'
+
+/** Makes commits of what happened to roots. */
+export function openLines(roots: PathTree<Root>, add: (commit: Buffer) => string) {
+  const lines = new Map<string, Line>()
+
+  /** Gives the new commit, where there is one. */
+  function follow({ revision, root, begins, from, along, ends, mergeinfo, merges }: Touch, found: string | undefined) {
+    const line = lines.get(root) ?? begin(root)
+    const head = line.states.at(-1)
+    const { number } = revision
+    if (ends || (found === undefined && along)) {
+      if (head?.commit) line.states.push({ number, commit: undefined, tree: undefined })
+      return
+    }
+    const tree = found ?? emptyTree
+    const former = begins ? sourceOf(from) : head
+    if (begins) {
+      line.begun = revision
+      line.merged = former?.commit && from ? inherit(line, from) : new Map()
+      // A copy without a change is the same commit.
+      if (former?.commit && former.tree === tree) {
+        line.states.push({ number, commit: former.commit, tree })
+        return
+      }
+    }
+    line.begun ??= revision
+    // Before there are files, there is nothing to tell of.
+    if (!former?.commit && tree === emptyTree) {
+      if (begins && head?.commit) line.states.push({ number, commit: undefined, tree: undefined })
+      return
+    }
+    const parents = new Set(former?.commit ? [former.commit] : [])
+    if (!begins) for (const commit of [...mergedBy(line, mergeinfo), ...mergedUpTo(line, merges)]) parents.add(commit)
+    const commit = add(describeCommit(revision, tree, [...parents]))
+    line.states.push({ number, commit, tree })
+    line.commits.push(number)
+    return commit
+  }
+
+  function begin(root: string): Line {
+    const line: Line = { root, states: [], commits: [], begun: undefined, merged: new Map() }
+    lines.set(root, line)
+    return line
+  }
+
+  function sourceOf(from: Touch['from']): State | undefined {
+    const line = from && lines.get(from.path)
+    return line && stateAt(line, from.number)
+  }
+
+  /** Many tags are made of few branches, and nobody merges into them: they have no copy of their own. */
+  function inherit({ root }: Line, from: { number: number; path: string }) {
+    const merged = lines.get(from.path)?.merged ?? new Map<string, number>()
+    return roots.get(root)?.kind === 'tag' ? merged : new Map(merged).set(from.path, from.number)
+  }
+
+  /** What came into it as a whole, up to some revision; a merge of single revisions has no parent for it in git. */
+  function mergedBy(line: Line, mergeinfo: string | undefined): string[] {
+    if (mergeinfo === undefined) return []
+    const commits: string[] = []
+    for (const { path, ranges } of readMergeinfo(mergeinfo)) {
+      const source = path === line.root ? undefined : lines.get(path)
+      if (!source) continue
+      const before = line.merged.get(path) ?? 0
+      let upTo = before
+      for (let at = firstAfter(source.commits, before, (number) => number); at < source.commits.length; at++) {
+        const number = source.commits[at] ?? 0
+        if (!ranges.some(([first, last]) => first <= number && number <= last)) break
+        upTo = number
+      }
+      if (upTo > before) commits.push(...merge(line, source, upTo))
+    }
+    return commits
+  }
+
+  function mergedUpTo(line: Line, merges: Touch['merges']): string[] {
+    const newest = new Map<string, number>()
+    for (const { path, number } of merges) {
+      const root = roots.nearest(path)
+      if (root !== undefined && root !== line.root) newest.set(root, Math.max(newest.get(root) ?? 0, number))
+    }
+    return [...newest].flatMap(([root, number]) => {
+      const source = lines.get(root)
+      return source ? merge(line, source, number) : []
+    })
+  }
+
+  function merge(line: Line, source: Line, number: number): string[] {
+    line.merged = new Map(line.merged).set(source.root, number)
+    const commit = stateAt(source, number)?.commit
+    return commit === undefined ? [] : [commit]
+  }
+
+  return { lines, follow }
+}
+
+function stateAt({ states }: Line, number: number): State | undefined {
+  return states[firstAfter(states, number, (state) => state.number) - 1]
+}
+
+/** The place of the first that is greater, in what is in order. */
+function firstAfter<T>(all: T[], number: number, numberOf: (one: T) => number) {
+  let low = 0
+  let high = all.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (numberOf(all[middle] as T) <= number) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+function describeCommit({ name, email, time, message }: Revision, tree: string, parents: string[]): Buffer {
+  const who = `${name} <${email}> ${time} +0000`
+  const head = [`tree ${tree}`, ...parents.map((parent) => `parent ${parent}`), `author ${who}`, `committer ${who}`, '']
+  return Buffer.from(`${head.join('\n')}\n${endLine(message)}`)
+}
+
+export function endLine(text: string) {
+  return text === '' || text.endsWith('\n') ? text : `${text}\n`
+}

@@ -1,0 +1,147 @@
+import { link, readdir, rm } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { noObject } from '#git/objects.ts'
+import { moveManyRefs, removeStaleLock } from '#git/packed-refs.ts'
+import { runGit } from '#git/run-git.ts'
+import { makeFolders, syncFolder } from '#platform/durable.ts'
+import { stageLimit } from './git.ts'
+import { measure } from './progress.ts'
+import { leanOriginals, originals } from './rewrite/prepare-refs.ts'
+
+export interface Publishing {
+  signal: AbortSignal
+  /** The stage was written quickly, and large: all of it is compressed anew. */
+  recompress: boolean
+  /** Somebody has walked through all of the stage already, as a fetch does. */
+  walked: boolean
+  tell(push_percent: number): void
+}
+
+const stages = { 'Counting objects': [0, 20], 'Compressing objects': [20, 60], 'Writing objects': [60, 100] } as const
+
+/** No large file is held in memory. */
+const settings = ['core.bigFileThreshold=16m', 'pack.windowMemory=64m', 'pack.deltaCacheSize=64m'].flatMap((setting) => [
+  '-c',
+  setting,
+])
+
+/**
+ * Brings all that the branches, tags and originals of a stage need into the repository itself, and the originals' refs with it. Gives
+ * the branches and tags as they are to be: whoever asked moves them. Can be done again after it was killed at any moment.
+ */
+export async function publish(
+  repository: string,
+  target: string,
+  { signal, recompress, walked, tell }: Publishing,
+): Promise<{ refs: Record<string, string> }> {
+  const staged = await readRefs(repository, ['refs/heads/', 'refs/tags/', `${leanOriginals}/`, `${originals}/`], signal)
+  const refs = new Map([...staged].filter(([name]) => !name.startsWith('refs/import/')))
+  const kept = below(leanOriginals, staged)
+  const tips = [...new Set([...refs.values(), ...kept.values()])]
+  if (tips.length > 0) {
+    // Where nothing was rewritten, what the stage has is what is wanted.
+    const unchanged = [below('refs', refs), kept].every((some) => isSame(some, below(originals, staged)))
+    const linked = unchanged && !recompress && (await linkPacks(repository, target))
+    if (!linked) await pack(repository, target, tips, recompress, signal, tell)
+    await syncFolder(join(target, 'objects', 'pack'))
+    await checkConnected(target, tips, linked && walked, signal)
+  }
+  await keepOriginals(target, kept, signal)
+  tell(100)
+  return { refs: Object.fromEntries(refs) }
+}
+
+async function readRefs(repository: string, prefixes: string[], signal: AbortSignal): Promise<Map<string, string>> {
+  const args = ['for-each-ref', '--format=%(objectname) %(refname)', ...prefixes]
+  const { output } = await runGit(repository, args, { signal, detached: false, limit: stageLimit, whole: true })
+  return new Map([...output.toString().matchAll(/^(\w+) (.+)$/gm)].map(([, sha = '', name = '']) => [name, sha]))
+}
+
+/** Those below a prefix, by the rest of their names: `heads/main`, `tags/v1`. */
+function below(prefix: string, refs: Map<string, string>): Map<string, string> {
+  const found = [...refs].filter(([name]) => name.startsWith(`${prefix}/`))
+  return new Map(found.map(([name, sha]) => [name.slice(prefix.length + 1), sha]))
+}
+
+function isSame(some: Map<string, string>, others: Map<string, string>) {
+  return some.size === others.size && [...some].every(([name, sha]) => others.get(name) === sha)
+}
+
+/** On the same disk, the same files by another name. Not possible for objects that are in no pack. */
+async function linkPacks(repository: string, target: string): Promise<boolean> {
+  const loose = (await readdir(join(repository, 'objects'))).some((name) => /^[0-9a-f]{2}$/.test(name))
+  if (loose) return false
+  const [from, to] = [join(repository, 'objects', 'pack'), join(target, 'objects', 'pack')]
+  await makeFolders(to)
+  const names = (await readdir(from)).filter((name) => /^pack-[0-9a-f]{40}\.(pack|rev|idx)$/.test(name))
+  // The index last: with it, git takes notice of a pack.
+  for (const name of names.sort((one, other) => Number(one.endsWith('.idx')) - Number(other.endsWith('.idx')))) {
+    try {
+      await link(join(from, name), join(to, name))
+    } catch (error) {
+      const code = error instanceof Error && 'code' in error ? error.code : undefined
+      if (code === 'EEXIST') continue
+      if (code === 'EXDEV' || code === 'EPERM' || code === 'EMLINK' || code === 'ENOTSUP') return false
+      throw error
+    }
+  }
+  return true
+}
+
+/** Git writes a pack under a passing name in the stage, and renames it when it is whole: a kill leaves nothing in the target. */
+async function pack(
+  repository: string,
+  target: string,
+  tips: string[],
+  recompress: boolean,
+  signal: AbortSignal,
+  tell: (percent: number) => void,
+) {
+  await makeFolders(join(target, 'objects', 'pack'))
+  await removeDrafts(repository)
+  const how = ['--revs', '--progress', '--delta-base-offset', ...(recompress ? ['--no-reuse-object'] : [])]
+  await runGit(repository, [...settings, 'pack-objects', ...how, join(resolve(target), 'objects', 'pack', 'pack')], {
+    signal,
+    input: `${tips.join('\n')}\n`,
+    detached: false,
+    hear: measure(stages, (percent) => tell(Math.min(percent, 99))),
+  })
+}
+
+async function removeDrafts(repository: string) {
+  const folder = join(repository, 'objects', 'pack')
+  const drafts = (await readdir(folder)).filter((name) => name.startsWith('tmp_'))
+  for (const name of drafts) await rm(join(folder, name), { force: true })
+}
+
+/**
+ * Fails when anything is missing of what these lead to. Of files that were walked through before they were linked, only whether git
+ * finds them: to do it twice would take as long as all the rest.
+ */
+async function checkConnected(target: string, tips: string[], walked: boolean, signal: AbortSignal) {
+  const input = `${tips.join('\n')}\n`
+  const walk = walked ? ['--no-walk'] : ['--objects']
+  await runGit(target, ['rev-list', ...walk, '--quiet', '--stdin'], { signal, input, detached: false })
+}
+
+/** Hidden from everybody: a later correction of authors begins with them. */
+async function keepOriginals(target: string, kept: Map<string, string>, signal: AbortSignal) {
+  await removeLocks(target)
+  const there = below(originals, await readRefs(target, [`${originals}/`], signal))
+  const names = [...new Set([...there.keys(), ...kept.keys()])]
+  const at = (refs: Map<string, string>, name: string) => refs.get(name) ?? noObject
+  const commands = names.map((name) => ({ ref: `${originals}/${name}`, before: at(there, name), after: at(kept, name) }))
+  await moveManyRefs(
+    target,
+    commands.filter(({ before, after }) => before !== after),
+    { exclusive: true },
+  )
+}
+
+/** What a run that was killed held. Nobody else writes these refs; the file of all refs is held by others too, but never for long. */
+async function removeLocks(target: string) {
+  await removeStaleLock(target)
+  const folder = join(target, originals)
+  const names = await readdir(folder, { recursive: true }).catch(() => [])
+  for (const name of names.filter((name) => name.endsWith('.lock'))) await rm(join(folder, name), { force: true })
+}

@@ -1,0 +1,49 @@
+import type { StoredObject } from '#git/lfs-store.ts'
+import { noObject } from '#git/objects.ts'
+import { moveManyRefs } from '#git/packed-refs.ts'
+import { runGit } from '#git/run-git.ts'
+import { stageLimit } from '#importer/staging/git.ts'
+import type { Correction } from '#importer/steps.ts'
+import { rewriteHistory, type Treating } from './rewrite-history.ts'
+
+/** As they came from the source. They stay, so that another choice can be made. */
+export const originals = 'refs/import/orig'
+/** The originals without large files: these are what a published repository keeps, to correct its authors later. */
+export const leanOriginals = 'refs/import/lean'
+
+export interface Preparing {
+  signal: AbortSignal
+  authors: Correction[]
+  large_files?: Treating | undefined
+}
+
+/** Makes the branches and tags of a stage as they are to be published, and the originals that are kept with them. */
+export async function prepareRefs(
+  repository: string,
+  { signal, authors, large_files }: Preparing,
+): Promise<{ objects: StoredObject[] }> {
+  const treated = await rewriteHistory(repository, { from: originals, signal, ...(large_files && { large_files }) })
+  const lean = Object.entries(treated.refs).map(([ref, id]): [string, string] => [ref.replace('refs', leanOriginals), id])
+  const correct = async () => {
+    await setRefs(repository, [`${leanOriginals}/`], new Map(lean), signal)
+    return rewriteHistory(repository, { from: leanOriginals, signal, authors })
+  }
+  const { refs } = authors.length > 0 ? await correct() : treated
+  const all = new Map([...lean, ...Object.entries(refs)])
+  await setRefs(repository, [`${leanOriginals}/`, 'refs/heads/', 'refs/tags/'], all, signal)
+  return { objects: treated.objects }
+}
+
+/** Those below these prefixes are exactly these afterwards. */
+async function setRefs(repository: string, prefixes: string[], refs: Map<string, string>, signal: AbortSignal) {
+  const list = ['for-each-ref', '--format=%(objectname) %(refname)', ...prefixes]
+  const { output } = await runGit(repository, list, { signal, detached: false, limit: stageLimit, whole: true })
+  const there = new Map([...output.toString().matchAll(/^(\w+) (.+)$/gm)].map(([, id = '', ref = '']) => [ref, id]))
+  const names = [...new Set([...there.keys(), ...refs.keys()])]
+  const commands = names.map((ref) => ({ ref, before: there.get(ref) ?? noObject, after: refs.get(ref) ?? noObject }))
+  await moveManyRefs(
+    repository,
+    commands.filter(({ before, after }) => before !== after),
+    { exclusive: true },
+  )
+}

@@ -1,0 +1,201 @@
+import { hash } from 'node:crypto'
+import type { Verification } from '#importer/source.ts'
+import { isForbiddenLink, isForbiddenPath } from '#importer/staging/paths.ts'
+import type { Contents, Entry } from './git-contents.ts'
+import { writeIgnoreFile } from './gitignore.ts'
+import type { Folder, Inspector, Listed } from './inspector.ts'
+import { joinPath } from './layout.ts'
+
+/** A folder that must be the same in the source and in git. */
+export interface Task {
+  where: string
+  /** In the source, and below the root that is compared. */
+  path: string
+  inner: string
+  number: number
+  /** A tree in git, or what leads to one. */
+  tree: string
+  /** Whether it is of a branch or tag, and not of an earlier revision. */
+  tip: boolean
+}
+
+interface Check {
+  path: string
+  entry: Entry
+  md5: string
+}
+
+const ignoreFile = '.gitignore'
+/** As what is made of a list is: it has no properties. */
+const plainFile = { executable: false, special: false, md5: '' }
+
+/** How many folders are asked for at once, and of how many files git is asked at once. */
+const atOnce = 16
+const batch = 2000
+const mostMismatches = 100
+const mostRemembered = 1_000_000
+
+/**
+ * What was compared before is not compared again where it is the same in git, at the same path, and last changed by the same
+ * revision.
+ */
+export function openComparison(inspector: Inspector, contents: Contents, signal: AbortSignal, result: Verification) {
+  const compared = new Map<string, Set<string>>()
+  let remembered = 0
+  const tasks: Task[] = []
+
+  function report(where: string, path: string, what: string) {
+    if (result.mismatches.length < mostMismatches) result.mismatches.push({ where, path, what })
+  }
+
+  function equalIn(inner: string) {
+    const equal = compared.get(inner) ?? new Set()
+    compared.set(inner, equal)
+    return equal
+  }
+
+  async function compareFolder(task: Task) {
+    const { where, path, inner, number, tree } = task
+    const entries = await contents.entries(tree)
+    // Whoever meets something first compares it: others who meet it meanwhile leave it to them.
+    const equal = equalIn(inner)
+    const known = new Map<string, boolean>()
+    const isKnown = (name: string, changed: number) => {
+      const entry = entries.get(name)
+      if (!entry || Number.isNaN(changed)) return false
+      const before = known.get(name)
+      if (before !== undefined) return before
+      const same = `${changed} ${entry.mode} ${entry.id} ${name}`
+      const is = equal.has(same)
+      if (!is && remembered++ < mostRemembered) equal.add(same)
+      known.set(name, is)
+      return is
+    }
+    const folder = await inspector.list(path, number, isKnown)
+    const { entries: listed } = folder
+    const checks: Check[] = []
+    let found = 0
+    for (const one of listed) {
+      const entry = entries.get(one.name)
+      if (entry) found++
+      if (!one.folder) result.files++
+      if (isKnown(one.name, one.changed) || isForbiddenPath(Buffer.from(one.name).toString('latin1'))) continue
+      const here = joinPath(inner, one.name)
+      if (!one.folder) checks.push(...compareFile(where, here, one, entry))
+      else if (!entry) await compareNothing({ ...task, path: joinPath(path, one.name), inner: here })
+      else if (entry.mode !== '40000') report(where, here, 'is a folder in Subversion, and a file in git')
+      else tasks.push({ ...task, path: joinPath(path, one.name), inner: here, tree: entry.id })
+    }
+    const names = new Set(listed.map(({ name }) => name))
+    const made = madeIn(folder)
+    if (made !== undefined) {
+      const entry = entries.get(ignoreFile)
+      if (entry) found++
+      names.add(ignoreFile)
+      checks.push(...compareFile(where, joinPath(inner, ignoreFile), { ...plainFile, md5: hash('md5', made) }, entry))
+    }
+    await compareContents(where, checks)
+    if (found === entries.size) return
+    for (const name of entries.keys())
+      if (!names.has(name)) report(where, joinPath(inner, name), 'is in git, and not in Subversion')
+  }
+
+  /** What is left to compare is its content. */
+  function compareFile(
+    where: string,
+    path: string,
+    one: Omit<Listed, 'name' | 'folder' | 'changed'>,
+    entry: Entry | undefined,
+  ): Check[] {
+    if (!entry) {
+      if (!(one.special && isForbiddenLink(path))) report(where, path, 'is missing in git')
+      return []
+    }
+    if (entry.mode === '40000') {
+      report(where, path, 'is a file in Subversion, and a folder in git')
+      return []
+    }
+    const executable = one.executable && !one.special
+    const matches = entry.mode === '120000' ? one.special : (entry.mode === '100755') === executable
+    if (!matches) report(where, path, `has the mode ${entry.mode}`)
+    return [{ path, entry, md5: one.md5 }]
+  }
+
+  async function compareContents(where: string, checks: Check[]) {
+    for (let at = 0; at < checks.length; at += batch) {
+      const some = checks.slice(at, at + batch)
+      const sums = await contents.sums(some.map(({ entry }) => entry))
+      for (const [place, { path, md5 }] of some.entries()) if (sums[place] !== md5) report(where, path, 'has another content')
+    }
+  }
+
+  /** Git keeps no folder without files: so there must be none in it. */
+  async function compareNothing(task: Task): Promise<boolean> {
+    const { where, path, inner, number, tip } = task
+    let empty = true
+    const folder = await inspector.list(path, number, () => false)
+    if (madeIn(folder) !== undefined) {
+      compareFile(where, joinPath(inner, ignoreFile), plainFile, undefined)
+      empty = false
+    }
+    for (const one of folder.entries) {
+      const here = joinPath(inner, one.name)
+      if (isForbiddenPath(Buffer.from(one.name).toString('latin1'))) continue
+      if (one.folder) empty = (await compareNothing({ ...task, path: joinPath(path, one.name), inner: here })) && empty
+      else {
+        compareFile(where, here, one, undefined)
+        empty = false
+      }
+    }
+    if (empty && tip) result.notes = { 'empty folders': (result.notes?.['empty folders'] ?? 0) + 1 }
+    return empty
+  }
+
+  let busy = 0
+  let failure: unknown
+  let wake = () => {}
+
+  /** As many at once as there are; what a folder has in it comes before what is beside it, so that the list stays short. */
+  function goOn() {
+    while (busy < atOnce && failure === undefined) {
+      const task = tasks.pop()
+      if (!task) break
+      busy++
+      compareFolder(task)
+        .catch((error: unknown) => {
+          failure ??= error
+        })
+        .finally(() => {
+          busy--
+          goOn()
+          wake()
+        })
+    }
+  }
+
+  async function until(isSo: () => boolean) {
+    goOn()
+    while (failure === undefined && !isSo())
+      await new Promise<void>((resolve) => {
+        wake = resolve
+      })
+    signal.throwIfAborted()
+    if (failure !== undefined) throw failure
+  }
+
+  return {
+    async add(task: Task) {
+      tasks.push(task)
+      await until(() => tasks.length < atOnce)
+    },
+
+    /** Waits until all is compared. */
+    settle: () => until(() => tasks.length === 0 && busy === 0),
+  }
+}
+
+/** What git has of a folder's lists; a file of the source that is called so stays. */
+function madeIn({ entries, lists }: Folder): string | undefined {
+  const made = writeIgnoreFile(lists)
+  return made === undefined || entries.some(({ name }) => name === ignoreFile) ? undefined : made
+}

@@ -1,0 +1,76 @@
+import { ImportFailure, type Means, type Origin } from '#importer/source.ts'
+import { listsIn } from './gitignore.ts'
+import type { Folder, Inspector, Listed } from './inspector.ts'
+import type { Repository } from './projects.ts'
+import { type Item, isWord, NothingThere, type Talk, text, tryTalk, Unwelcome } from './ra-svn.ts'
+
+/** By svn://; undefined where the server wants to be spoken to in a way that we do not know. */
+export async function inspectByWire(
+  origin: Origin,
+  { root }: Repository,
+  means: Means,
+  ignores: boolean,
+): Promise<Inspector | undefined> {
+  const talk = await tryTalk(root, origin, means)
+  return (
+    talk && {
+      list: (path, number, isKnown) => list(talk, path, number, isKnown, ignores),
+      [Symbol.asyncDispose]: async () => talk[Symbol.dispose](),
+    }
+  )
+}
+
+async function list(
+  talk: Conversation,
+  path: string,
+  number: number,
+  isKnown: (name: string, changed: number) => boolean,
+  ignores: boolean,
+): Promise<Folder> {
+  const fields = '( kind created-rev )'
+  const question = `${text(path)} ( ${number} ) ${ignores} true ${fields}`
+  const [, properties, entries] = await asking(talk.ask('get-dir', question))
+  const listed: Listed[] = []
+  const asked: Promise<void>[] = []
+  for (const entry of Array.isArray(entries) ? entries : []) {
+    const [name, kind, , , changed] = Array.isArray(entry) ? entry : []
+    if (typeof name !== 'string') throw new NothingThere()
+    const one = { name, folder: isWord(kind, 'dir'), changed: Number(changed), md5: '', executable: false, special: false }
+    listed.push(one)
+    // All are asked at once, and answered one after the other.
+    if (isWord(kind, 'file') && !isKnown(name, one.changed)) asked.push(inspectFile(talk, path, number, one))
+  }
+  await Promise.all(asked)
+  const values = new Map((Array.isArray(properties) ? properties : []).map((property) => [nameOf(property), property]))
+  const lists = listsIn((name) => textOf(values.get(name)))
+  return { entries: listed, lists }
+}
+
+async function inspectFile(talk: Conversation, folder: string, number: number, file: Listed) {
+  const path = folder === '' ? file.name : `${folder}/${file.name}`
+  const [checksum, , properties] = await asking(talk.ask('get-file', `${text(path)} ( ${number} ) true false`))
+  const [md5] = Array.isArray(checksum) ? checksum : []
+  const names = (Array.isArray(properties) ? properties : []).map(nameOf)
+  file.md5 = typeof md5 === 'string' ? md5 : ''
+  file.executable = names.includes('svn:executable')
+  file.special = names.includes('svn:special')
+}
+
+function nameOf(property: Item) {
+  return Array.isArray(property) ? property[0] : undefined
+}
+
+function textOf(property: Item | undefined) {
+  const value = Array.isArray(property) ? property[1] : undefined
+  return typeof value === 'string' ? value : undefined
+}
+
+async function asking(answer: Promise<Item[]>): Promise<Item[]> {
+  try {
+    return await answer
+  } catch (error) {
+    if (error instanceof Unwelcome) throw new ImportFailure('The Subversion server does not let us read this any more.', 'auth')
+    if (error instanceof NothingThere) throw new ImportFailure(`The Subversion server cannot tell what it has: ${error.message}`)
+    throw error
+  }
+}

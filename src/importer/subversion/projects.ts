@@ -1,0 +1,127 @@
+import type { Connection } from './connection.ts'
+import { findLayout, isOneBranch, joinPath, type Layout, plainLayout } from './layout.ts'
+import { isWord, NothingThere, type Talk, text, Unwelcome } from './ra-svn.ts'
+import { unescapeXml } from './xml.ts'
+
+/** How deep projects are looked for, and in how many folders. */
+const deepest = 3
+const mostFolders = 200
+const atOnce = 8
+
+export interface Repository {
+  /** Its address, as Subversion's programs are to call it. */
+  root: string
+  uuid: string
+  /** The newest revision. */
+  head: number
+  /** Where the address is in it. */
+  path: string
+}
+
+/** Asks what there is before a history is read: quickly where a server can be asked so, or else by `svn`, which knows why not. */
+export interface Surveyor {
+  describe(): Promise<Repository>
+  /** Names of the folders in a folder. Throws when there is no such folder. */
+  listFolders(repository: Repository, path: string): Promise<string[]>
+}
+
+export function openSurveyor(connection: Connection, talk: Conversation | undefined): Surveyor {
+  async function quickly<T>(ask: (talk: Conversation) => Promise<T>, otherwise: () => Promise<T>): Promise<T> {
+    try {
+      return await (talk ? ask(talk) : otherwise())
+    } catch (error) {
+      if (error instanceof Unwelcome || error instanceof NothingThere) return otherwise()
+      throw error
+    }
+  }
+  return {
+    describe: () =>
+      quickly(
+        (talk) => describeByTalk(talk, connection.url),
+        () => describeBySvn(connection),
+      ),
+    listFolders: (repository, path) =>
+      quickly(
+        (talk) => listByTalk(talk, repository, path),
+        () => listBySvn(connection, repository, path),
+      ),
+  }
+}
+
+/** Only the path of its root is for the server to say: where it is reached is not. What is asked afterwards is about the root. */
+async function describeByTalk(talk: Conversation, url: string): Promise<Repository> {
+  const [[head]] = await Promise.all([talk.ask('get-latest-rev', ''), talk.ask('reparent', text(talk.root))])
+  const [here, root] = [namesIn(url), namesIn(talk.root)]
+  if (typeof head !== 'number' || !root.every((name, place) => name === here[place])) throw new NothingThere()
+  const path = here.slice(root.length).join('/')
+  return { root: joinPath(`svn://${new URL(url).host}`, ...root.map(encodeURIComponent)), uuid: talk.uuid, head, path }
+}
+
+function namesIn(url: string): string[] {
+  try {
+    return (URL.parse(url)?.pathname ?? '').split('/').flatMap((name) => (name === '' ? [] : [decodeURIComponent(name)]))
+  } catch {
+    // What it is encoded in is for `svn` to know.
+    throw new NothingThere()
+  }
+}
+
+async function describeBySvn(connection: Connection): Promise<Repository> {
+  const info = await connection.svn(['info', '--xml'], connection.url)
+  const text = (name: string) => unescapeXml(new RegExp(`<${name}>([^<]*)</${name}>`).exec(info)?.[1] ?? '')
+  const relative = text('relative-url').replace(/^\^?\/?/, '')
+  const head = Number(/<entry[^>]*revision="(\d+)"/s.exec(info)?.[1] ?? 0)
+  return { root: text('root'), uuid: text('uuid'), head, path: decodeURIComponent(relative) }
+}
+
+async function listByTalk(talk: Conversation, { head }: Repository, path: string): Promise<string[]> {
+  const [, , entries] = await talk.ask('get-dir', `${text(path)} ( ${head} ) false true ( kind )`)
+  return (Array.isArray(entries) ? entries : []).flatMap((entry) => {
+    const [name, kind] = Array.isArray(entry) ? entry : []
+    return typeof name === 'string' && isWord(kind, 'dir') ? [name] : []
+  })
+}
+
+async function listBySvn(connection: Connection, repository: Repository, path: string): Promise<string[]> {
+  const listed = await connection.svn(['list', '--xml', '--revision', String(repository.head)], addressOf(repository, path))
+  return [...listed.matchAll(/<entry\s+kind="dir">\s*<name>([^<]*)<\/name>/g)].map(([, name = '']) => unescapeXml(name))
+}
+
+export interface Project {
+  path: string
+  layout: Layout
+}
+
+/** The projects below a path: itself when it has a trunk or there are none. Throws when there is no such folder. */
+export async function findProjects(surveyor: Surveyor, repository: Repository, path: string): Promise<Project[]> {
+  if (isOneBranch(path)) {
+    await surveyor.listFolders(repository, path)
+    return [{ path, layout: plainLayout(path) }]
+  }
+  const found: Project[] = []
+  let asked = 0
+  let level = [path]
+  for (let depth = 0; depth <= deepest && level.length > 0 && asked < mostFolders; depth++) {
+    const folders = level.splice(0, mostFolders - asked)
+    asked += folders.length
+    const next: string[] = []
+    for (let at = 0; at < folders.length; at += atOnce) {
+      const some = folders.slice(at, at + atOnce)
+      const listed = await Promise.all(some.map((folder) => surveyor.listFolders(repository, folder)))
+      for (const [index, names] of listed.entries()) {
+        const folder = some[index] ?? ''
+        const layout = findLayout(folder, names)
+        if (layout) found.push({ path: folder, layout })
+        else next.push(...names.filter((name) => !/^(branch(es)?|tags?)$/i.test(name)).map((name) => joinPath(folder, name)))
+      }
+    }
+    // A project has no others in it.
+    if (depth === 0 && found.length > 0) break
+    level = next
+  }
+  return found.length > 0 ? found : [{ path, layout: plainLayout(path) }]
+}
+
+export function addressOf({ root }: Repository, path: string) {
+  return joinPath(root, path.split('/').map(encodeURIComponent).join('/'))
+}

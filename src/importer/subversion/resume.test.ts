@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { importing, refsOf } from '#test/imports/svn-conversion.ts'
+import { makeSvnRepository } from '#test/imports/svn-dump.ts'
+import { tellCorners, tellLong } from '#test/imports/svn-repository.ts'
+import { openSvnFolder, startSvnserve } from '#test/imports/svn-servers.ts'
+import { openWorkshop, originOf } from '#test/imports/workspace.ts'
+import { childrenOf, until } from '#test/machine.ts'
+import { subversion } from './subversion.ts'
+
+const run = promisify(execFile)
+
+test('an import of one project that is killed goes on where it was, and gives the same commits', async () => {
+  await using folder = await openSvnFolder()
+  await makeSvnRepository(join(folder.path, 'corners'), (history) => {
+    history.folder('libs')
+    tellCorners(history, 'libs/one project')
+  })
+  await using server = await startSvnserve(folder.path)
+  await using whole = await openWorkshop()
+  await using killed = await openWorkshop()
+  const origin = originOf(`${server.url}corners/libs/one%20project`)
+  await importing(origin, whole)
+  assert.equal(JSON.parse(await readFile(join(whole.folder, 'plan.json'), 'utf8')).dump, 'libs/one project')
+  assert.deepEqual((await subversion.verify(origin, whole, true)).mismatches, [])
+
+  const program = fileURLToPath(import.meta.resolve('#test/imports/svn-interrupted.ts'))
+  await assert.rejects(run(process.execPath, [program, origin.url, killed.folder]), { signal: 'SIGKILL' })
+  const reached = JSON.parse(await readFile(join(killed.folder, 'reached.json'), 'utf8'))
+  assert.ok(reached.number >= 12 && reached.number < 30, `it came to ${reached.number}`)
+  await importing(origin, killed)
+  assert.equal(await killed.git('rev-parse', 'refs/import/raw'), await whole.git('rev-parse', 'refs/import/raw'))
+  assert.equal(await refsOf(killed), await refsOf(whole))
+  assert.deepEqual(await subversion.convert(origin, killed), await subversion.convert(origin, whole))
+  assert.deepEqual(new Set(killed.authors().map(({ name }) => name)), new Set(whole.authors().map(({ name }) => name)))
+})
+
+test('an import that is stopped ends everything that it started, and an empty repository is one without branches', async () => {
+  await using folder = await openSvnFolder()
+  await makeSvnRepository(join(folder.path, 'long'), (history) => tellLong(history, 150))
+  await makeSvnRepository(join(folder.path, 'empty'), () => {})
+  await using server = await startSvnserve(folder.path)
+  await using workshop = await openWorkshop()
+  const before = childrenOf(process.pid)
+  const tell = ({ percent = 0 }) => {
+    if (percent > 10) workshop.stop()
+  }
+  const stopped = subversion.convert(originOf(`${server.url}long`), { ...workshop, tell })
+  await assert.rejects(stopped, /the import was stopped/)
+  await until('what it started has ended', () => childrenOf(process.pid).every((child) => before.includes(child)))
+
+  await using other = await openWorkshop()
+  const empty = originOf(`${server.url}empty`)
+  assert.deepEqual(await subversion.probe(empty, other), { found: { commit_count: 0 } })
+  assert.deepEqual(await importing(empty, other), { commit_count: 0, default_branch: undefined, notes: {} })
+  assert.equal((await subversion.verify(empty, other, true)).branches, 0)
+})

@@ -1,0 +1,48 @@
+import type { Origin, Verification, Workshop } from '#importer/source.ts'
+import type { Recorded } from '#importer/staging/arrange/arrange.ts'
+import { readLines } from '#importer/staging/arrange/revisions.ts'
+import { openComparison } from './compare-trees.ts'
+import { connectTo } from './connection.ts'
+import { openContents } from './git-contents.ts'
+import { filesOf } from './history.ts'
+import { openInspector } from './inspector.ts'
+import { settlePlan } from './plan.ts'
+
+/** How many revisions are compared when not all are. */
+const sample = 12
+
+/** Compares what the server says of its folders with the trees in git, by checksums of contents. */
+export async function verify(origin: Origin, workshop: Workshop, all: boolean): Promise<Verification> {
+  const { folder, repository, signal } = workshop
+  const connection = await connectTo(origin, workshop, folder)
+  const settled = await settlePlan(origin, connection, workshop)
+  await using inspector = await openInspector(origin, settled.repository, connection, workshop, settled.plan.ignores)
+  await using contents = openContents(repository, signal)
+  const result: Verification = { branches: 0, tags: 0, revisions: 0, files: 0, mismatches: [] }
+  const comparison = openComparison(inspector, contents, signal, result)
+  const compare = (where: string, { root: path, commit }: Recorded, number: number, tip: boolean) =>
+    comparison.add({ where, path, inner: '', number, tree: `${commit}^{tree}`, tip })
+
+  const { record } = filesOf(folder)
+  let commits = 0
+  for await (const line of readLines(record)) {
+    const recorded: Recorded = JSON.parse(line)
+    if ('number' in recorded) commits++
+    else {
+      result[recorded.ref.startsWith('refs/import/orig/heads/') ? 'branches' : 'tags']++
+      await compare(recorded.ref.replace(/^refs\/import\/orig\//, ''), recorded, settled.plan.head, true)
+    }
+  }
+  // What differs is told of branches and tags rather than of revisions before.
+  await comparison.settle()
+  const step = all ? 1 : Math.max(Math.ceil(commits / sample), 1)
+  let place = 0
+  for await (const line of readLines(record)) {
+    const recorded: Recorded = JSON.parse(line)
+    if ('ref' in recorded || place++ % step !== 0) continue
+    result.revisions++
+    await compare(`revision ${recorded.number} of ${recorded.root || 'the repository'}`, recorded, recorded.number, false)
+  }
+  await comparison.settle()
+  return result
+}

@@ -1,0 +1,78 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Arranged, Origin, Workshop } from '#importer/source.ts'
+import { arrange as arrangeRevisions, type Recorded } from '#importer/staging/arrange/arrange.ts'
+import { type Change, readRevisions } from '#importer/staging/arrange/revisions.ts'
+import { cleanRefName } from '#importer/staging/ref-names.ts'
+import { mainBranch, readBranches } from './branches.ts'
+import { type Line, marksFile, revisionsFile } from './history.ts'
+import { openMerges } from './merges.ts'
+
+const recordFile = (folder: string) => join(folder, 'arranged.jsonl')
+
+/** Makes a branch of each folder that the source calls one, or of the whole project where it calls none so. */
+export async function arrange(_: Origin, workshop: Workshop): Promise<Arranged> {
+  const { folder, repository, signal } = workshop
+  const branches = readBranches(folder)
+  const main = mainBranch(branches)
+  const others = branches.filter((branch) => branch !== main).map(({ path }) => path)
+  const roots = main ? [main.path, ...others] : ['']
+  const former = main ? await formerRoots(revisionsFile(folder), roots) : []
+  const all = [...roots, ...former]
+  const judged = join(folder, 'judged.jsonl')
+  const partial = await judge(workshop, all, judged)
+  const { notes, ...arranged } = await arrangeRevisions({
+    repository,
+    revisions: judged,
+    marks: marksFile(folder),
+    record: recordFile(folder),
+    strategy: { list: all.map((path) => ({ path, name: path })) },
+    default_branch: main ? cleanRefName(main.path) : workshop.default_branch,
+    signal,
+  })
+  return { ...arranged, notes: { ...notes, ...(partial > 0 && { 'merges of single changes': partial }) } }
+}
+
+/** Where branches were before they were renamed, or a folder above them was. The last rename comes first, so that all of them are found. */
+async function formerRoots(file: string, roots: string[]): Promise<string[]> {
+  const renames: { from: string; to: string }[] = []
+  for await (const { changes } of readRevisions(file)) {
+    const gone = new Set(changes.filter(({ action }) => action === 'delete').map(({ path }) => path))
+    const isRename = ({ action, from }: Change) => action === 'add' && from !== undefined && gone.has(from.path)
+    renames.push(...changes.filter(isRename).map(({ path, from }) => ({ from: from?.path ?? '', to: path })))
+  }
+  const known = [...roots]
+  const touches = (path: string) => known.some((root) => `${path}/`.startsWith(`${root}/`) || root.startsWith(`${path}/`))
+  for (const { from, to } of renames.reverse()) {
+    for (const root of [...known]) {
+      const path = root === to || root.startsWith(`${to}/`) ? from + root.slice(to.length) : undefined
+      if (path && !touches(path)) known.push(path)
+    }
+  }
+  return known.slice(roots.length)
+}
+
+/** Writes the revisions anew with the merges of which git can be told. Gives how many others there are. */
+async function judge(workshop: Workshop, roots: string[], file: string): Promise<number> {
+  const merges = await openMerges(workshop, roots)
+  await using output = await open(file, 'w', 0o600)
+  let partial = 0
+  for await (const line of readRevisions(revisionsFile(workshop.folder)) as AsyncIterable<Line>) {
+    const { whole, single } = await merges.judge(line)
+    partial += single
+    const changes = line.changes.filter(({ merges: told }) => told === undefined)
+    await output.write(`${JSON.stringify({ ...line, changes: [...changes, ...whole] })}\n`)
+  }
+  return partial
+}
+
+/** Which branch is which folder. */
+export function readArranged(folder: string): { ref: string; root: string }[] {
+  const file = recordFile(folder)
+  const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1) : []
+  return lines.flatMap((line): { ref: string; root: string }[] => {
+    const recorded: Recorded = JSON.parse(line)
+    return 'ref' in recorded ? [{ ref: recorded.ref, root: recorded.root }] : []
+  })
+}

@@ -1,0 +1,156 @@
+import type { Converted, Origin, Workshop } from '#importer/source.ts'
+import { type FastImport, openFastImport, quotePath } from '#importer/staging/fast-import.ts'
+import { authorOf } from './authors.ts'
+import { listBranches, saveBranches } from './branches.ts'
+import { type Changeset, type Item, lastChangeset, listChanges, listChangesets } from './changesets.ts'
+import { openClient } from './client.ts'
+import { type Content, type Contents, largestHeld, openContents, take } from './contents.ts'
+import { type History, openHistory } from './history.ts'
+import { isLink, listItems } from './items.ts'
+import { locateProject } from './locate.ts'
+import { type Plan, planChangeset } from './plan.ts'
+import { ahead } from './read-ahead.ts'
+
+const changesetsAhead = 8
+const filesAhead = 64
+const bytesAhead = 32 << 20
+/** How much may have to be done again after a kill: so many changesets, or milliseconds. */
+export interface Pace {
+  changesets: number
+  milliseconds: number
+}
+const ordinaryPace: Pace = { changesets: 250, milliseconds: 10_000 }
+
+interface Begun {
+  changeset: Changeset
+  plan: Plan
+}
+interface Put {
+  path: string
+  item: Item
+  version: number
+  content: Content
+}
+
+/** Brings every changeset of the project as a commit of its whole tree. */
+export async function convert(origin: Origin, workshop: Workshop, pace = ordinaryPace): Promise<Converted> {
+  const { collection, project } = await locateProject(origin, workshop)
+  // What was begun ahead of its turn ends with us.
+  using ending = openEnding()
+  const signal = AbortSignal.any([workshop.signal, ending.signal])
+  const client = openClient(collection, origin, { egress: workshop.egress, signal })
+  const until = await lastChangeset(client, project)
+  const history = await openHistory(workshop, { collection, project, until })
+  using contents = openContents(client, workshop.folder)
+
+  async function* read(): AsyncGenerator<Begun | Omit<Put, 'content'>> {
+    const listed = listChangesets(client, project, history.last, history.until)
+    const changed = ahead(listed, { width: changesetsAhead }, async (changeset) => ({
+      changeset,
+      changes: await listChanges(client, changeset.id),
+    }))
+    const ground = {
+      project: `$/${project}`,
+      names: history.names,
+      lost: history.lost,
+      listItems: (path: string, version: number) => listItems(client, path, version),
+    }
+    for await (const { changeset, changes } of changed) {
+      const plan = await planChangeset(changeset.id, changes, ground)
+      yield { changeset, plan }
+      for (const put of plan.puts) yield { ...put, version: changeset.id }
+    }
+  }
+
+  const weigh = (step: Begun | Omit<Put, 'content'>) =>
+    'item' in step ? Math.min(step.item.size ?? largestHeld, largestHeld) : 0
+  const steps = ahead(read(), { width: filesAhead, most: bytesAhead, weigh }, async (step): Promise<Begun | Put> => {
+    return 'item' in step ? { ...step, content: await contents.bring(step.item, step.version) } : step
+  })
+  const git = openFastImport(workshop.repository, { signal: workshop.signal, marks: history.marks })
+  try {
+    await write(steps, { git, contents, history, pace, tell: workshop.tell })
+    await git.end()
+  } finally {
+    git.stop()
+  }
+  saveBranches(workshop.folder, await listBranches(client, project), history.spell)
+  return { commit_count: history.count, notes: history.notes }
+}
+
+function openEnding() {
+  const controller = new AbortController()
+  return { signal: controller.signal, [Symbol.dispose]: () => controller.abort() }
+}
+
+interface Writing {
+  git: FastImport
+  contents: Contents
+  history: History
+  pace: Pace
+  tell: Workshop['tell']
+}
+
+async function write(steps: AsyncIterable<Begun | Put>, { git, contents, history, pace, tell }: Writing) {
+  const started = performance.now()
+  let begun: Begun | undefined
+  let gone = 0
+  let unsaved = 0
+  let saved = started
+
+  async function finish() {
+    if (!begun) return
+    history.add(begun.changeset, begun.plan, gone)
+    tell({ percent: Math.floor((history.last * 100) / history.until), commit_count: history.count })
+    begun = undefined
+    gone = 0
+    unsaved += 1
+    const now = performance.now()
+    // Each checkpoint makes a pack, and many of them make git slow.
+    if (unsaved < pace.changesets && now - saved < Math.max(pace.milliseconds, (now - started) / 50)) return
+    history.flush()
+    await git.checkpoint()
+    unsaved = 0
+    saved = performance.now()
+  }
+
+  for await (const step of steps) {
+    if ('plan' in step) {
+      await finish()
+      await beginCommit(git, step, history.parent)
+      begun = step
+    } else if (!(await putFile(git, step, contents))) gone += 1
+  }
+  await finish()
+  history.flush()
+}
+
+/** The message is with what is known of the revision: this commit is nobody's to see. */
+async function beginCommit(git: FastImport, { changeset, plan }: Begun, parent: string | undefined) {
+  const { id, time } = changeset
+  const author = authorOf(changeset.author)
+  await git.write(`commit refs/import/raw\nmark :${id}\n`)
+  await git.write(`committer ${author.name} <${author.email}> ${time} +0000\ndata 0\n\n`)
+  if (parent) await git.write(`from ${parent}\n`)
+  for (const path of plan.deletes) await git.write(`D ${quotePath(path)}\n`)
+}
+
+/** Whether there was something to put. */
+async function putFile(git: FastImport, put: Put, contents: Contents): Promise<boolean> {
+  const { path, item, version } = put
+  let { content } = put
+  const lost = content !== 'gone' && !('size' in content) && content.known.id === undefined
+  if (lost) content = await contents.bringAgain(item, version)
+  if (content === 'gone') {
+    // What was there before is not what is there now.
+    await git.write(`D ${quotePath(path)}\n`)
+    return false
+  }
+  const mode = isLink(path, item) ? '120000' : '100644'
+  if (!('size' in content)) await git.write(`M ${mode} ${content.known.id} ${quotePath(path)}\n`)
+  else {
+    await git.write(`M ${mode} inline ${quotePath(path)}\n`)
+    await git.data({ size: content.size, chunks: take(content) })
+  }
+  return true
+}

@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict'
+import type { ServerResponse } from 'node:http'
+import { test } from 'node:test'
+import { ImportFailure } from '#importer/source.ts'
+import { openWorkshop, originOf } from '#test/imports/workspace.ts'
+import { treeOf } from '#test/tfvc/example-history.ts'
+import { openScript } from '#test/tfvc/script.ts'
+import { type Asked, complain, type ServerOptions, startTfvcServer } from '#test/tfvc/server.ts'
+import { tfvc } from './tfvc.ts'
+
+function shortStory() {
+  return openScript()
+    .checkIn(`begun ${'and so on '.repeat(20)}`, (desk) => {
+      for (let index = 0; index < 230; index++) desk.put(`$/Alpha/f${index}.txt`, `${index % 40}`)
+    })
+    .checkIn('more', (desk) => desk.put('$/Alpha/f1.txt', 'more').rename('$/Alpha/f2.txt', '$/Alpha/g/f2.txt'))
+    .checkIn('last', (desk) => desk.remove('$/Alpha/f3.txt'))
+}
+
+/** Converts from a server with faults, and sees that the same comes of it as from one without. */
+async function convertFrom(options: ServerOptions) {
+  const script = shortStory()
+  await using server = await startTfvcServer(script, options)
+  await using workshop = await openWorkshop()
+  const origin = originOf(server.url)
+  const { commit_count } = await tfvc.convert(origin, workshop)
+  assert.equal(commit_count, 3)
+  for (const [index, { id }] of script.changesets.entries()) {
+    const tree = await workshop.git('ls-tree', '-r', `refs/import/raw~${2 - index}`)
+    assert.deepEqual(tree.replaceAll(' blob ', ' ').replaceAll('\t', ' ').split('\n').sort(), treeOf(script, '$/Alpha', id))
+  }
+  await tfvc.arrange?.(origin, workshop)
+  assert.match(
+    await workshop.git('log', '--format=%s', '--reverse', 'refs/import/orig/heads/main'),
+    /^begun (and so on ){19}and so on/,
+  )
+  assert.deepEqual((await tfvc.verify(origin, workshop, true)).mismatches, [])
+  return { asked: [...server.asked], downloads: server.downloads }
+}
+
+test('pages are read to their end, by whatever a server has them', async () => {
+  for (const options of [{}, { tokens: true }, { page: 50 }, { tokens: true, page: 30 }]) {
+    const { asked } = await convertFrom(options)
+    const pages = asked.filter(({ path }) => path.endsWith('/1/changes'))
+    assert.ok(pages.length >= 3)
+    if (options.tokens) assert.ok(pages.slice(1).every(({ query }) => query.has('continuationToken') || query.has('$skip')))
+  }
+  // A server that cuts comments whatever it is asked for is asked for each.
+  await convertFrom({
+    meddle: ({ query }) => {
+      query.delete('maxCommentLength')
+      return false
+    },
+  })
+})
+
+test('without MD5 everything is fetched and still compared', async () => {
+  const { downloads } = await convertFrom({ hashes: false })
+  assert.ok(downloads > 230)
+})
+
+test('a server that is busy is left alone for as long as it says', async () => {
+  const times: number[] = []
+  const told = new Map<string, number>()
+  const busy = (path: string, times: number) => {
+    const before = told.get(path) ?? 0
+    told.set(path, before + 1)
+    return before < times
+  }
+  await convertFrom({
+    meddle: ({ path, query }, response) => {
+      times.push(performance.now())
+      const words = 'TF400733: The request has been canceled: Request was blocked due to exceeding usage of resource.'
+      if (path.endsWith('/2/changes') && busy(path, 2)) {
+        complain(response, 429, 'RequestBlockedException', words, { 'retry-after': '0.3' })
+        return true
+      }
+      if (query.get('path') === '$/Alpha/f7.txt' && busy('f7', 1)) {
+        const now = Date.UTC(2026, 0, 1)
+        const headers = { date: new Date(now).toUTCString(), 'retry-after': new Date(now + 1000).toUTCString() }
+        complain(response, 503, 'Unavailable', 'Down for a moment.', headers)
+        return true
+      }
+      if (path.endsWith('/3/changes')) response.setHeader('retry-after', '0.2')
+      return false
+    },
+  })
+  const rests = times.slice(1).map((time, index) => time - (times[index] ?? 0))
+  assert.ok(rests.filter((rest) => rest > 180).length >= 3, rests.filter((rest) => rest > 100).join())
+  assert.ok(rests.some((rest) => rest > 950))
+})
+
+test('what breaks on the way is asked for again', async () => {
+  const broken = new Set<string>()
+  const once = (what: string) => !broken.has(what) && broken.add(what)
+  await convertFrom({
+    meddle: ({ path, query, number }, response) => {
+      const file = query.get('path')
+      if (number < 2) return Boolean(response.destroy())
+      if (path.endsWith('/2/changes') && once('reset')) return Boolean(response.destroy())
+      if (path.endsWith('/3/changes') && once('half')) return cut(response, '{"count":1,"value":[{"item"')
+      if (file === '$/Alpha/f18.txt' && once('short')) return cut(response, '1')
+      if (file === '$/Alpha/f9.txt' && once('wrong')) return Boolean(response.end('x'))
+      if (query.get('recursionLevel') === 'Full' && once('list')) return cut(response, '{"count":2,"value":[{"path":"$/Alpha"},{')
+      if (path.endsWith('/branches') && once('500')) {
+        complain(response, 500, 'Fault', 'TF30063')
+        return true
+      }
+      return false
+    },
+  })
+  assert.deepEqual([...broken].sort(), ['500', 'half', 'list', 'reset', 'short', 'wrong'])
+})
+
+function cut(response: ServerResponse, text: string) {
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': text.length + 10 }).write(text)
+  setTimeout(() => response.destroy(), 20)
+  return true
+}
+
+test('whoever is not there any more is told of', async () => {
+  await using workshop = await openWorkshop()
+  await using server = await startTfvcServer(shortStory(), {
+    meddle: (_, response) => {
+      complain(response, 404, 'NotFoundException', 'TF200016: The following project does not exist.')
+      return true
+    },
+  })
+  await assert.rejects(tfvc.convert(originOf(server.url), workshop), /There is no one project at this address/)
+})
+
+test('contents that are not what they should be end the import, and those that are gone are counted', async () => {
+  const failing = (meddle: NonNullable<ServerOptions['meddle']>) => convertFrom({ meddle })
+  const refused = (words: RegExp) => (error: unknown) => error instanceof ImportFailure && words.test(error.message)
+  const replace = (text: string) => (asked: Asked, response: ServerResponse) =>
+    asked.query.get('path') === '$/Alpha/f1.txt' && Boolean(response.end(text))
+  await assert.rejects(failing(replace('x')), refused(/\$\/Alpha\/f1\.txt in changeset 1 is not what its MD5 says/))
+  await assert.rejects(failing(replace('longer')), refused(/is longer than the server says/))
+
+  const script = openScript()
+    .checkIn('one', (desk) => desk.put('$/Alpha/a', 'a').put('$/Alpha/destroyed', 'x').put('$/Alpha/same', 'x'))
+    .checkIn('two', (desk) => desk.put('$/Alpha/b', 'x'))
+  await using server = await startTfvcServer(script, {
+    meddle: ({ query, path }, response) => {
+      if (query.get('path') !== '$/Alpha/destroyed') return false
+      complain(response, 404, 'ItemNotFoundException', `TF14008: ${path} was destroyed.`)
+      return true
+    },
+  })
+  await using workshop = await openWorkshop()
+  const { notes } = await tfvc.convert(originOf(server.url), workshop)
+  assert.deepEqual(notes, { 'contents that the source no longer has': 1 })
+  assert.equal(await workshop.git('ls-tree', '--name-only', 'refs/import/raw'), 'a\nb\nsame')
+})
+
+test('a server that says what cannot be is not believed', async () => {
+  await using workshop = await openWorkshop()
+  const list = (value: unknown[]) => JSON.stringify({ count: value.length, value })
+  const file = (path: string) => ({ item: { path, size: 1, hashValue: 'DMF1ucDxtqgxw5niaXcmYQ==' }, changeType: 'add' })
+  let changes = list([])
+  let changesets: string | undefined
+  await using server = await startTfvcServer(
+    openScript().checkIn('one', (desk) => desk.put('$/Alpha/a', 'a')),
+    {
+      meddle: ({ path, query }, response) => {
+        if (query.has('path')) return Boolean(response.end('a'))
+        const said = path.endsWith('/changes') ? changes : /\/changesets$/.test(path) ? changesets : undefined
+        if (said === undefined) return false
+        return Boolean(response.writeHead(200, { 'content-type': 'application/json' }).end(said))
+      },
+    },
+  )
+  const convert = async () => {
+    await workshop.git('update-ref', '-d', 'refs/import/raw')
+    return tfvc.convert(originOf(server.url), workshop)
+  }
+  const outside = [
+    '$/Alpha/../x',
+    '$/Alpha/./x',
+    '$/Alpha//x',
+    '$/Alpha/x\0y',
+    '$/Alpha/a/.GIT/hooks/x',
+    '$/Alpha/.git ',
+    '$/Alpha/a\u200c/.g\u200cit/x',
+  ]
+  changes = list([...outside, '$/Alphabet/x', '$/Beta/x', '/etc/passwd', '$/Alpha/"quoted\n\\name"', '$/Alpha/\ud800'].map(file))
+  const { notes } = await convert()
+  assert.deepEqual(notes, { 'files with names that git refuses': outside.length })
+  const names = (await workshop.git('ls-tree', '-r', '-z', '--name-only', 'refs/import/raw')).split('\0')
+  assert.deepEqual(names.filter(Boolean), ['"quoted\n\\name"', '\ufffd'])
+  await workshop.git('fsck', '--strict')
+
+  for (const said of ['{}', '[]', 'null', '{"value":[3]}', '{"value":[{"item":null}]}', 'x', '{"value":[{"item":{"path":7}']) {
+    changes = said
+    await assert.rejects(convert, ImportFailure, said)
+  }
+  changes = list([file('$/Alpha/a')])
+  const described = (changesetId: unknown) => ({ changesetId, author: 7, createdDate: 'never', comment: 8 })
+  for (const said of [[described(-1)], [described('1')], [described(1e12)], [{}], [described(1), described(1)]]) {
+    changesets = list(said)
+    await assert.rejects(convert, ImportFailure, changesets)
+  }
+})

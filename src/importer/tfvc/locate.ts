@@ -1,0 +1,120 @@
+import { headerOf } from '#importer/probe-http.ts'
+import { type Choice, type Finding, ImportFailure, type Means, type Origin } from '#importer/source.ts'
+import { objectOf, textOf, valuesOf } from './changesets.ts'
+import { openClient } from './client.ts'
+import { folded } from './paths.ts'
+import { Moved, Refused, readJson } from './responses.ts'
+
+/** A collection that was found, and the projects in it that have a folder under this kind of version control. */
+interface Place {
+  collection: string
+  projects: string[]
+  /** The one that the address itself names. */
+  named: string | undefined
+}
+
+/** A failure when nobody could be asked. */
+type Located = Place | 'nothing' | 'needs_auth' | ImportFailure
+
+interface Effort {
+  attempts: number
+  milliseconds: number
+}
+/** Whoever looks what is there tries other things at the same time; whoever knows it is there waits until it answers. */
+const looking: Effort = { attempts: 1, milliseconds: 8000 }
+const returning: Effort = { attempts: 5, milliseconds: 600_000 }
+
+export async function probe(origin: Origin, means: Means): Promise<Finding> {
+  const place = await locate(origin, means, looking)
+  return place instanceof ImportFailure ? 'nothing' : find(origin, place)
+}
+
+function find(origin: Origin, place: Exclude<Located, ImportFailure>): Finding {
+  if (typeof place === 'string') return place
+  const { collection, projects, named } = place
+  const wanted = origin.tfvc_project || named || (projects.length === 1 ? projects[0] : undefined)
+  const project = projects.find((name) => wanted !== undefined && folded(name) === folded(wanted))
+  if (project !== undefined) return { found: { url: collection, tfvc_project: project } }
+  return projects.length > 0 ? { found_multiple: projects.map(choiceOf) } : 'nothing'
+}
+
+function choiceOf(tfvc_project: string): Choice {
+  return { vcs: 'tfvc', tfvc_project, human_name: `${tfvc_project} (tfs)` }
+}
+
+/** Where to read from, when it is known that there is something. */
+export async function locateProject(origin: Origin, means: Means): Promise<{ collection: string; project: string }> {
+  const place = await locate(origin, means, returning)
+  if (place instanceof ImportFailure) throw place
+  const finding = find(origin, place)
+  if (finding === 'needs_auth') throw new ImportFailure('The server does not accept the user name and password.', 'auth')
+  if (typeof finding === 'object' && 'found' in finding) {
+    const { url = origin.url, tfvc_project = '' } = finding.found
+    return { collection: url, project: tfvc_project }
+  }
+  const which = origin.tfvc_project ? `no project ${origin.tfvc_project}` : 'no one project'
+  throw new ImportFailure(`There is ${which} at this address. Choose one of those that are there.`)
+}
+
+/** An address may be that of a collection, or of one project in it: both are asked, and the project is believed first. */
+async function locate(origin: Origin, means: Means, effort: Effort): Promise<Located> {
+  const url = URL.parse(origin.url)
+  if (!url || !/^https?:$/.test(url.protocol)) return 'nothing'
+  const parts = url.pathname.split('/').filter((part) => part !== '')
+  // Pages of the site and of the interface have names with an underscore.
+  const end = parts.findIndex((part) => part.startsWith('_'))
+  const path = end < 0 ? parts : parts.slice(0, end)
+  const addressOf = (names: string[]) => [url.origin, ...names].join('/')
+  const addresses = path.length > 0 ? [path, path.slice(0, -1)] : [path]
+  const found = await Promise.all(addresses.map((names) => listProjects(addressOf(names), origin, means, effort)))
+  const [whole = 'nothing', above = 'nothing'] = found
+  const last = decoded(path.at(-1) ?? '')
+  const named = isPlace(above) && above.projects.find((name) => folded(name) === folded(last))
+  if (named) return { ...above, named }
+  return isPlace(whole) ? whole : (found.find(isSecret) ?? whole)
+}
+
+function isSecret(located: Located) {
+  return located === 'needs_auth' || (located instanceof ImportFailure && located.kind === 'auth')
+}
+
+function isPlace(located: Located): located is Place {
+  return typeof located === 'object' && 'projects' in located
+}
+
+function decoded(part: string) {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}
+
+async function listProjects(collection: string, origin: Origin, means: Means, effort: Effort): Promise<Located> {
+  const signal = AbortSignal.any([means.signal, AbortSignal.timeout(effort.milliseconds)])
+  const client = openClient(collection, origin, { egress: means.egress, signal }, effort.attempts)
+  const query = { scopePath: '$/', recursionLevel: 'OneLevel' }
+  try {
+    const paths = await client.ask('_apis/tfvc/items', query, 'application/json', async (answer) => {
+      if (!/\bjson\b/.test(headerOf(answer, 'content-type'))) return undefined
+      return valuesOf(await readJson(answer, 'items')).map((raw) => textOf(objectOf(raw).path))
+    })
+    if (!paths?.every((path) => path.startsWith('$/'))) return 'nothing'
+    const projects = paths.map((path) => path.slice(2)).filter((name) => name !== '' && !name.includes('/'))
+    return { collection, projects: projects.sort(), named: undefined }
+  } catch (error) {
+    means.signal.throwIfAborted()
+    if (error instanceof Moved && isSame(error.to, collection)) {
+      return listProjects(collection.replace(new URL(collection).origin, error.to.origin), origin, means, effort)
+    }
+    if (error instanceof Refused && error.kind === 'auth') return effort === looking ? 'needs_auth' : error
+    if (error instanceof ImportFailure && /may not connect/.test(error.message)) throw error
+    return error instanceof ImportFailure && !(error instanceof Refused) ? error : 'nothing'
+  }
+}
+
+/** Whether somebody is led to the same place over a connection that nobody reads along; nowhere else does a password go. */
+function isSame(to: URL, collection: string) {
+  const from = new URL(collection)
+  return from.protocol === 'http:' && to.protocol === 'https:' && to.hostname === from.hostname
+}

@@ -1,0 +1,115 @@
+import type { Workshop } from '#importer/source.ts'
+import { readMarks } from '#importer/staging/arrange/marks.ts'
+import type { Change, Revision } from '#importer/staging/arrange/revisions.ts'
+import { emptyTree } from '#importer/staging/arrange/root-history.ts'
+import { stageGit } from '#importer/staging/git.ts'
+import { createPathTree } from '#importer/staging/path-tree.ts'
+import { type Line, marksFile } from './history.ts'
+
+/**
+ * The source merges files, git merges histories. A merge is one for git when nothing is left behind: of all that changed in the one
+ * branch since the last time, the other has now the same, or has been told what to have instead.
+ */
+export interface Merges {
+  /** To be asked for every revision in order: changes that tell of whole merges, and how many were merges of parts. */
+  judge(line: Line): Promise<{ whole: Change[]; single: number }>
+}
+
+export async function openMerges({ repository, folder }: Workshop, roots: string[]): Promise<Merges> {
+  const commitOf = await readMarks(marksFile(folder))
+  const places = createPathTree<true>()
+  for (const root of roots) places.set(root, true)
+  const numbers: number[] = []
+  /** By the branch that something is merged into, and the one that it comes from: up to which changeset it has that. */
+  const upTo = new Map<string, Map<string, number>>()
+
+  function begin({ number, changes }: Revision) {
+    for (const { action, path, from } of changes) {
+      if (action !== 'add') continue
+      for (const root of [path, ...places.below(path)]) {
+        if (places.nearest(root) !== root) continue
+        const source = from && places.nearest(from.path + root.slice(path.length))
+        upTo.set(root, new Map(source !== undefined && from ? [...(upTo.get(source) ?? []), [source, from.number]] : []))
+        // What came from there has nothing new for it either.
+        for (const [other, known] of upTo) {
+          known.delete(root)
+          if (other === source) known.set(root, number)
+        }
+      }
+    }
+  }
+
+  async function judge(line: Line) {
+    begin(line)
+    const whole: Change[] = []
+    let single = 0
+    for (const [into, sources] of mergesOf(line, (path) => places.nearest(path))) {
+      for (const [source, number] of sources) {
+        const known = upTo.get(into) ?? new Map<string, number>()
+        const since = known.get(source) ?? 0
+        if (number <= since) continue
+        const isWhole = await comesWhole(line, into, source, since, number)
+        if (isWhole) {
+          known.set(source, number)
+          upTo.set(into, known)
+          whole.push({ action: 'change', path: into, merges: [{ path: source, number }] })
+        } else single += 1
+      }
+    }
+    numbers.push(line.number)
+    return { whole, single }
+  }
+
+  async function comesWhole(line: Line, into: string, source: string, since: number, number: number) {
+    const before = treeAt(source, since)
+    const after = treeAt(source, number)
+    const now = `${commitOf(line.number)}:${into}`
+    if (after === undefined) return false
+    const changed = await differing(before, after)
+    const other = new Set(await differing(after, now))
+    const left = changed.filter((path) => other.has(path))
+    if (left.length === 0) return changed.length > 0
+    const told = new Set(await differing(treeAt(into, line.number - 1), now))
+    for (const path of line.discarded ?? []) if (path.startsWith(`${into}/`)) told.add(path.slice(into.length + 1))
+    return left.every((path) => told.has(path))
+  }
+
+  /** A folder as it was after a changeset, or after the last one before it. */
+  function treeAt(path: string, number: number): string | undefined {
+    const last = numbers.findLast((each) => each <= number)
+    return last === undefined ? undefined : `${commitOf(last)}:${path}`
+  }
+
+  /** Files that are not the same in two trees; what is not there has none. */
+  async function differing(one: string | undefined, other: string): Promise<string[]> {
+    const compare = (...trees: string[]) =>
+      stageGit(['-C', repository, 'diff-tree', '-r', '-z', '--name-only', '--no-renames', ...trees])
+    const listed = await compare(one ?? emptyTree, other).catch(async () =>
+      compare(await treeId(repository, one), await treeId(repository, other)),
+    )
+    return listed.split('\0').slice(0, -1)
+  }
+
+  return { judge }
+}
+
+/** What was merged into which branch from which, and how far. */
+function mergesOf({ changes }: Revision, rootOf: (path: string) => string | undefined) {
+  const found = new Map<string, Map<string, number>>()
+  for (const { path, merges = [] } of changes) {
+    const into = rootOf(path)
+    for (const merge of merges) {
+      const source = rootOf(merge.path)
+      if (into === undefined || source === undefined || source === into) continue
+      const sources = found.get(into) ?? new Map<string, number>()
+      found.set(into, sources)
+      sources.set(source, Math.max(sources.get(source) ?? 0, merge.number))
+    }
+  }
+  return found
+}
+
+async function treeId(repository: string, tree: string | undefined): Promise<string> {
+  if (tree === undefined) return emptyTree
+  return (await stageGit(['-C', repository, 'rev-parse', '--verify', '--quiet', tree]).catch(() => '')).trim() || emptyTree
+}

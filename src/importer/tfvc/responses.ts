@@ -1,0 +1,152 @@
+import { headerOf } from '#importer/probe-http.ts'
+import { ImportFailure } from '#importer/source.ts'
+import type { OutboundAnswer } from '#platform/outbound/egress.ts'
+
+const largestDocument = 32 << 20
+const largestElement = 1 << 20
+
+/** A refusal with a status, of which somebody may make something. */
+export class Refused extends ImportFailure {
+  readonly status: number
+
+  constructor(message: string, status: number, kind: 'error' | 'auth' = 'error') {
+    super(message, kind)
+    this.status = status
+  }
+}
+
+/** The same thing is at another address. */
+export class Moved extends ImportFailure {
+  readonly to: URL
+
+  constructor(to: URL) {
+    super(`The address has moved to ${to.protocol}//${to.host}. Import from there.`)
+    this.to = to
+  }
+}
+
+/** What another try may make good. */
+export class Passing extends Error {
+  /** Whether we were asked to come again, and when. */
+  readonly told: boolean
+  /** How often it may be tried. */
+  readonly attempts: number
+
+  constructor(message: string, { told = false, attempts = Infinity } = {}) {
+    super(message)
+    this.told = told
+    this.attempts = attempts
+  }
+}
+
+export class UnknownVersion extends ImportFailure {}
+
+/** Throws unless it is what was asked for. */
+export async function judge(answer: OutboundAnswer, path: string): Promise<void> {
+  const { status } = answer
+  if (status === 200) return
+  if (status === 401 || status === 203) throw new Refused(whyUnknown(answer), status, 'auth')
+  if (status >= 300 && status < 400) throw redirected(answer)
+  const { message, type } = await complaintOf(answer)
+  if (status === 400 && /^Vss(Version|InvalidPreviewVersion)/.test(type)) throw new UnknownVersion(message)
+  const words = `The server answered ${status} to ${path}${message && `: ${message}`}`
+  if (status === 403 && type) throw new Refused(`${words}. The account needs the right to read the code.`, status, 'auth')
+  if (status === 429 || status >= 500) throw new Passing(words, { told: headerOf(answer, 'retry-after') !== '' })
+  throw new Refused(words, status)
+}
+
+function whyUnknown(answer: OutboundAnswer) {
+  const schemes = headerOf(answer, 'www-authenticate')
+  const basic = schemes === '' || /\b(basic|bearer)\b/i.test(schemes)
+  return basic
+    ? 'The server does not accept the user name and password. Use a personal access token with the right to read code as the password.'
+    : 'The server accepts only Windows sign-ins. Use a personal access token as the password, or have Basic authentication enabled.'
+}
+
+/** Where somebody is sent who has not signed in. */
+const signingIn = /sign-?_?in|log-?_?[io]n\b|login|oauth2?\/|\/authorize|\/adfs\//i
+
+function redirected(answer: OutboundAnswer) {
+  const { status } = answer
+  const to = URL.parse(headerOf(answer, 'location'))
+  if (to?.protocol === 'https:' && !signingIn.test(to.pathname)) return new Moved(to)
+  if (signingIn.test(headerOf(answer, 'location'))) return new Refused(whyUnknown(answer), status, 'auth')
+  return new Refused(`The server answered ${status} and leads elsewhere. Import from the address that it leads to.`, status)
+}
+
+async function complaintOf(answer: OutboundAnswer): Promise<{ message: string; type: string }> {
+  try {
+    const said: unknown = JSON.parse((await readAll(answer, 64 << 10)).toString())
+    const { message, typeKey } = said as Record<string, unknown>
+    const plain = String(message ?? '').replace(/\p{Cc}+/gu, ' ')
+    return { message: plain.slice(0, 300), type: String(typeKey ?? '') }
+  } catch {
+    return { message: '', type: '' }
+  }
+}
+
+export async function readJson(answer: OutboundAnswer, path: string): Promise<unknown> {
+  const text = (await readAll(answer, largestDocument)).toString()
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new Refused(`The server answered ${path} with something that is not JSON.`, answer.status)
+  }
+}
+
+async function readAll({ body }: OutboundAnswer, most: number): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    size += chunk.length
+    if (size > most) throw new ImportFailure(`The server sends more than ${most >> 20} MB where a page was asked for.`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+/** The elements of a list, one after the other as they come: a listing may be larger than what we like to hold. */
+export async function* readElements({ body }: OutboundAnswer): AsyncGenerator<unknown> {
+  const decoder = new TextDecoder()
+  let text = ''
+  let at = 0
+  let start = -1
+  let depth = 0
+  let quoted = false
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    text += decoder.decode(chunk, { stream: true })
+    for (; at < text.length; at++) {
+      const character = text.charCodeAt(at)
+      if (quoted) {
+        if (character === backslash) at += 1
+        else if (character === quote) quoted = false
+      } else if (character === quote) quoted = true
+      else if (character === openBrace || character === openBracket) {
+        depth += 1
+        // The document is an object, the list in it an array.
+        if (depth === 3 && character === openBrace) start = at
+      } else if (character === closeBrace || character === closeBracket) {
+        depth -= 1
+        if (depth !== 2 || start < 0) continue
+        yield parsed(text.slice(start, at + 1))
+        start = -1
+      }
+    }
+    const kept = start < 0 ? text.length : start
+    if (text.length - kept > largestElement) throw new ImportFailure('The server lists something that is too long.')
+    text = text.slice(kept)
+    at -= kept
+    if (start > 0) start = 0
+  }
+  if (depth !== 0 || quoted) throw new Passing('a list was cut off')
+}
+
+const [quote, backslash, openBrace, closeBrace, openBracket, closeBracket] = [...'"\\{}[]'].map((each) => each.charCodeAt(0))
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new ImportFailure('The server answered a list with something that is not JSON.')
+  }
+}

@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { openWorkshop, originOf } from '#test/imports/workspace.ts'
+import { until } from '#test/machine.ts'
+import { openScript, type Script } from '#test/tfvc/script.ts'
+import { startTfvcServer } from '#test/tfvc/server.ts'
+import { tfvc } from './tfvc.ts'
+
+const program = join(import.meta.dirname, '../../../test/tfvc/convert-process.ts')
+
+function startConverter(url: string, folder: string) {
+  const child = spawn(process.execPath, [program, url, folder], { detached: true, stdio: ['ignore', 'pipe', 'inherit'] })
+  const said: Buffer[] = []
+  child.stdout.on('data', (chunk: Buffer) => said.push(chunk))
+  const closed = once(child, 'close')
+  return {
+    async kill() {
+      process.kill(-(child.pid ?? 0), 'SIGKILL')
+      await closed
+    },
+    async end(): Promise<{ commit_count: number; megabytes: number }> {
+      const [status] = await closed
+      assert.equal(status, 0)
+      return JSON.parse(Buffer.concat(said).toString())
+    },
+  }
+}
+
+/** Long enough for two checkpoints. Folders stand empty for a while, and names are written in other ways later. */
+function longStory(): Script {
+  const script = openScript().checkIn('begun', (desk) =>
+    desk.folder('$/Alpha').folder('$/Alpha/Empty').put('$/Alpha/Src/a.txt', '0'),
+  )
+  // A folder that is there only because of what is in it.
+  const [first] = script.changesets
+  if (first) first.changes = first.changes.filter(({ path }) => path !== '$/Alpha/Src')
+  for (let index = 1; index < 140; index++) {
+    script.checkIn(`change ${index}`, (desk) => {
+      if (index === 20) desk.remove('$/Alpha/Src/a.txt')
+      else if (index === 120) desk.put('$/Alpha/SRC/A.TXT', '1').put('$/Alpha/EMPTY/b.txt', '1')
+      else if (index % 50 === 49) desk.remove(`$/Alpha/Files/${index - 9}.txt`)
+      else desk.put(`$/Alpha/Files/${index}.txt`, `${index}`).put('$/Alpha/Files/same.txt', `${index % 7}`)
+    })
+  }
+  return script
+}
+
+test('what was killed goes on from its last checkpoint, and comes to the same', async () => {
+  const script = longStory()
+  let hold = true
+  await using server = await startTfvcServer(script, {
+    meddle: async ({ path }) => {
+      while (hold && /changesets\/110\/changes$/.test(path)) await wait(20)
+      return false
+    },
+  })
+  await using workshop = await openWorkshop()
+  const isThere = async (count: number) =>
+    (await workshop.git('rev-list', '--count', 'refs/import/raw').catch(() => '')) === String(count)
+  const first = startConverter(server.url, workshop.folder)
+  await until('it came far', () => server.asked.some(({ path }) => path.endsWith('/110/changes')))
+  await until('two checkpoints were made', () => isThere(100))
+  await first.kill()
+  hold = false
+  assert.equal(await workshop.git('rev-list', '--count', 'refs/import/raw'), '100')
+  // What was written after the checkpoint does not count, whatever is left of it; nor do marks that were not written.
+  const log = join(workshop.folder, 'revisions.jsonl')
+  writeFileSync(log, `${readFileSync(log, 'utf8')}{"number":101,"half`)
+  writeFileSync(join(workshop.folder, 'raw.marks'), '')
+  const before = server.asked.length
+  // The source has gone on meanwhile: that is for another time.
+  script.checkIn('later', (desk) => desk.put('$/Alpha/later.txt', 'later'))
+  assert.equal((await startConverter(server.url, workshop.folder).end()).commit_count, 140)
+  const again = server.asked.slice(before).filter(({ path }) => /changes$/.test(path))
+  assert.equal(again.length, 40)
+
+  script.changesets.pop()
+  await using other = await openWorkshop()
+  const origin = originOf(server.url)
+  await tfvc.convert(origin, other)
+  assert.equal(await workshop.git('rev-parse', 'refs/import/raw'), await other.git('rev-parse', 'refs/import/raw'))
+  const names = (await other.git('ls-tree', '-r', '--name-only', 'refs/import/raw')).split('\n')
+  assert.ok(names.includes('Empty/b.txt') && names.includes('Src/A.TXT'))
+  assert.deepEqual(
+    readFileSync(log, 'utf8')
+      .split('\n')
+      .map((line) => line && JSON.parse(line).number),
+    readFileSync(join(other.folder, 'revisions.jsonl'), 'utf8')
+      .split('\n')
+      .map((line) => line && JSON.parse(line).number),
+  )
+  for (const one of [workshop, other]) await tfvc.arrange?.(origin, one)
+  const head = 'refs/import/orig/heads/main'
+  assert.equal(await workshop.git('rev-parse', head), await other.git('rev-parse', head))
+  await workshop.git('fsck', '--strict')
+
+  // Whoever asks again for what is there is asked for nothing; another project begins anew.
+  const calls = server.asked.length
+  assert.equal((await tfvc.convert(origin, other)).commit_count, 140)
+  assert.ok(server.asked.length - calls < 6)
+})
+
+test('a large file does not fill the memory', async () => {
+  const large = Buffer.concat(Array(80).fill(randomBytes(1 << 20)))
+  const script = openScript()
+    .checkIn('large', (desk) => desk.put('$/Alpha/large.bin', large))
+    .checkIn('again', (desk) => desk.put('$/Alpha/copy.bin', large))
+  await using server = await startTfvcServer(script)
+  await using workshop = await openWorkshop()
+  const { megabytes } = await startConverter(server.url, workshop.folder).end()
+  assert.ok(megabytes < 200, `${megabytes} MB`)
+  assert.equal(server.downloads, 1)
+  assert.equal(await workshop.git('cat-file', '-s', 'refs/import/raw:copy.bin'), String(large.length))
+  assert.equal(existsSync(join(workshop.folder, 'contents')), false)
+})
+
+test('what is stopped ends at once', async () => {
+  const script = longStory()
+  await using workshop = await openWorkshop()
+  await using server = await startTfvcServer(script, {
+    meddle: async ({ number }) => {
+      if (number === 100) workshop.stop()
+      // Whoever hangs is not waited for.
+      if (number > 95) await new Promise(() => {})
+      return false
+    },
+  })
+  await assert.rejects(tfvc.convert(originOf(server.url), workshop), /stopped/)
+  assert.equal(existsSync(join(workshop.folder, 'contents')), false)
+})

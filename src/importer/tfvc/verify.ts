@@ -1,0 +1,125 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import type { Origin, Verification, Workshop } from '#importer/source.ts'
+import { stageGit } from '#importer/staging/git.ts'
+import { readArranged } from './arrange.ts'
+import { hashBlobs } from './blob-hashes.ts'
+import type { Item } from './changesets.ts'
+import { type Client, openClient } from './client.ts'
+import { download } from './contents.ts'
+import { marksFile, readExtent } from './history.ts'
+import { isLink, listItems } from './items.ts'
+import { locateProject } from './locate.ts'
+import { below, folded, isTaken } from './paths.ts'
+import { ahead } from './read-ahead.ts'
+
+/** How many changesets are compared when not all are. */
+const sample = 20
+const mostMismatches = 100
+/** Of how many blobs the MD5 is remembered. */
+const mostHashes = 500_000
+
+/** A tree of git, and the folder of the server that it should be. */
+interface Pair {
+  where: string
+  tree: string
+  path: string
+  version: number
+}
+
+interface Entry {
+  mode: string
+  id: string
+  size: number
+  path: string
+}
+
+/** Compares names, sizes and contents of every branch, and of a sample of changesets or all, with the listings of the server. */
+export async function verify(origin: Origin, workshop: Workshop, all: boolean): Promise<Verification> {
+  const { collection, project } = await locateProject(origin, workshop)
+  const client = openClient(collection, origin, workshop)
+  const { until = 0 } = readExtent(workshop.folder) ?? {}
+  const heads = readArranged(workshop.folder).map(
+    ({ ref, root }): Pair => ({
+      where: `branch ${ref.slice('refs/import/orig/heads/'.length)}`,
+      tree: ref,
+      path: root ? `$/${project}/${root}` : `$/${project}`,
+      version: until,
+    }),
+  )
+  const revisions = (all ? readMarks(workshop) : sampled(readMarks(workshop))).map(
+    ({ number, commit }): Pair => ({
+      where: `changeset ${number}`,
+      tree: commit,
+      path: `$/${project}`,
+      version: number,
+    }),
+  )
+  const verification: Verification = { branches: heads.length, tags: 0, revisions: revisions.length, files: 0, mismatches: [] }
+  const note = (where: string, path: string, what: string) => {
+    if (verification.mismatches.length < mostMismatches) verification.mismatches.push({ where, path, what })
+  }
+
+  const hashes = new Map<string, string>()
+  const pairs = ahead(each([...heads, ...revisions]), { width: 2 }, async (pair) => ({
+    pair,
+    items: await listItems(client, pair.path, pair.version),
+    entries: await readTree(workshop, pair.tree),
+  }))
+  for await (const { pair, items, entries } of pairs) {
+    if (hashes.size > mostHashes) hashes.clear()
+    const unknown = new Set([...entries.values()].map(({ id }) => id).filter((id) => !hashes.has(id)))
+    for (const [id, hash] of await hashBlobs(workshop.repository, [...unknown], workshop.signal)) hashes.set(id, hash)
+    for (const item of items) {
+      const path = below(pair.path, item.path)
+      if (!path || item.folder || !isTaken(path)) continue
+      const entry = entries.get(folded(path))
+      entries.delete(folded(path))
+      verification.files += 1
+      const what = entry ? await compare(client, item, entry, hashes.get(entry.id), pair.version) : 'is missing'
+      if (what) note(pair.where, path, what)
+    }
+    for (const { path } of entries.values()) note(pair.where, path, 'is not in the source')
+  }
+  return verification
+}
+
+async function* each<Value>(values: Value[]) {
+  yield* values
+}
+
+/** What differs, or nothing. */
+async function compare(client: Client, item: Item, entry: Entry, hash: string | undefined, version: number) {
+  if (isLink(entry.path, item) !== (entry.mode === '120000')) return item.symlink ? 'is no link' : 'is a link'
+  if (item.size !== undefined && item.size !== entry.size) return `has ${entry.size} bytes and not ${item.size}`
+  const wanted = item.hash ?? (await hashOf(client, item.path, version))
+  return wanted === hash ? undefined : 'has other contents'
+}
+
+/** For servers that say no MD5. */
+function hashOf(client: Client, path: string, version: number): Promise<string> {
+  return client.ask(...download(path, version), async ({ body }) => {
+    const hash = createHash('md5')
+    for await (const chunk of body as AsyncIterable<Buffer>) hash.update(chunk)
+    return hash.digest('base64')
+  })
+}
+
+async function readTree({ repository }: Workshop, tree: string): Promise<Map<string, Entry>> {
+  const listed = await stageGit(['-C', repository, 'ls-tree', '-r', '-l', '-z', `${tree}^{tree}`])
+  const entries = [...listed.matchAll(/(\d+) \w+ (\w+) +(\d+|-)\t([^\0]+)\0/g)]
+  return new Map(
+    entries.map(([, mode = '', id = '', size = '', path = '']) => [folded(path), { mode, id, size: Number(size) || 0, path }]),
+  )
+}
+
+function readMarks({ folder }: Workshop): { number: number; commit: string }[] {
+  const marks = [...readFileSync(marksFile(folder), 'latin1').matchAll(/^:(\d+) (\w+)$/gm)]
+  return marks.map(([, number = '', commit = '']) => ({ number: Number(number), commit })).sort((a, b) => a.number - b.number)
+}
+
+/** Some of them, as far from each other as can be, with the first and the last. */
+function sampled<Value>(values: Value[]): Value[] {
+  if (values.length <= sample) return values
+  return Array.from({ length: sample }, (_, index) => values[Math.round((index * (values.length - 1)) / (sample - 1))] as Value)
+}

@@ -1,0 +1,63 @@
+import type { Import } from '#parts/imports/import-store.ts'
+import { recordProgress } from '#parts/imports/progress.ts'
+import type { Bench } from './run-step.ts'
+import type { Progress } from './worker-process.ts'
+
+/** How often progress is written at most, and a sign of life at least, in milliseconds. */
+const interval = 300
+const sign = 10_000
+
+/** Writes down how far a worker is, not as often as it tells. `advanced` hears each time how far that is, to be compared with itself. */
+export function openRecorder({ db, log }: Bench, { id, run }: Import, advanced: (furthest: number) => Promise<void>) {
+  let pending: Progress = {}
+  let told = true
+  let last = 0
+  let writing: Promise<void> | undefined
+  let furthest = 0
+
+  async function write() {
+    const progress = pending
+    pending = {}
+    told = false
+    last = performance.now()
+    try {
+      await recordProgress(db, id, run, progress)
+      await advanced(furthest)
+    } catch (error) {
+      // What was found stays to be written, with what comes after it.
+      pending = { ...progress, ...pending, ...joined(progress, pending) }
+      told = true
+      log.debug({ err: error, import_id: id }, 'the progress of an import could not be written')
+      throw error
+    }
+  }
+
+  const timer = setInterval(() => {
+    if (!told && performance.now() - last < sign) return
+    writing ??= write()
+      .catch(() => {})
+      .finally(() => {
+        writing = undefined
+      })
+  }, interval).unref()
+
+  return {
+    tell(progress: Progress) {
+      pending = { ...pending, ...progress, ...joined(pending, progress) }
+      told = true
+      const { percent = 0, push_percent = 0, commit_count = 0 } = pending
+      furthest = Math.max(furthest, percent + push_percent + commit_count)
+    },
+    /** All that was told is written when this resolves. */
+    async end() {
+      clearInterval(timer)
+      await writing
+      if (told) await write()
+    },
+  }
+}
+
+function joined(before: Progress, after: Progress): Pick<Progress, 'authors'> {
+  const authors = [...(before.authors ?? []), ...(after.authors ?? [])]
+  return authors.length > 0 ? { authors } : {}
+}

@@ -1,0 +1,43 @@
+import { lfsRoot } from '#git/lfs-store.ts'
+import { addObjects } from '#hosting/lfs/objects.ts'
+import type { Order, Result } from '#importer/steps.ts'
+import { completeCorrection, completeImport } from '#parts/imports/complete-import.ts'
+import type { Import } from '#parts/imports/import-store.ts'
+import { applyEvent, type Outcome, type Told } from '#parts/imports/progress.ts'
+import type { Site } from './orders.ts'
+
+/** Writes down what came of a step; undefined when that is of no interest any more. */
+export async function settle(site: Site, held: Import, order: Order, result: Result): Promise<Import | undefined> {
+  const { id, run, repo_id } = held
+  if (result.step === 'push') return completeImport(site, { id, run }, result)
+  if (result.step === 'correct') return completeCorrection(site, { id, run }, result.refs)
+  const [event, outcome] = told(order, result)
+  const objects = 'lfs_objects' in result ? result.lfs_objects : []
+  return site.db.transaction(async (transaction) => {
+    const next = await applyEvent(transaction, id, run, event, outcome)
+    // They are in the store already; from now on the repository's readers may fetch them.
+    if (next) await addObjects(transaction, lfsRoot(site.data), repo_id, objects)
+    return next
+  })
+}
+
+function told({ origin }: Order, result: Exclude<Result, { step: 'push' | 'correct' }>): [Told, Outcome] {
+  if (result.step === 'import') {
+    return ['imported', { commit_count: result.commit_count }]
+  }
+  if (result.step === 'map') {
+    if ('waits_for_lfs' in result) return ['waits', { large_files: result.large_files }]
+    const { default_branch, notes, verification, large_files } = result
+    return ['mapped', { report: { default_branch, notes, verification }, large_files }]
+  }
+  if ('nothing' in result) return ['found_nothing', {}]
+  if ('found_multiple' in result) return ['found_multiple', { project_choices: result.found_multiple }]
+  // Whoever said who they are is not believed; whoever did not is asked.
+  if ('needs_auth' in result) return [origin.username === null && origin.password === null ? 'needs_auth' : 'auth_failed', {}]
+  const { url, ...found } = result.found
+  return ['found', { ...found, ...(url !== undefined && { vcs_url: url }) }]
+}
+
+export function refuse({ db }: Site, { id, run }: Import, event: 'failed' | 'auth_failed', message?: string) {
+  return db.transaction((transaction) => applyEvent(transaction, id, run, event, message === undefined ? {} : { message }))
+}

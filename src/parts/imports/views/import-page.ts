@@ -1,0 +1,83 @@
+import { loadRepository, type Repository } from '#hosting/repositories/repositories.ts'
+import { crumbs, pageIn, pathOf } from '#hosting/repositories/views/place.ts'
+import type { Import } from '#parts/imports/import-store.ts'
+import type { Queryable } from '#platform/database.ts'
+import { missing } from '#platform/errors.ts'
+import { typed } from '#web/fields.ts'
+import { type Html, html } from '#web/html.ts'
+import { form, type SignedIn } from '#web/page.ts'
+
+export const importPath = (repo: Repository) => `${pathOf(repo)}/import`
+
+/** What of long lists is looked at: the authors with these words, and the pages of both. */
+export interface Look {
+  q: string
+  page: number
+  files: number
+}
+
+export function lookIn(given: URLSearchParams): Look {
+  return { q: typed(given, 'q').slice(0, longestWords).toWellFormed(), page: pageIn(given), files: pageIn(given, 'files') }
+}
+
+export const longestWords = 200
+
+/** The page with the same look at it, or another. */
+export function lookAt(repo: Repository, { q, page, files }: Look, part: string, done?: string): string {
+  const said = [done && `done=${done}`, `page=${page}`, files > 1 && `files=${files}`, q && `q=${encodeURIComponent(q)}`]
+  return `${importPath(repo)}?${said.filter(Boolean).join('&')}#${part}`
+}
+
+/** From one page of a list to the others; nothing when there is one alone. */
+export function pager(what: string, page: number, last: number, to: (page: number) => string): Html | undefined {
+  if (last <= 1) return undefined
+  return html`<nav class="pager" aria-label="Pages of ${what}">${page > 1 && html`<a href="${to(page - 1)}" rel="prev">Previous</a>`} <span class="muted">Page ${page} of ${last}</span>${page < last && html` <a href="${to(page + 1)}" rel="next">Next</a>`}</nav>`
+}
+
+interface Asked {
+  db: Queryable
+  visitor: Account
+  params: Record<string, string>
+}
+
+/** Whoever may push may import; to all others it is not there. */
+export async function loadTarget({ db, visitor, params }: Asked): Promise<Repository> {
+  const { owner = '', repo: name = '' } = params
+  if (/\0/.test(owner + name)) throw missing()
+  const repo = await loadRepository(db, { viewer_id: visitor.id, sees_private: true }, owner, name)
+  if (!mayImport(repo)) throw missing()
+  return repo
+}
+
+/** Which import was looked at, and which run of it. */
+export const seenOf = ({ id, run }: Pick<Import, 'id' | 'run'>) => `${id}-${run}`
+
+interface Acting {
+  visit: SignedIn
+  repo: Repository
+  imported: Import
+}
+
+/** A form by which an import goes on from where it was seen to stand. */
+export function goOnForm(
+  { visit, repo, imported }: Acting,
+  end: string,
+  body: Html,
+  options: { class: string } = { class: 'inline' },
+) {
+  const seen = html`<input type="hidden" name="seen" value="${seenOf(imported)}">`
+  return form(visit, `${importPath(repo)}/${end}`, html`${seen}${body}`, options)
+}
+
+export const mayImport = ({ access }: Repository) => access >= levelOf('push')
+
+/** A script exchanges what changes by the ids of its parts; without one, a reload does it. */
+export function importPage(repo: Repository, title: string, body: Html, status = 200, live?: Import['status'] | 'none') {
+  return {
+    title: `${title} · ${repo.owner_login}/${repo.name}`,
+    status,
+    body: html`<main class="conversation hooks imports"${live && html` data-status="${live}"`}>${crumbs(repo, 'import')}${body}</main>`,
+    assets: ['conversations.css', 'webhooks.css', 'imports.css', ...(live ? ['imports.js'] : [])],
+    live: live !== undefined,
+  }
+}

@@ -1,0 +1,60 @@
+import { count } from '#hosting/issues/views/conversation.ts'
+import type { Repository } from '#hosting/repositories/repositories.ts'
+import type { LargeFile } from '#importer/steps.ts'
+import type { Import } from '#parts/imports/import-store.ts'
+import { type Html, html } from '#web/html.ts'
+import { form, type SignedIn } from '#web/page.ts'
+import { importPath, type Look, lookAt, pager } from './import-page.ts'
+
+/** So many are on a page of the table. */
+export const filesPerPage = 100
+
+interface Found {
+  visit: SignedIn
+  repo: Repository
+  imported: Import
+  files: LargeFile[]
+  look: Look
+}
+
+export const isWaiting = ({ status, active }: Import) => status === 'mapping' && !active
+
+/** The files over 100 MB, and what becomes of them. */
+export function largeFiles({ visit, repo, imported, files, look }: Found): Html | undefined {
+  const { large_files_count: total, large_files_size } = imported
+  if (!total) return undefined
+  const rows = files.map(
+    ({ path, ref_name, size }) =>
+      html`<tr><td class="address">${path}</td><td class="address">${shortRef(ref_name)}</td><td class="number">${sizeInWords(size)}</td></tr>`,
+  )
+  return html`<section aria-labelledby="files-title"><div class="heading"><h2 id="files-title">Large files</h2><span class="muted">${count(total, 'file')}, ${sizeInWords(large_files_size)}${total > 1 && ' together'}</span></div>
+<div id="files">${decision(visit, repo, imported)}<div class="wide" tabindex="0" role="region" aria-label="List of large files"><table class="files"><thead><tr><th scope="col">File</th><th scope="col">Found in</th><th scope="col" class="number">Size</th></tr></thead><tbody>${rows}</tbody></table></div>
+${pager('large files', look.files, Math.ceil(total / filesPerPage), (page) => lookAt(repo, { ...look, files: page }, 'files'))}</div></section>`
+}
+
+const outcomes = {
+  undecided: 'Nobody has said yet what becomes of them.',
+  opt_in: 'They are stored with Git LFS.',
+  opt_out: 'They are left out of every commit.',
+}
+
+function decision(visit: SignedIn, repo: Repository, imported: Import): Html {
+  const { status, use_lfs } = imported
+  if (repo.archived || status === 'pushing' || status === 'complete') return html`<p>${outcomes[use_lfs]}</p>`
+  const wants = (value: 'opt_in' | 'opt_out', text: string) =>
+    use_lfs !== value &&
+    html`<button name="use_lfs" value="${value}" id="${value}"${use_lfs === 'undecided' && value === 'opt_in' && html` class="primary"`}>${text}</button>`
+  const buttons = html`<p class="buttons">${wants('opt_in', 'Store them with Git LFS')} ${wants('opt_out', 'Leave them out')}</p>`
+  return html`<p>${outcomes[use_lfs]} With Git LFS, commits name a file and its content is fetched when it is needed, for which everybody who
+clones the repository needs <code>git lfs</code>. Left out, commits are written without them, and they cannot be had from here.</p>${form(visit, `${importPath(repo)}/lfs`, buttons, { class: 'form lfs' })}`
+}
+
+const shortRef = (name: string) => name.replace(/^refs\/(?:import\/orig\/)?(?:heads|tags)\//, '')
+
+/** To one digit behind the point, in units of 1024: what is over 100 MB is not said to be 100 MB. */
+export function sizeInWords(bytes: number): string {
+  const units = ['bytes', 'KB', 'MB', 'GB', 'TB']
+  const power = Math.min(Math.floor(Math.log2(Math.max(bytes, 1)) / 10), units.length - 1)
+  const number = bytes / 1024 ** power
+  return `${number.toFixed(power === 0 ? 0 : 1).replace('.0', '')} ${units[power]}`
+}

@@ -1,0 +1,27 @@
+import { subscribe } from 'node:diagnostics_channel'
+import type pg from 'pg'
+import { pino } from 'pino'
+import { Storage } from '#git/storage.ts'
+import { Runner } from '#parts/imports/runner/runner.ts'
+import { systemClock } from '#platform/clock.ts'
+import { Database } from '#platform/database.ts'
+import { Vault } from '#platform/vault.ts'
+
+export interface Orders {
+  connection: pg.ClientConfig
+  data: string
+}
+
+/** A process that does nothing but run imports, and tells of each step that is begun. */
+process.once('message', ({ connection, data }: Orders) => {
+  subscribe('belfry:imports:begun', (message) => process.send?.(message))
+  const limits = { disk: 2 ** 30, memory: 2 ** 30, spare: 0, total: 600_000, idle: 600_000 }
+  new Runner({
+    db: new Database({ ...connection, max: 4 }, systemClock),
+    storage: new Storage(data),
+    vault: new Vault(data),
+    log: pino({ level: 'silent' }),
+    ...{ data, limits, addresses: 'loopback', certificates: null },
+  })
+})
+process.once('disconnect', () => process.exit())

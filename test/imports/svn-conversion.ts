@@ -1,0 +1,61 @@
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type { Origin } from '#importer/source.ts'
+import type { Recorded } from '#importer/staging/arrange/arrange.ts'
+import { subversion } from '#importer/subversion/subversion.ts'
+import { openSvnFolder } from './svn-servers.ts'
+import type { openWorkshop } from './workspace.ts'
+
+const run = promisify(execFile)
+export type Workshop = Awaited<ReturnType<typeof openWorkshop>>
+
+/** Converts and arranges, as the steps of an import do. */
+export async function importing(origin: Origin, workshop: Workshop) {
+  const converted = await subversion.convert(origin, workshop)
+  const arranged = await subversion.arrange?.(origin, workshop)
+  return { ...converted, default_branch: arranged?.default_branch, notes: { ...converted.notes, ...arranged?.notes } }
+}
+
+export const refsOf = (workshop: Workshop) =>
+  workshop.git('for-each-ref', '--format=%(refname:lstrip=3) %(objectname)', 'refs/import/orig')
+
+/** Which commit is which root. */
+export async function recordsOf(workshop: Workshop): Promise<Recorded[]> {
+  const lines = (await readFile(join(workshop.folder, 'arranged.jsonl'), 'utf8')).trim().split('\n')
+  return lines.map((line) => JSON.parse(line))
+}
+
+/** Mode, id and path of each file, as git would have those that `svn export` writes. */
+export async function exported(repository: string, root: string) {
+  await using folder = await openSvnFolder()
+  const target = join(folder.path, 'exported')
+  const url = `file://${repository}/${root.split('/').map(encodeURIComponent).join('/')}`
+  const env = { ...process.env, LC_ALL: 'C.UTF-8' }
+  await run('svn', ['export', '--quiet', '--ignore-externals', '--ignore-keywords', url, target], { env })
+  const files = readdirSync(target, { recursive: true, withFileTypes: true }).filter((entry) => !entry.isDirectory())
+  return files.map((entry) => {
+    const path = join(entry.parentPath, entry.name)
+    const link = entry.isSymbolicLink()
+    const content = link ? readlinkSync(path, 'buffer') : readFileSync(path)
+    const mode = link ? '120000' : lstatSync(path).mode & 0o100 ? '100755' : '100644'
+    return `${mode} ${blobId(content)} ${path.slice(target.length + 1)}`
+  })
+}
+
+export const blobId = (content: Buffer | string) => {
+  const bytes = Buffer.from(content as string)
+  return createHash('sha1').update(`blob ${bytes.length}\0`).update(bytes).digest('hex')
+}
+
+/** The same of those that git has. */
+export async function filesOf(workshop: Workshop, commit: string) {
+  const listed = await workshop.git('ls-tree', '-r', '-z', commit)
+  return listed
+    .split('\0')
+    .filter((line) => line !== '')
+    .map((line) => line.replace(/^(\d+) blob (\w+)\t/, '$1 $2 '))
+}

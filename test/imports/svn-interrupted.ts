@@ -1,0 +1,25 @@
+import { connectTo } from '#importer/subversion/connection.ts'
+import { readHistory } from '#importer/subversion/history.ts'
+import { settlePlan } from '#importer/subversion/plan.ts'
+import { openEgress } from '#platform/outbound/egress.ts'
+import { readPolicy } from '#platform/outbound/policy.ts'
+import { originOf } from './workspace.ts'
+
+/** A program that imports a repository into a folder, and is killed when it is half done. */
+const [url = '', folder = '', ignores] = process.argv.slice(2)
+const egress = await openEgress(readPolicy('loopback'))
+const origin = { ...originOf(url), svn_ignore: ignores === 'ignores' }
+const workshop = {
+  folder,
+  repository: `${folder}/stage.git`,
+  lfs_store: `${folder}/lfs`,
+  default_branch: 'main',
+  egress,
+  signal: new AbortController().signal,
+  tell({ percent = 0 }) {
+    if (percent >= 50) process.kill(process.pid, 'SIGKILL')
+  },
+}
+const connection = await connectTo(origin, workshop, folder)
+const { plan, repository } = await settlePlan(origin, connection, workshop)
+await readHistory(plan, repository, connection, workshop, { revisions: 4, milliseconds: 60_000 })
