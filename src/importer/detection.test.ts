@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { openEgress } from '#platform/outbound/egress.ts'
 import { readPolicy } from '#platform/outbound/policy.ts'
 import { password, startGitServer, username } from '#test/imports/git-server.ts'
-import { openWorkshop, originOf } from '#test/imports/workspace.ts'
+import { openWorkspace, originOf } from '#test/imports/workspace.ts'
 import { freePort, until } from '#test/machine.ts'
 import { detect } from './detection.ts'
 import { ImportFailure } from './source.ts'
@@ -34,7 +34,7 @@ test('what is at an address is found, and what only looks like it is not', async
   await work.commit('Begin')
   await work.push('main')
   await bare('update-server-info')
-  await using means = await openWorkshop()
+  await using network = await openWorkspace()
   const { url } = server
   const found = (url?: string) => ({ found: { vcs: 'git', ...(url && { url }) } })
   const cases: [address: string, password: string | null, expected: unknown][] = [
@@ -53,11 +53,11 @@ test('what is at an address is found, and what only looks like it is not', async
     [`${url}/`, null, nothing],
   ]
   for (const [address, secret, expected] of cases)
-    assert.deepEqual(await detect(originOf(address, secret && username, secret), null, means), expected, address)
-  assert.deepEqual(await detect(originOf(`${url}/open/engine.git`), 'git', means), found())
+    assert.deepEqual(await detect(originOf(address, secret && username, secret), null, network), expected, address)
+  assert.deepEqual(await detect(originOf(`${url}/open/engine.git`), 'git', network), found())
   for (const kind of ['mercurial', 'subversion', 'tfvc'] as const)
-    await assert.rejects(detect(originOf(`${url}/open/engine.git`), kind, means), failsWith(notOfKind(kind)))
-  await assert.rejects(detect(originOf('svn://127.0.0.1/engine'), 'git', means), failsWith(notOfKind('git')))
+    await assert.rejects(detect(originOf(`${url}/open/engine.git`), kind, network), failsWith(notOfKind(kind)))
+  await assert.rejects(detect(originOf('svn://127.0.0.1/engine'), 'git', network), failsWith(notOfKind('git')))
   // A password was sent to the host that it is for, and to no other.
   assert.deepEqual(
     server.asked.filter(({ host }) => host?.startsWith('localhost')),
@@ -74,9 +74,9 @@ test('where several kinds are served, the first of them counts, unless another i
       response.writeHead(200, { 'content-type': 'application/mercurial-0.1' }).end('lookup getbundle branchmap known unbundle')
     } else response.writeHead(404).end()
   })
-  await using means = await openWorkshop()
+  await using network = await openWorkspace()
   const kindOf = async (kind: 'mercurial' | null) => {
-    const detected = await detect(originOf(`${both.url}/x.git`), kind, means)
+    const detected = await detect(originOf(`${both.url}/x.git`), kind, network)
     return typeof detected === 'object' && 'found' in detected && detected.found.vcs
   }
   assert.equal(await kindOf(null), 'git')
@@ -84,7 +84,7 @@ test('where several kinds are served, the first of them counts, unless another i
 })
 
 test('no server keeps a probe for longer than it wants', async () => {
-  await using means = await openWorkshop()
+  await using network = await openWorkspace()
   let [flowing, sent] = [0, 0]
   await using endless = await listen((request, response) => {
     if (request.url?.startsWith('/round')) return void response.writeHead(302, { location: request.url }).end()
@@ -97,21 +97,21 @@ test('no server keeps a probe for longer than it wants', async () => {
     response.on('drain', flow).on('close', () => flowing--)
     flow()
   })
-  assert.deepEqual(await detect(originOf(`${endless.url}/round/x`), null, means), nothing)
-  assert.deepEqual(await detect(originOf(`${endless.url}/x.git`), null, means), nothing)
+  assert.deepEqual(await detect(originOf(`${endless.url}/round/x`), null, network), nothing)
+  assert.deepEqual(await detect(originOf(`${endless.url}/x.git`), null, network), nothing)
   await until('nobody reads any more', () => flowing === 0)
   // A few questions of 64 KB each, and what was on the way.
   assert.ok(sent < 128 << 20, `${sent} bytes were taken`)
 
   await using server = await startGitServer()
-  const waiting = detect(originOf(`${server.url}/silent/x.git`), null, means)
+  const waiting = detect(originOf(`${server.url}/silent/x.git`), null, network)
   await until('it was asked', () => server.asked.length > 0)
-  means.stop()
+  network.stop()
   await assert.rejects(waiting, /the import was stopped/)
 })
 
 test('a source that does not answer fails, and the failure says why', async () => {
-  await using means = await openWorkshop()
+  await using network = await openWorkspace()
   await using gruff = await listen((request) => request.socket.destroy())
   const closed = `127.0.0.1:${await freePort()}`
   const { host } = new URL(gruff.url)
@@ -121,16 +121,16 @@ test('a source that does not answer fails, and the failure says why', async () =
     [`${gruff.url}/engine.git`, `${host} ends the connection without an answer.`],
     [`https://${host}/engine.git`, `${host} does not speak https there.`],
   ] as const)
-    await assert.rejects(detect(originOf(address), null, means), failsWith(message), address)
+    await assert.rejects(detect(originOf(address), null, network), failsWith(message), address)
   await using unknown = await openEgress(readPolicy(''), null, (_name, _options, answer) => answer(null, []))
-  const lost = detect(originOf('https://source.example/engine.git'), null, { ...means, egress: unknown })
+  const lost = detect(originOf('https://source.example/engine.git'), null, { ...network, egress: unknown })
   await assert.rejects(lost, failsWith('No host is known by the name source.example.'))
 })
 
 test('what the policy forbids is refused in its words, and what is no web address in ours', async () => {
-  await using means = await openWorkshop()
+  await using network = await openWorkspace()
   for (const address of ['http://169.254.169.254/latest/meta-data', 'http://[fe80::1]/x.git', 'http://10.1.2.3/x.git'])
-    await assert.rejects(detect(originOf(address), null, means), (error: unknown) => {
+    await assert.rejects(detect(originOf(address), null, network), (error: unknown) => {
       assert.ok(error instanceof ImportFailure)
       assert.match(error.message, /^This server may not connect there: \S+ is /)
       return true
@@ -144,5 +144,5 @@ test('what the policy forbids is refused in its words, and what is no web addres
     'C:\\x',
     '',
   ])
-    await assert.rejects(detect(originOf(address), null, means), /^Error: The address must begin with http/)
+    await assert.rejects(detect(originOf(address), null, network), /^Error: The address must begin with http/)
 })

@@ -1,6 +1,6 @@
-import { type Choice, type Finding, type Found, ImportFailure, type Kind, type Means, type Origin } from './source.ts'
+import { type Choice, type Finding, type Found, ImportFailure, type Kind, type Network, type Origin } from './source.ts'
 import { openSource } from './sources.ts'
-import { listenOn } from './unreachable.ts'
+import { observeAnswers } from './unreachable.ts'
 
 export type Detected =
   | { found: Found & { vcs: Kind } }
@@ -13,37 +13,37 @@ export type Detected =
 const precedence: Kind[] = ['git', 'mercurial', 'subversion', 'tfvc']
 
 /** For a whole probe; each question of it has less, see probing.ts. */
-const patience = 60_000
+const probeTimeout = 60_000
 
 /** What kind of repository is at an address, or whether it is of the one kind that somebody says it is. */
-export async function detect(origin: Origin, kind: Kind | null, means: Means): Promise<Detected> {
-  means.signal.throwIfAborted()
+export async function detect(origin: Origin, kind: Kind | null, network: Network): Promise<Detected> {
+  network.signal.throwIfAborted()
   const enough = new AbortController()
-  const signal = AbortSignal.any([means.signal, enough.signal, AbortSignal.timeout(patience)])
-  const { egress, silence } = listenOn(means.egress, origin.url)
-  const asked = kindsAt(origin.url, kind).map((vcs) => ({ vcs, probed: probe(vcs, origin, { egress, signal }) }))
+  const signal = AbortSignal.any([network.signal, enough.signal, AbortSignal.timeout(probeTimeout)])
+  const { egress, unreachableReason } = observeAnswers(network.egress, origin.url)
+  const probes = kindsAt(origin.url, kind).map((vcs) => ({ vcs, probed: probe(vcs, origin, { egress, signal }) }))
   // Those behind the one that counts are not waited for.
-  for (const { probed } of asked) probed.catch(() => {})
+  for (const { probed } of probes) probed.catch(() => {})
   const failures: unknown[] = []
-  let secret = false
+  let asksForPassword = false
   try {
-    for (const { vcs, probed } of asked) {
+    for (const { vcs, probed } of probes) {
       const finding = await probed.catch((error: unknown): Finding => {
         failures.push(error)
         return 'nothing'
       })
-      means.signal.throwIfAborted()
-      if (finding === 'needs_auth') secret = true
+      network.signal.throwIfAborted()
+      if (finding === 'needs_auth') asksForPassword = true
       else if (finding !== 'nothing') return 'found' in finding ? { found: { ...finding.found, vcs } } : finding
     }
   } finally {
     enough.abort()
   }
-  if (secret) return 'needs_auth'
+  if (asksForPassword) return 'needs_auth'
   // Words for a person come before a fault of ours.
   const failure = failures.find((error) => error instanceof ImportFailure) ?? failures[0]
   if (failure !== undefined) throw failure
-  const unreachable = silence()
+  const unreachable = unreachableReason()
   if (unreachable !== undefined) throw new ImportFailure(unreachable)
   if (kind) throw new ImportFailure(notOfKind(kind))
   return { nothing: true }
@@ -61,10 +61,10 @@ function kindsAt(url: string, kind: Kind | null): Kind[] {
 }
 
 /** Nothing, when it takes too long or is not wanted any more. */
-async function probe(kind: Kind, origin: Origin, means: Means): Promise<Finding> {
+async function probe(kind: Kind, origin: Origin, network: Network): Promise<Finding> {
   const late = new Promise<Finding>((resolve) => {
-    means.signal.addEventListener('abort', () => resolve('nothing'), { once: true })
+    network.signal.addEventListener('abort', () => resolve('nothing'), { once: true })
   })
-  const probed = openSource(kind).then((source) => source.probe(origin, means))
+  const probed = openSource(kind).then((source) => source.probe(origin, network))
   return Promise.race([probed, late])
 }

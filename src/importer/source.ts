@@ -20,26 +20,26 @@ export interface Origin {
 /** One kind of repository elsewhere. */
 export interface Source {
   /** Whether there is one at an address; reads little, and changes nothing. */
-  probe(origin: Origin, means: Means): Promise<Finding>
+  probe(origin: Origin, network: Network): Promise<Finding>
   /**
    * Brings the whole history into the workshop's bare repository, or goes on where an earlier run was killed. What is left there is for
    * `arrange`, or for nobody: the refs that count are those below `refs/import/orig/heads/` and `refs/import/orig/tags/`.
    */
-  convert(origin: Origin, workshop: Workshop): Promise<Converted>
+  convert(origin: Origin, workspace: Workspace): Promise<Converted>
   /** Makes branches and tags of what was converted, where that is not done with it; can be done again, and gives the same. */
-  arrange?(origin: Origin, workshop: Workshop): Promise<Arranged>
+  arrange?(origin: Origin, workspace: Workspace): Promise<Arranged>
   /** Compares branches and tags, and a sample of revisions or all, with what the source itself says of their contents. */
-  verify(origin: Origin, workshop: Workshop, all: boolean): Promise<Verification>
+  verify(origin: Origin, workspace: Workspace, all: boolean): Promise<Verification>
 }
 
 /** What a step may use. */
-export interface Means {
+export interface Network {
   egress: Egress
   /** Aborted when the import is cancelled, or over its limits. */
   signal: AbortSignal
 }
 
-export interface Workshop extends Means {
+export interface Workspace extends Network {
   /** A private folder of this import. It outlives a killed run: checkpoints are kept here. */
   folder: string
   /** The bare repository in it; nobody else sees it. */
@@ -48,7 +48,7 @@ export interface Workshop extends Means {
   lfs_store: string
   /** What the branch is called that a clone checks out, where the source has no name for it. */
   default_branch: string
-  tell(progress: Progress): void
+  onProgress(progress: Progress): void
 }
 
 /** What is told while it happens; each of these as often as there is something new. */

@@ -35,7 +35,7 @@ export interface Correction {
 }
 
 /** What a worker says, each a line of JSON on its standard output; the last is a result or a failure. */
-export type Said =
+export type WorkerMessage =
   | { progress: Progress & { push_percent?: number } }
   | { result: Result }
   /** A fault is ours: what it was is on standard error. */

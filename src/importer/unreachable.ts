@@ -1,14 +1,14 @@
 import type { Egress } from '#platform/outbound/egress.ts'
 
 /** The same way out, which notices whether anybody at the other end has answered at all; and why nobody did, for a person. */
-export function listenOn(egress: Egress, address: string): { egress: Egress; silence(): string | undefined } {
+export function observeAnswers(egress: Egress, address: string): { egress: Egress; unreachableReason(): string | undefined } {
   let answered = false
   let failure: unknown
-  const heard =
-    <Asked extends unknown[], Answer>(ask: (...asked: Asked) => Promise<Answer>) =>
-    async (...asked: Asked): Promise<Answer> => {
+  const observed =
+    <Args extends unknown[], Answer>(ask: (...args: Args) => Promise<Answer>) =>
+    async (...args: Args): Promise<Answer> => {
       try {
-        const answer = await ask(...asked)
+        const answer = await ask(...args)
         answered = true
         return answer
       } catch (error) {
@@ -18,8 +18,8 @@ export function listenOn(egress: Egress, address: string): { egress: Egress; sil
     }
   const { tunnel, connect, request } = egress
   return {
-    egress: { ...egress, tunnel: heard(tunnel), connect: heard(connect), request: heard(request) },
-    silence: () => (answered || failure === undefined ? undefined : describe(failure, new URL(address))),
+    egress: { ...egress, tunnel: observed(tunnel), connect: observed(connect), request: observed(request) },
+    unreachableReason: () => (answered || failure === undefined ? undefined : describe(failure, new URL(address))),
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Verification } from '#importer/source.ts'
 import { applyEvent, loadImport } from '#parts/imports/imports.ts'
-import type { Outcome, Told } from '#parts/imports/progress.ts'
+import type { Outcome, RunEvent } from '#parts/imports/progress.ts'
 import { expect, type Forge, openForge, type Person } from '#test/forge.ts'
 
 export const path = '/repos/ada/engine/import'
@@ -33,7 +33,7 @@ export const start = async (person: Person, body: Record<string, unknown> = {}) 
   expect(201, await person.put(path, { vcs_url, ...body }))
 
 /** What whoever runs the import tells of it, for the run that it is in. */
-export async function tell(forge: Empty, event: Told, outcome: Outcome = {}) {
+export async function applyRunEvent(forge: Empty, event: RunEvent, outcome: Outcome = {}) {
   const { id, run } = await present(forge)
   return forge.belfry.db.transaction((db) => applyEvent(db, id, run, event, outcome))
 }
@@ -43,6 +43,6 @@ export const report = { default_branch: 'trunk', notes: { 'empty folders': 2 }, 
 
 /** Leads an import of a known kind to a state that lies on its way. */
 export async function leadTo(forge: Empty, state: 'mapping' | 'pushing') {
-  await tell(forge, 'imported', { commit_count: 3, large_files: [] })
-  if (state === 'pushing') await tell(forge, 'mapped', { report })
+  await applyRunEvent(forge, 'imported', { commit_count: 3, large_files: [] })
+  if (state === 'pushing') await applyRunEvent(forge, 'mapped', { report })
 }

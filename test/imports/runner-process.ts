@@ -14,7 +14,7 @@ export interface Orders {
 
 /** A process that does nothing but run imports, and tells of each step that is begun. */
 process.once('message', ({ connection, data }: Orders) => {
-  subscribe('belfry:imports:begun', (message) => process.send?.(message))
+  subscribe('belfry:imports:step-started', (message) => process.send?.(message))
   const limits = { disk: 2 ** 30, memory: 2 ** 30, spare: 0, total: 600_000, idle: 600_000 }
   new Runner({
     db: new Database({ ...connection, max: 4 }, systemClock),

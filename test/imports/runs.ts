@@ -26,16 +26,16 @@ export async function openRuns(settings: Record<string, string> = {}) {
   const source = await makeSource(server)
   const ada = await forge.person('ada')
   const root = join(forge.belfry.settings.BELFRY_DATA, 'imports')
-  const begun: Begun[] = []
+  const startedSteps: Begun[] = []
   const hears = new Set<(each: Begun) => void>()
   const hear = (message: unknown) => {
     const each = message as Begun
     if (!each.folder.startsWith(root)) return
-    begun.push(each)
+    startedSteps.push(each)
     for (const listener of hears) listener(each)
   }
-  subscribe('belfry:imports:begun', hear)
-  undo.defer(() => void unsubscribe('belfry:imports:begun', hear))
+  subscribe('belfry:imports:step-started', hear)
+  undo.defer(() => void unsubscribe('belfry:imports:step-started', hear))
   const running = undo.move()
   return {
     forge,
@@ -44,7 +44,7 @@ export async function openRuns(settings: Record<string, string> = {}) {
     ada,
     root,
     /** Every step that was begun, in order. */
-    begun,
+    startedSteps,
     /** Calls back when a step is begun. */
     onBegun: (listener: (each: Begun) => void) => void hears.add(listener),
     /** What is left of imports on this machine. */

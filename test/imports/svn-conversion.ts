@@ -8,24 +8,24 @@ import type { Origin } from '#importer/source.ts'
 import type { Recorded } from '#importer/staging/arrange/arrange.ts'
 import { subversion } from '#importer/subversion/subversion.ts'
 import { openSvnFolder } from './svn-servers.ts'
-import type { openWorkshop } from './workspace.ts'
+import type { openWorkspace } from './workspace.ts'
 
 const run = promisify(execFile)
-export type Workshop = Awaited<ReturnType<typeof openWorkshop>>
+export type Workspace = Awaited<ReturnType<typeof openWorkspace>>
 
 /** Converts and arranges, as the steps of an import do. */
-export async function importing(origin: Origin, workshop: Workshop) {
-  const converted = await subversion.convert(origin, workshop)
-  const arranged = await subversion.arrange?.(origin, workshop)
+export async function importing(origin: Origin, workspace: Workspace) {
+  const converted = await subversion.convert(origin, workspace)
+  const arranged = await subversion.arrange?.(origin, workspace)
   return { ...converted, default_branch: arranged?.default_branch, notes: { ...converted.notes, ...arranged?.notes } }
 }
 
-export const refsOf = (workshop: Workshop) =>
-  workshop.git('for-each-ref', '--format=%(refname:lstrip=3) %(objectname)', 'refs/import/orig')
+export const refsOf = (workspace: Workspace) =>
+  workspace.git('for-each-ref', '--format=%(refname:lstrip=3) %(objectname)', 'refs/import/orig')
 
 /** Which commit is which root. */
-export async function recordsOf(workshop: Workshop): Promise<Recorded[]> {
-  const lines = (await readFile(join(workshop.folder, 'arranged.jsonl'), 'utf8')).trim().split('\n')
+export async function recordsOf(workspace: Workspace): Promise<Recorded[]> {
+  const lines = (await readFile(join(workspace.folder, 'arranged.jsonl'), 'utf8')).trim().split('\n')
   return lines.map((line) => JSON.parse(line))
 }
 
@@ -52,8 +52,8 @@ export const blobId = (content: Buffer | string) => {
 }
 
 /** The same of those that git has. */
-export async function filesOf(workshop: Workshop, commit: string) {
-  const listed = await workshop.git('ls-tree', '-r', '-z', commit)
+export async function filesOf(workspace: Workspace, commit: string) {
+  const listed = await workspace.git('ls-tree', '-r', '-z', commit)
   return listed
     .split('\0')
     .filter((line) => line !== '')

@@ -32,9 +32,9 @@ export const runs: Properties = { 'svn:executable': '*' }
 export const linked: Properties = { 'svn:special': '*' }
 
 /** Makes a repository at a path of what is told. */
-export async function makeSvnRepository(path: string, tell: (history: History) => void) {
+export async function makeSvnRepository(path: string, write: (history: History) => void) {
   const { history, dump } = openHistory()
-  tell(history)
+  write(history)
   const run = promisify(execFile)
   await run('svnadmin', ['create', '--compatible-version', '1.9', path])
   const loading = run('svnadmin', ['load', '--quiet', '--bypass-prop-validation', '--no-flush-to-disk', path])

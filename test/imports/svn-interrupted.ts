@@ -9,17 +9,17 @@ import { originOf } from './workspace.ts'
 const [url = '', folder = '', ignores] = process.argv.slice(2)
 const egress = await openEgress(readPolicy('loopback'))
 const origin = { ...originOf(url), svn_ignore: ignores === 'ignores' }
-const workshop = {
+const workspace = {
   folder,
   repository: `${folder}/stage.git`,
   lfs_store: `${folder}/lfs`,
   default_branch: 'main',
   egress,
   signal: new AbortController().signal,
-  tell({ percent = 0 }) {
+  onProgress({ percent = 0 }) {
     if (percent >= 50) process.kill(process.pid, 'SIGKILL')
   },
 }
-const connection = await connectTo(origin, workshop, folder)
-const { plan, repository } = await settlePlan(origin, connection, workshop)
-await readHistory(plan, repository, connection, workshop, { revisions: 4, milliseconds: 60_000 })
+const connection = await connectTo(origin, workspace, folder)
+const { plan, repository } = await settlePlan(origin, connection, workspace)
+await readHistory(plan, repository, connection, workspace, { revisions: 4, milliseconds: 60_000 })

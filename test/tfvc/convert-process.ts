@@ -18,7 +18,7 @@ const { commit_count } = await convert(
     default_branch: 'main',
     egress,
     signal: new AbortController().signal,
-    tell: () => {},
+    onProgress: () => {},
   },
   { changesets: 50, milliseconds: 60_000 },
 )

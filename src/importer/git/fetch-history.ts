@@ -1,7 +1,7 @@
 import { copyFile, open, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { runGit } from '#git/run-git.ts'
-import type { Origin, Workshop } from '#importer/source.ts'
+import { runGit } from '#git/bounded.ts'
+import type { Origin, Workspace } from '#importer/source.ts'
 import { stageLimit } from '#importer/staging/git.ts'
 import { measure } from '#importer/staging/progress.ts'
 import { prefix, readOriginals } from './refs.ts'
@@ -15,33 +15,33 @@ const stages = {
   'Resolving deltas': [70, 90],
 } as const
 
-type Hear = (text: string) => void
+type OnOutput = (text: string) => void
 
 /** Brings branches and tags with all they lead to: everything, or what is new since they came for the last time. */
-export async function receiveHistory(origin: Origin, workshop: Workshop) {
-  const hear = measure(stages, (percent) => workshop.tell({ percent }))
-  const known = (await readOriginals(workshop)).length > 0
-  await (known ? fetchNews(origin, workshop, hear) : cloneAll(origin, workshop, hear))
+export async function fetchHistory(origin: Origin, workspace: Workspace) {
+  const hear = measure(stages, (percent) => workspace.onProgress({ percent }))
+  const known = (await readOriginals(workspace)).length > 0
+  await (known ? fetchChanges(origin, workspace, hear) : cloneAll(origin, workspace, hear))
 }
 
 /** An allow-list: what hosts keep for themselves, such as `refs/pull`, does not come. */
-async function fetchNews(origin: Origin, workshop: Workshop, hear: Hear) {
+async function fetchChanges(origin: Origin, workspace: Workspace, hear: OnOutput) {
   const quietly = ['--no-tags', '--no-write-fetch-head', '--no-auto-maintenance', '--no-recurse-submodules']
   const refs = ['heads', 'tags'].map((kind) => `+refs/${kind}/*:${prefix}${kind}/*`)
   const fetch = ['fetch', '--progress', '--prune', ...quietly, '--', origin.url, ...refs]
-  await connectGit(origin, workshop, fetch, { hear })
+  await connectGit(origin, workspace, fetch, { hear })
 }
 
 /**
  * The same at first, when git sees while objects arrive that none is missing; of a fetch it looks through the whole history afterwards. It
  * takes branches and tags alone, too.
  */
-async function cloneAll(origin: Origin, workshop: Workshop, hear: Hear) {
-  const { folder, repository, signal } = workshop
+async function cloneAll(origin: Origin, workspace: Workspace, hear: OnOutput) {
+  const { folder, repository, signal } = workspace
   const draft = join(folder, 'clone.git')
   await rm(draft, { recursive: true, force: true })
   const clone = ['clone', '--bare', '--progress', '--reject-shallow', '--template=', '--', origin.url, draft]
-  await connectGit(origin, workshop, clone, { hear })
+  await connectGit(origin, workspace, clone, { hear })
   const moves = ['for-each-ref', `--format=create ${prefix}%(refname:lstrip=1) %(objectname)%0adelete %(refname)`]
   const { output } = await runGit(draft, moves, { signal, detached: false, limit: stageLimit, whole: true })
   const input = (async function* () {
@@ -56,7 +56,7 @@ async function cloneAll(origin: Origin, workshop: Workshop, hear: Hear) {
 }
 
 /** Packs are published as they are, by another name: only from now on does nothing of them get lost. */
-export async function syncPacks({ repository }: Workshop) {
+export async function syncPacks({ repository }: Workspace) {
   const folder = join(repository, 'objects', 'pack')
   for (const name of await readdir(folder)) {
     await using file = await open(join(folder, name), 'r')

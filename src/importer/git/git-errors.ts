@@ -4,15 +4,15 @@ import { ImportFailure, type Origin } from '#importer/source.ts'
 type Explanation = (origin: Origin | undefined, found: RegExpExecArray) => ImportFailure
 
 const explanations: [RegExp, Explanation][] = [
-  [/Authentication failed|could not read (Username|Password)|terminal prompts disabled/, refused],
+  [/Authentication failed|could not read (Username|Password)|terminal prompts disabled/, authFailure],
   [
     /(?:object|in (?:tree|blob|commit|tag)) ([0-9a-f]{40}): (\w+): (.*)/,
-    (_, [, id, fault, words]) =>
+    (_, [, id, fault, text]) =>
       new ImportFailure(
-        `The history has an object that is refused because it may do harm when it is checked out: ${id}, ${words} (${fault}). Remove it from the history at the source, then import again.`,
+        `The history has an object that is refused because it may do harm when it is checked out: ${id}, ${text} (${fault}). Remove it from the history at the source, then import again.`,
       ),
   ],
-  [/mismatched algorithms|unknown object format|unsupported object-format/, otherIds],
+  [/mismatched algorithms|unknown object format|unsupported object-format/, sha256Unsupported],
   [
     /shallow/,
     () => new ImportFailure('The source has only the later part of its history (it is a shallow copy): import the whole one.'),
@@ -43,27 +43,27 @@ const explanations: [RegExp, Explanation][] = [
   ],
 ]
 
-export function otherIds() {
+export function sha256Unsupported() {
   return new ImportFailure('The source is a repository of SHA-256 objects; only SHA-1 is supported.')
 }
 
-export function refused(origin: Origin | undefined) {
-  const words =
+export function authFailure(origin: Origin | undefined) {
+  const text =
     origin?.username || origin?.password
       ? 'The source does not accept the user name and password.'
       : 'The source asks for a password.'
-  return new ImportFailure(words, 'auth')
+  return new ImportFailure(text, 'auth')
 }
 
 /** Git's own words are for whoever reads the log; these are for whoever wants the repository. */
 export function explain(error: unknown, origin?: Origin): unknown {
   if (!(error instanceof Error) || error instanceof ImportFailure) return error
   // What the address and the server say is theirs to choose.
-  const said = error.message.replaceAll(origin?.url ?? '\0', '').replaceAll(/^remote:.*$/gm, '')
-  for (const [words, explanation] of explanations) {
-    const found = words.exec(said)
+  const output = error.message.replaceAll(origin?.url ?? '\0', '').replaceAll(/^remote:.*$/gm, '')
+  for (const [text, explanation] of explanations) {
+    const found = text.exec(output)
     if (found) return explanation(origin, found)
   }
-  const [, fatal] = /(?:fatal|error): (.{1,300})/.exec(said) ?? []
+  const [, fatal] = /(?:fatal|error): (.{1,300})/.exec(output) ?? []
   return fatal ? new ImportFailure(`git could not read the source: ${fatal}`) : error
 }

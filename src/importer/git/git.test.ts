@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { git as run } from '#git/git.ts'
 import { failing, makeEngine, refsOf } from '#test/imports/git-history.ts'
 import { password, startGitServer, username } from '#test/imports/git-server.ts'
-import { openWorkshop, originOf } from '#test/imports/workspace.ts'
+import { openWorkspace, originOf } from '#test/imports/workspace.ts'
 import { git } from './git.ts'
 
 test('branches and tags come with all they lead to, whatever the server speaks, and nothing else does', async () => {
@@ -14,54 +14,54 @@ test('branches and tags come with all they lead to, whatever the server speaks, 
   await bare('update-server-info')
   await bare('config', 'http.getanyfile', 'false')
   for (const kind of ['open', 'closed', 'dumb', 'moved']) {
-    await using workshop = await openWorkshop()
+    await using workspace = await openWorkspace()
     const origin = originOf(`${server.url}/${kind}/engine`, username, password)
-    const converted = await git.convert(origin, workshop)
+    const converted = await git.convert(origin, workspace)
     assert.deepEqual(converted, { commit_count: 3, default_branch: 'topic/deep', notes: {} })
-    assert.deepEqual(await refsOf(workshop.repository, 'refs/import/orig/'), await refsOf(path, 'refs/'))
-    const all = await workshop.git('for-each-ref', '--format=%(refname)')
+    assert.deepEqual(await refsOf(workspace.repository, 'refs/import/orig/'), await refsOf(path, 'refs/'))
+    const all = await workspace.git('for-each-ref', '--format=%(refname)')
     assert.ok(
       all.split('\n').every((name) => /^refs\/import\/orig\/(heads|tags)\//.test(name)),
       all,
     )
     assert.deepEqual(
-      workshop
+      workspace
         .authors()
         .map(({ remote_id }) => remote_id)
         .sort(),
       ['Zoë Ä <zoe@example.com>', 'ada <ada@example.com>'],
     )
-    assert.deepEqual(workshop.told.findLast(({ commit_count }) => commit_count !== undefined)?.commit_count, 3)
-    const percents = workshop.percents()
+    assert.deepEqual(workspace.reported.findLast(({ commit_count }) => commit_count !== undefined)?.commit_count, 3)
+    const percents = workspace.percents()
     assert.deepEqual(
       percents,
       percents.toSorted((one, other) => one - other),
     )
     assert.equal(percents.at(-1), 100)
-    assert.deepEqual(await git.arrange?.(origin, workshop), { notes: {}, large_blobs: [], lfs_objects: [] })
+    assert.deepEqual(await git.arrange?.(origin, workspace), { notes: {}, large_blobs: [], lfs_objects: [] })
     for (const all of [false, true])
-      assert.deepEqual(await git.verify(origin, workshop, all), { branches: 2, tags: 2, revisions: 3, files: 2, mismatches: [] })
-    await workshop.git('fsck', '--strict')
+      assert.deepEqual(await git.verify(origin, workspace, all), { branches: 2, tags: 2, revisions: 3, files: 2, mismatches: [] })
+    await workspace.git('fsck', '--strict')
     // Nothing of where it came from, or of who fetched it, stays behind.
     for (const name of ['config', 'FETCH_HEAD', 'packed-refs'])
-      assert.doesNotMatch(await readFile(join(workshop.repository, name), 'utf8').catch(() => ''), /127\.0\.0\.1|pa ss|belfry/)
+      assert.doesNotMatch(await readFile(join(workspace.repository, name), 'utf8').catch(() => ''), /127\.0\.0\.1|pa ss|belfry/)
   }
 })
 
 test('what differs from the source is told, but not what was pushed there since', async () => {
   await using server = await startGitServer()
   const { work } = await makeEngine(server)
-  await using workshop = await openWorkshop()
+  await using workspace = await openWorkspace()
   const origin = originOf(`${server.url}/open/engine.git`)
-  await git.convert(origin, workshop)
+  await git.convert(origin, workspace)
   await work.commit('Later')
   await work.push('topic/deep')
   await work.push('topic/deep:refs/heads/new')
   await work.push(':refs/tags/light')
-  assert.deepEqual((await git.verify(origin, workshop, false)).mismatches, [])
-  await workshop.git('update-ref', 'refs/import/orig/heads/topic/deep', 'refs/import/orig/heads/main')
-  await workshop.git('update-ref', '-d', 'refs/import/orig/tags/v1.0')
-  const { mismatches } = await git.verify(origin, workshop, false)
+  assert.deepEqual((await git.verify(origin, workspace, false)).mismatches, [])
+  await workspace.git('update-ref', 'refs/import/orig/heads/topic/deep', 'refs/import/orig/heads/main')
+  await workspace.git('update-ref', '-d', 'refs/import/orig/tags/v1.0')
+  const { mismatches } = await git.verify(origin, workspace, false)
   assert.deepEqual(
     mismatches.map(({ where }) => where),
     ['refs/heads/topic/deep', 'refs/tags/v1.0'],
@@ -70,13 +70,13 @@ test('what differs from the source is told, but not what was pushed there since'
   const person = 'A <a@example.com> 1700000000 +0000'
   const input = `tree ${'1'.repeat(40)}\nauthor ${person}\ncommitter ${person}\n\nLost\n`
   const write = ['hash-object', '-t', 'commit', '--literally', '-w', '--stdin']
-  const lost = (await run(['-C', workshop.repository, ...write], { input })).trim()
-  await workshop.git('update-ref', 'refs/import/orig/heads/lost', lost)
-  assert.match((await git.verify(origin, workshop, true)).mismatches[0]?.what ?? '', /missing or broken/)
+  const lost = (await run(['-C', workspace.repository, ...write], { input })).trim()
+  await workspace.git('update-ref', 'refs/import/orig/heads/lost', lost)
+  assert.match((await git.verify(origin, workspace, true)).mismatches[0]?.what ?? '', /missing or broken/)
   // An import that is begun anew has it as it is now.
-  const again = await git.convert(origin, workshop)
+  const again = await git.convert(origin, workspace)
   assert.equal(again.commit_count, 4)
-  assert.deepEqual(await refsOf(workshop.repository, 'refs/import/orig/'), await refsOf(server.pathOf('engine'), 'refs/'))
+  assert.deepEqual(await refsOf(workspace.repository, 'refs/import/orig/'), await refsOf(server.pathOf('engine'), 'refs/'))
 })
 
 test('old faults are forgiven, and what does harm in a checkout is refused', async () => {
@@ -98,8 +98,8 @@ test('old faults are forgiven, and what does harm in a checkout is refused', asy
   }
   await bare('update-ref', 'refs/heads/old', await commit(await tree('0100644', 'padded.txt')))
   await bare('tag', 'of-a-blob', blob.toString('hex'))
-  await using workshop = await openWorkshop()
-  const converted = await git.convert(originOf(`${server.url}/open/odd.git`), workshop)
+  await using workspace = await openWorkspace()
+  const converted = await git.convert(originOf(`${server.url}/open/odd.git`), workspace)
   assert.deepEqual(converted, { commit_count: 2, default_branch: 'main', notes: {} })
 
   // A branch that is no commit, as only a server can say that there is one, and a name that is no text.
@@ -107,15 +107,15 @@ test('old faults are forgiven, and what does harm in a checkout is refused', asy
   await bare('pack-refs', '--all')
   const odd = `${refs}\n${blob.toString('hex')} refs/heads/zero\n${refs.slice(0, 40)} refs/heads/\xff\n`
   await writeFile(join(path, 'packed-refs'), odd, 'latin1')
-  const again = await git.convert(originOf(`${server.url}/open/odd.git`), workshop)
+  const again = await git.convert(originOf(`${server.url}/open/odd.git`), workspace)
   assert.deepEqual(again.notes, { 'branches that are no commits': 1, 'refs with unusable names': 1 })
-  assert.deepEqual((await git.verify(originOf(`${server.url}/open/odd.git`), workshop, false)).mismatches, [])
+  assert.deepEqual((await git.verify(originOf(`${server.url}/open/odd.git`), workspace, false)).mismatches, [])
 
   const harmful = await tree('100644', '.git')
   await bare('update-ref', 'refs/heads/harmful', await commit(harmful))
   await bare('update-server-info')
   for (const kind of ['open', 'dumb']) {
-    await using other = await openWorkshop()
+    await using other = await openWorkspace()
     const refusal = failing(new RegExp(`${harmful}.*contains '\\.git' \\(hasDotgit\\).*Remove it`))
     await assert.rejects(git.convert(originOf(`${server.url}/${kind}/odd.git`), other), refusal)
   }
@@ -124,24 +124,24 @@ test('old faults are forgiven, and what does harm in a checkout is refused', asy
 test('a part of a history, and one with other ids than ours, are refused in words', async () => {
   await using server = await startGitServer()
   await makeEngine(server)
-  await using workshop = await openWorkshop()
+  await using workspace = await openWorkspace()
   await run(['clone', '--quiet', '--bare', '--depth=1', `file://${server.pathOf('engine')}`, server.pathOf('part')])
-  await assert.rejects(git.convert(originOf(`${server.url}/open/part.git`), workshop), failing(/later part of its history/))
+  await assert.rejects(git.convert(originOf(`${server.url}/open/part.git`), workspace), failing(/later part of its history/))
   await run(['init', '--quiet', '--bare', '--object-format=sha256', server.pathOf('wide')])
-  const tell = ['-C', server.pathOf('wide'), 'fast-import', '--quiet']
-  await run(tell, { input: 'commit refs/heads/main\ncommitter A <a@example.com> 0 +0000\ndata 0\n' })
-  await assert.rejects(git.convert(originOf(`${server.url}/open/wide.git`), workshop), failing(/only SHA-1 is supported/))
+  const onProgress = ['-C', server.pathOf('wide'), 'fast-import', '--quiet']
+  await run(onProgress, { input: 'commit refs/heads/main\ncommitter A <a@example.com> 0 +0000\ndata 0\n' })
+  await assert.rejects(git.convert(originOf(`${server.url}/open/wide.git`), workspace), failing(/only SHA-1 is supported/))
   // And what is right is taken where something else was refused.
-  assert.equal((await git.convert(originOf(`${server.url}/open/engine.git`), workshop)).commit_count, 3)
+  assert.equal((await git.convert(originOf(`${server.url}/open/engine.git`), workspace)).commit_count, 3)
 })
 
 test('a repository with nothing in it is one all the same', async () => {
   await using server = await startGitServer()
   await server.make('empty')
-  await using workshop = await openWorkshop()
+  await using workspace = await openWorkspace()
   const origin = originOf(`${server.url}/open/empty.git`)
-  assert.deepEqual(await git.probe(origin, workshop), { found: {} })
-  assert.deepEqual(await git.convert(origin, workshop), { commit_count: 0, notes: {} })
-  assert.deepEqual(workshop.authors(), [])
-  assert.deepEqual(await git.verify(origin, workshop, true), { branches: 0, tags: 0, revisions: 0, files: 0, mismatches: [] })
+  assert.deepEqual(await git.probe(origin, workspace), { found: {} })
+  assert.deepEqual(await git.convert(origin, workspace), { commit_count: 0, notes: {} })
+  assert.deepEqual(workspace.authors(), [])
+  assert.deepEqual(await git.verify(origin, workspace, true), { branches: 0, tags: 0, revisions: 0, files: 0, mismatches: [] })
 })

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { openObject, pathOf, storeContents } from '#git/lfs-store.ts'
 import { password, startGitServer, username } from '#test/imports/git-server.ts'
-import { openWorkshop, originOf } from '#test/imports/workspace.ts'
+import { openWorkspace, originOf } from '#test/imports/workspace.ts'
 import { git } from './git.ts'
 
 test('large files come with the history where the source gives them', async () => {
@@ -17,28 +17,28 @@ test('large files come with the history where the source gives them', async () =
   await work.commit('One', { 'a.bin': first.pointer, 'b.bin': absent.pointer, 'c.txt': `${second.pointer}and more` })
   await work.commit('Two', { 'a.bin': second.pointer, 'b.bin': spoiled.pointer, 'd.bin': secret.pointer })
   await work.push('main')
-  await using workshop = await openWorkshop()
+  await using workspace = await openWorkspace()
   // Somebody else has this in the same store: to know its name is not enough.
   await storeContents(
-    workshop.lfs_store,
+    workspace.lfs_store,
     (async function* () {
       yield Buffer.from('secret'.repeat(1000))
     })(),
   )
   const origin = originOf(`${server.url}/closed/large`, username, password)
-  const { notes } = await git.convert(origin, workshop)
+  const { notes } = await git.convert(origin, workspace)
   assert.deepEqual(notes, { 'large files that the source does not give': 3 })
-  const arranged = await git.arrange?.(origin, workshop)
+  const arranged = await git.arrange?.(origin, workspace)
   const both = [first, second].map(({ oid }) => oid).sort()
   assert.deepEqual(arranged?.lfs_objects?.map(({ oid }) => oid).sort(), both)
   for (const { oid, size } of arranged?.lfs_objects ?? []) {
-    const contents = Buffer.concat(await ((await openObject(workshop.lfs_store, oid))?.toArray() ?? []))
+    const contents = Buffer.concat(await ((await openObject(workspace.lfs_store, oid))?.toArray() ?? []))
     assert.deepEqual([createHash('sha256').update(contents).digest('hex'), contents.length], [oid, size])
   }
-  await assert.rejects(readFile(pathOf(workshop.lfs_store, spoiled.oid)), { code: 'ENOENT' })
+  await assert.rejects(readFile(pathOf(workspace.lfs_store, spoiled.oid)), { code: 'ENOENT' })
   // What a run before it fetched is not fetched again.
   const before = server.asked.length
-  await git.convert(origin, workshop)
+  await git.convert(origin, workspace)
   assert.deepEqual(
     server.asked.slice(before).filter(({ path }) => both.some((oid) => path.includes(oid))),
     [],

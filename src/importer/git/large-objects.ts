@@ -1,17 +1,17 @@
 import { appendFile, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hasObject, type StoredObject, storeObject } from '#git/lfs-store.ts'
-import { authorization, dismiss } from '#importer/probe-http.ts'
-import { ImportFailure, type Origin, type Workshop } from '#importer/source.ts'
+import { authorization, discard } from '#importer/probe-http.ts'
+import { ImportFailure, type Origin, type Workspace } from '#importer/source.ts'
 import type { OutboundAnswer } from '#platform/outbound/egress.ts'
 
 /** How many are asked for in one go, and fetched at a time. */
 const batch = 100
-const atOnce = 4
-const attempts = 2
-const mostHops = 4
+const concurrency = 4
+const maxAttempts = 2
+const maxRedirects = 4
 /** Of what a server says about a hundred objects. */
-const mostWords = 4 << 20
+const maxAnswerSize = 4 << 20
 const media = 'application/vnd.git-lfs+json'
 
 /**
@@ -20,29 +20,29 @@ const media = 'application/vnd.git-lfs+json'
  */
 export async function fetchLargeObjects(
   origin: Origin,
-  workshop: Workshop,
+  workspace: Workspace,
   wanted: StoredObject[],
-  tell: (part: number) => void,
+  onProgress: (part: number) => void,
 ) {
-  const journal = join(workshop.folder, 'large-objects')
-  const fetched = new Set(await readJournal(journal, workshop.lfs_store))
+  const journal = join(workspace.folder, 'large-objects')
+  const fetched = new Set(await readJournal(journal, workspace.lfs_store))
   const objects = wanted.filter(({ oid }) => fetched.has(oid))
   const missing = wanted.filter(({ oid }) => !fetched.has(oid))
   let done = 0
   for (let from = 0; from < missing.length; from += batch) {
-    const few = missing.slice(from, from + batch)
-    const links = await askFor(origin, workshop, few)
+    const group = missing.slice(from, from + batch)
+    const links = await requestLinks(origin, workspace, group)
     const fetchNext = async () => {
-      for (let object = few.shift(); object; object = few.shift()) {
+      for (let object = group.shift(); object; object = group.shift()) {
         const link = links.get(object.oid)
-        if (link && (await fetchObject(origin, workshop, object, link))) {
+        if (link && (await fetchObject(origin, workspace, object, link))) {
           await appendFile(journal, `${object.oid}\n`)
           objects.push(object)
         }
-        tell(++done / missing.length)
+        onProgress(++done / missing.length)
       }
     }
-    await Promise.all(Array.from({ length: atOnce }, fetchNext))
+    await Promise.all(Array.from({ length: concurrency }, fetchNext))
   }
   return objects
 }
@@ -61,19 +61,19 @@ interface Link {
 }
 
 /** Where each can be had; without those that cannot. */
-async function askFor(origin: Origin, workshop: Workshop, wanted: StoredObject[]): Promise<Map<string, Link>> {
+async function requestLinks(origin: Origin, workspace: Workspace, wanted: StoredObject[]): Promise<Map<string, Link>> {
   const url = `${origin.url.replace(/(\.git)?$/, '.git')}/info/lfs/objects/batch`
   const links = new Map<string, Link>()
   try {
-    const answer = await workshop.egress.request(url, {
+    const answer = await workspace.egress.request(url, {
       method: 'POST',
       headers: { accept: media, 'content-type': media, ...authorization(origin) },
       body: JSON.stringify({ operation: 'download', transfers: ['basic'], hash_algo: 'sha256', objects: wanted }),
-      signal: workshop.signal,
+      signal: workspace.signal,
     })
     const text = await readText(answer)
-    const said: unknown = answer.status === 200 ? JSON.parse(text) : undefined
-    for (const object of listOf(said, 'objects')) {
+    const document: unknown = answer.status === 200 ? JSON.parse(text) : undefined
+    for (const object of listOf(document, 'objects')) {
       const { oid, actions } = object as { oid?: unknown; actions?: { download?: { href?: unknown; header?: unknown } } }
       const { href, header } = actions?.download ?? {}
       if (typeof oid === 'string' && typeof href === 'string' && URL.canParse(href))
@@ -81,7 +81,7 @@ async function askFor(origin: Origin, workshop: Workshop, wanted: StoredObject[]
     }
   } catch {
     // A source that speaks no LFS, or only nonsense, has none of them.
-    workshop.signal.throwIfAborted()
+    workspace.signal.throwIfAborted()
   }
   return links
 }
@@ -92,7 +92,7 @@ async function readText({ body }: OutboundAnswer) {
   for await (const chunk of body) {
     read.push(chunk)
     size += chunk.length
-    if (size > mostWords) throw new Error('more words than a batch of objects needs')
+    if (size > maxAnswerSize) throw new Error('more words than a batch of objects needs')
   }
   return Buffer.concat(read).toString()
 }
@@ -108,18 +108,18 @@ function textsOf(value: unknown): Record<string, string> {
 }
 
 /** Whether it is in the store afterwards, and is what its name says. */
-async function fetchObject(origin: Origin, workshop: Workshop, { oid, size }: StoredObject, link: Link): Promise<boolean> {
-  for (let attempt = 0; attempt < attempts; attempt++) {
+async function fetchObject(origin: Origin, workspace: Workspace, { oid, size }: StoredObject, link: Link): Promise<boolean> {
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
     try {
-      const answer = await download(origin, workshop, link)
+      const answer = await download(origin, workspace, link)
       if (answer.status === 200) {
-        await storeObject(workshop.lfs_store, oid, size, answer.body)
+        await storeObject(workspace.lfs_store, oid, size, answer.body)
         return true
       }
-      dismiss(answer)
+      discard(answer)
       if (answer.status < 500) return false
     } catch (error) {
-      workshop.signal.throwIfAborted()
+      workspace.signal.throwIfAborted()
       if (error instanceof Error && 'code' in error && /^(ENOSPC|EDQUOT|EFBIG)$/.test(`${error.code}`))
         throw new ImportFailure('There is not enough space for the large files. Ask whoever runs this server.')
     }
@@ -128,17 +128,17 @@ async function fetchObject(origin: Origin, workshop: Workshop, { oid, size }: St
 }
 
 /** Other hosts are told what the source says they want to hear, and never the password. */
-async function download(origin: Origin, { egress, signal }: Workshop, { href, header }: Link): Promise<OutboundAnswer> {
+async function download(origin: Origin, { egress, signal }: Workspace, { href, header }: Link): Promise<OutboundAnswer> {
   const home = new URL(origin.url).origin
   const given = Object.keys(header).some((name) => name.toLowerCase() === 'authorization')
   let here = new URL(href)
   let headers = { ...(!given && here.origin === home && authorization(origin)), ...header }
-  for (let hop = 0; hop <= mostHops; hop++) {
+  for (let hop = 0; hop <= maxRedirects; hop++) {
     const answer = await egress.request(here.href, { headers, signal })
     const { location } = answer.headers
     const next = answer.status >= 300 && answer.status < 400 && typeof location === 'string' && URL.parse(location, here)
     if (!next) return answer
-    dismiss(answer)
+    discard(answer)
     if (next.origin !== here.origin) headers = {}
     here = next
   }

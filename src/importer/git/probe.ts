@@ -1,34 +1,34 @@
-import { ask, headerOf, type Told } from '#importer/probe-http.ts'
-import type { Finding, Means, Origin } from '#importer/source.ts'
+import { headerOf, type ProbeAnswer, sendProbe } from '#importer/probe-http.ts'
+import type { Finding, Network, Origin } from '#importer/source.ts'
 
-const question = '/info/refs?service=git-upload-pack'
+const infoRefs = '/info/refs?service=git-upload-pack'
 
 /** Where a repository really is, and whether its server only gives out files: who just serves a folder knows nothing of git. */
-export interface Place {
+export interface RemoteRepository {
   url: string
   dumb: boolean
 }
 
-export async function probe(origin: Origin, means: Means): Promise<Finding> {
-  const place = await findLocation(origin, means)
-  if (typeof place === 'string') return place
-  return { found: place.url === origin.url ? {} : { url: place.url } }
+export async function probe(origin: Origin, network: Network): Promise<Finding> {
+  const found = await findRepository(origin, network)
+  if (typeof found === 'string') return found
+  return { found: found.url === origin.url ? {} : { url: found.url } }
 }
 
-export async function findLocation(origin: Origin, means: Means): Promise<Place | 'nothing' | 'needs_auth'> {
-  let secret = false
+export async function findRepository(origin: Origin, network: Network): Promise<RemoteRepository | 'nothing' | 'needs_auth'> {
+  let asksForPassword = false
   for (const url of addressesOf(origin.url)) {
-    const told = await ask(means, `${url}${question}`, {
+    const answer = await sendProbe(network, `${url}${infoRefs}`, {
       username: origin.username,
       password: origin.password,
       headers: { 'git-protocol': 'version=2', 'user-agent': 'git/2.39.5', accept: '*/*' },
     })
-    if (!told) break
-    const place = placeOf(told)
-    if (place) return place
-    if (told.status === 401) secret = true
+    if (!answer) break
+    const found = repositoryIn(answer)
+    if (found) return found
+    if (answer.status === 401) asksForPassword = true
   }
-  return secret ? 'needs_auth' : 'nothing'
+  return asksForPassword ? 'needs_auth' : 'nothing'
 }
 
 /** As given, and with the ending that some hosts insist on. */
@@ -40,12 +40,12 @@ function addressesOf(text: string): string[] {
 }
 
 /** A page that answers 200 to everything is no repository: what it says must be what git says. */
-function placeOf(told: Told): Place | undefined {
-  const { origin, pathname } = new URL(told.url)
-  if (told.status !== 200 || !pathname.endsWith('/info/refs')) return undefined
+function repositoryIn(answer: ProbeAnswer): RemoteRepository | undefined {
+  const { origin, pathname } = new URL(answer.url)
+  if (answer.status !== 200 || !pathname.endsWith('/info/refs')) return undefined
   const url = `${origin}${pathname.slice(0, -'/info/refs'.length)}`
-  const type = headerOf(told, 'content-type')
-  const text = told.body.toString('latin1')
+  const type = headerOf(answer, 'content-type')
+  const text = answer.body.toString('latin1')
   if (type.startsWith('application/x-git-upload-pack-advertisement'))
     return /^[0-9a-f]{4}(# service=git-upload-pack\n|version 2\n)/.test(text) ? { url, dumb: false } : undefined
   const listed = /^[0-9a-f]{40}\trefs\/[^\n]+\n/.test(text)

@@ -1,8 +1,7 @@
 import { isRefName } from '#git/objects.ts'
-import { runGit } from '#git/run-git.ts'
-import type { Notes, Origin, Workshop } from '#importer/source.ts'
+import type { Notes, Origin, Workspace } from '#importer/source.ts'
 import { stageLimit } from '#importer/staging/git.ts'
-import { otherIds } from './git-errors.ts'
+import { sha256Unsupported } from './git-errors.ts'
 import { connectGit } from './remote-git.ts'
 
 /** What the source says it has. */
@@ -15,11 +14,11 @@ export interface Listing {
 /** Where they are kept until they are published: `refs/heads/main` as `refs/import/orig/heads/main`. */
 export const prefix = 'refs/import/orig/'
 
-export async function listRemote(origin: Origin, workshop: Workshop): Promise<Listing> {
+export async function listRemote(origin: Origin, workspace: Workspace): Promise<Listing> {
   const wanted = ['HEAD', 'refs/heads/*', 'refs/tags/*']
-  const listed = (await connectGit(origin, workshop, ['ls-remote', '--symref', '--', origin.url, ...wanted])).toString()
+  const listed = (await connectGit(origin, workspace, ['ls-remote', '--symref', '--', origin.url, ...wanted])).toString()
   // A clone would be one of these as well.
-  if (/^[0-9a-f]{64}\t/m.test(listed)) throw otherIds()
+  if (/^[0-9a-f]{64}\t/m.test(listed)) throw sha256Unsupported()
   const refs = [...listed.matchAll(/^([0-9a-f]{40})\t(refs\/(?:heads|tags)\/.+)$/gm)]
     .map(([, sha = '', name = '']) => [name, sha] as const)
     .filter(([name]) => !name.endsWith('^{}'))
@@ -27,7 +26,7 @@ export async function listRemote(origin: Origin, workshop: Workshop): Promise<Li
 }
 
 /** Those that have come, by the names they have at the source. */
-export async function readOriginals({ repository, signal }: Workshop): Promise<(Original & { bytes: Buffer })[]> {
+export async function readOriginals({ repository, signal }: Workspace): Promise<(Original & { bytes: Buffer })[]> {
   const format = '--format=%(objecttype) %(objectname) %(refname)'
   const { output } = await runGit(repository, ['for-each-ref', format, prefix], {
     signal,
@@ -53,20 +52,20 @@ export interface Original {
 }
 
 /** Takes away what could not be published: names that only git itself would take, and branches that are no commits. */
-export async function dropUnusable(workshop: Workshop): Promise<{ dropped: string[]; notes: Notes }> {
-  const originals = await readOriginals(workshop)
-  const isNamed = ({ name, bytes }: (typeof originals)[number]) =>
+export async function dropUnusable(workspace: Workspace): Promise<{ dropped: string[]; notes: Notes }> {
+  const originalRefs = await readOriginals(workspace)
+  const isNamed = ({ name, bytes }: (typeof originalRefs)[number]) =>
     isRefName(name) && bytes.equals(Buffer.from(name.replace('refs/', prefix)))
-  const misnamed = originals.filter((original) => !isNamed(original))
-  const odd = originals.filter((original) => isNamed(original) && isBranch(original) && original.type !== 'commit')
+  const misnamed = originalRefs.filter((original) => !isNamed(original))
+  const odd = originalRefs.filter((original) => isNamed(original) && isBranch(original) && original.type !== 'commit')
   const gone = [...misnamed, ...odd]
   if (gone.length > 0) {
     const input = gone.map(({ bytes }) => `delete ${bytes.toString('latin1')}\0\0`).join('')
     const chunks = (async function* () {
       yield Buffer.from(input, 'latin1')
     })()
-    await runGit(workshop.repository, ['update-ref', '-z', '--stdin'], {
-      signal: workshop.signal,
+    await runGit(workspace.repository, ['update-ref', '-z', '--stdin'], {
+      signal: workspace.signal,
       input: chunks,
       detached: false,
     })

@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import type { Workshop } from '#importer/source.ts'
+import type { Workspace } from '#importer/source.ts'
 import { membersOf } from '#parts/imports/runner/process-group.ts'
-import { type LastWord, startProcess, type WorkerProcess } from '#parts/imports/runner/worker-process.ts'
+import { type StepAnswer, startWorker, type WorkerProcess } from '#parts/imports/runner/worker-process.ts'
 import { failing, makeEngine, refsOf } from '#test/imports/git-history.ts'
 import { password, startGitServer, username } from '#test/imports/git-server.ts'
-import { openWorkshop, originOf } from '#test/imports/workspace.ts'
+import { openWorkspace, originOf } from '#test/imports/workspace.ts'
 import { childrenOf, until } from '#test/machine.ts'
 import { certificateFile } from '#test/webhooks.ts'
 import { git } from './git.ts'
@@ -17,29 +17,29 @@ import { connectGit } from './remote-git.ts'
 /** The processes below one, of any generation. */
 const descendants = (pid = process.pid): number[] => childrenOf(pid).flatMap((child) => [child, ...descendants(child)])
 
-const drafts = async ({ folder }: Workshop) =>
+const drafts = async ({ folder }: Workspace) =>
   (await readdir(folder, { recursive: true }).catch(() => [])).filter((name) => name.includes('/tmp_pack'))
 
 test('who is not known is refused, and a password goes to its own host and into no argument', async () => {
   await using server = await startGitServer()
   await makeEngine(server)
-  await using workshop = await openWorkshop()
+  await using workspace = await openWorkspace()
   const url = `${server.url}/closed/engine.git`
-  await assert.rejects(git.convert(originOf(url), workshop), failing(/asks for a password/, 'auth'))
-  await assert.rejects(git.convert(originOf(url, username, 'wrong'), workshop), failing(/does not accept/, 'auth'))
+  await assert.rejects(git.convert(originOf(url), workspace), failing(/asks for a password/, 'auth'))
+  await assert.rejects(git.convert(originOf(url, username, 'wrong'), workspace), failing(/does not accept/, 'auth'))
   // Also when only git itself notices.
   const asking = ['ls-remote', '--', url]
-  await assert.rejects(connectGit(originOf(url, username, 'wrong'), workshop, asking), failing(/does not accept/, 'auth'))
+  await assert.rejects(connectGit(originOf(url, username, 'wrong'), workspace, asking), failing(/does not accept/, 'auth'))
   const elsewhere = { ...originOf(url, username, password), url: 'http://localhost/' }
-  await assert.rejects(connectGit(elsewhere, workshop, asking), failing(/does not accept/, 'auth'))
+  await assert.rejects(connectGit(elsewhere, workspace, asking), failing(/does not accept/, 'auth'))
 
   const held = Promise.withResolvers<void>()
   server.hold(held.promise)
-  const converting = git.convert(originOf(url, username, password), workshop)
-  await until('a pack is half here', async () => (await drafts(workshop)).length > 0)
+  const converting = git.convert(originOf(url, username, password), workspace)
+  await until('a pack is half here', async () => (await drafts(workspace)).length > 0)
   const lines = descendants().map((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8'))
   assert.ok(lines.some((line) => line.includes('index-pack')))
-  const { proxy } = workshop.egress
+  const { proxy } = workspace.egress
   for (const secret of [password, encodeURIComponent(password), proxy.password, `${proxy.port}`])
     assert.deepEqual(
       lines.filter((line) => line.includes(secret)),
@@ -47,15 +47,15 @@ test('who is not known is refused, and a password goes to its own host and into 
     )
   held.resolve()
   assert.equal((await converting).commit_count, 3)
-  assert.ok((await readdir(workshop.folder)).includes('askpass'))
-  assert.doesNotMatch(await readFile(join(workshop.folder, 'askpass'), 'utf8'), /pa ss/)
+  assert.ok((await readdir(workspace.folder)).includes('askpass'))
+  assert.doesNotMatch(await readFile(join(workspace.folder, 'askpass'), 'utf8'), /pa ss/)
 })
 
 test('what was killed goes on, and what is cancelled ends with all that it started', async () => {
   await using server = await startGitServer()
   const { path } = await makeEngine(server)
-  await using workshop = await openWorkshop()
-  const { folder, lfs_store } = workshop
+  await using workspace = await openWorkspace()
+  const { folder, lfs_store } = workspace
   const origin = originOf(`${server.url}/open/engine.git`)
   const order = {
     step: 'import',
@@ -68,26 +68,26 @@ test('what was killed goes on, and what is cancelled ends with all that it start
     lfs_store,
   } as const
   /** What there is of a pack when a worker has the half of it. */
-  const half = async ({ complaints }: WorkerProcess, last: Promise<LastWord>, isIt: (there: string[]) => boolean) => {
-    const failed = last.then((word) => assert.fail(`${JSON.stringify(word)} ${complaints()}`))
+  const half = async ({ stderr }: WorkerProcess, last: Promise<StepAnswer>, isIt: (there: string[]) => boolean) => {
+    const failed = last.then((word) => assert.fail(`${JSON.stringify(word)} ${stderr()}`))
     const begun = until('a pack is half here', async () => {
-      const there = await drafts(workshop)
+      const there = await drafts(workspace)
       return there.length > 0 && isIt(there)
     })
     await Promise.race([begun, failed])
-    return drafts(workshop)
+    return drafts(workspace)
   }
   const held = Promise.withResolvers<void>()
   server.hold(held.promise)
   const start = () => {
-    const worker = startProcess(folder, 2 ** 30)
-    return { worker, last: worker.obey(order, () => {}) }
+    const worker = startWorker(folder, 2 ** 30)
+    return { worker, last: worker.handleOrder(order, () => {}) }
   }
   const killed = start()
   const [left = ''] = await half(killed.worker, killed.last, () => true)
   process.kill(-killed.worker.group, 'SIGKILL')
   assert.deepEqual(await killed.last, { died: 'SIGKILL' })
-  assert.deepEqual(await drafts(workshop), [left])
+  assert.deepEqual(await drafts(workspace), [left])
 
   const cancelled = start()
   await half(cancelled.worker, cancelled.last, (there) => !there.includes(left))
@@ -95,19 +95,19 @@ test('what was killed goes on, and what is cancelled ends with all that it start
   assert.deepEqual(await membersOf(cancelled.worker.group), [])
   held.resolve()
 
-  assert.equal((await git.convert(origin, workshop)).commit_count, 3)
-  assert.deepEqual(await drafts(workshop), [])
-  assert.deepEqual(await refsOf(workshop.repository, 'refs/import/orig/'), await refsOf(path, 'refs/'))
+  assert.equal((await git.convert(origin, workspace)).commit_count, 3)
+  assert.deepEqual(await drafts(workspace), [])
+  assert.deepEqual(await refsOf(workspace.repository, 'refs/import/orig/'), await refsOf(path, 'refs/'))
   // What is complete is not fetched again.
-  const packs = await readdir(join(workshop.repository, 'objects', 'pack'))
-  await git.convert(origin, workshop)
-  assert.deepEqual(await readdir(join(workshop.repository, 'objects', 'pack')), packs)
+  const packs = await readdir(join(workspace.repository, 'objects', 'pack'))
+  await git.convert(origin, workspace)
+  assert.deepEqual(await readdir(join(workspace.repository, 'objects', 'pack')), packs)
 })
 
 test('nothing but http is spoken, no redirect leads to another host, and the policy has the last word', async () => {
   await using server = await startGitServer()
   const { path } = await makeEngine(server)
-  await using workshop = await openWorkshop()
+  await using workspace = await openWorkspace()
   for (const url of [
     'ext::sh -c "touch pwned"',
     `file://${path}`,
@@ -116,25 +116,25 @@ test('nothing but http is spoken, no redirect leads to another host, and the pol
     '-uwhatever',
     'git://127.0.0.1/x',
   ]) {
-    assert.equal(await git.probe(originOf(url), workshop), 'nothing')
-    await assert.rejects(git.convert(originOf(url), workshop), failing(/no git repository/))
+    assert.equal(await git.probe(originOf(url), workspace), 'nothing')
+    await assert.rejects(git.convert(originOf(url), workspace), failing(/no git repository/))
     if (!URL.canParse(url)) continue
-    await assert.rejects(connectGit(originOf(url), workshop, ['fetch', '--', url]), failing(/must begin with http/))
+    await assert.rejects(connectGit(originOf(url), workspace, ['fetch', '--', url]), failing(/must begin with http/))
   }
   const away = originOf(`${server.url}/away/engine.git`, username, password)
-  assert.equal(await git.probe(away, workshop), 'nothing')
-  await assert.rejects(git.convert(away, workshop), failing(/no git repository/))
-  await assert.rejects(connectGit(away, workshop, ['ls-remote', '--', away.url]), failing(/has moved/))
+  assert.equal(await git.probe(away, workspace), 'nothing')
+  await assert.rejects(git.convert(away, workspace), failing(/no git repository/))
+  await assert.rejects(connectGit(away, workspace, ['ls-remote', '--', away.url]), failing(/has moved/))
   assert.deepEqual(
     server.asked.filter(({ host }) => host?.startsWith('localhost')),
     [],
   )
   await assert.rejects(
-    connectGit(originOf(`${server.url}/open/gone.git`), workshop, ['ls-remote', '--', `${server.url}/open/gone.git`]),
+    connectGit(originOf(`${server.url}/open/gone.git`), workspace, ['ls-remote', '--', `${server.url}/open/gone.git`]),
     failing(/no repository/),
   )
 
-  await using strict = await openWorkshop('external')
+  await using strict = await openWorkspace('external')
   const asked = server.asked.length
   const origin = originOf(`${server.url}/open/engine.git`)
   await assert.rejects(git.convert(origin, strict), failing(/may not connect there: 127\.0\.0\.1 is /))
@@ -145,19 +145,19 @@ test('nothing but http is spoken, no redirect leads to another host, and the pol
 test('no hook is run, whoever has put it there', async () => {
   await using server = await startGitServer()
   const { work } = await makeEngine(server)
-  await using workshop = await openWorkshop()
+  await using workspace = await openWorkspace()
   const origin = originOf(`${server.url}/open/engine.git`)
-  await git.convert(origin, workshop)
-  const [hooks, trace] = [join(workshop.repository, 'hooks'), join(workshop.folder, 'trace')]
+  await git.convert(origin, workspace)
+  const [hooks, trace] = [join(workspace.repository, 'hooks'), join(workspace.folder, 'trace')]
   await mkdir(hooks)
   for (const name of ['reference-transaction', 'post-checkout', 'pre-auto-gc'])
     await writeFile(join(hooks, name), `#!/bin/sh\ntouch ${trace}\n`, { mode: 0o700 })
   await work.commit('Later')
   await work.push('topic/deep')
-  assert.equal((await git.convert(origin, workshop)).commit_count, 4)
+  assert.equal((await git.convert(origin, workspace)).commit_count, 4)
   await assert.rejects(readFile(trace), { code: 'ENOENT' })
   // And it would be, by a git that is not told otherwise.
-  await workshop.git('update-ref', 'refs/heads/x', 'refs/import/orig/heads/main')
+  await workspace.git('update-ref', 'refs/heads/x', 'refs/import/orig/heads/main')
   await readFile(trace)
 })
 
@@ -165,11 +165,9 @@ test('a source is believed whose certificate is known, and no other', async () =
   await using server = await startGitServer({ certificate: 'signed' })
   await makeEngine(server)
   const origin = originOf(`${server.url}/closed/engine.git`, username, password)
-  await using stranger = await openWorkshop()
+  await using stranger = await openWorkspace()
   await assert.rejects(git.convert(origin, stranger), failing(/certificate of the source is not trusted/))
   await assert.rejects(connectGit(origin, stranger, ['ls-remote', '--', origin.url]), failing(/certificate of the source is not/))
-  await using strict = await openWorkshop('external')
-  await assert.rejects(connectGit(origin, strict, ['ls-remote', '--', origin.url]), failing(/may not connect there/))
-  await using friend = await openWorkshop('loopback', await readFile(certificateFile('authority'), 'utf8'))
+  await using friend = await openWorkspace('loopback', await readFile(certificateFile('authority'), 'utf8'))
   assert.equal((await git.convert(origin, friend)).commit_count, 3)
 })

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { getCACertificates } from 'node:tls'
-import { type Bounds, streamGit } from '#git/run-git.ts'
-import { ImportFailure, type Origin, type Workshop } from '#importer/source.ts'
+import { type Bounds, streamGit } from '#git/bounded.ts'
+import { ImportFailure, type Origin, type Workspace } from '#importer/source.ts'
 import { explain } from './git-errors.ts'
 
 /** Answers from its environment, and only for the host that the password is for. */
@@ -15,7 +15,7 @@ esac
 `
 
 /** Old and harmless faults that many histories have. What could do harm in a checkout is not among them. */
-export const forgiven = [
+export const toleratedFaults = [
   'zeroPaddedFilemode',
   'badTimezone',
   'missingSpaceBeforeDate',
@@ -30,34 +30,34 @@ export const forgiven = [
 ]
 
 /** Of branches and tags, in bytes: a million of them. */
-const mostNames = 100 << 20
+const maxNamesSize = 100 << 20
 
 /** Runs a git that speaks with the source. Addresses are arguments; whatever is secret is in the environment. */
-export async function connectGit(origin: Origin, workshop: Workshop, args: string[], bounds: Partial<Bounds> = {}) {
-  const settings = await environmentFor(origin, workshop)
+export async function connectGit(origin: Origin, workspace: Workspace, args: string[], bounds: Partial<Bounds> = {}) {
+  const settings = await environmentFor(origin, workspace)
   const output: Buffer[] = []
   let size = 0
   try {
-    const running = { signal: workshop.signal, settings, detached: false, ...bounds }
-    for await (const chunk of streamGit(workshop.repository, args, running)) {
+    const running = { signal: workspace.signal, settings, detached: false, ...bounds }
+    for await (const chunk of streamGit(workspace.repository, args, running)) {
       output.push(chunk)
       size += chunk.length
-      if (size > mostNames) throw new ImportFailure('The source has more branches and tags than can be imported.')
+      if (size > maxNamesSize) throw new ImportFailure('The source has more branches and tags than can be imported.')
     }
   } catch (error) {
-    workshop.signal.throwIfAborted()
+    workspace.signal.throwIfAborted()
     throw explain(error, origin)
   }
   return Buffer.concat(output)
 }
 
-async function environmentFor({ url, username, password }: Origin, { folder, egress: { proxy, certificates } }: Workshop) {
+async function environmentFor({ url, username, password }: Origin, { folder, egress: { relay, certificates } }: Workspace) {
   const script = join(folder, 'askpass')
   await writeFile(script, askpass, { mode: 0o700 })
   const config = Object.entries({
     'safe.directory': '*',
     'fetch.fsckObjects': 'true',
-    ...Object.fromEntries(forgiven.map((fault) => [`fetch.fsck.${fault}`, 'ignore'])),
+    ...Object.fromEntries(toleratedFaults.map((fault) => [`fetch.fsck.${fault}`, 'ignore'])),
     // Also of small fetches: what is published is linked, not copied.
     'fetch.unpackLimit': '1',
     // Larger files go through without being held in memory.

@@ -1,13 +1,12 @@
 import type { StoredObject } from '#git/lfs-store.ts'
-import { streamGit } from '#git/run-git.ts'
-import type { Workshop } from '#importer/source.ts'
+import type { Workspace } from '#importer/source.ts'
 import { type Blob, findBlobs, lines } from '#importer/staging/blobs.ts'
 import { largeFile } from '#importer/staging/large-files.ts'
 
 /** Pointers without extensions, which nobody writes, are of these sizes. */
 const mayPoint = (size: number) => size >= 120 && size <= 150
 
-export interface Survey {
+export interface BlobScan {
   /** How many different contents there are. */
   files: number
   large: Blob[]
@@ -16,7 +15,7 @@ export interface Survey {
 }
 
 /** What has to be known of the contents: found in one go, since to look at all of them takes long. */
-export async function survey({ repository, signal }: Workshop): Promise<Survey> {
+export async function scanBlobs({ repository, signal }: Workspace): Promise<BlobScan> {
   const { count, found } = await findBlobs(repository, (size) => size > largeFile || mayPoint(size), signal)
   const candidates = found.filter(({ size }) => mayPoint(size)).map(({ id }) => id)
   return {
@@ -32,8 +31,8 @@ async function readPointers(repository: string, candidates: string[], signal: Ab
   const contents = streamGit(repository, ['cat-file', '--batch=', '--buffer'], { signal, input, detached: false })
   // The three lines of a pointer follow each other; nothing else has them.
   let recent = ['', '']
-  for await (const few of lines(contents)) {
-    for (const line of few) {
+  for await (const group of lines(contents)) {
+    for (const line of group) {
       const [, oid, size] = line.startsWith('size ') ? (pointer.exec(`${recent.join('\n')}\n${line}`) ?? []) : []
       if (oid && size) found.set(oid, Number(size))
       recent = [recent[1] ?? '', line]

@@ -4,7 +4,7 @@ const width = 20
 const batch = 2048
 
 /** The ids that git gives to the texts of files, made of the texts themselves: what is found in git later is compared with these. */
-export interface Contents extends Disposable {
+export interface BlobIds extends Disposable {
   /** Whether an earlier run has set it. */
   has(number: number): boolean
   set(number: number, id: Buffer): void
@@ -13,12 +13,12 @@ export interface Contents extends Disposable {
 }
 
 /** Those that were written there, by their places. */
-export function readContents(path: string): (place: number) => Buffer {
+export function readBlobIds(path: string): (place: number) => Buffer {
   const ids = readFileSync(path)
   return (place) => ids.subarray(place * width, (place + 1) * width)
 }
 
-export function openContents(path: string): Contents {
+export function openBlobIds(path: string): BlobIds {
   const file = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600)
   const earlier = readFileSync(file)
   const pending = Buffer.alloc(batch * width)

@@ -1,5 +1,5 @@
 import { ImportFailure } from '#importer/source.ts'
-import type { Incoming } from './byte-reader.ts'
+import type { ByteReader } from './byte-reader.ts'
 import { quote } from './hg-http.ts'
 
 export interface Part {
@@ -10,19 +10,19 @@ export interface Part {
 }
 
 /** The parts of a bundle whose magic has been read. What went wrong on the server's side is thrown, wherever it says so. */
-export async function* readParts(incoming: Incoming): AsyncGenerator<Part> {
-  const settings = (await incoming.take(await readLength(incoming))).toString('latin1')
+export async function* readParts(reader: ByteReader): AsyncGenerator<Part> {
+  const settings = (await reader.take(await readLength(reader))).toString('latin1')
   if (/(^| )Compression=(?!UN\b)/.test(settings)) throw new ImportFailure('The server sent a bundle that is compressed twice.')
-  for (let part = await readPart(incoming); part; part = await readPart(incoming)) {
+  for (let part = await readPart(reader); part; part = await readPart(reader)) {
     if (part.type.startsWith('error:')) throw await explain(part)
     yield part
   }
 }
 
-async function readPart(incoming: Incoming): Promise<Part | undefined> {
-  const length = await readLength(incoming)
+async function readPart(reader: ByteReader): Promise<Part | undefined> {
+  const length = await readLength(reader)
   if (length === 0) return
-  const header = await incoming.take(length)
+  const header = await reader.take(length)
   let at = 0
   const number = () => header.readUInt8(at++)
   const text = (size: number) => {
@@ -33,31 +33,31 @@ async function readPart(incoming: Incoming): Promise<Part | undefined> {
   at += 4
   const count = number() + number()
   const sizes = Array.from({ length: count }, () => [number(), number()] as const)
-  return { type, parameters: new Map(sizes.map(([name, value]) => [text(name), text(value)])), payload: readPayload(incoming) }
+  return { type, parameters: new Map(sizes.map(([name, value]) => [text(name), text(value)])), payload: readPayload(reader) }
 }
 
-async function* readPayload(incoming: Incoming): AsyncGenerator<Buffer> {
+async function* readPayload(reader: ByteReader): AsyncGenerator<Buffer> {
   for (;;) {
-    const length = await readLength(incoming)
+    const length = await readLength(reader)
     if (length === 0) return
     if (length > 0) {
-      yield* incoming.pass(length)
+      yield* reader.pass(length)
       continue
     }
     // A part in between: an error that stopped the server, or something to be printed.
-    const between = length === -1 ? await readPart(incoming) : undefined
+    const between = length === -1 ? await readPart(reader) : undefined
     if (length !== -1) throw new ImportFailure('The server sent a bundle that cannot be read.')
     if (between?.type.startsWith('error:')) throw await explain(between)
     for await (const _ of between?.payload ?? []);
   }
 }
 
-async function readLength(incoming: Incoming): Promise<number> {
-  return (await incoming.take(4)).readInt32BE()
+async function readLength(reader: ByteReader): Promise<number> {
+  return (await reader.take(4)).readInt32BE()
 }
 
 async function explain({ parameters, payload }: Part): Promise<ImportFailure> {
   for await (const _ of payload);
-  const said = [parameters.get('message'), parameters.get('hint'), parameters.get('parttype'), parameters.get('params')]
-  return new ImportFailure(`The server gave up: ${quote(said.filter(Boolean).join(' ') || 'it does not say why')}`)
+  const reasons = [parameters.get('message'), parameters.get('hint'), parameters.get('parttype'), parameters.get('params')]
+  return new ImportFailure(`The server gave up: ${quote(reasons.filter(Boolean).join(' ') || 'it does not say why')}`)
 }

@@ -1,7 +1,7 @@
 import { Truncated } from './spool.ts'
 
 /** Bytes as they arrive, taken in the pieces that somebody wants. */
-export interface Incoming {
+export interface ByteReader {
   /** Exactly so many, which fit into memory. */
   take(length: number): Promise<Buffer>
   /** So many, in the pieces in which they come. */
@@ -11,7 +11,7 @@ export interface Incoming {
 
 const most = 16 << 20
 
-export function readIncoming(chunks: AsyncIterable<Buffer>): Incoming {
+export function openByteReader(chunks: AsyncIterable<Buffer>): ByteReader {
   const iterator = chunks[Symbol.asyncIterator]()
   let left: Buffer = Buffer.alloc(0)
 

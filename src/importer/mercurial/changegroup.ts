@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { ImportFailure } from '#importer/source.ts'
 import type { Bundle } from './fetch-bundle.ts'
 import type { Files } from './files.ts'
@@ -37,7 +37,7 @@ export function openChangegroup({ spool, version }: Bundle): Changegroup {
 }
 
 /** How many revisions are given at once, at most. */
-const mostAtOnce = 64
+const maxAtOnce = 64
 
 /** The revisions of the log that comes next, as many at once as have come. Their differences are in the spool when they are given. */
 export async function* readLog({ cursor, version }: Changegroup): AsyncGenerator<Revision[]> {
@@ -45,11 +45,11 @@ export async function* readLog({ cursor, version }: Changegroup): AsyncGenerator
   let some: Revision[] = []
   let previous: Buffer | undefined
   for (;;) {
-    if (some.length > 0 && (some.length === mostAtOnce || !cursor.has(4 + size))) {
+    if (some.length > 0 && (some.length === maxAtOnce || !cursor.has(4 + size))) {
       yield some
       some = []
       // Meanwhile more has come, or somebody wants an end.
-      await turn()
+      await yieldToEventLoop()
     }
     if (!cursor.has(4)) await cursor.await(4)
     const length = readLength(cursor)

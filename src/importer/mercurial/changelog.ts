@@ -1,19 +1,19 @@
 import { ImportFailure } from '#importer/source.ts'
 import { broken, type Changegroup, isNull, type Revision, readLog, refuseFlags } from './changegroup.ts'
 import { type Changeset, parseChangeset } from './changeset.ts'
-import { openChain, startNode } from './delta-chain.ts'
-import { type Nodes, openNodes } from './node-table.ts'
+import { openDeltaChain, startNode } from './delta-chain.ts'
+import { type NodeTable, openNodeTable } from './node-table.ts'
 import type { Spool } from './spool.ts'
 
 /** All changesets in the server's order, parents first. What is long of them lies in a file. */
 export interface Changelog {
-  nodes: Nodes
+  nodes: NodeTable
   /** The numbers of the parents, or -1. */
   p1: number[]
   p2: number[]
   /** Into `manifests`, or -1 for none. */
   manifest: number[]
-  manifests: Nodes
+  manifests: NodeTable
   /** Into `branches`, which are in the order of their first changesets. */
   branch: number[]
   branches: string[]
@@ -25,24 +25,24 @@ export interface Changelog {
 export async function readChangelog(
   changegroup: Changegroup,
   keep?: Spool,
-  meet: (changeset: Changeset, number: number) => void = () => {},
+  visit: (changeset: Changeset, number: number) => void = () => {},
 ): Promise<Changelog> {
-  const chain = openChain(changegroup.spool, 4 << 20)
-  const places: number[] = []
+  const chain = openDeltaChain(changegroup.spool, 4 << 20)
+  const offsets: number[] = []
   const branchNumbers = new Map<string, number>()
   const log: Changelog = {
-    nodes: openNodes(),
+    nodes: openNodeTable(),
     p1: [],
     p2: [],
     manifest: [],
-    manifests: openNodes(),
+    manifests: openNodeTable(),
     branch: [],
     branches: [],
     closes: [],
     read(number) {
       if (!keep) throw new Error('the texts of changesets were not kept')
-      const at = places[number] as number
-      return parseChangeset(keep.read(at, (places[number + 1] ?? keep.size) - at))
+      const at = offsets[number] as number
+      return parseChangeset(keep.read(at, (offsets[number + 1] ?? keep.size) - at))
     },
   }
   const parent = (node: Buffer) => {
@@ -66,8 +66,8 @@ export async function readChangelog(
     log.branch.push(branch)
     log.closes.push(changeset.closes)
     // A copy: the text itself may be given back before it is written.
-    if (keep) places.push(keep.append(Buffer.from(text)))
-    meet(changeset, number)
+    if (keep) offsets.push(keep.append(Buffer.from(text)))
+    visit(changeset, number)
   }
   for await (const revisions of readLog(changegroup)) revisions.forEach(add)
   return log

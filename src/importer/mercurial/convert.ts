@@ -1,12 +1,12 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Author, type Converted, ImportFailure, type Notes, type Origin, type Workshop } from '#importer/source.ts'
+import { type Author, type Converted, ImportFailure, type Notes, type Origin, type Workspace } from '#importer/source.ts'
 import type { Blob } from '#importer/staging/blobs.ts'
 import { type FastImport, openFastImport } from '#importer/staging/fast-import.ts'
 import { stageGit } from '#importer/staging/git.ts'
 import { largeFile } from '#importer/staging/large-files.ts'
 import { readAuthor } from './authors.ts'
-import { openContents, readContents } from './blob-ids.ts'
+import { openBlobIds, readBlobIds } from './blob-ids.ts'
 import { openChangegroup } from './changegroup.ts'
 import { type Changelog, readChangelog } from './changelog.ts'
 import { type History, manifestOf, type Oddities, writeCommits } from './commits.ts'
@@ -33,7 +33,7 @@ export interface Conversion {
 }
 
 /** Files in the workshop's folder that are kept until the import is over. */
-export const places = (folder: string) => ({
+export const filesIn = (folder: string) => ({
   marks: join(folder, 'marks'),
   contents: join(folder, 'contents'),
   wholes: join(folder, 'manifests'),
@@ -41,22 +41,22 @@ export const places = (folder: string) => ({
 })
 
 export function readConversion(folder: string): Conversion {
-  return JSON.parse(readFileSync(places(folder).record, 'utf8'))
+  return JSON.parse(readFileSync(filesIn(folder).record, 'utf8'))
 }
 
-export async function convert(origin: Origin, workshop: Workshop): Promise<Converted> {
-  const { folder } = workshop
+export async function convert(origin: Origin, workspace: Workspace): Promise<Converted> {
+  const { folder } = workspace
   const earlier = reopenBundle(folder)
   // Marks are numbers that only the same bundle gives to the same things.
-  if (!earlier) for (const path of Object.values(places(folder))) rmSync(path, { force: true })
-  using bundle = earlier ?? (await fetchBundle(origin, workshop))
+  if (!earlier) for (const path of Object.values(filesIn(folder))) rmSync(path, { force: true })
+  using bundle = earlier ?? (await fetchBundle(origin, workspace))
   // Ends what was started here, however it ends.
   const leaving = new AbortController()
-  const signal = AbortSignal.any([workshop.signal, leaving.signal])
+  const signal = AbortSignal.any([workspace.signal, leaving.signal])
   try {
-    return await convertBundle(bundle, { ...workshop, signal })
+    return await convertBundle(bundle, { ...workspace, signal })
   } catch (error) {
-    workshop.signal.throwIfAborted()
+    workspace.signal.throwIfAborted()
     const reason = error instanceof Truncated ? interrupted(error) : error
     if (reason instanceof ImportFailure) bundle.discard()
     throw reason
@@ -65,10 +65,10 @@ export async function convert(origin: Origin, workshop: Workshop): Promise<Conve
   }
 }
 
-async function convertBundle(bundle: Bundle, workshop: Workshop): Promise<Converted> {
-  const { folder, repository, signal } = workshop
-  const { marks, contents: ids, wholes, record } = places(folder)
-  const progress = openProgress(workshop)
+async function convertBundle(bundle: Bundle, workspace: Workspace): Promise<Converted> {
+  const { folder, repository, signal } = workspace
+  const { marks, contents: ids, wholes, record } = filesIn(folder)
+  const progress = openProgress(workspace)
   const changegroup = openChangegroup(bundle)
   // Git starts while the server is still at the beginning.
   const fastImport = openFastImport(repository, { signal, marks, dense: true })
@@ -76,15 +76,15 @@ async function convertBundle(bundle: Bundle, workshop: Workshop): Promise<Conver
   there.catch(() => {})
 
   using texts = openSpool(join(folder, 'changesets'))
-  const authors = collectAuthors(workshop)
+  const authors = collectAuthors(workspace)
   const log = await readChangelog(changegroup, texts, ({ user }, number) => {
-    authors.meet(user)
+    authors.add(user)
     progress(0, 5, number, bundle.announced)
-    if (number % 1000 === 999) workshop.tell({ commit_count: number + 1 })
+    if (number % 1000 === 999) workspace.onProgress({ commit_count: number + 1 })
   })
   const commit_count = log.nodes.size
   authors.flush()
-  workshop.tell({ commit_count })
+  workspace.onProgress({ commit_count })
 
   using whole = openSpool(wholes)
   using changes = openSpool(join(folder, 'changes'))
@@ -100,7 +100,7 @@ async function convertBundle(bundle: Bundle, workshop: Workshop): Promise<Conver
     if (mark < commits_from) given[mark - 1] = 1
     else done++
   })
-  using contents = openContents(ids)
+  using contents = openBlobIds(ids)
   let met = 0
   const countFile = () => progress(25, 75, ++met, files.paths.length)
   const whole_run = !given.includes(1)
@@ -114,8 +114,8 @@ async function convertBundle(bundle: Bundle, workshop: Workshop): Promise<Conver
   let written = 0
   const history: History = { log, manifests, files, describe: authors.describe }
   const tags = mergeTags(await readTagFiles(history, fastImport))
-  const plan = planRefs(log, bundle.bookmarks, tags, workshop.default_branch)
-  const idAt = readContents(ids)
+  const plan = planRefs(log, bundle.bookmarks, tags, workspace.default_branch)
+  const idAt = readBlobIds(ids)
   const received: Received = {
     ...{ log, files },
     manifest: (number) => manifests.text(manifestOf(log, manifests, number)),
@@ -143,25 +143,25 @@ async function convertBundle(bundle: Bundle, workshop: Workshop): Promise<Conver
 }
 
 /** Whole numbers that only grow. */
-function openProgress({ tell }: Workshop) {
+function openProgress({ onProgress }: Workspace) {
   let last = -1
   return (from: number, to: number, done: number, all: number) => {
     const percent = Math.floor(from + ((to - from) * Math.min(done, all)) / Math.max(all, 1))
     if (percent <= last) return
     last = percent
-    tell({ percent })
+    onProgress({ percent })
   }
 }
 
-function collectAuthors({ tell }: Workshop) {
+function collectAuthors({ onProgress }: Workspace) {
   const described = new Map<string, string>()
   let fresh: Author[] = []
   const flush = () => {
-    if (fresh.length > 0) tell({ authors: fresh })
+    if (fresh.length > 0) onProgress({ authors: fresh })
     fresh = []
   }
   return {
-    meet(user: string) {
+    add(user: string) {
       if (described.has(user)) return
       const { described: text, ...author } = readAuthor(user)
       described.set(user, text)

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { makeHgRepository } from '#test/imports/hg.ts'
 import { openHgBundle } from '#test/imports/hg-bundle.ts'
 import { startHgServer } from '#test/imports/hg-server.ts'
-import { openWorkshop, originOf } from '#test/imports/workspace.ts'
+import { openWorkspace, originOf } from '#test/imports/workspace.ts'
 import { mercurial } from './mercurial.ts'
 
 /** Lists of files so long that few of them are kept, and so many that one is written down as a whole and left behind. */
@@ -22,8 +22,8 @@ test('of large texts nothing is given back that is still to be written or read',
   await using undo = new AsyncDisposableStack()
   undo.defer(() => rm(place, { recursive: true }))
   const server = undo.use(await startHgServer(await makeHgRepository(place, bundle.bytes())))
-  await using workshop = await openWorkshop()
-  await mercurial.convert(originOf(server.url), workshop)
-  const { revisions, mismatches } = await mercurial.verify(originOf(server.url), workshop, true)
+  await using workspace = await openWorkspace()
+  await mercurial.convert(originOf(server.url), workspace)
+  const { revisions, mismatches } = await mercurial.verify(originOf(server.url), workspace, true)
   deepEqual([revisions, mismatches], [changesets, []])
 })

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto'
 import { broken, isNull, type Revision } from './changegroup.ts'
 import { applyDelta, emptyRope, foldDelta, type Rope, readRope, release, type Texts } from './deltas.ts'
-import { openNodes } from './node-table.ts'
+import { openNodeTable } from './node-table.ts'
 
 /** A text that is larger stays where it is, and is known by its pieces. */
-export const mostInMemory = 16 << 20
+export const maxInMemory = 16 << 20
 
 /** From so many differences on, a text is written down as a whole, where somebody gives a place for that. */
 const longestChain = 1000
 
 /** To copy a text for each of several differences costs more than to go through their pieces from so many bytes on. */
-const mostCopied = 256 << 10
+const maxCopied = 256 << 10
 
 /** The revisions of one log, each with its text as the difference to an earlier one. */
 export interface Chain {
@@ -28,9 +28,9 @@ export interface Chain {
 }
 
 /** `room`: how many bytes of texts are kept at hand; `most`: how large a text may be to be there as a whole. */
-export function openChain(texts: Texts, room: number, most = mostInMemory): Chain {
+export function openDeltaChain(texts: Texts, room: number, most = maxInMemory): Chain {
   // Most files have few revisions.
-  const nodes = openNodes(16)
+  const nodes = openNodeTable(16)
   const at: number[] = []
   const lengths: number[] = []
   const bases: number[] = []
@@ -80,7 +80,7 @@ export function openChain(texts: Texts, room: number, most = mostInMemory): Chai
   function makeFrom(known: Buffer, steps: number[]): Buffer {
     // What comes first may be a whole text.
     const size = known.length + (lengths[steps[0] ?? -1] ?? 0)
-    if (steps.length > 0 && size * (steps.length - 1) <= mostCopied) {
+    if (steps.length > 0 && size * (steps.length - 1) <= maxCopied) {
       let text = known
       for (const step of steps) {
         const next = applyDelta(text, texts.read(at[step] as number, lengths[step] as number))

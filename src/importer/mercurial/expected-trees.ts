@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { isForbiddenLink } from '#importer/staging/paths.ts'
 import { broken } from './changegroup.ts'
 import type { Changelog } from './changelog.ts'
@@ -54,19 +54,19 @@ export async function expectSample(received: Received, heads: number[], signal: 
   const expected: Expected[] = []
   for (const number of [...new Set([...spread, ...heads])].sort((a, b) => a - b)) {
     expected.push(expect(number))
-    await turn()
+    await yieldToEventLoop()
     signal.throwIfAborted()
   }
   return expected
 }
 
 /** How many lines of manifests are kept as entries: most lines of one are in the next one too. */
-const mostKnown = 100_000
+const maxKnown = 100_000
 
 function openEntries(files: Files, contentId: Received['contentId']): (manifest: Buffer) => TreeEntry[] {
   const known = new Map<string, TreeEntry | null>()
   const read = (line: string) => {
-    if (known.size >= mostKnown) known.clear()
+    if (known.size >= maxKnown) known.clear()
     // A copy: a part of a text keeps all of it.
     const bytes = Buffer.from(`${line}\n`, 'latin1')
     const entry = readEntry(readLine(bytes, 0), files, contentId)

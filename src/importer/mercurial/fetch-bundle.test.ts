@@ -15,7 +15,7 @@ import { makeHgRepository } from '#test/imports/hg.ts'
 import { openHgBundle } from '#test/imports/hg-bundle.ts'
 import { describeHistory } from '#test/imports/hg-repository.ts'
 import { bundle2, type HgServer, startFakeHg, startGate, startHgServer } from '#test/imports/hg-server.ts'
-import { openWorkshop, originOf } from '#test/imports/workspace.ts'
+import { openWorkspace, originOf } from '#test/imports/workspace.ts'
 import { mercurial } from './mercurial.ts'
 
 let folder: string
@@ -25,13 +25,13 @@ let refs: string
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'belfry-hg-'))
   server = await startHgServer(await makeHgRepository(folder, describeHistory(120)))
-  await using workshop = await openWorkshop()
-  await mercurial.convert(originOf(server.url), workshop)
-  refs = await workshop.git('for-each-ref')
-  equal((await mercurial.verify(originOf(server.url), workshop, true)).mismatches.length, 0)
-  deepEqual(await mercurial.arrange?.(originOf(server.url), workshop), { large_blobs: [], notes: {} })
+  await using workspace = await openWorkspace()
+  await mercurial.convert(originOf(server.url), workspace)
+  refs = await workspace.git('for-each-ref')
+  equal((await mercurial.verify(originOf(server.url), workspace, true)).mismatches.length, 0)
+  deepEqual(await mercurial.arrange?.(originOf(server.url), workspace), { large_blobs: [], notes: {} })
   // It is published as it is: most objects are differences to others.
-  const bases = (await workshop.git('cat-file', '--batch-all-objects', '--batch-check=%(deltabase)')).split('\n')
+  const bases = (await workspace.git('cat-file', '--batch-all-objects', '--batch-check=%(deltabase)')).split('\n')
   ok(bases.filter((base) => !/^0+$/.test(base)).length > bases.length / 4, `of ${bases.length}`)
 })
 
@@ -42,75 +42,75 @@ after(async () => {
 
 test('a repository behind a password is found and read with it, and not without', async () => {
   await using gate = await startGate(server, { password: 'ann:s3cret' })
-  await using workshop = await openWorkshop()
-  equal(await mercurial.probe(originOf(gate.url), workshop), 'needs_auth')
-  equal(await mercurial.probe(originOf(gate.url, 'ann', 'wrong'), workshop), 'needs_auth')
-  deepEqual(await mercurial.probe(originOf(gate.url, 'ann', 's3cret'), workshop), { found: {} })
-  await rejects(mercurial.convert(originOf(gate.url, 'ann', 'wrong'), workshop), { kind: 'auth' })
-  await mercurial.convert(originOf(gate.url, 'ann', 's3cret'), workshop)
-  equal(await workshop.git('for-each-ref'), refs)
+  await using workspace = await openWorkspace()
+  equal(await mercurial.probe(originOf(gate.url), workspace), 'needs_auth')
+  equal(await mercurial.probe(originOf(gate.url, 'ann', 'wrong'), workspace), 'needs_auth')
+  deepEqual(await mercurial.probe(originOf(gate.url, 'ann', 's3cret'), workspace), { found: {} })
+  await rejects(mercurial.convert(originOf(gate.url, 'ann', 'wrong'), workspace), { kind: 'auth' })
+  await mercurial.convert(originOf(gate.url, 'ann', 's3cret'), workspace)
+  equal(await workspace.git('for-each-ref'), refs)
   ok(!gate.asked.some((path) => path.includes('s3cret')))
 })
 
 test('a server of something else is not taken for one of Mercurial', async () => {
-  await using workshop = await openWorkshop()
+  await using workspace = await openWorkspace()
   const page = createServer((_, answer) => answer.writeHead(200, { 'content-type': 'text/html' }).end('getbundle lookup'))
   page.listen(0, '127.0.0.1')
   await once(page, 'listening')
   const url = `http://127.0.0.1:${(page.address() as AddressInfo).port}/`
-  equal(await mercurial.probe(originOf(url), workshop), 'nothing')
-  await rejects(mercurial.convert(originOf(url), workshop), { message: /not of a Mercurial repository/, kind: 'error' })
+  equal(await mercurial.probe(originOf(url), workspace), 'nothing')
+  await rejects(mercurial.convert(originOf(url), workspace), { message: /not of a Mercurial repository/, kind: 'error' })
   page.close()
   page.closeAllConnections()
   await once(page, 'close')
-  equal(await mercurial.probe(originOf(url), workshop), 'nothing')
-  await rejects(mercurial.convert(originOf(url), workshop), { message: /does not answer/ })
-  equal(await mercurial.probe(originOf('svn://127.0.0.1/x'), workshop), 'nothing')
+  equal(await mercurial.probe(originOf(url), workspace), 'nothing')
+  await rejects(mercurial.convert(originOf(url), workspace), { message: /does not answer/ })
+  equal(await mercurial.probe(originOf('svn://127.0.0.1/x'), workspace), 'nothing')
 })
 
 test('a line that is cut is told of, and a new run gives the same', async () => {
-  await using workshop = await openWorkshop()
+  await using workspace = await openWorkspace()
   {
     await using gate = await startGate(server, { cut_after: 20_000 })
-    await rejects(mercurial.convert(originOf(gate.url), workshop), { message: /could not be received/ })
+    await rejects(mercurial.convert(originOf(gate.url), workspace), { message: /could not be received/ })
   }
-  await mercurial.convert(originOf(server.url), workshop)
-  equal(await workshop.git('for-each-ref'), refs)
+  await mercurial.convert(originOf(server.url), workspace)
+  equal(await workspace.git('for-each-ref'), refs)
 })
 
 test('a run that was killed goes on from what it had, and gives the same', async () => {
-  await using workshop = await openWorkshop()
+  await using workspace = await openWorkspace()
   await using gate = await startGate(server, {})
   const bundles = () => gate.asked.filter((path) => path.includes('cmd=getbundle')).length
   // Killed while it receives, once it has received, and when objects were written.
   const stages = ['bundle', 'bundle.json', 'marks']
   for (const name of stages) {
-    const child = startWorker(gate.url, workshop.folder)
-    while (!existsSync(join(workshop.folder, name)) && child.exitCode === null)
+    const child = startWorker(gate.url, workspace.folder)
+    while (!existsSync(join(workspace.folder, name)) && child.exitCode === null)
       await new Promise((resolve) => setTimeout(resolve, 2))
     process.kill(-(child.pid as number), 'SIGKILL')
     if (child.signalCode === null && child.exitCode === null) await once(child, 'exit')
   }
   const asked = bundles()
-  await mercurial.convert(originOf(gate.url), workshop)
+  await mercurial.convert(originOf(gate.url), workspace)
   equal(bundles(), asked)
-  equal(await workshop.git('for-each-ref'), refs)
+  equal(await workspace.git('for-each-ref'), refs)
 
   // As it is after a checkpoint among the files, and after one among the changesets.
-  const marks = (await readFile(join(workshop.folder, 'marks'), 'utf8')).trim().split('\n')
+  const marks = (await readFile(join(workspace.folder, 'marks'), 'utf8')).trim().split('\n')
   for (const kept of [Math.floor(marks.length / 3), marks.length - 50]) {
-    await writeFile(join(workshop.folder, 'marks'), `${marks.slice(0, kept).join('\n')}\n`)
+    await writeFile(join(workspace.folder, 'marks'), `${marks.slice(0, kept).join('\n')}\n`)
     // Git may have saved more than was noted of it.
-    await truncate(join(workshop.folder, 'contents'), 1000)
-    await workshop.git('update-ref', '-d', 'refs/import/orig/heads/main')
-    await mercurial.convert(originOf(gate.url), workshop)
-    equal(await workshop.git('for-each-ref'), refs)
+    await truncate(join(workspace.folder, 'contents'), 1000)
+    await workspace.git('update-ref', '-d', 'refs/import/orig/heads/main')
+    await mercurial.convert(originOf(gate.url), workspace)
+    equal(await workspace.git('for-each-ref'), refs)
     // It did not see all contents, and does not say which are large.
-    deepEqual(await mercurial.arrange?.(originOf(gate.url), workshop), { notes: {} })
+    deepEqual(await mercurial.arrange?.(originOf(gate.url), workspace), { notes: {} })
   }
   equal(bundles(), asked)
-  await workshop.git('fsck', '--strict')
-  const { mismatches, revisions } = await mercurial.verify(originOf(gate.url), workshop, true)
+  await workspace.git('fsck', '--strict')
+  const { mismatches, revisions } = await mercurial.verify(originOf(gate.url), workspace, true)
   deepEqual([mismatches, revisions], [[], 120])
 })
 
@@ -132,8 +132,8 @@ function startWorker(url: string, target: string): ChildProcess {
 }
 
 test('a run that is stopped ends', async () => {
-  await using workshop = await openWorkshop()
-  const stopping = { ...workshop, tell: () => workshop.stop() }
+  await using workspace = await openWorkspace()
+  const stopping = { ...workspace, onProgress: () => workspace.stop() }
   await rejects(mercurial.convert(originOf(server.url), stopping), { message: 'the import was stopped' })
 })
 
@@ -179,29 +179,29 @@ test('what cannot be imported is refused in words, and what is damaged never get
   ]
   for (const [bytes, message] of cases) {
     await using fake = await startFakeHg(bytes)
-    await using workshop = await openWorkshop()
-    await rejects(mercurial.convert(originOf(fake.url), workshop), (error) => {
+    await using workspace = await openWorkspace()
+    await rejects(mercurial.convert(originOf(fake.url), workspace), (error) => {
       ok(error instanceof ImportFailure, `${error}`)
       match(error.message, message)
       return true
     })
-    equal(await workshop.git('for-each-ref'), '')
-    ok(!existsSync(join(workshop.folder, 'bundle.json')))
+    equal(await workspace.git('for-each-ref'), '')
+    ok(!existsSync(join(workspace.folder, 'bundle.json')))
   }
   await using aborted = await startFakeHg(Buffer.from('no such thing'), { type: 'application/hg-error' })
   await using old = await startFakeHg(whole, { capabilities: 'lookup changegroupsubset' })
   await using good = await startFakeHg(bundle2({ type: 'output', payload: [Buffer.from('hello')] }, part(whole, '01')))
   await using empty = await startFakeHg(bundle2())
   await using ancient = await startFakeHg(deflateSync(whole), { type: 'application/mercurial-0.1', capabilities: 'getbundle' })
-  await using workshop = await openWorkshop()
-  await rejects(mercurial.convert(originOf(aborted.url), workshop), { message: /says: no such thing/ })
-  await rejects(mercurial.convert(originOf(old.url), workshop), { message: /older than Mercurial 1.9/ })
-  equal((await mercurial.convert(originOf(empty.url), workshop)).commit_count, 0)
-  await rm(join(workshop.folder, 'bundle.json'))
-  equal((await mercurial.convert(originOf(good.url), workshop)).commit_count, 2)
-  const head = await workshop.git('rev-parse', 'refs/import/orig/heads/main')
-  await rm(join(workshop.folder, 'bundle.json'))
-  equal((await mercurial.convert(originOf(`${ancient.url}hg/?x=1`), workshop)).commit_count, 2)
-  equal(await workshop.git('rev-parse', 'refs/import/orig/heads/main'), head)
+  await using workspace = await openWorkspace()
+  await rejects(mercurial.convert(originOf(aborted.url), workspace), { message: /says: no such thing/ })
+  await rejects(mercurial.convert(originOf(old.url), workspace), { message: /older than Mercurial 1.9/ })
+  equal((await mercurial.convert(originOf(empty.url), workspace)).commit_count, 0)
+  await rm(join(workspace.folder, 'bundle.json'))
+  equal((await mercurial.convert(originOf(good.url), workspace)).commit_count, 2)
+  const head = await workspace.git('rev-parse', 'refs/import/orig/heads/main')
+  await rm(join(workspace.folder, 'bundle.json'))
+  equal((await mercurial.convert(originOf(`${ancient.url}hg/?x=1`), workspace)).commit_count, 2)
+  equal(await workspace.git('rev-parse', 'refs/import/orig/heads/main'), head)
   deepEqual(ancient.asked.slice(-1), [`/hg/?x=1&cmd=getbundle&common=${'0'.repeat(40)}`])
 })

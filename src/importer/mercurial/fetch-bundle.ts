@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ImportFailure, type Origin, type Workshop } from '#importer/source.ts'
+import { ImportFailure, type Origin, type Workspace } from '#importer/source.ts'
 import { readParts } from './bundle2.ts'
-import { type Incoming, readIncoming } from './byte-reader.ts'
+import { type ByteReader, openByteReader } from './byte-reader.ts'
 import { connect, type Remote } from './hg-http.ts'
 import { nullNode } from './node-table.ts'
 import { openSpool, type Spool, Truncated } from './spool.ts'
@@ -22,7 +22,7 @@ export interface Bundle extends Disposable {
 
 export type Version = '01' | '02' | '03'
 
-type Told = Pick<Bundle, 'version' | 'announced' | 'bookmarks'>
+type BundleInfo = Pick<Bundle, 'version' | 'announced' | 'bookmarks'>
 
 /** Made when all was received: from then on no run asks the server again. */
 const record = (folder: string) => join(folder, 'bundle.json')
@@ -32,9 +32,9 @@ const content = (folder: string) => join(folder, 'bundle')
 export function reopenBundle(folder: string): Bundle | undefined {
   if (!existsSync(record(folder))) return
   const spool = openSpool(content(folder), true)
-  const told: Told = JSON.parse(readFileSync(record(folder), 'utf8'))
+  const info: BundleInfo = JSON.parse(readFileSync(record(folder), 'utf8'))
   return {
-    ...told,
+    ...info,
     spool,
     complete: Promise.resolve(),
     discard: () => rmSync(record(folder), { force: true }),
@@ -42,25 +42,25 @@ export function reopenBundle(folder: string): Bundle | undefined {
   }
 }
 
-export async function fetchBundle(origin: Origin, workshop: Workshop): Promise<Bundle> {
-  const { folder } = workshop
+export async function fetchBundle(origin: Origin, workspace: Workspace): Promise<Bundle> {
+  const { folder } = workspace
   const leaving = new AbortController()
-  const means = { egress: workshop.egress, signal: AbortSignal.any([workshop.signal, leaving.signal]) }
-  const remote = await connect(origin, means)
+  const network = { egress: workspace.egress, signal: AbortSignal.any([workspace.signal, leaving.signal]) }
+  const remote = await connect(origin, network)
   if (!remote.capabilities.has('getbundle')) throw new ImportFailure('The server is older than Mercurial 1.9 and cannot be read.')
   const bookmarks = parseBookmarks(await remote.call('listkeys', { namespace: 'bookmarks' }))
-  const incoming = readIncoming(await remote.open('getbundle', wanted(remote)))
+  const reader = openByteReader(await remote.open('getbundle', wanted(remote)))
   const spool = openSpool(content(folder))
   let discarded = false
-  const begun = Promise.withResolvers<Told>()
-  const complete = receive(incoming, spool, bookmarks, begun.resolve).then(
-    (told) => {
+  const begun = Promise.withResolvers<BundleInfo>()
+  const complete = receive(reader, spool, bookmarks, begun.resolve).then(
+    (info) => {
       if (discarded) return
-      writeFileSync(`${record(folder)}.new`, JSON.stringify(told), { mode: 0o600 })
+      writeFileSync(`${record(folder)}.new`, JSON.stringify(info), { mode: 0o600 })
       renameSync(`${record(folder)}.new`, record(folder))
     },
     (error) => {
-      const reason = workshop.signal.aborted || error instanceof ImportFailure ? error : interrupted(error)
+      const reason = workspace.signal.aborted || error instanceof ImportFailure ? error : interrupted(error)
       spool.fail(reason)
       begun.reject(reason)
       throw reason
@@ -72,12 +72,12 @@ export async function fetchBundle(origin: Origin, workshop: Workshop): Promise<B
     leaving.abort()
     complete.catch(() => {}).finally(() => spool[Symbol.dispose]())
   }
-  const told = await begun.promise.catch((error) => {
+  const info = await begun.promise.catch((error) => {
     leave()
     throw error
   })
   return {
-    ...told,
+    ...info,
     spool,
     complete,
     discard() {
@@ -101,15 +101,15 @@ function parseBookmarks(listed: Buffer): [string, string][] {
 }
 
 async function receive(
-  incoming: Incoming,
+  reader: ByteReader,
   spool: Spool,
-  bookmarks: Told['bookmarks'],
-  begin: (told: Told) => void,
-): Promise<Told> {
-  const magic = await incoming.take(4)
-  let told: Told = { version: '01', announced: 0, bookmarks }
+  bookmarks: BundleInfo['bookmarks'],
+  begin: (info: BundleInfo) => void,
+): Promise<BundleInfo> {
+  const magic = await reader.take(4)
+  let info: BundleInfo = { version: '01', announced: 0, bookmarks }
   if (magic.toString('latin1') === 'HG20') {
-    for await (const { type, parameters, payload } of readParts(incoming)) {
+    for await (const { type, parameters, payload } of readParts(reader)) {
       const wanted = type === 'changegroup' && spool.size === 0
       if (wanted) {
         const version = parameters.get('version') ?? '01'
@@ -117,22 +117,22 @@ async function receive(
           throw new ImportFailure('The server sent a bundle of a form that it was not asked for.')
         if (parameters.has('treemanifest'))
           throw new ImportFailure('The repository uses tree manifests, which cannot be imported.')
-        told = { ...told, version: version as Version, announced: Number(parameters.get('nbchanges')) || 0 }
-        begin(told)
+        info = { ...info, version: version as Version, announced: Number(parameters.get('nbchanges')) || 0 }
+        begin(info)
       }
       for await (const chunk of payload) if (wanted) spool.append(chunk)
     }
   } else {
     // Before Mercurial 3.5 the bare changegroup is sent.
-    begin(told)
+    begin(info)
     spool.append(Buffer.from(magic))
-    for await (const chunk of incoming.rest()) spool.append(chunk)
+    for await (const chunk of reader.rest()) spool.append(chunk)
   }
   // An empty repository: three ends of nothing.
   if (spool.size === 0) spool.append(Buffer.alloc(12))
   spool.end()
-  begin(told)
-  return told
+  begin(info)
+  return info
 }
 
 export function interrupted(error: unknown): ImportFailure {

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { ImportFailure } from '#importer/source.ts'
 import type { FastImport } from '#importer/staging/fast-import.ts'
-import type { Contents } from './blob-ids.ts'
+import type { BlobIds } from './blob-ids.ts'
 import { broken, type Reading, type Revision, readLog, readNames, refuseCensored, refuseFlags } from './changegroup.ts'
-import { openChain, startNode } from './delta-chain.ts'
+import { openDeltaChain, startNode } from './delta-chain.ts'
 import { type Rope, readRope, type Texts } from './deltas.ts'
 
 const room = 16 << 20
@@ -17,33 +17,33 @@ export async function writeFiles(
   { changegroup, files, count }: Reading,
   given: Uint8Array,
   fastImport: FastImport,
-  contents: Contents,
-  meet: (id: Buffer, size: number) => void,
+  contents: BlobIds,
+  visit: (id: Buffer, size: number) => void,
 ): Promise<Uint32Array> {
   const { spool } = changegroup
-  const places = new Uint32Array(given.length)
+  const positions = new Uint32Array(given.length)
   let ordinal = 0
   let written = 0
   for await (const name of readNames(changegroup)) {
-    const chain = openChain(spool, room)
+    const chain = openDeltaChain(spool, room)
     for await (const revisions of readLog(changegroup)) {
       for (const revision of revisions) {
         const at = chain.add(revision)
-        const place = ordinal++
+        const position = ordinal++
         const number = files.find(name, revision.node)
         // What no manifest names belongs to no changeset.
         if (number < 0) continue
-        places[number] = place
+        positions[number] = position
         // A git that was left alone may have saved more than was noted here.
-        if (given[number] && contents.has(place)) continue
+        if (given[number] && contents.has(position)) continue
         if (revision.flags !== 0) refuseFlags(revision, shown(name))
         const text = chain.text(at)
         await fastImport.write(`blob\nmark :${number + 1}\n`)
         const { id, size } = Buffer.isBuffer(text)
           ? await writeText(text, revision, name, fastImport)
           : await writeRope(text, spool, revision, fastImport)
-        contents.set(place, id)
-        meet(id, size)
+        contents.set(position, id)
+        visit(id, size)
         given[number] = 1
         written += size
         if (written < betweenCheckpoints) continue
@@ -56,7 +56,7 @@ export async function writeFiles(
   }
   if (given.includes(0))
     throw new ImportFailure('The server did not send all files that changesets have. Run `hg verify` where the repository is.')
-  return places
+  return positions
 }
 
 const shown = (name: string) => Buffer.from(name, 'latin1').toString()

@@ -1,5 +1,5 @@
 import { isForbiddenPath } from '#importer/staging/paths.ts'
-import { openNodes } from './node-table.ts'
+import { openNodeTable } from './node-table.ts'
 
 /** The files that manifests name, each with its revisions. Paths are bytes, kept as Latin-1. */
 export interface Files {
@@ -28,7 +28,7 @@ export function openFiles(): Files {
   const forbidden = new Set<number>()
   const folders = new Set<string>()
   const both = new Set<string>()
-  const nodes = openNodes()
+  const nodes = openNodeTable()
   return {
     paths,
     get revisions() {

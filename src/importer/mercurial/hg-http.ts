@@ -1,9 +1,9 @@
 import { pipeline, Readable } from 'node:stream'
 import { createInflate, createZstdDecompress } from 'node:zlib'
 import { authorization, headerOf } from '#importer/probe-http.ts'
-import { ImportFailure, type Means, type Origin } from '#importer/source.ts'
+import { ImportFailure, type Network, type Origin } from '#importer/source.ts'
 import type { OutboundAnswer } from '#platform/outbound/egress.ts'
-import { readIncoming } from './byte-reader.ts'
+import { openByteReader } from './byte-reader.ts'
 
 /** A server that speaks Mercurial's protocol over HTTP, version 1. */
 export interface Remote {
@@ -16,20 +16,20 @@ export interface Remote {
 
 export const media = /^application\/mercurial-0\.[12]\b/
 
-const mostOfCall = 16 << 20
+const maxCallSize = 16 << 20
 // A server may think about a large repository for minutes before it sends the first byte.
-const patienceToStart = 60_000
-const patienceToSend = 600_000
+const callTimeout = 60_000
+const bundleTimeout = 600_000
 
-export async function connect(origin: Origin, means: Means): Promise<Remote> {
+export async function connect(origin: Origin, network: Network): Promise<Remote> {
   const remote: Remote = {
     capabilities: new Map(),
     async call(command, values = {}) {
-      const answer = await send(origin, means, remote.capabilities, command, values, patienceToStart)
-      return readAll(answer.body, mostOfCall)
+      const answer = await send(origin, network, remote.capabilities, command, values, callTimeout)
+      return readAll(answer.body, maxCallSize)
     },
     async open(command, values = {}) {
-      const answer = await send(origin, means, remote.capabilities, command, values, patienceToSend)
+      const answer = await send(origin, network, remote.capabilities, command, values, bundleTimeout)
       return decompressed(answer)
     },
   }
@@ -44,7 +44,7 @@ export function parseCapabilities(text: string): Map<string, string> {
 
 async function send(
   origin: Origin,
-  means: Means,
+  network: Network,
   capabilities: Map<string, string>,
   command: string,
   values: Record<string, string>,
@@ -65,12 +65,12 @@ async function send(
     const size = Math.min(room, 1024) - 20
     for (let at = 0; at < encoded.length; at += size) headers[`x-hgarg-${at / size + 1}`] = encoded.slice(at, at + size)
   } else for (const [name, value] of Object.entries(values)) url.searchParams.set(name, value)
-  const answer = await reach(url, means, headers, patience)
+  const answer = await reach(url, network, headers, patience)
   if (answer.status === 200 && media.test(headerOf(answer, 'content-type'))) return answer
   throw await explain(url, answer)
 }
 
-async function reach(url: URL, { egress, signal }: Means, headers: Record<string, string>, patience: number) {
+async function reach(url: URL, { egress, signal }: Network, headers: Record<string, string>, patience: number) {
   try {
     return await egress.request(url.href, { headers, signal, patience })
   } catch (error) {
@@ -86,13 +86,13 @@ async function reach(url: URL, { egress, signal }: Means, headers: Record<string
 async function explain({ host }: URL, answer: OutboundAnswer): Promise<ImportFailure> {
   const { status } = answer
   if (status === 401 || status === 403) {
-    dismiss(answer)
+    discard(answer)
     return new ImportFailure(`${host} does not accept the user name and password.`, 'auth')
   }
   const type = headerOf(answer, 'content-type')
   if (type.startsWith('application/hg-error'))
     return new ImportFailure(`${host} says: ${quote(await readAll(answer.body, 4096))}`)
-  dismiss(answer)
+  discard(answer)
   if (status >= 300 && status < 400) {
     return new ImportFailure(`${host} says that the repository has moved. Give its new address.`)
   }
@@ -101,7 +101,7 @@ async function explain({ host }: URL, answer: OutboundAnswer): Promise<ImportFai
 }
 
 /** What is left unread would be complained of otherwise. */
-function dismiss({ body }: OutboundAnswer) {
+function discard({ body }: OutboundAnswer) {
   body.on('error', () => {}).destroy()
 }
 
@@ -127,10 +127,10 @@ async function readAll(body: AsyncIterable<Buffer>, most: number): Promise<Buffe
 
 async function decompressed(answer: OutboundAnswer): Promise<AsyncIterable<Buffer>> {
   if (headerOf(answer, 'content-type').startsWith('application/mercurial-0.1')) return through(answer.body, 'zlib')
-  const incoming = readIncoming(answer.body)
-  const [length = 0] = await incoming.take(1)
-  const engine = (await incoming.take(length)).toString('latin1')
-  return through(Readable.from(incoming.rest(), { objectMode: false }), engine)
+  const reader = openByteReader(answer.body)
+  const [length = 0] = await reader.take(1)
+  const engine = (await reader.take(length)).toString('latin1')
+  return through(Readable.from(reader.rest(), { objectMode: false }), engine)
 }
 
 function through(body: Readable, engine: string): AsyncIterable<Buffer> {

@@ -9,7 +9,7 @@ import {
   refuseFlags,
   refuseFolders,
 } from './changegroup.ts'
-import { type Chain, openChain, startNode } from './delta-chain.ts'
+import { type Chain, openDeltaChain, startNode } from './delta-chain.ts'
 import type { Files } from './files.ts'
 import { type Differences, differences, differencesOfDelta, findLine, readLines } from './manifest-lines.ts'
 import type { Spool } from './spool.ts'
@@ -34,7 +34,7 @@ const most = 64 << 20
 export async function readManifests({ changegroup, files, count }: Reading, wholes: Spool, kept: Spool): Promise<Manifests> {
   const chain = openManifests(changegroup, wholes)
   const parents: number[] = []
-  const places: number[] = []
+  const offsets: number[] = []
   const clashing = new Set<number>()
   const add = (revision: Revision) => {
     refuseFlags(revision, 'The list of files')
@@ -46,7 +46,7 @@ export async function readManifests({ changegroup, files, count }: Reading, whol
     if (parent < 0 && !isNull(revision.p1)) throw broken()
     parents.push(parent)
     const found = compare(changegroup, chain, revision, number, parent, text)
-    places.push(kept.append(packChanges(found, files)))
+    offsets.push(kept.append(packChanges(found, files)))
     if (hasClash(text, found, files, clashing.has(parent))) clashing.add(number)
     count()
   }
@@ -57,12 +57,12 @@ export async function readManifests({ changegroup, files, count }: Reading, whol
     text: (number) => wholeText(chain, number),
     parent: (number) => parents[number] as number,
     clashes: (number) => clashing.has(number),
-    changes: (number) => kept.read(places[number] as number, (places[number + 1] ?? kept.size) - (places[number] as number)),
+    changes: (number) => kept.read(offsets[number] as number, (offsets[number + 1] ?? kept.size) - (offsets[number] as number)),
   }
 }
 
 function openManifests({ spool }: Changegroup, wholes: Spool): Chain {
-  return openChain(
+  return openDeltaChain(
     { read: (at, length) => (at < wholesFrom ? spool.read(at, length) : wholes.read(at - wholesFrom, length)) },
     room,
     most,

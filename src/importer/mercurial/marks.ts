@@ -1,7 +1,7 @@
 import { createReadStream, existsSync } from 'node:fs'
 
 /** What git has under which mark, as of the last checkpoint of a run. */
-export async function readMarks(path: string, meet: (mark: number, id: string) => void) {
+export async function readMarks(path: string, visit: (mark: number, id: string) => void) {
   if (!existsSync(path)) return
   let rest = ''
   for await (const chunk of createReadStream(path, 'latin1')) {
@@ -9,7 +9,7 @@ export async function readMarks(path: string, meet: (mark: number, id: string) =
     rest = lines.pop() ?? ''
     for (const line of lines) {
       const space = line.indexOf(' ')
-      meet(Number(line.slice(1, space)), line.slice(space + 1))
+      visit(Number(line.slice(1, space)), line.slice(space + 1))
     }
   }
 }

@@ -9,10 +9,10 @@ import { cleanRefName } from '#importer/staging/ref-names.ts'
 import { type Hg, makeHgRepository, openHg } from '#test/imports/hg.ts'
 import { describeFeatures } from '#test/imports/hg-repository.ts'
 import { type HgServer, startHgServer } from '#test/imports/hg-server.ts'
-import { openWorkshop, originOf } from '#test/imports/workspace.ts'
+import { openWorkspace, originOf } from '#test/imports/workspace.ts'
 import { mercurial } from './mercurial.ts'
 
-type Bench = Awaited<ReturnType<typeof openWorkshop>>
+type Bench = Awaited<ReturnType<typeof openWorkspace>>
 
 const features = describeFeatures()
 let folder: string
@@ -34,18 +34,18 @@ after(async () => {
 })
 
 describe('a Mercurial repository with everything in it', () => {
-  let workshop: Bench
+  let workspace: Bench
   let converted: Awaited<ReturnType<typeof mercurial.convert>>
   /** Commits by the numbers of changesets. */
   const commits: string[] = []
 
   before(async () => {
-    workshop = await openWorkshop()
-    converted = await mercurial.convert(originOf(server.url), workshop)
-    const logged = await workshop.git('log', '--format=%H %s', '--glob=refs/import/orig/*')
+    workspace = await openWorkspace()
+    converted = await mercurial.convert(originOf(server.url), workspace)
+    const logged = await workspace.git('log', '--format=%H %s', '--glob=refs/import/orig/*')
     for (const line of logged.split('\n')) commits[Number(line.slice(41))] = line.slice(0, 40)
   })
-  after(() => workshop[Symbol.asyncDispose]())
+  after(() => workspace[Symbol.asyncDispose]())
 
   test('has all changesets, and none of their trees differs', async () => {
     equal(converted.commit_count, features.changesets)
@@ -60,9 +60,9 @@ describe('a Mercurial repository with everything in it', () => {
         if (number === forbidden) return !/\tsub\/\.GIT|\t\.git/.test(line)
         return !(number === clashing && line.endsWith('\tx'))
       })
-      deepEqual(await listTree(workshop, commit), kept.sort(byPath), `changeset ${number}`)
+      deepEqual(await listTree(workspace, commit), kept.sort(byPath), `changeset ${number}`)
     }
-    await workshop.git('fsck', '--strict')
+    await workspace.git('fsck', '--strict')
     deepEqual(converted.notes, {
       'changesets before 1970': 1,
       'files that are folders too': 1,
@@ -77,7 +77,7 @@ describe('a Mercurial repository with everything in it', () => {
       const target = join(folder, `archive-${number}`)
       await hg.run('archive', '-r', features.node(number), target)
       const archived = (await listFolder(target)).filter((line) => !line.endsWith('\t.hg_archival.txt'))
-      deepEqual(await listTree(workshop, commits[number]), archived.sort(byPath))
+      deepEqual(await listTree(workspace, commits[number]), archived.sort(byPath))
     }
   })
 
@@ -86,7 +86,7 @@ describe('a Mercurial repository with everything in it', () => {
     const logged = (await hg.run('log', '-r', 'all()', '-T', template)).toString().split('\x02').slice(0, -1)
     equal(logged.length, features.changesets)
     const format = '%H%x01%P%x01%at %ad%x01%ct%x01%B%x02'
-    const wanted = await workshop.git('log', `--format=${format}`, '--date=format:%z', '--glob=refs/import/orig/*')
+    const wanted = await workspace.git('log', `--format=${format}`, '--date=format:%z', '--glob=refs/import/orig/*')
     const found = new Map(wanted.split('\x02').map((entry) => [entry.trim().slice(0, 40), entry.trim().split('\x01')] as const))
     for (const entry of logged) {
       const [rev, p1, p2, date = '', desc = ''] = entry.split('\x01')
@@ -103,7 +103,7 @@ describe('a Mercurial repository with everything in it', () => {
   })
 
   test('has its branches, bookmarks and tags', async () => {
-    const listed = await workshop.git('for-each-ref', '--format=%(refname) %(objectname)', 'refs/')
+    const listed = await workspace.git('for-each-ref', '--format=%(refname) %(objectname)', 'refs/')
     const refs = Object.fromEntries(listed.split('\n').map((line) => line.replace('refs/import/orig/', '').split(' ')))
     const { tip, one, left, first_head, emptied, forbidden, parted, third, root, again, merged } = features.at
     const heads = {
@@ -138,7 +138,7 @@ describe('a Mercurial repository with everything in it', () => {
   })
 
   test('tells who made it, how many changesets there are, and how far it is', async () => {
-    const authors = workshop.authors().map(({ remote_id, name, email }) => [remote_id, name, email])
+    const authors = workspace.authors().map(({ remote_id, name, email }) => [remote_id, name, email])
     deepEqual(authors, [
       ['Alice Ärger <alice@example.org>', 'Alice Ärger', 'alice@example.org'],
       ['bob', 'bob', 'none@none'],
@@ -150,29 +150,29 @@ describe('a Mercurial repository with everything in it', () => {
       ['Eve "E" O\'Neil <eve@x.org>', 'Eve "E" O\'Neil', 'eve@x.org'],
       ['Mallory', 'Mallory', 'none@none'],
     ])
-    const named = (await workshop.git('log', '--format=%an%x01%ae%n%cn%x01%ce', '--glob=refs/import/orig/*')).split('\n')
+    const named = (await workspace.git('log', '--format=%an%x01%ae%n%cn%x01%ce', '--glob=refs/import/orig/*')).split('\n')
     deepEqual([...new Set(named)].sort(), authors.map(([, name, email]) => `${name}\x01${email}`).sort())
-    const percents = workshop.percents()
+    const percents = workspace.percents()
     deepEqual(
       percents,
       [...new Set(percents)].sort((a, b) => a - b),
     )
     equal(percents.at(-1), 100)
-    equal(workshop.told.findLast(({ commit_count }) => commit_count !== undefined)?.commit_count, features.changesets)
+    equal(workspace.reported.findLast(({ commit_count }) => commit_count !== undefined)?.commit_count, features.changesets)
   })
 
   test('is verified against its own hashes, and what differs is named', async () => {
-    const branches = (await workshop.git('for-each-ref', 'refs/import/orig/heads')).split('\n').length
-    const { files, ...rest } = await mercurial.verify(originOf(server.url), workshop, true)
+    const branches = (await workspace.git('for-each-ref', 'refs/import/orig/heads')).split('\n').length
+    const { files, ...rest } = await mercurial.verify(originOf(server.url), workspace, true)
     deepEqual(rest, { branches, tags: 5, revisions: features.changesets, mismatches: [] })
     ok(files > 300)
     // A commit that is not what the source has: what git holds is looked at, not what was written.
     const { root } = features.at
-    const marks = await readFile(join(workshop.folder, 'marks'), 'utf8')
+    const marks = await readFile(join(workspace.folder, 'marks'), 'utf8')
     const wrong = marks.replace(commits[root] as string, commits[features.at.third] as string)
-    await writeFile(join(workshop.folder, 'marks'), wrong)
-    const { mismatches } = await mercurial.verify(originOf(server.url), workshop, false)
-    await writeFile(join(workshop.folder, 'marks'), marks)
+    await writeFile(join(workspace.folder, 'marks'), wrong)
+    const { mismatches } = await mercurial.verify(originOf(server.url), workspace, false)
+    await writeFile(join(workspace.folder, 'marks'), marks)
     const where = `changeset ${features.node(root).slice(0, 12)}`
     ok(mismatches.some((found) => found.where === where && found.path === 'link' && found.what === 'differs'))
     ok(mismatches.some((found) => found.where === where && found.path === 'run.sh' && found.what === 'is missing'))
@@ -181,13 +181,13 @@ describe('a Mercurial repository with everything in it', () => {
   })
 
   test('gives the same from a server without bundles of the second kind, and however it compresses', async () => {
-    const refs = await workshop.git('for-each-ref')
+    const refs = await workspace.git('for-each-ref')
     for (const settings of [
       ['experimental.bundle2-advertise=no', 'server.compressionengines=zlib'],
       ['experimental.changegroup3=yes', 'server.compressionengines=none'],
     ]) {
       await using old = await startHgServer(repository, settings)
-      await using another = await openWorkshop()
+      await using another = await openWorkspace()
       await mercurial.convert(originOf(old.url), another)
       equal(await another.git('for-each-ref'), refs)
     }

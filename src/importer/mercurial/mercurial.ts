@@ -1,18 +1,18 @@
-import { ask, headerOf } from '#importer/probe-http.ts'
-import type { Arranged, Finding, Means, Origin, Source, Workshop } from '#importer/source.ts'
+import { headerOf, sendProbe } from '#importer/probe-http.ts'
+import type { Arranged, Finding, Network, Origin, Source, Workspace } from '#importer/source.ts'
 import { convert, readConversion } from './convert.ts'
 import { media, parseCapabilities } from './hg-http.ts'
 import { verify } from './verify.ts'
 
 /** Repositories of Mercurial behind HTTP, read by a client of our own: no `hg` is needed here. */
-export const mercurial: Source = { probe, convert, arrange, verify: (_origin, workshop, all) => verify(workshop, all) }
+export const mercurial: Source = { probe, convert, arrange, verify: (_origin, workspace, all) => verify(workspace, all) }
 
-async function probe(origin: Origin, means: Means): Promise<Finding> {
+async function probe(origin: Origin, network: Network): Promise<Finding> {
   if (!/^https?:/.test(origin.url)) return 'nothing'
   const url = new URL(origin.url)
   url.searchParams.set('cmd', 'capabilities')
   const { username, password } = origin
-  const answer = await ask(means, url.href, { headers: { accept: 'application/mercurial-0.1' }, username, password })
+  const answer = await sendProbe(network, url.href, { headers: { accept: 'application/mercurial-0.1' }, username, password })
   if (!answer) return 'nothing'
   if (answer.status === 401 || answer.status === 407) return 'needs_auth'
   if (answer.status !== 200 || !media.test(headerOf(answer, 'content-type'))) return 'nothing'
@@ -25,7 +25,7 @@ async function probe(origin: Origin, means: Means): Promise<Finding> {
 }
 
 /** Branches and tags are there; and it is known which contents are large. */
-async function arrange(_origin: Origin, { folder }: Workshop): Promise<Arranged> {
+async function arrange(_origin: Origin, { folder }: Workspace): Promise<Arranged> {
   const { large_blobs } = readConversion(folder)
   return { ...(large_blobs && { large_blobs }), notes: {} }
 }

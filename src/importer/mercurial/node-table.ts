@@ -4,7 +4,7 @@ const width = 20
  * A table of ids of revisions, numbered from 0 on as they are added. Ids of one group are apart from those of another. It takes some
  * forty bytes for each, a third of what a Map would.
  */
-export interface Nodes {
+export interface NodeTable {
   readonly size: number
   add(id: Buffer, group?: number): number
   /** Its number, or -1. */
@@ -15,7 +15,7 @@ export interface Nodes {
 export const nullNode = Buffer.alloc(width)
 
 /** `room`: for how many there is room at first, a power of two. */
-export function openNodes(room = 1024): Nodes {
+export function openNodeTable(room = 1024): NodeTable {
   let ids = Buffer.alloc(room * width)
   let groups = new Uint32Array(room)
   // Numbers from 1 on; 0 is free.

@@ -1,10 +1,10 @@
-import { setImmediate as turn } from 'node:timers/promises'
-import type { Verification, Workshop } from '#importer/source.ts'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
+import type { Verification, Workspace } from '#importer/source.ts'
 import { stageGit } from '#importer/staging/git.ts'
-import { readContents } from './blob-ids.ts'
+import { readBlobIds } from './blob-ids.ts'
 import { type Changegroup, openChangegroup, readLog, readNames } from './changegroup.ts'
 import { readChangelog } from './changelog.ts'
-import { type Conversion, places, readConversion } from './convert.ts'
+import { type Conversion, filesIn, readConversion } from './convert.ts'
 import { type Expectation, type Expected, openExpectation, type Received } from './expected-trees.ts'
 import { reopenBundle } from './fetch-bundle.ts'
 import { type Files, openFiles } from './files.ts'
@@ -14,29 +14,29 @@ import { nullNode } from './node-table.ts'
 import { openSpool } from './spool.ts'
 import type { TreeEntry } from './trees.ts'
 
-const mostMismatches = 100
+const maxMismatches = 100
 
 /**
  * The manifests of the source, each checked by its node, with the ids of the files' texts, each checked by its node as well, make the
  * tree that a commit must have: its id is compared with the one that git has stored. Of some this was found while they were written;
  * for all of them, and to say what differs, everything is read again as it was received.
  */
-export async function verify(workshop: Workshop, all: boolean): Promise<Verification> {
-  const conversion = readConversion(workshop.folder)
+export async function verify(workspace: Workspace, all: boolean): Promise<Verification> {
+  const conversion = readConversion(workspace.folder)
   const sample = conversion.expected.map(({ number }) => number)
   if (!all) {
     const known = new Map(conversion.expected.map((one) => [one.number, one]))
-    const quick = await compare(workshop, conversion, sample, (number) => known.get(number) as Expected)
+    const quick = await compare(workspace, conversion, sample, (number) => known.get(number) as Expected)
     if (quick.mismatches.length === 0) return quick
   }
-  using received = await readAgain(workshop)
+  using received = await readAgain(workspace)
   const { expect, entries } = openExpectation(received)
-  return await compare(workshop, conversion, all ? [...received.log.p1.keys()] : sample, expect, entries)
+  return await compare(workspace, conversion, all ? [...received.log.p1.keys()] : sample, expect, entries)
 }
 
 /** With `entries`, names the files that differ. */
 async function compare(
-  { folder, repository, signal }: Workshop,
+  { folder, repository, signal }: Workspace,
   { refs, commits_from }: Conversion,
   numbers: number[],
   expect: Expectation['expect'],
@@ -45,19 +45,19 @@ async function compare(
   const listed = stageGit(['-C', repository, 'for-each-ref', '--format=%(objectname) %(refname)', 'refs/import/orig/'])
   listed.catch(() => {})
   const commits: string[] = []
-  await readMarks(places(folder).marks, (mark, id) => {
+  await readMarks(filesIn(folder).marks, (mark, id) => {
     if (mark >= commits_from) commits[mark - commits_from] = id
   })
   const branches = refs.filter(({ ref }) => ref.startsWith('refs/import/orig/heads/')).length
   const result: Verification = { branches, tags: refs.length - branches, revisions: 0, files: 0, mismatches: [] }
   const report: Report = (where, path, what) => {
-    if (result.mismatches.length < mostMismatches) result.mismatches.push({ where, path, what })
+    if (result.mismatches.length < maxMismatches) result.mismatches.push({ where, path, what })
   }
   const trees = await readTrees(repository, numbers, commits)
   compareRefs(await listed, refs, commits, report)
   for (const [index, number] of numbers.entries()) {
     // Meanwhile somebody may want an end; and what was used up is given back only then.
-    await turn()
+    await yieldToEventLoop()
     signal.throwIfAborted()
     const { node, tree, files } = expect(number)
     result.revisions++
@@ -71,16 +71,16 @@ async function compare(
 }
 
 /** Everything that came, and what was written down of it, each checked by its node once more. */
-async function readAgain({ folder }: Workshop): Promise<Received & Disposable> {
+async function readAgain({ folder }: Workspace): Promise<Received & Disposable> {
   using opened = new DisposableStack()
   const bundle = opened.use(reopenBundle(folder))
   if (!bundle) throw new Error('there is nothing to verify: no bundle was received')
-  const { wholes, contents } = places(folder)
+  const { wholes, contents } = filesIn(folder)
   const changegroup = openChangegroup(bundle)
   const log = await readChangelog(changegroup)
   const manifest = await indexManifests(changegroup, opened.use(openSpool(wholes, true)))
   const files = await indexFiles(changegroup)
-  const contentId = readContents(contents)
+  const contentId = readBlobIds(contents)
   const kept = opened.move()
   return {
     ...{ log, files, contentId },

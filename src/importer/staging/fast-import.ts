@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream'
 import { stageSettings } from '#git/fsync.ts'
 import { endGit, startGit } from '#git/git.ts'
 import { stageSettings } from '#git/syncing.ts'
-import { readAnswers } from './stream-reader.ts'
+import { openStreamReader } from './stream-reader.ts'
 
 export interface FastImportOptions {
   signal: AbortSignal
@@ -37,29 +37,29 @@ export interface Entry {
   id: string
 }
 
-const densely = ['core.bigFileThreshold=16m', 'core.ignoreCase=false', 'fastimport.unpackLimit=0', 'gc.auto=0']
+const denseSettings = ['core.bigFileThreshold=16m', 'core.ignoreCase=false', 'fastimport.unpackLimit=0', 'gc.auto=0']
   .flatMap((setting) => ['-c', setting])
   .concat(stageSettings)
 
 /** Settings under which objects are written quickly; the pack that is published is made with other ones. */
-export const quickly = [...densely, '-c', 'core.compression=0', '-c', 'pack.depth=0']
+export const quickSettings = [...denseSettings, '-c', 'core.compression=0', '-c', 'pack.depth=0']
 
 /**
  * For each object that it writes, git asks for the memory of a compressor and gives it back: two calls of the system each time, and new
  * pages, which took two thirds of its time. With these, glibc keeps that much.
  */
-const keepingMemory = { MALLOC_TRIM_THRESHOLD_: String(32 << 20), MALLOC_TOP_PAD_: String(1 << 20) }
+const mallocSettings = { MALLOC_TRIM_THRESHOLD_: String(32 << 20), MALLOC_TOP_PAD_: String(1 << 20) }
 
 const batch = 256 * 1024
 /** Git has something to do while more is made, and we while it does that. */
-const mostAhead = 2 * batch
+const maxAhead = 2 * batch
 
 export function openFastImport(repository: string, { signal, marks, dense = false }: FastImportOptions): FastImport {
   removeLeftovers(repository, marks)
   signal.throwIfAborted()
   const child = startGit(
     [
-      ...(dense ? densely : quickly),
+      ...(dense ? denseSettings : quickSettings),
       '-C',
       repository,
       'fast-import',
@@ -70,18 +70,18 @@ export function openFastImport(repository: string, { signal, marks, dense = fals
       '--date-format=raw',
       ...(marks ? [`--import-marks-if-exists=${marks}`, `--export-marks=${marks}`] : []),
     ],
-    keepingMemory,
+    mallocSettings,
     { pipes: 1, detached: false },
   )
-  const complaint: Buffer[] = []
-  child.stderr.on('data', (chunk: Buffer) => complaint.length < 16 && complaint.push(chunk))
+  const stderr: Buffer[] = []
+  child.stderr.on('data', (chunk: Buffer) => stderr.length < 16 && stderr.push(chunk))
   // Its exit status tells the story.
   child.stdin.on('error', () => {})
   const stop = () => endGit(child)
   signal.addEventListener('abort', stop, { once: true })
 
-  const answers = readAnswers(child.stdio[3] as unknown as Readable)
-  const announcements = readAnswers(child.stdout)
+  const answers = openStreamReader(child.stdio[3] as unknown as Readable)
+  const announcements = openStreamReader(child.stdout)
   let failure: Error | undefined
   const over = new Promise<void>((resolve) => {
     child.once('error', (error) => {
@@ -94,8 +94,8 @@ export function openFastImport(repository: string, { signal, marks, dense = fals
     })
     child.once('close', (status, killed) => {
       signal.removeEventListener('abort', stop)
-      const said = Buffer.concat(complaint).toString().trim()
-      if (status !== 0) failure ??= signal.reason ?? new Error(`git fast-import failed (${status ?? killed}): ${said}`)
+      const output = Buffer.concat(stderr).toString().trim()
+      if (status !== 0) failure ??= signal.reason ?? new Error(`git fast-import failed (${status ?? killed}): ${output}`)
       resolve()
       wake()
     })
@@ -133,7 +133,7 @@ export function openFastImport(repository: string, { signal, marks, dense = fals
       ahead -= bytes.length
       wake()
     })
-    while (ahead > mostAhead && !failure) {
+    while (ahead > maxAhead && !failure) {
       await new Promise<void>((resolve) => {
         wake = resolve
       })
@@ -161,7 +161,7 @@ export function openFastImport(repository: string, { signal, marks, dense = fals
     await write(quotePath(path))
     await write('\n')
     await flush()
-    const line = (await answered(answers.line())).toString('latin1')
+    const line = (await required(answers.line())).toString('latin1')
     if (line.startsWith('missing ')) return
     const [mode = '', type = '', rest = ''] = line.split(' ', 3)
     return { mode, type: type as Entry['type'], id: rest.slice(0, rest.indexOf('\t')) }
@@ -170,17 +170,17 @@ export function openFastImport(repository: string, { signal, marks, dense = fals
   async function* catBlob(id: string) {
     await write(`cat-blob ${id}\n`)
     await flush()
-    const [, type, size] = (await answered(answers.line())).toString('latin1').split(' ')
+    const [, type, size] = (await required(answers.line())).toString('latin1').split(' ')
     if (type !== 'blob') throw new Error(`${id} is not a blob that git fast-import knows`)
     for (let left = Number(size); left > 0; ) {
-      const chunk = await answered(answers.some(left))
+      const chunk = await required(answers.some(left))
       left -= chunk.length
       yield chunk
     }
-    await answered(answers.some(1))
+    await required(answers.some(1))
   }
 
-  async function answered(answer: Promise<Buffer | undefined>): Promise<Buffer> {
+  async function required(answer: Promise<Buffer | undefined>): Promise<Buffer> {
     const bytes = await answer
     if (bytes) return bytes
     await over
@@ -191,7 +191,7 @@ export function openFastImport(repository: string, { signal, marks, dense = fals
     const wanted = String(++seen)
     await write(`checkpoint\nprogress ${wanted}\n`)
     await flush()
-    while (!(await answered(announcements.line())).equals(Buffer.from(`progress ${wanted}`)));
+    while (!(await required(announcements.line())).equals(Buffer.from(`progress ${wanted}`)));
   }
 
   async function end() {

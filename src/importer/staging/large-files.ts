@@ -6,7 +6,7 @@ import { type Blob, findBlobs } from './blobs.ts'
 export const largeFile = 104_857_600
 
 /** How many are listed; to be treated, all are found. */
-const mostListed = 1000
+const maxListed = 1000
 
 const longestLine = 8192
 
@@ -29,9 +29,9 @@ export async function findLargeFiles(repository: string, search: Search): Promis
   const first = `${from}/heads/${default_branch}`
   const has_first = (await runGit(repository, ['for-each-ref', first], { signal, detached: false })).output.length > 0
   for (const revisions of has_first ? [[first], [`--glob=${from}`, '--not', first]] : [[`--glob=${from}`]]) {
-    for await (const { ref, path, id } of resolvePositions(repository, large, revisions, signal)) {
+    for await (const { ref, path, id } of findPaths(repository, large, revisions, signal)) {
       const key = `${id} ${path}`
-      if (found.has(key) || found.size >= mostListed) continue
+      if (found.has(key) || found.size >= maxListed) continue
       const ref_name = Buffer.from(ref, 'latin1').toString().replace(from, 'refs')
       found.set(key, { ref_name, path: Buffer.from(path, 'latin1').toString(), oid: id, size: large.get(id) ?? 0 })
     }
@@ -52,17 +52,12 @@ export async function findLargeBlobs(
 /** Every path that large contents ever had, as bytes, one a character. */
 export async function findLargePaths(repository: string, large: ReadonlyMap<string, number>, { from, signal }: Search) {
   const paths = new Set<string>()
-  if (large.size) for await (const { path } of resolvePositions(repository, large, [`--glob=${from}`], signal)) paths.add(path)
+  if (large.size) for await (const { path } of findPaths(repository, large, [`--glob=${from}`], signal)) paths.add(path)
   return paths
 }
 
 /** Where a commit brought one of these blobs. Merges count too: what they bring may be in none of their parents. */
-async function* resolvePositions(
-  repository: string,
-  blobs: ReadonlyMap<string, number>,
-  revisions: string[],
-  signal: AbortSignal,
-) {
+async function* findPaths(repository: string, blobs: ReadonlyMap<string, number>, revisions: string[], signal: AbortSignal) {
   const how = ['--raw', '-z', '--no-abbrev', '--no-renames', '-m', '--root', '--diff-filter=AMT', '--format=%x01%S']
   let ref = ''
   let id: string | undefined

@@ -10,35 +10,35 @@ export interface PathTree<T> {
   below(path: string): string[]
 }
 
-interface Place<T> {
+interface TreeNode<T> {
   value?: T
-  children?: Map<string, Place<T>>
+  children?: Map<string, TreeNode<T>>
 }
 
 export function createPathTree<T>(): PathTree<T> {
-  const root: Place<T> = {}
+  const root: TreeNode<T> = {}
 
-  function find(path: string): Place<T> | undefined {
-    let place: Place<T> | undefined = root
+  function find(path: string): TreeNode<T> | undefined {
+    let node: TreeNode<T> | undefined = root
     for (const name of names(path)) {
-      place = place.children?.get(name)
-      if (!place) return
+      node = node.children?.get(name)
+      if (!node) return
     }
-    return place
+    return node
   }
 
   return {
     get: (path) => find(path)?.value,
 
     set(path, value) {
-      let place = root
+      let node = root
       for (const name of names(path)) {
-        place.children ??= new Map()
-        const next: Place<T> = place.children.get(name) ?? {}
-        place.children.set(name, next)
-        place = next
+        node.children ??= new Map()
+        const next: TreeNode<T> = node.children.get(name) ?? {}
+        node.children.set(name, next)
+        node = next
       }
-      place.value = value
+      node.value = value
     },
 
     drop(path) {
@@ -54,21 +54,21 @@ export function createPathTree<T>(): PathTree<T> {
 
     nearest(path) {
       let found = root.value === undefined ? undefined : ''
-      let place: Place<T> | undefined = root
+      let node: TreeNode<T> | undefined = root
       let walked = ''
       for (const name of names(path)) {
-        place = place.children?.get(name)
-        if (!place) break
+        node = node.children?.get(name)
+        if (!node) break
         walked = walked === '' ? name : `${walked}/${name}`
-        if (place.value !== undefined) found = walked
+        if (node.value !== undefined) found = walked
       }
       return found
     },
 
     below(path) {
       const found: string[] = []
-      const place = find(path)
-      if (place) collect(place, path, found)
+      const node = find(path)
+      if (node) collect(node, path, found)
       return found
     },
   }
@@ -78,7 +78,7 @@ function names(path: string) {
   return path === '' ? [] : path.split('/')
 }
 
-function collect<T>({ children }: Place<T>, path: string, found: string[]) {
+function collect<T>({ children }: TreeNode<T>, path: string, found: string[]) {
   for (const [name, child] of children ?? []) {
     const here = path === '' ? name : `${path}/${name}`
     if (child.value !== undefined) found.push(here)

@@ -2,7 +2,7 @@
 export type Stages = Record<string, readonly [from: number, to: number]>
 
 /** Reads how far git is from what it says; tells whole numbers that only grow. */
-export function measure(stages: Stages, tell: (percent: number) => void): (text: string) => void {
+export function measure(stages: Stages, onProgress: (percent: number) => void): (text: string) => void {
   let rest = ''
   let last = -1
   return (text) => {
@@ -14,7 +14,7 @@ export function measure(stages: Stages, tell: (percent: number) => void): (text:
       const stage = stages[what]
       if (!stage) continue
       const now = Math.floor(stage[0] + ((stage[1] - stage[0]) * Math.min(Number(percent), 100)) / 100)
-      if (now > last) tell(now)
+      if (now > last) onProgress(now)
       last = Math.max(last, now)
     }
   }

@@ -27,11 +27,11 @@ async function openStage(bare: Bare) {
     percents,
     prepare: (authors: (typeof ada)[] = []) => prepareRefs(stage, { signal, authors }),
     publish: (recompress = false, walked = true) =>
-      publish(stage, path, { signal, recompress, walked, tell: (percent) => percents.push(percent) }),
+      publish(stage, path, { signal, recompress, walked, onProgress: (percent) => percents.push(percent) }),
     refs: async (repository: string) => {
-      const told = await git(['-C', repository, 'for-each-ref', '--format=%(refname) %(objectname)'])
+      const listed = await git(['-C', repository, 'for-each-ref', '--format=%(refname) %(objectname)'])
       return Object.fromEntries(
-        told
+        listed
           .trim()
           .split('\n')
           .map((line) => line.split(' ', 2)),

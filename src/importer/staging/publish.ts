@@ -6,15 +6,15 @@ import { runGit } from '#git/run-git.ts'
 import { makeFolders, syncFolder } from '#platform/durable.ts'
 import { stageLimit } from './git.ts'
 import { measure } from './progress.ts'
-import { leanOriginals, originals } from './rewrite/prepare-refs.ts'
+import { leanOriginals, originalRefs } from './rewrite/prepare-refs.ts'
 
-export interface Publishing {
+export interface PublishOptions {
   signal: AbortSignal
   /** The stage was written quickly, and large: all of it is compressed anew. */
   recompress: boolean
   /** Somebody has walked through all of the stage already, as a fetch does. */
   walked: boolean
-  tell(push_percent: number): void
+  onProgress(push_percent: number): void
 }
 
 const stages = { 'Counting objects': [0, 20], 'Compressing objects': [20, 60], 'Writing objects': [60, 100] } as const
@@ -32,22 +32,22 @@ const settings = ['core.bigFileThreshold=16m', 'pack.windowMemory=64m', 'pack.de
 export async function publish(
   repository: string,
   target: string,
-  { signal, recompress, walked, tell }: Publishing,
+  { signal, recompress, walked, onProgress }: PublishOptions,
 ): Promise<{ refs: Record<string, string> }> {
-  const staged = await readRefs(repository, ['refs/heads/', 'refs/tags/', `${leanOriginals}/`, `${originals}/`], signal)
+  const staged = await readRefs(repository, ['refs/heads/', 'refs/tags/', `${leanOriginals}/`, `${originalRefs}/`], signal)
   const refs = new Map([...staged].filter(([name]) => !name.startsWith('refs/import/')))
   const kept = below(leanOriginals, staged)
   const tips = [...new Set([...refs.values(), ...kept.values()])]
   if (tips.length > 0) {
     // Where nothing was rewritten, what the stage has is what is wanted.
-    const unchanged = [below('refs', refs), kept].every((some) => isSame(some, below(originals, staged)))
+    const unchanged = [below('refs', refs), kept].every((some) => isSame(some, below(originalRefs, staged)))
     const linked = unchanged && !recompress && (await linkPacks(repository, target))
-    if (!linked) await pack(repository, target, tips, recompress, signal, tell)
+    if (!linked) await pack(repository, target, tips, recompress, signal, onProgress)
     await syncFolder(join(target, 'objects', 'pack'))
     await checkConnected(target, tips, linked && walked, signal)
   }
   await keepOriginals(target, kept, signal)
-  tell(100)
+  onProgress(100)
   return { refs: Object.fromEntries(refs) }
 }
 
@@ -95,7 +95,7 @@ async function pack(
   tips: string[],
   recompress: boolean,
   signal: AbortSignal,
-  tell: (percent: number) => void,
+  onProgress: (percent: number) => void,
 ) {
   await makeFolders(join(target, 'objects', 'pack'))
   await removeDrafts(repository)
@@ -104,7 +104,7 @@ async function pack(
     signal,
     input: `${tips.join('\n')}\n`,
     detached: false,
-    hear: measure(stages, (percent) => tell(Math.min(percent, 99))),
+    hear: measure(stages, (percent) => onProgress(Math.min(percent, 99))),
   })
 }
 
@@ -127,11 +127,11 @@ async function checkConnected(target: string, tips: string[], walked: boolean, s
 /** Hidden from everybody: a later correction of authors begins with them. */
 async function keepOriginals(target: string, kept: Map<string, string>, signal: AbortSignal) {
   await removeLocks(target)
-  const there = below(originals, await readRefs(target, [`${originals}/`], signal))
+  const there = below(originalRefs, await readRefs(target, [`${originalRefs}/`], signal))
   const names = [...new Set([...there.keys(), ...kept.keys()])]
   const at = (refs: Map<string, string>, name: string) => refs.get(name) ?? noObject
-  const commands = names.map((name) => ({ ref: `${originals}/${name}`, before: at(there, name), after: at(kept, name) }))
-  await moveManyRefs(
+  const commands = names.map((name) => ({ ref: `${originalRefs}/${name}`, before: at(there, name), after: at(kept, name) }))
+  await placeRefs(
     target,
     commands.filter(({ before, after }) => before !== after),
     { exclusive: true },
@@ -140,8 +140,8 @@ async function keepOriginals(target: string, kept: Map<string, string>, signal: 
 
 /** What a run that was killed held. Nobody else writes these refs; the file of all refs is held by others too, but never for long. */
 async function removeLocks(target: string) {
-  await removeStaleLock(target)
-  const folder = join(target, originals)
+  await freePacked(target)
+  const folder = join(target, originalRefs)
   const names = await readdir(folder, { recursive: true }).catch(() => [])
   for (const name of names.filter((name) => name.endsWith('.lock'))) await rm(join(folder, name), { force: true })
 }

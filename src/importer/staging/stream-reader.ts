@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 
 /** Reads lines and bytes of a stream as they are asked for; nothing when it has ended. */
-export function readAnswers(stream: Readable) {
+export function openStreamReader(stream: Readable) {
   let ended = false
   let rest: Buffer = Buffer.alloc(0)
   let wake = () => {}

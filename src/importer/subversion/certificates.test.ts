@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { makeSvnRepository } from '#test/imports/svn-dump.ts'
 import { openSvnFolder, password, startApache, username } from '#test/imports/svn-servers.ts'
-import { openWorkshop, originOf } from '#test/imports/workspace.ts'
+import { openWorkspace, originOf } from '#test/imports/workspace.ts'
 import { certificateFile } from '#test/webhooks.ts'
 import { connectTo } from './connection.ts'
 import { subversion } from './subversion.ts'
@@ -19,11 +19,11 @@ test('a server by https is believed whose certificate is known, and no other', a
   await using server = await startApache(folder.path, { secret: true, certificate: 'signed' })
   // Subversion compares names with those of a certificate, and no numbers.
   const origin = originOf(`${server.url.replace('127.0.0.1', 'localhost')}mill`, username, password)
-  await using stranger = await openWorkshop()
+  await using stranger = await openWorkspace()
   await assert.rejects(subversion.convert(origin, stranger), /certificate of the (Subversion server|source) is not trusted/)
   const refused = await connectTo(origin, stranger, stranger.folder)
   await assert.rejects(refused.svn(['info'], refused.url), /certificate of the Subversion server is not trusted/)
-  await using friend = await openWorkshop('loopback', await readFile(certificateFile('authority'), 'utf8'))
+  await using friend = await openWorkspace('loopback', await readFile(certificateFile('authority'), 'utf8'))
   assert.equal((await subversion.convert(origin, friend)).commit_count, 1)
   await subversion.arrange?.(origin, friend)
   assert.deepEqual((await subversion.verify(origin, friend, true)).mismatches, [])

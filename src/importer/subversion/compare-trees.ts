@@ -30,10 +30,10 @@ const ignoreFile = '.gitignore'
 const plainFile = { executable: false, special: false, md5: '' }
 
 /** How many folders are asked for at once, and of how many files git is asked at once. */
-const atOnce = 16
+const concurrency = 16
 const batch = 2000
-const mostMismatches = 100
-const mostRemembered = 1_000_000
+const maxMismatches = 100
+const maxRemembered = 1_000_000
 
 /**
  * What was compared before is not compared again where it is the same in git, at the same path, and last changed by the same
@@ -45,7 +45,7 @@ export function openComparison(inspector: Inspector, contents: Contents, signal:
   const tasks: Task[] = []
 
   function report(where: string, path: string, what: string) {
-    if (result.mismatches.length < mostMismatches) result.mismatches.push({ where, path, what })
+    if (result.mismatches.length < maxMismatches) result.mismatches.push({ where, path, what })
   }
 
   function equalIn(inner: string) {
@@ -67,7 +67,7 @@ export function openComparison(inspector: Inspector, contents: Contents, signal:
       if (before !== undefined) return before
       const same = `${changed} ${entry.mode} ${entry.id} ${name}`
       const is = equal.has(same)
-      if (!is && remembered++ < mostRemembered) equal.add(same)
+      if (!is && remembered++ < maxRemembered) equal.add(same)
       known.set(name, is)
       return is
     }
@@ -157,7 +157,7 @@ export function openComparison(inspector: Inspector, contents: Contents, signal:
 
   /** As many at once as there are; what a folder has in it comes before what is beside it, so that the list stays short. */
   function goOn() {
-    while (busy < atOnce && failure === undefined) {
+    while (busy < concurrency && failure === undefined) {
       const task = tasks.pop()
       if (!task) break
       busy++
@@ -186,7 +186,7 @@ export function openComparison(inspector: Inspector, contents: Contents, signal:
   return {
     async add(task: Task) {
       tasks.push(task)
-      await until(() => tasks.length < atOnce)
+      await until(() => tasks.length < concurrency)
     },
 
     /** Waits until all is compared. */

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
-import { ImportFailure, type Means, type Origin } from '#importer/source.ts'
+import { ImportFailure, type Network, type Origin } from '#importer/source.ts'
 import { explain } from './svn-errors.ts'
 
 /** Runs Subversion's own programs against one server, with nothing of a user's settings and by no way but ours. */
@@ -19,12 +19,12 @@ export interface Connection {
 type Tool = 'svn' | 'svnrdump'
 
 /** What is asked of `svn` is answered in less: lists of folders. */
-const mostPrinted = 64 << 20
+const maxPrinted = 64 << 20
 
 const programs = process.env.PATH ?? '/usr/bin:/bin'
 
 /** What is kept there is private: the user's name is in it, and the proxy's password. */
-export async function connectTo(origin: Origin, { egress, signal }: Means, folder: string): Promise<Connection> {
+export async function connectTo(origin: Origin, { egress, signal }: Network, folder: string): Promise<Connection> {
   // Said before much is done for nothing.
   if (!programs.split(':').some((place) => existsSync(join(place, 'svnrdump')))) throw notInstalled('svnrdump')
   const settings = join(folder, 'svn-settings')
@@ -74,7 +74,7 @@ export async function connectTo(origin: Origin, { egress, signal }: Means, folde
       let size = 0
       child.stdout?.on('data', (chunk: Buffer) => {
         size += chunk.length
-        if (size <= mostPrinted) printed.push(chunk)
+        if (size <= maxPrinted) printed.push(chunk)
         else child.kill()
       })
       await outcomeOf('svn', child)
@@ -94,7 +94,7 @@ function notInstalled(tool: Tool) {
 }
 
 /** Whoever may list the processes of this machine sees their arguments: nothing of who we are is among them. */
-function servers({ host, port, username, password }: Means['egress']['proxy'], who: string | null, authorities: string | null) {
+function servers({ host, port, username, password }: Network['egress']['proxy'], who: string | null, authorities: string | null) {
   return [
     '[global]',
     ...(who ? [`username = ${who}`] : []),

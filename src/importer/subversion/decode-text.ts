@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer'
 /** Subversion wants UTF-8, but old repositories have whatever was typed: then it is most likely this. */
 const western = new TextDecoder('windows-1252')
 
-export function readWords(bytes: Buffer): string {
+export function decodeText(bytes: Buffer): string {
   const text = isUtf8(bytes) ? bytes.toString() : western.decode(bytes)
   return text.replaceAll('\0', '')
 }

@@ -22,7 +22,7 @@ const limits = ['core.bigFileThreshold=16m', 'core.packedGitWindowSize=16m', 'co
 ])
 
 /** Something that git was asked for; what it answers is in order. */
-interface Asked {
+interface PendingRead {
   type: 'tree' | 'blob'
   take(piece: Buffer): void
   end(): void
@@ -32,15 +32,15 @@ interface Asked {
 export function openContents(repository: string, signal: AbortSignal): Contents {
   const input = new PassThrough()
   const output = streamGit(repository, [...limits, 'cat-file', '--batch'], { signal, input, detached: false })
-  const queue: Asked[] = []
+  const queue: PendingRead[] = []
   let failure: unknown
-  const over = readAnswers(output, queue).catch((error: unknown) => {
+  const over = readObjects(output, queue).catch((error: unknown) => {
     failure = error
     for (const { fail } of queue.splice(0)) fail(error)
   })
 
   let names = ''
-  function ask(name: string, asked: Asked) {
+  function ask(name: string, asked: PendingRead) {
     if (failure) return asked.fail(failure)
     queue.push(asked)
     // What is asked in one go is sent in one piece.
@@ -90,9 +90,9 @@ export function openContents(repository: string, signal: AbortSignal): Contents 
 }
 
 /** Answers come one after the other, each after a line with its size, and none is in memory as a whole unless it is taken so. */
-async function readAnswers(output: AsyncIterable<Buffer>, queue: Asked[]) {
+async function readObjects(output: AsyncIterable<Buffer>, queue: PendingRead[]) {
   let line: Buffer = Buffer.alloc(0)
-  let asked: Asked | undefined
+  let asked: PendingRead | undefined
   let left = 0
   for await (const chunk of output) {
     for (let at = 0; at < chunk.length; ) {

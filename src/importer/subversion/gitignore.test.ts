@@ -7,11 +7,11 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { git } from '#git/git.ts'
-import { blobId, exported, filesOf, importing, recordsOf, refsOf, type Workshop } from '#test/imports/svn-conversion.ts'
+import { blobId, exported, filesOf, importing, recordsOf, refsOf, type Workspace } from '#test/imports/svn-conversion.ts'
 import { makeSvnRepository } from '#test/imports/svn-dump.ts'
 import { ignoreFiles, names, tellIgnores } from '#test/imports/svn-ignore-history.ts'
 import { openSvnFolder, startApache, startSvnserve } from '#test/imports/svn-servers.ts'
-import { openWorkshop, originOf } from '#test/imports/workspace.ts'
+import { openWorkspace, originOf } from '#test/imports/workspace.ts'
 import { connectTo } from './connection.ts'
 import { writeIgnoreFile } from './gitignore.ts'
 import { inspectByDump } from './inspect-dump.ts'
@@ -28,9 +28,9 @@ test('lists of what is ignored become files where that is wanted, and nothing el
   const head = await makeSvnRepository(path, tellIgnores)
   await using wire = await startSvnserve(folder.path)
   await using web = await startApache(folder.path)
-  await using plain = await openWorkshop()
-  await using one = await openWorkshop()
-  await using other = await openWorkshop()
+  await using plain = await openWorkspace()
+  await using one = await openWorkspace()
+  await using other = await openWorkspace()
 
   // Without the choice, git has what Subversion has.
   const { notes: none } = await importing(originOf(`${wire.url}ignores`), plain)
@@ -65,16 +65,16 @@ test('lists of what is ignored become files where that is wanted, and nothing el
 
   await importing({ ...originOf(`${web.url}ignores`), svn_ignore: true }, other)
   assert.equal(await refsOf(other), await refsOf(one))
-  for (const [origin, workshop] of [
+  for (const [origin, workspace] of [
     [chosen, one],
     [{ ...originOf(`${web.url}ignores`), svn_ignore: true }, other],
   ] as const) {
-    const verified = await subversion.verify(origin, workshop, true)
+    const verified = await subversion.verify(origin, workspace, true)
     assert.deepEqual(verified.mismatches, [])
     assert.ok(verified.revisions > 12)
-    const connection = await connectTo(origin, workshop, workshop.folder)
-    const { repository } = await settlePlan(origin, connection, workshop)
-    await using quick = await openInspector(origin, repository, connection, workshop, true)
+    const connection = await connectTo(origin, workspace, workspace.folder)
+    const { repository } = await settlePlan(origin, connection, workspace)
+    await using quick = await openInspector(origin, repository, connection, workspace, true)
     await using slow = inspectByDump(repository, connection, true)
     for (const place of ['', 'trunk', 'trunk/moved', 'trunk/slashes', 'branches/one', 'tags/v1/lib']) {
       const [said, wanted] = await Promise.all([quick, slow].map((each) => each.list(place, head, () => false)))
@@ -85,12 +85,12 @@ test('lists of what is ignored become files where that is wanted, and nothing el
 })
 
 /** Subversion and git have the same to say of names that nobody has added. */
-async function assertSameIgnored(repository: string, workshop: Workshop) {
+async function assertSameIgnored(repository: string, workspace: Workspace) {
   await using folder = await openSvnFolder()
   const [svn, clone] = [join(folder.path, 'svn'), join(folder.path, 'git')]
   await run('svn', ['checkout', '--quiet', `file://${repository}/trunk`, svn])
   await git(['init', '--quiet', clone])
-  await git(['-C', clone, 'fetch', '--quiet', workshop.repository, 'refs/import/orig/heads/main'])
+  await git(['-C', clone, 'fetch', '--quiet', workspace.repository, 'refs/import/orig/heads/main'])
   await git(['-C', clone, 'checkout', '--quiet', 'FETCH_HEAD'])
   // Not where the source has a file of its own: that says something else.
   const places = ['', 'moved/', 'own/', 'only/', 'slashes/']
@@ -108,11 +108,11 @@ test('whatever is made of lists is compared as well, and nothing is hidden behin
   await using folder = await openSvnFolder()
   await makeSvnRepository(join(folder.path, 'ignores'), tellIgnores)
   await using server = await startSvnserve(folder.path)
-  await using workshop = await openWorkshop()
+  await using workspace = await openWorkspace()
   const origin = { ...originOf(`${server.url}ignores`), svn_ignore: true }
-  await importing(origin, workshop)
-  const main = await workshop.git('rev-parse', 'refs/import/orig/heads/main')
-  const record = await readFile(join(workshop.folder, 'arranged.jsonl'), 'utf8')
+  await importing(origin, workspace)
+  const main = await workspace.git('rev-parse', 'refs/import/orig/heads/main')
+  const record = await readFile(join(workspace.folder, 'arranged.jsonl'), 'utf8')
   const inline = (path: string, content: string, mode = '100644') =>
     `M ${mode} inline ${path}\ndata ${content.length}\n${content}\n`
   for (const [change, path, what] of [
@@ -126,10 +126,10 @@ test('whatever is made of lists is compared as well, and nothing is hidden behin
     [inline('a.txt', 'c\n'), 'a.txt', 'has another content'],
   ] as const) {
     const input = `commit refs/test\ncommitter x <x> 0 +0000\ndata 0\nfrom ${main}\n${change}\n`
-    await git(['-C', workshop.repository, 'fast-import', '--quiet', '--force'], { input })
-    const tampered = await workshop.git('rev-parse', 'refs/test')
-    await writeFile(join(workshop.folder, 'arranged.jsonl'), record.replaceAll(main, tampered))
-    const { mismatches } = await subversion.verify(origin, workshop, false)
+    await git(['-C', workspace.repository, 'fast-import', '--quiet', '--force'], { input })
+    const tampered = await workspace.git('rev-parse', 'refs/test')
+    await writeFile(join(workspace.folder, 'arranged.jsonl'), record.replaceAll(main, tampered))
+    const { mismatches } = await subversion.verify(origin, workspace, false)
     assert.deepEqual(
       mismatches.filter(({ where }) => where === 'heads/main'),
       [{ where: 'heads/main', path, what }],
@@ -141,14 +141,14 @@ test('an import with lists that is killed goes on with what it knew of them', as
   await using folder = await openSvnFolder()
   await makeSvnRepository(join(folder.path, 'ignores'), tellIgnores)
   await using server = await startSvnserve(folder.path)
-  await using whole = await openWorkshop()
-  await using killed = await openWorkshop()
+  await using whole = await openWorkspace()
+  await using killed = await openWorkspace()
   const origin = { ...originOf(`${server.url}ignores`), svn_ignore: true }
   const { notes } = await importing(origin, whole)
   const program = fileURLToPath(import.meta.resolve('#test/imports/svn-interrupted.ts'))
   await assert.rejects(run(process.execPath, [program, origin.url, killed.folder, 'ignores']), { signal: 'SIGKILL' })
-  const reached = JSON.parse(await readFile(join(killed.folder, 'reached.json'), 'utf8'))
-  assert.ok(reached.number >= 4 && reached.number < 10 && reached.ignores > 0, `it came to ${reached.number}`)
+  const checkpoint = JSON.parse(await readFile(join(killed.folder, 'reached.json'), 'utf8'))
+  assert.ok(checkpoint.number >= 4 && checkpoint.number < 10 && checkpoint.ignores > 0, `it came to ${checkpoint.number}`)
   assert.deepEqual((await importing(origin, killed)).notes, notes)
   assert.equal(await refsOf(killed), await refsOf(whole))
 })

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Author, Notes, Workshop } from '#importer/source.ts'
+import type { Author, Notes, Workspace } from '#importer/source.ts'
 import type { Revision } from '#importer/staging/arrange/revisions.ts'
 import type { Blob } from '#importer/staging/blobs.ts'
 import { type FastImport, openFastImport } from '#importer/staging/fast-import.ts'
@@ -9,15 +9,15 @@ import type { Connection } from './connection.ts'
 import { CutOff, type Dump, readDump } from './dump.ts'
 import { openLists } from './ignore-lists.ts'
 import { isInside } from './layout.ts'
-import { openNodes } from './nodes.ts'
+import { openNodeWriter } from './nodes.ts'
 import { type Plan, writeWhole } from './plan.ts'
 import { addressOf, type Repository } from './projects.ts'
 import { beginCommit, describeAuthor, readRevision, recordChange } from './read-revision.ts'
 import { openLog } from './revision-log.ts'
-import { openTexts } from './text-cache.ts'
+import { openTextCache } from './text-cache.ts'
 
 /** How far it came: what is known up to here outlives a kill. */
-export interface Reached {
+export interface Checkpoint {
   number: number
   /** Of the file of revisions, in bytes. */
   length: number
@@ -42,7 +42,7 @@ const ordinaryPace: Pace = { revisions: 1000, milliseconds: 10_000 }
 export const filesOf = (folder: string) => ({
   revisions: join(folder, 'revisions.jsonl'),
   marks: join(folder, 'marks'),
-  reached: join(folder, 'reached.json'),
+  checkpoint: join(folder, 'reached.json'),
   texts: join(folder, 'texts'),
   record: join(folder, 'arranged.jsonl'),
   ignores: join(folder, 'ignores.jsonl'),
@@ -53,23 +53,23 @@ export async function readHistory(
   plan: Plan,
   repository: Repository,
   connection: Connection,
-  workshop: Workshop,
+  workspace: Workspace,
   pace = ordinaryPace,
-): Promise<Reached> {
-  const { marks, ...files } = filesOf(workshop.folder)
-  const reached = await readReached(files.reached)
-  const authors = openAuthors(plan.uuid, reached.authors, workshop)
-  workshop.tell({ commit_count: reached.commit_count })
-  if (reached.number === plan.head) return reached
+): Promise<Checkpoint> {
+  const { marks, ...files } = filesOf(workspace.folder)
+  const checkpoint = await readCheckpoint(files.checkpoint)
+  const authors = openAuthors(plan.uuid, checkpoint.authors, workspace)
+  workspace.onProgress({ commit_count: checkpoint.commit_count })
+  if (checkpoint.number === plan.head) return checkpoint
 
-  const from = reached.number === 0 ? [] : ['--incremental']
-  const range = ['--revision', `${reached.number === 0 ? 0 : reached.number + 1}:${plan.head}`]
-  const git = openFastImport(workshop.repository, { signal: workshop.signal, marks })
+  const from = checkpoint.number === 0 ? [] : ['--incremental']
+  const range = ['--revision', `${checkpoint.number === 0 ? 0 : checkpoint.number + 1}:${plan.head}`]
+  const git = openFastImport(workspace.repository, { signal: workspace.signal, marks })
   const source = connection.dump([...from, ...range], addressOf(repository, plan.dump))
   try {
-    await readRevisions(readDump(source.output), git, reached, authors.meet, plan, workshop, pace)
+    await readRevisions(readDump(source.output), git, checkpoint, authors.authorOf, plan, workspace, pace)
     await source.ended
-    return reached
+    return checkpoint
   } catch (error) {
     // Why it broke off is for the program to say that did.
     if (error instanceof CutOff) await source.ended
@@ -80,23 +80,23 @@ export async function readHistory(
   }
 }
 
-export async function readReached(file: string): Promise<Reached> {
+export async function readCheckpoint(file: string): Promise<Checkpoint> {
   if (existsSync(file)) return JSON.parse(await readFile(file, 'utf8'))
   return { number: 0, length: 0, time: 0, commit_count: 0, authors: [], notes: {}, large: [] }
 }
 
 /** Each is told of once in a run: those who were met before, too. */
-function openAuthors(uuid: string, logins: string[], { tell }: Workshop) {
+function openAuthors(uuid: string, logins: string[], { onProgress }: Workspace) {
   const met = new Map<string, Author>(logins.map((login) => [login, describeAuthor(login, uuid)]))
-  if (met.size > 0) tell({ authors: [...met.values()] })
+  if (met.size > 0) onProgress({ authors: [...met.values()] })
   return {
-    meet(login: string): Author {
+    authorOf(login: string): Author {
       const known = met.get(login)
       if (known) return known
       const author = describeAuthor(login, uuid)
       met.set(login, author)
       logins.push(login)
-      tell({ authors: [author] })
+      onProgress({ authors: [author] })
       return author
     },
   }
@@ -105,32 +105,37 @@ function openAuthors(uuid: string, logins: string[], { tell }: Workshop) {
 async function readRevisions(
   dump: Dump,
   git: FastImport,
-  reached: Reached,
-  meet: (login: string) => Author,
+  checkpoint: Checkpoint,
+  authorOf: (login: string) => Author,
   { head, layout, ignores }: Plan,
-  { folder, tell }: Workshop,
+  { folder, onProgress }: Workspace,
   pace: Pace,
 ) {
   const files = filesOf(folder)
-  const log = openLog(files.revisions, reached.length)
+  const log = openLog(files.revisions, checkpoint.length)
   const count = (what: string) => {
-    reached.notes[what] = (reached.notes[what] ?? 0) + 1
+    checkpoint.notes[what] = (checkpoint.notes[what] ?? 0) + 1
   }
-  const keeping = { file: files.ignores, length: reached.ignores ?? 0, isInside: (path: string) => isInside(layout, path), count }
+  const keeping = {
+    file: files.ignores,
+    length: checkpoint.ignores ?? 0,
+    isInside: (path: string) => isInside(layout, path),
+    count,
+  }
   const lists = ignores ? openLists(keeping) : undefined
-  const nodes = openNodes(git, dump, openTexts(files.texts), reached, lists)
+  const nodes = openNodeWriter(git, dump, openTextCache(files.texts), checkpoint, lists)
   const started = performance.now()
-  let last = { number: reached.number, at: started, percent: -1 }
-  let before = reached.number
+  let last = { number: checkpoint.number, at: started, percent: -1 }
+  let before = checkpoint.number
 
   async function finish(revision: Revision) {
     await lists?.settle(git, revision.number)
     log.write(revision)
-    reached.number = revision.number
-    reached.time = revision.time
-    if (revision.changes.length > 0 || Object.keys(revision.files).length > 0) reached.commit_count++
+    checkpoint.number = revision.number
+    checkpoint.time = revision.time
+    if (revision.changes.length > 0 || Object.keys(revision.files).length > 0) checkpoint.commit_count++
     const percent = Math.floor((revision.number * 100) / head)
-    if (percent > last.percent) tell({ percent, commit_count: reached.commit_count })
+    if (percent > last.percent) onProgress({ percent, commit_count: checkpoint.commit_count })
     last.percent = percent
     const now = performance.now()
     // Each checkpoint makes a pack, and many of them make git slow: the longer it takes, the fewer.
@@ -142,9 +147,9 @@ async function readRevisions(
   }
 
   async function save() {
-    reached.length = log.flush()
-    if (lists) reached.ignores = lists.flush()
-    await writeWhole(files.reached, JSON.stringify(reached))
+    checkpoint.length = log.flush()
+    if (lists) checkpoint.ignores = lists.flush()
+    await writeWhole(files.checkpoint, JSON.stringify(checkpoint))
   }
 
   try {
@@ -153,17 +158,17 @@ async function readRevisions(
       if (record.headers.has('Revision-number')) {
         if (revision) await finish(revision)
         // The revision 0 has nothing in it.
-        revision = record.headers.get('Revision-number') === '0' ? undefined : readRevision(record, reached.time, meet)
+        revision = record.headers.get('Revision-number') === '0' ? undefined : readRevision(record, checkpoint.time, authorOf)
         if (!revision) continue
         await beginCommit(git, revision, before)
         before = 0
       } else if (revision && record.headers.has('Node-path')) {
-        recordChange(revision, record, reached.notes)
+        recordChange(revision, record, checkpoint.notes)
         await nodes.apply(record)
       }
     }
     if (revision) await finish(revision)
-    if (reached.number !== head) throw new CutOff()
+    if (checkpoint.number !== head) throw new CutOff()
     await git.end()
     await save()
   } finally {

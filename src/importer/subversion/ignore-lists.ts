@@ -6,10 +6,10 @@ import { joinPath } from './layout.ts'
 import { openLog } from './revision-log.ts'
 
 /** A folder that has lists, or a `.gitignore` of its own, or such folders in it. Never changed: earlier revisions have it too. */
-interface Place {
+interface ListNode {
   lists?: IgnoreLists
   own?: boolean
-  folders?: ReadonlyMap<string, Place>
+  folders?: ReadonlyMap<string, ListNode>
 }
 
 export interface CopySource {
@@ -21,7 +21,7 @@ export interface CopySource {
 type Step = { path: string } & ({ lists: IgnoreLists } | { own: boolean } | { gone: true } | { from: CopySource })
 
 /** Which folder has which lists, in each revision; and the files that they become. */
-export interface KnownLists {
+export interface IgnoreListTracker {
   /** Takes notice of what happens to a path. */
   read(record: DumpRecord, copied: CopySource | undefined): void
   /** Ends a revision: writes what follows from it into the commit that is open. */
@@ -31,7 +31,7 @@ export interface KnownLists {
   close(): void
 }
 
-export interface KeepingLists {
+export interface ListOptions {
   /** Where it is kept what happened to lists, and how much of that counts. */
   file: string
   length: number
@@ -44,29 +44,29 @@ const turned = 'ignore lists turned into .gitignore'
 const replaced = 'ignore lists left out for a .gitignore of the source'
 const outside = 'ignore lists outside of branches and tags'
 
-export function openLists({ file, length, isInside, count }: KeepingLists): KnownLists {
-  const states: { number: number; root: Place | undefined }[] = []
-  let root: Place | undefined
+export function openLists({ file, length, isInside, count }: ListOptions): IgnoreListTracker {
+  const states: { number: number; root: ListNode | undefined }[] = []
+  let root: ListNode | undefined
   let steps: Step[] = []
   for (const line of readKept(file, length)) {
     const revision: { number: number; steps: Step[] } = JSON.parse(line)
-    for (const step of revision.steps) take(step)
+    for (const step of revision.steps) applyStep(step)
     states.push({ number: revision.number, root })
   }
   const log = openLog(file, length)
   const touched = new Set<string>()
 
-  function take(step: Step) {
-    root = put(root, namesIn(step.path), (place) => {
+  function applyStep(step: Step) {
+    root = replaceNode(root, namesIn(step.path), (node) => {
       if ('gone' in step) return
       if ('from' in step) return find(stateAt(step.from.number), step.from.path)
-      return 'own' in step ? { ...place, own: step.own } : { ...place, lists: step.lists }
+      return 'own' in step ? { ...node, own: step.own } : { ...node, lists: step.lists }
     })
   }
 
   function note(step: Step) {
     const before = root
-    take(step)
+    applyStep(step)
     if (root !== before) steps.push(step)
   }
 
@@ -123,29 +123,29 @@ function readKept(file: string, length: number): string[] {
 
 const namesIn = (path: string) => (path === '' ? [] : path.split('/'))
 
-function find(root: Place | undefined, path: string): Place | undefined {
-  let place = root
-  for (const name of namesIn(path)) place = place?.folders?.get(name)
-  return place
+function find(root: ListNode | undefined, path: string): ListNode | undefined {
+  let node = root
+  for (const name of namesIn(path)) node = node?.folders?.get(name)
+  return node
 }
 
 /** The same with something else at a path; what has nothing to say is not in it. */
-function put(
-  place: Place | undefined,
+function replaceNode(
+  node: ListNode | undefined,
   [name, ...rest]: string[],
-  change: (place: Place | undefined) => Place | undefined,
-): Place | undefined {
-  if (name === undefined) return pruned(change(place))
-  const before = place?.folders?.get(name)
-  const after = put(before, rest, change)
-  if (before === after) return place
-  const folders = new Map(place?.folders)
+  change: (node: ListNode | undefined) => ListNode | undefined,
+): ListNode | undefined {
+  if (name === undefined) return pruned(change(node))
+  const before = node?.folders?.get(name)
+  const after = replaceNode(before, rest, change)
+  if (before === after) return node
+  const folders = new Map(node?.folders)
   if (after) folders.set(name, after)
   else folders.delete(name)
-  return pruned({ ...place, folders })
+  return pruned({ ...node, folders })
 }
 
-function pruned(place: Place | undefined): Place | undefined {
-  const said = Object.keys(place?.lists ?? {}).length > 0 || place?.own || (place?.folders?.size ?? 0) > 0
-  return said ? place : undefined
+function pruned(node: ListNode | undefined): ListNode | undefined {
+  const hasContent = Object.keys(node?.lists ?? {}).length > 0 || node?.own || (node?.folders?.size ?? 0) > 0
+  return hasContent ? node : undefined
 }

@@ -1,5 +1,5 @@
 import { authorization, headerOf } from '#importer/probe-http.ts'
-import { ImportFailure, type Means, type Origin } from '#importer/source.ts'
+import { ImportFailure, type Network, type Origin } from '#importer/source.ts'
 import { askOptions } from './dav-options.ts'
 import { type IgnoreLists, listsIn } from './gitignore.ts'
 import type { Folder, Inspector, Listed } from './inspector.ts'
@@ -16,16 +16,16 @@ ${ignores ? '<S:ignore/><S:global-ignores/>' : ''}</D:prop></D:propfind>`
 const longestResource = 1 << 20
 
 /** By http:// or https://; undefined where the server wants another proof of who we are than a password. */
-export async function inspectByWeb(
+export async function inspectByDav(
   origin: Origin,
   { root }: Repository,
-  means: Means,
+  network: Network,
   ignores: boolean,
 ): Promise<Inspector | undefined> {
-  const told = await askOptions(means, root, origin)
+  const answer = await askOptions(network, root, origin)
   // Where a server keeps its revisions is for it to say; before version 1.7 none did.
-  const stub = told && headerOf(told, 'svn-rev-root-stub')
-  if (!stub || told.status !== 200) return
+  const stub = answer && headerOf(answer, 'svn-rev-root-stub')
+  if (!stub || answer.status !== 200) return
   const base = new URL(stub, root)
   if (base.origin !== new URL(root).origin) return
   const headers = { ...authorization(origin), depth: '1', 'content-type': 'text/xml' }
@@ -36,7 +36,7 @@ export async function inspectByWeb(
       .filter((part) => part !== '')
       .map(encodeURIComponent)
       .join('/')}`
-    const answer = await means.egress.request(url, { method: 'PROPFIND', headers, body, signal: means.signal })
+    const answer = await network.egress.request(url, { method: 'PROPFIND', headers, body, signal: network.signal })
     if (answer.status !== 207) {
       answer.body.destroy()
       throw new ImportFailure(`The Subversion server cannot tell what it has: it answers ${answer.status}.`)

@@ -5,7 +5,7 @@ import type { Folder, Inspector } from './inspector.ts'
 import { addressOf, type Repository } from './projects.ts'
 
 /** Several are compared at the same time. */
-const mostLoaded = 16
+const maxLoaded = 16
 
 /** By reading all of a folder as it is in a revision, of which only checksums are kept. Goes by every way that an import does. */
 export function inspectByDump(repository: Repository, connection: Connection, ignores = false): Inspector {
@@ -16,7 +16,7 @@ export function inspectByDump(repository: Repository, connection: Connection, ig
         one.number === number && (one.path === '' || path === one.path || path.startsWith(`${one.path}/`))
       const found = loaded.find(holds) ?? { path, number, folders: load(repository, connection, path, number) }
       if (!loaded.includes(found)) loaded.push(found)
-      if (loaded.length > mostLoaded) loaded.shift()
+      if (loaded.length > maxLoaded) loaded.shift()
       const { entries = [], lists = {} } = (await found.folders).get(path) ?? {}
       return { entries, lists: ignores ? lists : {} }
     },

@@ -1,27 +1,27 @@
-import { ImportFailure, type Means, type Origin } from '#importer/source.ts'
+import { ImportFailure, type Network, type Origin } from '#importer/source.ts'
 import { listsIn } from './gitignore.ts'
 import type { Folder, Inspector, Listed } from './inspector.ts'
 import type { Repository } from './projects.ts'
-import { type Item, isWord, NothingThere, type Talk, text, tryTalk, Unwelcome } from './ra-svn.ts'
+import { AccessDenied, type Item, isWord, NoRepository, type RaSession, text, tryOpenSession } from './ra-svn.ts'
 
 /** By svn://; undefined where the server wants to be spoken to in a way that we do not know. */
-export async function inspectByWire(
+export async function inspectByRaSvn(
   origin: Origin,
   { root }: Repository,
-  means: Means,
+  network: Network,
   ignores: boolean,
 ): Promise<Inspector | undefined> {
-  const talk = await tryTalk(root, origin, means)
+  const session = await tryOpenSession(root, origin, network)
   return (
-    talk && {
-      list: (path, number, isKnown) => list(talk, path, number, isKnown, ignores),
-      [Symbol.asyncDispose]: async () => talk[Symbol.dispose](),
+    session && {
+      list: (path, number, isKnown) => list(session, path, number, isKnown, ignores),
+      [Symbol.asyncDispose]: async () => session[Symbol.dispose](),
     }
   )
 }
 
 async function list(
-  talk: Conversation,
+  session: RaSession,
   path: string,
   number: number,
   isKnown: (name: string, changed: number) => boolean,
@@ -29,16 +29,16 @@ async function list(
 ): Promise<Folder> {
   const fields = '( kind created-rev )'
   const question = `${text(path)} ( ${number} ) ${ignores} true ${fields}`
-  const [, properties, entries] = await asking(talk.ask('get-dir', question))
+  const [, properties, entries] = await asking(session.ask('get-dir', question))
   const listed: Listed[] = []
   const asked: Promise<void>[] = []
   for (const entry of Array.isArray(entries) ? entries : []) {
     const [name, kind, , , changed] = Array.isArray(entry) ? entry : []
-    if (typeof name !== 'string') throw new NothingThere()
+    if (typeof name !== 'string') throw new NoRepository()
     const one = { name, folder: isWord(kind, 'dir'), changed: Number(changed), md5: '', executable: false, special: false }
     listed.push(one)
     // All are asked at once, and answered one after the other.
-    if (isWord(kind, 'file') && !isKnown(name, one.changed)) asked.push(inspectFile(talk, path, number, one))
+    if (isWord(kind, 'file') && !isKnown(name, one.changed)) asked.push(inspectFile(session, path, number, one))
   }
   await Promise.all(asked)
   const values = new Map((Array.isArray(properties) ? properties : []).map((property) => [nameOf(property), property]))
@@ -46,9 +46,9 @@ async function list(
   return { entries: listed, lists }
 }
 
-async function inspectFile(talk: Conversation, folder: string, number: number, file: Listed) {
+async function inspectFile(session: RaSession, folder: string, number: number, file: Listed) {
   const path = folder === '' ? file.name : `${folder}/${file.name}`
-  const [checksum, , properties] = await asking(talk.ask('get-file', `${text(path)} ( ${number} ) true false`))
+  const [checksum, , properties] = await asking(session.ask('get-file', `${text(path)} ( ${number} ) true false`))
   const [md5] = Array.isArray(checksum) ? checksum : []
   const names = (Array.isArray(properties) ? properties : []).map(nameOf)
   file.md5 = typeof md5 === 'string' ? md5 : ''
@@ -69,8 +69,9 @@ async function asking(answer: Promise<Item[]>): Promise<Item[]> {
   try {
     return await answer
   } catch (error) {
-    if (error instanceof Unwelcome) throw new ImportFailure('The Subversion server does not let us read this any more.', 'auth')
-    if (error instanceof NothingThere) throw new ImportFailure(`The Subversion server cannot tell what it has: ${error.message}`)
+    if (error instanceof AccessDenied)
+      throw new ImportFailure('The Subversion server does not let us read this any more.', 'auth')
+    if (error instanceof NoRepository) throw new ImportFailure(`The Subversion server cannot tell what it has: ${error.message}`)
     throw error
   }
 }

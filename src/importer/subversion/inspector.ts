@@ -1,9 +1,9 @@
-import type { Means, Origin } from '#importer/source.ts'
+import type { Network, Origin } from '#importer/source.ts'
 import type { Connection } from './connection.ts'
 import type { IgnoreLists } from './gitignore.ts'
-import { inspectByWeb } from './inspect-dav.ts'
+import { inspectByDav } from './inspect-dav.ts'
 import { inspectByDump } from './inspect-dump.ts'
-import { inspectByWire } from './inspect-ra-svn.ts'
+import { inspectByRaSvn } from './inspect-ra-svn.ts'
 import type { Repository } from './projects.ts'
 
 /** Asks a server what is in its folders, by checksums: no content is sent. */
@@ -33,11 +33,11 @@ export async function openInspector(
   origin: Origin,
   repository: Repository,
   connection: Connection,
-  means: Means,
+  network: Network,
   ignores = false,
 ): Promise<Inspector> {
   const quick = repository.root.startsWith('svn:')
-    ? await inspectByWire(origin, repository, means, ignores)
-    : await inspectByWeb(origin, repository, means, ignores)
+    ? await inspectByRaSvn(origin, repository, network, ignores)
+    : await inspectByDav(origin, repository, network, ignores)
   return quick ?? inspectByDump(repository, connection, ignores)
 }

@@ -5,10 +5,10 @@ import { largeFile } from '#importer/staging/large-files.ts'
 import { createPathTree } from '#importer/staging/path-tree.ts'
 import { isForbiddenLink, isForbiddenPath } from '#importer/staging/paths.ts'
 import type { Dump, DumpRecord, Properties } from './dump.ts'
-import type { Reached } from './history.ts'
-import type { CopySource, KnownLists } from './ignore-lists.ts'
+import type { Checkpoint } from './history.ts'
+import type { CopySource, IgnoreListTracker } from './ignore-lists.ts'
 import { applyDelta, applyDeltaInPieces, measureDelta } from './svndiff.ts'
-import { largest, streamBlob, type Text, type Texts, viewOf } from './text-cache.ts'
+import { maxInMemory, streamBlob, type Text, type TextCache, viewOf } from './text-cache.ts'
 
 interface File {
   mode: string
@@ -17,13 +17,13 @@ interface File {
 
 const link = Buffer.from('link ')
 /** Of how many paths it is known what they are; the rest is asked for. */
-const mostKnown = 200_000
+const maxKnown = 200_000
 /** Longer differences are not read as a whole. */
 const longDelta = 1 << 20
 
 /** Writes what happens to paths into the commit that is open. */
-export function openNodes(git: FastImport, dump: Dump, texts: Texts, reached: Reached, lists?: KnownLists) {
-  const { notes, large } = reached
+export function openNodeWriter(git: FastImport, dump: Dump, texts: TextCache, checkpoint: Checkpoint, lists?: IgnoreListTracker) {
+  const { notes, large } = checkpoint
   let known = createPathTree<File>()
   let remembered = 0
 
@@ -58,7 +58,7 @@ export function openNodes(git: FastImport, dump: Dump, texts: Texts, reached: Re
   function sourceOf(headers: Map<string, string>): CopySource | undefined {
     const path = headers.get('Node-copyfrom-path')
     const number = Number(headers.get('Node-copyfrom-rev'))
-    if (path === undefined || number === 0 || number > reached.number || (path !== '' && isForbidden(path))) return
+    if (path === undefined || number === 0 || number > checkpoint.number || (path !== '' && isForbidden(path))) return
     return { number, path }
   }
 
@@ -80,7 +80,7 @@ export function openNodes(git: FastImport, dump: Dump, texts: Texts, reached: Re
   }
 
   function remember(path: string, { mode, id }: File) {
-    if (++remembered > mostKnown) {
+    if (++remembered > maxKnown) {
       known = createPathTree()
       remembered = 0
     }
@@ -117,7 +117,7 @@ export function openNodes(git: FastImport, dump: Dump, texts: Texts, reached: Re
       count('files without their beginning')
       return
     }
-    if (short && measured && measured.size <= largest) {
+    if (short && measured && measured.size <= maxInMemory) {
       const { view, close } = viewOf(measured.based && former ? await textOf(former) : { size: 0, bytes: Buffer.alloc(0) })
       try {
         const bytes = applyDelta(short, view, measured.size)

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs'
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ImportFailure, type Origin, type Workshop } from '#importer/source.ts'
+import { ImportFailure, type Origin, type Workspace } from '#importer/source.ts'
 import type { Connection } from './connection.ts'
 import type { Layout } from './layout.ts'
-import { addressOf, findProjects, openSurveyor, type Repository, type Surveyor } from './projects.ts'
-import { tryTalk } from './ra-svn.ts'
+import { addressOf, findProjects, openRepositoryReader, type Repository, type RepositoryReader } from './projects.ts'
+import { tryOpenSession } from './ra-svn.ts'
 import { unescapeXml } from './xml.ts'
 
 /** What is brought over. Settled once for an import: a killed one goes on with the same, whatever was committed meanwhile. */
@@ -21,19 +21,19 @@ export interface Plan {
 }
 
 /** A history that moved about more often is read from where this leads. */
-const mostMoves = 20
+const maxMoves = 20
 
-export async function settlePlan(origin: Origin, connection: Connection, workshop: Workshop) {
-  const { folder } = workshop
-  using talk = await tryTalk(connection.url, origin, workshop)
-  const surveyor = openSurveyor(connection, talk)
-  const repository = await surveyor.describe()
+export async function settlePlan(origin: Origin, connection: Connection, workspace: Workspace) {
+  const { folder } = workspace
+  using session = await tryOpenSession(connection.url, origin, workspace)
+  const reader = openRepositoryReader(connection, session)
+  const repository = await reader.describe()
   const known = await readPlan(folder)
   if (known && known.uuid !== repository.uuid)
     throw new ImportFailure(
       'Another Subversion repository is at this address than when the import began. Cancel it, and start anew.',
     )
-  const plan = known ?? (await makePlan(origin, connection, surveyor, repository))
+  const plan = known ?? (await makePlan(origin, connection, reader, repository))
   if (!known) await writeWhole(join(folder, 'plan.json'), JSON.stringify(plan))
   return { plan, repository }
 }
@@ -49,9 +49,9 @@ export async function writeWhole(file: string, content: string) {
   await rename(`${file}.new`, file)
 }
 
-async function makePlan(origin: Origin, connection: Connection, surveyor: Surveyor, repository: Repository): Promise<Plan> {
+async function makePlan(origin: Origin, connection: Connection, reader: RepositoryReader, repository: Repository): Promise<Plan> {
   const wanted = origin.svn_root === null ? repository.path : origin.svn_root.replace(/^\/+|\/+$/g, '')
-  const [project, ...others] = await findProjects(surveyor, repository, wanted)
+  const [project, ...others] = await findProjects(reader, repository, wanted)
   if (!project || others.length > 0)
     throw new ImportFailure('There are several projects in this Subversion repository, and none was chosen.')
   const { uuid, head } = repository
@@ -64,7 +64,7 @@ async function findDump(connection: Connection, repository: Repository, project:
   let dump = project
   let path = project
   let revision = repository.head
-  for (let moves = 0; moves < mostMoves && dump !== ''; moves++) {
+  for (let moves = 0; moves < maxMoves && dump !== ''; moves++) {
     const source = await findSource(connection, repository, path, revision)
     if (!source) return dump
     dump = sharedFolder(dump, source.path)

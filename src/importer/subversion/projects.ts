@@ -1,12 +1,12 @@
 import type { Connection } from './connection.ts'
 import { findLayout, isOneBranch, joinPath, type Layout, plainLayout } from './layout.ts'
-import { isWord, NothingThere, type Talk, text, Unwelcome } from './ra-svn.ts'
+import { AccessDenied, isWord, NoRepository, type RaSession, text } from './ra-svn.ts'
 import { unescapeXml } from './xml.ts'
 
 /** How deep projects are looked for, and in how many folders. */
 const deepest = 3
-const mostFolders = 200
-const atOnce = 8
+const maxFolders = 200
+const concurrency = 8
 
 export interface Repository {
   /** Its address, as Subversion's programs are to call it. */
@@ -19,42 +19,42 @@ export interface Repository {
 }
 
 /** Asks what there is before a history is read: quickly where a server can be asked so, or else by `svn`, which knows why not. */
-export interface Surveyor {
+export interface RepositoryReader {
   describe(): Promise<Repository>
   /** Names of the folders in a folder. Throws when there is no such folder. */
   listFolders(repository: Repository, path: string): Promise<string[]>
 }
 
-export function openSurveyor(connection: Connection, talk: Conversation | undefined): Surveyor {
-  async function quickly<T>(ask: (talk: Conversation) => Promise<T>, otherwise: () => Promise<T>): Promise<T> {
+export function openRepositoryReader(connection: Connection, session: RaSession | undefined): RepositoryReader {
+  async function quickly<T>(ask: (session: RaSession) => Promise<T>, otherwise: () => Promise<T>): Promise<T> {
     try {
-      return await (talk ? ask(talk) : otherwise())
+      return await (session ? ask(session) : otherwise())
     } catch (error) {
-      if (error instanceof Unwelcome || error instanceof NothingThere) return otherwise()
+      if (error instanceof AccessDenied || error instanceof NoRepository) return otherwise()
       throw error
     }
   }
   return {
     describe: () =>
       quickly(
-        (talk) => describeByTalk(talk, connection.url),
+        (session) => describeBySession(session, connection.url),
         () => describeBySvn(connection),
       ),
     listFolders: (repository, path) =>
       quickly(
-        (talk) => listByTalk(talk, repository, path),
+        (session) => listBySession(session, repository, path),
         () => listBySvn(connection, repository, path),
       ),
   }
 }
 
 /** Only the path of its root is for the server to say: where it is reached is not. What is asked afterwards is about the root. */
-async function describeByTalk(talk: Conversation, url: string): Promise<Repository> {
-  const [[head]] = await Promise.all([talk.ask('get-latest-rev', ''), talk.ask('reparent', text(talk.root))])
-  const [here, root] = [namesIn(url), namesIn(talk.root)]
-  if (typeof head !== 'number' || !root.every((name, place) => name === here[place])) throw new NothingThere()
+async function describeBySession(session: RaSession, url: string): Promise<Repository> {
+  const [[head]] = await Promise.all([session.ask('get-latest-rev', ''), session.ask('reparent', text(session.root))])
+  const [here, root] = [namesIn(url), namesIn(session.root)]
+  if (typeof head !== 'number' || !root.every((name, place) => name === here[place])) throw new NoRepository()
   const path = here.slice(root.length).join('/')
-  return { root: joinPath(`svn://${new URL(url).host}`, ...root.map(encodeURIComponent)), uuid: talk.uuid, head, path }
+  return { root: joinPath(`svn://${new URL(url).host}`, ...root.map(encodeURIComponent)), uuid: session.uuid, head, path }
 }
 
 function namesIn(url: string): string[] {
@@ -62,7 +62,7 @@ function namesIn(url: string): string[] {
     return (URL.parse(url)?.pathname ?? '').split('/').flatMap((name) => (name === '' ? [] : [decodeURIComponent(name)]))
   } catch {
     // What it is encoded in is for `svn` to know.
-    throw new NothingThere()
+    throw new NoRepository()
   }
 }
 
@@ -74,8 +74,8 @@ async function describeBySvn(connection: Connection): Promise<Repository> {
   return { root: text('root'), uuid: text('uuid'), head, path: decodeURIComponent(relative) }
 }
 
-async function listByTalk(talk: Conversation, { head }: Repository, path: string): Promise<string[]> {
-  const [, , entries] = await talk.ask('get-dir', `${text(path)} ( ${head} ) false true ( kind )`)
+async function listBySession(session: RaSession, { head }: Repository, path: string): Promise<string[]> {
+  const [, , entries] = await session.ask('get-dir', `${text(path)} ( ${head} ) false true ( kind )`)
   return (Array.isArray(entries) ? entries : []).flatMap((entry) => {
     const [name, kind] = Array.isArray(entry) ? entry : []
     return typeof name === 'string' && isWord(kind, 'dir') ? [name] : []
@@ -93,21 +93,21 @@ export interface Project {
 }
 
 /** The projects below a path: itself when it has a trunk or there are none. Throws when there is no such folder. */
-export async function findProjects(surveyor: Surveyor, repository: Repository, path: string): Promise<Project[]> {
+export async function findProjects(reader: RepositoryReader, repository: Repository, path: string): Promise<Project[]> {
   if (isOneBranch(path)) {
-    await surveyor.listFolders(repository, path)
+    await reader.listFolders(repository, path)
     return [{ path, layout: plainLayout(path) }]
   }
   const found: Project[] = []
   let asked = 0
   let level = [path]
-  for (let depth = 0; depth <= deepest && level.length > 0 && asked < mostFolders; depth++) {
-    const folders = level.splice(0, mostFolders - asked)
+  for (let depth = 0; depth <= deepest && level.length > 0 && asked < maxFolders; depth++) {
+    const folders = level.splice(0, maxFolders - asked)
     asked += folders.length
     const next: string[] = []
-    for (let at = 0; at < folders.length; at += atOnce) {
-      const some = folders.slice(at, at + atOnce)
-      const listed = await Promise.all(some.map((folder) => surveyor.listFolders(repository, folder)))
+    for (let at = 0; at < folders.length; at += concurrency) {
+      const some = folders.slice(at, at + concurrency)
+      const listed = await Promise.all(some.map((folder) => reader.listFolders(repository, folder)))
       for (const [index, names] of listed.entries()) {
         const folder = some[index] ?? ''
         const layout = findLayout(folder, names)

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import type { Socket } from 'node:net'
-import { ImportFailure, type Means, type Origin } from '#importer/source.ts'
+import { ImportFailure, type Network, type Origin } from '#importer/source.ts'
 import { hostOf, portOf } from './connection.ts'
 
 /** What svn:// says: numbers, strings, words (which are not in quotes or the like, and no strings), and lists of these. */
@@ -10,7 +10,7 @@ export interface Word {
 }
 
 /** A talk with a server by svn://, of which only questions that change nothing are asked. */
-export interface Conversation extends Disposable {
+export interface RaSession extends Disposable {
   /** Which repository it is about, and where that begins, as the server says. */
   uuid: string
   root: string
@@ -19,30 +19,30 @@ export interface Conversation extends Disposable {
 }
 
 /** A server that asks who we are, or does not believe it. */
-export class Unwelcome extends Error {}
+export class AccessDenied extends Error {}
 /** Something else answers there, or a server that has no repository at this address. */
-export class NothingThere extends Error {}
+export class NoRepository extends Error {}
 
 /** No answer is longer: a folder with a million files has one of 100 MB. */
-const mostBytes = 256 << 20
+const maxBytes = 256 << 20
 
 /** How long a server may take until both sides know who they are, in milliseconds. */
-const patience = 8000
+const handshakeTimeout = 8000
 
 /** Undefined where it is not reached by svn://, or wants to be spoken to in a way that we do not know. */
-export async function tryTalk(url: string, origin: Origin, means: Means): Promise<Conversation | undefined> {
+export async function tryOpenSession(url: string, origin: Origin, network: Network): Promise<RaSession | undefined> {
   if (!url.startsWith('svn:')) return
   try {
-    return await talkTo(url, origin, means)
+    return await openSession(url, origin, network)
   } catch (error) {
-    means.signal.throwIfAborted()
-    if (error instanceof Unwelcome || error instanceof NothingThere) return
+    network.signal.throwIfAborted()
+    if (error instanceof AccessDenied || error instanceof NoRepository) return
     throw error
   }
 }
 
 /** Talks to a server about one address, as we call it. */
-export async function talkTo(address: string, origin: Origin, { egress, signal }: Means): Promise<Conversation> {
+export async function openSession(address: string, origin: Origin, { egress, signal }: Network): Promise<RaSession> {
   const place = new URL(origin.url)
   const socket = await egress.connect(hostOf(place), portOf(place))
   const stop = () => socket.destroy(signal.reason)
@@ -52,10 +52,10 @@ export async function talkTo(address: string, origin: Origin, { egress, signal }
   // Who says no more to us is not worth talking to.
   socket.once('end', () => socket.destroy())
   const items = readItems(socket)
-  const late = setTimeout(() => socket.destroy(new NothingThere()), patience)
+  const late = setTimeout(() => socket.destroy(new NoRepository()), handshakeTimeout)
   try {
-    const [uuid, root] = await introduce(socket, items, address, origin).finally(() => clearTimeout(late))
-    if (typeof uuid !== 'string' || typeof root !== 'string') throw new NothingThere()
+    const [uuid, root] = await handshake(socket, items, address, origin).finally(() => clearTimeout(late))
+    if (typeof uuid !== 'string' || typeof root !== 'string') throw new NoRepository()
     let waiting = ''
     // What is asked in one go is sent in one piece.
     const send = (question: string) => {
@@ -71,13 +71,13 @@ export async function talkTo(address: string, origin: Origin, { egress, signal }
       root,
       async ask(command, parameters) {
         send(`( ${command} ( ${parameters} ) ) `)
-        const [asked, answer] = [items.next(), items.next()]
+        const [authRequest, answer] = [items.next(), items.next()]
         answer.catch(() => {})
         // Before each answer it may ask again who we are; a list of no ways means that it does not.
-        const ways = successOf(await asked)[0]
-        if (Array.isArray(ways) && ways.length > 0) {
+        const mechanisms = successOf(await authRequest)[0]
+        if (Array.isArray(mechanisms) && mechanisms.length > 0) {
           // It waits for an answer, and has been asked more already: nothing that follows would be understood.
-          const refused = new Unwelcome()
+          const refused = new AccessDenied()
           socket.destroy(refused)
           throw refused
         }
@@ -91,34 +91,34 @@ export async function talkTo(address: string, origin: Origin, { egress, signal }
   }
 }
 
-async function introduce(socket: Socket, items: Items, address: string, origin: Origin) {
+async function handshake(socket: Socket, items: Items, address: string, origin: Origin) {
   const [least, , , abilities] = successOf(await items.next())
-  if (typeof least !== 'number' || !Array.isArray(abilities)) throw new NothingThere()
+  if (typeof least !== 'number' || !Array.isArray(abilities)) throw new NoRepository()
   socket.write(
     `( 2 ( edit-pipeline svndiff1 absent-entries depth mergeinfo log-revprops ) ${text(address)} ${text('belfry')} ( ) ) `,
   )
-  const [ways] = successOf(await items.next())
-  if (Array.isArray(ways) && ways.length > 0) await authenticate(socket, items, ways, origin)
+  const [mechanisms] = successOf(await items.next())
+  if (Array.isArray(mechanisms) && mechanisms.length > 0) await authenticate(socket, items, mechanisms, origin)
   return successOf(await items.next())
 }
 
-async function authenticate(socket: Socket, items: Items, ways: Item[], { username, password }: Origin) {
-  if (ways.some((way) => isWord(way, 'ANONYMOUS'))) {
+async function authenticate(socket: Socket, items: Items, mechanisms: Item[], { username, password }: Origin) {
+  if (mechanisms.some((way) => isWord(way, 'ANONYMOUS'))) {
     socket.write('( ANONYMOUS ( 0: ) ) ')
     successOf(await items.next())
     return
   }
-  if (!ways.some((way) => isWord(way, 'CRAM-MD5')) || username === null) throw new Unwelcome()
+  if (!mechanisms.some((way) => isWord(way, 'CRAM-MD5')) || username === null) throw new AccessDenied()
   socket.write('( CRAM-MD5 ( ) ) ')
   const step = await items.next()
   const challenge = Array.isArray(step) && isWord(step[0], 'step') && Array.isArray(step[1]) ? step[1][0] : undefined
-  if (typeof challenge !== 'string') throw new NothingThere()
+  if (typeof challenge !== 'string') throw new NoRepository()
   const proof = createHmac('md5', password ?? '')
     .update(challenge)
     .digest('hex')
   socket.write(`${text(`${username} ${proof}`)} `)
   const answer = await items.next()
-  if (!Array.isArray(answer) || !isWord(answer[0], 'success')) throw new Unwelcome()
+  if (!Array.isArray(answer) || !isWord(answer[0], 'success')) throw new AccessDenied()
 }
 
 /** A string as it is sent. */
@@ -127,14 +127,14 @@ export function text(value: string) {
 }
 
 function successOf(item: Item): Item[] {
-  if (!Array.isArray(item) || !Array.isArray(item[1])) throw new NothingThere()
+  if (!Array.isArray(item) || !Array.isArray(item[1])) throw new NoRepository()
   if (isWord(item[0], 'success')) return item[1]
   const [failure] = item[1]
   const code = Array.isArray(failure) ? failure[0] : undefined
   // Not authorized, and no way that both sides know.
-  if (isWord(item[0], 'failure') && (code === 170001 || code === 210007)) throw new Unwelcome()
+  if (isWord(item[0], 'failure') && (code === 170001 || code === 210007)) throw new AccessDenied()
   const words = Array.isArray(failure) && typeof failure[1] === 'string' ? failure[1].slice(0, 300) : ''
-  throw new NothingThere(words)
+  throw new NoRepository(words)
 }
 
 type Items = ReturnType<typeof readItems>
@@ -186,14 +186,14 @@ function openParser(give: (item: Item) => void) {
 
   return (chunk: Buffer) => {
     here = here.length > 0 ? Buffer.concat([here, chunk]) : chunk
-    if (here.length > mostBytes) throw new NothingThere()
+    if (here.length > maxBytes) throw new NoRepository()
     let at = 0
     for (;;) {
       while (here[at] === 32 || here[at] === 10) at++
       const first = here[at]
       let end = at + 1
       while (end < here.length && !ends(here[end])) end++
-      if (end - at > longestToken) throw new NothingThere()
+      if (end - at > longestToken) throw new NoRepository()
       if (first === undefined || end >= here.length) break
       if (first === 40) open.push([])
       else if (first === 41) put(open.pop() ?? [])
@@ -203,7 +203,7 @@ function openParser(give: (item: Item) => void) {
         else {
           const start = end + 1
           end = start + number
-          if (number > mostBytes) throw new NothingThere()
+          if (number > maxBytes) throw new NoRepository()
           if (end >= here.length) break
           put(here.toString('utf8', start, end))
         }
@@ -222,24 +222,24 @@ function numberIn(bytes: Buffer, at: number, end: number): number {
   let number = 0
   for (let place = at; place < end; place++) {
     const digit = (bytes[place] ?? 0) - 48
-    if (digit < 0 || digit > 9) throw new NothingThere()
+    if (digit < 0 || digit > 9) throw new NoRepository()
     number = number * 10 + digit
   }
-  if (number > Number.MAX_SAFE_INTEGER) throw new NothingThere()
+  if (number > Number.MAX_SAFE_INTEGER) throw new NoRepository()
   return number
 }
 
 /** There are few, and each is said often: by length and first letter, the one that was said last. */
-const said = new Map<number, { bytes: Buffer; word: Word }>()
+const wordCache = new Map<number, { bytes: Buffer; word: Word }>()
 
 function wordIn(here: Buffer, at: number, end: number): Word {
   const key = (end - at) * 256 + (here[at] ?? 0)
-  const last = said.get(key)
+  const last = wordCache.get(key)
   if (last?.bytes.every((byte, place) => byte === here[at + place])) return last.word
   const bytes = Buffer.from(here.subarray(at, end))
   const word = { word: bytes.toString('latin1') }
-  if (!/^[\w-]+$/.test(word.word)) throw new NothingThere()
-  said.set(key, { bytes, word })
+  if (!/^[\w-]+$/.test(word.word)) throw new NoRepository()
+  wordCache.set(key, { bytes, word })
   return word
 }
 

@@ -1,7 +1,7 @@
 import type { Author, Notes } from '#importer/source.ts'
 import type { Change, Revision } from '#importer/staging/arrange/revisions.ts'
 import { type FastImport, validPerson } from '#importer/staging/fast-import.ts'
-import { readWords } from './decode-text.ts'
+import { decodeText } from './decode-text.ts'
 import type { DumpRecord, Properties } from './dump.ts'
 
 const nobody = '(no author)'
@@ -17,12 +17,12 @@ export async function beginCommit(git: FastImport, { number, name, email, time }
 }
 
 /** What a revision says of itself; whoever set its date aside is taken to have worked when the one before did. */
-export function readRevision({ headers, properties }: DumpRecord, former: number, meet: (login: string) => Author): Revision {
+export function readRevision({ headers, properties }: DumpRecord, former: number, authorOf: (login: string) => Author): Revision {
   const word = (name: string) => {
     const value = properties?.get(name)
-    return value ? readWords(value) : ''
+    return value ? decodeText(value) : ''
   }
-  const { name, email } = meet(word('svn:author').trim() || nobody)
+  const { name, email } = authorOf(word('svn:author').trim() || nobody)
   const date = Date.parse(word('svn:date'))
   const time = Number.isNaN(date) ? former : Math.max(Math.floor(date / 1000), 0)
   const number = Number(headers.get('Revision-number'))

@@ -9,7 +9,7 @@ import { importing, refsOf } from '#test/imports/svn-conversion.ts'
 import { makeSvnRepository } from '#test/imports/svn-dump.ts'
 import { tellCorners, tellLong } from '#test/imports/svn-repository.ts'
 import { openSvnFolder, startSvnserve } from '#test/imports/svn-servers.ts'
-import { openWorkshop, originOf } from '#test/imports/workspace.ts'
+import { openWorkspace, originOf } from '#test/imports/workspace.ts'
 import { childrenOf, until } from '#test/machine.ts'
 import { subversion } from './subversion.ts'
 
@@ -22,8 +22,8 @@ test('an import of one project that is killed goes on where it was, and gives th
     tellCorners(history, 'libs/one project')
   })
   await using server = await startSvnserve(folder.path)
-  await using whole = await openWorkshop()
-  await using killed = await openWorkshop()
+  await using whole = await openWorkspace()
+  await using killed = await openWorkspace()
   const origin = originOf(`${server.url}corners/libs/one%20project`)
   await importing(origin, whole)
   assert.equal(JSON.parse(await readFile(join(whole.folder, 'plan.json'), 'utf8')).dump, 'libs/one project')
@@ -31,8 +31,8 @@ test('an import of one project that is killed goes on where it was, and gives th
 
   const program = fileURLToPath(import.meta.resolve('#test/imports/svn-interrupted.ts'))
   await assert.rejects(run(process.execPath, [program, origin.url, killed.folder]), { signal: 'SIGKILL' })
-  const reached = JSON.parse(await readFile(join(killed.folder, 'reached.json'), 'utf8'))
-  assert.ok(reached.number >= 12 && reached.number < 30, `it came to ${reached.number}`)
+  const checkpoint = JSON.parse(await readFile(join(killed.folder, 'reached.json'), 'utf8'))
+  assert.ok(checkpoint.number >= 12 && checkpoint.number < 30, `it came to ${checkpoint.number}`)
   await importing(origin, killed)
   assert.equal(await killed.git('rev-parse', 'refs/import/raw'), await whole.git('rev-parse', 'refs/import/raw'))
   assert.equal(await refsOf(killed), await refsOf(whole))
@@ -45,16 +45,16 @@ test('an import that is stopped ends everything that it started, and an empty re
   await makeSvnRepository(join(folder.path, 'long'), (history) => tellLong(history, 150))
   await makeSvnRepository(join(folder.path, 'empty'), () => {})
   await using server = await startSvnserve(folder.path)
-  await using workshop = await openWorkshop()
+  await using workspace = await openWorkspace()
   const before = childrenOf(process.pid)
-  const tell = ({ percent = 0 }) => {
-    if (percent > 10) workshop.stop()
+  const onProgress = ({ percent = 0 }) => {
+    if (percent > 10) workspace.stop()
   }
-  const stopped = subversion.convert(originOf(`${server.url}long`), { ...workshop, tell })
+  const stopped = subversion.convert(originOf(`${server.url}long`), { ...workspace, onProgress })
   await assert.rejects(stopped, /the import was stopped/)
   await until('what it started has ended', () => childrenOf(process.pid).every((child) => before.includes(child)))
 
-  await using other = await openWorkshop()
+  await using other = await openWorkspace()
   const empty = originOf(`${server.url}empty`)
   assert.deepEqual(await subversion.probe(empty, other), { found: { commit_count: 0 } })
   assert.deepEqual(await importing(empty, other), { commit_count: 0, default_branch: undefined, notes: {} })

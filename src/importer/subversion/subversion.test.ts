@@ -4,11 +4,11 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { ImportFailure, type Origin } from '#importer/source.ts'
-import { blobId, exported, filesOf, importing, recordsOf, refsOf, type Workshop } from '#test/imports/svn-conversion.ts'
+import { blobId, exported, filesOf, importing, recordsOf, refsOf, type Workspace } from '#test/imports/svn-conversion.ts'
 import { makeSvnRepository, uuid } from '#test/imports/svn-dump.ts'
 import { noise, tellCorners, tellMoves } from '#test/imports/svn-repository.ts'
 import { openSvnFolder, password, startApache, startSvnserve, username } from '#test/imports/svn-servers.ts'
-import { openWorkshop, originOf } from '#test/imports/workspace.ts'
+import { openWorkspace, originOf } from '#test/imports/workspace.ts'
 import { connectTo } from './connection.ts'
 import { inspectByDump } from './inspect-dump.ts'
 import { type Folder, openInspector } from './inspector.ts'
@@ -35,8 +35,8 @@ test('a history with every corner comes over as svn export has it, and the same 
   const head = await makeSvnRepository(path, tellCorners)
   await using wire = await startSvnserve(folder.path)
   await using web = await startApache(folder.path, { secret: true })
-  await using one = await openWorkshop()
-  await using other = await openWorkshop()
+  await using one = await openWorkspace()
+  await using other = await openWorkspace()
 
   const origin = originOf(`${wire.url}corners`)
   const { commit_count, default_branch, notes } = await importing(origin, one)
@@ -94,25 +94,25 @@ test('a history with every corner comes over as svn export has it, and the same 
   // What is read with a password is in the process table without it.
   const secret = originOf(`${web.url}corners/`, username, password)
   let seen = 0
-  const tell = (progress: Parameters<Workshop['tell']>[0]) => {
+  const onProgress = (progress: Parameters<Workspace['onProgress']>[0]) => {
     const commands = commandsNow()
     seen += commands.filter((command) => command.startsWith('svnrdump')).length
     assert.ok(!commands.some((command) => command.includes(password)))
-    other.tell(progress)
+    other.onProgress(progress)
   }
-  await importing(secret, { ...other, tell })
+  await importing(secret, { ...other, onProgress })
   assert.ok(seen > 0)
   assert.equal(await other.git('rev-parse', 'refs/import/raw'), await one.git('rev-parse', 'refs/import/raw'))
   assert.equal(await refsOf(other), before)
 
-  for (const [from, workshop] of [
+  for (const [from, workspace] of [
     [origin, one],
     [secret, other],
   ] as const) {
     // Who cannot be asked quickly is asked slowly, and says the same.
-    const connection = await connectTo(from, workshop, workshop.folder)
-    const { repository } = await settlePlan(from, connection, workshop)
-    await using quick = await openInspector(from, repository, connection, workshop)
+    const connection = await connectTo(from, workspace, workspace.folder)
+    const { repository } = await settlePlan(from, connection, workspace)
+    await using quick = await openInspector(from, repository, connection, workspace)
     await using slow = inspectByDump(repository, connection)
     for (const folder of ['trunk', 'trunk/dir1', 'trunk/dir2 renamed', 'tags/mixed/dir7']) {
       const [listed, wanted] = await Promise.all([quick, slow].map((inspector) => inspector.list(folder, head - 2, () => false)))
@@ -121,18 +121,18 @@ test('a history with every corner comes over as svn export has it, and the same 
       assert.ok(plain(wanted).length > 2)
       assert.deepEqual(plain(listed), plain(wanted))
     }
-    const verified = await subversion.verify(from, workshop, true)
+    const verified = await subversion.verify(from, workspace, true)
     assert.deepEqual(verified.mismatches, [])
     assert.deepEqual([verified.branches, verified.tags], [7, 2])
     // Three in the trunk, and one in each of its six copies.
     assert.deepEqual(verified.notes, { 'empty folders': 9 })
     assert.ok(verified.revisions > 25 && verified.files > 250)
     // One branch is said to be another: whoever compares must see it.
-    const record = join(workshop.folder, 'arranged.jsonl')
+    const record = join(workspace.folder, 'arranged.jsonl')
     const old = named.find(({ root }) => root === 'branches/old')?.commit ?? ''
     const trunk = named.find(({ root }) => root === 'trunk')?.commit ?? ''
     await writeFile(record, (await readFile(record, 'utf8')).replaceAll(trunk, old))
-    const { mismatches } = await subversion.verify(from, workshop, false)
+    const { mismatches } = await subversion.verify(from, workspace, false)
     assert.deepEqual(
       mismatches.filter(({ where }) => where === 'heads/main'),
       [{ where: 'heads/main', path: 'data.bin', what: 'has another content' }],
@@ -161,8 +161,8 @@ test('servers are told apart by what they ask and hold: passwords, projects, fol
   const rules = '[/]\n* = r\n[several:/libs]\n* =\nada = r\n'
   await using partly = await startSvnserve(folder.path, { rules })
   await using lockedWeb = await startApache(folder.path, { secret: true })
-  await using workshop = await openWorkshop()
-  const probe = (origin: Origin) => subversion.probe(origin, workshop)
+  await using workspace = await openWorkspace()
+  const probe = (origin: Origin) => subversion.probe(origin, workspace)
   const choices = ['libs/one', 'libs/two words'].map((svn_root) => ({ vcs: 'subversion', svn_root, human_name: svn_root }))
 
   for (const { url } of [wire, web]) {
@@ -186,7 +186,7 @@ test('servers are told apart by what they ask and hold: passwords, projects, fol
       originOf(`${url}several`, username, 'a\nb'),
     ])
       await assert.rejects(
-        subversion.convert(refused, workshop),
+        subversion.convert(refused, workspace),
         (error) => error instanceof ImportFailure && error.kind === 'auth',
       )
   }
@@ -194,12 +194,12 @@ test('servers are told apart by what they ask and hold: passwords, projects, fol
   assert.deepEqual(await probe({ ...originOf(`${partly.url}several`, username, password), svn_root: 'libs' }), {
     found_multiple: choices,
   })
-  await assert.rejects(subversion.convert(originOf(`${wire.url}several`), workshop), /several projects/)
+  await assert.rejects(subversion.convert(originOf(`${wire.url}several`), workspace), /several projects/)
   await assert.rejects(
-    subversion.convert({ ...originOf(`${wire.url}several`), svn_root: 'nix' }, workshop),
+    subversion.convert({ ...originOf(`${wire.url}several`), svn_root: 'nix' }, workspace),
     /nothing at this path/,
   )
-  await using outside = await openWorkshop('external')
+  await using outside = await openWorkspace('external')
   await assert.rejects(subversion.probe(originOf(`${wire.url}several`), outside), /may not connect/)
 
   // Each of these is brought over with nothing of what is beside it.
@@ -211,7 +211,7 @@ test('servers are told apart by what they ask and hold: passwords, projects, fol
     [originOf(`${web.url}moves/engine/branches/early`), 'heads/main a.txt'],
   ])
   for (const [origin, expected] of wanted) {
-    await using place = await openWorkshop()
+    await using place = await openWorkspace()
     const { default_branch } = await importing(origin, place)
     assert.equal(default_branch, 'main')
     const refs = (await refsOf(place)).split('\n').map((line) => line.split(' ')[0] ?? '')
@@ -241,13 +241,13 @@ test('a file that is larger than what is kept in memory comes over, changes and 
     commit('It becomes short')
   })
   await using server = await startSvnserve(folder.path)
-  await using workshop = await openWorkshop()
+  await using workspace = await openWorkspace()
   const origin = originOf(`${server.url}large`)
-  await importing(origin, workshop)
-  assert.deepEqual(await filesOf(workshop, 'refs/import/orig/heads/main'), [
+  await importing(origin, workspace)
+  assert.deepEqual(await filesOf(workspace, 'refs/import/orig/heads/main'), [
     `100644 ${blobId(second)} large.bin`,
     `100644 ${blobId(first.subarray(0, 100))} short.txt`,
   ])
-  assert.deepEqual(await filesOf(workshop, 'refs/import/orig/heads/main~2'), [`100644 ${blobId(first)} large.bin`])
-  assert.deepEqual((await subversion.verify(origin, workshop, true)).mismatches, [])
+  assert.deepEqual(await filesOf(workspace, 'refs/import/orig/heads/main~2'), [`100644 ${blobId(first)} large.bin`])
+  assert.deepEqual((await subversion.verify(origin, workspace, true)).mismatches, [])
 })

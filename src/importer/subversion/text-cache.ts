@@ -8,13 +8,13 @@ import type { View } from './svndiff.ts'
 export type Text = { size: number; bytes: Buffer } | { size: number; file: string }
 
 /** Larger ones are never in memory as a whole. */
-export const largest = 16 << 20
+export const maxInMemory = 16 << 20
 /** What is remembered of texts, so that git need not be asked for them: in memory, and as files. */
-const room = 32 << 20
-const shelf = 1 << 30
+const memoryLimit = 32 << 20
+const diskLimit = 1 << 30
 
 /** Texts by the id of their blob. */
-export interface Texts {
+export interface TextCache {
   /** Puts chunks together. */
   gather(chunks: AsyncIterable<Buffer>): Promise<Text & { md5: string }>
   read(id: string, git: FastImport): Promise<Text>
@@ -22,7 +22,7 @@ export interface Texts {
   keep(id: string, text: Text): void
 }
 
-export function openTexts(folder: string): Texts {
+export function openTextCache(folder: string): TextCache {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const kept = { memory: new Map<string, Text>(), files: new Map<string, Text>() }
@@ -40,7 +40,7 @@ export function openTexts(folder: string): Texts {
         hash.update(chunk)
         size += chunk.length
         parts.push(chunk)
-        if (size <= largest) continue
+        if (size <= maxInMemory) continue
         file ??= join(folder, `${++number}.new`)
         descriptor ??= openSync(file, 'wx', 0o600)
         for (const part of parts.splice(0)) writeAll(descriptor, part)
@@ -60,15 +60,15 @@ export function openTexts(folder: string): Texts {
       return kept.files.get(id) ?? text
     }
     // The one that was asked for last is forgotten last.
-    const shelves = 'file' in known ? kept.files : kept.memory
-    shelves.delete(id)
-    shelves.set(id, known)
+    const cache = 'file' in known ? kept.files : kept.memory
+    cache.delete(id)
+    cache.set(id, known)
     return known
   }
 
   function keep(id: string, text: Text) {
     const where = 'file' in text ? 'files' : 'memory'
-    const most = where === 'files' ? shelf : room
+    const most = where === 'files' ? diskLimit : memoryLimit
     if (kept[where].has(id)) {
       if ('file' in text) rmSync(text.file, { force: true })
       return
@@ -77,7 +77,7 @@ export function openTexts(folder: string): Texts {
       const file = join(folder, id)
       renameSync(text.file, file)
       kept.files.set(id, { size: text.size, file })
-    } else if (text.size <= room / 8) kept.memory.set(id, text)
+    } else if (text.size <= memoryLimit / 8) kept.memory.set(id, text)
     else return
     used[where] += text.size
     for (const [oldest, { size, ...old }] of kept[where]) {

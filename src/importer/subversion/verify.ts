@@ -1,4 +1,4 @@
-import type { Origin, Verification, Workshop } from '#importer/source.ts'
+import type { Origin, Verification, Workspace } from '#importer/source.ts'
 import type { Recorded } from '#importer/staging/arrange/arrange.ts'
 import { readLines } from '#importer/staging/arrange/revisions.ts'
 import { openComparison } from './compare-trees.ts'
@@ -12,11 +12,11 @@ import { settlePlan } from './plan.ts'
 const sample = 12
 
 /** Compares what the server says of its folders with the trees in git, by checksums of contents. */
-export async function verify(origin: Origin, workshop: Workshop, all: boolean): Promise<Verification> {
-  const { folder, repository, signal } = workshop
-  const connection = await connectTo(origin, workshop, folder)
-  const settled = await settlePlan(origin, connection, workshop)
-  await using inspector = await openInspector(origin, settled.repository, connection, workshop, settled.plan.ignores)
+export async function verify(origin: Origin, workspace: Workspace, all: boolean): Promise<Verification> {
+  const { folder, repository, signal } = workspace
+  const connection = await connectTo(origin, workspace, folder)
+  const settled = await settlePlan(origin, connection, workspace)
+  await using inspector = await openInspector(origin, settled.repository, connection, workspace, settled.plan.ignores)
   await using contents = openContents(repository, signal)
   const result: Verification = { branches: 0, tags: 0, revisions: 0, files: 0, mismatches: [] }
   const comparison = openComparison(inspector, contents, signal, result)

@@ -1,29 +1,29 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openWorkshop, originOf } from '#test/imports/workspace.ts'
+import { openWorkspace, originOf } from '#test/imports/workspace.ts'
 import { openScript, type Script } from '#test/tfvc/script.ts'
 import { startTfvcServer } from '#test/tfvc/server.ts'
 import { tfvc } from './tfvc.ts'
 
 /** Brings the project Alpha of a history, and gives how to ask git about it. */
-async function bring(script: Script) {
+async function load(script: Script) {
   const server = await startTfvcServer(script, { form: 'services' })
-  const workshop = await openWorkshop()
+  const workspace = await openWorkspace()
   const origin = originOf(`${server.url}/Alpha`)
-  await tfvc.convert(origin, workshop)
-  const arranged = await tfvc.arrange?.(origin, workshop)
-  const { mismatches } = await tfvc.verify(origin, workshop, false)
+  await tfvc.convert(origin, workspace)
+  const arranged = await tfvc.arrange?.(origin, workspace)
+  const { mismatches } = await tfvc.verify(origin, workspace, false)
   assert.deepEqual(mismatches, [])
-  await workshop.git('fsck', '--strict')
+  await workspace.git('fsck', '--strict')
   return {
     arranged,
-    workshop,
+    workspace,
     origin,
-    branches: async () => (await workshop.git('for-each-ref', '--format=%(refname:lstrip=4)', 'refs/import/orig')).split('\n'),
+    branches: async () => (await workspace.git('for-each-ref', '--format=%(refname:lstrip=4)', 'refs/import/orig')).split('\n'),
     subjects: async (branch: string, ...options: string[]) =>
-      (await workshop.git('log', '--format=%s', '--topo-order', ...options, `refs/import/orig/heads/${branch}`)).split('\n'),
+      (await workspace.git('log', '--format=%s', '--topo-order', ...options, `refs/import/orig/heads/${branch}`)).split('\n'),
     async [Symbol.asyncDispose]() {
-      await workshop[Symbol.asyncDispose]()
+      await workspace[Symbol.asyncDispose]()
       await server[Symbol.asyncDispose]()
     },
   }
@@ -34,7 +34,7 @@ test('a project without branches is one branch', async () => {
     .checkIn('one', (desk) => desk.put('$/Alpha/a.txt', '1').put('$/Beta/b.txt', '1'))
     .checkIn('two', (desk) => desk.put('$/Alpha/a.txt', '2').put('$/Alpha/Main/b.txt', '2'))
     .checkIn('elsewhere', (desk) => desk.put('$/Beta/b.txt', '2'))
-  await using brought = await bring(script)
+  await using brought = await load(script)
   assert.deepEqual(brought.arranged, { default_branch: 'main', notes: {} })
   assert.deepEqual(await brought.branches(), ['main'])
   assert.deepEqual(await brought.subjects('main'), ['two', 'one'])
@@ -55,7 +55,7 @@ test('a branch keeps its history when it is renamed, deleted and undeleted', asy
     .checkIn('last', (desk) => desk.put('$/Alpha/Teams/New~Name/c.txt', '1'))
   // The folder above moves the branch with it.
   for (const branch of script.branches) branch.path = branch.path.replace('/Team/', '/Teams/')
-  await using brought = await bring(script)
+  await using brought = await load(script)
   assert.equal(brought.arranged?.default_branch, 'Old-Name')
   assert.deepEqual(await brought.branches(), ['Old-Name', 'Teams/New-Name'])
   assert.deepEqual(await brought.subjects('Old-Name'), ['trunk goes on', 'begun'])
@@ -78,22 +78,22 @@ test('a merge has a second parent when all came with it, and none when it was a 
     .checkIn('up to there', (desk) => desk.merge('$/Alpha/Dev', '$/Alpha/Main', { upto: 10 }))
     .checkIn('more here', (desk) => desk.put('$/Alpha/Main/c', 'main 2'))
     .checkIn('back', (desk) => desk.merge('$/Alpha/Main', '$/Alpha/Dev'))
-  await using brought = await bring(script)
+  await using brought = await load(script)
   assert.deepEqual(await brought.subjects('Main', '--merges'), ['up to there', 'mine is kept', 'the rest is taken'])
   assert.deepEqual(await brought.subjects('Dev', '--merges', '--first-parent'), ['back'])
   assert.equal(brought.arranged?.notes['merges of single changes'], 1)
-  const { workshop } = brought
-  const parent = await workshop.git('log', '-1', '--format=%s', 'refs/import/orig/heads/Main^^2')
+  const { workspace } = brought
+  const parent = await workspace.git('log', '-1', '--format=%s', 'refs/import/orig/heads/Main^^2')
   assert.equal(parent, 'more there')
 })
 
 test('what differs from the source is found', async () => {
   const script = openScript().checkIn('one', (desk) => desk.put('$/Alpha/a', '1').put('$/Alpha/b', '1').put('$/Alpha/c', '1'))
   await using server = await startTfvcServer(script)
-  await using workshop = await openWorkshop()
+  await using workspace = await openWorkspace()
   const origin = originOf(server.url)
-  await tfvc.convert(origin, workshop)
-  await tfvc.arrange?.(origin, workshop)
+  await tfvc.convert(origin, workspace)
+  await tfvc.arrange?.(origin, workspace)
   const tree = script.changesets[0]?.tree
   const change = (name: string, data: string) => {
     const item = tree?.get(`$/ALPHA/${name}`)
@@ -103,7 +103,7 @@ test('what differs from the source is found', async () => {
   change('B', 'longer')
   tree?.delete('$/ALPHA/C')
   tree?.set('$/ALPHA/D', { path: '$/Alpha/d', data: Buffer.from('1'), version: 1, symlink: false })
-  const { mismatches, ...compared } = await tfvc.verify(origin, workshop, false)
+  const { mismatches, ...compared } = await tfvc.verify(origin, workspace, false)
   assert.deepEqual(compared, { branches: 1, tags: 0, revisions: 1, files: 6 })
   assert.deepEqual(
     mismatches.filter(({ where }) => where === 'branch main').map(({ path, what }) => `${path} ${what}`),

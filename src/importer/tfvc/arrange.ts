@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Arranged, Origin, Workshop } from '#importer/source.ts'
+import type { Arranged, Origin, Workspace } from '#importer/source.ts'
 import { arrange as arrangeRevisions, type Recorded } from '#importer/staging/arrange/arrange.ts'
 import { type Change, readRevisions } from '#importer/staging/arrange/revisions.ts'
 import { cleanRefName } from '#importer/staging/ref-names.ts'
@@ -12,23 +12,23 @@ import { openMerges } from './merges.ts'
 const recordFile = (folder: string) => join(folder, 'arranged.jsonl')
 
 /** Makes a branch of each folder that the source calls one, or of the whole project where it calls none so. */
-export async function arrange(_: Origin, workshop: Workshop): Promise<Arranged> {
-  const { folder, repository, signal } = workshop
+export async function arrange(_: Origin, workspace: Workspace): Promise<Arranged> {
+  const { folder, repository, signal } = workspace
   const branches = readBranches(folder)
   const main = mainBranch(branches)
   const others = branches.filter((branch) => branch !== main).map(({ path }) => path)
   const roots = main ? [main.path, ...others] : ['']
   const former = main ? await formerRoots(revisionsFile(folder), roots) : []
   const all = [...roots, ...former]
-  const judged = join(folder, 'judged.jsonl')
-  const partial = await judge(workshop, all, judged)
+  const classified = join(folder, 'judged.jsonl')
+  const partial = await classifyMerges(workspace, all, classified)
   const { notes, ...arranged } = await arrangeRevisions({
     repository,
-    revisions: judged,
+    revisions: classified,
     marks: marksFile(folder),
     record: recordFile(folder),
     strategy: { list: all.map((path) => ({ path, name: path })) },
-    default_branch: main ? cleanRefName(main.path) : workshop.default_branch,
+    default_branch: main ? cleanRefName(main.path) : workspace.default_branch,
     signal,
   })
   return { ...arranged, notes: { ...notes, ...(partial > 0 && { 'merges of single changes': partial }) } }
@@ -54,14 +54,14 @@ async function formerRoots(file: string, roots: string[]): Promise<string[]> {
 }
 
 /** Writes the revisions anew with the merges of which git can be told. Gives how many others there are. */
-async function judge(workshop: Workshop, roots: string[], file: string): Promise<number> {
-  const merges = await openMerges(workshop, roots)
+async function classifyMerges(workspace: Workspace, roots: string[], file: string): Promise<number> {
+  const merges = await openMerges(workspace, roots)
   await using output = await open(file, 'w', 0o600)
   let partial = 0
-  for await (const line of readRevisions(revisionsFile(workshop.folder)) as AsyncIterable<Line>) {
-    const { whole, single } = await merges.judge(line)
+  for await (const line of readRevisions(revisionsFile(workspace.folder)) as AsyncIterable<Line>) {
+    const { whole, single } = await merges.classify(line)
     partial += single
-    const changes = line.changes.filter(({ merges: told }) => told === undefined)
+    const changes = line.changes.filter(({ merges: merged }) => merged === undefined)
     await output.write(`${JSON.stringify({ ...line, changes: [...changes, ...whole] })}\n`)
   }
   return partial

@@ -7,7 +7,7 @@ const page = 100
 const surelyLast = 25
 const wholeComment = 1_000_000
 /** Of one changeset; they are held in memory until it is written. */
-const mostChanges = 2_000_000
+const maxChanges = 2_000_000
 /** Commits are found by the number of their changeset, at twenty bytes for each that is possible. */
 const highestNumber = 10_000_000
 
@@ -108,7 +108,7 @@ export async function listChanges(client: Client, id: number): Promise<Change[]>
     changes.push(...values.map(readChange))
     if (next === token && next !== '') throw new ImportFailure(`The server gives the same page of changeset ${id} again.`)
     if (next === '' && values.length < surelyLast) return changes
-    if (changes.length > mostChanges) throw new ImportFailure(`Changeset ${id} has more than ${mostChanges} changes.`)
+    if (changes.length > maxChanges) throw new ImportFailure(`Changeset ${id} has more than ${maxChanges} changes.`)
     token = next
   }
 }

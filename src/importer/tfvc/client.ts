@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { authorization, headerOf } from '#importer/probe-http.ts'
-import { ImportFailure, type Means, type Origin } from '#importer/source.ts'
+import { ImportFailure, type Network, type Origin } from '#importer/source.ts'
 import type { OutboundAnswer } from '#platform/outbound/egress.ts'
 import { openGate } from './request-gate.ts'
-import { judge, Passing, readJson, UnknownVersion } from './responses.ts'
+import { checkStatus, readJson, TransientError, UnknownVersion } from './responses.ts'
 
 /** Azure DevOps Services and Server from TFS 2015 on know the first; whoever has given it up is asked with the next. */
 const versions = ['1.0', '4.1', '7.1']
@@ -12,7 +12,7 @@ const inFlight = 8
 const patience = 180_000
 const ordinaryAttempts = 8
 /** How often somebody may tell us to come later, until we believe that there is no later. */
-const mostPauses = 100
+const maxPauses = 100
 
 export type Query = Record<string, string | number | boolean>
 
@@ -29,7 +29,7 @@ export interface Client {
 export function openClient(
   collection: string,
   credentials: Pick<Origin, 'username' | 'password'>,
-  { egress, signal }: Means,
+  { egress, signal }: Network,
   attempts = ordinaryAttempts,
 ): Client {
   const gate = openGate(inFlight, signal)
@@ -44,16 +44,16 @@ export function openClient(
       const asked = version
       let answer: OutboundAnswer | undefined
       try {
-        const url = `${collection}/${path}?${written({ ...query, 'api-version': versions[asked] ?? '' })}`
+        const url = `${collection}/${path}?${encodeQuery({ ...query, 'api-version': versions[asked] ?? '' })}`
         answer = await egress.request(url, { headers: { ...headers, accept }, signal, patience })
-        gate.rest(restOf(answer))
-        await judge(answer, path)
+        gate.pause(pauseOf(answer))
+        await checkStatus(answer, path)
         return await use(answer)
       } catch (error) {
         signal.throwIfAborted()
         if (error instanceof UnknownVersion && asked < versions.length - 1) version = Math.max(version, asked + 1)
-        else if (isToldToWait(error) && attempts > 1 && pauses < mostPauses) pauses += 1
-        else if (++failed >= Math.min(attempts, triesOf(error))) throw explained(error, collection)
+        else if (asksToWait(error) && attempts > 1 && pauses < maxPauses) pauses += 1
+        else if (++failed >= Math.min(attempts, attemptsFor(error))) throw explained(error, collection)
       } finally {
         answer?.body.on('error', () => {}).destroy()
         leave()
@@ -73,27 +73,27 @@ export function openClient(
   }
 }
 
-function written(query: Query) {
+function encodeQuery(query: Query) {
   return Object.entries(query)
     .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
     .join('&')
 }
 
 /** Milliseconds for which we are asked to send nothing; also answers that are no refusals may ask for it. */
-function restOf(answer: OutboundAnswer): number {
-  const told = headerOf(answer, 'retry-after')
-  const until = Date.parse(told) - Date.parse(headerOf(answer, 'date'))
-  const rest = /^\d+(\.\d+)?$/.test(told) ? Number(told) * 1000 : until
-  return rest > 0 ? Math.min(rest, 300_000) : 0
+function pauseOf(answer: OutboundAnswer): number {
+  const retryAfter = headerOf(answer, 'retry-after')
+  const until = Date.parse(retryAfter) - Date.parse(headerOf(answer, 'date'))
+  const pause = /^\d+(\.\d+)?$/.test(retryAfter) ? Number(retryAfter) * 1000 : until
+  return pause > 0 ? Math.min(pause, 300_000) : 0
 }
 
-function isToldToWait(error: unknown) {
-  return error instanceof Passing && error.told
+function asksToWait(error: unknown) {
+  return error instanceof TransientError && error.retryAfter
 }
 
 /** What may go away by itself is a server that is busy, and most of what happens to connections. */
-function triesOf(error: unknown): number {
-  if (error instanceof Passing) return error.attempts
+function attemptsFor(error: unknown): number {
+  if (error instanceof TransientError) return error.attempts
   const code = codeOf(error)
   return code === '' || untrusted.test(code) || ours.includes(code) ? 1 : Infinity
 }
@@ -110,7 +110,7 @@ function explained(error: unknown, collection: string): unknown {
   const code = codeOf(error)
   if (error instanceof ImportFailure || !(error instanceof Error)) return error
   const { host } = new URL(collection)
-  if (error instanceof Passing) return new ImportFailure(`${host} could not be read: ${error.message}. Try again later.`)
+  if (error instanceof TransientError) return new ImportFailure(`${host} could not be read: ${error.message}. Try again later.`)
   if (code === 'FORBIDDEN_ADDRESS') return new ImportFailure(`This server may not connect there: ${error.message}.`)
   if (untrusted.test(code)) return new ImportFailure(`The certificate of ${host} is not trusted (${code}).`)
   if (code === '' || ours.includes(code)) return error

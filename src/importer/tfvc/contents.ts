@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import type { OutboundAnswer } from '#platform/outbound/egress.ts'
 import type { Item } from './changesets.ts'
 import type { Client, Query } from './client.ts'
-import { Passing, Refused } from './responses.ts'
+import { Refused, TransientError } from './responses.ts'
 
 /** Larger texts wait in a file. */
 export const largestHeld = 4 << 20
 /** Of how many contents we remember what git calls them. */
-const mostKnown = 200_000
+const maxKnown = 200_000
 
 export type Content =
   /** Git has it already, or will have when what was asked for before is written. */
@@ -27,9 +27,9 @@ interface Known {
 
 /** Brings the contents of files, those that are the same only once, and none that is not what the server said it would be. */
 export interface Contents {
-  bring(item: Item, version: number): Promise<Content>
+  load(item: Item, version: number): Promise<Content>
   /** The same, whatever is known. */
-  bringAgain(item: Item, version: number): Promise<Content>
+  reload(item: Item, version: number): Promise<Content>
   [Symbol.dispose](): void
 }
 
@@ -48,7 +48,7 @@ export function openContents(client: Client, folder: string): Contents {
     known.delete(key)
     known.set(key, one)
     for (const [oldest] of known) {
-      if (known.size <= mostKnown) break
+      if (known.size <= maxKnown) break
       known.delete(oldest)
     }
     return { known: one, again: before !== undefined }
@@ -67,11 +67,11 @@ export function openContents(client: Client, folder: string): Contents {
   }
 
   return {
-    async bring(item, version) {
+    async load(item, version) {
       const { known, again } = recall(item)
       return known && again ? { known } : fetch(item, version, known)
     },
-    bringAgain: (item, version) => fetch(item, version, undefined),
+    reload: (item, version) => fetch(item, version, undefined),
     [Symbol.dispose]() {
       rmSync(spool, { recursive: true, force: true })
     },
@@ -94,7 +94,7 @@ export function at(version: number): Query {
 }
 
 async function receive({ body }: OutboundAnswer, item: Item, version: number, file: string) {
-  const differing = (how: string) => new Passing(`${item.path} in changeset ${version} ${how}`, { attempts: 3 })
+  const differing = (how: string) => new TransientError(`${item.path} in changeset ${version} ${how}`, { attempts: 3 })
   const md5 = createHash('md5')
   const named = item.size === undefined ? undefined : blobHash(item.size)
   const chunks: Buffer[] = []

@@ -1,38 +1,38 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { openWorkshop, originOf } from '#test/imports/workspace.ts'
+import { openWorkspace, originOf } from '#test/imports/workspace.ts'
 import { longComment, tellStory, treeOf } from '#test/tfvc/example-history.ts'
 import { startTfvcServer } from '#test/tfvc/server.ts'
 import { tfvc } from './tfvc.ts'
 
-type Bench = Awaited<ReturnType<typeof openWorkshop>>
+type Bench = Awaited<ReturnType<typeof openWorkspace>>
 
-const listing = async (workshop: Bench, tree: string) =>
-  (await workshop.git('ls-tree', '-r', '-z', tree))
+const listing = async (workspace: Bench, tree: string) =>
+  (await workspace.git('ls-tree', '-r', '-z', tree))
     .split('\0')
     .filter((line) => line !== '')
     .map((line) => line.replace(/^(\d+) blob (\w+)\t/, '$1 $2 '))
     .sort()
 
-const refs = (workshop: Bench) => workshop.git('for-each-ref', '--format=%(objectname) %(refname)', 'refs/import')
+const refs = (workspace: Bench) => workspace.git('for-each-ref', '--format=%(objectname) %(refname)', 'refs/import')
 
 test('every changeset is a commit whose tree is what the server has, and branches are those of the server', async () => {
   const script = tellStory()
   // Whoever takes a while is asked for more than one thing.
   const meddle = () => wait(2, false)
   await using server = await startTfvcServer(script, { meddle })
-  await using workshop = await openWorkshop()
+  await using workspace = await openWorkspace()
   const origin = { ...originOf(server.url), tfvc_project: 'Alpha' }
-  const { commit_count, notes } = await tfvc.convert(origin, workshop)
+  const { commit_count, notes } = await tfvc.convert(origin, workspace)
 
   const wanted = script.changesets.filter(({ changes }) => changes.some(({ path }) => /^\$\/alpha(\/|$)/i.test(path)))
-  const commits = (await workshop.git('rev-list', '--reverse', 'refs/import/raw')).split('\n')
+  const commits = (await workspace.git('rev-list', '--reverse', 'refs/import/raw')).split('\n')
   assert.equal(commit_count, wanted.length)
   assert.equal(commits.length, wanted.length)
   for (const [index, { id, comment }] of wanted.entries()) {
     assert.deepEqual(
-      await listing(workshop, commits[index] ?? ''),
+      await listing(workspace, commits[index] ?? ''),
       treeOf(script, '$/Alpha', id),
       `${id}: ${comment.slice(0, 60)}`,
     )
@@ -41,7 +41,7 @@ test('every changeset is a commit whose tree is what the server has, and branche
   assert.equal(server.most, 8)
   // What is the same is fetched once: two branches and every rename cost nothing.
   assert.ok(server.downloads < 175, `${server.downloads} downloads`)
-  assert.deepEqual(workshop.authors(), [
+  assert.deepEqual(workspace.authors(), [
     { remote_id: 'FABRIKAM\\normal', remote_name: 'Normal Paulk', name: 'Normal Paulk', email: 'normal@FABRIKAM' },
     {
       remote_id: 'chuck@fabrikam.example',
@@ -51,25 +51,25 @@ test('every changeset is a commit whose tree is what the server has, and branche
     },
     { remote_id: 'FABRIKAM\\jm', remote_name: 'Jürgen <Müller>', name: 'Jürgen Müller', email: 'jm@FABRIKAM' },
   ])
-  const percents = workshop.percents()
+  const percents = workspace.percents()
   assert.deepEqual(
     percents,
     percents.toSorted((one, other) => one - other),
   )
   assert.equal(percents.at(-1), 100)
 
-  const arranged = await tfvc.arrange?.(origin, workshop)
+  const arranged = await tfvc.arrange?.(origin, workspace)
   assert.equal(arranged?.default_branch, 'Main')
-  const before = await refs(workshop)
+  const before = await refs(workspace)
   assert.deepEqual(
     [...before.matchAll(/orig\/(.+)/g)].map(([, name]) => name),
     ['heads/Dev', 'heads/Main'],
   )
   const last = script.changesets.length
   for (const branch of ['Main', 'Dev']) {
-    assert.deepEqual(await listing(workshop, `refs/import/orig/heads/${branch}`), treeOf(script, `$/Alpha/${branch}`, last))
+    assert.deepEqual(await listing(workspace, `refs/import/orig/heads/${branch}`), treeOf(script, `$/Alpha/${branch}`, last))
   }
-  const log = await workshop.git(
+  const log = await workspace.git(
     'log',
     '--topo-order',
     '--reverse',
@@ -82,15 +82,15 @@ test('every changeset is a commit whose tree is what the server has, and branche
     ['Merge Dev to Main'],
   )
   assert.match(log, /^two branches at once\|[0-9a-f]{40}\|Jürgen Müller <jm@FABRIKAM>\|1395264239$/m)
-  const [first = ''] = (await workshop.git('rev-list', '--reverse', 'refs/import/orig/heads/Main')).split('\n')
-  assert.equal(await workshop.git('log', '-1', '--format=%B', first), longComment.replaceAll('\r\n', '\n').trim())
-  assert.equal(await workshop.git('log', '--merges', '--format=%s', 'refs/import/orig/heads/Dev'), 'merged into Dev')
-  await workshop.git('fsck', '--strict')
+  const [first = ''] = (await workspace.git('rev-list', '--reverse', 'refs/import/orig/heads/Main')).split('\n')
+  assert.equal(await workspace.git('log', '-1', '--format=%B', first), longComment.replaceAll('\r\n', '\n').trim())
+  assert.equal(await workspace.git('log', '--merges', '--format=%s', 'refs/import/orig/heads/Dev'), 'merged into Dev')
+  await workspace.git('fsck', '--strict')
 
-  const { mismatches, ...compared } = await tfvc.verify(origin, workshop, true)
+  const { mismatches, ...compared } = await tfvc.verify(origin, workspace, true)
   assert.deepEqual(mismatches, [])
   assert.deepEqual({ ...compared, files: 0 }, { branches: 2, tags: 0, revisions: wanted.length, files: 0 })
   assert.ok(compared.files > 5000)
-  await tfvc.arrange?.(origin, workshop)
-  assert.equal(await refs(workshop), before)
+  await tfvc.arrange?.(origin, workspace)
+  assert.equal(await refs(workspace), before)
 })

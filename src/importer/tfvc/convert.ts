@@ -1,4 +1,4 @@
-import type { Converted, Origin, Workshop } from '#importer/source.ts'
+import type { Converted, Origin, Workspace } from '#importer/source.ts'
 import { type FastImport, openFastImport, quotePath } from '#importer/staging/fast-import.ts'
 import { authorOf } from './authors.ts'
 import { listBranches, saveBranches } from './branches.ts'
@@ -9,7 +9,7 @@ import { type History, openHistory } from './history.ts'
 import { isLink, listItems } from './items.ts'
 import { locateProject } from './locate.ts'
 import { type Plan, planChangeset } from './plan.ts'
-import { ahead } from './read-ahead.ts'
+import { readAhead } from './read-ahead.ts'
 
 const changesetsAhead = 8
 const filesAhead = 64
@@ -33,30 +33,30 @@ interface Put {
 }
 
 /** Brings every changeset of the project as a commit of its whole tree. */
-export async function convert(origin: Origin, workshop: Workshop, pace = ordinaryPace): Promise<Converted> {
-  const { collection, project } = await locateProject(origin, workshop)
+export async function convert(origin: Origin, workspace: Workspace, pace = ordinaryPace): Promise<Converted> {
+  const { collection, project } = await locateProject(origin, workspace)
   // What was begun ahead of its turn ends with us.
-  using ending = openEnding()
-  const signal = AbortSignal.any([workshop.signal, ending.signal])
-  const client = openClient(collection, origin, { egress: workshop.egress, signal })
+  using scope = openAbortScope()
+  const signal = AbortSignal.any([workspace.signal, scope.signal])
+  const client = openClient(collection, origin, { egress: workspace.egress, signal })
   const until = await lastChangeset(client, project)
-  const history = await openHistory(workshop, { collection, project, until })
-  using contents = openContents(client, workshop.folder)
+  const history = await openHistory(workspace, { collection, project, until })
+  using contents = openContents(client, workspace.folder)
 
   async function* read(): AsyncGenerator<Begun | Omit<Put, 'content'>> {
     const listed = listChangesets(client, project, history.last, history.until)
-    const changed = ahead(listed, { width: changesetsAhead }, async (changeset) => ({
+    const changed = readAhead(listed, { width: changesetsAhead }, async (changeset) => ({
       changeset,
       changes: await listChanges(client, changeset.id),
     }))
-    const ground = {
+    const context = {
       project: `$/${project}`,
       names: history.names,
       lost: history.lost,
       listItems: (path: string, version: number) => listItems(client, path, version),
     }
     for await (const { changeset, changes } of changed) {
-      const plan = await planChangeset(changeset.id, changes, ground)
+      const plan = await planChangeset(changeset.id, changes, context)
       yield { changeset, plan }
       for (const put of plan.puts) yield { ...put, version: changeset.id }
     }
@@ -64,21 +64,21 @@ export async function convert(origin: Origin, workshop: Workshop, pace = ordinar
 
   const weigh = (step: Begun | Omit<Put, 'content'>) =>
     'item' in step ? Math.min(step.item.size ?? largestHeld, largestHeld) : 0
-  const steps = ahead(read(), { width: filesAhead, most: bytesAhead, weigh }, async (step): Promise<Begun | Put> => {
-    return 'item' in step ? { ...step, content: await contents.bring(step.item, step.version) } : step
+  const steps = readAhead(read(), { width: filesAhead, most: bytesAhead, weigh }, async (step): Promise<Begun | Put> => {
+    return 'item' in step ? { ...step, content: await contents.load(step.item, step.version) } : step
   })
-  const git = openFastImport(workshop.repository, { signal: workshop.signal, marks: history.marks })
+  const git = openFastImport(workspace.repository, { signal: workspace.signal, marks: history.marks })
   try {
-    await write(steps, { git, contents, history, pace, tell: workshop.tell })
+    await write(steps, { git, contents, history, pace, onProgress: workspace.onProgress })
     await git.end()
   } finally {
     git.stop()
   }
-  saveBranches(workshop.folder, await listBranches(client, project), history.spell)
+  saveBranches(workspace.folder, await listBranches(client, project), history.spell)
   return { commit_count: history.count, notes: history.notes }
 }
 
-function openEnding() {
+function openAbortScope() {
   const controller = new AbortController()
   return { signal: controller.signal, [Symbol.dispose]: () => controller.abort() }
 }
@@ -88,10 +88,10 @@ interface Writing {
   contents: Contents
   history: History
   pace: Pace
-  tell: Workshop['tell']
+  onProgress: Workspace['onProgress']
 }
 
-async function write(steps: AsyncIterable<Begun | Put>, { git, contents, history, pace, tell }: Writing) {
+async function write(steps: AsyncIterable<Begun | Put>, { git, contents, history, pace, onProgress }: Writing) {
   const started = performance.now()
   let begun: Begun | undefined
   let gone = 0
@@ -101,7 +101,7 @@ async function write(steps: AsyncIterable<Begun | Put>, { git, contents, history
   async function finish() {
     if (!begun) return
     history.add(begun.changeset, begun.plan, gone)
-    tell({ percent: Math.floor((history.last * 100) / history.until), commit_count: history.count })
+    onProgress({ percent: Math.floor((history.last * 100) / history.until), commit_count: history.count })
     begun = undefined
     gone = 0
     unsaved += 1
@@ -140,7 +140,7 @@ async function putFile(git: FastImport, put: Put, contents: Contents): Promise<b
   const { path, item, version } = put
   let { content } = put
   const lost = content !== 'gone' && !('size' in content) && content.known.id === undefined
-  if (lost) content = await contents.bringAgain(item, version)
+  if (lost) content = await contents.reload(item, version)
   if (content === 'gone') {
     // What was there before is not what is there now.
     await git.write(`D ${quotePath(path)}\n`)

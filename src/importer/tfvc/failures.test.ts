@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { test } from 'node:test'
 import { ImportFailure } from '#importer/source.ts'
-import { openWorkshop, originOf } from '#test/imports/workspace.ts'
+import { openWorkspace, originOf } from '#test/imports/workspace.ts'
 import { treeOf } from '#test/tfvc/example-history.ts'
 import { openScript } from '#test/tfvc/script.ts'
 import { type Asked, complain, type ServerOptions, startTfvcServer } from '#test/tfvc/server.ts'
@@ -21,20 +21,20 @@ function shortStory() {
 async function convertFrom(options: ServerOptions) {
   const script = shortStory()
   await using server = await startTfvcServer(script, options)
-  await using workshop = await openWorkshop()
+  await using workspace = await openWorkspace()
   const origin = originOf(server.url)
-  const { commit_count } = await tfvc.convert(origin, workshop)
+  const { commit_count } = await tfvc.convert(origin, workspace)
   assert.equal(commit_count, 3)
   for (const [index, { id }] of script.changesets.entries()) {
-    const tree = await workshop.git('ls-tree', '-r', `refs/import/raw~${2 - index}`)
+    const tree = await workspace.git('ls-tree', '-r', `refs/import/raw~${2 - index}`)
     assert.deepEqual(tree.replaceAll(' blob ', ' ').replaceAll('\t', ' ').split('\n').sort(), treeOf(script, '$/Alpha', id))
   }
-  await tfvc.arrange?.(origin, workshop)
+  await tfvc.arrange?.(origin, workspace)
   assert.match(
-    await workshop.git('log', '--format=%s', '--reverse', 'refs/import/orig/heads/main'),
+    await workspace.git('log', '--format=%s', '--reverse', 'refs/import/orig/heads/main'),
     /^begun (and so on ){19}and so on/,
   )
-  assert.deepEqual((await tfvc.verify(origin, workshop, true)).mismatches, [])
+  assert.deepEqual((await tfvc.verify(origin, workspace, true)).mismatches, [])
   return { asked: [...server.asked], downloads: server.downloads }
 }
 
@@ -61,10 +61,10 @@ test('without MD5 everything is fetched and still compared', async () => {
 
 test('a server that is busy is left alone for as long as it says', async () => {
   const times: number[] = []
-  const told = new Map<string, number>()
+  const counts = new Map<string, number>()
   const busy = (path: string, times: number) => {
-    const before = told.get(path) ?? 0
-    told.set(path, before + 1)
+    const before = counts.get(path) ?? 0
+    counts.set(path, before + 1)
     return before < times
   }
   await convertFrom({
@@ -119,14 +119,14 @@ function cut(response: ServerResponse, text: string) {
 }
 
 test('whoever is not there any more is told of', async () => {
-  await using workshop = await openWorkshop()
+  await using workspace = await openWorkspace()
   await using server = await startTfvcServer(shortStory(), {
     meddle: (_, response) => {
       complain(response, 404, 'NotFoundException', 'TF200016: The following project does not exist.')
       return true
     },
   })
-  await assert.rejects(tfvc.convert(originOf(server.url), workshop), /There is no one project at this address/)
+  await assert.rejects(tfvc.convert(originOf(server.url), workspace), /There is no one project at this address/)
 })
 
 test('contents that are not what they should be end the import, and those that are gone are counted', async () => {
@@ -147,14 +147,14 @@ test('contents that are not what they should be end the import, and those that a
       return true
     },
   })
-  await using workshop = await openWorkshop()
-  const { notes } = await tfvc.convert(originOf(server.url), workshop)
+  await using workspace = await openWorkspace()
+  const { notes } = await tfvc.convert(originOf(server.url), workspace)
   assert.deepEqual(notes, { 'contents that the source no longer has': 1 })
-  assert.equal(await workshop.git('ls-tree', '--name-only', 'refs/import/raw'), 'a\nb\nsame')
+  assert.equal(await workspace.git('ls-tree', '--name-only', 'refs/import/raw'), 'a\nb\nsame')
 })
 
 test('a server that says what cannot be is not believed', async () => {
-  await using workshop = await openWorkshop()
+  await using workspace = await openWorkspace()
   const list = (value: unknown[]) => JSON.stringify({ count: value.length, value })
   const file = (path: string) => ({ item: { path, size: 1, hashValue: 'DMF1ucDxtqgxw5niaXcmYQ==' }, changeType: 'add' })
   let changes = list([])
@@ -171,8 +171,8 @@ test('a server that says what cannot be is not believed', async () => {
     },
   )
   const convert = async () => {
-    await workshop.git('update-ref', '-d', 'refs/import/raw')
-    return tfvc.convert(originOf(server.url), workshop)
+    await workspace.git('update-ref', '-d', 'refs/import/raw')
+    return tfvc.convert(originOf(server.url), workspace)
   }
   const outside = [
     '$/Alpha/../x',
@@ -186,9 +186,9 @@ test('a server that says what cannot be is not believed', async () => {
   changes = list([...outside, '$/Alphabet/x', '$/Beta/x', '/etc/passwd', '$/Alpha/"quoted\n\\name"', '$/Alpha/\ud800'].map(file))
   const { notes } = await convert()
   assert.deepEqual(notes, { 'files with names that git refuses': outside.length })
-  const names = (await workshop.git('ls-tree', '-r', '-z', '--name-only', 'refs/import/raw')).split('\0')
+  const names = (await workspace.git('ls-tree', '-r', '-z', '--name-only', 'refs/import/raw')).split('\0')
   assert.deepEqual(names.filter(Boolean), ['"quoted\n\\name"', '\ufffd'])
-  await workshop.git('fsck', '--strict')
+  await workspace.git('fsck', '--strict')
 
   for (const said of ['{}', '[]', 'null', '{"value":[3]}', '{"value":[{"item":null}]}', 'x', '{"value":[{"item":{"path":7}']) {
     changes = said

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Notes, Workshop } from '#importer/source.ts'
+import type { Notes, Workspace } from '#importer/source.ts'
 import { type Revision, readLines } from '#importer/staging/arrange/revisions.ts'
 import { stageGit } from '#importer/staging/git.ts'
 import { authorOf } from './authors.ts'
@@ -49,12 +49,12 @@ export const revisionsFile = (folder: string) => join(folder, 'revisions.jsonl')
 export const marksFile = (folder: string) => join(folder, 'raw.marks')
 const extentFile = (folder: string) => join(folder, 'tfvc.json')
 
-export async function openHistory(workshop: Workshop, wanted: Extent): Promise<History> {
-  const { folder, repository } = workshop
+export async function openHistory(workspace: Workspace, wanted: Extent): Promise<History> {
+  const { folder, repository } = workspace
   const log = revisionsFile(folder)
   const before = readExtent(folder)
   const same = before && before.collection === wanted.collection && before.project === wanted.project
-  if (!same) await beginAnew(folder, repository, wanted)
+  if (!same) await startOver(folder, repository, wanted)
   const extent = same ? before : wanted
 
   const commits = (await stageGit(['-C', repository, 'rev-list', '--reverse', 'refs/import/raw', '--']).catch(() => '')).split(
@@ -112,7 +112,7 @@ export async function openHistory(workshop: Workshop, wanted: Extent): Promise<H
     note('contents that the source no longer has', gone)
     if (authors.has(remote_id)) return
     authors.add(remote_id)
-    workshop.tell({ authors: [{ remote_id, remote_name, name, email }] })
+    workspace.onProgress({ authors: [{ remote_id, remote_name, name, email }] })
   }
 
   function note(what: string, count: number) {
@@ -154,7 +154,7 @@ export function readExtent(folder: string): Extent | undefined {
   }
 }
 
-async function beginAnew(folder: string, repository: string, extent: Extent) {
+async function startOver(folder: string, repository: string, extent: Extent) {
   rmSync(extentFile(folder), { force: true })
   await stageGit(['-C', repository, 'update-ref', '-d', 'refs/import/raw'])
   writeFileSync(revisionsFile(folder), '', { mode: 0o600 })

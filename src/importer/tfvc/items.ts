@@ -5,7 +5,7 @@ import type { Client } from './client.ts'
 import { at } from './contents.ts'
 import { Refused, readElements } from './responses.ts'
 
-const mostItems = 5_000_000
+const maxItems = 5_000_000
 
 /** Everything below a folder as it is in a changeset, with the folder itself. It comes without pages, however much it is. */
 export function listItems(client: Client, path: string, version: number): Promise<Item[]> {
@@ -14,7 +14,7 @@ export function listItems(client: Client, path: string, version: number): Promis
     const read: Item[] = []
     for await (const raw of readElements(answer)) {
       read.push(readItem(objectOf(raw)))
-      if (read.length > mostItems) throw new ImportFailure(`${path} has more than ${mostItems} files.`)
+      if (read.length > maxItems) throw new ImportFailure(`${path} has more than ${maxItems} files.`)
     }
     return read
   })

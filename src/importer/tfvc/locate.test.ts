@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { ImportFailure } from '#importer/source.ts'
-import { openWorkshop, originOf } from '#test/imports/workspace.ts'
+import { openWorkspace, originOf } from '#test/imports/workspace.ts'
 import { openScript } from '#test/tfvc/script.ts'
 import { complain, startTfvcServer } from '#test/tfvc/server.ts'
 import { tfvc } from './tfvc.ts'
@@ -12,12 +12,12 @@ const two = () => openScript().checkIn('projects', (desk) => desk.folder('$/Alph
 const one = () => openScript().checkIn('project', (desk) => desk.put('$/Alpha/a', 'a'))
 
 test('several projects are choices, and a project that is named is taken', async () => {
-  await using workshop = await openWorkshop()
+  await using workspace = await openWorkspace()
   for (const form of ['server', 'services'] as const) {
     await using server = await startTfvcServer(two(), { form })
     const { url } = server
     const probe = (address: string, tfvc_project: string | null = null) =>
-      tfvc.probe({ ...originOf(address), tfvc_project }, workshop)
+      tfvc.probe({ ...originOf(address), tfvc_project }, workspace)
 
     const choices = [
       { vcs: 'tfvc', tfvc_project: 'Alpha', human_name: 'Alpha (tfs)' },
@@ -35,24 +35,24 @@ test('several projects are choices, and a project that is named is taken', async
 })
 
 test('one project is found by itself, and none is nothing', async () => {
-  await using workshop = await openWorkshop()
+  await using workspace = await openWorkspace()
   await using server = await startTfvcServer(one())
-  assert.deepEqual(await tfvc.probe(originOf(server.url), workshop), { found: { url: server.url, tfvc_project: 'Alpha' } })
+  assert.deepEqual(await tfvc.probe(originOf(server.url), workspace), { found: { url: server.url, tfvc_project: 'Alpha' } })
   await using empty = await startTfvcServer(openScript().checkIn('nothing yet', () => {}))
-  assert.equal(await tfvc.probe(originOf(empty.url), workshop), 'nothing')
+  assert.equal(await tfvc.probe(originOf(empty.url), workspace), 'nothing')
   for (const address of [new URL('/', server.url).href, `${server.url}x`, 'svn://127.0.0.1/x', 'nonsense']) {
-    assert.equal(await tfvc.probe(originOf(address), workshop), 'nothing', address)
+    assert.equal(await tfvc.probe(originOf(address), workspace), 'nothing', address)
   }
 })
 
 test('what the policy forbids is told as such', async () => {
-  await using workshop = await openWorkshop('external')
+  await using workspace = await openWorkspace('external')
   const refused = (error: unknown) => error instanceof ImportFailure && /may not connect/.test(error.message)
-  await assert.rejects(tfvc.probe(originOf('http://127.0.0.1:8080/tfs/DefaultCollection'), workshop), refused)
+  await assert.rejects(tfvc.probe(originOf('http://127.0.0.1:8080/tfs/DefaultCollection'), workspace), refused)
 })
 
 test('a page that answers everything is not taken for a server', async () => {
-  await using workshop = await openWorkshop()
+  await using workspace = await openWorkspace()
   const answers: [status: number, type: string, text: string][] = [
     [200, 'text/html', '<html></html>'],
     [200, 'application/json', '{"value":[{"path":"/etc"}]}'],
@@ -69,23 +69,23 @@ test('a page that answers everything is not taken for a server', async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   for ([status, type, text] of answers) {
-    assert.equal(await tfvc.probe(originOf(`http://127.0.0.1:${port}/a/b`), workshop), 'nothing', text.slice(0, 40))
+    assert.equal(await tfvc.probe(originOf(`http://127.0.0.1:${port}/a/b`), workspace), 'nothing', text.slice(0, 40))
   }
   server.closeAllConnections()
   server.close()
 })
 
 test('who is not known is asked for credentials, however the server puts it', async () => {
-  await using workshop = await openWorkshop()
+  await using workspace = await openWorkspace()
   for (const refusal of ['401', '203', '302', 'ntlm'] as const) {
     await using server = await startTfvcServer(one(), { refusal, credentials: { password: 'token' } })
     const { url } = server
-    assert.equal(await tfvc.probe(originOf(url), workshop), 'needs_auth', refusal)
-    assert.equal(await tfvc.probe(originOf(url, 'somebody', 'token'), workshop), 'needs_auth', refusal)
-    assert.equal(await tfvc.probe(originOf(`${url}/Alpha`, null, 'wrong'), workshop), 'needs_auth', refusal)
-    assert.deepEqual(await tfvc.probe(originOf(url, null, 'token'), workshop), { found: { url, tfvc_project: 'Alpha' } })
+    assert.equal(await tfvc.probe(originOf(url), workspace), 'needs_auth', refusal)
+    assert.equal(await tfvc.probe(originOf(url, 'somebody', 'token'), workspace), 'needs_auth', refusal)
+    assert.equal(await tfvc.probe(originOf(`${url}/Alpha`, null, 'wrong'), workspace), 'needs_auth', refusal)
+    assert.deepEqual(await tfvc.probe(originOf(url, null, 'token'), workspace), { found: { url, tfvc_project: 'Alpha' } })
     await assert.rejects(
-      tfvc.convert({ ...originOf(url, null, 'wrong'), tfvc_project: 'Alpha' }, workshop),
+      tfvc.convert({ ...originOf(url, null, 'wrong'), tfvc_project: 'Alpha' }, workspace),
       (error) =>
         error instanceof ImportFailure &&
         error.kind === 'auth' &&
@@ -95,11 +95,11 @@ test('who is not known is asked for credentials, however the server puts it', as
   }
   await using server = await startTfvcServer(one(), { credentials: { username: 'FABRIKAM\\normal', password: 'secret' } })
   const known = originOf(server.url, 'FABRIKAM\\normal', 'secret')
-  assert.deepEqual(await tfvc.probe(known, workshop), { found: { url: server.url, tfvc_project: 'Alpha' } })
+  assert.deepEqual(await tfvc.probe(known, workspace), { found: { url: server.url, tfvc_project: 'Alpha' } })
 })
 
 test('a right that is taken away on the way is told as such', async () => {
-  await using workshop = await openWorkshop()
+  await using workspace = await openWorkspace()
   let refused = false
   const words = 'TF400813: The user is not authorized to access this resource.'
   await using server = await startTfvcServer(one(), {
@@ -112,15 +112,15 @@ test('a right that is taken away on the way is told as such', async () => {
   })
   for (const _ of [1, 2]) {
     const rejected = (error: unknown) => error instanceof ImportFailure && error.kind === 'auth'
-    await assert.rejects(tfvc.convert(originOf(server.url), workshop), rejected)
+    await assert.rejects(tfvc.convert(originOf(server.url), workspace), rejected)
   }
 })
 
 test('a server is asked in the version that it knows', async () => {
-  await using workshop = await openWorkshop()
+  await using workspace = await openWorkspace()
   await using server = await startTfvcServer(one(), { versions: ['7.1'] })
-  assert.deepEqual(await tfvc.probe(originOf(server.url), workshop), { found: { url: server.url, tfvc_project: 'Alpha' } })
-  assert.equal((await tfvc.convert(originOf(server.url), workshop)).commit_count, 1)
+  assert.deepEqual(await tfvc.probe(originOf(server.url), workspace), { found: { url: server.url, tfvc_project: 'Alpha' } })
+  assert.equal((await tfvc.convert(originOf(server.url), workspace)).commit_count, 1)
   await using future = await startTfvcServer(one(), { versions: ['99.0'] })
-  assert.equal(await tfvc.probe(originOf(future.url), workshop), 'nothing')
+  assert.equal(await tfvc.probe(originOf(future.url), workspace), 'nothing')
 })

@@ -1,12 +1,12 @@
 import { headerOf } from '#importer/probe-http.ts'
-import { type Choice, type Finding, ImportFailure, type Means, type Origin } from '#importer/source.ts'
+import { type Choice, type Finding, ImportFailure, type Network, type Origin } from '#importer/source.ts'
 import { objectOf, textOf, valuesOf } from './changesets.ts'
 import { openClient } from './client.ts'
 import { folded } from './paths.ts'
 import { Moved, Refused, readJson } from './responses.ts'
 
 /** A collection that was found, and the projects in it that have a folder under this kind of version control. */
-interface Place {
+interface Collection {
   collection: string
   projects: string[]
   /** The one that the address itself names. */
@@ -14,24 +14,24 @@ interface Place {
 }
 
 /** A failure when nobody could be asked. */
-type Located = Place | 'nothing' | 'needs_auth' | ImportFailure
+type Located = Collection | 'nothing' | 'needs_auth' | ImportFailure
 
 interface Effort {
   attempts: number
   milliseconds: number
 }
 /** Whoever looks what is there tries other things at the same time; whoever knows it is there waits until it answers. */
-const looking: Effort = { attempts: 1, milliseconds: 8000 }
-const returning: Effort = { attempts: 5, milliseconds: 600_000 }
+const probing: Effort = { attempts: 1, milliseconds: 8000 }
+const resuming: Effort = { attempts: 5, milliseconds: 600_000 }
 
-export async function probe(origin: Origin, means: Means): Promise<Finding> {
-  const place = await locate(origin, means, looking)
-  return place instanceof ImportFailure ? 'nothing' : find(origin, place)
+export async function probe(origin: Origin, network: Network): Promise<Finding> {
+  const located = await locate(origin, network, probing)
+  return located instanceof ImportFailure ? 'nothing' : find(origin, located)
 }
 
-function find(origin: Origin, place: Exclude<Located, ImportFailure>): Finding {
-  if (typeof place === 'string') return place
-  const { collection, projects, named } = place
+function find(origin: Origin, located: Exclude<Located, ImportFailure>): Finding {
+  if (typeof located === 'string') return located
+  const { collection, projects, named } = located
   const wanted = origin.tfvc_project || named || (projects.length === 1 ? projects[0] : undefined)
   const project = projects.find((name) => wanted !== undefined && folded(name) === folded(wanted))
   if (project !== undefined) return { found: { url: collection, tfvc_project: project } }
@@ -43,10 +43,10 @@ function choiceOf(tfvc_project: string): Choice {
 }
 
 /** Where to read from, when it is known that there is something. */
-export async function locateProject(origin: Origin, means: Means): Promise<{ collection: string; project: string }> {
-  const place = await locate(origin, means, returning)
-  if (place instanceof ImportFailure) throw place
-  const finding = find(origin, place)
+export async function locateProject(origin: Origin, network: Network): Promise<{ collection: string; project: string }> {
+  const located = await locate(origin, network, resuming)
+  if (located instanceof ImportFailure) throw located
+  const finding = find(origin, located)
   if (finding === 'needs_auth') throw new ImportFailure('The server does not accept the user name and password.', 'auth')
   if (typeof finding === 'object' && 'found' in finding) {
     const { url = origin.url, tfvc_project = '' } = finding.found
@@ -57,7 +57,7 @@ export async function locateProject(origin: Origin, means: Means): Promise<{ col
 }
 
 /** An address may be that of a collection, or of one project in it: both are asked, and the project is believed first. */
-async function locate(origin: Origin, means: Means, effort: Effort): Promise<Located> {
+async function locate(origin: Origin, network: Network, effort: Effort): Promise<Located> {
   const url = URL.parse(origin.url)
   if (!url || !/^https?:$/.test(url.protocol)) return 'nothing'
   const parts = url.pathname.split('/').filter((part) => part !== '')
@@ -66,19 +66,19 @@ async function locate(origin: Origin, means: Means, effort: Effort): Promise<Loc
   const path = end < 0 ? parts : parts.slice(0, end)
   const addressOf = (names: string[]) => [url.origin, ...names].join('/')
   const addresses = path.length > 0 ? [path, path.slice(0, -1)] : [path]
-  const found = await Promise.all(addresses.map((names) => listProjects(addressOf(names), origin, means, effort)))
+  const found = await Promise.all(addresses.map((names) => listProjects(addressOf(names), origin, network, effort)))
   const [whole = 'nothing', above = 'nothing'] = found
   const last = decoded(path.at(-1) ?? '')
-  const named = isPlace(above) && above.projects.find((name) => folded(name) === folded(last))
+  const named = isCollection(above) && above.projects.find((name) => folded(name) === folded(last))
   if (named) return { ...above, named }
-  return isPlace(whole) ? whole : (found.find(isSecret) ?? whole)
+  return isCollection(whole) ? whole : (found.find(asksForPassword) ?? whole)
 }
 
-function isSecret(located: Located) {
+function asksForPassword(located: Located) {
   return located === 'needs_auth' || (located instanceof ImportFailure && located.kind === 'auth')
 }
 
-function isPlace(located: Located): located is Place {
+function isCollection(located: Located): located is Collection {
   return typeof located === 'object' && 'projects' in located
 }
 
@@ -90,9 +90,9 @@ function decoded(part: string) {
   }
 }
 
-async function listProjects(collection: string, origin: Origin, means: Means, effort: Effort): Promise<Located> {
-  const signal = AbortSignal.any([means.signal, AbortSignal.timeout(effort.milliseconds)])
-  const client = openClient(collection, origin, { egress: means.egress, signal }, effort.attempts)
+async function listProjects(collection: string, origin: Origin, network: Network, effort: Effort): Promise<Located> {
+  const signal = AbortSignal.any([network.signal, AbortSignal.timeout(effort.milliseconds)])
+  const client = openClient(collection, origin, { egress: network.egress, signal }, effort.attempts)
   const query = { scopePath: '$/', recursionLevel: 'OneLevel' }
   try {
     const paths = await client.ask('_apis/tfvc/items', query, 'application/json', async (answer) => {
@@ -103,11 +103,11 @@ async function listProjects(collection: string, origin: Origin, means: Means, ef
     const projects = paths.map((path) => path.slice(2)).filter((name) => name !== '' && !name.includes('/'))
     return { collection, projects: projects.sort(), named: undefined }
   } catch (error) {
-    means.signal.throwIfAborted()
+    network.signal.throwIfAborted()
     if (error instanceof Moved && isSame(error.to, collection)) {
-      return listProjects(collection.replace(new URL(collection).origin, error.to.origin), origin, means, effort)
+      return listProjects(collection.replace(new URL(collection).origin, error.to.origin), origin, network, effort)
     }
-    if (error instanceof Refused && error.kind === 'auth') return effort === looking ? 'needs_auth' : error
+    if (error instanceof Refused && error.kind === 'auth') return effort === probing ? 'needs_auth' : error
     if (error instanceof ImportFailure && /may not connect/.test(error.message)) throw error
     return error instanceof ImportFailure && !(error instanceof Refused) ? error : 'nothing'
   }

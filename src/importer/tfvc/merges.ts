@@ -1,4 +1,4 @@
-import type { Workshop } from '#importer/source.ts'
+import type { Workspace } from '#importer/source.ts'
 import { readMarks } from '#importer/staging/arrange/marks.ts'
 import type { Change, Revision } from '#importer/staging/arrange/revisions.ts'
 import { emptyTree } from '#importer/staging/arrange/root-history.ts'
@@ -12,13 +12,13 @@ import { type Line, marksFile } from './history.ts'
  */
 export interface Merges {
   /** To be asked for every revision in order: changes that tell of whole merges, and how many were merges of parts. */
-  judge(line: Line): Promise<{ whole: Change[]; single: number }>
+  classify(line: Line): Promise<{ whole: Change[]; single: number }>
 }
 
-export async function openMerges({ repository, folder }: Workshop, roots: string[]): Promise<Merges> {
+export async function openMerges({ repository, folder }: Workspace, roots: string[]): Promise<Merges> {
   const commitOf = await readMarks(marksFile(folder))
-  const places = createPathTree<true>()
-  for (const root of roots) places.set(root, true)
+  const rootTree = createPathTree<true>()
+  for (const root of roots) rootTree.set(root, true)
   const numbers: number[] = []
   /** By the branch that something is merged into, and the one that it comes from: up to which changeset it has that. */
   const upTo = new Map<string, Map<string, number>>()
@@ -26,9 +26,9 @@ export async function openMerges({ repository, folder }: Workshop, roots: string
   function begin({ number, changes }: Revision) {
     for (const { action, path, from } of changes) {
       if (action !== 'add') continue
-      for (const root of [path, ...places.below(path)]) {
-        if (places.nearest(root) !== root) continue
-        const source = from && places.nearest(from.path + root.slice(path.length))
+      for (const root of [path, ...rootTree.below(path)]) {
+        if (rootTree.nearest(root) !== root) continue
+        const source = from && rootTree.nearest(from.path + root.slice(path.length))
         upTo.set(root, new Map(source !== undefined && from ? [...(upTo.get(source) ?? []), [source, from.number]] : []))
         // What came from there has nothing new for it either.
         for (const [other, known] of upTo) {
@@ -39,11 +39,11 @@ export async function openMerges({ repository, folder }: Workshop, roots: string
     }
   }
 
-  async function judge(line: Line) {
+  async function classify(line: Line) {
     begin(line)
     const whole: Change[] = []
     let single = 0
-    for (const [into, sources] of mergesOf(line, (path) => places.nearest(path))) {
+    for (const [into, sources] of mergesOf(line, (path) => rootTree.nearest(path))) {
       for (const [source, number] of sources) {
         const known = upTo.get(into) ?? new Map<string, number>()
         const since = known.get(source) ?? 0
@@ -69,9 +69,9 @@ export async function openMerges({ repository, folder }: Workshop, roots: string
     const other = new Set(await differing(after, now))
     const left = changed.filter((path) => other.has(path))
     if (left.length === 0) return changed.length > 0
-    const told = new Set(await differing(treeAt(into, line.number - 1), now))
-    for (const path of line.discarded ?? []) if (path.startsWith(`${into}/`)) told.add(path.slice(into.length + 1))
-    return left.every((path) => told.has(path))
+    const resolved = new Set(await differing(treeAt(into, line.number - 1), now))
+    for (const path of line.discarded ?? []) if (path.startsWith(`${into}/`)) resolved.add(path.slice(into.length + 1))
+    return left.every((path) => resolved.has(path))
   }
 
   /** A folder as it was after a changeset, or after the last one before it. */
@@ -90,7 +90,7 @@ export async function openMerges({ repository, folder }: Workshop, roots: string
     return listed.split('\0').slice(0, -1)
   }
 
-  return { judge }
+  return { classify }
 }
 
 /** What was merged into which branch from which, and how far. */

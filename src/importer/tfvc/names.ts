@@ -35,14 +35,14 @@ export function openNames(): Names {
     return { above, entry: undefined }
   }
 
-  const written = (above: Folder[], name: string) => [...above.slice(1).map((folder) => folder.name), name].join('/')
+  const spelled = (above: Folder[], name: string) => [...above.slice(1).map((folder) => folder.name), name].join('/')
   const nameOf = (entry: Entry) => (typeof entry === 'string' ? entry : entry.name)
 
   return {
     find(path) {
       if (path === '') return { path: '', folder: true }
       const { above, entry } = walk(path)
-      return entry === undefined ? undefined : { path: written(above, nameOf(entry)), folder: typeof entry === 'object' }
+      return entry === undefined ? undefined : { path: spelled(above, nameOf(entry)), folder: typeof entry === 'object' }
     },
     put(path, folder) {
       if (path === '') return ''
@@ -62,13 +62,13 @@ export function openNames(): Names {
       const name = found === undefined ? last : nameOf(found)
       if (!folder) entries.set(folded(last), name)
       else if (typeof found !== 'object') entries.set(folded(last), { name, entries: new Map() })
-      return written(above, name)
+      return spelled(above, name)
     },
     remove(path) {
       const { above, entry } = walk(path)
       if (entry === undefined) return undefined
       above.at(-1)?.entries.delete(folded(nameOf(entry)))
-      return written(above, nameOf(entry))
+      return spelled(above, nameOf(entry))
     },
   }
 }

@@ -18,7 +18,7 @@ export function below(folder: string, path: string): string | undefined {
 }
 
 /** Whether git takes a path: what leads out of the folder, or into its own, is left out. */
-export function isTaken(path: string): boolean {
+export function isAllowedPath(path: string): boolean {
   return !path.includes('\0') && !isForbiddenPath(Buffer.from(path).toString('latin1'))
 }
 

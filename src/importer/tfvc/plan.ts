@@ -1,7 +1,7 @@
 import type { Change as Logged, Revision } from '#importer/staging/arrange/revisions.ts'
 import type { Change, Item } from './changesets.ts'
 import type { Names } from './names.ts'
-import { below, folded, isTaken, parentOf } from './paths.ts'
+import { below, folded, isAllowedPath, parentOf } from './paths.ts'
 
 /** What a changeset comes to in git. */
 export interface Plan {
@@ -16,7 +16,7 @@ export interface Plan {
   discarded: string[]
 }
 
-export interface Ground {
+export interface PlanContext {
   /** As `$/Alpha`. */
   project: string
   names: Names
@@ -36,26 +36,26 @@ interface Placed {
 export type Origin = NonNullable<Logged['from']>
 
 /** Changes of one changeset to the tree of a project. What was there before is in `names`, and afterwards what is there then. */
-export async function planChangeset(number: number, all: Change[], ground: Ground): Promise<Plan> {
-  const { project, names, lost, listItems } = ground
+export async function planChangeset(number: number, all: Change[], context: PlanContext): Promise<Plan> {
+  const { project, names, lost, listItems } = context
   // A folder may be called as what every object has.
   const files: Plan['files'] = Object.create(null)
   const plan: Plan = { deletes: [], puts: [], changes: [], files, left_out: 0, discarded: [] }
   const inside = all.flatMap((change): Placed[] => {
     const path = below(project, change.item.path)
-    return path ? [{ change, path, origin: originOf(number, change, path, ground) }] : []
+    return path ? [{ change, path, origin: originOf(number, change, path, context) }] : []
   })
-  const taken = inside.filter(({ path }) => isTaken(path))
+  const taken = inside.filter(({ path }) => isAllowedPath(path))
   const stays = taken.filter(({ change }) => !isDelete(change))
-  plan.left_out = inside.filter(({ change, path }) => !isDelete(change) && !change.item.folder && !isTaken(path)).length
+  plan.left_out = inside.filter(({ change, path }) => !isDelete(change) && !change.item.folder && !isAllowedPath(path)).length
 
   const remove = (path: string) => {
     const isFolder = names.find(path)?.folder
-    const written = names.remove(path)
-    if (written === undefined) return
-    if (isFolder) lost.set(folded(path), { number: number - 1, path: written })
-    plan.deletes.push(written)
-    plan.changes.push({ action: 'delete', path: written })
+    const spelled = names.remove(path)
+    if (spelled === undefined) return
+    if (isFolder) lost.set(folded(path), { number: number - 1, path: spelled })
+    plan.deletes.push(spelled)
+    plan.changes.push({ action: 'delete', path: spelled })
   }
   const gone = taken.filter(({ change }) => isDelete(change))
   for (const { path } of gone.sort((one, other) => one.path.length - other.path.length)) remove(path)
@@ -67,10 +67,10 @@ export async function planChangeset(number: number, all: Change[], ground: Groun
   const folders = stays.filter(({ change }) => change.item.folder).sort((one, other) => (one.path < other.path ? -1 : 1))
   plan.changes.push(...putFolders(folders, names))
   const put = (path: string, item: Item) => {
-    const written = names.put(path, false)
-    const folder = parentOf(written)
+    const spelled = names.put(path, false)
+    const folder = parentOf(spelled)
     files[folder] = (files[folder] ?? 0) + 1
-    plan.puts.push({ path: written, item })
+    plan.puts.push({ path: spelled, item })
   }
   for (const { change, path } of stays) if (!change.item.folder) put(path, change.item)
   const kept = new Set(stays.map(({ path }) => folded(path)))
@@ -81,7 +81,7 @@ export async function planChangeset(number: number, all: Change[], ground: Groun
     for (const item of await listItems(`${project}/${path}`, number)) {
       const at = below(project, item.path)
       if (!at || item.folder || kept.has(folded(at))) continue
-      if (isTaken(at)) put(at, item)
+      if (isAllowedPath(at)) put(at, item)
       else plan.left_out += 1
     }
   }
@@ -100,13 +100,13 @@ function isMoving({ types }: Change) {
   return types.has('rename') || types.has('branch') || types.has('undelete')
 }
 
-function originOf(number: number, change: Change, place: string, { project, names, lost }: Ground): Origin | undefined {
+function originOf(number: number, change: Change, place: string, { project, names, lost }: PlanContext): Origin | undefined {
   if (!change.item.folder || isDelete(change)) return undefined
   if (change.types.has('undelete')) return lost.get(folded(place))
   const branched = change.merges.find(({ rename }) => !rename)
   const source = change.types.has('branch') ? (branched?.path ?? change.source) : vacatedBy(change)
   const path = below(project, source ?? '')
-  if (path === undefined || !isTaken(path)) return undefined
+  if (path === undefined || !isAllowedPath(path)) return undefined
   const last = number - 1
   const upto = change.types.has('branch') && branched && branched.to > 0 ? Math.min(branched.to, last) : last
   return upto > 0 ? { number: upto, path: names.find(path)?.path ?? path } : undefined
@@ -133,13 +133,13 @@ function putFolders(folders: Placed[], names: Names): Logged[] {
   const origins = new Map<string, Origin>()
   return folders.flatMap(({ change, path, origin }): Logged[] => {
     const isNew = !names.find(path)?.folder
-    const written = names.put(path, true)
+    const spelled = names.put(path, true)
     if (!isNew && !isMoving(change)) return []
-    if (!origin) return [{ action: 'add', path: written }]
-    origins.set(written, origin)
-    const above = origins.get(parentOf(written))
+    if (!origin) return [{ action: 'add', path: spelled }]
+    origins.set(spelled, origin)
+    const above = origins.get(parentOf(spelled))
     const follows = above?.number === origin.number && `${above.path}/${lastOf(origin.path)}` === origin.path
-    return follows ? [] : [{ action: 'add', path: written, from: origin }]
+    return follows ? [] : [{ action: 'add', path: spelled, from: origin }]
   })
 }
 
@@ -163,9 +163,9 @@ function mergesOf(placed: Placed[], project: string, names: Names): Logged[] {
       const source = merge.rename ? undefined : below(project, merge.path)
       if (source === undefined || merge.to === 0) continue
       const from = change.item.folder ? source : parentOf(source)
-      const written = names.find(folder)?.path ?? folder
-      const sources = into.get(written) ?? new Map<string, number>()
-      into.set(written, sources)
+      const spelled = names.find(folder)?.path ?? folder
+      const sources = into.get(spelled) ?? new Map<string, number>()
+      into.set(spelled, sources)
       sources.set(from, Math.max(sources.get(from) ?? 0, merge.to))
     }
   }

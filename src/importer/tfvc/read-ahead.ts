@@ -7,7 +7,7 @@ export interface Bounds<Item> {
 }
 
 /** Begins what comes next while somebody is busy with what came before. Gives results in order. */
-export async function* ahead<Item, Result>(
+export async function* readAhead<Item, Result>(
   items: AsyncIterable<Item>,
   { width, most = Infinity, weigh = () => 0 }: Bounds<Item>,
   begin: (item: Item) => Promise<Result>,

@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 export interface Gate {
   /** Resolves with what is to be called at the end. */
   enter(): Promise<() => void>
-  rest(milliseconds: number): void
+  pause(milliseconds: number): void
 }
 
 export function openGate(places: number, signal: AbortSignal): Gate {
@@ -37,7 +37,7 @@ export function openGate(places: number, signal: AbortSignal): Gate {
         inside = false
       }
     },
-    rest(milliseconds) {
+    pause(milliseconds) {
       quiet = Math.max(quiet, performance.now() + milliseconds)
     },
   }

@@ -26,15 +26,15 @@ export class Moved extends ImportFailure {
 }
 
 /** What another try may make good. */
-export class Passing extends Error {
+export class TransientError extends Error {
   /** Whether we were asked to come again, and when. */
-  readonly told: boolean
+  readonly retryAfter: boolean
   /** How often it may be tried. */
   readonly attempts: number
 
-  constructor(message: string, { told = false, attempts = Infinity } = {}) {
+  constructor(message: string, { retryAfter = false, attempts = Infinity } = {}) {
     super(message)
-    this.told = told
+    this.retryAfter = retryAfter
     this.attempts = attempts
   }
 }
@@ -42,20 +42,20 @@ export class Passing extends Error {
 export class UnknownVersion extends ImportFailure {}
 
 /** Throws unless it is what was asked for. */
-export async function judge(answer: OutboundAnswer, path: string): Promise<void> {
+export async function checkStatus(answer: OutboundAnswer, path: string): Promise<void> {
   const { status } = answer
   if (status === 200) return
-  if (status === 401 || status === 203) throw new Refused(whyUnknown(answer), status, 'auth')
+  if (status === 401 || status === 203) throw new Refused(authHint(answer), status, 'auth')
   if (status >= 300 && status < 400) throw redirected(answer)
-  const { message, type } = await complaintOf(answer)
+  const { message, type } = await errorOf(answer)
   if (status === 400 && /^Vss(Version|InvalidPreviewVersion)/.test(type)) throw new UnknownVersion(message)
-  const words = `The server answered ${status} to ${path}${message && `: ${message}`}`
-  if (status === 403 && type) throw new Refused(`${words}. The account needs the right to read the code.`, status, 'auth')
-  if (status === 429 || status >= 500) throw new Passing(words, { told: headerOf(answer, 'retry-after') !== '' })
-  throw new Refused(words, status)
+  const text = `The server answered ${status} to ${path}${message && `: ${message}`}`
+  if (status === 403 && type) throw new Refused(`${text}. The account needs the right to read the code.`, status, 'auth')
+  if (status === 429 || status >= 500) throw new TransientError(text, { retryAfter: headerOf(answer, 'retry-after') !== '' })
+  throw new Refused(text, status)
 }
 
-function whyUnknown(answer: OutboundAnswer) {
+function authHint(answer: OutboundAnswer) {
   const schemes = headerOf(answer, 'www-authenticate')
   const basic = schemes === '' || /\b(basic|bearer)\b/i.test(schemes)
   return basic
@@ -70,14 +70,14 @@ function redirected(answer: OutboundAnswer) {
   const { status } = answer
   const to = URL.parse(headerOf(answer, 'location'))
   if (to?.protocol === 'https:' && !signingIn.test(to.pathname)) return new Moved(to)
-  if (signingIn.test(headerOf(answer, 'location'))) return new Refused(whyUnknown(answer), status, 'auth')
+  if (signingIn.test(headerOf(answer, 'location'))) return new Refused(authHint(answer), status, 'auth')
   return new Refused(`The server answered ${status} and leads elsewhere. Import from the address that it leads to.`, status)
 }
 
-async function complaintOf(answer: OutboundAnswer): Promise<{ message: string; type: string }> {
+async function errorOf(answer: OutboundAnswer): Promise<{ message: string; type: string }> {
   try {
-    const said: unknown = JSON.parse((await readAll(answer, 64 << 10)).toString())
-    const { message, typeKey } = said as Record<string, unknown>
+    const document: unknown = JSON.parse((await readAll(answer, 64 << 10)).toString())
+    const { message, typeKey } = document as Record<string, unknown>
     const plain = String(message ?? '').replace(/\p{Cc}+/gu, ' ')
     return { message: plain.slice(0, 300), type: String(typeKey ?? '') }
   } catch {
@@ -138,7 +138,7 @@ export async function* readElements({ body }: OutboundAnswer): AsyncGenerator<un
     at -= kept
     if (start > 0) start = 0
   }
-  if (depth !== 0 || quoted) throw new Passing('a list was cut off')
+  if (depth !== 0 || quoted) throw new TransientError('a list was cut off')
 }
 
 const [quote, backslash, openBrace, closeBrace, openBracket, closeBracket] = [...'"\\{}[]'].map((each) => each.charCodeAt(0))

@@ -6,7 +6,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { openWorkshop, originOf } from '#test/imports/workspace.ts'
+import { openWorkspace, originOf } from '#test/imports/workspace.ts'
 import { until } from '#test/machine.ts'
 import { openScript, type Script } from '#test/tfvc/script.ts'
 import { startTfvcServer } from '#test/tfvc/server.ts'
@@ -60,31 +60,31 @@ test('what was killed goes on from its last checkpoint, and comes to the same', 
       return false
     },
   })
-  await using workshop = await openWorkshop()
+  await using workspace = await openWorkspace()
   const isThere = async (count: number) =>
-    (await workshop.git('rev-list', '--count', 'refs/import/raw').catch(() => '')) === String(count)
-  const first = startConverter(server.url, workshop.folder)
+    (await workspace.git('rev-list', '--count', 'refs/import/raw').catch(() => '')) === String(count)
+  const first = startConverter(server.url, workspace.folder)
   await until('it came far', () => server.asked.some(({ path }) => path.endsWith('/110/changes')))
   await until('two checkpoints were made', () => isThere(100))
   await first.kill()
   hold = false
-  assert.equal(await workshop.git('rev-list', '--count', 'refs/import/raw'), '100')
+  assert.equal(await workspace.git('rev-list', '--count', 'refs/import/raw'), '100')
   // What was written after the checkpoint does not count, whatever is left of it; nor do marks that were not written.
-  const log = join(workshop.folder, 'revisions.jsonl')
+  const log = join(workspace.folder, 'revisions.jsonl')
   writeFileSync(log, `${readFileSync(log, 'utf8')}{"number":101,"half`)
-  writeFileSync(join(workshop.folder, 'raw.marks'), '')
+  writeFileSync(join(workspace.folder, 'raw.marks'), '')
   const before = server.asked.length
   // The source has gone on meanwhile: that is for another time.
   script.checkIn('later', (desk) => desk.put('$/Alpha/later.txt', 'later'))
-  assert.equal((await startConverter(server.url, workshop.folder).end()).commit_count, 140)
+  assert.equal((await startConverter(server.url, workspace.folder).end()).commit_count, 140)
   const again = server.asked.slice(before).filter(({ path }) => /changes$/.test(path))
   assert.equal(again.length, 40)
 
   script.changesets.pop()
-  await using other = await openWorkshop()
+  await using other = await openWorkspace()
   const origin = originOf(server.url)
   await tfvc.convert(origin, other)
-  assert.equal(await workshop.git('rev-parse', 'refs/import/raw'), await other.git('rev-parse', 'refs/import/raw'))
+  assert.equal(await workspace.git('rev-parse', 'refs/import/raw'), await other.git('rev-parse', 'refs/import/raw'))
   const names = (await other.git('ls-tree', '-r', '--name-only', 'refs/import/raw')).split('\n')
   assert.ok(names.includes('Empty/b.txt') && names.includes('Src/A.TXT'))
   assert.deepEqual(
@@ -95,10 +95,10 @@ test('what was killed goes on from its last checkpoint, and comes to the same', 
       .split('\n')
       .map((line) => line && JSON.parse(line).number),
   )
-  for (const one of [workshop, other]) await tfvc.arrange?.(origin, one)
+  for (const one of [workspace, other]) await tfvc.arrange?.(origin, one)
   const head = 'refs/import/orig/heads/main'
-  assert.equal(await workshop.git('rev-parse', head), await other.git('rev-parse', head))
-  await workshop.git('fsck', '--strict')
+  assert.equal(await workspace.git('rev-parse', head), await other.git('rev-parse', head))
+  await workspace.git('fsck', '--strict')
 
   // Whoever asks again for what is there is asked for nothing; another project begins anew.
   const calls = server.asked.length
@@ -112,25 +112,25 @@ test('a large file does not fill the memory', async () => {
     .checkIn('large', (desk) => desk.put('$/Alpha/large.bin', large))
     .checkIn('again', (desk) => desk.put('$/Alpha/copy.bin', large))
   await using server = await startTfvcServer(script)
-  await using workshop = await openWorkshop()
-  const { megabytes } = await startConverter(server.url, workshop.folder).end()
+  await using workspace = await openWorkspace()
+  const { megabytes } = await startConverter(server.url, workspace.folder).end()
   assert.ok(megabytes < 200, `${megabytes} MB`)
   assert.equal(server.downloads, 1)
-  assert.equal(await workshop.git('cat-file', '-s', 'refs/import/raw:copy.bin'), String(large.length))
-  assert.equal(existsSync(join(workshop.folder, 'contents')), false)
+  assert.equal(await workspace.git('cat-file', '-s', 'refs/import/raw:copy.bin'), String(large.length))
+  assert.equal(existsSync(join(workspace.folder, 'contents')), false)
 })
 
 test('what is stopped ends at once', async () => {
   const script = longStory()
-  await using workshop = await openWorkshop()
+  await using workspace = await openWorkspace()
   await using server = await startTfvcServer(script, {
     meddle: async ({ number }) => {
-      if (number === 100) workshop.stop()
+      if (number === 100) workspace.stop()
       // Whoever hangs is not waited for.
       if (number > 95) await new Promise(() => {})
       return false
     },
   })
-  await assert.rejects(tfvc.convert(originOf(server.url), workshop), /stopped/)
-  assert.equal(existsSync(join(workshop.folder, 'contents')), false)
+  await assert.rejects(tfvc.convert(originOf(server.url), workspace), /stopped/)
+  assert.equal(existsSync(join(workspace.folder, 'contents')), false)
 })

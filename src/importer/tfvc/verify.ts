@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import type { Origin, Verification, Workshop } from '#importer/source.ts'
+import type { Origin, Verification, Workspace } from '#importer/source.ts'
 import { stageGit } from '#importer/staging/git.ts'
 import { readArranged } from './arrange.ts'
 import { hashBlobs } from './blob-hashes.ts'
@@ -10,14 +10,14 @@ import { download } from './contents.ts'
 import { marksFile, readExtent } from './history.ts'
 import { isLink, listItems } from './items.ts'
 import { locateProject } from './locate.ts'
-import { below, folded, isTaken } from './paths.ts'
-import { ahead } from './read-ahead.ts'
+import { below, folded, isAllowedPath } from './paths.ts'
+import { readAhead } from './read-ahead.ts'
 
 /** How many changesets are compared when not all are. */
 const sample = 20
-const mostMismatches = 100
+const maxMismatches = 100
 /** Of how many blobs the MD5 is remembered. */
-const mostHashes = 500_000
+const maxHashes = 500_000
 
 /** A tree of git, and the folder of the server that it should be. */
 interface Pair {
@@ -35,11 +35,11 @@ interface Entry {
 }
 
 /** Compares names, sizes and contents of every branch, and of a sample of changesets or all, with the listings of the server. */
-export async function verify(origin: Origin, workshop: Workshop, all: boolean): Promise<Verification> {
-  const { collection, project } = await locateProject(origin, workshop)
-  const client = openClient(collection, origin, workshop)
-  const { until = 0 } = readExtent(workshop.folder) ?? {}
-  const heads = readArranged(workshop.folder).map(
+export async function verify(origin: Origin, workspace: Workspace, all: boolean): Promise<Verification> {
+  const { collection, project } = await locateProject(origin, workspace)
+  const client = openClient(collection, origin, workspace)
+  const { until = 0 } = readExtent(workspace.folder) ?? {}
+  const heads = readArranged(workspace.folder).map(
     ({ ref, root }): Pair => ({
       where: `branch ${ref.slice('refs/import/orig/heads/'.length)}`,
       tree: ref,
@@ -47,7 +47,7 @@ export async function verify(origin: Origin, workshop: Workshop, all: boolean): 
       version: until,
     }),
   )
-  const revisions = (all ? readMarks(workshop) : sampled(readMarks(workshop))).map(
+  const revisions = (all ? readMarks(workspace) : sampled(readMarks(workspace))).map(
     ({ number, commit }): Pair => ({
       where: `changeset ${number}`,
       tree: commit,
@@ -57,22 +57,22 @@ export async function verify(origin: Origin, workshop: Workshop, all: boolean): 
   )
   const verification: Verification = { branches: heads.length, tags: 0, revisions: revisions.length, files: 0, mismatches: [] }
   const note = (where: string, path: string, what: string) => {
-    if (verification.mismatches.length < mostMismatches) verification.mismatches.push({ where, path, what })
+    if (verification.mismatches.length < maxMismatches) verification.mismatches.push({ where, path, what })
   }
 
   const hashes = new Map<string, string>()
-  const pairs = ahead(each([...heads, ...revisions]), { width: 2 }, async (pair) => ({
+  const pairs = readAhead(each([...heads, ...revisions]), { width: 2 }, async (pair) => ({
     pair,
     items: await listItems(client, pair.path, pair.version),
-    entries: await readTree(workshop, pair.tree),
+    entries: await readTree(workspace, pair.tree),
   }))
   for await (const { pair, items, entries } of pairs) {
-    if (hashes.size > mostHashes) hashes.clear()
+    if (hashes.size > maxHashes) hashes.clear()
     const unknown = new Set([...entries.values()].map(({ id }) => id).filter((id) => !hashes.has(id)))
-    for (const [id, hash] of await hashBlobs(workshop.repository, [...unknown], workshop.signal)) hashes.set(id, hash)
+    for (const [id, hash] of await hashBlobs(workspace.repository, [...unknown], workspace.signal)) hashes.set(id, hash)
     for (const item of items) {
       const path = below(pair.path, item.path)
-      if (!path || item.folder || !isTaken(path)) continue
+      if (!path || item.folder || !isAllowedPath(path)) continue
       const entry = entries.get(folded(path))
       entries.delete(folded(path))
       verification.files += 1
@@ -105,7 +105,7 @@ function hashOf(client: Client, path: string, version: number): Promise<string> 
   })
 }
 
-async function readTree({ repository }: Workshop, tree: string): Promise<Map<string, Entry>> {
+async function readTree({ repository }: Workspace, tree: string): Promise<Map<string, Entry>> {
   const listed = await stageGit(['-C', repository, 'ls-tree', '-r', '-l', '-z', `${tree}^{tree}`])
   const entries = [...listed.matchAll(/(\d+) \w+ (\w+) +(\d+|-)\t([^\0]+)\0/g)]
   return new Map(
@@ -113,7 +113,7 @@ async function readTree({ repository }: Workshop, tree: string): Promise<Map<str
   )
 }
 
-function readMarks({ folder }: Workshop): { number: number; commit: string }[] {
+function readMarks({ folder }: Workspace): { number: number; commit: string }[] {
   const marks = [...readFileSync(marksFile(folder), 'latin1').matchAll(/^:(\d+) (\w+)$/gm)]
   return marks.map(([, number = '', commit = '']) => ({ number: Number(number), commit })).sort((a, b) => a.number - b.number)
 }

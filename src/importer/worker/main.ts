@@ -1,8 +1,8 @@
 import { createInterface } from 'node:readline'
 import { inspect } from 'node:util'
 import { ImportFailure } from '#importer/source.ts'
-import type { Order, Said } from '#importer/steps.ts'
-import { openReporter } from './progress-reporter.ts'
+import type { Order, WorkerMessage } from '#importer/steps.ts'
+import { openProgressReporter } from './progress-reporter.ts'
 
 /** The program of a worker process: orders from standard input, one after the other, and what came of each to standard output. */
 const lines = createInterface({ input: process.stdin })
@@ -18,20 +18,20 @@ process.once('SIGTERM', () => {
 
 const message =
   'Something went wrong on our side. Restart the import; if that does not help, whoever runs this server finds more in its log.'
-const reporter = openReporter((said) => process.stdout.write(`${JSON.stringify(said)}\n`))
+const reporter = openProgressReporter((outgoing) => process.stdout.write(`${JSON.stringify(outgoing)}\n`))
 lines.on('line', async (line) => {
   busy = true
-  const last = await perform(JSON.parse(line))
+  const last = await runOrder(JSON.parse(line))
   reporter.flush()
   await new Promise((written) => process.stdout.write(`${JSON.stringify(last)}\n`, written))
   busy = false
   if (stopping.signal.aborted) process.exit()
 })
 
-async function perform(order: Order): Promise<Said> {
+async function runOrder(order: Order): Promise<WorkerMessage> {
   try {
-    const { perform } = await import('#importer/convert.ts')
-    return { result: await perform(order, { signal: stopping.signal, tell: reporter.tell }) }
+    const { runStep } = await import('#importer/convert.ts')
+    return { result: await runStep(order, { signal: stopping.signal, onProgress: reporter.onProgress }) }
   } catch (error) {
     if (error instanceof ImportFailure) return { failure: { kind: error.kind, message: error.message } }
     // Details are for whoever runs the server: they may name files and addresses.

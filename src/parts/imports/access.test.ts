@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fineGrained } from '#test/conversations.ts'
 import { type Client, expect } from '#test/forge.ts'
-import { openEmpty, path, start, tell, vcs_url } from '#test/imports/import-states.ts'
+import { applyRunEvent, openEmpty, path, start, vcs_url } from '#test/imports/import-states.ts'
 import { ask, consent, register, signIn } from '#test/oauth.ts'
 
 const all: [method: 'get' | 'put' | 'patch' | 'delete', path: string, body?: Record<string, unknown>][] = [
@@ -57,7 +57,7 @@ test('imports of what somebody may not see are not there, and of what they may n
   const { ada } = forge
   const [ben, cy] = [await forge.person('ben'), await forge.person('cy')]
   await start(ada, { vcs_username: 'alice', vcs_password: 'hunter2' })
-  await tell(forge, 'failed', { message: 'Something only Ada should know' })
+  await applyRunEvent(forge, 'failed', { message: 'Something only Ada should know' })
   const [reads, writes] = [all.filter(([method]) => method === 'get'), all.filter(([method]) => method !== 'get')]
   assert.deepEqual([...(await visit(ben, writes)).statuses], [403])
   assert.equal((await ben.read(path)).status, 'error')

@@ -6,7 +6,7 @@ import { type Kind, kinds } from '#importer/source.ts'
 import { Type } from '#platform/schema.ts'
 import type { Variant } from '#variants.ts'
 import { listAuthors, mapAuthor } from './authors.ts'
-import { checkOpen, meansOf } from './availability.ts'
+import { checkOpen, importDeps } from './availability.ts'
 import { cancelImport, loadImport, startImport, updateImport } from './imports.ts'
 import { AuthorSchema, authorJson, ImportSchema, importJson, LargeFileSchema, ReportSchema, reportJson } from './json.ts'
 import { listLargeFiles, setLfsPreference } from './large-files.ts'
@@ -20,7 +20,7 @@ const options = {
   tfvc_project: Type.String({ maxLength: 255 }),
   svn_ignore: Type.Boolean(),
 }
-const NewImport = Type.Object({
+const NewImportSchema = Type.Object({
   vcs_url: Type.String({ maxLength: 2048 }),
   ...Type.Partial(Type.Object(options)).properties,
 })
@@ -36,7 +36,7 @@ const Preference = Type.Object({ use_lfs: Type.Unsafe<'opt_in' | 'opt_out'>({ ty
 
 export const importApi = (belfry: Belfry): Group => {
   const { settings, clock } = belfry
-  const means = meansOf(belfry)
+  const deps = importDeps(belfry)
   const path = '/repos/{owner}/{repo}/import'
   const reads = {
     permission: 'classic',
@@ -63,12 +63,12 @@ export const importApi = (belfry: Belfry): Group => {
         operation: 'migrations/start-import',
         summary: 'Import a repository from elsewhere into an empty one',
         query: { verify: choice('sample', 'full') },
-        body: NewImport,
+        body: NewImportSchema,
         answers: { 201: ImportSchema },
       },
       async ({ db, repo, viewer, body, query, wire }) => {
         const verify_all = query.verify === 'full'
-        return created(importJson(await startImport(db, means, repo, viewer, { ...body, verify_all }), repo, wire))
+        return created(importJson(await startImport(db, deps, repo, viewer, { ...body, verify_all }), repo, wire))
       },
     ),
     patch(
@@ -80,7 +80,7 @@ export const importApi = (belfry: Belfry): Group => {
         body: ImportChanges,
         answers: { 200: ImportSchema },
       },
-      async ({ db, repo, viewer, body, wire }) => importJson(await updateImport(db, means, viewer, repo, body), repo, wire),
+      async ({ db, repo, viewer, body, wire }) => importJson(await updateImport(db, deps, viewer, repo, body), repo, wire),
     ),
     del(
       path,

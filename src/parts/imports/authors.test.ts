@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { expect } from '#test/forge.ts'
-import { leadTo, openEmpty, path, present, report, start, tell } from '#test/imports/import-states.ts'
+import { applyRunEvent, leadTo, openEmpty, path, present, report, start } from '#test/imports/import-states.ts'
 import { takeCorrections } from './authors.ts'
 import { recordProgress } from './imports.ts'
 
@@ -87,8 +87,8 @@ test('who is corrected while commits are written has them written again', async 
   const [{ url }] = await ada.read(`${path}/authors`)
   const correct = async (name: string) => expect(200, await ada.patch(url, { name }))
   const take = async () => {
-    const held = await present(forge)
-    return db.transaction((transaction) => takeCorrections(transaction, held))
+    const imported = await present(forge)
+    return db.transaction((transaction) => takeCorrections(transaction, imported))
   }
   await correct('First')
   assert.equal((await present(forge)).correcting, false, 'there is nothing written yet')
@@ -98,10 +98,10 @@ test('who is corrected while commits are written has them written again', async 
   await correct('First')
   assert.equal((await present(forge)).correcting, false, 'nothing is new')
   await correct('Second')
-  await tell(forge, 'mapped', { report })
+  await applyRunEvent(forge, 'mapped', { report })
   assert.partialDeepStrictEqual(await present(forge), { status: 'mapping', active: true })
   assert.deepEqual(await take(), [{ ...written, name: 'Second' }])
-  await tell(forge, 'mapped', { report })
+  await applyRunEvent(forge, 'mapped', { report })
   assert.partialDeepStrictEqual(await present(forge), { status: 'pushing', correcting: false })
   await correct('Third')
   assert.partialDeepStrictEqual(await present(forge), { status: 'pushing', correcting: true })

@@ -3,7 +3,7 @@ import type { Correction } from '#importer/steps.ts'
 import { type Listed, listed, type Queryable, type Slice, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
 import { correctionFailure } from './import-row.ts'
-import { checkUntouched, holdImportOf, importsTopic, loadImport } from './import-store.ts'
+import { checkUntouched, importsTopic, loadImport, lockImportOf } from './import-store.ts'
 
 export interface CommitAuthor {
   id: number
@@ -37,21 +37,21 @@ export async function mapAuthor(
   changes: { email?: string | undefined; name?: string | undefined },
 ): Promise<CommitAuthor> {
   checkWritable(repo)
-  const held = await holdImportOf(db, repo)
+  const imported = await lockImportOf(db, repo)
   const author = await db.first<CommitAuthor>(sql`
-    select ${columns} from import_authors where id = ${author_id} and import_id = ${held.id}`)
+    select ${columns} from import_authors where id = ${author_id} and import_id = ${imported.id}`)
   if (!author) throw missing()
   const next = { ...author, name: readName(changes.name) ?? author.name, email: readEmail(changes.email) ?? author.email }
-  const { status } = held
-  if (status === 'complete') checkUntouched(held)
+  const { status } = imported
+  if (status === 'complete') checkUntouched(imported)
   // What could not be written is tried again, also by who sends the same once more.
-  const failed = correctionFailure(held) !== null
+  const failed = correctionFailure(imported) !== null
   if (next.name === author.name && next.email === author.email && !failed) return author
   await db.query(sql`update import_authors set name = ${next.name}, email = ${next.email} where id = ${author.id}`)
   if (status === 'mapping' || status === 'pushing' || status === 'complete') {
     await db.query(sql`
       update imports set correcting = true, active = active or status = 'complete', message = null, updated_at = ${db.now}
-      where id = ${held.id}`)
+      where id = ${imported.id}`)
     db.touch(importsTopic)
   }
   return next
@@ -61,19 +61,19 @@ export async function mapAuthor(
 function readName(text: string | undefined) {
   const name = text?.trim()
   if (name !== undefined && !/^[^<>\p{Cc}]{1,255}$/u.test(name))
-    throw wrong('name', 'name must be 1 to 255 characters without < and >')
+    throw invalidField('name', 'name must be 1 to 255 characters without < and >')
   return name?.toWellFormed()
 }
 
 function readEmail(text: string | undefined) {
   const email = text?.trim()
   if (email !== undefined && (email.length > 255 || !/^[^<>\s\p{Cc}@]+@[^<>\s\p{Cc}@]+$/u.test(email))) {
-    throw wrong('email', 'email must be an address such as ada@example.com')
+    throw invalidField('email', 'email must be an address such as ada@example.com')
   }
   return email?.toWellFormed()
 }
 
-const wrong = (field: string, message: string) => invalid({ resource: 'CommitAuthor', code: 'custom', field, message })
+const invalidField = (field: string, message: string) => invalid({ resource: 'CommitAuthor', code: 'custom', field, message })
 
 /** What is to be written otherwise than the source has it. What is corrected after this asks for it again. */
 export async function takeCorrections(db: Transaction, { id, run }: { id: number; run: number }): Promise<Correction[]> {

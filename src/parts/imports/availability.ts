@@ -4,12 +4,12 @@ import { Refusal } from '#platform/errors.ts'
 import { type Policy, policyFor, readPolicy } from '#platform/outbound/policy.ts'
 import type { Vault } from '#platform/vault.ts'
 import type { Variant } from '#variants.ts'
-import type { Means } from './imports.ts'
+import type { ImportDeps } from './imports.ts'
 
-type Opening = Pick<Settings, 'BELFRY_IMPORTS' | 'BELFRY_IMPORTS_CLOSE_AT'>
+type AvailabilitySettings = Pick<Settings, 'BELFRY_IMPORTS' | 'BELFRY_IMPORTS_CLOSE_AT'>
 
 /** Refuses everyone while imports are closed, or looked after. Those that run go on. */
-export function checkOpen({ BELFRY_IMPORTS, BELFRY_IMPORTS_CLOSE_AT }: Opening, variant: Variant, now: Date) {
+export function checkOpen({ BELFRY_IMPORTS, BELFRY_IMPORTS_CLOSE_AT }: AvailabilitySettings, variant: Variant, now: Date) {
   if (BELFRY_IMPORTS === 'maintenance') {
     throw new Refusal('unavailable', 'Source imports are under maintenance at the moment. Please try again later.')
   }
@@ -19,17 +19,17 @@ export function checkOpen({ BELFRY_IMPORTS, BELFRY_IMPORTS_CLOSE_AT }: Opening, 
   throw new Refusal('gone', `Source imports are closed${since}.`)
 }
 
-type Reach = Pick<Settings, 'BELFRY_HOST' | 'BELFRY_IMPORT_ADDRESSES'>
+type AddressSettings = Pick<Settings, 'BELFRY_HOST' | 'BELFRY_IMPORT_ADDRESSES'>
 
 /** Where imports may come from, as text for those who cannot be handed the policy itself. */
-export function addressesOf({ BELFRY_HOST, BELFRY_IMPORT_ADDRESSES }: Reach): string {
+export function addressesOf({ BELFRY_HOST, BELFRY_IMPORT_ADDRESSES }: AddressSettings): string {
   const set = readPolicy(BELFRY_IMPORT_ADDRESSES)
   return policyFor(BELFRY_HOST, set) === set ? BELFRY_IMPORT_ADDRESSES : `${BELFRY_IMPORT_ADDRESSES}, loopback`
 }
 
-export const policyOf = (settings: Reach): Policy => readPolicy(addressesOf(settings))
+export const policyOf = (settings: AddressSettings): Policy => readPolicy(addressesOf(settings))
 
 /** What imports are made with, as the settings have it. */
-export function meansOf({ vault, storage, settings }: { vault: Vault; storage: Storage; settings: Settings }): Means {
+export function importDeps({ vault, storage, settings }: { vault: Vault; storage: Storage; settings: Settings }): ImportDeps {
   return { vault, storage, policy: policyOf(settings), use_lfs: settings.BELFRY_IMPORT_LFS }
 }

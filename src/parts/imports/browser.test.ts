@@ -4,7 +4,7 @@ import { check, openBrowser, signIn, tabTo } from '#test/browser.ts'
 import { openForge } from '#test/forge.ts'
 import { Desk } from '#test/git.ts'
 import { password, startGitServer, username } from '#test/imports/git-server.ts'
-import { openEmpty, present, report, path as route, start, tell } from '#test/imports/import-states.ts'
+import { applyRunEvent, openEmpty, present, report, path as route, start } from '#test/imports/import-states.ts'
 import { noise } from '#test/imports/svn-repository.ts'
 import { until } from '#test/machine.ts'
 import { loadImport, recordProgress } from './imports.ts'
@@ -123,11 +123,11 @@ test('every state of an import is for everyone, on any screen, with scripts and 
   await shows('Looking at what is there', 'detecting')
 
   const refresh = () => plain.page.getByRole('link', { name: 'Refresh' }).click()
-  await tell(forge, 'found_nothing')
+  await applyRunEvent(forge, 'found_nothing')
   await refresh()
   await shows('Nothing was found there', 'nothing')
   await plain.page.getByRole('button', { name: 'Look again' }).click()
-  await tell(forge, 'found_multiple', {
+  await applyRunEvent(forge, 'found_multiple', {
     project_choices: [
       { vcs: 'subversion', svn_root: 'libs/grain', human_name: 'grain' },
       { vcs: 'subversion', svn_root: 'libs/stones', human_name: 'stones' },
@@ -154,8 +154,8 @@ test('every state of an import is for everyone, on any screen, with scripts and 
   assert.equal(await name.inputValue(), 'Eve Ad')
   await name.fill('eve')
   await name.blur()
-  await tell(forge, 'imported', { commit_count: 20_000, large_files: large })
-  await tell(forge, 'waits', { large_files: large })
+  await applyRunEvent(forge, 'imported', { commit_count: 20_000, large_files: large })
+  await applyRunEvent(forge, 'waits', { large_files: large })
   await refresh()
   await shows('The import waits for your choice', 'large-files')
   await plain.page.getByRole('button', { name: 'Store them with Git LFS' }).click()
@@ -163,16 +163,16 @@ test('every state of an import is for everyone, on any screen, with scripts and 
   await plain.page.getByLabel('Email of bob').fill('bob@example.com')
   await plain.page.getByLabel('Email of bob').press('Enter')
   await plain.page.getByText('The author is corrected').waitFor()
-  await tell(forge, 'failed', {
+  await applyRunEvent(forge, 'failed', {
     message:
       'There is too little space left on the disk of this server. Ask whoever runs it to make room, then restart the import.',
   })
   await plain.page.goto(`${forge.web}${place}`)
   await shows('It failed at “Map”', 'error')
   await plain.page.getByRole('button', { name: 'Restart' }).click()
-  await tell(forge, 'imported', { commit_count: 20_000, large_files: large })
-  await tell(forge, 'mapped', { report })
-  await tell(forge, 'pushed', {
+  await applyRunEvent(forge, 'imported', { commit_count: 20_000, large_files: large })
+  await applyRunEvent(forge, 'mapped', { report })
+  await applyRunEvent(forge, 'pushed', {
     published: { 'refs/heads/trunk': 'a'.repeat(40) },
     report: {
       ...report,

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { Octokit } from '@octokit/rest'
 import { Contract, type Fault } from '#test/activity/schemas.ts'
 import { expect } from '#test/forge.ts'
-import { openEmpty, path, present, report, start, tell, vcs_url } from '#test/imports/import-states.ts'
+import { applyRunEvent, openEmpty, path, present, report, start, vcs_url } from '#test/imports/import-states.ts'
 import { recordProgress } from './imports.ts'
 
 const author = { remote_id: 'svner@4f1c', remote_name: 'svner', name: 'svner', email: 'svner@4f1c' }
@@ -15,9 +15,9 @@ test('an unchanged client leads an import through its life, by the documented ro
   for (const baseUrl of [ada.base, ada.versioned.base]) {
     const { request } = new Octokit({ baseUrl, auth: ada.token })
     const engine = { owner: 'ada', repo: 'engine' }
-    const begun = await request('PUT /repos/{owner}/{repo}/import', { ...engine, vcs_url, vcs: 'subversion' })
-    assert.deepEqual([begun.status, begun.headers.location], [201, `${baseUrl}${path}`])
-    await tell(forge, 'auth_failed')
+    const started = await request('PUT /repos/{owner}/{repo}/import', { ...engine, vcs_url, vcs: 'subversion' })
+    assert.deepEqual([started.status, started.headers.location], [201, `${baseUrl}${path}`])
+    await applyRunEvent(forge, 'auth_failed')
     const given = { ...engine, vcs_username: 'u', vcs_password: 'p' }
     assert.equal((await request('PATCH /repos/{owner}/{repo}/import', given)).data.status, 'importing')
     assert.equal((await request('PATCH /repos/{owner}/{repo}/import', engine)).data.status, 'importing')
@@ -27,7 +27,7 @@ test('an unchanged client leads an import through its life, by the documented ro
     const mapping = { ...engine, author_id: authors[0]?.id ?? 0, email: 'ada@example.com', name: 'Ada' }
     const { data: mapped } = await request('PATCH /repos/{owner}/{repo}/import/authors/{author_id}', mapping)
     assert.deepEqual([mapped.name, mapped.email], ['Ada', 'ada@example.com'])
-    await tell(forge, 'imported', { commit_count: 3, large_files })
+    await applyRunEvent(forge, 'imported', { commit_count: 3, large_files })
     assert.deepEqual((await request('GET /repos/{owner}/{repo}/import/large_files', engine)).data, large_files)
     const preference = { ...engine, use_lfs: 'opt_in' as const }
     assert.equal((await request('PATCH /repos/{owner}/{repo}/import/lfs', preference)).data.use_lfs as unknown, 'opt_in')
@@ -53,7 +53,9 @@ test('every answer about imports is as the public documentation has it, but for 
   const status = () => visit('get-import-status', client.get(path))
   await visit('start-import', client.put(`${path}?verify=full`, { vcs_url }))
   assert.equal((await present(forge)).verify_all, true)
-  await tell(forge, 'found_multiple', { project_choices: [{ vcs: 'tfvc', tfvc_project: 'Alpha', human_name: 'Alpha (tfs)' }] })
+  await applyRunEvent(forge, 'found_multiple', {
+    project_choices: [{ vcs: 'tfvc', tfvc_project: 'Alpha', human_name: 'Alpha (tfs)' }],
+  })
   await status()
   await visit('update-import', client.patch(path, { vcs: 'tfvc', tfvc_project: 'Alpha', human_name: 'Alpha (tfs)' }))
   const { id, run } = await present(forge)
@@ -61,12 +63,12 @@ test('every answer about imports is as the public documentation has it, but for 
   await status()
   const [{ url }] = await visit('get-commit-authors', client.get(`${path}/authors`))
   await visit('map-commit-author', client.patch(url, { name: 'Ada' }))
-  await tell(forge, 'imported', { commit_count: 3, large_files })
+  await applyRunEvent(forge, 'imported', { commit_count: 3, large_files })
   await visit('get-large-files', client.get(`${path}/large_files`))
   await visit('set-lfs-preference', client.patch(`${path}/lfs`, { use_lfs: 'opt_out' }))
-  await tell(forge, 'mapped', { report })
+  await applyRunEvent(forge, 'mapped', { report })
   await status()
-  await tell(forge, 'failed', { message: 'no' })
+  await applyRunEvent(forge, 'failed', { message: 'no' })
   await status()
   const said = faults.map(({ path: at, message }) => `${at} ${message}`)
   // The spec has three words where the documentation's schema, unlike its samples, has a truth.

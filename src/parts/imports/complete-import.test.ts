@@ -6,7 +6,7 @@ import { sql } from '#platform/database.ts'
 import { expect } from '#test/forge.ts'
 import { Desk, eventsOf, lines } from '#test/git.ts'
 import { signedIn } from '#test/guest.ts'
-import { type Empty, leadTo, openEmpty, path, present, start, tell } from '#test/imports/import-states.ts'
+import { applyRunEvent, type Empty, leadTo, openEmpty, path, present, start } from '#test/imports/import-states.ts'
 import { checkPayload } from '#test/webhook-schemas.ts'
 import { heardOf, hookOn } from '#test/webhooks.ts'
 import { takeCorrections } from './authors.ts'
@@ -148,12 +148,12 @@ test('an import that is cancelled as its refs move leaves none, whoever notices 
   const { ada, refs } = forge
   const { db, storage } = forge.belfry
   await leadTo(forge, 'pushing')
-  const held = await present(forge)
+  const imported = await present(forge)
   const sizeOf = async () => expect(204, await ada.delete(path))
   const late = new Proxy(storage, {
     get: (target, name) => (name === 'sizeOf' ? sizeOf : Reflect.get(target, name).bind(target)),
   })
-  assert.equal(await completeImport({ db, storage: late }, held, { refs, default_branch: 'trunk' }), undefined)
+  assert.equal(await completeImport({ db, storage: late }, imported, { refs, default_branch: 'trunk' }), undefined)
   assert.deepEqual(Object.keys(await refsOn(forge)), ['refs/import/orig/heads/trunk'])
   // The same with a process that does not live to notice.
   await storage.moveRefs(
@@ -242,7 +242,7 @@ test('a correction that fails after the end says why, and is tried again by who 
   /** As a run that takes what there is to correct, and cannot write it. */
   const fail = async () => {
     await db.transaction((transaction) => takeCorrections(transaction, { id, run }))
-    await tell(forge, 'failed', { message: 'The disk <b> is full.' })
+    await applyRunEvent(forge, 'failed', { message: 'The disk <b> is full.' })
   }
   await expect(200, await ada.patch(url, { name: 'Ada' }))
   await fail()
@@ -257,7 +257,7 @@ test('a correction that fails after the end says why, and is tried again by who 
   await db.transaction((transaction) => takeCorrections(transaction, { id, run }))
   // Another is corrected while this fails: that is still to be done.
   await expect(200, await ada.patch(url, { name: 'Ada L' }))
-  await tell(forge, 'failed', { message: 'The disk is full.' })
+  await applyRunEvent(forge, 'failed', { message: 'The disk is full.' })
   assert.partialDeepStrictEqual(await present(forge), { correcting: true, active: true, message: null })
   await fail()
   await expect(200, await ada.patch(url, {}))

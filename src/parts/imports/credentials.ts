@@ -8,12 +8,12 @@ export interface Credentials {
   password: string | null
 }
 
-export interface WantedCredentials {
+export interface GivenCredentials {
   vcs_username?: string | undefined
   vcs_password?: string | undefined
 }
 
-export const nobody: Credentials = { username: null, password: null }
+export const noCredentials: Credentials = { username: null, password: null }
 
 const contextOf = (import_id: number) => `import ${import_id}`
 
@@ -24,11 +24,11 @@ export function sealCredentials(vault: Vault, import_id: number, credentials: Cr
 }
 
 export function openCredentials(vault: Vault, sealed: { id: number; credentials: Buffer | null }): Credentials {
-  return sealed.credentials ? JSON.parse(vault.open(sealed.credentials, contextOf(sealed.id))) : nobody
+  return sealed.credentials ? JSON.parse(vault.open(sealed.credentials, contextOf(sealed.id))) : noCredentials
 }
 
 /** What is named replaces what there was. A line's end would be the end of what a tool reads as the password. */
-export function readCredentials({ vcs_username, vcs_password }: WantedCredentials, present: Credentials): Credentials {
+export function readCredentials({ vcs_username, vcs_password }: GivenCredentials, present: Credentials): Credentials {
   for (const [field, text] of Object.entries({ vcs_username, vcs_password })) {
     if (text !== undefined && /\p{Cc}/u.test(text)) {
       const message = `${field} must not hold control characters`

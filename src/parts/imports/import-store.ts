@@ -17,14 +17,14 @@ export async function loadImport(db: Queryable, repo: { id: number }): Promise<I
 }
 
 /** The same, to be changed. */
-export async function holdImportOf(db: Transaction, repo: { id: number }): Promise<Import> {
-  const held = await holdImport(db, sql`repo_id = ${repo.id}`)
-  if (!held) throw missing()
-  return held
+export async function lockImportOf(db: Transaction, repo: { id: number }): Promise<Import> {
+  const imported = await lockImport(db, sql`repo_id = ${repo.id}`)
+  if (!imported) throw missing()
+  return imported
 }
 
 /** An import that is the caller's to change until the transaction ends. */
-export function holdImport(db: Transaction, condition: Sql): Promise<Import | undefined> {
+export function lockImport(db: Transaction, condition: Sql): Promise<Import | undefined> {
   return db.first<Import>(sql`select * from imports where ${condition} for update`)
 }
 
@@ -44,10 +44,18 @@ export async function reserveId(db: Transaction): Promise<number> {
   return row.id
 }
 
-type Beginning = Pick<Import, 'id' | 'vcs' | 'vcs_url' | 'svn_ignore' | 'tfvc_project' | 'credentials' | 'use_lfs' | 'verify_all'>
+type NewImportRow = Pick<
+  Import,
+  'id' | 'vcs' | 'vcs_url' | 'svn_ignore' | 'tfvc_project' | 'credentials' | 'use_lfs' | 'verify_all'
+>
 
-export async function beginImport(db: Transaction, repo: { id: number }, requester: Account, begun: Beginning): Promise<Import> {
-  const { id, vcs, vcs_url, svn_ignore, tfvc_project, credentials, use_lfs, verify_all } = begun
+export async function insertImport(
+  db: Transaction,
+  repo: { id: number },
+  requester: Account,
+  values: NewImportRow,
+): Promise<Import> {
+  const { id, vcs, vcs_url, svn_ignore, tfvc_project, credentials, use_lfs, verify_all } = values
   const status = nextState('none', vcs ? 'started' : 'started_without_kind')
   const row = await db.first<Import>(sql`
     insert into imports (id, repo_id, requester_id, vcs, vcs_url, svn_ignore, tfvc_project, credentials, use_lfs, verify_all, status, active,
@@ -71,13 +79,13 @@ export type Changes = Partial<
 export async function changeStatus(
   db: Transaction,
   actor: { id: number },
-  held: Import,
+  imported: Import,
   event: ImportEvent,
   changes: Changes,
 ): Promise<Import> {
-  const status = nextState(held.status, event)
-  if (status === undefined || status === 'none') throw new Error(`cannot apply ${event} to an import in state ${held.status}`)
-  const next = { ...held, ...changes }
+  const status = nextState(imported.status, event)
+  if (status === undefined || status === 'none') throw new Error(`cannot apply ${event} to an import in state ${imported.status}`)
+  const next = { ...imported, ...changes }
   const row = await db.first<Import>(sql`
     update imports set status = ${status}, run = ${next.run}, active = ${next.active}, vcs = ${next.vcs}, vcs_url = ${next.vcs_url},
       svn_root = ${next.svn_root}, svn_ignore = ${next.svn_ignore}, tfvc_project = ${next.tfvc_project}, credentials = ${next.credentials},
@@ -87,9 +95,9 @@ export async function changeStatus(
       large_files_size = ${next.large_files_size}, report = ${write(next.report)}::jsonb, published = ${write(next.published)}::jsonb,
       moving = ${write(next.moving)}::jsonb, correcting = ${next.correcting}, finished_at = ${next.finished_at}, updated_at = ${db.now},
       step_at = ${db.now}
-    where id = ${held.id} returning *`)
+    where id = ${imported.id} returning *`)
   if (!row) throw new Error('an import that is held has gone')
-  if (status !== held.status) await publishStatus(db, actor, row, held.status)
+  if (status !== imported.status) await publishStatus(db, actor, row, imported.status)
   db.touch(importsTopic)
   return row
 }
@@ -97,10 +105,10 @@ export async function changeStatus(
 const write = (value: unknown) => (value === null ? null : json(value))
 
 /** Whoever runs it notices that it is gone. */
-export async function removeImport(db: Transaction, actor: { id: number }, held: Import) {
-  const { id, status } = held
+export async function deleteImport(db: Transaction, actor: { id: number }, imported: Import) {
+  const { id, status } = imported
   if (nextState(status, 'cancelled') !== 'none') throw new Error(`cannot cancel an import in state ${status}`)
-  await publishStatus(db, actor, held, status, 'cancelled')
+  await publishStatus(db, actor, imported, status, 'cancelled')
   await db.query(sql`delete from imports where id = ${id}`)
   db.touch(importsTopic)
 }

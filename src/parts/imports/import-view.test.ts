@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { expect } from '#test/forge.ts'
 import { type Guest, signedIn } from '#test/guest.ts'
-import { openEmpty, page, people, present, report, path as route, start, tell } from '#test/imports/import-states.ts'
+import { applyRunEvent, openEmpty, page, people, present, report, path as route, start } from '#test/imports/import-states.ts'
 import { openCredentials } from './credentials.ts'
 import { recordProgress } from './imports.ts'
 
@@ -26,7 +26,7 @@ test('the page shows how far it has come, how long it may take yet, and asks bef
     /aria-current="step">Detect <span class="how">under way[\s\S]*<progress aria-labelledby[\s\S]*not known yet/,
   )
   assert.match(await shown(), /<noscript><p><a href="\/ada\/engine\/import">Refresh/)
-  await tell(forge, 'found', { vcs: 'subversion', svn_root: 'libs/a' })
+  await applyRunEvent(forge, 'found', { vcs: 'subversion', svn_root: 'libs/a' })
   const { id, run } = await present(forge)
   await recordProgress(belfry.db, id, run, { percent: 1, commit_count: 1234, authors: people })
   assert.match(
@@ -44,9 +44,9 @@ test('the page shows how far it has come, how long it may take yet, and asks bef
     assert.match(await shown(), new RegExp(`${percent} %.*${left}`))
   }
   clock.advance(60_000)
-  await tell(forge, 'imported', { commit_count: 2000 })
+  await applyRunEvent(forge, 'imported', { commit_count: 2000 })
   assert.match(await shown(), /aria-current="step">Map[\s\S]*<progress aria-labelledby/)
-  await tell(forge, 'mapped', { report })
+  await applyRunEvent(forge, 'mapped', { report })
   await recordProgress(belfry.db, id, run, { push_percent: 50 })
   assert.match(await shown(), /aria-current="step">Publish[\s\S]*value="50"/)
   assert.equal((await shown()).includes(' left'), false)
@@ -62,7 +62,7 @@ test('an import that stands still says what it needs, and goes on with it', asyn
   const ada = await signedIn(forge, 'ada')
   const shown = async () => (await ada.get(page)).text
   await start(forge.ada)
-  await tell(forge, 'needs_auth')
+  await applyRunEvent(forge, 'needs_auth')
   assert.match(await shown(), /The source asks who you are[\s\S]*name="vcs_password"/)
   const nothing = await act(ada, '/credentials', { vcs_username: ' ', vcs_password: '' })
   assert.equal(nothing.status, 422)
@@ -79,7 +79,7 @@ test('an import that stands still says what it needs, and goes on with it', asyn
     assert.equal((await ada.post(page + end, stale)).location, `${page}?done=meanwhile`)
   }
   assert.equal((await present(forge)).run, row.run)
-  await tell(forge, 'auth_failed')
+  await applyRunEvent(forge, 'auth_failed')
   assert.match(await shown(), /Other credentials are needed/)
   await act(ada, '/credentials', { vcs_password: 'a token' })
 
@@ -87,7 +87,7 @@ test('an import that stands still says what it needs, and goes on with it', asyn
     { vcs: 'subversion' as const, svn_root: 'libs/a', human_name: 'a & b' },
     { vcs: 'tfvc' as const, tfvc_project: 'Mill', human_name: 'Mill' },
   ]
-  await tell(forge, 'found_multiple', { project_choices: choices })
+  await applyRunEvent(forge, 'found_multiple', { project_choices: choices })
   assert.match(await shown(), /Which project is meant\?[\s\S]*value="libs\/a"[\s\S]*a &amp; b[\s\S]*Mill/)
   for (const wrong of [{}, { human_name: 'c' }, { human_name: 'Mill', vcs: 'git' }]) {
     const { status, text } = await act(ada, '/project', wrong)
@@ -98,7 +98,7 @@ test('an import that stands still says what it needs, and goes on with it', asyn
   assert.equal((await act(ada, '/project', choices[0] ?? {})).location, `${page}?done=resumed`)
   assert.partialDeepStrictEqual(await present(forge), { status: 'importing', vcs: 'subversion', svn_root: 'libs/a' })
 
-  await tell(forge, 'failed', { message: 'The server of <b>the source</b> hung up.' })
+  await applyRunEvent(forge, 'failed', { message: 'The server of <b>the source</b> hung up.' })
   assert.match(await shown(), /It failed at “Import”[\s\S]*of &lt;b&gt;the source[\s\S]*Restart[\s\S]*Start anew/)
   assert.match((await ada.get('/ada/engine')).text, /stands still, and needs somebody/)
   assert.equal((await act(ada, '/restart')).location, `${page}?done=restarted`)
@@ -106,10 +106,10 @@ test('an import that stands still says what it needs, and goes on with it', asyn
 
   await expect(204, await forge.ada.delete(route))
   await start(forge.ada)
-  await tell(forge, 'found_nothing')
+  await applyRunEvent(forge, 'found_nothing')
   assert.match(await shown(), /Nothing was found there[\s\S]*Look again[\s\S]*value="https:\/\/source\.example\/engine"/)
   assert.equal((await act(ada, '/restart')).location, `${page}?done=restarted`)
-  await tell(forge, 'found_nothing')
+  await applyRunEvent(forge, 'found_nothing')
   const wrong = await ada.post(page, { vcs_url: 'nowhere' })
   assert.match(wrong.text, /Nothing was found there[\s\S]*id="vcs_url-error"/)
   assert.equal((await ada.post(page, { vcs_url: 'https://source.example/right' })).location, `${page}?done=started`)
@@ -146,8 +146,8 @@ test('large files wait for a choice, authors are corrected row by row, and the e
   assert.equal(fixed.location, `${page}?done=corrected&page=1#author-${bob.id}`)
   assert.match(await rowOf(), /corrected[\s\S]*value="Bob Baker"[\s\S]*value="bob@example\.com"/)
 
-  await tell(forge, 'imported', { commit_count: 3, large_files: [large] })
-  await tell(forge, 'waits', { large_files: [large] })
+  await applyRunEvent(forge, 'imported', { commit_count: 3, large_files: [large] })
+  await applyRunEvent(forge, 'waits', { large_files: [large] })
   assert.match(
     await shown(),
     /aria-current="step">Map <span class="how">waits for you[\s\S]*The import waits for your choice[\s\S]*Store them with Git LFS[\s\S]*Leave them out[\s\S]*disk &lt;b&gt;\.iso[\s\S]*trunk[\s\S]*150 MB/,
@@ -155,7 +155,7 @@ test('large files wait for a choice, authors are corrected row by row, and the e
   assert.equal((await ada.post(`${page}/lfs`, { use_lfs: 'undecided' })).status, 422)
   assert.equal((await ada.post(`${page}/lfs`, { use_lfs: 'opt_in' })).location, `${page}?done=chosen`)
   assert.match(await shown(), /They are stored with Git LFS/)
-  await tell(forge, 'mapped', { report })
+  await applyRunEvent(forge, 'mapped', { report })
   const late = await ada.post(`${page}/lfs`, { use_lfs: 'opt_out' })
   assert.equal(late.status, 422)
   assert.match(late.text, /role="alert">It is too late to choose/)
@@ -163,7 +163,7 @@ test('large files wait for a choice, authors are corrected row by row, and the e
   forge.clock.advance(90_000)
   const mismatches = [{ where: 'r7', path: 'a <b>', what: 'is missing' }]
   const told = { ...report, branches_count: 4, verification: { ...report.verification, mismatches } }
-  await tell(forge, 'pushed', { published: { 'refs/heads/trunk': 'a'.repeat(40) }, report: told })
+  await applyRunEvent(forge, 'pushed', { published: { 'refs/heads/trunk': 'a'.repeat(40) }, report: told })
   const complete = await shown()
   assert.match(complete, /Go to the repository[\s\S]*Branches<\/dt><dd>4[\s\S]*2 minutes[\s\S]*1 difference found/)
   assert.match(

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { sql } from '#platform/database.ts'
 import { join } from '#test/conversations.ts'
 import { expect } from '#test/forge.ts'
-import { leadTo, openEmpty, path, present, report, start, tell, vcs_url } from '#test/imports/import-states.ts'
+import { applyRunEvent, leadTo, openEmpty, path, present, report, start, vcs_url } from '#test/imports/import-states.ts'
 import { checkPayload } from '#test/webhook-schemas.ts'
 import { heardOf, hookOn } from '#test/webhooks.ts'
 import { eraseOldCredentials, openCredentials } from './credentials.ts'
@@ -19,9 +19,9 @@ test('an import tells in each state what belongs to it, and nothing goes back', 
   const { db } = forge.belfry
   await expect(404, await ada.get(path))
   const answer = await ada.put(path, { vcs_url })
-  const begun = await expect(201, answer)
+  const started = await expect(201, answer)
   assert.equal(answer.headers.get('location'), `${ada.base}${path}`)
-  assert.deepEqual(begun, {
+  assert.deepEqual(started, {
     vcs: null,
     vcs_url,
     use_lfs: 'undecided',
@@ -39,7 +39,7 @@ test('an import tells in each state what belongs to it, and nothing goes back', 
   const refused = await expect(422, await ada.put(path, { vcs_url }))
   assert.match(refused.errors[0].message, /under way/)
 
-  await tell(forge, 'found', { vcs: 'subversion', vcs_url: 'https://u:p@source.example/moved', svn_root: 'libs/a' })
+  await applyRunEvent(forge, 'found', { vcs: 'subversion', vcs_url: 'https://u:p@source.example/moved', svn_root: 'libs/a' })
   const found = await ada.read(path)
   assert.partialDeepStrictEqual(found, { vcs: 'subversion', vcs_url: 'https://source.example/moved', svn_root: 'libs/a' })
   assert.partialDeepStrictEqual(found, { status: 'importing', status_text: 'Importing...', commit_count: 0, percent: 0 })
@@ -51,7 +51,7 @@ test('an import tells in each state what belongs to it, and nothing goes back', 
   assert.equal(await recordProgress(db, id, run + 1, { percent: 90 }), false)
   assert.partialDeepStrictEqual(await ada.read(path), { percent: 40, commit_count: 12 })
   const large = { ref_name: 'refs/heads/trunk', path: 'a "b"\n.bin', oid: 'd'.repeat(40), size: 3_000_000_000 }
-  await tell(forge, 'imported', { commit_count: 20, large_files: [large, { ...large, path: 'c' }] })
+  await applyRunEvent(forge, 'imported', { commit_count: 20, large_files: [large, { ...large, path: 'c' }] })
   const mapping = await ada.read(path)
   assert.partialDeepStrictEqual(mapping, { status: 'mapping', has_large_files: true, large_files_count: 2 })
   assert.equal(mapping.large_files_size, 6_000_000_000)
@@ -60,7 +60,7 @@ test('an import tells in each state what belongs to it, and nothing goes back', 
   await expect(404, await ada.get(`${path}/report`))
 
   forge.clock.advance(5000)
-  await tell(forge, 'mapped', { report })
+  await applyRunEvent(forge, 'mapped', { report })
   assert.deepEqual(carried(await ada.read(path)), ['push_percent'])
   await recordProgress(db, id, run, { push_percent: 400 })
   assert.equal((await ada.read(path)).push_percent, 100)
@@ -68,7 +68,7 @@ test('an import tells in each state what belongs to it, and nothing goes back', 
   assert.partialDeepStrictEqual(reported, { commit_count: 20, notes: { 'empty folders': 2 }, mismatches: [], duration: null })
   assert.deepEqual(reported.verified, { branches: 1, tags: 1, revisions: 3, files: 7, all: false })
 
-  await tell(forge, 'failed', { message: 'The disk is full.\0 Make room.' })
+  await applyRunEvent(forge, 'failed', { message: 'The disk is full.\0 Make room.' })
   const failed = await ada.read(path)
   assert.partialDeepStrictEqual(failed, { status: 'error', failed_step: 'pushing', message: 'The disk is full. Make room.' })
   assert.deepEqual(carried(failed), ['failed_step', 'message'])
@@ -78,7 +78,7 @@ test('an import tells in each state what belongs to it, and nothing goes back', 
 test('what cannot happen does not, and a run that is over has nothing to say', async () => {
   await using forge = await openEmpty()
   await start(forge.ada, { vcs: 'git' })
-  await assert.rejects(tell(forge, 'mapped', { report }), /cannot apply mapped to an import in state importing/)
+  await assert.rejects(applyRunEvent(forge, 'mapped', { report }), /cannot apply mapped to an import in state importing/)
   const { id, run } = await present(forge)
   await expect(200, await forge.ada.patch(path))
   const { db } = forge.belfry
@@ -107,7 +107,7 @@ test('an import that is in the way of another is told so; one that has come to n
     `they take turns: ${statuses}`,
   )
   if ((await ada.get(path)).status === 404) await start(ada)
-  await tell(forge, 'found_nothing')
+  await applyRunEvent(forge, 'found_nothing')
   const { id } = await present(forge)
   const again = await start(ada, { vcs: 'tfvc', tfvc_project: 'Alpha' })
   assert.partialDeepStrictEqual(again, { status: 'importing', tfvc_project: 'Alpha', commit_count: 0, percent: 0 })
@@ -132,19 +132,19 @@ test('credentials are sealed, go with the import, and are nowhere to be read', a
   const { ada } = forge
   const { vault, db } = forge.belfry
   const stored = async () => openCredentials(vault, await present(forge))
-  const begun = await start(ada, { vcs_url: 'https://al%40ice:hunter%202@source.example/x', vcs_password: 'hunter3' })
-  assert.equal(begun.vcs_url, 'https://source.example/x')
+  const started = await start(ada, { vcs_url: 'https://al%40ice:hunter%202@source.example/x', vcs_password: 'hunter3' })
+  assert.equal(started.vcs_url, 'https://source.example/x')
   assert.deepEqual(await stored(), { username: 'al@ice', password: 'hunter3' })
   await assert.rejects(async () => openCredentials(vault, { ...(await present(forge)), id: 0 }))
 
-  await tell(forge, 'needs_auth')
+  await applyRunEvent(forge, 'needs_auth')
   assert.partialDeepStrictEqual(await ada.read(path), { status: 'detection_needs_auth' })
   assert.deepEqual(await stored(), { username: null, password: null })
   const given = await expect(200, await ada.patch(path, { vcs_username: 'bob', vcs_password: 'hunter4' }))
   assert.equal(given.status, 'detecting')
   assert.deepEqual(await stored(), { username: 'bob', password: 'hunter4' })
-  await tell(forge, 'found', { vcs: 'git' })
-  await tell(forge, 'auth_failed')
+  await applyRunEvent(forge, 'found', { vcs: 'git' })
+  await applyRunEvent(forge, 'auth_failed')
   assert.match((await ada.read(path)).status_text, /user name and password/)
   assert.equal((await expect(200, await ada.patch(path, { vcs_password: 'hunter5' }))).status, 'importing')
   assert.deepEqual(await stored(), { username: null, password: 'hunter5' })
@@ -152,12 +152,12 @@ test('credentials are sealed, go with the import, and are nowhere to be read', a
   assert.deepEqual(await stored(), { username: 'carol', password: 'hunter5' })
   const rows = JSON.stringify(await db.rows(sql`select i::text as row, encode(credentials, 'escape') as sealed from imports i`))
   assert.doesNotMatch(rows + forge.logged.join(''), /hunter/)
-  await tell(forge, 'failed', { message: 'no' })
+  await applyRunEvent(forge, 'failed', { message: 'no' })
   assert.equal((await present(forge)).credentials, null)
 
   // Whoever leaves a choice unmade says again who they are, a day later.
   await expect(200, await ada.patch(path, { vcs_password: 'hunter6' }))
-  await tell(forge, 'found_multiple', { project_choices: [{ vcs: 'subversion', human_name: 'a', svn_root: 'a' }] })
+  await applyRunEvent(forge, 'found_multiple', { project_choices: [{ vcs: 'subversion', human_name: 'a', svn_root: 'a' }] })
   forge.clock.advance(86_400_000)
   await eraseOldCredentials(db)
   assert.deepEqual(await stored(), { username: null, password: 'hunter6' })
@@ -176,7 +176,7 @@ test('of several projects one is chosen by what it was shown with', async () => 
   ]
   for (const choice of project_choices) {
     await start(ada)
-    await tell(forge, 'found_multiple', { project_choices })
+    await applyRunEvent(forge, 'found_multiple', { project_choices })
     const asked = await ada.read(path)
     assert.equal(asked.status, 'detection_found_multiple')
     assert.deepEqual(asked.project_choices, project_choices)
@@ -196,7 +196,7 @@ test('of several projects one is chosen by what it was shown with', async () => 
     await expect(204, await ada.delete(path))
   }
   await start(ada)
-  await tell(forge, 'found_multiple', { project_choices })
+  await applyRunEvent(forge, 'found_multiple', { project_choices })
   assert.equal((await expect(200, await ada.patch(path))).status, 'detecting')
 })
 
@@ -206,11 +206,11 @@ test('whatever has become of an import, it begins again with nothing given', asy
   await start(ada)
   const states: [kind: string, lead: () => Promise<unknown>][] = [
     ['detecting', async () => {}],
-    ['detecting', () => tell(forge, 'found_nothing')],
-    ['detecting', () => tell(forge, 'needs_auth')],
-    ['detecting', () => tell(forge, 'failed', { message: 'no' })],
-    ['importing', () => tell(forge, 'found', { vcs: 'git' })],
-    ['importing', () => tell(forge, 'auth_failed')],
+    ['detecting', () => applyRunEvent(forge, 'found_nothing')],
+    ['detecting', () => applyRunEvent(forge, 'needs_auth')],
+    ['detecting', () => applyRunEvent(forge, 'failed', { message: 'no' })],
+    ['importing', () => applyRunEvent(forge, 'found', { vcs: 'git' })],
+    ['importing', () => applyRunEvent(forge, 'auth_failed')],
     ['importing', () => leadTo(forge, 'mapping')],
     ['importing', () => leadTo(forge, 'pushing')],
   ]
@@ -241,13 +241,13 @@ test('hooks are told once how an import ended', async () => {
   assert.deepEqual(await ends(cancel), ['cancelled ada'])
   await expect(404, await ada.delete(path))
   await start(ada)
-  assert.deepEqual(await ends(() => tell(forge, 'needs_auth')), [])
+  assert.deepEqual(await ends(() => applyRunEvent(forge, 'needs_auth')), [])
   assert.deepEqual(await ends(cancel), ['cancelled ada'])
   await start(ada, { vcs: 'git' })
-  assert.deepEqual(await ends(() => tell(forge, 'failed', { message: 'no' })), ['failure ada'])
+  assert.deepEqual(await ends(() => applyRunEvent(forge, 'failed', { message: 'no' })), ['failure ada'])
   assert.deepEqual(await ends(cancel), [])
   await start(ada)
-  assert.deepEqual(await ends(() => tell(forge, 'found_nothing')), ['failure ada'])
+  assert.deepEqual(await ends(() => applyRunEvent(forge, 'found_nothing')), ['failure ada'])
   assert.deepEqual(await ends(cancel), [])
   await expect(403, await ben.delete(path))
 })
@@ -268,12 +268,14 @@ test('RepositoryImportEvent is delivered for every change of status, with the im
     })
   }
   assert.deepEqual(await changes(() => start(ada)), ['null → detecting, detecting, by ada'])
-  assert.deepEqual(await changes(() => tell(forge, 'found', { vcs: 'git' })), ['detecting → importing, importing, by ada'])
+  assert.deepEqual(await changes(() => applyRunEvent(forge, 'found', { vcs: 'git' })), [
+    'detecting → importing, importing, by ada',
+  ])
   assert.deepEqual(await changes(() => leadTo(forge, 'pushing')), [
     'importing → mapping, mapping, by ada',
     'mapping → pushing, pushing, by ada',
   ])
-  const failing = () => tell(forge, 'failed', { message: 'The disk is full.' })
+  const failing = () => applyRunEvent(forge, 'failed', { message: 'The disk is full.' })
   assert.deepEqual(await changes(failing), ['pushing → error, error, by ada'])
   assert.deepEqual(await changes(() => ben.patch(path)), ['error → importing, importing, by ben'])
   // The status stays as it is, so there is nothing to report.

@@ -8,22 +8,22 @@ import { sql, type Transaction } from '#platform/database.ts'
 import { missing, Refusal } from '#platform/errors.ts'
 import type { Policy } from '#platform/outbound/policy.ts'
 import type { Vault } from '#platform/vault.ts'
-import { openCredentials, readCredentials, sealCredentials, type WantedCredentials } from './credentials.ts'
+import { type GivenCredentials, openCredentials, readCredentials, sealCredentials } from './credentials.ts'
 import {
-  beginImport,
   type Changes,
   changeStatus,
   checkUntouched,
-  holdImport,
-  holdImportOf,
+  deleteImport,
   type Import,
+  insertImport,
   type LfsPreference,
+  lockImport,
+  lockImportOf,
   refused,
-  removeImport,
   reserveId,
 } from './import-store.ts'
 import { hasContents } from './page-queries.ts'
-import { readLocation } from './source-url.ts'
+import { readSourceUrl } from './source-url.ts'
 import { type ImportEvent, isOver, isUnderWay } from './states.ts'
 
 export { type Import, importsTopic, loadImport } from './import-store.ts'
@@ -32,7 +32,7 @@ export { applyEvent, recordProgress } from './progress.ts'
 type Target = { id: number; archived: boolean }
 
 /** What imports need to know and to have. */
-export interface Means {
+export interface ImportDeps {
   vault: Vault
   storage: Storage
   policy: Policy
@@ -40,7 +40,7 @@ export interface Means {
   use_lfs: LfsPreference
 }
 
-export interface WantedImport extends WantedCredentials {
+export interface NewImport extends GivenCredentials {
   vcs_url: string
   vcs?: Kind | undefined
   tfvc_project?: string | undefined
@@ -51,27 +51,27 @@ export interface WantedImport extends WantedCredentials {
 /** Into a repository that is empty. An earlier import that has come to nothing, or stands still, gives way. */
 export async function startImport(
   db: Transaction,
-  means: Means,
+  deps: ImportDeps,
   repo: Target,
   requester: Account,
-  wanted: WantedImport,
+  wanted: NewImport,
 ): Promise<Import> {
   const { vcs = null, verify_all = false, svn_ignore = false } = wanted
-  const { vcs_url, credentials } = readLocation(wanted.vcs_url, vcs, means.policy)
+  const { vcs_url, credentials } = readSourceUrl(wanted.vcs_url, vcs, deps.policy)
   const named = readCredentials(wanted, credentials)
   const tfvc_project = readProject(wanted.tfvc_project) ?? null
-  await checkTarget(db, means.storage, repo)
-  await makeRoom(db, requester, repo)
+  await checkTarget(db, deps.storage, repo)
+  await deleteFormerImport(db, requester, repo)
   const id = await reserveId(db)
-  const sealed = sealCredentials(means.vault, id, named)
-  return beginImport(db, repo, requester, {
+  const sealed = sealCredentials(deps.vault, id, named)
+  return insertImport(db, repo, requester, {
     id,
     vcs,
     vcs_url,
     svn_ignore,
     tfvc_project,
     verify_all,
-    use_lfs: means.use_lfs,
+    use_lfs: deps.use_lfs,
     credentials: sealed,
   })
 }
@@ -96,15 +96,15 @@ async function checkTarget(db: Transaction, storage: Storage, { id }: Target) {
   if (await hasContents(db, { id })) throw refused('The repository is not empty. Import into a new one.')
 }
 
-async function makeRoom(db: Transaction, requester: Account, repo: Target) {
-  const present = await holdImport(db, sql`repo_id = ${repo.id}`)
+async function deleteFormerImport(db: Transaction, requester: Account, repo: Target) {
+  const present = await lockImport(db, sql`repo_id = ${repo.id}`)
   if (!present) return
   if (isUnderWay(present.status)) throw refused('An import into this repository is under way. Cancel it first.')
-  await removeImport(db, requester, present)
+  await deleteImport(db, requester, present)
   await forgetLater(db, repo.id)
 }
 
-export interface ImportChanges extends WantedCredentials {
+export interface ImportChanges extends GivenCredentials {
   vcs?: Kind | undefined
   tfvc_project?: string | undefined
   svn_root?: string | undefined
@@ -115,30 +115,30 @@ export interface ImportChanges extends WantedCredentials {
 /** Goes on with what was missing; with nothing given, or nothing missing, it begins again. */
 export async function updateImport(
   db: Transaction,
-  means: Means,
+  deps: ImportDeps,
   editor: Account,
   repo: Target,
   changes: ImportChanges,
 ): Promise<Import> {
   checkWritable(repo)
-  const held = await holdImportOf(db, repo)
-  if (held.status === 'complete') checkUntouched(held)
-  const choice = held.status === 'detection_found_multiple' ? choose(held, changes) : undefined
-  const project = choice ?? { vcs: changes.vcs ?? held.vcs, ...ownProject(held, changes) }
-  const { vcs_url } = readLocation(held.vcs_url, project.vcs, means.policy)
-  return changeStatus(db, editor, held, eventOf(held, changes, choice), {
-    ...afresh(held),
+  const imported = await lockImportOf(db, repo)
+  if (imported.status === 'complete') checkUntouched(imported)
+  const choice = imported.status === 'detection_found_multiple' ? findChoice(imported, changes) : undefined
+  const project = choice ?? { vcs: changes.vcs ?? imported.vcs, ...ownProject(imported, changes) }
+  const { vcs_url } = readSourceUrl(imported.vcs_url, project.vcs, deps.policy)
+  return changeStatus(db, editor, imported, eventOf(imported, changes, choice), {
+    ...resetRun(imported),
     vcs_url,
     vcs: project.vcs,
     svn_root: project.svn_root ?? null,
-    svn_ignore: changes.svn_ignore ?? held.svn_ignore,
+    svn_ignore: changes.svn_ignore ?? imported.svn_ignore,
     tfvc_project: project.tfvc_project ?? null,
-    credentials: changeCredentials(means.vault, held, changes),
+    credentials: changeCredentials(deps.vault, imported, changes),
   })
 }
 
 /** The one that has all that is named of it; none when nothing is. */
-function choose({ project_choices }: Import, changes: ImportChanges): Choice | undefined {
+function findChoice({ project_choices }: Import, changes: ImportChanges): Choice | undefined {
   const named = (['vcs', 'tfvc_project', 'svn_root', 'human_name'] as const).filter((key) => changes[key] !== undefined)
   if (!named.length) return undefined
   const meant = (project_choices ?? []).filter((each) => named.every((key) => each[key] === changes[key]))
@@ -148,42 +148,43 @@ function choose({ project_choices }: Import, changes: ImportChanges): Choice | u
 }
 
 /** What was found out about one kind says nothing about another. */
-function ownProject(held: Import, changes: ImportChanges) {
-  const same = changes.vcs === undefined || changes.vcs === held.vcs
-  const tfvc_project = readProject(changes.tfvc_project) ?? held.tfvc_project
-  return { svn_root: same ? held.svn_root : null, tfvc_project }
+function ownProject(imported: Import, changes: ImportChanges) {
+  const same = changes.vcs === undefined || changes.vcs === imported.vcs
+  const tfvc_project = readProject(changes.tfvc_project) ?? imported.tfvc_project
+  return { svn_root: same ? imported.svn_root : null, tfvc_project }
 }
 
-const isGiven = ({ vcs_username, vcs_password }: WantedCredentials) => vcs_username !== undefined || vcs_password !== undefined
+const hasCredentials = ({ vcs_username, vcs_password }: GivenCredentials) =>
+  vcs_username !== undefined || vcs_password !== undefined
 
 function eventOf({ status, vcs }: Import, changes: ImportChanges, choice: Choice | undefined): ImportEvent {
   if (choice) return 'project_chosen'
   const asked = status === 'auth_failed' || status === 'detection_needs_auth'
-  const event = asked && isGiven(changes) ? 'credentials_given' : 'restarted'
+  const event = asked && hasCredentials(changes) ? 'credentials_given' : 'restarted'
   return (changes.vcs ?? vcs) ? event : `${event}_without_kind`
 }
 
 /** Whoever is at work on it for an earlier run has nothing more to say. */
-function afresh({ run }: Import): Changes {
+function resetRun({ run }: Import): Changes {
   return {
     ...{ run: run + 1, active: true, correcting: false, commit_count: null, percent: null, push_percent: null },
     ...{ failed_step: null, message: null, project_choices: null, report: null, finished_at: null },
   }
 }
 
-function changeCredentials(vault: Vault, held: Import, changes: WantedCredentials): Buffer | null {
-  if (!isGiven(changes)) return held.credentials
-  return sealCredentials(vault, held.id, readCredentials(changes, openCredentials(vault, held)))
+function changeCredentials(vault: Vault, imported: Import, changes: GivenCredentials): Buffer | null {
+  if (!hasCredentials(changes)) return imported.credentials
+  return sealCredentials(vault, imported.id, readCredentials(changes, openCredentials(vault, imported)))
 }
 
 /** What was imported stays where it is; what was on its way is dropped. */
 export async function cancelImport(db: Transaction, canceller: Account, repo: { id: number }) {
-  const held = await holdImportOf(db, repo)
-  await removeImport(db, canceller, held)
+  const imported = await lockImportOf(db, repo)
+  await deleteImport(db, canceller, imported)
   await forgetLater(db, repo.id)
   // Refs may just have been moved that nobody has heard of.
-  if (held.status === 'pushing') await withdrawLater(db, repo.id)
-  if (!isOver(held.status)) {
-    await publish(db, canceller, repo, { act: 'import.cancelled', status: 'cancelled' })
+  if (imported.status === 'pushing') await withdrawLater(db, repo.id)
+  if (!isOver(imported.status)) {
+    await announce(db, canceller, repo, { event: 'repository_import', payload: { status: 'cancelled' } })
   }
 }

@@ -51,7 +51,7 @@ export const ImportSchema = Type.Object(
 /** Never has the credentials in it. How far it has come, and what is wrong, is told only where it stands so. */
 export function importJson(imported: Import, repo: Named, wire: Wire): Static<typeof ImportSchema> {
   const { status, message, svn_root, svn_ignore, tfvc_project, active, large_files_count } = imported
-  const told = fieldsOf[status] ?? []
+  const fields = fieldsOf[status] ?? []
   const url = importUrl(repo, wire)
   return {
     vcs: imported.vcs,
@@ -66,12 +66,12 @@ export function importJson(imported: Import, repo: Named, wire: Wire): Static<ty
     large_files_size: imported.large_files_size,
     large_files_count,
     authors_count: imported.authors_count,
-    ...(told.includes('commit_count') && { commit_count: imported.commit_count ?? 0 }),
-    ...(told.includes('percent') && { percent: imported.percent ?? 0 }),
-    ...(told.includes('push_percent') && { push_percent: imported.push_percent ?? 0 }),
-    ...(told.includes('failed_step') && { failed_step: imported.failed_step ?? '' }),
-    ...(told.includes('message') && message !== null && { message }),
-    ...(told.includes('project_choices') && { project_choices: imported.project_choices ?? [] }),
+    ...(fields.includes('commit_count') && { commit_count: imported.commit_count ?? 0 }),
+    ...(fields.includes('percent') && { percent: imported.percent ?? 0 }),
+    ...(fields.includes('push_percent') && { push_percent: imported.push_percent ?? 0 }),
+    ...(fields.includes('failed_step') && { failed_step: imported.failed_step ?? '' }),
+    ...(fields.includes('message') && message !== null && { message }),
+    ...(fields.includes('project_choices') && { project_choices: imported.project_choices ?? [] }),
     url,
     html_url: `${wire.web}/${repo.owner_login}/${repo.name}/import`,
     authors_url: `${url}/authors`,

@@ -1,7 +1,7 @@
 import { checkWritable } from '#hosting/repositories/access.ts'
 import type { LargeFile } from '#importer/steps.ts'
 import { json, type Listed, type Queryable, type Slice, sql, type Transaction } from '#platform/database.ts'
-import { changeStatus, holdImportOf, type Import, type LfsPreference, loadImport, refused } from './import-store.ts'
+import { changeStatus, type Import, type LfsPreference, loadImport, lockImportOf, refused } from './import-store.ts'
 import { listShownFiles } from './page-queries.ts'
 
 /** Replaces what was found before. */
@@ -27,12 +27,13 @@ export async function setLfsPreference(
   use_lfs: Exclude<LfsPreference, 'undecided'>,
 ): Promise<Import> {
   checkWritable(repo)
-  const held = await holdImportOf(db, repo)
-  if (held.use_lfs === use_lfs) return held
-  if (held.status === 'pushing' || held.status === 'complete') {
+  const imported = await lockImportOf(db, repo)
+  if (imported.use_lfs === use_lfs) return imported
+  if (imported.status === 'pushing' || imported.status === 'complete') {
     throw refused('It is too late to choose: the commits are written. Restart the import to choose again.', 'use_lfs')
   }
-  if (held.status === 'mapping') return changeStatus(db, editor, held, 'lfs_chosen', { use_lfs, run: held.run + 1, active: true })
-  await db.query(sql`update imports set use_lfs = ${use_lfs}, updated_at = ${db.now} where id = ${held.id}`)
-  return { ...held, use_lfs }
+  if (imported.status === 'mapping')
+    return changeStatus(db, editor, imported, 'lfs_chosen', { use_lfs, run: imported.run + 1, active: true })
+  await db.query(sql`update imports set use_lfs = ${use_lfs}, updated_at = ${db.now} where id = ${imported.id}`)
+  return { ...imported, use_lfs }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { expect } from '#test/forge.ts'
 import { signedIn } from '#test/guest.ts'
-import { openEmpty, present, path as route, start, tell } from '#test/imports/import-states.ts'
+import { applyRunEvent, openEmpty, present, path as route, start } from '#test/imports/import-states.ts'
 import { recordProgress } from './imports.ts'
 
 const page = '/ada/engine/import'
@@ -61,7 +61,7 @@ test('many large files are shown page by page', async () => {
     oid: 'd'.repeat(40),
     size: 157_286_400,
   }))
-  await tell(forge, 'imported', { commit_count: 3, large_files })
+  await applyRunEvent(forge, 'imported', { commit_count: 3, large_files })
   const shown = async (query: string) => (await ada.get(page + query)).text.match(/disk-\d+/g) ?? []
   assert.deepEqual([(await shown('')).length, (await shown('?files=2')).at(0)], [100, 'disk-100'])
   for (const last of ['?files=3', '?files=4']) assert.deepEqual(await shown(last), ['disk-200'])
@@ -75,7 +75,7 @@ test('how long it may take is told by the step under way, whatever people change
   const left = async () => / · ([^<]*left)/.exec((await ada.get(page)).text)?.[1]
   await start(forge.ada, { vcs: 'git' })
   clock.advance(3_600_000)
-  await tell(forge, 'found', { vcs: 'git' })
+  await applyRunEvent(forge, 'found', { vcs: 'git' })
   clock.advance(600_000)
   const { id, run } = await present(forge)
   const author = { remote_id: 'bob', remote_name: 'bob', name: 'bob', email: 'bob@4f1c' }
@@ -83,8 +83,8 @@ test('how long it may take is told by the step under way, whatever people change
   assert.equal(await left(), 'about 15 minutes left')
   await expect(200, await forge.ada.patch(`${route}/lfs`, { use_lfs: 'opt_in' }))
   assert.equal(await left(), 'about 15 minutes left')
-  await tell(forge, 'imported', { commit_count: 3, large_files: [] })
-  await tell(forge, 'mapped', {
+  await applyRunEvent(forge, 'imported', { commit_count: 3, large_files: [] })
+  await applyRunEvent(forge, 'mapped', {
     report: { default_branch: null, notes: {}, verification: { branches: 0, tags: 0, revisions: 0, files: 0, mismatches: [] } },
   })
   clock.advance(600_000)

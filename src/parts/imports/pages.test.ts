@@ -139,8 +139,8 @@ test('what is wrong is said beside its field, what was typed is kept, and a pass
     assert.match(shown, /name="svn_ignore" value="true" checked/)
   }
   await expect(404, await forge.ada.get(route))
-  const begun = await ada.post(page, filled)
-  assert.equal(begun.location, `${page}?done=started`)
+  const started = await ada.post(page, filled)
+  assert.equal(started.location, `${page}?done=started`)
   const row = await present(forge)
   assert.partialDeepStrictEqual(row, { vcs: 'tfvc', vcs_url, tfvc_project: 'Mill', svn_ignore: true, verify_all: true })
   assert.equal(row.status, 'importing')

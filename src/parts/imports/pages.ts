@@ -6,11 +6,18 @@ import type { Repository } from '#hosting/repositories/repositories.ts'
 import { checkAccess, checkWritable } from '#identity/access.ts'
 import type { Account } from '#identity/accounts.ts'
 import type { Kind } from '#importer/source.ts'
-import type { Mistyped } from '#parts/imports/views/authors.ts'
-import { attemptForm, credentialsIn, filledBy, type Wrong, wantedIn, wrongly } from '#parts/imports/views/form.ts'
-import { importPage, importPath, loadTarget, lookAt, lookIn, seenOf } from '#parts/imports/views/import-page.ts'
+import type { InvalidAuthor } from '#parts/imports/views/authors.ts'
+import {
+  attemptForm,
+  credentialsIn,
+  type FieldErrors,
+  invalidField,
+  readFormValues,
+  readNewImport,
+} from '#parts/imports/views/form.ts'
+import { importPage, importPath, loadTarget, positionUrl, readPosition, versionOf } from '#parts/imports/views/import-page.ts'
 import { cancelPage, showImport } from '#parts/imports/views/import-view.ts'
-import type { Sent } from '#parts/imports/views/required-action.ts'
+import type { Submitted } from '#parts/imports/views/required-action.ts'
 import { missing, Refusal } from '#platform/errors.ts'
 import { selfHosted } from '#variants.ts'
 import { typed } from '#web/fields.ts'
@@ -18,8 +25,8 @@ import { html } from '#web/html.ts'
 import { type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
 import { betweenLooks, mountPageStream } from '#web/page-stream.ts'
 import { mapAuthor } from './authors.ts'
-import { checkOpen, meansOf } from './availability.ts'
-import { holdImportOf } from './import-store.ts'
+import { checkOpen, importDeps } from './availability.ts'
+import { lockImportOf } from './import-store.ts'
 import { cancelImport, type ImportChanges, startImport, updateImport } from './imports.ts'
 import { setLfsPreference } from './large-files.ts'
 import { readMark } from './page-queries.ts'
@@ -64,8 +71,8 @@ function guarded(handler: Handler) {
 const doneAt = (repo: Repository, done: string) => ({ to: `${importPath(repo)}?done=${done}` })
 
 /** What was refused is said on the page, beside what was typed. */
-function attempt(visit: SignedIn, repo: Repository, work: () => Promise<Outcome>, filled?: Sent['filled']) {
-  return attemptForm(work, (wrong) => showImport(visit, repo, { sent: { ...(filled && { filled }), wrong } }))
+function attempt(visit: SignedIn, repo: Repository, work: () => Promise<Outcome>, values?: Submitted['values']) {
+  return attemptForm(work, (errors) => showImport(visit, repo, { submitted: { ...(values && { values }), errors } }))
 }
 
 function start(visit: SignedIn, repo: Repository): Promise<Outcome> {
@@ -74,11 +81,11 @@ function start(visit: SignedIn, repo: Repository): Promise<Outcome> {
     visit,
     repo,
     async () => {
-      const wanted = wantedIn(form)
-      await visit.db.transaction((db) => startImport(db, meansOf(belfry), repo, visitor, wanted))
+      const wanted = readNewImport(form)
+      await visit.db.transaction((db) => startImport(db, importDeps(belfry), repo, visitor, wanted))
       return doneAt(repo, 'started')
     },
-    filledBy(form),
+    readFormValues(form),
   )
 }
 
@@ -90,10 +97,15 @@ async function disableAutomation(visit: SignedIn, repo: Repository): Promise<Out
 }
 
 /** What was decided on an older look is not done: two clicks, or two people, would have it begin twice. */
-async function goOn(visit: SignedIn, repo: Repository, changes: ImportChanges, done: 'resumed' | 'restarted'): Promise<Outcome> {
+async function resume(
+  visit: SignedIn,
+  repo: Repository,
+  changes: ImportChanges,
+  done: 'resumed' | 'restarted',
+): Promise<Outcome> {
   const gone = await visit.db.transaction(async (db) => {
-    if (seenOf(await holdImportOf(db, repo)) !== visit.form.get('seen')) return false
-    await updateImport(db, meansOf(visit.belfry), visit.visitor, repo, changes)
+    if (versionOf(await lockImportOf(db, repo)) !== visit.form.get('seen')) return false
+    await updateImport(db, importDeps(visit.belfry), visit.visitor, repo, changes)
     return true
   })
   return doneAt(repo, gone ? done : 'meanwhile')
@@ -105,10 +117,10 @@ function giveCredentials(visit: SignedIn, repo: Repository): Promise<Outcome> {
     repo,
     async () => {
       const given = credentialsIn(visit.form)
-      if (!Object.keys(given).length) throw wrongly('vcs_username', 'type a user name, a password, or both')
-      return goOn(visit, repo, given, 'resumed')
+      if (!Object.keys(given).length) throw invalidField('vcs_username', 'type a user name, a password, or both')
+      return resume(visit, repo, given, 'resumed')
     },
-    filledBy(visit.form),
+    readFormValues(visit.form),
   )
 }
 
@@ -117,19 +129,19 @@ function chooseProject(visit: SignedIn, repo: Repository): Promise<Outcome> {
   const given = (name: string) => visit.form.get(name) ?? undefined
   return attempt(visit, repo, async () => {
     const [svn_root, tfvc_project, human_name] = [given('svn_root'), given('tfvc_project'), given('human_name')]
-    if (human_name === undefined) throw wrongly('', 'choose one of the projects')
-    return goOn(visit, repo, { vcs: given('vcs') as Kind | undefined, svn_root, tfvc_project, human_name }, 'resumed')
+    if (human_name === undefined) throw invalidField('', 'choose one of the projects')
+    return resume(visit, repo, { vcs: given('vcs') as Kind | undefined, svn_root, tfvc_project, human_name }, 'resumed')
   })
 }
 
 function restart(visit: SignedIn, repo: Repository): Promise<Outcome> {
-  return attempt(visit, repo, () => goOn(visit, repo, {}, 'restarted'))
+  return attempt(visit, repo, () => resume(visit, repo, {}, 'restarted'))
 }
 
 function chooseLfs(visit: SignedIn, repo: Repository): Promise<Outcome> {
   return attempt(visit, repo, async () => {
     const use_lfs = visit.form.get('use_lfs')
-    if (use_lfs !== 'opt_in' && use_lfs !== 'opt_out') throw wrongly('', 'choose what becomes of large files')
+    if (use_lfs !== 'opt_in' && use_lfs !== 'opt_out') throw invalidField('', 'choose what becomes of large files')
     await visit.db.transaction((db) => setLfsPreference(db, visit.visitor, repo, use_lfs))
     return doneAt(repo, 'chosen')
   })
@@ -140,15 +152,15 @@ async function correct(visit: SignedIn, repo: Repository): Promise<Outcome> {
   if (!/^[1-9]\d{0,14}$/.test(text)) throw missing()
   const id = Number(text)
   const [name, email] = [typed(visit.form, 'name'), typed(visit.form, 'email')]
-  const look = lookIn(visit.form)
-  const again = (wrong: Wrong) => {
-    const mistyped: Mistyped = { id, name, email, wrong }
-    return showImport(visit, repo, { mistyped, look })
+  const look = readPosition(visit.form)
+  const again = (errors: FieldErrors) => {
+    const invalidAuthor: InvalidAuthor = { id, name, email, errors }
+    return showImport(visit, repo, { invalidAuthor, look })
   }
   return attemptForm(
     async () => {
       await visit.db.transaction((db) => mapAuthor(db, repo, id, { name, email }))
-      return { to: lookAt(repo, look, `author-${id}`, 'corrected') }
+      return { to: positionUrl(repo, look, `author-${id}`, 'corrected') }
     },
     again,
     ['name', 'email'],

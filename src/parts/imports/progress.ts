@@ -2,11 +2,11 @@ import { publish } from '#activity/publish.ts'
 import type { Author, Choice, Kind } from '#importer/source.ts'
 import type { LargeFile } from '#importer/steps.ts'
 import { type Database, json, sql, type Transaction } from '#platform/database.ts'
-import { type Changes, changeStatus, holdImport, type Import, type KeptReport } from './import-store.ts'
+import { type Changes, changeStatus, type Import, type KeptReport, lockImport } from './import-store.ts'
 import { storeLargeFiles } from './large-files.ts'
-import { hasFailed, type ImportEvent, type Told } from './states.ts'
+import { hasFailed, type ImportEvent, type RunEvent } from './states.ts'
 
-export type { Told }
+export type { RunEvent }
 
 /** What comes with it. */
 export interface Outcome {
@@ -23,32 +23,30 @@ export interface Outcome {
   message?: string
 }
 
-const longestMessage = 2000
+const maxMessageLength = 2000
 
 /** What a run tells of its import. One that was begun for an earlier number, or of an import that is gone, changes nothing. */
 export async function applyEvent(
   db: Transaction,
   import_id: number,
   run: number,
-  event: Told,
+  event: RunEvent,
   { large_files, ...outcome }: Outcome = {},
 ): Promise<Import | undefined> {
-  const held = await holdImport(db, sql`id = ${import_id} and run = ${run}`)
-  if (!held) return undefined
-  const happened = event === 'mapped' && held.correcting ? 'mapped_too_early' : event
-  const counts = large_files && (await storeLargeFiles(db, held, large_files))
+  const imported = await lockImport(db, sql`id = ${import_id} and run = ${run}`)
+  if (!imported) return undefined
+  const applied = event === 'mapped' && imported.correcting ? 'mapped_too_early' : event
+  const counts = large_files && (await storeLargeFiles(db, imported, large_files))
   const { message, vcs_url, ...rest } = outcome
-  const actor = { id: held.requester_id ?? 0 }
-  const next = await changeStatus(db, actor, held, happened, {
+  const actor = { id: imported.requester_id ?? 0 }
+  const next = await changeStatus(db, actor, imported, applied, {
     ...rest,
     ...counts,
     ...(vcs_url && { vcs_url: withoutCredentials(vcs_url) }),
-    ...(message !== undefined && { message: message.slice(0, longestMessage).toWellFormed().replaceAll('\0', '') }),
-    ...consequencesOf(held, happened, db.now),
+    ...(message !== undefined && { message: message.slice(0, maxMessageLength).toWellFormed().replaceAll('\0', '') }),
+    ...consequencesOf(imported, applied, db.now),
   })
-  if (hasFailed(next.status)) {
-    await publish(db, actor, { id: held.repo_id }, { act: 'import.failed', status: 'failure' })
-  }
+  if (hasFailed(next.status)) await announce(db, actor, { id: imported.repo_id }, failure)
   return next
 }
 
@@ -86,7 +84,7 @@ function withoutCredentials(address: string) {
   return Object.assign(url, { username: '', password: '' }).href
 }
 
-export interface Progressed {
+export interface ProgressUpdate {
   percent?: number
   commit_count?: number
   push_percent?: number
@@ -94,29 +92,29 @@ export interface Progressed {
 }
 
 /** How far a run has come; false when it has nothing more to say. Nothing ever goes back. */
-export function recordProgress(db: Database, import_id: number, run: number, progress: Progressed): Promise<boolean> {
+export function recordProgress(db: Database, import_id: number, run: number, progress: ProgressUpdate): Promise<boolean> {
   const { percent, commit_count, push_percent, authors = [] } = progress
   return db.transaction(async (transaction) => {
-    const heard = await transaction.query(sql`
-      update imports set heartbeat_at = ${db.now}, percent = greatest(percent, ${whole(percent)}::integer),
+    const updated = await transaction.query(sql`
+      update imports set heartbeat_at = ${db.now}, percent = greatest(percent, ${clampPercent(percent)}::integer),
         commit_count = greatest(commit_count, ${commit_count ?? null}::integer),
-        push_percent = greatest(push_percent, ${whole(push_percent)}::integer)
+        push_percent = greatest(push_percent, ${clampPercent(push_percent)}::integer)
       where id = ${import_id} and run = ${run}`)
-    if (heard.rowCount && authors.length) await noteAuthors(transaction, import_id, authors)
-    return heard.rowCount === 1
+    if (updated.rowCount && authors.length) await insertAuthors(transaction, import_id, authors)
+    return updated.rowCount === 1
   })
 }
 
-const whole = (percent: number | undefined) =>
+const clampPercent = (percent: number | undefined) =>
   percent === undefined || Number.isNaN(percent) ? null : Math.min(100, Math.max(0, Math.floor(percent)))
 
 /** In the order in which they first appeared. */
-async function noteAuthors(db: Transaction, import_id: number, authors: Author[]) {
-  const told = json(authors).replaceAll('\\u0000', '')
+async function insertAuthors(db: Transaction, import_id: number, authors: Author[]) {
+  const authorsJson = json(authors).replaceAll('\\u0000', '')
   await db.query(sql`
     insert into import_authors (import_id, remote_id, remote_name, original_name, original_email, name, email)
     select ${import_id}, author->>'remote_id', author->>'remote_name', author->>'name', author->>'email', author->>'name', author->>'email'
-    from jsonb_array_elements(${told}::jsonb) with ordinality as listed (author, place) order by place
+    from jsonb_array_elements(${authorsJson}::jsonb) with ordinality as listed (author, place) order by place
     on conflict (import_id, remote_id) do nothing`)
   await db.query(sql`
     update imports set authors_count = (select count(*) from import_authors where import_id = ${import_id}) where id = ${import_id}`)

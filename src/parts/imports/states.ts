@@ -14,7 +14,7 @@ export const states = [
 export type State = (typeof states)[number]
 
 /** What those who run imports tell of. */
-export type Told =
+export type RunEvent =
   /** What is there, and of which kind. */
   | 'found'
   | 'found_multiple'
@@ -32,7 +32,7 @@ export type Told =
   | 'failed'
 
 export type ImportEvent =
-  | Told
+  | RunEvent
   /** Authors were corrected while commits were written: once more. */
   | 'mapped_too_early'
   /** All else is said by people. */

@@ -7,11 +7,11 @@ import { openRefNames } from '#importer/staging/ref-names.ts'
 import { openPackWriter, type PackWriter } from '#importer/staging/rewrite/pack-writer.ts'
 import { readMarks } from './marks.ts'
 import { readRevisions } from './revisions.ts'
-import { findTouches, type Touch } from './root-changes.ts'
-import { endLine, type Line, openLines } from './root-history.ts'
+import { findRootChanges, type RootChange } from './root-changes.ts'
+import { endLine, openRootHistories, type RootHistory } from './root-history.ts'
 import { findRoots, type Root, type Strategy } from './roots.ts'
 
-export interface Arranging {
+export interface ArrangeOptions {
   repository: string
   /** The files of revisions and of the marks of their commits. */
   revisions: string
@@ -27,12 +27,12 @@ export interface Arranging {
 /** A line of the record. */
 export type Recorded = { root: string; commit: string } & ({ number: number } | { ref: string })
 
-const originals = 'refs/import/orig'
+const originalRefs = 'refs/import/orig'
 /** Of how many trees git is asked at once. */
 const batch = 4096
 
 /** Makes branches and tags of revisions. The same revisions give the same commits. */
-export async function arrange(arranging: Arranging): Promise<Arranged> {
+export async function arrange(arranging: ArrangeOptions): Promise<Arranged> {
   const { repository, signal, strategy } = arranging
   const former = listRefs(repository, signal)
   former.catch(() => {})
@@ -42,25 +42,25 @@ export async function arrange(arranging: Arranging): Promise<Arranged> {
   )
   const pack = openPackWriter(repository, signal)
   pack.add('tree', Buffer.alloc(0))
-  const { lines, follow } = openLines(roots, (commit) => pack.add('commit', commit))
+  const { lines, applyChange } = openRootHistories(roots, (commit) => pack.add('commit', commit))
   const record = await open(arranging.record, 'w', 0o600)
   try {
     let outside = 0
-    let waiting: Touch[] = []
+    let waiting: RootChange[] = []
     const settle = async () => {
       const trees = await findTrees(repository, signal, waiting, commitOf)
-      const written = waiting.flatMap((touch, place): Recorded[] => {
-        const commit = follow(touch, trees[place])
-        return commit === undefined ? [] : [{ number: touch.revision.number, root: touch.root, commit }]
+      const written = waiting.flatMap((changeOf, place): Recorded[] => {
+        const commit = applyChange(changeOf, trees[place])
+        return commit === undefined ? [] : [{ number: changeOf.revision.number, root: changeOf.root, commit }]
       })
       await record.write(written.map((line) => `${JSON.stringify(line)}\n`).join(''))
       await pack.room()
       waiting = []
     }
     for await (const revision of readRevisions(arranging.revisions)) {
-      const found = findTouches(revision, roots)
+      const found = findRootChanges(revision, roots)
       outside += found.outside
-      waiting.push(...found.touches)
+      waiting.push(...found.rootChanges)
       if (waiting.length >= batch) await settle()
     }
     await settle()
@@ -87,9 +87,14 @@ async function listFolders(repository: string, signal: AbortSignal, tree: string
   return status === 0 ? output.toString().split('\0').slice(0, -1) : []
 }
 
-async function findTrees(repository: string, signal: AbortSignal, touches: Touch[], commitOf: (number: number) => string) {
-  if (touches.length === 0) return []
-  const names = touches.map(({ revision, root }) => `${commitOf(revision.number)}:${root}\n`)
+async function findTrees(
+  repository: string,
+  signal: AbortSignal,
+  rootChanges: RootChange[],
+  commitOf: (number: number) => string,
+) {
+  if (rootChanges.length === 0) return []
+  const names = rootChanges.map(({ revision, root }) => `${commitOf(revision.number)}:${root}\n`)
   const { output } = await runGit(repository, ['cat-file', '--batch-check=%(objectname) %(objecttype)', '--buffer'], {
     signal,
     detached: false,
@@ -113,7 +118,7 @@ interface Named {
 
 /** The first root comes first: no other branch takes its name. */
 function nameLines(
-  lines: Map<string, Line>,
+  lines: Map<string, RootHistory>,
   rootOf: (path: string) => Root | undefined,
   default_branch: string,
   pack: PackWriter,
@@ -123,7 +128,7 @@ function nameLines(
   let deleted = 0
   let has_default = false
   const all = [...lines.values()]
-  const isFirst = ({ root }: Line) => rootOf(root)?.kind === 'trunk'
+  const isFirst = ({ root }: RootHistory) => rootOf(root)?.kind === 'trunk'
   for (const line of [...all.filter(isFirst), ...all.filter((one) => !isFirst(one))]) {
     const root = rootOf(line.root)
     const commit = line.states.at(-1)?.commit
@@ -133,24 +138,24 @@ function nameLines(
     } else if (root.kind === 'tag') {
       const name = names.tag.take(root.name)
       const target = pack.add('tag', describeTag(line, commit, name))
-      refs.push({ ref: `${originals}/tags/${name}`, root: line.root, commit, target })
+      refs.push({ ref: `${originalRefs}/tags/${name}`, root: line.root, commit, target })
     } else {
       has_default ||= root.kind === 'trunk'
       const name = names.branch.take(root.kind === 'trunk' ? default_branch : root.name)
-      refs.push({ ref: `${originals}/heads/${name}`, root: line.root, commit, target: commit })
+      refs.push({ ref: `${originalRefs}/heads/${name}`, root: line.root, commit, target: commit })
     }
   }
   return { refs, deleted, has_default }
 }
 
-function describeTag({ begun }: Line, commit: string, name: string) {
+function describeTag({ begun }: RootHistory, commit: string, name: string) {
   const who = begun ? `${begun.name} <${begun.email}> ${begun.time}` : 'unknown <unknown> 0'
   const head = [`object ${commit}`, 'type commit', `tag ${name}`, `tagger ${who} +0000`, '']
   return Buffer.from(`${head.join('\n')}\n${endLine(begun?.message ?? '')}`)
 }
 
 async function listRefs(repository: string, signal: AbortSignal): Promise<string[]> {
-  const list = ['for-each-ref', '--format=%(refname)', originals]
+  const list = ['for-each-ref', '--format=%(refname)', originalRefs]
   const { output } = await runGit(repository, list, { signal, detached: false, limit: stageLimit, whole: true })
   return output.toString().split('\n').slice(0, -1)
 }

@@ -3,7 +3,7 @@ import type { Revision } from './revisions.ts'
 import type { Root } from './roots.ts'
 
 /** What a revision does to one root. */
-export interface Touch {
+export interface RootChange {
   revision: Revision
   root: string
   /** It begins here, whether or not there was one at this path. */
@@ -18,22 +18,22 @@ export interface Touch {
 }
 
 /** Which roots a revision touches, and how many files are in none. */
-export function findTouches(revision: Revision, roots: PathTree<Root>): { touches: Touch[]; outside: number } {
-  const touched = new Map<string, Touch>()
+export function findRootChanges(revision: Revision, roots: PathTree<Root>): { rootChanges: RootChange[]; outside: number } {
+  const changed = new Map<string, RootChange>()
   let outside = 0
 
-  function touch(root: string): Touch {
-    const known = touched.get(root)
+  function changeOf(root: string): RootChange {
+    const known = changed.get(root)
     if (known) return known
     const rest = { begins: false, from: undefined, along: false, ends: false, mergeinfo: undefined, merges: [] }
-    const fresh: Touch = { revision, root, ...rest }
-    touched.set(root, fresh)
+    const fresh: RootChange = { revision, root, ...rest }
+    changed.set(root, fresh)
     return fresh
   }
 
   for (const { action, path, from, mergeinfo, merges } of revision.changes) {
     const root = roots.nearest(path)
-    const here = root === undefined ? undefined : touch(root)
+    const here = root === undefined ? undefined : changeOf(root)
     here?.merges.push(...(merges ?? []))
     if (here && root === path) {
       if (mergeinfo !== undefined) here.mergeinfo = mergeinfo
@@ -43,14 +43,14 @@ export function findTouches(revision: Revision, roots: PathTree<Root>): { touche
       for (const inner of roots.below(path)) {
         const source = from && { number: from.number, path: (from.path + inner.slice(path.length)).replace(/^\//, '') }
         const state = source ? { begins: true, along: true, ends: false, from: source } : { ends: true, begins: false }
-        Object.assign(touch(inner), state)
+        Object.assign(changeOf(inner), state)
       }
     }
   }
   for (const [folder, count] of Object.entries(revision.files)) {
     const root = roots.nearest(folder)
     if (root === undefined) outside += count
-    else touch(root)
+    else changeOf(root)
   }
-  return { touches: [...touched.values()], outside }
+  return { rootChanges: [...changed.values()], outside }
 }

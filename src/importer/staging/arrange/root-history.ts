@@ -1,11 +1,11 @@
 import type { PathTree } from '#importer/staging/path-tree.ts'
 import { readMergeinfo } from './mergeinfo.ts'
 import type { Revision } from './revisions.ts'
-import type { Touch } from './root-changes.ts'
+import type { RootChange } from './root-changes.ts'
 import type { Root } from './roots.ts'
 
 /** The history of one root. */
-export interface Line {
+export interface RootHistory {
   root: string
   /** What it was from each revision on; no commit once it is deleted. */
   states: State[]
@@ -26,11 +26,11 @@ interface State {
 export const emptyTree = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'
 
 /** Makes commits of what happened to roots. */
-export function openLines(roots: PathTree<Root>, add: (commit: Buffer) => string) {
-  const lines = new Map<string, Line>()
+export function openRootHistories(roots: PathTree<Root>, add: (commit: Buffer) => string) {
+  const lines = new Map<string, RootHistory>()
 
   /** Gives the new commit, where there is one. */
-  function follow({ revision, root, begins, from, along, ends, mergeinfo, merges }: Touch, found: string | undefined) {
+  function applyChange({ revision, root, begins, from, along, ends, mergeinfo, merges }: RootChange, found: string | undefined) {
     const line = lines.get(root) ?? begin(root)
     const head = line.states.at(-1)
     const { number } = revision
@@ -63,25 +63,25 @@ export function openLines(roots: PathTree<Root>, add: (commit: Buffer) => string
     return commit
   }
 
-  function begin(root: string): Line {
-    const line: Line = { root, states: [], commits: [], begun: undefined, merged: new Map() }
+  function begin(root: string): RootHistory {
+    const line: RootHistory = { root, states: [], commits: [], begun: undefined, merged: new Map() }
     lines.set(root, line)
     return line
   }
 
-  function sourceOf(from: Touch['from']): State | undefined {
+  function sourceOf(from: RootChange['from']): State | undefined {
     const line = from && lines.get(from.path)
     return line && stateAt(line, from.number)
   }
 
   /** Many tags are made of few branches, and nobody merges into them: they have no copy of their own. */
-  function inherit({ root }: Line, from: { number: number; path: string }) {
+  function inherit({ root }: RootHistory, from: { number: number; path: string }) {
     const merged = lines.get(from.path)?.merged ?? new Map<string, number>()
     return roots.get(root)?.kind === 'tag' ? merged : new Map(merged).set(from.path, from.number)
   }
 
   /** What came into it as a whole, up to some revision; a merge of single revisions has no parent for it in git. */
-  function mergedBy(line: Line, mergeinfo: string | undefined): string[] {
+  function mergedBy(line: RootHistory, mergeinfo: string | undefined): string[] {
     if (mergeinfo === undefined) return []
     const commits: string[] = []
     for (const { path, ranges } of readMergeinfo(mergeinfo)) {
@@ -99,7 +99,7 @@ export function openLines(roots: PathTree<Root>, add: (commit: Buffer) => string
     return commits
   }
 
-  function mergedUpTo(line: Line, merges: Touch['merges']): string[] {
+  function mergedUpTo(line: RootHistory, merges: RootChange['merges']): string[] {
     const newest = new Map<string, number>()
     for (const { path, number } of merges) {
       const root = roots.nearest(path)
@@ -111,16 +111,16 @@ export function openLines(roots: PathTree<Root>, add: (commit: Buffer) => string
     })
   }
 
-  function merge(line: Line, source: Line, number: number): string[] {
+  function merge(line: RootHistory, source: RootHistory, number: number): string[] {
     line.merged = new Map(line.merged).set(source.root, number)
     const commit = stateAt(source, number)?.commit
     return commit === undefined ? [] : [commit]
   }
 
-  return { lines, follow }
+  return { lines, applyChange }
 }
 
-function stateAt({ states }: Line, number: number): State | undefined {
+function stateAt({ states }: RootHistory, number: number): State | undefined {
   return states[firstAfter(states, number, (state) => state.number) - 1]
 }
 

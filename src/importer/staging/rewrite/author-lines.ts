@@ -4,10 +4,10 @@ import type { Correction } from '#importer/steps.ts'
 /** A line such as `author Ada <ada@example.com> 1700000000 +0000` with who it is to be by; undefined where that is who it is by. */
 export type CorrectLine = (line: string) => string | undefined
 
-const mostKnown = 100_000
+const maxKnown = 100_000
 
 /** Lines are bytes, one a character: what is not UTF-8 stays as it is. */
-export function correctingLines(authors: Correction[]): CorrectLine | undefined {
+export function openAuthorCorrections(authors: Correction[]): CorrectLine | undefined {
   const corrections = new Map<string, string>()
   for (const { original_name, original_email, name, email } of authors) {
     if (name === original_name && email === original_email) continue
@@ -24,7 +24,7 @@ export function correctingLines(authors: Correction[]): CorrectLine | undefined 
     let corrected = known.get(person)
     if (corrected === undefined && !known.has(person)) {
       corrected = corrections.get(identify(person))
-      if (known.size >= mostKnown) known.clear()
+      if (known.size >= maxKnown) known.clear()
       known.set(person, corrected)
     }
     return corrected === undefined || corrected === person ? undefined : line.slice(0, start) + corrected + line.slice(end)

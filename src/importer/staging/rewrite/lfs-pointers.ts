@@ -1,12 +1,12 @@
 import { type StoredObject, storeContents } from '#git/lfs-store.ts'
 import type { ObjectReader } from './object-reader.ts'
 import type { PackWriter } from './pack-writer.ts'
-import type { Treatment } from './tree-walk.ts'
+import type { BlobTreatment } from './tree-walk.ts'
 
 const longestPointer = 1024
 
 /** Puts contents into the store, and pointers in their place. What is a pointer already, or empty, LFS leaves as it is. */
-export function storing(root: string, reader: ObjectReader, packs: PackWriter): Treatment & { objects(): StoredObject[] } {
+export function storeInLfs(root: string, reader: ObjectReader, packs: PackWriter): BlobTreatment & { objects(): StoredObject[] } {
   const pointers = new Map<string, string>()
   const stored = new Map<string, StoredObject>()
 
@@ -32,7 +32,7 @@ export function storing(root: string, reader: ObjectReader, packs: PackWriter): 
 }
 
 /** Leaves out what is too large. Smaller versions of the same file stay. */
-export const removing = (large: ReadonlyMap<string, number>): Treatment => ({
+export const removeLarge = (large: ReadonlyMap<string, number>): BlobTreatment => ({
   attributes: false,
   replace: async (id) => (large.has(id) ? null : id),
 })

@@ -4,25 +4,25 @@ import { moveManyRefs } from '#git/packed-refs.ts'
 import { runGit } from '#git/run-git.ts'
 import { stageLimit } from '#importer/staging/git.ts'
 import type { Correction } from '#importer/steps.ts'
-import { rewriteHistory, type Treating } from './rewrite-history.ts'
+import { type LargeFileHandling, rewriteHistory } from './rewrite-history.ts'
 
 /** As they came from the source. They stay, so that another choice can be made. */
-export const originals = 'refs/import/orig'
+export const originalRefs = 'refs/import/orig'
 /** The originals without large files: these are what a published repository keeps, to correct its authors later. */
 export const leanOriginals = 'refs/import/lean'
 
-export interface Preparing {
+export interface PrepareOptions {
   signal: AbortSignal
   authors: Correction[]
-  large_files?: Treating | undefined
+  large_files?: LargeFileHandling | undefined
 }
 
 /** Makes the branches and tags of a stage as they are to be published, and the originals that are kept with them. */
 export async function prepareRefs(
   repository: string,
-  { signal, authors, large_files }: Preparing,
+  { signal, authors, large_files }: PrepareOptions,
 ): Promise<{ objects: StoredObject[] }> {
-  const treated = await rewriteHistory(repository, { from: originals, signal, ...(large_files && { large_files }) })
+  const treated = await rewriteHistory(repository, { from: originalRefs, signal, ...(large_files && { large_files }) })
   const lean = Object.entries(treated.refs).map(([ref, id]): [string, string] => [ref.replace('refs', leanOriginals), id])
   const correct = async () => {
     await setRefs(repository, [`${leanOriginals}/`], new Map(lean), signal)

@@ -1,10 +1,10 @@
 /** What was found lately: at least `size` of it, and no more than twice as much. */
-export interface Recent<V> {
+export interface RecentMap<V> {
   get(key: string): V | undefined
   set(key: string, value: V): void
 }
 
-export function recent<V>(size: number): Recent<V> {
+export function recentMap<V>(size: number): RecentMap<V> {
   let [young, old] = [new Map<string, V>(), new Map<string, V>()]
   return {
     get(key) {

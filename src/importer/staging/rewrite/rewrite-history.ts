@@ -3,23 +3,23 @@ import { runGit, streamGit } from '#git/run-git.ts'
 import { stageLimit } from '#importer/staging/git.ts'
 import { findLargeBlobs, findLargePaths } from '#importer/staging/large-files.ts'
 import type { Correction } from '#importer/steps.ts'
-import { correctingLines } from './author-lines.ts'
+import { openAuthorCorrections } from './author-lines.ts'
 import { type Changes, rewriteCommit, rewriteTag } from './commits.ts'
-import { removing, storing } from './lfs-pointers.ts'
+import { removeLarge, storeInLfs } from './lfs-pointers.ts'
 import { openReader, readInOrder } from './object-reader.ts'
 import { openPackWriter, type PackWriter } from './pack-writer.ts'
 import { openTreeWalk } from './tree-walk.ts'
 
-export interface Rewriting {
+export interface RewriteOptions {
   /** Below which refs the branches and tags are that it begins with, such as `refs/import/orig`. */
   from: string
   signal: AbortSignal
   authors?: Correction[]
-  large_files?: Treating
+  large_files?: LargeFileHandling
 }
 
 /** What becomes of large files: they go to the store, with every other version of the same path, or out of history. */
-export interface Treating {
+export interface LargeFileHandling {
   use_lfs: 'opt_in' | 'opt_out'
   store: string
   /** How many bytes a file has that is just not large. */
@@ -39,18 +39,18 @@ export interface Rewritten {
  */
 export async function rewriteHistory(
   repository: string,
-  { from, signal, authors = [], large_files }: Rewriting,
+  { from, signal, authors = [], large_files }: RewriteOptions,
 ): Promise<Rewritten> {
   const refs = await readRefs(repository, from, signal)
   const search = { from, signal, ...(large_files?.over !== undefined && { over: large_files.over }) }
   const large = large_files ? await findLargeBlobs(repository, search) : new Map<string, number>()
-  const correct = correctingLines(authors)
+  const correct = openAuthorCorrections(authors)
   if (!correct && !large.size) return { refs: Object.fromEntries(refs.map(({ ref, id }) => [ref, id])), objects: [] }
   const paths = await findLargePaths(repository, large, search)
   const packs = openPackWriter(repository, signal)
   await using reader = openReader(repository, signal)
-  const kept = large_files?.use_lfs === 'opt_in' ? storing(large_files.store, reader, packs) : undefined
-  const treatment = kept ?? removing(large)
+  const kept = large_files?.use_lfs === 'opt_in' ? storeInLfs(large_files.store, reader, packs) : undefined
+  const treatment = kept ?? removeLarge(large)
   // LFS finds its paths in files of that name.
   if (kept) for (const path of paths) if (/(^|\/)\.gitattributes$/.test(path)) paths.delete(path)
   const walk = paths.size ? openTreeWalk(paths, treatment, reader, packs) : undefined
@@ -59,14 +59,14 @@ export async function rewriteHistory(
   await rewriteCommits(repository, from, signal, changes, walk, replaced, packs)
   const rewritten: Record<string, string> = {}
   for (const { ref, id, type } of refs) {
-    const stands = await standFor(id, type)
-    if (stands !== null) rewritten[ref] = stands
+    const replacement = await replacementOf(id, type)
+    if (replacement !== null) rewritten[ref] = replacement
   }
   await packs.end()
   return { refs: rewritten, objects: kept?.objects() ?? [] }
 
   /** What a ref or a tag leads to instead; null when it led to nothing but a large file. */
-  async function standFor(id: string, type: string): Promise<string | null> {
+  async function replacementOf(id: string, type: string): Promise<string | null> {
     const known = replaced.get(id)
     if (known) return known
     if (type === 'tree') return walk ? walk(id) : id
@@ -74,9 +74,9 @@ export async function rewriteHistory(
     if (type !== 'tag') return id
     const { data } = await reader.read(id)
     const [, object = '', kind = ''] = /^object (\w+)\ntype (\w+)\n/.exec(data.toString('latin1', 0, 200)) ?? []
-    const stands = await standFor(object, kind)
-    if (stands === null) return null
-    const tag = rewriteTag(data, { ...changes, replace: () => (stands === object ? undefined : stands) })
+    const replacement = await replacementOf(object, kind)
+    if (replacement === null) return null
+    const tag = rewriteTag(data, { ...changes, replace: () => (replacement === object ? undefined : replacement) })
     return tag ? packs.add('tag', tag) : id
   }
 }

@@ -1,11 +1,11 @@
 import { addAttributes, attributesFile } from './gitattributes.ts'
 import type { ObjectReader } from './object-reader.ts'
 import type { PackWriter } from './pack-writer.ts'
-import { recent } from './recent-map.ts'
+import { recentMap } from './recent-map.ts'
 import { findEntries, folder, insertFile, replaceEntries } from './trees.ts'
 
 /** What becomes of files at certain paths. */
-export interface Treatment {
+export interface BlobTreatment {
   /** Which blob stands for one from now on, itself or another; null leaves the file out. */
   replace(id: string): Promise<string | null>
   /** Whether git is told that these paths are LFS's. */
@@ -13,11 +13,11 @@ export interface Treatment {
 }
 
 /** A folder on the way to one of the paths, or a path itself. */
-interface Place {
+interface PathNode {
   number: number
   path: string
   wanted: boolean
-  below: Map<string, Place>
+  below: Map<string, PathNode>
   lengths: Set<number>
 }
 
@@ -31,44 +31,44 @@ interface Walked {
 const memory = 20_000
 
 /** Gives what stands for a tree when every file at one of these paths is treated; only folders on the way to them are read. */
-export function openTreeWalk(paths: Iterable<string>, treatment: Treatment, reader: ObjectReader, packs: PackWriter) {
-  const root = plant(paths)
-  const trees = recent<Walked>(memory)
-  const attributes = recent<string>(memory)
+export function openTreeWalk(paths: Iterable<string>, treatment: BlobTreatment, reader: ObjectReader, packs: PackWriter) {
+  const root = buildPathNodes(paths)
+  const trees = recentMap<Walked>(memory)
+  const attributes = recentMap<string>(memory)
 
-  async function walk(id: string, place: Place): Promise<Walked> {
-    const key = `${place.number} ${id}`
+  async function walk(id: string, node: PathNode): Promise<Walked> {
+    const key = `${node.number} ${id}`
     const known = trees.get(key)
     if (known) return known
-    const walked = await rewrite(id, (await reader.read(id)).data, place)
+    const walked = await rewrite(id, (await reader.read(id)).data, node)
     trees.set(key, walked)
     return walked
   }
 
-  async function rewrite(id: string, tree: Buffer, place: Place): Promise<Walked> {
+  async function rewrite(id: string, tree: Buffer, node: PathNode): Promise<Walked> {
     const found: string[] = []
     const changes = []
-    for (const entry of findEntries(tree, place.below, place.lengths)) {
-      const below = place.below.get(entry.name)
+    for (const entry of findEntries(tree, node.below, node.lengths)) {
+      const below = node.below.get(entry.name)
       if (!below) continue
-      let stands: string | null = entry.id
+      let replacement: string | null = entry.id
       if (entry.mode === folder) {
         const walked = await walk(entry.id, below)
         found.push(...walked.paths)
-        stands = walked.id
+        replacement = walked.id
       } else if (below.wanted && /^100/.test(entry.mode)) {
-        stands = await treatment.replace(entry.id)
-        if (stands !== null) found.push(below.path)
+        replacement = await treatment.replace(entry.id)
+        if (replacement !== null) found.push(below.path)
       }
-      if (stands !== entry.id) changes.push({ entry, id: stands })
+      if (replacement !== entry.id) changes.push({ entry, id: replacement })
     }
     const replaced = changes.length ? replaceEntries(tree, changes) : tree
-    const written = place === root && treatment.attributes && found.length ? await tellLfs(replaced, found) : replaced
+    const written = node === root && treatment.attributes && found.length ? await addLfsAttributes(replaced, found) : replaced
     if (written === tree) return { id, paths: found }
-    return { id: written.length || place === root ? packs.add('tree', written) : null, paths: found }
+    return { id: written.length || node === root ? packs.add('tree', written) : null, paths: found }
   }
 
-  async function tellLfs(tree: Buffer, found: string[]): Promise<Buffer> {
+  async function addLfsAttributes(tree: Buffer, found: string[]): Promise<Buffer> {
     const [entry] = findEntries(tree, new Set([attributesFile]), new Set([attributesFile.length]))
     // A folder or a link of that name is nothing that git reads.
     if (entry && !/^100/.test(entry.mode)) return tree
@@ -87,19 +87,19 @@ export function openTreeWalk(paths: Iterable<string>, treatment: Treatment, read
   return (tree: string) => walk(tree, root).then(({ id }) => id ?? tree)
 }
 
-function plant(paths: Iterable<string>): Place {
+function buildPathNodes(paths: Iterable<string>): PathNode {
   let count = 0
-  const open = (path: string): Place => ({ number: count++, path, wanted: false, below: new Map(), lengths: new Set() })
+  const open = (path: string): PathNode => ({ number: count++, path, wanted: false, below: new Map(), lengths: new Set() })
   const root = open('')
   for (const path of paths) {
-    let place = root
+    let node = root
     for (const name of path.split('/')) {
-      const below = place.below.get(name) ?? open(place === root ? name : `${place.path}/${name}`)
-      place.below.set(name, below)
-      place.lengths.add(name.length)
-      place = below
+      const below = node.below.get(name) ?? open(node === root ? name : `${node.path}/${name}`)
+      node.below.set(name, below)
+      node.lengths.add(name.length)
+      node = below
     }
-    place.wanted = true
+    node.wanted = true
   }
   return root
 }

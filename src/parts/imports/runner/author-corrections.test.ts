@@ -8,7 +8,7 @@ import { countSteps, until } from '#test/machine.ts'
 
 test('a correction that cannot be made leaves all as it is, is made when it can be, and survives its worker', async () => {
   await using runs = await openRuns()
-  const { forge, ada, server, begun, onBegun, leftovers } = runs
+  const { forge, ada, server, startedSteps, onBegun, leftovers } = runs
   let wanted: NodeJS.Signals | undefined
   onBegun(({ group }) => {
     if (wanted) process.kill(-group, wanted)
@@ -33,7 +33,7 @@ test('a correction that cannot be made leaves all as it is, is made when it can 
   await git(['-C', target, 'update-ref', '--stdin'], { input: originals })
   wanted = 'SIGKILL'
   await correct('Ada Lovelace')
-  assert.equal(begun.filter(({ step }) => step === 'correct').length, 3)
+  assert.equal(startedSteps.filter(({ step }) => step === 'correct').length, 3)
   assert.match(await git(['-C', target, 'log', '--format=%an', '--branches']), /Ada Lovelace/)
   assert.equal((await ada.read(`${engine.path}/report`)).correction_error, null)
 

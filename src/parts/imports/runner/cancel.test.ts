@@ -23,10 +23,10 @@ test('an import that is cancelled in any step leaves neither processes nor files
   await using _ = run(forge)
   for (const step of ['detect', 'import', 'map', 'push'] as const) {
     wanted = step
-    const begun = new Promise<void>((resolve) => frozen.set(step, resolve))
+    const startedSteps = new Promise<void>((resolve) => frozen.set(step, resolve))
     const { path, repo } = await begin(ada, step, { vcs_url: `${server.url}/open/source.git` })
-    await begun
-    using looks = countSteps(interval)
+    await startedSteps
+    const asked = performance.now()
     assert.equal((await ada.delete(path)).status, 204)
     await until('nothing is left', async () => (await leftovers()).length === 0)
     assert.ok(looks.steps <= mostLooks, `it took ${looks.steps} looks to cancel ${step}`)
@@ -37,15 +37,15 @@ test('an import that is cancelled in any step leaves neither processes nor files
 
 test('what the worker has started ends with it, and what is begun anew begins with nothing', async () => {
   await using runs = await openRuns()
-  const { forge, ada, server, source, begun, leftovers } = runs
+  const { forge, ada, server, source, startedSteps, leftovers } = runs
   const { letGo, reached } = hold(runs)
   await using _ = run(forge)
   const engine = await begin(ada, 'engine', { vcs_url: `${server.url}/open/source.git` })
   await reached()
-  const before = begun.at(-1)
+  const before = startedSteps.at(-1)
   await writeFile(join(before?.folder ?? '', 'left'), '')
   await expect(200, await ada.patch(engine.path, {}))
-  await until('it is begun anew', () => begun.at(-1)?.step === 'import' && begun.at(-1)?.group !== before?.group)
+  await until('it is begun anew', () => startedSteps.at(-1)?.step === 'import' && startedSteps.at(-1)?.group !== before?.group)
   assert.deepEqual(await membersOf(before?.group ?? 0), [])
   letGo()
   await engine.reaches('complete')

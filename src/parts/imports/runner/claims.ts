@@ -14,22 +14,22 @@ export interface Claims {
   release(import_id: number): Promise<void>
   /** Resolves when the connection is lost, and with it all claims. */
   lost: Promise<void>
-  leave(): void
+  close(): void
 }
 
 export async function openClaims(db: Database): Promise<Claims> {
-  const held = await openDedicatedConnection(db)
+  const imported = await holdConnection(db)
   return {
     async take(ids, most) {
       // Nothing is sorted, so that no lock is taken that is not given.
       const text = `select id from unnest($1::bigint[]) id where pg_try_advisory_lock(${lock}, (id % 2147483647)::int) limit $2`
-      const { rows } = await held.query<{ id: number }>(text, [ids, most])
+      const { rows } = await imported.query<{ id: number }>(text, [ids, most])
       return rows.map(({ id }) => id)
     },
     async release(import_id) {
-      await held.query(`select pg_advisory_unlock(${lock}, ($1::bigint % 2147483647)::int)`, [import_id])
+      await imported.query(`select pg_advisory_unlock(${lock}, ($1::bigint % 2147483647)::int)`, [import_id])
     },
-    lost: held.lost,
-    leave: held.end,
+    lost: imported.lost,
+    close: imported.end,
   }
 }

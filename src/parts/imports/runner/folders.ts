@@ -24,9 +24,9 @@ export async function removeFolder(root: string, name: number | string) {
 }
 
 /** Removes what belongs to no import any more, to one that is done, or to one that nobody mended for a day; `mine` are at work. */
-export async function sweepFolders(db: Queryable, root: string, mine: (import_id: number) => boolean) {
+export async function sweepFolders(db: Queryable, root: string, isRunning: (import_id: number) => boolean) {
   // The folders are read before the imports: each folder is younger than its import.
-  const names = (await readdir(root).catch(() => [])).filter((name) => !mine(Number(name)))
+  const names = (await readdir(root).catch(() => [])).filter((name) => !isRunning(Number(name)))
   if (!names.length) return
   const wanted = await db.rows<{ id: number }>(sql`
     select id from imports where id::text = any(${names}) and (active or (status <> 'complete' and not (

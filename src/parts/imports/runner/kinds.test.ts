@@ -32,14 +32,14 @@ test('every kind of source is found by itself, goes the whole way, and is the sa
   const tfvc = undo.use(await startTfvcServer(tellStory()))
   await using _ = run(forge)
   const sources = { subversion: `${svn.url}repo`, mercurial: hg.url, tfvc: tfvc.url }
-  const begun = await Promise.all(Object.entries(sources).map(([name, vcs_url]) => begin(ada, name, { vcs_url })))
+  const startedSteps = await Promise.all(Object.entries(sources).map(([name, vcs_url]) => begin(ada, name, { vcs_url })))
 
-  const several = begun[2]
+  const several = startedSteps[2]
   const { project_choices } = (await several?.reaches('detection_found_multiple')) ?? {}
   assert.ok(project_choices.length > 1 && project_choices.every(({ vcs }: { vcs: string }) => vcs === 'tfvc'))
   await expect(200, await ada.patch(several?.path ?? '', project_choices[0]))
 
-  for (const { path, repo, reaches } of begun) {
+  for (const { path, repo, reaches } of startedSteps) {
     const { vcs, authors_count } = await reaches('complete')
     assert.equal(vcs, repo.name)
     assert.ok(authors_count > 1)

@@ -17,8 +17,8 @@ export interface Ledger {
   worked: number
 }
 
-export function newLedger(held: Import): Ledger {
-  return { run: held.run, origin: originOf(held), found: false, tries: 0, furthest: 0, worked: 0 }
+export function newLedger(imported: Import): Ledger {
+  return { run: imported.run, origin: originOf(imported), found: false, tries: 0, furthest: 0, worked: 0 }
 }
 
 /** What makes another source of it. */
@@ -26,18 +26,18 @@ export function originOf({ vcs, vcs_url, svn_root, svn_ignore, tfvc_project }: I
   return JSON.stringify([vcs, vcs_url, svn_root, svn_ignore, tfvc_project])
 }
 
-const place = (folder: string) => join(folder, 'ledger.json')
+const pathOf = (folder: string) => join(folder, 'ledger.json')
 
 export async function readLedger(folder: string): Promise<Ledger | undefined> {
   try {
-    return JSON.parse(await readFile(place(folder), 'utf8'))
+    return JSON.parse(await readFile(pathOf(folder), 'utf8'))
   } catch {
     return undefined
   }
 }
 
 export async function writeLedger(folder: string, ledger: Ledger) {
-  const draft = `${place(folder)}.new`
+  const draft = `${pathOf(folder)}.new`
   await writeFile(draft, JSON.stringify(ledger))
-  await rename(draft, place(folder))
+  await rename(draft, pathOf(folder))
 }

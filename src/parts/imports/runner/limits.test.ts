@@ -29,19 +29,19 @@ test('each limit is told in words of its own, once, and none that is kept', asyn
     group: child.pid ?? 0,
     folder,
     worked: () => 7_200_001,
-    silent: () => 600_001,
-    stir: () => assert.fail('it only waits'),
+    idleTime: () => 600_001,
+    markActive: () => assert.fail('it only waits'),
   }
-  const told = new Map<string, string[]>()
+  const reported = new Map<string, string[]>()
   using watching = new DisposableStack()
   for (const [what, limits] of exceeded) {
-    told.set(what, [])
-    watching.use(watchLimits({ ...plenty, ...limits }, usage, (message) => told.get(what)?.push(message)))
+    reported.set(what, [])
+    watching.use(watchLimits({ ...plenty, ...limits }, usage, (message) => reported.get(what)?.push(message)))
   }
-  await until('all are told', () => exceeded.every(([what, , words]) => !words || told.get(what)?.length))
+  await until('all are told', () => exceeded.every(([what, , words]) => !words || reported.get(what)?.length))
   for (const [what, , words] of exceeded) {
-    assert.equal(told.get(what)?.length, words ? 1 : 0, what)
-    if (words) assert.match(told.get(what)?.[0] ?? '', words)
+    assert.equal(reported.get(what)?.length, words ? 1 : 0, what)
+    if (words) assert.match(reported.get(what)?.[0] ?? '', words)
   }
   child.kill('SIGKILL')
   await rm(folder, { recursive: true })

@@ -17,7 +17,7 @@ export interface Limits {
 /** In milliseconds. */
 const interval = 1000
 /** To look at all files takes longer than the rest. */
-const looksBetween = 3
+const checksPerDiskScan = 3
 
 export interface Usage {
   group: number
@@ -25,35 +25,35 @@ export interface Usage {
   /** How long it has worked by now, in milliseconds. */
   worked(): number
   /** How long nothing was heard of it, in milliseconds. */
-  silent(): number
+  idleTime(): number
   /** Called when it is not silent for nothing: it computes. */
-  stir(): void
+  markActive(): void
 }
 
 /** Who waits for a source computes less than this between two words, in hundredths of a second. */
-const much = 500
+const busyTicks = 500
 
 /** What is too much of it at the end of a step, however quickly that came. */
-export async function finalExcess(limits: Limits, { folder, worked }: Usage): Promise<string | undefined> {
-  if (worked() > limits.total) return beyondTime(limits)
-  return (await sizeOfFolder(folder)) > limits.disk ? beyondDisk(limits) : undefined
+export async function finalLimitError(limits: Limits, { folder, worked }: Usage): Promise<string | undefined> {
+  if (worked() > limits.total) return timeError(limits)
+  return (await sizeOfFolder(folder)) > limits.disk ? diskError(limits) : undefined
 }
 
 /** Tells once, in words for whoever wanted the import, that it takes more than it may. */
 export function watchLimits(limits: Limits, usage: Usage, over: (message: string) => void): Disposable {
-  let looks = 0
-  let looking = false
+  let checks = 0
+  let checking = false
   let before = 0
   const timer = setInterval(async () => {
-    if (looking) return
-    looking = true
+    if (checking) return
+    checking = true
     const members = await membersOf(usage.group)
     const computed = members.reduce((sum, member) => sum + member.computed, 0)
-    if (computed - before > much) usage.stir()
+    if (computed - before > busyTicks) usage.markActive()
     // One that ended takes what it computed along.
-    if (computed - before > much || computed < before) before = computed
-    const message = await excess(limits, usage, members, looks++ % looksBetween === 0).catch(() => undefined)
-    looking = false
+    if (computed - before > busyTicks || computed < before) before = computed
+    const message = await limitError(limits, usage, members, checks++ % checksPerDiskScan === 0).catch(() => undefined)
+    checking = false
     if (!message) return
     clearInterval(timer)
     over(message)
@@ -63,14 +63,14 @@ export function watchLimits(limits: Limits, usage: Usage, over: (message: string
 
 const ask = 'Ask whoever runs this server whether it may take more'
 
-async function excess(limits: Limits, { folder, worked, silent }: Usage, members: Member[], thoroughly: boolean) {
-  if (worked() > limits.total) return beyondTime(limits)
-  if (silent() > limits.idle) {
+async function limitError(limits: Limits, { folder, worked, idleTime }: Usage, members: Member[], withDisk: boolean) {
+  if (worked() > limits.total) return timeError(limits)
+  if (idleTime() > limits.idle) {
     return `Nothing came from the source for ${Math.round(limits.idle / 60_000)} minutes. See whether it can be reached, then restart the import.`
   }
-  if ((await memoryOf(members)) > limits.memory) return beyondMemory(limits)
-  if (!thoroughly) return undefined
-  if ((await sizeOfFolder(folder)) > limits.disk) return beyondDisk(limits)
+  if ((await memoryOf(members)) > limits.memory) return memoryError(limits)
+  if (!withDisk) return undefined
+  if ((await sizeOfFolder(folder)) > limits.disk) return diskError(limits)
   const { bavail, bsize } = await statfs(folder)
   if (bavail * bsize < limits.spare) {
     return 'There is too little space left on the disk of this server. Ask whoever runs it to make room, then restart the import.'
@@ -78,15 +78,15 @@ async function excess(limits: Limits, { folder, worked, silent }: Usage, members
   return undefined
 }
 
-export function beyondMemory({ memory }: Limits) {
+export function memoryError({ memory }: Limits) {
   return `The import took more than ${inMegabytes(memory)} of memory. ${ask} (BELFRY_IMPORT_MEMORY), then restart it.`
 }
 
-function beyondDisk({ disk }: Limits) {
+function diskError({ disk }: Limits) {
   return `The import took more than ${inMegabytes(disk)} of disk space. ${ask} (BELFRY_IMPORT_DISK), then restart it.`
 }
 
-function beyondTime({ total }: Limits) {
+function timeError({ total }: Limits) {
   return `The import took longer than ${inHours(total)}. ${ask} (BELFRY_IMPORT_HOURS), then restart it.`
 }
 

@@ -1,16 +1,16 @@
 import type { Import } from '#parts/imports/import-store.ts'
 import { recordProgress } from '#parts/imports/progress.ts'
-import type { Bench } from './run-step.ts'
+import type { RunnerDeps } from './run-step.ts'
 import type { Progress } from './worker-process.ts'
 
 /** How often progress is written at most, and a sign of life at least, in milliseconds. */
 const interval = 300
-const sign = 10_000
+const heartbeat = 10_000
 
 /** Writes down how far a worker is, not as often as it tells. `advanced` hears each time how far that is, to be compared with itself. */
-export function openRecorder({ db, log }: Bench, { id, run }: Import, advanced: (furthest: number) => Promise<void>) {
+export function openProgressWriter({ db, log }: RunnerDeps, { id, run }: Import, onAdvance: (furthest: number) => Promise<void>) {
   let pending: Progress = {}
-  let told = true
+  let eventFor = true
   let last = 0
   let writing: Promise<void> | undefined
   let furthest = 0
@@ -18,22 +18,22 @@ export function openRecorder({ db, log }: Bench, { id, run }: Import, advanced: 
   async function write() {
     const progress = pending
     pending = {}
-    told = false
+    eventFor = false
     last = performance.now()
     try {
       await recordProgress(db, id, run, progress)
-      await advanced(furthest)
+      await onAdvance(furthest)
     } catch (error) {
       // What was found stays to be written, with what comes after it.
-      pending = { ...progress, ...pending, ...joined(progress, pending) }
-      told = true
+      pending = { ...progress, ...pending, ...joinAuthors(progress, pending) }
+      eventFor = true
       log.debug({ err: error, import_id: id }, 'the progress of an import could not be written')
       throw error
     }
   }
 
   const timer = setInterval(() => {
-    if (!told && performance.now() - last < sign) return
+    if (!eventFor && performance.now() - last < heartbeat) return
     writing ??= write()
       .catch(() => {})
       .finally(() => {
@@ -43,8 +43,8 @@ export function openRecorder({ db, log }: Bench, { id, run }: Import, advanced: 
 
   return {
     tell(progress: Progress) {
-      pending = { ...pending, ...progress, ...joined(pending, progress) }
-      told = true
+      pending = { ...pending, ...progress, ...joinAuthors(pending, progress) }
+      eventFor = true
       const { percent = 0, push_percent = 0, commit_count = 0 } = pending
       furthest = Math.max(furthest, percent + push_percent + commit_count)
     },
@@ -52,12 +52,12 @@ export function openRecorder({ db, log }: Bench, { id, run }: Import, advanced: 
     async end() {
       clearInterval(timer)
       await writing
-      if (told) await write()
+      if (eventFor) await write()
     },
   }
 }
 
-function joined(before: Progress, after: Progress): Pick<Progress, 'authors'> {
+function joinAuthors(before: Progress, after: Progress): Pick<Progress, 'authors'> {
   const authors = [...(before.authors ?? []), ...(after.authors ?? [])]
   return authors.length > 0 ? { authors } : {}
 }

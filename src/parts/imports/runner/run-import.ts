@@ -5,17 +5,17 @@ import { sql } from '#platform/database.ts'
 import { DatabaseUnavailable } from '#platform/unavailable.ts'
 import { importsRoot, openFolder, removeFolder } from './folders.ts'
 import { type Ledger, newLedger, originOf, readLedger, writeLedger } from './ledger.ts'
-import { orderFor } from './orders.ts'
-import { type Bench, type Failure, work } from './run-step.ts'
-import { refuse, settle } from './step-results.ts'
-import { startProcess, type WorkerProcess } from './worker-process.ts'
+import { buildOrder } from './orders.ts'
+import { type Failure, type RunnerDeps, runStep } from './run-step.ts'
+import { applyFailure, applyResult } from './step-results.ts'
+import { startWorker, type WorkerProcess } from './worker-process.ts'
 
 /** How often a step is begun anew that does not get any further. */
-const mostTries = 3
+const maxAttempts = 3
 /** Corrections of authors come one after the other: so long they are collected, in milliseconds. */
-const collecting = 2000
+const correctionDelay = 2000
 
-export interface Carrying {
+export interface ImportRun {
   /** Comes when nothing is left to do, or somebody else is to go on. */
   done: Promise<void>
   /** Which import is meant is looked at from time to time: this is what was found, undefined when it is gone. */
@@ -26,31 +26,36 @@ export interface Carrying {
  * Goes from step to step of an import that this node has the claim on, until `leaving` says that another is to go on, or there is no room
  * for what is to be done next.
  */
-export function carry(bench: Bench, import_id: number, leaving: AbortSignal, hasRoom: (held: Import) => boolean): Carrying {
-  const root = importsRoot(bench.data)
+export function runImport(
+  deps: RunnerDeps,
+  import_id: number,
+  stopping: AbortSignal,
+  hasRoom: (imported: Import) => boolean,
+): ImportRun {
+  const root = importsRoot(deps.data)
   let run: number | undefined
   let step = new AbortController()
-  const workers = openWorkers(bench)
+  const workers = openWorkers(deps)
 
-  async function goOn() {
-    while (!leaving.aborted) {
-      const held = await bench.db.first<Import>(sql`select * from imports where id = ${import_id}`)
-      if (!held || (held.status === 'complete' && !held.active)) return removeFolder(root, import_id)
-      if (!held.active || !hasRoom(held)) return
+  async function runSteps() {
+    while (!stopping.aborted) {
+      const imported = await deps.db.first<Import>(sql`select * from imports where id = ${import_id}`)
+      if (!imported || (imported.status === 'complete' && !imported.active)) return removeFolder(root, import_id)
+      if (!imported.active || !hasRoom(imported)) return
       // Whoever begins it anew while it is worked on wants nothing of that.
-      if (run !== undefined && run !== held.run && isEarly(held)) await removeFolder(root, import_id)
-      run = held.run
+      if (run !== undefined && run !== imported.run && isEarly(imported)) await removeFolder(root, import_id)
+      run = imported.run
       step = new AbortController()
       const folder = await openFolder(root, import_id)
-      const ledger = await openLedger(root, folder, held)
-      const signal = AbortSignal.any([leaving, step.signal])
-      const done = await takeStep(bench, held, folder, ledger, signal, workers)
-      if (!done) await workers.dismiss()
+      const ledger = await openLedger(root, folder, imported)
+      const signal = AbortSignal.any([stopping, step.signal])
+      const done = await attemptStep(deps, imported, folder, ledger, signal, workers)
+      if (!done) await workers.endWorker()
     }
   }
 
   return {
-    done: bench.db.withBackgroundTimeouts(goOn).finally(workers.dismiss),
+    done: deps.db.patiently(runSteps).finally(workers.endWorker),
     notice(found) {
       // What was looked at a moment ago may be of an earlier run than ours.
       if (run !== undefined && (!found || found.run > run)) step.abort()
@@ -61,31 +66,31 @@ export function carry(bench: Bench, import_id: number, leaving: AbortSignal, has
 const isEarly = ({ status }: Import) => status === 'detecting' || status === 'importing'
 
 /** What is in the folder is of use only for the same source. */
-async function openLedger(root: string, folder: string, held: Import): Promise<Ledger> {
+async function openLedger(root: string, folder: string, imported: Import): Promise<Ledger> {
   const found = await readLedger(folder)
-  if (found?.run === held.run) return found
-  const fresh = newLedger(held)
-  if (found && isEarly(held) && found.origin !== fresh.origin) {
-    await removeFolder(root, held.id)
-    await openFolder(root, held.id)
+  if (found?.run === imported.run) return found
+  const fresh = newLedger(imported)
+  if (found && isEarly(imported) && found.origin !== fresh.origin) {
+    await removeFolder(root, imported.id)
+    await openFolder(root, imported.id)
   }
   return fresh
 }
 
 /** The one worker of an import, as long as all goes well with it. */
 interface Workers {
-  hire(folder: string): WorkerProcess
-  dismiss(): Promise<void>
+  spawnWorker(folder: string): WorkerProcess
+  endWorker(): Promise<void>
 }
 
-function openWorkers({ limits }: Bench): Workers {
+function openWorkers({ limits }: RunnerDeps): Workers {
   let worker: WorkerProcess | undefined
   return {
-    hire(folder) {
-      worker ??= startProcess(folder, limits.memory)
+    spawnWorker(folder) {
+      worker ??= startWorker(folder, limits.memory)
       return worker
     },
-    async dismiss() {
+    async endWorker() {
       await worker?.end()
       worker = undefined
     },
@@ -93,28 +98,28 @@ function openWorkers({ limits }: Bench): Workers {
 }
 
 /** One step, or one try of it; what came of it is written down. Whether it is done, and its worker can take the next. */
-async function takeStep(
-  bench: Bench,
-  held: Import,
+async function attemptStep(
+  deps: RunnerDeps,
+  imported: Import,
   folder: string,
   ledger: Ledger,
   signal: AbortSignal,
   workers: Workers,
 ): Promise<boolean> {
-  const failWith = async (failure: Failure) => {
+  const endWith = async (failure: Failure) => {
     // Nothing of it writes into the folder any more when that goes.
-    await workers.dismiss()
-    await fail(bench, held, failure)
+    await workers.endWorker()
+    await fail(deps, imported, failure)
     return false
   }
   try {
-    if (held.status === 'complete') await sleep(collecting, undefined, { signal })
-    if (ledger.tries >= mostTries) return await failWith({ kind: 'fault', message: givenUp })
-    const order = await orderFor(bench, held, folder, ledger.found)
-    const outcome = await work(bench, held, order, ledger, workers.hire(folder), signal)
+    if (imported.status === 'complete') await sleep(correctionDelay, undefined, { signal })
+    if (ledger.tries >= maxAttempts) return await endWith({ kind: 'fault', message: gaveUpMessage })
+    const order = await buildOrder(deps, imported, folder, ledger.found)
+    const outcome = await runStep(deps, imported, order, ledger, workers.spawnWorker(folder), signal)
     if (signal.aborted || outcome === 'died') return false
-    if ('failure' in outcome) return await failWith(outcome.failure)
-    const next = await settle(bench, held, order, outcome.result)
+    if ('failure' in outcome) return await endWith(outcome.failure)
+    const next = await applyResult(deps, imported, order, outcome.result)
     if (next) await writeLedger(folder, { ...ledger, tries: 0, furthest: 0, found: true, origin: originOf(next) })
     return true
   } catch (error) {
@@ -122,15 +127,15 @@ async function takeStep(
     if (error instanceof DatabaseUnavailable) await writeLedger(folder, { ...ledger, tries: Math.max(0, ledger.tries - 1) })
     if (signal.aborted) return false
     if (!(error instanceof ImportFailure)) throw error
-    return await failWith({ kind: error.kind, message: error.message })
+    return await endWith({ kind: error.kind, message: error.message })
   }
 }
 
-const givenUp =
+const gaveUpMessage =
   'The import has ended unexpectedly several times without getting any further. Whoever runs this server finds more in its log.'
 
 /** What was explained can be mended and gone on with; all else begins with nothing. */
-async function fail(bench: Bench, held: Import, { kind, message }: Failure) {
-  await refuse(bench, held, kind === 'auth' ? 'auth_failed' : 'failed', message)
-  if (kind === 'fault') await removeFolder(importsRoot(bench.data), held.id)
+async function fail(deps: RunnerDeps, imported: Import, { kind, message }: Failure) {
+  await applyFailure(deps, imported, kind === 'auth' ? 'auth_failed' : 'failed', message)
+  if (kind === 'fault') await removeFolder(importsRoot(deps.data), imported.id)
 }

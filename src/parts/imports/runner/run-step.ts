@@ -3,13 +3,13 @@ import type { Order, Result } from '#importer/steps.ts'
 import type { Import } from '#parts/imports/import-store.ts'
 import type { Logger } from '#platform/log.ts'
 import { type Ledger, writeLedger } from './ledger.ts'
-import { beyondMemory, finalExcess, type Limits, watchLimits } from './limits.ts'
-import type { Site } from './orders.ts'
-import { openRecorder } from './progress-writer.ts'
-import { type Progress, type WorkerProcess, withoutSecrets } from './worker-process.ts'
+import { finalLimitError, type Limits, memoryError, watchLimits } from './limits.ts'
+import type { StepDeps } from './orders.ts'
+import { openProgressWriter } from './progress-writer.ts'
+import { type Progress, redactSecrets, type WorkerProcess } from './worker-process.ts'
 
 /** Where imports are worked on. */
-export interface Bench extends Site {
+export interface RunnerDeps extends StepDeps {
   log: Logger
   limits: Limits
 }
@@ -20,18 +20,18 @@ export interface Failure {
 }
 
 /** Before a step is tried again whose worker died, in milliseconds. */
-const pauseAfterDeath = 200
+const restartDelay = 200
 
 /** Has a worker do one step, within the limits, and writes down how far it comes. */
-export async function work(
-  bench: Bench,
-  held: Import,
+export async function runStep(
+  deps: RunnerDeps,
+  imported: Import,
   order: Order,
   ledger: Ledger,
   worker: WorkerProcess,
   signal: AbortSignal,
 ): Promise<{ result: Result } | { failure: Failure } | 'died'> {
-  const { log, limits } = bench
+  const { log, limits } = deps
   signal.throwIfAborted()
   const { folder, step } = order
   // Counted before it is done: whoever begins it may not live to count it afterwards.
@@ -39,47 +39,47 @@ export async function work(
   await writeLedger(folder, ledger)
   const before = ledger.worked
   const started = performance.now()
-  let heard = started
+  let onProgress = started
   const worked = () => before + performance.now() - started
-  const recorder = openRecorder(bench, held, async (furthest) => {
+  const progressWriter = openProgressWriter(deps, imported, async (furthest) => {
     ledger.worked = worked()
     if (furthest > ledger.furthest) Object.assign(ledger, { furthest, tries: 0 })
     await writeLedger(folder, ledger)
   })
-  const stir = () => {
-    heard = performance.now()
+  const markActive = () => {
+    onProgress = performance.now()
   }
-  let excess: string | undefined
-  const usage = { group: worker.group, folder, worked, silent: () => performance.now() - heard, stir }
+  let limitError: string | undefined
+  const usage = { group: worker.group, folder, worked, idleTime: () => performance.now() - onProgress, markActive }
   using _ = watchLimits(limits, usage, (message) => {
-    excess = message
+    limitError = message
     void worker.end()
   })
   if (signal.aborted) void worker.end()
   signal.addEventListener('abort', worker.end)
   const progressed = (progress: Progress) => {
-    stir()
-    recorder.tell(progress)
+    markActive()
+    progressWriter.tell(progress)
   }
-  const last = await worker.obey(order, progressed).finally(() => signal.removeEventListener('abort', worker.end))
-  await recorder.end()
+  const last = await worker.handleOrder(order, progressed).finally(() => signal.removeEventListener('abort', worker.end))
+  await progressWriter.end()
   ledger.worked = worked()
   if (signal.aborted) {
     // To be stopped is no failed try.
     await writeLedger(folder, { ...ledger, tries: Math.max(0, ledger.tries - 1) }).catch(() => {})
     return 'died'
   }
-  excess ??= await finalExcess(limits, usage)
-  if (excess) return { failure: { kind: 'fault', message: excess } }
+  limitError ??= await finalLimitError(limits, usage)
+  if (limitError) return { failure: { kind: 'fault', message: limitError } }
   if ('result' in last) return last
-  const said = withoutSecrets(worker.complaints(), order)
-  const about = { import_id: held.id, step, said }
+  const said = redactSecrets(worker.stderr(), order)
+  const about = { import_id: imported.id, step, said }
   if ('failure' in last) {
     if (last.failure.kind === 'fault') log.error(about, 'a step of an import has failed')
-    return { failure: { ...last.failure, message: withoutSecrets(last.failure.message, order) } }
+    return { failure: { ...last.failure, message: redactSecrets(last.failure.message, order) } }
   }
-  if (/heap out of memory/.test(said)) return { failure: { kind: 'fault', message: beyondMemory(limits) } }
+  if (/heap out of memory/.test(said)) return { failure: { kind: 'fault', message: memoryError(limits) } }
   log.warn({ ...about, ended: last.died }, 'a worker of an import has ended: it is begun again')
-  await sleep(pauseAfterDeath)
+  await sleep(restartDelay)
   return 'died'
 }

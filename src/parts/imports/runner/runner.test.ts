@@ -59,7 +59,7 @@ function read(path: string) {
 
 test('an import whose workers are killed in every step comes to the same result', async () => {
   await using runs = await openRuns()
-  const { forge, ada, server, source, begun, onBegun } = runs
+  const { forge, ada, server, source, startedSteps, onBegun } = runs
   const { letGo, reached } = hold(runs)
   const killed = new Set<string>()
   onBegun(async ({ step, group }) => {
@@ -75,21 +75,21 @@ test('an import whose workers are killed in every step comes to the same result'
   assert.equal(await refsOf(forge, engine.repo), await refsIn(source.path))
   const steps = ['detect', 'import', 'map', 'push'].flatMap((step) => [step, step])
   assert.deepEqual(
-    begun.map(({ step }) => step),
+    startedSteps.map(({ step }) => step),
     steps,
   )
 })
 
 test('a worker that dies again and again without getting any further is given up', async () => {
   await using runs = await openRuns()
-  const { forge, ada, server, begun, onBegun, leftovers } = runs
+  const { forge, ada, server, startedSteps, onBegun, leftovers } = runs
   onBegun(({ step, group }) => step === 'import' && process.kill(-group, 'SIGKILL'))
   await using _ = run(forge)
   const engine = await begin(ada, 'engine', { vcs: 'git', vcs_url: `${server.url}/open/source.git` })
   const { failed_step, message } = await engine.reaches('error')
   assert.equal(failed_step, 'importing')
   assert.match(message, /ended unexpectedly several times/)
-  assert.equal(begun.filter(({ step }) => step === 'import').length, 3)
+  assert.equal(startedSteps.filter(({ step }) => step === 'import').length, 3)
   assert.equal((await ada.delete(engine.path)).status, 204)
   await until('nothing is left', async () => (await leftovers()).length === 0)
 })
@@ -124,7 +124,7 @@ test('what a killed node and a stopped one leave is gone on with by others', asy
 
 test('authors that are corrected after the end are written into what was imported', async () => {
   await using runs = await openRuns()
-  const { forge, ada, server, source, begun, leftovers } = runs
+  const { forge, ada, server, source, startedSteps, leftovers } = runs
   await using _ = run(forge)
   const engine = await begin(ada, 'engine', { vcs_url: `${server.url}/open/source.git` })
   await engine.reaches('complete')
@@ -136,7 +136,7 @@ test('authors that are corrected after the end are written into what was importe
   await until('the commits have her name', async () => (await head()).commit.author.name === 'Ada Lovelace')
   await until('it is written down', async () => !(await forge.belfry.db.first(sql`select from imports where active`)))
   assert.notEqual(await refsOf(forge, engine.repo), await refsIn(source.path))
-  assert.equal(begun.filter(({ step }) => step === 'correct').length, 1, 'both at once')
+  assert.equal(startedSteps.filter(({ step }) => step === 'correct').length, 1, 'both at once')
 
   await expect(200, await ada.patch(`${engine.path}/authors/${author.id}`, { name: 'ada', email: 'ada@example.com' }))
   await until('they are as they were', async () => (await refsOf(forge, engine.repo)) === (await refsIn(source.path)))
@@ -145,12 +145,12 @@ test('authors that are corrected after the end are written into what was importe
 
 test('nobody waits for somebody else to import much before theirs is looked at', async () => {
   await using runs = await openRuns()
-  const { forge, ada, server, begun, leftovers } = runs
+  const { forge, ada, server, startedSteps, leftovers } = runs
   hold(runs)
   await using _ = run(forge)
   const vcs_url = `${server.url}/open/source.git`
   const [first, second] = [await begin(ada, 'one', { vcs_url }), await begin(ada, 'two', { vcs_url })]
-  const imported = () => begun.filter(({ step }) => step === 'import').length
+  const imported = () => startedSteps.filter(({ step }) => step === 'import').length
   await until('two are imported', () => imported() === 2)
   const third = await begin(ada, 'three', { vcs_url })
   await third.reaches('importing')
@@ -163,7 +163,7 @@ test('nobody waits for somebody else to import much before theirs is looked at',
 
 test('large files wait for a choice, and what was imported is kept until then', async () => {
   await using runs = await openRuns()
-  const { forge, ada, server, begun } = runs
+  const { forge, ada, server, startedSteps } = runs
   const large = await server.make('large')
   const contents = Buffer.alloc(104_857_601)
   await large.work.commit('Large', { 'large.bin': contents, 'small.bin': contents.subarray(1) })
@@ -176,7 +176,7 @@ test('large files wait for a choice, and what was imported is kept until then', 
   await expect(200, await ada.patch(`${engine.path}/lfs`, { use_lfs: 'opt_in' }))
   await engine.reaches('complete')
   assert.deepEqual(
-    begun.map(({ step }) => step),
+    startedSteps.map(({ step }) => step),
     ['detect', 'import', 'map', 'map', 'push'],
   )
   const oid = createHash('sha256').update(contents).digest('hex')

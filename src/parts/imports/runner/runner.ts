@@ -3,50 +3,50 @@ import type { State } from '#parts/imports/states.ts'
 import { sql } from '#platform/database.ts'
 import { type Claims, openClaims } from './claims.ts'
 import { importsRoot, sweepFolders } from './folders.ts'
-import { type Carrying, carry } from './run-import.ts'
-import type { Bench } from './run-step.ts'
+import { type ImportRun, runImport } from './run-import.ts'
+import type { RunnerDeps } from './run-step.ts'
 
-type Lane = 'long' | 'brief'
+type Pool = 'long' | 'brief'
 /** How many imports one node works on at a time: a long one keeps a processor or two busy, and nobody waits for it with a brief one. */
-const mostAtOnce: Record<Lane, number> = { long: 2, brief: 4 }
+const maxAtOnce: Record<Pool, number> = { long: 2, brief: 4 }
 /** What it is looked for, and what is corrected afterwards, takes seconds. */
-const laneOf = (status: State): Lane => (status === 'detecting' || status === 'complete' ? 'brief' : 'long')
+const poolOf = (status: State): Pool => (status === 'detecting' || status === 'complete' ? 'brief' : 'long')
 /** How many are looked at, of which others may have claimed most. */
-const mostLookedAt = 100
+const maxPolled = 100
 /** With nothing told, we look all the same: for what people did by other nodes, and for what dead nodes left. In milliseconds. */
 const pollInterval = 500
 /** Before an import is taken up again that could not be worked on, as when the database went away. In milliseconds. */
-const pauseAfterFault = 5000
+const retryDelay = 5000
 
 /** Works on the imports that have something to do, as long as nobody else does. */
 export class Runner {
-  readonly #bench: Bench
-  readonly #carried = new Map<number, { lane: Lane; carrying: Carrying; done: Promise<void> }>()
+  readonly #deps: RunnerDeps
+  readonly #carried = new Map<number, { pool: Pool; importRun: ImportRun; done: Promise<void> }>()
   /** When those may be taken up again that could not be worked on. */
   readonly #paused = new Map<number, number>()
   #claims: Claims | undefined
-  #leaving = new AbortController()
-  #looking: Promise<void> | undefined
+  #stopping = new AbortController()
+  #checking: Promise<void> | undefined
   #askedAgain = false
   #stopped = false
   readonly #timer: NodeJS.Timeout
   readonly #off: () => void
 
-  constructor(bench: Bench) {
-    this.#bench = bench
+  constructor(deps: RunnerDeps) {
+    this.#deps = deps
     this.#timer = setInterval(() => this.wake(), pollInterval).unref()
-    this.#off = bench.db.onTransactionEnd((_, topics) => topics.has(importsTopic) && this.wake())
+    this.#off = deps.db.onEnd((_, topics) => topics.has(importsTopic) && this.wake())
     this.wake()
   }
 
   /** Looks for something to do, or to leave off, now. */
   wake() {
-    if (this.#looking) this.#askedAgain = true
+    if (this.#checking) this.#askedAgain = true
     else
-      this.#looking = this.#look()
-        .catch((error) => this.#bench.log.debug({ err: error }, 'imports wait for the database'))
+      this.#checking = this.#look()
+        .catch((error) => this.#deps.log.debug({ err: error }, 'imports wait for the database'))
         .finally(() => {
-          this.#looking = undefined
+          this.#checking = undefined
         })
   }
 
@@ -56,7 +56,7 @@ export class Runner {
       if (this.#stopped) return
       await this.#check()
       await this.#claimMore()
-      const { db, data } = this.#bench
+      const { db, data } = this.#deps
       await sweepFolders(db, importsRoot(data), (import_id) => this.#carried.has(import_id))
     } while (this.#askedAgain)
   }
@@ -65,68 +65,68 @@ export class Runner {
   async #check() {
     if (this.#carried.size === 0) return
     const carried = [...this.#carried]
-    const rows = await this.#bench.db.rows<{ id: number; run: number }>(sql`
+    const rows = await this.#deps.db.rows<{ id: number; run: number }>(sql`
       select id, run from imports where id = any(${carried.map(([id]) => id)})`)
     const found = new Map(rows.map((row) => [row.id, row]))
-    for (const [id, { carrying }] of carried) carrying.notice(found.get(id))
+    for (const [id, { importRun }] of carried) importRun.notice(found.get(id))
   }
 
   async #claimMore() {
-    const lanes = (['brief', 'long'] as const).filter((lane) => this.#room(lane) > 0)
-    if (lanes.length === 0) return
+    const pools = (['brief', 'long'] as const).filter((pool) => this.#room(pool) > 0)
+    if (pools.length === 0) return
     const now = performance.now()
     const others = [...this.#paused].flatMap(([id, until]) => (until > now ? [id] : [])).concat(...this.#carried.keys())
-    const waiting = await this.#bench.db.rows<{ id: number; status: State }>(sql`
-      select id, status from imports where active and id <> all(${others}) order by id limit ${mostLookedAt}`)
-    for (const lane of lanes) {
-      const ids = waiting.flatMap(({ id, status }) => (laneOf(status) === lane ? [id] : []))
+    const waiting = await this.#deps.db.rows<{ id: number; status: State }>(sql`
+      select id, status from imports where active and id <> all(${others}) order by id limit ${maxPolled}`)
+    for (const pool of pools) {
+      const ids = waiting.flatMap(({ id, status }) => (poolOf(status) === pool ? [id] : []))
       if (ids.length === 0) continue
       const claims = await this.#claim()
-      for (const id of await claims.take(ids, this.#room(lane))) this.#carry(id, lane, claims)
+      for (const id of await claims.take(ids, this.#room(pool))) this.#runImport(id, pool, claims)
     }
   }
 
-  #room(lane: Lane) {
-    return mostAtOnce[lane] - [...this.#carried.values()].filter((each) => each.lane === lane).length
+  #room(pool: Pool) {
+    return maxAtOnce[pool] - [...this.#carried.values()].filter((each) => each.pool === pool).length
   }
 
   /** The connection that holds the claims is opened with the first. */
   async #claim(): Promise<Claims> {
     if (this.#claims) return this.#claims
-    const claims = await openClaims(this.#bench.db)
+    const claims = await openClaims(this.#deps.db)
     this.#claims = claims
-    const leaving = new AbortController()
-    this.#leaving = leaving
+    const stopping = new AbortController()
+    this.#stopping = stopping
     void claims.lost.then(() => {
       // Others may be at work on them from now on.
-      leaving.abort()
+      stopping.abort()
       if (this.#claims === claims) this.#claims = undefined
     })
     return claims
   }
 
-  #carry(id: number, lane: Lane, claims: Claims) {
+  #runImport(id: number, pool: Pool, claims: Claims) {
     this.#paused.delete(id)
-    const hasRoom = ({ status }: Import) => this.#change(id, laneOf(status))
-    const carrying = carry(this.#bench, id, this.#leaving.signal, hasRoom)
-    const done = carrying.done
+    const hasRoom = ({ status }: Import) => this.#change(id, poolOf(status))
+    const importRun = runImport(this.#deps, id, this.#stopping.signal, hasRoom)
+    const done = importRun.done
       .catch((error) => {
-        this.#bench.log.error({ err: error, import_id: id }, 'an import could not be worked on')
-        this.#paused.set(id, performance.now() + pauseAfterFault)
+        this.#deps.log.error({ err: error, import_id: id }, 'an import could not be worked on')
+        this.#paused.set(id, performance.now() + retryDelay)
       })
       .then(() => claims.release(id).catch(() => {}))
       .finally(() => {
         this.#carried.delete(id)
         if (!this.#stopped) this.wake()
       })
-    this.#carried.set(id, { lane, carrying, done })
+    this.#carried.set(id, { pool, importRun, done })
   }
 
   /** False when there is no room: whoever has some takes it up. */
-  #change(id: number, lane: Lane) {
+  #change(id: number, pool: Pool) {
     const carried = this.#carried.get(id)
-    if (!carried || (carried.lane !== lane && this.#room(lane) <= 0)) return false
-    carried.lane = lane
+    if (!carried || (carried.pool !== pool && this.#room(pool) <= 0)) return false
+    carried.pool = pool
     return true
   }
 
@@ -135,9 +135,9 @@ export class Runner {
     this.#stopped = true
     clearInterval(this.#timer)
     this.#off()
-    await this.#looking
-    this.#leaving.abort()
+    await this.#checking
+    this.#stopping.abort()
     await Promise.all([...this.#carried.values()].map(({ done }) => done))
-    this.#claims?.leave()
+    this.#claims?.close()
   }
 }

@@ -3,25 +3,25 @@ import { addObjects } from '#hosting/lfs/objects.ts'
 import type { Order, Result } from '#importer/steps.ts'
 import { completeCorrection, completeImport } from '#parts/imports/complete-import.ts'
 import type { Import } from '#parts/imports/import-store.ts'
-import { applyEvent, type Outcome, type Told } from '#parts/imports/progress.ts'
-import type { Site } from './orders.ts'
+import { applyEvent, type Outcome, type RunEvent } from '#parts/imports/progress.ts'
+import type { StepDeps } from './orders.ts'
 
 /** Writes down what came of a step; undefined when that is of no interest any more. */
-export async function settle(site: Site, held: Import, order: Order, result: Result): Promise<Import | undefined> {
-  const { id, run, repo_id } = held
-  if (result.step === 'push') return completeImport(site, { id, run }, result)
-  if (result.step === 'correct') return completeCorrection(site, { id, run }, result.refs)
-  const [event, outcome] = told(order, result)
+export async function applyResult(deps: StepDeps, imported: Import, order: Order, result: Result): Promise<Import | undefined> {
+  const { id, run, repo_id } = imported
+  if (result.step === 'push') return completeImport(deps, { id, run }, result)
+  if (result.step === 'correct') return completeCorrection(deps, { id, run }, result.refs)
+  const [event, outcome] = eventFor(order, result)
   const objects = 'lfs_objects' in result ? result.lfs_objects : []
-  return site.db.transaction(async (transaction) => {
+  return deps.db.transaction(async (transaction) => {
     const next = await applyEvent(transaction, id, run, event, outcome)
     // They are in the store already; from now on the repository's readers may fetch them.
-    if (next) await addObjects(transaction, lfsRoot(site.data), repo_id, objects)
+    if (next) await addObjects(transaction, lfsRoot(deps.data), repo_id, objects)
     return next
   })
 }
 
-function told({ origin }: Order, result: Exclude<Result, { step: 'push' | 'correct' }>): [Told, Outcome] {
+function eventFor({ origin }: Order, result: Exclude<Result, { step: 'push' | 'correct' }>): [RunEvent, Outcome] {
   if (result.step === 'import') {
     return ['imported', { commit_count: result.commit_count }]
   }
@@ -38,6 +38,6 @@ function told({ origin }: Order, result: Exclude<Result, { step: 'push' | 'corre
   return ['found', { ...found, ...(url !== undefined && { vcs_url: url }) }]
 }
 
-export function refuse({ db }: Site, { id, run }: Import, event: 'failed' | 'auth_failed', message?: string) {
+export function applyFailure({ db }: StepDeps, { id, run }: Import, event: 'failed' | 'auth_failed', message?: string) {
   return db.transaction((transaction) => applyEvent(transaction, id, run, event, message === undefined ? {} : { message }))
 }

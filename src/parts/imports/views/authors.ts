@@ -4,18 +4,18 @@ import type { ShownAuthor } from '#parts/imports/page-queries.ts'
 import { amount } from '#parts/webhooks/views/marks.ts'
 import { type Html, html } from '#web/html.ts'
 import type { SignedIn } from '#web/page.ts'
-import type { Wrong } from './form.ts'
-import { importPath, type Look, longestWords, lookAt, pager } from './import-page.ts'
+import type { FieldErrors } from './form.ts'
+import { importPath, type ListPosition, maxQueryLength, pager, positionUrl } from './import-page.ts'
 
 /** So many are on a page of the table. */
 export const perPage = 50
 
 /** What was typed for one of them, and cannot be taken. */
-export interface Mistyped {
+export interface InvalidAuthor {
   id: number
   name: string
   email: string
-  wrong: Wrong
+  errors: FieldErrors
 }
 
 interface Listing {
@@ -25,8 +25,8 @@ interface Listing {
   rows: ShownAuthor[]
   /** How many have the words that are looked for. */
   total: number
-  look: Look
-  mistyped?: Mistyped | undefined
+  look: ListPosition
+  invalidAuthor?: InvalidAuthor | undefined
 }
 
 /** Who the commits are by. Each row is a form of its own, that Enter sends from any of its fields. */
@@ -37,19 +37,19 @@ export function authorTable(listing: Listing): Html | undefined {
   const open = !repo.archived && mayCorrect(imported)
   const items = rows.map((author) => (open ? correctable(listing, author) : plain(author)))
   return html`<section aria-labelledby="authors-title" id="authors"><div class="heading"><h2 id="authors-title">Authors</h2><span id="saved" role="status"></span><span class="muted" id="authors-count">${look.q && `${amount(total)} of `}${amount(all)} ${all === 1 ? 'author' : 'authors'}</span></div>
-${(look.q || all > perPage) && search(repo, look)}<div id="authors-list">${told(imported)}${total === 0 ? html`<p>Nobody is found by these words.</p>` : html`<table class="authors"><thead><tr><th scope="col">In the source</th><th scope="col">Name</th><th scope="col">Email</th>${open && html`<td class="save"></td>`}</tr></thead><tbody>${items}</tbody></table>`}${pager('authors', look.page, Math.ceil(total / perPage), (page) => lookAt(repo, { ...look, page }, 'authors'))}</div></section>`
+${(look.q || all > perPage) && search(repo, look)}<div id="authors-list">${statusNote(imported)}${total === 0 ? html`<p>Nobody is found by these words.</p>` : html`<table class="authors"><thead><tr><th scope="col">In the source</th><th scope="col">Name</th><th scope="col">Email</th>${open && html`<td class="save"></td>`}</tr></thead><tbody>${items}</tbody></table>`}${pager('authors', look.page, Math.ceil(total / perPage), (page) => positionUrl(repo, { ...look, page }, 'authors'))}</div></section>`
 }
 
 /** What somebody has built on must not change under them. */
 export const mayCorrect = ({ status, published }: Import) => status !== 'complete' || published !== null
 
-function search(repo: Repository, { q, files }: Look): Html {
+function search(repo: Repository, { q, files }: ListPosition): Html {
   return html`<form method="get" action="${importPath(repo)}#authors" class="find" role="search"><label for="q">Find an author</label>
-<input id="q" name="q" type="search" value="${q}" maxlength="${longestWords}" autocomplete="off" autocapitalize="none" spellcheck="false">${files > 1 && html`<input type="hidden" name="files" value="${files}">`}
-<button>Find</button>${q && html` <a href="${lookAt(repo, { q: '', page: 1, files }, 'authors')}">Show all</a>`}</form>`
+<input id="q" name="q" type="search" value="${q}" maxlength="${maxQueryLength}" autocomplete="off" autocapitalize="none" spellcheck="false">${files > 1 && html`<input type="hidden" name="files" value="${files}">`}
+<button>Find</button>${q && html` <a href="${positionUrl(repo, { q: '', page: 1, files }, 'authors')}">Show all</a>`}</form>`
 }
 
-function told(imported: Import): Html {
+function statusNote(imported: Import): Html {
   const why = correctionFailure(imported)
   const explained = html`<p>${explain(imported)}</p>`
   if (why === null) return explained
@@ -73,14 +73,14 @@ const source = ({ remote_id, remote_name, corrected }: ShownAuthor) =>
 const plain = (author: ShownAuthor) =>
   html`<tr id="author-${author.id}">${source(author)}<td class="address">${author.name}</td><td class="address">${author.email}</td></tr>`
 
-function correctable({ visit, repo, look, mistyped }: Listing, author: ShownAuthor): Html {
+function correctable({ visit, repo, look, invalidAuthor }: Listing, author: ShownAuthor): Html {
   const { id, remote_name, remote_id } = author
-  const typed = mistyped?.id === id ? mistyped : undefined
+  const typed = invalidAuthor?.id === id ? invalidAuthor : undefined
   const { name, email } = typed ?? author
   const who = remote_name || remote_id
-  const wrong = typed?.wrong ?? {}
+  const errors = typed?.errors ?? {}
   const input = (field: 'name' | 'email', value: string) => {
-    const error = wrong[field]
+    const error = errors[field]
     return html`<td><input form="map-${id}" id="${field}-${id}" name="${field}" value="${value}" aria-label="${field === 'name' ? 'Name' : 'Email'} of ${who}" required maxlength="255" autocomplete="off" autocapitalize="none" spellcheck="false"${
       error && html` aria-invalid="true" aria-describedby="${field}-${id}-error"`
     }>${error && html`<p class="field-error" id="${field}-${id}-error">${error}</p>`}</td>`

@@ -1,6 +1,6 @@
 import { type Kind, kinds } from '#importer/source.ts'
 import type { Import } from '#parts/imports/import-store.ts'
-import type { WantedImport } from '#parts/imports/imports.ts'
+import type { NewImport } from '#parts/imports/imports.ts'
 import { invalid, Refusal } from '#platform/errors.ts'
 import { choice, field, select, sentence, typed } from '#web/fields.ts'
 import { type Html, html } from '#web/html.ts'
@@ -15,7 +15,7 @@ export const kindNames: Record<Kind, string> = {
 }
 
 /** What stands in the form of an import. The password is never among it. */
-export interface Filled {
+export interface FormValues {
   vcs_url: string
   vcs: string
   vcs_username: string
@@ -23,17 +23,24 @@ export interface Filled {
   svn_ignore: boolean
   verify_all: boolean
   /** Whether a password was typed, which is not kept. */
-  lost_password?: boolean
+  password_cleared?: boolean
 }
 
-export const blank: Filled = { vcs_url: '', vcs: '', vcs_username: '', tfvc_project: '', svn_ignore: false, verify_all: false }
+export const blank: FormValues = {
+  vcs_url: '',
+  vcs: '',
+  vcs_username: '',
+  tfvc_project: '',
+  svn_ignore: false,
+  verify_all: false,
+}
 
 /** To try it otherwise. Which kind it is may be what is to be tried. */
-export function filledFrom({ vcs_url, vcs, tfvc_project, svn_ignore, verify_all }: Import): Filled {
+export function formValuesOf({ vcs_url, vcs, tfvc_project, svn_ignore, verify_all }: Import): FormValues {
   return { ...blank, vcs_url, vcs: vcs ?? '', tfvc_project: tfvc_project ?? '', svn_ignore, verify_all }
 }
 
-export function filledBy(given: URLSearchParams): Filled {
+export function readFormValues(given: URLSearchParams): FormValues {
   return {
     vcs_url: typed(given, 'vcs_url'),
     vcs: typed(given, 'vcs'),
@@ -41,14 +48,14 @@ export function filledBy(given: URLSearchParams): Filled {
     tfvc_project: typed(given, 'tfvc_project'),
     svn_ignore: given.get('svn_ignore') === 'true',
     verify_all: given.get('verify') === 'full',
-    lost_password: Boolean(given.get('vcs_password')),
+    password_cleared: Boolean(given.get('vcs_password')),
   }
 }
 
 /** What is left empty is not given. */
-export function wantedIn(given: URLSearchParams): WantedImport {
-  const { vcs_url, vcs, tfvc_project, svn_ignore, verify_all } = filledBy(given)
-  if (vcs && !isKind(vcs)) throw wrongly('vcs', 'choose one of these')
+export function readNewImport(given: URLSearchParams): NewImport {
+  const { vcs_url, vcs, tfvc_project, svn_ignore, verify_all } = readFormValues(given)
+  if (vcs && !isKind(vcs)) throw invalidField('vcs', 'choose one of these')
   checkLengths({ vcs_url, tfvc_project })
   return {
     vcs_url,
@@ -70,7 +77,7 @@ export function credentialsIn(given: URLSearchParams) {
   return { ...(vcs_username && { vcs_username }), ...(vcs_password && { vcs_password }) }
 }
 
-export const wrongly = (field: string, message: string) => invalid({ resource: 'Import', code: 'custom', field, message })
+export const invalidField = (field: string, message: string) => invalid({ resource: 'Import', code: 'custom', field, message })
 
 /** As the interface has them. */
 const longest = { vcs_url: 2048, tfvc_project: 255, vcs_username: 1024, vcs_password: 1024 }
@@ -78,80 +85,80 @@ const longest = { vcs_url: 2048, tfvc_project: 255, vcs_username: 1024, vcs_pass
 function checkLengths(texts: Partial<Record<keyof typeof longest, string>>) {
   for (const [name, text] of Object.entries(texts)) {
     const most = longest[name as keyof typeof longest]
-    if (text.length > most) throw wrongly(name, `${name} is longer than ${most} characters`)
+    if (text.length > most) throw invalidField(name, `${name} is longer than ${most} characters`)
   }
 }
 
 /** What is wrong, by the field that it is wrong with; under the empty name what is of none. */
-export type Wrong = Record<string, string>
+export type FieldErrors = Record<string, string>
 
 /** Shows the page again when what was typed is refused, with what is wrong beside its field. */
 export async function attemptForm(
   work: () => Promise<Outcome>,
-  again: (wrong: Wrong) => Outcome | Promise<Outcome>,
+  again: (errors: FieldErrors) => Outcome | Promise<Outcome>,
   fields: string[] = Object.keys(longest),
 ): Promise<Outcome> {
   try {
     return await work()
   } catch (error) {
     if (!(error instanceof Refusal) || !(error.reason in refusals)) throw error
-    return { ...(await again(wrongBy(error, [...fields, 'vcs']))), status: refusals[error.reason] ?? 422 }
+    return { ...(await again(fieldErrorsOf(error, [...fields, 'vcs']))), status: refusals[error.reason] ?? 422 }
   }
 }
 
 /** What can be said on the page itself, and by which status. */
 const refusals: Partial<Record<Refusal['reason'], number>> = { invalid: 422, forbidden: 403, unavailable: 503 }
 
-function wrongBy({ message, faults = [] }: Refusal, fields: string[]): Wrong {
-  const wrong: Wrong = {}
+function fieldErrorsOf({ message, faults = [] }: Refusal, fields: string[]): FieldErrors {
+  const errors: FieldErrors = {}
   for (const fault of faults) {
     const place = fields.find((name) => name === fault.field) ?? ''
-    wrong[place] = [wrong[place], inWords(fault.message ?? message, place)].filter(Boolean).join(' ')
+    errors[place] = [errors[place], asSentence(fault.message ?? message, place)].filter(Boolean).join(' ')
   }
-  return faults.length ? wrong : { '': sentence(message) }
+  return faults.length ? errors : { '': sentence(message) }
 }
 
 /** Beside the field, its name need not be said again. */
-function inWords(message: string, place: string) {
+function asSentence(message: string, place: string) {
   return sentence(
     place ? message.replace(`${place} is not supported because `, '').replace(new RegExp(`^${place} `), 'this ') : message,
   )
 }
 
-export function alertOf(wrong: Wrong): Html | undefined {
-  const count = Object.keys(wrong).length
+export function alertOf(errors: FieldErrors): Html | undefined {
+  const count = Object.keys(errors).length
   if (!count) return undefined
-  return html`<p class="error" role="alert">${wrong[''] ?? (count === 1 ? 'Something is not right yet: see below.' : `${count} things are not right yet: see below.`)}</p>`
+  return html`<p class="error" role="alert">${errors[''] ?? (count === 1 ? 'Something is not right yet: see below.' : `${count} things are not right yet: see below.`)}</p>`
 }
 
 /** All but the button. */
-export function importFields(filled: Filled, wrong: Wrong): Html {
+export function importFields(values: FormValues, errors: FieldErrors): Html {
   const options: [string, string][] = [
     ['', 'Detect by itself'],
     ...kinds.map((kind): [string, string] => [kind, kindNames[kind]]),
   ]
-  return html`${alertOf(wrong)}
-${field({ label: 'Address of the source', name: 'vcs_url', type: 'url', value: filled.vcs_url, required: true, longest: longest.vcs_url, error: wrong.vcs_url, hint: 'The address that it is cloned or checked out from: https://, http:// or svn://.' })}
-${select('Kind', 'vcs', options, filled.vcs)}${wrong.vcs && html`<p class="field-error">${wrong.vcs}</p>`}
-<div class="project">${field({ label: 'TFVC project', name: 'tfvc_project', value: filled.tfvc_project, longest: longest.tfvc_project, error: wrong.tfvc_project, hint: 'Only for TFVC. Left empty, you choose among those that are found.' })}</div>
-<fieldset><legend>If the source asks who you are</legend>${credentialFields(filled, wrong)}</fieldset>
+  return html`${alertOf(errors)}
+${field({ label: 'Address of the source', name: 'vcs_url', type: 'url', value: values.vcs_url, required: true, longest: longest.vcs_url, error: errors.vcs_url, hint: 'The address that it is cloned or checked out from: https://, http:// or svn://.' })}
+${select('Kind', 'vcs', options, values.vcs)}${errors.vcs && html`<p class="field-error">${errors.vcs}</p>`}
+<div class="project">${field({ label: 'TFVC project', name: 'tfvc_project', value: values.tfvc_project, longest: longest.tfvc_project, error: errors.tfvc_project, hint: 'Only for TFVC. Left empty, you choose among those that are found.' })}</div>
+<fieldset><legend>If the source asks who you are</legend>${credentialFields(values, errors)}</fieldset>
 <fieldset><legend>Ignored files</legend>${choice(
-    { name: 'svn_ignore', value: 'true', chosen: filled.svn_ignore },
+    { name: 'svn_ignore', value: 'true', chosen: values.svn_ignore },
     html`<span>Turn svn:ignore into .gitignore files <span class="hint muted">Only for Subversion. Where the source has a .gitignore of its own, that one stays.</span></span>`,
   )}</fieldset>
 <fieldset><legend>Comparison</legend>${choice(
-    { name: 'verify', value: 'full', chosen: filled.verify_all },
+    { name: 'verify', value: 'full', chosen: values.verify_all },
     html`<span>Compare every revision <span class="hint muted">Every branch and tag, and a sample of revisions, are compared with the source anyway. To compare all takes longer.</span></span>`,
   )}</fieldset>`
 }
 
 export function credentialFields(
-  { vcs_username, lost_password }: Pick<Filled, 'vcs_username' | 'lost_password'>,
-  wrong: Wrong,
+  { vcs_username, password_cleared }: Pick<FormValues, 'vcs_username' | 'password_cleared'>,
+  errors: FieldErrors,
 ): Html {
-  const hint = lost_password
+  const hint = password_cleared
     ? 'Type it again: a password is not kept in a form.'
     : 'Or a token. Kept encrypted for as long as the import runs, and shown to nobody.'
-  return html`${field({ label: 'User name', name: 'vcs_username', value: vcs_username, longest: longest.vcs_username, error: wrong.vcs_username })}
-${field({ label: 'Password', name: 'vcs_password', type: 'password', autocomplete: 'new-password', longest: longest.vcs_password, error: wrong.vcs_password, hint })}`
+  return html`${field({ label: 'User name', name: 'vcs_username', value: vcs_username, longest: longest.vcs_username, error: errors.vcs_username })}
+${field({ label: 'Password', name: 'vcs_password', type: 'password', autocomplete: 'new-password', longest: longest.vcs_password, error: errors.vcs_password, hint })}`
 }

@@ -10,20 +10,20 @@ import { form, type SignedIn } from '#web/page.ts'
 export const importPath = (repo: Repository) => `${pathOf(repo)}/import`
 
 /** What of long lists is looked at: the authors with these words, and the pages of both. */
-export interface Look {
+export interface ListPosition {
   q: string
   page: number
   files: number
 }
 
-export function lookIn(given: URLSearchParams): Look {
-  return { q: typed(given, 'q').slice(0, longestWords).toWellFormed(), page: pageIn(given), files: pageIn(given, 'files') }
+export function readPosition(given: URLSearchParams): ListPosition {
+  return { q: typed(given, 'q').slice(0, maxQueryLength).toWellFormed(), page: pageIn(given), files: pageIn(given, 'files') }
 }
 
-export const longestWords = 200
+export const maxQueryLength = 200
 
 /** The page with the same look at it, or another. */
-export function lookAt(repo: Repository, { q, page, files }: Look, part: string, done?: string): string {
+export function positionUrl(repo: Repository, { q, page, files }: ListPosition, part: string, done?: string): string {
   const said = [done && `done=${done}`, `page=${page}`, files > 1 && `files=${files}`, q && `q=${encodeURIComponent(q)}`]
   return `${importPath(repo)}?${said.filter(Boolean).join('&')}#${part}`
 }
@@ -34,14 +34,14 @@ export function pager(what: string, page: number, last: number, to: (page: numbe
   return html`<nav class="pager" aria-label="Pages of ${what}">${page > 1 && html`<a href="${to(page - 1)}" rel="prev">Previous</a>`} <span class="muted">Page ${page} of ${last}</span>${page < last && html` <a href="${to(page + 1)}" rel="next">Next</a>`}</nav>`
 }
 
-interface Asked {
+interface TargetRequest {
   db: Queryable
   visitor: Account
   params: Record<string, string>
 }
 
 /** Whoever may push may import; to all others it is not there. */
-export async function loadTarget({ db, visitor, params }: Asked): Promise<Repository> {
+export async function loadTarget({ db, visitor, params }: TargetRequest): Promise<Repository> {
   const { owner = '', repo: name = '' } = params
   if (/\0/.test(owner + name)) throw missing()
   const repo = await loadRepository(db, { viewer_id: visitor.id, sees_private: true }, owner, name)
@@ -50,22 +50,22 @@ export async function loadTarget({ db, visitor, params }: Asked): Promise<Reposi
 }
 
 /** Which import was looked at, and which run of it. */
-export const seenOf = ({ id, run }: Pick<Import, 'id' | 'run'>) => `${id}-${run}`
+export const versionOf = ({ id, run }: Pick<Import, 'id' | 'run'>) => `${id}-${run}`
 
-interface Acting {
+interface FormContext {
   visit: SignedIn
   repo: Repository
   imported: Import
 }
 
 /** A form by which an import goes on from where it was seen to stand. */
-export function goOnForm(
-  { visit, repo, imported }: Acting,
+export function resumeForm(
+  { visit, repo, imported }: FormContext,
   end: string,
   body: Html,
   options: { class: string } = { class: 'inline' },
 ) {
-  const seen = html`<input type="hidden" name="seen" value="${seenOf(imported)}">`
+  const seen = html`<input type="hidden" name="seen" value="${versionOf(imported)}">`
   return form(visit, `${importPath(repo)}/${end}`, html`${seen}${body}`, options)
 }
 

@@ -9,19 +9,19 @@ import type { Queryable } from '#platform/database.ts'
 import { type Html, html } from '#web/html.ts'
 import { form, type Outcome, type SignedIn } from '#web/page.ts'
 import { note } from '#web/settings.ts'
-import { authorTable, type Mistyped, mayCorrect, perPage } from './authors.ts'
+import { authorTable, type InvalidAuthor, mayCorrect, perPage } from './authors.ts'
 import { alertOf, blank } from './form.ts'
-import { goOnForm, importPage, importPath, type Look, lookIn } from './import-page.ts'
+import { importPage, importPath, type ListPosition, readPosition, resumeForm } from './import-page.ts'
 import { filesPerPage, isWaiting, largeFiles } from './large-files.ts'
 import { factList, isRunning, progressBar, stepList } from './progress.ts'
 import { reportOf } from './report.ts'
-import { needOf, type Sent, startForm } from './required-action.ts'
+import { requiredAction, type Submitted, startForm } from './required-action.ts'
 
 /** What is shown besides what there is: what a form was refused for, and what was looked at as it was sent. */
-export interface Shown {
-  sent?: Sent
-  mistyped?: Mistyped
-  look?: Look
+export interface ViewState {
+  submitted?: Submitted
+  invalidAuthor?: InvalidAuthor
+  look?: ListPosition
 }
 
 const done = {
@@ -36,20 +36,21 @@ const done = {
 }
 
 /** The import of a repository where it stands; or the form that starts one, or why there is none. */
-export async function showImport(visit: SignedIn, repo: Repository, shown: Shown = {}): Promise<Outcome> {
+export async function showImport(visit: SignedIn, repo: Repository, state: ViewState = {}): Promise<Outcome> {
   const imported = await findImport(visit.db, repo)
   const name = visit.request.method === 'GET' ? (visit.query.get('done') ?? '') : ''
   const said = note(Object.hasOwn(done, name) ? done[name as keyof typeof done] : undefined)
-  const body = imported ? await describe(visit, repo, imported, shown) : await invite(visit, repo, shown)
+  const body = imported ? await describe(visit, repo, imported, state) : await startPage(visit, repo, state)
   const title = imported ? headingOf(imported) : 'Import'
   return importPage(repo, title, html`${said}${body}`, 200, imported?.status ?? 'none')
 }
 
-async function invite(visit: SignedIn, repo: Repository, { sent }: Shown): Promise<Html> {
+async function startPage(visit: SignedIn, repo: Repository, { submitted }: ViewState): Promise<Html> {
   const obstacle = await findObstacle(visit, repo)
   const intro = html`<h1>Import a repository</h1><p class="muted">Brings the whole history of a repository that is elsewhere into this one: its branches, tags, authors and files. Nothing is changed in the source.</p>`
-  if (obstacle) return html`${intro}${alertOf(sent?.wrong ?? {})}<section class="card" aria-label="Why not">${obstacle}</section>`
-  return html`${intro}${startForm(visit, repo, sent, blank, 'Start import')}`
+  if (obstacle)
+    return html`${intro}${alertOf(submitted?.errors ?? {})}<section class="card" aria-label="Why not">${obstacle}</section>`
+  return html`${intro}${startForm(visit, repo, submitted, blank, 'Start import')}`
 }
 
 /** Why nothing can be imported into a repository, and what to do. */
@@ -73,9 +74,9 @@ function headingOf(imported: Import): string {
   return isRunning(imported) ? 'Importing' : 'The import waits for you'
 }
 
-async function describe(visit: SignedIn, repo: Repository, imported: Import, { sent, ...shown }: Shown): Promise<Html> {
+async function describe(visit: SignedIn, repo: Repository, imported: Import, { submitted, ...state }: ViewState): Promise<Html> {
   const { db } = visit
-  const asked = shown.look ?? lookIn(visit.query)
+  const asked = state.look ?? readPosition(visit.query)
   const last = Math.max(1, Math.ceil(imported.large_files_count / filesPerPage))
   const files_page = Math.min(asked.files, last)
   const [files, { page, ...authors }, report] = await Promise.all([
@@ -84,16 +85,16 @@ async function describe(visit: SignedIn, repo: Repository, imported: Import, { s
     imported.status === 'complete' && imported.report ? loadReport(db, repo) : undefined,
   ])
   const look = { ...asked, page, files: files_page }
-  const needed = repo.archived ? undefined : needOf({ visit, repo, imported, sent })
-  const { mistyped } = shown
+  const needed = repo.archived ? undefined : requiredAction({ visit, repo, imported, submitted })
+  const { invalidAuthor } = state
   return html`<div class="heading"><h1 id="title" tabindex="-1">${headingOf(imported)}</h1><span id="live" class="live" hidden></span></div>
-${!needed && alertOf(sent?.wrong ?? {})}${mistyped?.wrong[''] && alertOf(mistyped.wrong)}${repo.archived && html`<p class="error">This repository is archived: nothing is added to it.</p>`}
+${!needed && alertOf(submitted?.errors ?? {})}${invalidAuthor?.errors[''] && alertOf(invalidAuthor.errors)}${repo.archived && html`<p class="error">This repository is archived: nothing is added to it.</p>`}
 ${stepList(imported)}${summary(imported, visit, repo)}${needed}${report && reportOf(report)}
-${largeFiles({ visit, repo, imported, files, look })}${authorTable({ visit, repo, imported, ...authors, look, mistyped })}${ending(visit, repo, imported)}`
+${largeFiles({ visit, repo, imported, files, look })}${authorTable({ visit, repo, imported, ...authors, look, invalidAuthor })}${finalActions(visit, repo, imported)}`
 }
 
 /** The last page for whoever asks for one that is not there, as when fewer are found than before. */
-async function pageOfAuthors(db: Queryable, imported: Import, { q, page }: Look) {
+async function pageOfAuthors(db: Queryable, imported: Import, { q, page }: ListPosition) {
   const slice = (number: number) => listShownAuthors(db, imported, q, { limit: perPage, offset: (number - 1) * perPage })
   const found = await slice(page)
   const last = Math.max(1, Math.ceil(found.total / perPage))
@@ -107,11 +108,11 @@ ${isUnderWay(imported.status) && html`<noscript><p><a href="${importPath(repo)}"
 }
 
 /** What can be undone. What is under way, and what is done, is not dropped by one click. */
-function ending(visit: SignedIn, repo: Repository, imported: Import): Html {
+function finalActions(visit: SignedIn, repo: Repository, imported: Import): Html {
   const path = importPath(repo)
   const { status } = imported
   if (status === 'complete') {
-    const again = goOnForm({ visit, repo, imported }, 'restart', html`<button id="restart">Import again</button>`)
+    const again = resumeForm({ visit, repo, imported }, 'restart', html`<button id="restart">Import again</button>`)
     return html`<section class="danger-zone" aria-labelledby="ending-title"><h2 id="ending-title">Afterwards</h2>
 ${mayCorrect(imported) && !repo.archived && html`<p>Until somebody pushes, all of it can be fetched once more; it then replaces what was imported.</p><div class="buttons">${again}</div>`}
 <p>When authors are as they should be, the import can be forgotten: what was imported stays, and the report and the list of authors go.</p><p><a class="button danger" id="cancel" href="${path}/cancel">Forget this import</a></p></section>`

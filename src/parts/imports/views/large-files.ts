@@ -4,7 +4,7 @@ import type { LargeFile } from '#importer/steps.ts'
 import type { Import } from '#parts/imports/import-store.ts'
 import { type Html, html } from '#web/html.ts'
 import { form, type SignedIn } from '#web/page.ts'
-import { importPath, type Look, lookAt, pager } from './import-page.ts'
+import { importPath, type ListPosition, pager, positionUrl } from './import-page.ts'
 
 /** So many are on a page of the table. */
 export const filesPerPage = 100
@@ -14,7 +14,7 @@ interface Found {
   repo: Repository
   imported: Import
   files: LargeFile[]
-  look: Look
+  look: ListPosition
 }
 
 export const isWaiting = ({ status, active }: Import) => status === 'mapping' && !active
@@ -25,11 +25,11 @@ export function largeFiles({ visit, repo, imported, files, look }: Found): Html 
   if (!total) return undefined
   const rows = files.map(
     ({ path, ref_name, size }) =>
-      html`<tr><td class="address">${path}</td><td class="address">${shortRef(ref_name)}</td><td class="number">${sizeInWords(size)}</td></tr>`,
+      html`<tr><td class="address">${path}</td><td class="address">${shortRef(ref_name)}</td><td class="number">${describeSize(size)}</td></tr>`,
   )
-  return html`<section aria-labelledby="files-title"><div class="heading"><h2 id="files-title">Large files</h2><span class="muted">${count(total, 'file')}, ${sizeInWords(large_files_size)}${total > 1 && ' together'}</span></div>
+  return html`<section aria-labelledby="files-title"><div class="heading"><h2 id="files-title">Large files</h2><span class="muted">${count(total, 'file')}, ${describeSize(large_files_size)}${total > 1 && ' together'}</span></div>
 <div id="files">${decision(visit, repo, imported)}<div class="wide" tabindex="0" role="region" aria-label="List of large files"><table class="files"><thead><tr><th scope="col">File</th><th scope="col">Found in</th><th scope="col" class="number">Size</th></tr></thead><tbody>${rows}</tbody></table></div>
-${pager('large files', look.files, Math.ceil(total / filesPerPage), (page) => lookAt(repo, { ...look, files: page }, 'files'))}</div></section>`
+${pager('large files', look.files, Math.ceil(total / filesPerPage), (page) => positionUrl(repo, { ...look, files: page }, 'files'))}</div></section>`
 }
 
 const outcomes = {
@@ -41,10 +41,10 @@ const outcomes = {
 function decision(visit: SignedIn, repo: Repository, imported: Import): Html {
   const { status, use_lfs } = imported
   if (repo.archived || status === 'pushing' || status === 'complete') return html`<p>${outcomes[use_lfs]}</p>`
-  const wants = (value: 'opt_in' | 'opt_out', text: string) =>
+  const choiceButton = (value: 'opt_in' | 'opt_out', text: string) =>
     use_lfs !== value &&
     html`<button name="use_lfs" value="${value}" id="${value}"${use_lfs === 'undecided' && value === 'opt_in' && html` class="primary"`}>${text}</button>`
-  const buttons = html`<p class="buttons">${wants('opt_in', 'Store them with Git LFS')} ${wants('opt_out', 'Leave them out')}</p>`
+  const buttons = html`<p class="buttons">${choiceButton('opt_in', 'Store them with Git LFS')} ${choiceButton('opt_out', 'Leave them out')}</p>`
   return html`<p>${outcomes[use_lfs]} With Git LFS, commits name a file and its content is fetched when it is needed, for which everybody who
 clones the repository needs <code>git lfs</code>. Left out, commits are written without them, and they cannot be had from here.</p>${form(visit, `${importPath(repo)}/lfs`, buttons, { class: 'form lfs' })}`
 }
@@ -52,7 +52,7 @@ clones the repository needs <code>git lfs</code>. Left out, commits are written 
 const shortRef = (name: string) => name.replace(/^refs\/(?:import\/orig\/)?(?:heads|tags)\//, '')
 
 /** To one digit behind the point, in units of 1024: what is over 100 MB is not said to be 100 MB. */
-export function sizeInWords(bytes: number): string {
+export function describeSize(bytes: number): string {
   const units = ['bytes', 'KB', 'MB', 'GB', 'TB']
   const power = Math.min(Math.floor(Math.log2(Math.max(bytes, 1)) / 10), units.length - 1)
   const number = bytes / 1024 ** power

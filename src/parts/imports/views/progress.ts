@@ -19,7 +19,7 @@ export const isRunning = ({ status, active }: Import) => active && steps.some(([
 /** Where the import stands: said by words, and by colours only besides. */
 export function stepList(imported: Import): Html {
   const { status, failed_step } = imported
-  const current = status === 'complete' ? steps.length : steps.findIndex(([step]) => step === placeOf(status, failed_step))
+  const current = status === 'complete' ? steps.length : steps.findIndex(([step]) => step === stepOf(status, failed_step))
   const halted = status === 'error' ? 'failed' : !isRunning(imported) && 'waits for you'
   const items = steps.map(([, name], index) => {
     const how = index < current ? 'done' : index > current ? 'to come' : halted || 'under way'
@@ -28,7 +28,7 @@ export function stepList(imported: Import): Html {
   return html`<ol class="import-steps" id="steps" aria-label="Steps">${items}</ol>`
 }
 
-function placeOf(status: Import['status'], failed_step: string | null): string {
+function stepOf(status: Import['status'], failed_step: string | null): string {
   if (status === 'error') return failed_step ?? 'detecting'
   if (status === 'auth_failed') return 'importing'
   return status.startsWith('detection_') ? 'detecting' : status
@@ -51,17 +51,17 @@ const percentOf = ({ status, percent, push_percent }: Import) =>
   status === 'importing' ? (percent ?? 0) : status === 'pushing' ? (push_percent ?? 0) : null
 
 /** In milliseconds and percent: before, nothing is said, since it would be far off. */
-const soonest = { elapsed: 5_000, percent: 2 }
+const minimum = { elapsed: 5_000, percent: 2 }
 
 /** By the pace of this step so far. */
 export function timeLeft(imported: Import, now: Date): string | undefined {
   const { heartbeat_at, step_at } = imported
   const done = percentOf(imported)
-  if (!heartbeat_at || !done || done < soonest.percent || done >= 100) return undefined
+  if (!heartbeat_at || !done || done < minimum.percent || done >= 100) return undefined
   const elapsed = heartbeat_at.getTime() - step_at.getTime()
-  if (elapsed < soonest.elapsed) return undefined
+  if (elapsed < minimum.elapsed) return undefined
   const seconds = ((elapsed * (100 - done)) / done - (now.getTime() - heartbeat_at.getTime())) / 1000
-  return seconds < 60 ? 'less than a minute left' : `about ${spell(seconds)} left`
+  return seconds < 60 ? 'less than a minute left' : `about ${describeDuration(seconds)} left`
 }
 
 const units = [
@@ -71,7 +71,7 @@ const units = [
 ] as const
 
 /** `3 minutes`, `2 hours`; what is shorter than a minute to the second, and what is long not to the last of them. */
-export function spell(seconds: number): string {
+export function describeDuration(seconds: number): string {
   const [size, name] = units.find(([unit]) => seconds >= unit) ?? [1, 'second']
   const number = Math.max(size === 1 ? 0 : 1, Math.round(seconds / size))
   return `${number} ${name}${number === 1 ? '' : 's'}`

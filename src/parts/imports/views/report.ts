@@ -1,7 +1,7 @@
 import type { Report } from '#parts/imports/report.ts'
 import { amount, exactMoment, lengthOf, outcomeMark } from '#parts/webhooks/views/marks.ts'
 import { type Html, html } from '#web/html.ts'
-import { spell } from './progress.ts'
+import { describeDuration } from './progress.ts'
 
 /** What came of an import: what there is, what was left out, and what was compared. */
 export function reportOf(reported: Report): Html {
@@ -12,30 +12,30 @@ function figures({ report, commit_count, authors_count, created_at, finished_at 
   const seconds = finished_at && (finished_at.getTime() - created_at.getTime()) / 1000
   const figure = (name: string, value: Html | string | number) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`
   return html`<dl class="figures">${figure('Commits', amount(commit_count ?? 0))}${report.branches_count !== undefined && figure('Branches', amount(report.branches_count))}
-${report.tags_count !== undefined && figure('Tags', amount(report.tags_count))}${figure('Authors', amount(authors_count))}${seconds !== null && figure('Took', seconds < 60 ? lengthOf(seconds) : spell(seconds))}</dl>
+${report.tags_count !== undefined && figure('Tags', amount(report.tags_count))}${figure('Authors', amount(authors_count))}${seconds !== null && figure('Took', seconds < 60 ? lengthOf(seconds) : describeDuration(seconds))}</dl>
 ${finished_at && html`<p class="muted">Started ${exactMoment(created_at)}, done ${exactMoment(finished_at)}.</p>`}`
 }
 
-const many = (number: number, noun: string, nouns = `${noun}s`) => `${amount(number)} ${number === 1 ? noun : nouns}`
+const countOf = (number: number, noun: string, nouns = `${noun}s`) => `${amount(number)} ${number === 1 ? noun : nouns}`
 
 function comparison({ report: { verification }, verify_all, commit_count }: Report): Html {
   if (!commit_count) return html`<p>The source is empty: there was nothing in it to bring.</p>`
   const { branches, tags, revisions, files, mismatches } = verification
-  const compared = `${many(branches, 'branch', 'branches')}, ${many(tags, 'tag')}, ${verify_all ? 'every revision' : 'a sample of revisions'} (${amount(revisions)}), ${many(files, 'file')} in all`
-  const sign = mismatches.length
-    ? outcomeMark('bad', `${many(mismatches.length, 'difference')} found`)
+  const compared = `${countOf(branches, 'branch', 'branches')}, ${countOf(tags, 'tag')}, ${verify_all ? 'every revision' : 'a sample of revisions'} (${amount(revisions)}), ${countOf(files, 'file')} in all`
+  const outcome = mismatches.length
+    ? outcomeMark('bad', `${countOf(mismatches.length, 'difference')} found`)
     : outcomeMark('good', 'No differences')
   const rows = mismatches.map(
     ({ where, path, what }) => html`<tr><td class="address">${where}</td><td class="address">${path}</td><td>${what}</td></tr>`,
   )
-  return html`<h3>Compared with the source</h3><p>${sign}</p><p>By content: ${compared}.</p>${
+  return html`<h3>Compared with the source</h3><p>${outcome}</p><p>By content: ${compared}.</p>${
     rows.length > 0 &&
     html`<p>These files are not in git as the source has them.</p><div class="wide" tabindex="0" role="region" aria-label="Differences"><table><thead><tr><th scope="col">In</th><th scope="col">File</th><th scope="col">What differs</th></tr></thead><tbody>${rows}</tbody></table></div>`
   }`
 }
 
 /** What importers count, of which there is one. */
-const alone: Record<string, string> = {
+const singular: Record<string, string> = {
   'branches that are no commits': 'branch that is no commit',
   'changes outside of branches and tags': 'change outside of branches and tags',
   'contents that the source no longer has': 'content that the source no longer has',
@@ -56,7 +56,7 @@ const alone: Record<string, string> = {
 
 function notes({ report }: Report): Html {
   const items = Object.entries(report.notes).filter(([, number]) => number > 0)
-  const list = html`<ul>${items.map(([name, number]) => html`<li>${amount(number)} ${number === 1 ? (alone[name] ?? name) : name}</li>`)}</ul>`
+  const list = html`<ul>${items.map(([name, number]) => html`<li>${amount(number)} ${number === 1 ? (singular[name] ?? name) : name}</li>`)}</ul>`
   return html`<h3>Left out or changed</h3>${items.length ? list : html`<p class="muted">Nothing.</p>`}`
 }
 

@@ -3,94 +3,109 @@ import type { Choice } from '#importer/source.ts'
 import type { Import } from '#parts/imports/import-store.ts'
 import { type Html, html } from '#web/html.ts'
 import { form, type SignedIn } from '#web/page.ts'
-import { alertOf, blank, credentialFields, type Filled, filledFrom, importFields, kindNames, type Wrong } from './form.ts'
-import { goOnForm, importPath } from './import-page.ts'
+import {
+  alertOf,
+  blank,
+  credentialFields,
+  type FieldErrors,
+  type FormValues,
+  formValuesOf,
+  importFields,
+  kindNames,
+} from './form.ts'
+import { importPath, resumeForm } from './import-page.ts'
 import { stepName } from './progress.ts'
 
 /** What was sent by a form, and what is wrong with it. */
-export interface Sent {
-  filled?: Filled
-  wrong: Wrong
+export interface Submitted {
+  values?: FormValues
+  errors: FieldErrors
 }
 
-interface Asking {
+interface ActionContext {
   visit: SignedIn
   repo: Repository
   imported: Import
-  sent?: Sent | undefined
+  submitted?: Submitted | undefined
 }
 
 /** What an import that stands still needs from a person; nothing when it does not stand still. */
-export function needOf(asking: Asking): Html | undefined {
-  switch (asking.imported.status) {
+export function requiredAction(context: ActionContext): Html | undefined {
+  switch (context.imported.status) {
     case 'detection_needs_auth':
     case 'auth_failed':
-      return askForCredentials(asking)
+      return askForCredentials(context)
     case 'detection_found_multiple':
-      return askForProject(asking)
+      return askForProject(context)
     case 'detection_found_nothing':
-      return askForAddress(asking)
+      return askForAddress(context)
     case 'error':
-      return tellOfError(asking)
+      return showError(context)
     default:
       return undefined
   }
 }
 
-const need = (title: string, body: Html) =>
+const section = (title: string, body: Html) =>
   html`<section id="need" aria-labelledby="need-title"><h2 id="need-title">${title}</h2>${body}</section>`
 
-function askForCredentials({ sent, ...asking }: Asking): Html {
-  const refused = asking.imported.status === 'auth_failed'
+function askForCredentials({ submitted, ...context }: ActionContext): Html {
+  const refused = context.imported.status === 'auth_failed'
   const body = html`<p>${
     refused
       ? 'The source does not accept the user name and password, or they may not read all of it. Give others, and the import goes on.'
       : 'Something is at this address that asks for a user name and a password. Give them, and the import goes on. Some hosts also ask for them where there is nothing: see that the address is right.'
   }</p>`
-  const fields = html`${alertOf(sent?.wrong ?? {})}${credentialFields(sent?.filled ?? blank, sent?.wrong ?? {})}<p class="buttons"><button class="primary">Go on</button></p>`
-  return need(
+  const fields = html`${alertOf(submitted?.errors ?? {})}${credentialFields(submitted?.values ?? blank, submitted?.errors ?? {})}<p class="buttons"><button class="primary">Go on</button></p>`
+  return section(
     refused ? 'Other credentials are needed' : 'The source asks who you are',
-    html`${body}${goOnForm(asking, 'credentials', fields, { class: 'form hook-form' })}<p class="muted">To import from another address, cancel this import.</p>`,
+    html`${body}${resumeForm(context, 'credentials', fields, { class: 'form hook-form' })}<p class="muted">To import from another address, cancel this import.</p>`,
   )
 }
 
-function askForProject({ sent, ...asking }: Asking): Html {
-  const choices = (asking.imported.project_choices ?? []).map((choice) => html`<li>${choiceForm(asking, choice)}</li>`)
-  return need(
+function askForProject({ submitted, ...context }: ActionContext): Html {
+  const choices = (context.imported.project_choices ?? []).map((choice) => html`<li>${choiceForm(context, choice)}</li>`)
+  return section(
     'Which project is meant?',
-    html`${alertOf(sent?.wrong ?? {})}<p>There are several at this address. Each becomes a repository of its own: choose the one for this repository.</p><ul class="choices plain">${choices}</ul>`,
+    html`${alertOf(submitted?.errors ?? {})}<p>There are several at this address. Each becomes a repository of its own: choose the one for this repository.</p><ul class="choices plain">${choices}</ul>`,
   )
 }
 
 /** A chosen project is sent by its own keys, as it was shown. */
-function choiceForm(asking: Asking, choice: Choice): Html {
+function choiceForm(context: ActionContext, choice: Choice): Html {
   const keys = Object.entries(choice).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)
   const where = choice.svn_root ?? choice.tfvc_project
   const button = html`<button>${choice.human_name} <span class="muted where">${kindNames[choice.vcs]}${where && where !== choice.human_name && html`, ${where}`}</span></button>`
-  return goOnForm(asking, 'project', html`${keys}${button}`)
+  return resumeForm(context, 'project', html`${keys}${button}`)
 }
 
-function askForAddress({ visit, repo, imported, sent }: Asking): Html {
-  const again = goOnForm({ visit, repo, imported }, 'restart', html`<button>Look again</button>`)
-  const elsewhere = startForm(visit, repo, sent, filledFrom(imported), 'Import from this address')
+function askForAddress({ visit, repo, imported, submitted }: ActionContext): Html {
+  const again = resumeForm({ visit, repo, imported }, 'restart', html`<button>Look again</button>`)
+  const elsewhere = startForm(visit, repo, submitted, formValuesOf(imported), 'Import from this address')
   const why = html`<p>A server answers at <code class="address">${imported.vcs_url}</code>, but there is no repository that can be imported. Use the address that
 you would clone or check out, not the address of a web page about the repository.</p>`
-  return need('Nothing was found there', html`${why}<div class="buttons">${again}</div><h3>Another address</h3>${elsewhere}`)
+  return section('Nothing was found there', html`${why}<div class="buttons">${again}</div><h3>Another address</h3>${elsewhere}`)
 }
 
-function tellOfError({ visit, repo, imported, sent }: Asking): Html {
-  const again = goOnForm({ visit, repo, imported }, 'restart', html`<button class="primary" id="restart">Restart</button>`)
-  const otherwise = startForm(visit, repo, sent, filledFrom(imported), 'Start anew')
-  return need(
+function showError({ visit, repo, imported, submitted }: ActionContext): Html {
+  const again = resumeForm({ visit, repo, imported }, 'restart', html`<button class="primary" id="restart">Restart</button>`)
+  const otherwise = startForm(visit, repo, submitted, formValuesOf(imported), 'Start anew')
+  return section(
     `It failed at “${stepName(imported.failed_step)}”`,
     html`<p class="error message">${imported.message}</p><p>When that is mended, restart the import: it begins again with the same settings, and the repository is as it was before. User name
 and password were forgotten when it failed: if the source asks for them, the import asks you again.</p><div class="buttons">${again}</div>
-<details class="otherwise"${sent && html` open`}><summary>Start anew with another address or other settings</summary>${otherwise}</details>`,
+<details class="otherwise"${submitted && html` open`}><summary>Start anew with another address or other settings</summary>${otherwise}</details>`,
   )
 }
 
 /** What an import is started by; one that stands still makes room for it. */
-export function startForm(visit: SignedIn, repo: Repository, sent: Sent | undefined, filled: Filled, button: string): Html {
-  const fields = html`${importFields(sent?.filled ?? filled, sent?.wrong ?? {})}<p class="buttons"><button class="primary">${button}</button></p>`
+export function startForm(
+  visit: SignedIn,
+  repo: Repository,
+  submitted: Submitted | undefined,
+  values: FormValues,
+  button: string,
+): Html {
+  const fields = html`${importFields(submitted?.values ?? values, submitted?.errors ?? {})}<p class="buttons"><button class="primary">${button}</button></p>`
   return form(visit, importPath(repo), fields, { class: 'form hook-form import-form' })
 }
