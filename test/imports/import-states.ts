@@ -1,6 +1,7 @@
 import type { Verification } from '#importer/source.ts'
-import { applyEvent, loadImport } from '#parts/imports/imports.ts'
-import type { Outcome, RunEvent } from '#parts/imports/progress.ts'
+import { loadImport } from '#parts/imports/import-store.ts'
+import { applyEvent, type Outcome } from '#parts/imports/progress.ts'
+import type { RunEvent } from '#parts/imports/states.ts'
 import { expect, type Forge, openForge, type Person } from '#test/forge.ts'
 
 export const path = '/repos/ada/engine/import'

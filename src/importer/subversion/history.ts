@@ -1,10 +1,7 @@
-import { existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import type { Author, Notes, Workspace } from '#importer/source.ts'
+import type { Author, Workspace } from '#importer/source.ts'
 import type { Revision } from '#importer/staging/arrange/revisions.ts'
-import type { Blob } from '#importer/staging/blobs.ts'
 import { type FastImport, openFastImport } from '#importer/staging/fast-import.ts'
+import { type Checkpoint, filesOf, readCheckpoint } from './checkpoint.ts'
 import type { Connection } from './connection.ts'
 import { CutOff, type Dump, readDump } from './dump.ts'
 import { openLists } from './ignore-lists.ts'
@@ -16,21 +13,6 @@ import { beginCommit, describeAuthor, readRevision, recordChange } from './read-
 import { openLog } from './revision-log.ts'
 import { openTextCache } from './text-cache.ts'
 
-/** How far it came: what is known up to here outlives a kill. */
-export interface Checkpoint {
-  number: number
-  /** Of the file of revisions, in bytes. */
-  length: number
-  time: number
-  commit_count: number
-  authors: string[]
-  notes: Notes
-  /** Contents that are large; unknown where an earlier version of ours began. */
-  large?: Blob[]
-  /** Of the file of ignore lists, in bytes. */
-  ignores?: number
-}
-
 /** After how many revisions, or milliseconds, a checkpoint is made. */
 export interface Pace {
   revisions: number
@@ -38,15 +20,6 @@ export interface Pace {
 }
 
 const ordinaryPace: Pace = { revisions: 1000, milliseconds: 10_000 }
-
-export const filesOf = (folder: string) => ({
-  revisions: join(folder, 'revisions.jsonl'),
-  marks: join(folder, 'marks'),
-  checkpoint: join(folder, 'reached.json'),
-  texts: join(folder, 'texts'),
-  record: join(folder, 'arranged.jsonl'),
-  ignores: join(folder, 'ignores.jsonl'),
-})
 
 /** Reads every revision into a commit on `refs/import/raw` that has the whole tree, from where an earlier run was ended. */
 export async function readHistory(
@@ -78,11 +51,6 @@ export async function readHistory(
     source.stop()
     git.stop()
   }
-}
-
-export async function readCheckpoint(file: string): Promise<Checkpoint> {
-  if (existsSync(file)) return JSON.parse(await readFile(file, 'utf8'))
-  return { number: 0, length: 0, time: 0, commit_count: 0, authors: [], notes: {}, large: [] }
 }
 
 /** Each is told of once in a run: those who were met before, too. */

@@ -11,7 +11,8 @@ import { openSvnFolder, password, startApache, startSvnserve, username } from '#
 import { openWorkspace, originOf } from '#test/imports/workspace.ts'
 import { connectTo } from './connection.ts'
 import { inspectByDump } from './inspect-dump.ts'
-import { type Folder, openInspector } from './inspector.ts'
+import type { Folder } from './inspector.ts'
+import { openInspector } from './open-inspector.ts'
 import { settlePlan } from './plan.ts'
 import { subversion } from './subversion.ts'
 

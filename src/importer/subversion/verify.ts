@@ -1,11 +1,11 @@
 import type { Origin, Verification, Workspace } from '#importer/source.ts'
 import type { Recorded } from '#importer/staging/arrange/arrange.ts'
 import { readLines } from '#importer/staging/arrange/revisions.ts'
+import { filesOf } from './checkpoint.ts'
 import { openComparison } from './compare-trees.ts'
 import { connectTo } from './connection.ts'
 import { openContents } from './git-contents.ts'
-import { filesOf } from './history.ts'
-import { openInspector } from './inspector.ts'
+import { openInspector } from './open-inspector.ts'
 import { settlePlan } from './plan.ts'
 
 /** How many revisions are compared when not all are. */

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { expect } from '#test/forge.ts'
 import { applyRunEvent, leadTo, openEmpty, path, present, report, start } from '#test/imports/import-states.ts'
 import { takeCorrections } from './authors.ts'
-import { recordProgress } from './imports.ts'
+import { recordProgress } from './progress.ts'
 
 const people = ['ada', 'ben', 'cy'].map((login) => ({
   remote_id: `${login}@4f1c`,

@@ -2,16 +2,8 @@ import { checkWritable } from '#hosting/repositories/access.ts'
 import type { Correction } from '#importer/steps.ts'
 import { type Listed, listed, type Queryable, type Slice, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
-import { correctionFailure } from './import-row.ts'
+import { type CommitAuthor, correctionFailure } from './import-row.ts'
 import { checkUntouched, importsTopic, loadImport, lockImportOf } from './import-store.ts'
-
-export interface CommitAuthor {
-  id: number
-  remote_id: string
-  remote_name: string
-  name: string
-  email: string
-}
 
 const columns = sql`id, remote_id, remote_name, name, email`
 

@@ -7,7 +7,8 @@ import { password, startGitServer, username } from '#test/imports/git-server.ts'
 import { applyRunEvent, openEmpty, present, report, path as route, start } from '#test/imports/import-states.ts'
 import { noise } from '#test/imports/svn-repository.ts'
 import { until } from '#test/machine.ts'
-import { loadImport, recordProgress } from './imports.ts'
+import { loadImport } from './import-store.ts'
+import { recordProgress } from './progress.ts'
 
 const place = '/ada/engine/import'
 

@@ -4,7 +4,7 @@ import { Octokit } from '@octokit/rest'
 import { Contract, type Fault } from '#test/activity/schemas.ts'
 import { expect } from '#test/forge.ts'
 import { applyRunEvent, openEmpty, path, present, report, start, vcs_url } from '#test/imports/import-states.ts'
-import { recordProgress } from './imports.ts'
+import { recordProgress } from './progress.ts'
 
 const author = { remote_id: 'svner@4f1c', remote_name: 'svner', name: 'svner', email: 'svner@4f1c' }
 const large_files = [{ ref_name: 'refs/heads/main', path: 'film.mov', oid: 'a'.repeat(40), size: 104_857_601 }]

@@ -11,7 +11,7 @@ import { checkPayload } from '#test/webhook-schemas.ts'
 import { heardOf, hookOn } from '#test/webhooks.ts'
 import { takeCorrections } from './authors.ts'
 import { completeCorrection, completeImport } from './complete-import.ts'
-import { recordProgress } from './imports.ts'
+import { recordProgress } from './progress.ts'
 
 /** Two commits that the repository holds and no ref of it leads to, and the originals that they were made of. */
 async function bring(forge: Empty) {

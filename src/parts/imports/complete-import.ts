@@ -7,7 +7,8 @@ import { adoptMoves } from '#hosting/pushes/pushes.ts'
 import { ImportFailure } from '#importer/source.ts'
 import { type Database, sql, type Transaction } from '#platform/database.ts'
 import { enqueue } from '#platform/queue.ts'
-import { type Import, type KeptReport, lockImport } from './import-store.ts'
+import type { Import, KeptReport } from './import-row.ts'
+import { lockImport } from './import-store.ts'
 import { applyEvent } from './progress.ts'
 
 /** Branches and tags as they are to be, by their whole names; their objects are in the repository already. */

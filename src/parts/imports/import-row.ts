@@ -48,5 +48,19 @@ export interface Import {
   finished_at: Date | null
 }
 
+export interface CommitAuthor {
+  id: number
+  remote_id: string
+  remote_name: string
+  name: string
+  email: string
+}
+
+export interface Report extends Import {
+  report: KeptReport
+  /** Those whose commits are by others than the source says. */
+  mapped_authors: CommitAuthor[]
+}
+
 /** Why the authors that were corrected last, after the end, are not in the commits; null when they are, or are about to be. */
 export const correctionFailure = ({ status, message }: Import) => (status === 'complete' ? message : null)

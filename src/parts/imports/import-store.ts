@@ -5,8 +5,6 @@ import type { Import } from './import-row.ts'
 import { type ImportEvent, nextState } from './states.ts'
 import { publishStatus } from './status-webhook.ts'
 
-export type { Import, KeptReport, LfsPreference } from './import-row.ts'
-
 /** What a transaction touches that gives those who run imports something to do, or takes it from them; see Transaction.touch. */
 export const importsTopic = 'imports'
 

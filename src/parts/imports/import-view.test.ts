@@ -4,7 +4,7 @@ import { expect } from '#test/forge.ts'
 import { type Guest, signedIn } from '#test/guest.ts'
 import { applyRunEvent, openEmpty, page, people, present, report, path as route, start } from '#test/imports/import-states.ts'
 import { openCredentials } from './credentials.ts'
-import { recordProgress } from './imports.ts'
+import { recordProgress } from './progress.ts'
 
 const large = { ref_name: 'refs/import/orig/heads/trunk', path: 'disk <b>.iso', oid: 'd'.repeat(40), size: 157_286_400 }
 

@@ -7,7 +7,7 @@ import { applyRunEvent, leadTo, openEmpty, path, present, report, start, vcs_url
 import { checkPayload } from '#test/webhook-schemas.ts'
 import { heardOf, hookOn } from '#test/webhooks.ts'
 import { eraseOldCredentials, openCredentials } from './credentials.ts'
-import { applyEvent, recordProgress } from './imports.ts'
+import { applyEvent, recordProgress } from './progress.ts'
 
 const told = ['commit_count', 'percent', 'push_percent', 'failed_step', 'message', 'project_choices']
 /** The fields that a state alone carries. */

@@ -9,14 +9,13 @@ import { missing, Refusal } from '#platform/errors.ts'
 import type { Policy } from '#platform/outbound/policy.ts'
 import type { Vault } from '#platform/vault.ts'
 import { type GivenCredentials, openCredentials, readCredentials, sealCredentials } from './credentials.ts'
+import type { Import, LfsPreference } from './import-row.ts'
 import {
   type Changes,
   changeStatus,
   checkUntouched,
   deleteImport,
-  type Import,
   insertImport,
-  type LfsPreference,
   lockImport,
   lockImportOf,
   refused,
@@ -25,9 +24,6 @@ import {
 import { hasContents } from './page-queries.ts'
 import { readSourceUrl } from './source-url.ts'
 import { type ImportEvent, isOver, isUnderWay } from './states.ts'
-
-export { type Import, importsTopic, loadImport } from './import-store.ts'
-export { applyEvent, recordProgress } from './progress.ts'
 
 type Target = { id: number; archived: boolean }
 

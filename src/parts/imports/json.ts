@@ -1,9 +1,7 @@
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { Address, NullableString, NullableTimestamp, Timestamp, timestamp, type Wire } from '#http/serialization.ts'
 import { type Static, Type } from '#platform/schema.ts'
-import type { CommitAuthor } from './authors.ts'
-import { correctionFailure, type Import } from './import-row.ts'
-import type { Report } from './report.ts'
+import { type CommitAuthor, correctionFailure, type Import, type Report } from './import-row.ts'
 import { fieldsOf, statusText } from './states.ts'
 
 type Named = Pick<Repository, 'owner_login' | 'name'>

@@ -1,7 +1,8 @@
 import { checkWritable } from '#hosting/repositories/access.ts'
 import type { LargeFile } from '#importer/steps.ts'
 import { json, type Listed, type Queryable, type Slice, sql, type Transaction } from '#platform/database.ts'
-import { changeStatus, type Import, type LfsPreference, loadImport, lockImportOf, refused } from './import-store.ts'
+import type { Import, LfsPreference } from './import-row.ts'
+import { changeStatus, loadImport, lockImportOf, refused } from './import-store.ts'
 import { listShownFiles } from './page-queries.ts'
 
 /** Replaces what was found before. */

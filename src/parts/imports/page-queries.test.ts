@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { expect } from '#test/forge.ts'
 import { signedIn } from '#test/guest.ts'
 import { applyRunEvent, openEmpty, present, path as route, start } from '#test/imports/import-states.ts'
-import { recordProgress } from './imports.ts'
+import { recordProgress } from './progress.ts'
 
 const page = '/ada/engine/import'
 

@@ -1,7 +1,6 @@
 import type { LargeFile } from '#importer/steps.ts'
 import { type Listed, listed, type Queryable, type Slice, sql } from '#platform/database.ts'
-import type { CommitAuthor } from './authors.ts'
-import type { Import } from './import-store.ts'
+import type { CommitAuthor, Import } from './import-row.ts'
 
 export function findImport(db: Queryable, repo: { id: number }): Promise<Import | undefined> {
   return db.first<Import>(sql`select * from imports where repo_id = ${repo.id}`)

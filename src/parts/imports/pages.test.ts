@@ -5,7 +5,7 @@ import { Guest, signedIn } from '#test/guest.ts'
 import { openEmpty, page, people, present, path as route, start, vcs_url } from '#test/imports/import-states.ts'
 import { listen } from '#test/streams.ts'
 import { openCredentials } from './credentials.ts'
-import { recordProgress } from './imports.ts'
+import { recordProgress } from './progress.ts'
 
 /** Ben may push to Ada's repository, and Cy may only read it. */
 async function openShared(settings: Record<string, string> = {}) {

@@ -2,11 +2,10 @@ import { publish } from '#activity/publish.ts'
 import type { Author, Choice, Kind } from '#importer/source.ts'
 import type { LargeFile } from '#importer/steps.ts'
 import { type Database, json, sql, type Transaction } from '#platform/database.ts'
-import { type Changes, changeStatus, type Import, type KeptReport, lockImport } from './import-store.ts'
+import type { Import, KeptReport } from './import-row.ts'
+import { type Changes, changeStatus, lockImport } from './import-store.ts'
 import { storeLargeFiles } from './large-files.ts'
 import { hasFailed, type ImportEvent, type RunEvent } from './states.ts'
-
-export type { RunEvent }
 
 /** What comes with it. */
 export interface Outcome {

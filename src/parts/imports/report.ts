@@ -1,13 +1,7 @@
 import { type Queryable, sql } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
-import type { CommitAuthor } from './authors.ts'
-import { type Import, type KeptReport, loadImport } from './import-store.ts'
-
-export interface Report extends Import {
-  report: KeptReport
-  /** Those whose commits are by others than the source says. */
-  mapped_authors: CommitAuthor[]
-}
+import type { CommitAuthor, Report } from './import-row.ts'
+import { loadImport } from './import-store.ts'
 
 /** What came of an import, once that is known. */
 export async function loadReport(db: Queryable, repo: { id: number }): Promise<Report> {

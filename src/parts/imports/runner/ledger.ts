@@ -1,6 +1,6 @@
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Import } from '#parts/imports/import-store.ts'
+import type { Import } from '#parts/imports/import-row.ts'
 
 /** What is known of the work on an import, in its folder: it outlives whoever works on it. */
 export interface Ledger {

@@ -1,26 +1,15 @@
 import { lfsRoot } from '#git/lfs-store.ts'
-import type { Storage } from '#git/storage.ts'
 import { ImportFailure } from '#importer/source.ts'
 import type { Order } from '#importer/steps.ts'
 import { takeCorrections } from '#parts/imports/authors.ts'
 import { openCredentials } from '#parts/imports/credentials.ts'
-import type { Import } from '#parts/imports/import-store.ts'
-import { type Database, sql } from '#platform/database.ts'
+import type { Import } from '#parts/imports/import-row.ts'
+import { sql } from '#platform/database.ts'
 import type { Vault } from '#platform/vault.ts'
-
-export interface StepDeps {
-  db: Database
-  storage: Storage
-  vault: Vault
-  /** The data folder. */
-  data: string
-  /** What may be connected to, as the setting has it. */
-  addresses: string
-  certificates: string | null
-}
+import type { RunnerDeps } from './deps.ts'
 
 /** What a worker is to do for an import as it stands; `found` is whether its source was looked at in this run. */
-export async function buildOrder(deps: StepDeps, imported: Import, folder: string, found: boolean): Promise<Order> {
+export async function buildOrder(deps: RunnerDeps, imported: Import, folder: string, found: boolean): Promise<Order> {
   const common = await commonOrder(deps, imported, folder)
   const { id, run, status, vcs, use_lfs, verify_all, repo_id } = imported
   const target = deps.storage.pathOf(repo_id)
@@ -33,7 +22,7 @@ export async function buildOrder(deps: StepDeps, imported: Import, folder: strin
   return { ...common, step: 'push', vcs, target }
 }
 
-async function commonOrder({ db, vault, data, addresses, certificates }: StepDeps, imported: Import, folder: string) {
+async function commonOrder({ db, vault, data, addresses, certificates }: RunnerDeps, imported: Import, folder: string) {
   const { repo_id, vcs_url, svn_root, svn_ignore, tfvc_project } = imported
   const repo = await db.first<{ default_branch: string }>(sql`select default_branch from repositories where id = ${repo_id}`)
   if (!repo) throw new ImportFailure('The repository is gone.')

@@ -1,6 +1,6 @@
-import type { Import } from '#parts/imports/import-store.ts'
+import type { Import } from '#parts/imports/import-row.ts'
 import { recordProgress } from '#parts/imports/progress.ts'
-import type { RunnerDeps } from './run-step.ts'
+import type { RunnerDeps } from './deps.ts'
 import type { Progress } from './worker-process.ts'
 
 /** How often progress is written at most, and a sign of life at least, in milliseconds. */

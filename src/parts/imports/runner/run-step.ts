@@ -1,18 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Order, Result } from '#importer/steps.ts'
-import type { Import } from '#parts/imports/import-store.ts'
-import type { Logger } from '#platform/log.ts'
+import type { Import } from '#parts/imports/import-row.ts'
+import type { RunnerDeps } from './deps.ts'
 import { type Ledger, writeLedger } from './ledger.ts'
-import { finalLimitError, type Limits, memoryError, watchLimits } from './limits.ts'
-import type { StepDeps } from './orders.ts'
+import { finalLimitError, memoryError, watchLimits } from './limits.ts'
 import { openProgressWriter } from './progress-writer.ts'
 import { type Progress, redactSecrets, type WorkerProcess } from './worker-process.ts'
-
-/** Where imports are worked on. */
-export interface RunnerDeps extends StepDeps {
-  log: Logger
-  limits: Limits
-}
 
 export interface Failure {
   kind: 'error' | 'auth' | 'fault'

@@ -1,10 +1,11 @@
-import { type Import, importsTopic } from '#parts/imports/import-store.ts'
+import type { Import } from '#parts/imports/import-row.ts'
+import { importsTopic } from '#parts/imports/import-store.ts'
 import type { State } from '#parts/imports/states.ts'
 import { sql } from '#platform/database.ts'
 import { type Claims, openClaims } from './claims.ts'
+import type { RunnerDeps } from './deps.ts'
 import { importsRoot, sweepFolders } from './folders.ts'
 import { type ImportRun, runImport } from './run-import.ts'
-import type { RunnerDeps } from './run-step.ts'
 
 type Pool = 'long' | 'brief'
 /** How many imports one node works on at a time: a long one keeps a processor or two busy, and nobody waits for it with a brief one. */

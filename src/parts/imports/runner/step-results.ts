@@ -2,12 +2,13 @@ import { lfsRoot } from '#git/lfs-store.ts'
 import { addObjects } from '#hosting/lfs/objects.ts'
 import type { Order, Result } from '#importer/steps.ts'
 import { completeCorrection, completeImport } from '#parts/imports/complete-import.ts'
-import type { Import } from '#parts/imports/import-store.ts'
-import { applyEvent, type Outcome, type RunEvent } from '#parts/imports/progress.ts'
-import type { StepDeps } from './orders.ts'
+import type { Import } from '#parts/imports/import-row.ts'
+import { applyEvent, type Outcome } from '#parts/imports/progress.ts'
+import type { RunEvent } from '#parts/imports/states.ts'
+import type { RunnerDeps } from './deps.ts'
 
 /** Writes down what came of a step; undefined when that is of no interest any more. */
-export async function applyResult(deps: StepDeps, imported: Import, order: Order, result: Result): Promise<Import | undefined> {
+export async function applyResult(deps: RunnerDeps, imported: Import, order: Order, result: Result): Promise<Import | undefined> {
   const { id, run, repo_id } = imported
   if (result.step === 'push') return completeImport(deps, { id, run }, result)
   if (result.step === 'correct') return completeCorrection(deps, { id, run }, result.refs)
@@ -38,6 +39,6 @@ function eventFor({ origin }: Order, result: Exclude<Result, { step: 'push' | 'c
   return ['found', { ...found, ...(url !== undefined && { vcs_url: url }) }]
 }
 
-export function applyFailure({ db }: StepDeps, { id, run }: Import, event: 'failed' | 'auth_failed', message?: string) {
+export function applyFailure({ db }: RunnerDeps, { id, run }: Import, event: 'failed' | 'auth_failed', message?: string) {
   return db.transaction((transaction) => applyEvent(transaction, id, run, event, message === undefined ? {} : { message }))
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { loadImport } from '#parts/imports/imports.ts'
+import { loadImport } from '#parts/imports/import-store.ts'
 import { expect } from '#test/forge.ts'
 import { begin, openRuns, run } from '#test/imports/runs.ts'
 import { makeSvnRepository } from '#test/imports/svn-dump.ts'

@@ -1,5 +1,5 @@
 import { type Kind, kinds } from '#importer/source.ts'
-import type { Import } from '#parts/imports/import-store.ts'
+import type { Import } from '#parts/imports/import-row.ts'
 import type { NewImport } from '#parts/imports/imports.ts'
 import { invalid, Refusal } from '#platform/errors.ts'
 import { choice, field, select, sentence, typed } from '#web/fields.ts'

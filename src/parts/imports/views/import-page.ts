@@ -1,6 +1,6 @@
 import { loadRepository, type Repository } from '#hosting/repositories/repositories.ts'
 import { crumbs, pageIn, pathOf } from '#hosting/repositories/views/place.ts'
-import type { Import } from '#parts/imports/import-store.ts'
+import type { Import } from '#parts/imports/import-row.ts'
 import type { Queryable } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
 import { typed } from '#web/fields.ts'

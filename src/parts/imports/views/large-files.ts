@@ -1,7 +1,7 @@
 import { count } from '#hosting/issues/views/conversation.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import type { LargeFile } from '#importer/steps.ts'
-import type { Import } from '#parts/imports/import-store.ts'
+import type { Import } from '#parts/imports/import-row.ts'
 import { type Html, html } from '#web/html.ts'
 import { form, type SignedIn } from '#web/page.ts'
 import { importPath, type ListPosition, pager, positionUrl } from './import-page.ts'

@@ -1,4 +1,4 @@
-import type { Import } from '#parts/imports/import-store.ts'
+import type { Import } from '#parts/imports/import-row.ts'
 import { amount } from '#parts/webhooks/views/marks.ts'
 import { type Html, html } from '#web/html.ts'
 import { kindNames } from './form.ts'

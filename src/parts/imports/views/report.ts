@@ -1,4 +1,4 @@
-import type { Report } from '#parts/imports/report.ts'
+import type { Report } from '#parts/imports/import-row.ts'
 import { amount, exactMoment, lengthOf, outcomeMark } from '#parts/webhooks/views/marks.ts'
 import { type Html, html } from '#web/html.ts'
 import { describeDuration } from './progress.ts'

@@ -1,6 +1,6 @@
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import type { Choice } from '#importer/source.ts'
-import type { Import } from '#parts/imports/import-store.ts'
+import type { Import } from '#parts/imports/import-row.ts'
 import { type Html, html } from '#web/html.ts'
 import { form, type SignedIn } from '#web/page.ts'
 import {
