@@ -4,16 +4,13 @@ import { askOptions } from './dav-options.ts'
 import { type IgnoreLists, listsIn } from './gitignore.ts'
 import type { Folder, Inspector, Listed } from './inspector.ts'
 import type { Repository } from './projects.ts'
-import { unescapeXml } from './xml.ts'
+import { findInside, readElements, type XmlElement } from './xml.ts'
 
 const question = (
   ignores: boolean,
 ) => `<?xml version="1.0" encoding="utf-8"?><D:propfind xmlns:D="DAV:" xmlns:V="http://subversion.tigris.org/xmlns/dav/"
  xmlns:S="http://subversion.tigris.org/xmlns/svn/"><D:prop><D:resourcetype/><D:version-name/><V:md5-checksum/><S:executable/><S:special/>
 ${ignores ? '<S:ignore/><S:global-ignores/>' : ''}</D:prop></D:propfind>`
-
-/** One resource of an answer is no longer than this, or it is none. */
-const longestResource = 1 << 20
 
 /** By http:// or https://; undefined where the server wants another proof of who we are than a password. */
 export async function inspectByDav(
@@ -43,10 +40,13 @@ export async function inspectByDav(
     }
     const entries: Listed[] = []
     let lists: IgnoreLists | undefined
-    for await (const resource of readResources(answer.body)) {
+    for await (const resource of readElements(answer.body, 'response')) {
       // The first is the folder itself.
       if (lists) entries.push(describe(resource))
-      else lists = listsIn((name) => propertyOf(resource, name.replace('svn:', '')))
+      else {
+        const properties = propertiesOf(resource)
+        lists = listsIn((name) => textOf(properties.get(name.replace('svn:', ''))))
+      }
     }
     return { entries, lists: lists ?? {} }
   }
@@ -54,38 +54,31 @@ export async function inspectByDav(
   return { list, async [Symbol.asyncDispose]() {} }
 }
 
-async function* readResources(body: AsyncIterable<Buffer>): AsyncGenerator<string> {
-  const decoder = new TextDecoder()
-  const end = '</D:response>'
-  let text = ''
-  for await (const chunk of body) {
-    text += decoder.decode(chunk, { stream: true })
-    const whole = text.split(end)
-    text = whole.pop() ?? ''
-    if (text.length > longestResource)
-      throw new ImportFailure('The Subversion server sent something that is not a list of files.')
-    yield* whole
-  }
+const childrenOf = ({ children }: XmlElement, name: string) => children.filter((child) => child.name === name)
+
+/** A server also names the properties that a resource does not have, in a `propstat` with status 404. */
+function propertiesOf(resource: XmlElement): Map<string, XmlElement> {
+  const present = childrenOf(resource, 'propstat').filter((each) => / 200\b/.test(findInside(each, 'status')?.text ?? ''))
+  const properties = present.flatMap((each) => childrenOf(each, 'prop')).flatMap(({ children }) => children)
+  return new Map(properties.map((property) => [property.name, property]))
 }
 
-/** Prefixes of names are the server's choice. What a resource does not have is named as well, as an empty element. */
-function describe(resource: string): Listed {
-  const [, href = ''] = /<D:href>([^<]*)<\/D:href>/.exec(resource) ?? []
-  const name = decodeURIComponent(unescapeXml(href).replace(/\/$/, '').split('/').at(-1) ?? '')
-  const textOf = (element: string) => new RegExp(`<\\w+:${element}(?: [^>]*[^/])?>([^<]*)<`).exec(resource)?.[1]
+function describe(resource: XmlElement): Listed {
+  const properties = propertiesOf(resource)
+  const type = properties.get('resourcetype')
+  const href = findInside(resource, 'href')?.text ?? ''
   return {
-    name,
-    folder: /<D:collection\b/.test(resource),
-    changed: Number(textOf('version-name')),
-    md5: textOf('md5-checksum') ?? '',
-    executable: textOf('executable') !== undefined,
-    special: textOf('special') !== undefined,
+    name: decodeURIComponent(href.replace(/\/$/, '').split('/').at(-1) ?? ''),
+    folder: type !== undefined && findInside(type, 'collection') !== undefined,
+    changed: Number(properties.get('version-name')?.text),
+    md5: properties.get('md5-checksum')?.text ?? '',
+    executable: properties.has('executable'),
+    special: properties.has('special'),
   }
 }
 
-/** What XML cannot hold is sent in another form. */
-function propertyOf(resource: string, element: string) {
-  const [, attributes = '', text] = new RegExp(`<\\w+:${element}((?: [^>]*[^/])?)>([^<]*)<`).exec(resource) ?? []
-  if (text === undefined) return
-  return attributes.includes('"base64"') ? Buffer.from(text, 'base64').toString() : unescapeXml(text)
+/** A server sends a value in Base64 if XML cannot hold it. */
+function textOf(property: XmlElement | undefined) {
+  if (!property) return undefined
+  return property.attributes.encoding === 'base64' ? Buffer.from(property.text, 'base64').toString() : property.text
 }

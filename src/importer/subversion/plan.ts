@@ -6,7 +6,7 @@ import type { Connection } from './connection.ts'
 import type { Layout } from './layout.ts'
 import { addressOf, findProjects, openRepositoryReader, type Repository, type RepositoryReader } from './projects.ts'
 import { tryOpenSession } from './ra-svn.ts'
-import { unescapeXml } from './xml.ts'
+import { findElements } from './xml.ts'
 
 /** What is brought over. Settled once for an import: a killed one goes on with the same, whatever was committed meanwhile. */
 export interface Plan {
@@ -79,12 +79,11 @@ async function findSource(connection: Connection, repository: Repository, path: 
     ['log', '--xml', '--verbose', '--stop-on-copy', '--limit', '1', '--revision', `1:${revision}`],
     `${addressOf(repository, path)}@${revision}`,
   )
-  for (const [, attributes = '', text = ''] of log.matchAll(/<path\s([^>]*)>([^<]*)<\/path>/g)) {
-    const from = /copyfrom-path="([^"]*)"/.exec(attributes)?.[1]
-    const target = unescapeXml(text).replace(/^\//, '')
+  for (const { attributes, text } of findElements(log, 'path')) {
+    const from = attributes['copyfrom-path']
+    const target = text.replace(/^\//, '')
     if (from === undefined || (target !== path && !path.startsWith(`${target}/`))) continue
-    const copied = unescapeXml(from).replace(/^\//, '') + path.slice(target.length)
-    return { path: copied, revision: Number(/copyfrom-rev="(\d+)"/.exec(attributes)?.[1]) }
+    return { path: from.replace(/^\//, '') + path.slice(target.length), revision: Number(attributes['copyfrom-rev']) }
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Connection } from './connection.ts'
 import { findLayout, isOneBranch, joinPath, type Layout, plainLayout } from './layout.ts'
 import { AccessDenied, isWord, NoRepository, type RaSession, text } from './ra-svn.ts'
-import { unescapeXml } from './xml.ts'
+import { findElements, findInside } from './xml.ts'
 
 /** How deep projects are looked for, and in how many folders. */
 const deepest = 3
@@ -67,11 +67,10 @@ function namesIn(url: string): string[] {
 }
 
 async function describeBySvn(connection: Connection): Promise<Repository> {
-  const info = await connection.svn(['info', '--xml'], connection.url)
-  const text = (name: string) => unescapeXml(new RegExp(`<${name}>([^<]*)</${name}>`).exec(info)?.[1] ?? '')
-  const relative = text('relative-url').replace(/^\^?\/?/, '')
-  const head = Number(/<entry[^>]*revision="(\d+)"/s.exec(info)?.[1] ?? 0)
-  return { root: text('root'), uuid: text('uuid'), head, path: decodeURIComponent(relative) }
+  const [entry] = findElements(await connection.svn(['info', '--xml'], connection.url), 'entry')
+  const text = (name: string) => (entry && findInside(entry, name)?.text) ?? ''
+  const path = decodeURIComponent(text('relative-url').replace(/^\^?\/?/, ''))
+  return { root: text('root'), uuid: text('uuid'), head: Number(entry?.attributes.revision ?? 0), path }
 }
 
 async function listBySession(session: RaSession, { head }: Repository, path: string): Promise<string[]> {
@@ -84,7 +83,8 @@ async function listBySession(session: RaSession, { head }: Repository, path: str
 
 async function listBySvn(connection: Connection, repository: Repository, path: string): Promise<string[]> {
   const listed = await connection.svn(['list', '--xml', '--revision', String(repository.head)], addressOf(repository, path))
-  return [...listed.matchAll(/<entry\s+kind="dir">\s*<name>([^<]*)<\/name>/g)].map(([, name = '']) => unescapeXml(name))
+  const folders = findElements(listed, 'entry').filter(({ attributes }) => attributes.kind === 'dir')
+  return folders.map((folder) => findInside(folder, 'name')?.text ?? '')
 }
 
 export interface Project {
