@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto'
 import { PassThrough } from 'node:stream'
-import { streamGit } from '#git/run-git.ts'
+import { type ObjectStream, openObjectStream } from '#importer/staging/object-reader.ts'
 
 /** What git has: trees, and checksums of files as Subversion would give them. Many may be asked for at once. */
 export interface Contents extends AsyncDisposable {
@@ -15,12 +15,6 @@ export interface Entry {
   id: string
 }
 
-/** Large files come in pieces, and little of the pack is mapped at a time. */
-const limits = ['core.bigFileThreshold=16m', 'core.packedGitWindowSize=16m', 'core.packedGitLimit=64m'].flatMap((limit) => [
-  '-c',
-  limit,
-])
-
 /** Something that git was asked for; what it answers is in order. */
 interface PendingRead {
   type: 'tree' | 'blob'
@@ -31,10 +25,9 @@ interface PendingRead {
 
 export function openContents(repository: string, signal: AbortSignal): Contents {
   const input = new PassThrough()
-  const output = streamGit(repository, [...limits, 'cat-file', '--batch'], { signal, input, detached: false })
   const queue: PendingRead[] = []
   let failure: unknown
-  const over = readObjects(output, queue).catch((error: unknown) => {
+  const over = readObjects(openObjectStream(repository, input, signal), queue).catch((error: unknown) => {
     failure = error
     for (const { fail } of queue.splice(0)) fail(error)
   })
@@ -89,36 +82,13 @@ export function openContents(repository: string, signal: AbortSignal): Contents 
   }
 }
 
-/** Answers come one after the other, each after a line with its size, and none is in memory as a whole unless it is taken so. */
-async function readObjects(output: AsyncIterable<Buffer>, queue: PendingRead[]) {
-  let line: Buffer = Buffer.alloc(0)
-  let asked: PendingRead | undefined
-  let left = 0
-  for await (const chunk of output) {
-    for (let at = 0; at < chunk.length; ) {
-      if (asked && left > 0) {
-        const piece = chunk.subarray(at, at + left)
-        asked.take(piece)
-        left -= piece.length
-        at += piece.length
-      } else if (asked) {
-        // The line end after it.
-        at++
-        queue.shift()
-        asked.end()
-        asked = undefined
-      } else {
-        const end = chunk.indexOf(10, at)
-        line = Buffer.concat([line, chunk.subarray(at, end < 0 ? chunk.length : end)])
-        at = end < 0 ? chunk.length : end + 1
-        if (end < 0) continue
-        const [, type, size] = /^[0-9a-f]{40} (\w+) (\d+)$/.exec(line.toString('latin1')) ?? []
-        if (type !== queue[0]?.type) throw new Error(`git has something else there: ${line.toString('latin1')}`)
-        asked = queue[0]
-        left = Number(size)
-        line = Buffer.alloc(0)
-      }
-    }
+async function readObjects(objects: ObjectStream, queue: PendingRead[]) {
+  for (let head = await objects.head(); head; head = await objects.head()) {
+    const [pending] = queue
+    if (head.type !== pending?.type) throw new Error(`${head.id} is a ${head.type}, not a ${pending?.type}`)
+    for await (const piece of objects.chunks(head)) pending.take(piece)
+    queue.shift()
+    pending.end()
   }
   throw new Error('git cat-file ended before it answered')
 }

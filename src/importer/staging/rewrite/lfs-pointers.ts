@@ -1,5 +1,5 @@
 import { type StoredObject, storeContents } from '#git/lfs-store.ts'
-import type { ObjectReader } from './object-reader.ts'
+import type { ObjectReader } from '#importer/staging/object-reader.ts'
 import type { PackWriter } from './pack-writer.ts'
 import type { BlobTreatment } from './tree-walk.ts'
 

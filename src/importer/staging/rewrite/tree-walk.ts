@@ -1,5 +1,5 @@
+import type { ObjectReader } from '#importer/staging/object-reader.ts'
 import { addAttributes, attributesFile } from './gitattributes.ts'
-import type { ObjectReader } from './object-reader.ts'
 import type { PackWriter } from './pack-writer.ts'
 import { recentMap } from './recent-map.ts'
 import { findEntries, folder, insertFile, replaceEntries } from './trees.ts'
