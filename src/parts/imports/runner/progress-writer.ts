@@ -1,16 +1,17 @@
 import type { Import } from '#parts/imports/import-row.ts'
 import { recordProgress } from '#parts/imports/progress.ts'
 import type { RunnerDeps } from './deps.ts'
+import { logFailure } from './log-failure.ts'
 import type { Progress } from './worker-process.ts'
 
-/** How often progress is written at most, and a sign of life at least, in milliseconds. */
+/** In milliseconds: the shortest time between two writes, and the longest. */
 const interval = 300
 const heartbeat = 10_000
 
-/** Writes down how far a worker is, not as often as it tells. `advanced` hears each time how far that is, to be compared with itself. */
-export function openProgressWriter({ db, log }: RunnerDeps, { id, run }: Import, onAdvance: (furthest: number) => Promise<void>) {
+/** Writes the progress of a worker, less often than the worker reports it. `onWritten` gets a number that grows with the progress. */
+export function openProgressWriter({ db, log }: RunnerDeps, { id, run }: Import, onWritten: (furthest: number) => Promise<void>) {
   let pending: Progress = {}
-  let eventFor = true
+  let unwritten = true
   let last = 0
   let writing: Promise<void> | undefined
   let furthest = 0
@@ -18,41 +19,40 @@ export function openProgressWriter({ db, log }: RunnerDeps, { id, run }: Import,
   async function write() {
     const progress = pending
     pending = {}
-    eventFor = false
+    unwritten = false
     last = performance.now()
     try {
       await recordProgress(db, id, run, progress)
-      await onAdvance(furthest)
+      await onWritten(furthest)
     } catch (error) {
-      // What was found stays to be written, with what comes after it.
+      // Written with the next progress.
       pending = { ...progress, ...pending, ...joinAuthors(progress, pending) }
-      eventFor = true
-      log.debug({ err: error, import_id: id }, 'the progress of an import could not be written')
+      unwritten = true
       throw error
     }
   }
 
   const timer = setInterval(() => {
-    if (!eventFor && performance.now() - last < heartbeat) return
+    if (!unwritten && performance.now() - last < heartbeat) return
     writing ??= write()
-      .catch(() => {})
+      .catch((error) => logFailure(log, error, 'the progress of an import could not be written', { import_id: id }))
       .finally(() => {
         writing = undefined
       })
   }, interval).unref()
 
   return {
-    tell(progress: Progress) {
+    add(progress: Progress) {
       pending = { ...pending, ...progress, ...joinAuthors(pending, progress) }
-      eventFor = true
+      unwritten = true
       const { percent = 0, push_percent = 0, commit_count = 0 } = pending
       furthest = Math.max(furthest, percent + push_percent + commit_count)
     },
-    /** All that was told is written when this resolves. */
+    /** Writes what is left. */
     async end() {
       clearInterval(timer)
       await writing
-      if (eventFor) await write()
+      if (unwritten) await write()
     },
   }
 }

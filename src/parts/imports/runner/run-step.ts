@@ -52,7 +52,7 @@ export async function runStep(
   signal.addEventListener('abort', worker.end)
   const progressed = (progress: Progress) => {
     markActive()
-    progressWriter.tell(progress)
+    progressWriter.add(progress)
   }
   const last = await worker.handleOrder(order, progressed).finally(() => signal.removeEventListener('abort', worker.end))
   await progressWriter.end()
