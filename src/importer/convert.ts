@@ -1,14 +1,26 @@
 import { join } from 'node:path'
-import { type Converted, ImportFailure, type Network, type Notes, type Workspace } from '#importer/source.ts'
-import { openSource } from '#importer/sources.ts'
 import { openEgress } from '#platform/outbound/egress.ts'
 import { readPolicy } from '#platform/outbound/policy.ts'
-import type { Order, Result } from './steps.ts'
-import { type OnProgress, openWorkspace, readState, removeLocks, saveState } from './workspace.ts'
+import { type Converted, ImportFailure, type Kind, type Network, type Notes, type Origin, type Workspace } from './source.ts'
+import { openSource } from './sources.ts'
+import { stageGit } from './staging/git.ts'
+import { readState, saveState } from './state-file.ts'
+import type { Order, Result, StepContext, WorkerProgress } from './steps.ts'
+import { openWorkspace, removeLocks } from './workspace.ts'
+
+/**
+ * The entry of the importer. `runStep` runs one step, as the workers of the server do; `convertRepository` runs all of them.
+ * Neither needs a database or a server.
+ */
+
+interface Running {
+  signal: AbortSignal
+  onProgress(progress: WorkerProgress): void
+}
 
 type Of<Step extends Order['step']> = Extract<Order, { step: Step }>
 
-/** What the steps after it have to know of an earlier one. */
+/** The state that later steps need from an earlier one. */
 type Imported = Pick<Converted, 'default_branch' | 'notes'>
 interface Mapped {
   default_branch: string
@@ -16,28 +28,25 @@ interface Mapped {
 
 const originalRefs = 'refs/import/orig'
 
-/** Does one step. What it needs is read when it comes to that: a worker does one of them, and is to be small. */
-export async function runStep(
-  order: Order,
-  { signal, onProgress }: { signal: AbortSignal; onProgress: OnProgress },
-): Promise<Result> {
+/** Modules are loaded on demand: a worker runs few steps and should stay small. */
+export async function runStep(order: Order, { signal, onProgress }: Running): Promise<Result> {
   if (order.step === 'correct') return correct(order, signal)
   await using egress = await openEgress(readPolicy(order.addresses), order.certificates)
   const network = { egress, signal }
-  // Each is waited for: without that, the way out would be closed before it is used.
+  // Awaited here, because the egress closes when this function returns.
   if (order.step === 'detect') return await detectKind(order, network)
   const workspace = await openWorkspace(order, network, onProgress)
-  if (order.step === 'import') return await convert(order, workspace)
+  if (order.step === 'import') return await importHistory(order, workspace)
   return order.step === 'map' ? await map(order, workspace) : await push(order, workspace, onProgress)
 }
 
 async function detectKind({ origin, vcs }: Of<'detect'>, network: Network): Promise<Result> {
-  const { detect } = await import('#importer/detection.ts')
+  const { detect } = await import('./detection.ts')
   const found = await detect(origin, vcs, network)
   return found === 'needs_auth' ? { step: 'detect', needs_auth: true } : { step: 'detect', ...found }
 }
 
-async function convert({ origin, vcs }: Of<'import'>, workspace: Workspace): Promise<Result> {
+async function importHistory({ origin, vcs }: Of<'import'>, workspace: Workspace): Promise<Result> {
   const source = await openSource(vcs)
   const { commit_count, ...imported } = await source.convert(origin, workspace)
   await saveState<Imported>(workspace.folder, 'imported', imported)
@@ -51,8 +60,8 @@ async function map(order: Of<'map'>, workspace: Workspace): Promise<Result> {
   const source = await openSource(vcs)
   const arranged = await source.arrange?.(origin, workspace)
   const default_branch = arranged?.default_branch ?? imported.default_branch ?? order.default_branch
-  const { findLargeFiles } = await import('#importer/staging/large-files.ts')
-  // Only now: before there are branches, nobody can say on which of them a file is.
+  const { findLargeFiles } = await import('./staging/large-files.ts')
+  // After the branches are made, because each file is listed with a branch that has it.
   const large_files = await findLargeFiles(repository, {
     from: originalRefs,
     signal,
@@ -60,9 +69,9 @@ async function map(order: Of<'map'>, workspace: Workspace): Promise<Result> {
     blobs: arranged?.large_blobs,
   })
   if (large_files.length > 0 && use_lfs === 'undecided') return { step: 'map', waits_for_lfs: true, large_files }
-  const { prepareRefs } = await import('#importer/staging/rewrite/prepare-refs.ts')
+  const { prepareRefs } = await import('./staging/rewrite/prepare-refs.ts')
   const handling = use_lfs === 'undecided' ? undefined : { use_lfs, store }
-  // The proof is of the originals, which stay as they are.
+  // Both at the same time: verification reads the original refs, which do not change.
   const [verification, { objects }] = await Promise.all([
     source.verify(origin, workspace, verify_all),
     prepareRefs(repository, { signal, authors, large_files: handling }),
@@ -76,11 +85,11 @@ async function map(order: Of<'map'>, workspace: Workspace): Promise<Result> {
 async function push(
   { vcs, target }: Of<'push'>,
   { repository, signal, folder }: Workspace,
-  onProgress: OnProgress,
+  onProgress: Running['onProgress'],
 ): Promise<Result> {
   const { default_branch } = await loadState<Mapped>(folder, 'mapped')
-  const { publish } = await import('#importer/staging/publish.ts')
-  // What came from Mercurial was written as it is to be; what was fetched by git is so as well, and was walked through.
+  const { publish } = await import('./staging/publish.ts')
+  // Packs from Mercurial and git are compressed well. Those from git were also checked for missing objects by the fetch.
   const [recompress, walked] = [vcs === 'subversion' || vcs === 'tfvc', vcs === 'git']
   await removeLocks(join(target, 'refs', 'import'))
   const { refs } = await publish(repository, target, {
@@ -93,18 +102,55 @@ async function push(
 }
 
 async function correct({ target, authors }: Of<'correct'>, signal: AbortSignal): Promise<Result> {
-  const { rewriteHistory } = await import('#importer/staging/rewrite/rewrite-history.ts')
+  const { rewriteHistory } = await import('./staging/rewrite/rewrite-history.ts')
   const { refs } = await rewriteHistory(target, { from: originalRefs, signal, authors })
   return { step: 'correct', refs }
 }
 
 async function loadState<T>(folder: string, name: string): Promise<T> {
   const found = await readState<T>(folder, name)
-  if (found === undefined) throw new ImportFailure('What was imported so far is not there any more. Restart the import.')
+  if (found === undefined) throw new ImportFailure('The files of the earlier steps are gone. Restart the import.')
   return found
 }
 
 function addNotes(some: Notes, more: Notes): Notes {
   const names = [...new Set([...Object.keys(some), ...Object.keys(more)])]
   return Object.fromEntries(names.map((name) => [name, (some[name] ?? 0) + (more[name] ?? 0)]))
+}
+
+export interface Conversion extends StepContext, Running {
+  /** Detected if null. */
+  vcs: Kind | null
+  use_lfs: 'opt_in' | 'opt_out'
+  verify_all: boolean
+  /** An empty bare repository, on the same disk as `folder`. */
+  target: string
+}
+
+/** Converts a repository as a whole: detects its kind, imports and maps it, and publishes it into `target`. */
+export async function convertRepository({ signal, onProgress, target, use_lfs, verify_all, vcs: named, ...context }: Conversion) {
+  const running = { signal, onProgress }
+  const { vcs, ...found } = await detectOne({ ...context, step: 'detect', vcs: named }, running)
+  const origin: Origin = { ...context.origin, ...found }
+  const common = { ...context, origin, vcs }
+  await runStep({ ...common, step: 'import' }, running)
+  const mapped = await runStep({ ...common, step: 'map', use_lfs, authors: [], verify_all }, running)
+  const pushed = await runStep({ ...common, step: 'push', target }, running)
+  if (mapped.step !== 'map' || 'waits_for_lfs' in mapped || pushed.step !== 'push') throw new Error('a step has no result')
+  const { refs, default_branch } = pushed
+  const input = Object.entries(refs).map(([ref, id]) => `create ${ref} ${id}\n`)
+  await stageGit(['-C', target, 'update-ref', '--stdin'], { input: input.join('') })
+  await stageGit(['-C', target, 'symbolic-ref', 'HEAD', `refs/heads/${default_branch}`])
+  return { vcs, refs, default_branch, notes: mapped.notes, verification: mapped.verification, large_files: mapped.large_files }
+}
+
+async function detectOne(order: Of<'detect'>, running: Running) {
+  const result = await runStep(order, running)
+  if ('found' in result) return result.found
+  if ('found_multiple' in result) {
+    const names = result.found_multiple.map(({ human_name }) => human_name).join(', ')
+    throw new ImportFailure(`Several projects are at this address. Choose one of them: ${names}.`)
+  }
+  if ('needs_auth' in result) throw new ImportFailure('The source asks for a user name and a password.', 'auth')
+  throw new ImportFailure('There is no repository at this address that can be imported.')
 }

@@ -109,3 +109,15 @@ export function headerOf({ headers }: Pick<ProbeAnswer, 'headers'>, name: string
   const value = headers[name]
   return Array.isArray(value) ? value.join(', ') : (value ?? '')
 }
+
+/** The whole body of an answer. Throws `tooLarge` if it has more than `max` bytes. */
+export async function readBody({ body }: OutboundAnswer, max: number, tooLarge: string): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    size += chunk.length
+    if (size > max) throw new ImportFailure(tooLarge)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}

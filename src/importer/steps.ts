@@ -1,7 +1,7 @@
-import type { Author, Choice, Found, Kind, Notes, Origin, Progress, Verification } from '#importer/source.ts'
+import type { Choice, Found, Kind, Notes, Origin, Progress, Verification } from './source.ts'
 
 /** What a worker process is asked to do, as one line of JSON on its standard input. Its end ends the worker, and all it started. */
-export type Order = Common &
+export type Order = StepContext &
   (
     | { step: 'detect'; vcs: Kind | null }
     | { step: 'import'; vcs: Kind }
@@ -13,7 +13,7 @@ export type Order = Common &
     | { step: 'correct'; target: string; authors: Correction[] }
   )
 
-interface Common {
+export interface StepContext {
   origin: Origin
   /** A private folder of this import, on the same disk as the repositories. */
   folder: string
@@ -34,9 +34,11 @@ export interface Correction {
   email: string
 }
 
+export type WorkerProgress = Progress & { push_percent?: number }
+
 /** What a worker says, each a line of JSON on its standard output; the last is a result or a failure. */
 export type WorkerMessage =
-  | { progress: Progress & { push_percent?: number } }
+  | { progress: WorkerProgress }
   | { result: Result }
   /** A fault is ours: what it was is on standard error. */
   | { failure: { kind: 'error' | 'auth' | 'fault'; message: string } }
@@ -66,5 +68,3 @@ export interface LargeFile {
   oid: string
   size: number
 }
-
-export type { Author }

@@ -1,5 +1,4 @@
-import { readFile, rename, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { runGit } from '#git/bounded.ts'
 import type { StoredObject } from '#git/lfs-store.ts'
 import { runGit } from '#git/run-git.ts'
 import {
@@ -13,6 +12,7 @@ import {
 } from '#importer/source.ts'
 import type { Blob } from '#importer/staging/blobs.ts'
 import { removeLeftovers } from '#importer/staging/fast-import.ts'
+import { readState, saveState } from '#importer/state-file.ts'
 import { fetchHistory, syncPacks } from './fetch-history.ts'
 import { authFailure, explain } from './git-errors.ts'
 import { collectIdentities } from './identities.ts'
@@ -56,7 +56,15 @@ async function convert(given: Origin, workspace: Workspace): Promise<Converted> 
   })
   if (lfs_objects.length < pointers.length)
     notes['large files that the source does not give'] = pointers.length - lfs_objects.length
-  await saveFetched(workspace, { ...listing, url: origin.url, dropped, commit_count, files, large_blobs: large, lfs_objects })
+  await saveState<Fetched>(workspace.folder, 'fetched', {
+    ...listing,
+    url: origin.url,
+    dropped,
+    commit_count,
+    files,
+    large_blobs: large,
+    lfs_objects,
+  })
   workspace.onProgress({ percent: 100 })
   return { commit_count, notes, ...defaultOf(listing) }
 }
@@ -78,13 +86,10 @@ function defaultOf({ default_branch, refs }: Listing) {
   return default_branch !== null && refs[`refs/heads/${default_branch}`] ? { default_branch } : {}
 }
 
-async function saveFetched({ folder }: Workspace, fetched: Fetched) {
-  await writeFile(join(folder, 'fetched.new'), JSON.stringify(fetched))
-  await rename(join(folder, 'fetched.new'), join(folder, 'fetched.json'))
-}
-
 async function readFetched({ folder }: Workspace): Promise<Fetched> {
-  return JSON.parse(await readFile(join(folder, 'fetched.json'), 'utf8'))
+  const fetched = await readState<Fetched>(folder, 'fetched')
+  if (!fetched) throw new Error('nothing was fetched yet')
+  return fetched
 }
 
 /** Branches and tags are what they were; the large files that came with them belong to them. */

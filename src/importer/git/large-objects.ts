@@ -1,7 +1,7 @@
 import { appendFile, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hasObject, type StoredObject, storeObject } from '#git/lfs-store.ts'
-import { authorization, discard } from '#importer/probe-http.ts'
+import { authorization, discard, readBody } from '#importer/probe-http.ts'
 import { ImportFailure, type Origin, type Workspace } from '#importer/source.ts'
 import type { OutboundAnswer } from '#platform/outbound/egress.ts'
 
@@ -71,7 +71,7 @@ async function requestLinks(origin: Origin, workspace: Workspace, wanted: Stored
       body: JSON.stringify({ operation: 'download', transfers: ['basic'], hash_algo: 'sha256', objects: wanted }),
       signal: workspace.signal,
     })
-    const text = await readText(answer)
+    const text = (await readBody(answer, maxAnswerSize, 'The answer is too large.')).toString()
     const document: unknown = answer.status === 200 ? JSON.parse(text) : undefined
     for (const object of listOf(document, 'objects')) {
       const { oid, actions } = object as { oid?: unknown; actions?: { download?: { href?: unknown; header?: unknown } } }
@@ -84,17 +84,6 @@ async function requestLinks(origin: Origin, workspace: Workspace, wanted: Stored
     workspace.signal.throwIfAborted()
   }
   return links
-}
-
-async function readText({ body }: OutboundAnswer) {
-  const read: Buffer[] = []
-  let size = 0
-  for await (const chunk of body) {
-    read.push(chunk)
-    size += chunk.length
-    if (size > maxAnswerSize) throw new Error('more words than a batch of objects needs')
-  }
-  return Buffer.concat(read).toString()
 }
 
 function listOf(value: unknown, name: string): unknown[] {

@@ -1,6 +1,6 @@
 import { pipeline, Readable } from 'node:stream'
 import { createInflate, createZstdDecompress } from 'node:zlib'
-import { authorization, headerOf } from '#importer/probe-http.ts'
+import { authorization, discard, headerOf, readBody } from '#importer/probe-http.ts'
 import { ImportFailure, type Network, type Origin } from '#importer/source.ts'
 import type { OutboundAnswer } from '#platform/outbound/egress.ts'
 import { openByteReader } from './byte-reader.ts'
@@ -17,6 +17,7 @@ export interface Remote {
 export const media = /^application\/mercurial-0\.[12]\b/
 
 const maxCallSize = 16 << 20
+const tooLarge = 'The server sent more than expected for this command.'
 // A server may think about a large repository for minutes before it sends the first byte.
 const callTimeout = 60_000
 const bundleTimeout = 600_000
@@ -26,7 +27,7 @@ export async function connect(origin: Origin, network: Network): Promise<Remote>
     capabilities: new Map(),
     async call(command, values = {}) {
       const answer = await send(origin, network, remote.capabilities, command, values, callTimeout)
-      return readAll(answer.body, maxCallSize)
+      return readBody(answer, maxCallSize, tooLarge)
     },
     async open(command, values = {}) {
       const answer = await send(origin, network, remote.capabilities, command, values, bundleTimeout)
@@ -91,18 +92,13 @@ async function explain({ host }: URL, answer: OutboundAnswer): Promise<ImportFai
   }
   const type = headerOf(answer, 'content-type')
   if (type.startsWith('application/hg-error'))
-    return new ImportFailure(`${host} says: ${quote(await readAll(answer.body, 4096))}`)
+    return new ImportFailure(`${host} says: ${quote(await readBody(answer, 4096, tooLarge))}`)
   discard(answer)
   if (status >= 300 && status < 400) {
     return new ImportFailure(`${host} says that the repository has moved. Give its new address.`)
   }
   if (status === 200) return new ImportFailure(`What ${host} answered is not of a Mercurial repository.`)
   return new ImportFailure(`${host} answered with status ${status} where a Mercurial repository was expected.`)
-}
-
-/** What is left unread would be complained of otherwise. */
-function discard({ body }: OutboundAnswer) {
-  body.on('error', () => {}).destroy()
 }
 
 /** Words of a server, fit to be shown. */
@@ -112,17 +108,6 @@ export function quote(text: Buffer | string): string {
     .replace(/\p{Cc}+/gu, ' ')
     .trim()
     .slice(0, 500)
-}
-
-async function readAll(body: AsyncIterable<Buffer>, most: number): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of body) {
-    size += chunk.length
-    if (size > most) throw new ImportFailure('The server answered with more than can be right.')
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
 }
 
 async function decompressed(answer: OutboundAnswer): Promise<AsyncIterable<Buffer>> {

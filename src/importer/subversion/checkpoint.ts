@@ -1,8 +1,7 @@
-import { existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Notes } from '#importer/source.ts'
 import type { Blob } from '#importer/staging/blobs.ts'
+import { readState, saveState } from '#importer/state-file.ts'
 
 /** How far it came: what is known up to here outlives a kill. */
 export interface Checkpoint {
@@ -22,13 +21,16 @@ export interface Checkpoint {
 export const filesOf = (folder: string) => ({
   revisions: join(folder, 'revisions.jsonl'),
   marks: join(folder, 'marks'),
-  checkpoint: join(folder, 'reached.json'),
   texts: join(folder, 'texts'),
   record: join(folder, 'arranged.jsonl'),
   ignores: join(folder, 'ignores.jsonl'),
 })
 
-export async function readCheckpoint(file: string): Promise<Checkpoint> {
-  if (existsSync(file)) return JSON.parse(await readFile(file, 'utf8'))
-  return { number: 0, length: 0, time: 0, commit_count: 0, authors: [], notes: {}, large: [] }
+const name = 'reached'
+
+export const saveCheckpoint = (folder: string, checkpoint: Checkpoint) => saveState(folder, name, checkpoint)
+
+export async function readCheckpoint(folder: string): Promise<Checkpoint> {
+  const saved = await readState<Checkpoint>(folder, name)
+  return saved ?? { number: 0, length: 0, time: 0, commit_count: 0, authors: [], notes: {}, large: [] }
 }

@@ -1,13 +1,13 @@
 import type { Author, Workspace } from '#importer/source.ts'
 import type { Revision } from '#importer/staging/arrange/revisions.ts'
 import { type FastImport, openFastImport } from '#importer/staging/fast-import.ts'
-import { type Checkpoint, filesOf, readCheckpoint } from './checkpoint.ts'
+import { type Checkpoint, filesOf, readCheckpoint, saveCheckpoint } from './checkpoint.ts'
 import type { Connection } from './connection.ts'
 import { CutOff, type Dump, readDump } from './dump.ts'
 import { openLists } from './ignore-lists.ts'
 import { isInside } from './layout.ts'
 import { openNodeWriter } from './nodes.ts'
-import { type Plan, writeWhole } from './plan.ts'
+import type { Plan } from './plan.ts'
 import { addressOf, type Repository } from './projects.ts'
 import { beginCommit, describeAuthor, readRevision, recordChange } from './read-revision.ts'
 import { openLog } from './revision-log.ts'
@@ -29,8 +29,8 @@ export async function readHistory(
   workspace: Workspace,
   pace = ordinaryPace,
 ): Promise<Checkpoint> {
-  const { marks, ...files } = filesOf(workspace.folder)
-  const checkpoint = await readCheckpoint(files.checkpoint)
+  const { marks } = filesOf(workspace.folder)
+  const checkpoint = await readCheckpoint(workspace.folder)
   const authors = openAuthors(plan.uuid, checkpoint.authors, workspace)
   workspace.onProgress({ commit_count: checkpoint.commit_count })
   if (checkpoint.number === plan.head) return checkpoint
@@ -117,7 +117,7 @@ async function readRevisions(
   async function save() {
     checkpoint.length = log.flush()
     if (lists) checkpoint.ignores = lists.flush()
-    await writeWhole(files.checkpoint, JSON.stringify(checkpoint))
+    await saveCheckpoint(folder, checkpoint)
   }
 
   try {

@@ -1,7 +1,5 @@
-import { existsSync } from 'node:fs'
-import { readFile, rename, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { ImportFailure, type Origin, type Workspace } from '#importer/source.ts'
+import { readState, saveState } from '#importer/state-file.ts'
 import type { Connection } from './connection.ts'
 import type { Layout } from './layout.ts'
 import { addressOf, findProjects, openRepositoryReader, type Repository, type RepositoryReader } from './projects.ts'
@@ -34,20 +32,11 @@ export async function settlePlan(origin: Origin, connection: Connection, workspa
       'Another Subversion repository is at this address than when the import began. Cancel it, and start anew.',
     )
   const plan = known ?? (await makePlan(origin, connection, reader, repository))
-  if (!known) await writeWhole(join(folder, 'plan.json'), JSON.stringify(plan))
+  if (!known) await saveState<Plan>(folder, 'plan', plan)
   return { plan, repository }
 }
 
-export async function readPlan(folder: string): Promise<Plan | undefined> {
-  const file = join(folder, 'plan.json')
-  return existsSync(file) ? JSON.parse(await readFile(file, 'utf8')) : undefined
-}
-
-/** Either the former or the new content is there, whatever happens. */
-export async function writeWhole(file: string, content: string) {
-  await writeFile(`${file}.new`, content)
-  await rename(`${file}.new`, file)
-}
+export const readPlan = (folder: string) => readState<Plan>(folder, 'plan')
 
 async function makePlan(origin: Origin, connection: Connection, reader: RepositoryReader, repository: Repository): Promise<Plan> {
   const wanted = origin.svn_root === null ? repository.path : origin.svn_root.replace(/^\/+|\/+$/g, '')

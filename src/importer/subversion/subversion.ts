@@ -20,8 +20,8 @@ export const subversion: Source = {
   async arrange(_origin, { folder, repository, signal, default_branch }) {
     const plan = await readPlan(folder)
     if (!plan) throw new Error('nothing was converted yet')
-    const { revisions, marks, record, checkpoint } = filesOf(folder)
-    const { large } = await readCheckpoint(checkpoint)
+    const { revisions, marks, record } = filesOf(folder)
+    const { large } = await readCheckpoint(folder)
     const strategy = { layout: plan.layout }
     const arranged = await arrange({ repository, revisions, marks, record, strategy, default_branch, signal })
     return { ...arranged, ...(large && { large_blobs: large }) }

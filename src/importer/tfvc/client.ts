@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { authorization, headerOf } from '#importer/probe-http.ts'
+import { authorization, discard, headerOf } from '#importer/probe-http.ts'
 import { ImportFailure, type Network, type Origin } from '#importer/source.ts'
 import type { OutboundAnswer } from '#platform/outbound/egress.ts'
 import { openGate } from './request-gate.ts'
@@ -55,7 +55,7 @@ export function openClient(
         else if (asksToWait(error) && attempts > 1 && pauses < maxPauses) pauses += 1
         else if (++failed >= Math.min(attempts, attemptsFor(error))) throw explained(error, collection)
       } finally {
-        answer?.body.on('error', () => {}).destroy()
+        if (answer) discard(answer)
         leave()
       }
       if (failed > 0) await wait(Math.min(30_000, 250 * 2 ** failed), undefined, { signal })

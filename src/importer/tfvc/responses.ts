@@ -1,4 +1,4 @@
-import { headerOf } from '#importer/probe-http.ts'
+import { headerOf, readBody } from '#importer/probe-http.ts'
 import { ImportFailure } from '#importer/source.ts'
 import type { OutboundAnswer } from '#platform/outbound/egress.ts'
 
@@ -94,16 +94,8 @@ export async function readJson(answer: OutboundAnswer, path: string): Promise<un
   }
 }
 
-async function readAll({ body }: OutboundAnswer, most: number): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    size += chunk.length
-    if (size > most) throw new ImportFailure(`The server sends more than ${most >> 20} MB where a page was asked for.`)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
-}
+const readAll = (answer: OutboundAnswer, max: number) =>
+  readBody(answer, max, `The server sent more than ${max >> 20} MB where a page was requested.`)
 
 /** The elements of a list, one after the other as they come: a listing may be larger than what we like to hold. */
 export async function* readElements({ body }: OutboundAnswer): AsyncGenerator<unknown> {

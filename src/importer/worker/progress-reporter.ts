@@ -1,7 +1,5 @@
-import type { Author, Progress } from '#importer/source.ts'
-import type { WorkerMessage } from '#importer/steps.ts'
-
-type WorkerProgress = Progress & { push_percent?: number }
+import type { Author } from '#importer/source.ts'
+import type { WorkerMessage, WorkerProgress } from '#importer/steps.ts'
 
 /** So often at most, in milliseconds: who hears it writes it down. */
 const interval = 100

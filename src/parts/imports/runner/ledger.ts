@@ -1,5 +1,4 @@
-import { readFile, rename, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { readState, saveState } from '#importer/state-file.ts'
 import type { Import } from '#parts/imports/import-row.ts'
 
 /** What is known of the work on an import, in its folder: it outlives whoever works on it. */
@@ -26,18 +25,7 @@ export function originOf({ vcs, vcs_url, svn_root, svn_ignore, tfvc_project }: I
   return JSON.stringify([vcs, vcs_url, svn_root, svn_ignore, tfvc_project])
 }
 
-const pathOf = (folder: string) => join(folder, 'ledger.json')
+/** A file that cannot be read counts as none: the import then starts over. */
+export const readLedger = (folder: string) => readState<Ledger>(folder, 'ledger').catch(() => undefined)
 
-export async function readLedger(folder: string): Promise<Ledger | undefined> {
-  try {
-    return JSON.parse(await readFile(pathOf(folder), 'utf8'))
-  } catch {
-    return undefined
-  }
-}
-
-export async function writeLedger(folder: string, ledger: Ledger) {
-  const draft = `${pathOf(folder)}.new`
-  await writeFile(draft, JSON.stringify(ledger))
-  await rename(draft, pathOf(folder))
-}
+export const writeLedger = (folder: string, ledger: Ledger) => saveState(folder, 'ledger', ledger)
