@@ -1,6 +1,6 @@
 import { copyFile, open, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { runGit } from '#git/bounded.ts'
+import { runGit } from '#git/run-git.ts'
 import type { Origin, Workspace } from '#importer/source.ts'
 import { stageLimit } from '#importer/staging/git.ts'
 import { measure } from '#importer/staging/progress.ts'

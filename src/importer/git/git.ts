@@ -1,4 +1,3 @@
-import { runGit } from '#git/bounded.ts'
 import type { StoredObject } from '#git/lfs-store.ts'
 import { runGit } from '#git/run-git.ts'
 import {

@@ -1,4 +1,4 @@
-import { streamGit } from '#git/bounded.ts'
+import { streamGit } from '#git/run-git.ts'
 import type { Author, Workspace } from '#importer/source.ts'
 import { lines } from '#importer/staging/blobs.ts'
 import { prefix } from './refs.ts'

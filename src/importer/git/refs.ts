@@ -1,4 +1,5 @@
 import { isRefName } from '#git/objects.ts'
+import { runGit } from '#git/run-git.ts'
 import type { Notes, Origin, Workspace } from '#importer/source.ts'
 import { stageLimit } from '#importer/staging/git.ts'
 import { sha256Unsupported } from './git-errors.ts'

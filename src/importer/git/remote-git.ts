@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { getCACertificates } from 'node:tls'
-import { type Bounds, streamGit } from '#git/bounded.ts'
+import { type Bounds, streamGit } from '#git/run-git.ts'
 import { ImportFailure, type Origin, type Workspace } from '#importer/source.ts'
 import { explain } from './git-errors.ts'
 

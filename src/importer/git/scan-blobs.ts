@@ -1,4 +1,5 @@
 import type { StoredObject } from '#git/lfs-store.ts'
+import { streamGit } from '#git/run-git.ts'
 import type { Workspace } from '#importer/source.ts'
 import { type Blob, findBlobs, lines } from '#importer/staging/blobs.ts'
 import { largeFile } from '#importer/staging/large-files.ts'

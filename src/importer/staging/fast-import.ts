@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { stageSettings } from '#git/fsync.ts'
 import { endGit, startGit } from '#git/git.ts'
-import { stageSettings } from '#git/syncing.ts'
 import { openStreamReader } from './stream-reader.ts'
 
 export interface FastImportOptions {

@@ -1,4 +1,4 @@
-import { runGit, split, streamGit } from '#git/bounded.ts'
+import { runGit, split, streamGit } from '#git/run-git.ts'
 import type { LargeFile } from '#importer/steps.ts'
 import { type Blob, findBlobs } from './blobs.ts'
 

@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream'
-import { streamGit } from '#git/bounded.ts'
+import { streamGit } from '#git/run-git.ts'
 
 export interface GitObject {
   id: string

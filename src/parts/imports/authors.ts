@@ -1,4 +1,4 @@
-import { checkWritable } from '#hosting/repositories/access.ts'
+import { checkWritable } from '#identity/access.ts'
 import type { Correction } from '#importer/steps.ts'
 import { type Listed, listed, type Queryable, type Slice, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'

@@ -1,4 +1,4 @@
-import { checkWritable } from '#hosting/repositories/access.ts'
+import { checkWritable } from '#identity/access.ts'
 import type { LargeFile } from '#importer/steps.ts'
 import { json, type Listed, type Queryable, type Slice, sql, type Transaction } from '#platform/database.ts'
 import type { Import, LfsPreference } from './import-row.ts'

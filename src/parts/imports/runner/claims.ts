@@ -18,7 +18,7 @@ export interface Claims {
 }
 
 export async function openClaims(db: Database): Promise<Claims> {
-  const imported = await holdConnection(db)
+  const imported = await openDedicatedConnection(db)
   return {
     async take(ids, most) {
       // Nothing is sorted, so that no lock is taken that is not given.

@@ -16,7 +16,7 @@ function failingDeps(failure: { error: unknown }) {
   const fail = async () => {
     throw failure.error
   }
-  const db = { onEnd: () => () => {}, rows: fail, transaction: fail } as unknown as Database
+  const db = { onTransactionEnd: () => () => {}, rows: fail, transaction: fail } as unknown as Database
   const log = { debug: level('debug'), warn: level('warn'), error: level('error') } as unknown as Logger
   return { deps: { db, log, data: '/nonexistent' } as RunnerDeps, logged }
 }

@@ -56,7 +56,7 @@ export function runImport(
   }
 
   return {
-    done: deps.db.patiently(runSteps).finally(workers.endWorker),
+    done: deps.db.withBackgroundTimeouts(runSteps).finally(workers.endWorker),
     notice(found) {
       // What was looked at a moment ago may be of an earlier run than ours.
       if (run !== undefined && (!found || found.run > run)) step.abort()

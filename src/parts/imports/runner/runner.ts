@@ -38,7 +38,7 @@ export class Runner {
   constructor(deps: RunnerDeps) {
     this.#deps = deps
     this.#timer = setInterval(() => this.wake(), pollInterval).unref()
-    this.#unsubscribe = deps.db.onEnd((_, topics) => topics.has(importsTopic) && this.wake())
+    this.#unsubscribe = deps.db.onTransactionEnd((_, topics) => topics.has(importsTopic) && this.wake())
     this.wake()
   }
 

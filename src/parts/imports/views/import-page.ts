@@ -1,5 +1,7 @@
 import { loadRepository, type Repository } from '#hosting/repositories/repositories.ts'
-import { crumbs, pageIn, pathOf } from '#hosting/repositories/views/place.ts'
+import { crumbs, pageIn, pathOf } from '#hosting/repositories/views/repository-page.ts'
+import { levelOf } from '#identity/access.ts'
+import type { Account } from '#identity/accounts.ts'
 import type { Import } from '#parts/imports/import-row.ts'
 import type { Queryable } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'

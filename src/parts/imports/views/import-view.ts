@@ -1,5 +1,6 @@
 import type { Repository } from '#hosting/repositories/repositories.ts'
-import { pathOf } from '#hosting/repositories/views/place.ts'
+import { pathOf } from '#hosting/repositories/views/repository-page.ts'
+import { levelOf } from '#identity/access.ts'
 import type { Import } from '#parts/imports/import-row.ts'
 import { loadImport } from '#parts/imports/import-store.ts'
 import { findImport, hasContents, listShownAuthors, listShownFiles } from '#parts/imports/page-queries.ts'
