@@ -5,24 +5,24 @@ import { observeAnswers } from './unreachable.ts'
 export type Detected =
   | { found: Found & { vcs: Kind } }
   | { found_multiple: Choice[] }
-  /** A server answered, but not as a repository of a kind that we know. */
+  /** A server answered, but there is no repository of a known kind. */
   | { nothing: true }
   | 'needs_auth'
 
-/** Where an address serves several, the first of these counts: who shows git as Subversion too means git. */
+/** If an address serves several kinds, the first in this list wins: hosts that offer git as Subversion too are git hosts. */
 const precedence: Kind[] = ['git', 'mercurial', 'subversion', 'tfvc']
 
-/** For a whole probe; each question of it has less, see probing.ts. */
+/** In milliseconds for a whole probe. Each request has less, see probe-http.ts. */
 const probeTimeout = 60_000
 
-/** What kind of repository is at an address, or whether it is of the one kind that somebody says it is. */
+/** Detects the kind of the repository at an address, or checks that it is of the given kind. */
 export async function detect(origin: Origin, kind: Kind | null, network: Network): Promise<Detected> {
   network.signal.throwIfAborted()
   const enough = new AbortController()
   const signal = AbortSignal.any([network.signal, enough.signal, AbortSignal.timeout(probeTimeout)])
   const { egress, unreachableReason } = observeAnswers(network.egress, origin.url)
   const probes = kindsAt(origin.url, kind).map((vcs) => ({ vcs, probed: probe(vcs, origin, { egress, signal }) }))
-  // Those behind the one that counts are not waited for.
+  // The kinds after the first match are not awaited.
   for (const { probed } of probes) probed.catch(() => {})
   const failures: unknown[] = []
   let asksForPassword = false
@@ -40,7 +40,7 @@ export async function detect(origin: Origin, kind: Kind | null, network: Network
     enough.abort()
   }
   if (asksForPassword) return 'needs_auth'
-  // Words for a person come before a fault of ours.
+  // An ImportFailure has a message for the user, so it goes before a bug.
   const failure = failures.find((error) => error instanceof ImportFailure) ?? failures[0]
   if (failure !== undefined) throw failure
   const unreachable = unreachableReason()
@@ -60,7 +60,7 @@ function kindsAt(url: string, kind: Kind | null): Kind[] {
   return kind ? [kind] : precedence
 }
 
-/** Nothing, when it takes too long or is not wanted any more. */
+/** `nothing` after a timeout, or when another kind was found. */
 async function probe(kind: Kind, origin: Origin, network: Network): Promise<Finding> {
   const late = new Promise<Finding>((resolve) => {
     network.signal.addEventListener('abort', () => resolve('nothing'), { once: true })

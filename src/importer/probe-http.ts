@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { OutboundAnswer } from '#platform/outbound/egress.ts'
 import { ImportFailure, type Network } from './source.ts'
 
-/** A probe reads no more of an answer, and waits no longer for it. */
+/** The limits of a probe, in bytes and milliseconds. */
 const maxAnswer = 64 << 10
 const probeTimeout = 8000
 const maxRedirects = 4
 const retryDelay = 500
 
-export const untrusted = 'The certificate of the source is not trusted. Ask whoever runs the source, or this server.'
+export const untrusted = 'The certificate of the source is not trusted. Ask the administrator of the source or of this server.'
 
 export interface ProbeRequest {
   method?: string
@@ -19,20 +19,20 @@ export interface ProbeRequest {
 }
 
 export interface ProbeAnswer {
-  /** Where it was found in the end, when that was moved on the same host. */
+  /** After redirects on the same host. */
   url: string
   status: number
   headers: OutboundAnswer['headers']
-  /** The first 64 KB of it. */
+  /** The first 64 KB. */
   body: Buffer
 }
 
-/** Asks a server one thing; undefined when nobody answers in time. What the policy forbids is a failure in its own words. */
+/** Sends one request. Undefined if the server does not answer in time; throws if the policy forbids the address. */
 export async function sendProbe(network: Network, url: string, request: ProbeRequest = {}): Promise<ProbeAnswer | undefined> {
   const signal = AbortSignal.any([network.signal, AbortSignal.timeout(probeTimeout)])
   try {
     const answer = await followRedirects(network, url, request, signal)
-    // Some servers fail when they are asked several things at once just after their start, as `hg serve` does.
+    // Some servers fail on concurrent requests just after their start, for example `hg serve`.
     if (!answer || answer.status < 500 || answer.status === 501) return answer
     await sleep(retryDelay, undefined, { signal })
     return await followRedirects(network, url, request, signal)
@@ -45,7 +45,7 @@ export async function sendProbe(network: Network, url: string, request: ProbeReq
   }
 }
 
-/** A moved repository is followed by hand: only on its own host, so that a password goes nowhere else. */
+/** Follows redirects on the same host only, so that the password goes nowhere else. */
 async function followRedirects(
   network: Network,
   url: string,
@@ -78,7 +78,7 @@ function redirectTarget(here: URL, { status, headers }: OutboundAnswer): URL | u
   if (![301, 302, 307, 308].includes(status) || typeof headers.location !== 'string') return undefined
   const next = URL.parse(headers.location, here)
   if (!next || next.host !== here.host || next.username || next.password) return undefined
-  // What was sent in secret is not said aloud.
+  // Never from https to http.
   const kept = next.protocol === here.protocol || (here.protocol === 'http:' && next.protocol === 'https:')
   return kept ? next : undefined
 }
@@ -98,13 +98,11 @@ async function readStart(answer: OutboundAnswer): Promise<Buffer> {
   return Buffer.concat(read).subarray(0, maxAnswer)
 }
 
-/** For an answer of which no more is read. */
 export function discard({ body }: OutboundAnswer) {
-  // It complains about being cut off, and nobody needs to hear that.
+  // Destroying the stream emits an error that nobody handles.
   body.on('error', () => {}).destroy()
 }
 
-/** A header of an answer as one text. */
 export function headerOf({ headers }: Pick<ProbeAnswer, 'headers'>, name: string): string {
   const value = headers[name]
   return Array.isArray(value) ? value.join(', ') : (value ?? '')

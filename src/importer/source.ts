@@ -4,54 +4,52 @@ import type { Blob } from './staging/blobs.ts'
 export const kinds = ['git', 'subversion', 'mercurial', 'tfvc'] as const
 export type Kind = (typeof kinds)[number]
 
-/** Where a repository is to come from. */
 export interface Origin {
-  /** Without a user name or password. */
+  /** Without user name and password. */
   url: string
   username: string | null
   password: string | null
-  /** Below the repository's root, where there is more than one project. */
+  /** The folder of the project, if the repository has several. */
   svn_root: string | null
   tfvc_project: string | null
-  /** Whether lists of what Subversion is to ignore become `.gitignore` files. */
+  /** Whether `svn:ignore` properties become `.gitignore` files. */
   svn_ignore?: boolean
 }
 
-/** One kind of repository elsewhere. */
+/** A kind of source. */
 export interface Source {
-  /** Whether there is one at an address; reads little, and changes nothing. */
+  /** Checks whether there is a repository at an address. Reads little and changes nothing. */
   probe(origin: Origin, network: Network): Promise<Finding>
   /**
-   * Brings the whole history into the workshop's bare repository, or goes on where an earlier run was killed. What is left there is for
-   * `arrange`, or for nobody: the refs that count are those below `refs/import/orig/heads/` and `refs/import/orig/tags/`.
+   * Converts the whole history into the bare repository of the workspace, or resumes a killed run. The results are the refs below
+   * `refs/import/orig/heads/` and `refs/import/orig/tags/`; other refs are for `arrange`.
    */
   convert(origin: Origin, workspace: Workspace): Promise<Converted>
-  /** Makes branches and tags of what was converted, where that is not done with it; can be done again, and gives the same. */
+  /** Makes branches and tags of the converted revisions, if `convert` does not. Repeating it gives the same result. */
   arrange?(origin: Origin, workspace: Workspace): Promise<Arranged>
-  /** Compares branches and tags, and a sample of revisions or all, with what the source itself says of their contents. */
+  /** Compares branches and tags, and a sample of revisions or all, with the contents that the source reports. */
   verify(origin: Origin, workspace: Workspace, all: boolean): Promise<Verification>
 }
 
-/** What a step may use. */
+/** The network access of a step. */
 export interface Network {
   egress: Egress
-  /** Aborted when the import is cancelled, or over its limits. */
+  /** Aborted when the import is cancelled or exceeds a limit. */
   signal: AbortSignal
 }
 
 export interface Workspace extends Network {
-  /** A private folder of this import. It outlives a killed run: checkpoints are kept here. */
+  /** The private folder of this import. It survives a killed run and holds the checkpoints. */
   folder: string
-  /** The bare repository in it; nobody else sees it. */
+  /** The bare repository in the folder. */
   repository: string
-  /** Where contents of large files are kept, see `hosting/lfs`. */
+  /** The store of LFS objects, see `hosting/lfs`. */
   lfs_store: string
-  /** What the branch is called that a clone checks out, where the source has no name for it. */
+  /** The name of the default branch, if the source has none. */
   default_branch: string
   onProgress(progress: Progress): void
 }
 
-/** What is told while it happens; each of these as often as there is something new. */
 export interface Progress {
   percent?: number
   commit_count?: number
@@ -60,21 +58,21 @@ export interface Progress {
 
 export type Finding =
   | { found: Found }
-  /** Several projects, of which one must be chosen. */
+  /** Several projects, one of which must be chosen. */
   | { found_multiple: Choice[] }
   | 'nothing'
-  /** Something is there that asks who we are, or does not believe it. */
+  /** The server asks for credentials, or does not accept those given. */
   | 'needs_auth'
 
 export interface Found {
-  /** The address that it is really at, when it differs. */
+  /** Set if it differs from the given one. */
   url?: string
   svn_root?: string
   tfvc_project?: string
   commit_count?: number
 }
 
-/** What a caller is shown, and sends back to choose it. */
+/** The caller sends these values back to choose the project. */
 export interface Choice {
   vcs: Kind
   human_name: string
@@ -82,7 +80,7 @@ export interface Choice {
   tfvc_project?: string
 }
 
-/** Somebody whose commits came along: as the source names them, and as our commits do until that is corrected. */
+/** An author of the source, and the name and email in our commits until they are corrected. */
 export interface Author {
   remote_id: string
   remote_name: string
@@ -92,21 +90,21 @@ export interface Author {
 
 export interface Converted {
   commit_count: number
-  /** What the default branch is called, where the source says so. */
+  /** The name of the default branch, if the source has one. */
   default_branch?: string
   notes: Notes
 }
 
 export interface Arranged {
   default_branch?: string
-  /** Contents that are large, where they are known already. */
+  /** The large blobs, if they are already known. */
   large_blobs?: Blob[]
-  /** What came along for the store of large files. */
+  /** The LFS objects that were downloaded. */
   lfs_objects?: { oid: string; size: number }[]
   notes: Notes
 }
 
-/** What a person should know of the result: how many of what was left out or changed, by a short name such as `empty folders`. */
+/** Counts of what was left out or changed, by a short name such as `empty folders`. */
 export type Notes = Record<string, number>
 
 export interface Verification {
@@ -114,13 +112,12 @@ export interface Verification {
   tags: number
   revisions: number
   files: number
-  /** Where the source and git differ; the first hundred. */
+  /** The first hundred differences between source and git. */
   mismatches: { where: string; path: string; what: string }[]
-  /** What was seen on the way that a person should know of as well. */
   notes?: Notes
 }
 
-/** Why a step could not be done, in words that tell a person what to do. Anything else that is thrown is a fault of ours. */
+/** A failure with a message that tells the user what to do. Any other error is a bug. */
 export class ImportFailure extends Error {
   readonly kind: 'error' | 'auth'
 

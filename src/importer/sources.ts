@@ -1,6 +1,6 @@
 import type { Kind, Source } from './source.ts'
 
-/** Read when it is wanted: a worker does one thing, and needs one of them. */
+/** Loaded on demand, because a worker needs one of them. */
 const sources: Record<Kind, () => Promise<Source>> = {
   git: async () => (await import('./git/git.ts')).git,
   subversion: async () => (await import('./subversion/subversion.ts')).subversion,

@@ -1,32 +1,31 @@
 import type { Choice, Found, Kind, Notes, Origin, Progress, Verification } from './source.ts'
 
-/** What a worker process is asked to do, as one line of JSON on its standard input. Its end ends the worker, and all it started. */
+/** An order for a worker process: a line of JSON on its standard input. When the input ends, the worker and its children end. */
 export type Order = StepContext &
   (
     | { step: 'detect'; vcs: Kind | null }
     | { step: 'import'; vcs: Kind }
-    /** From what was imported to branches and tags as they are to be published. */
+    /** Makes the branches and tags to publish. */
     | { step: 'map'; vcs: Kind; use_lfs: 'undecided' | 'opt_in' | 'opt_out'; authors: Correction[]; verify_all: boolean }
-    /** Puts the objects into the repository itself; its refs are moved by whoever asked. */
+    /** Copies the objects into the repository. The caller moves the refs. */
     | { step: 'push'; vcs: Kind; target: string }
-    /** After the end: the published branches and tags with other authors, in the repository itself. */
+    /** After the end: rewrites the published branches and tags with other authors. */
     | { step: 'correct'; target: string; authors: Correction[] }
   )
 
 export interface StepContext {
   origin: Origin
-  /** A private folder of this import, on the same disk as the repositories. */
+  /** The private folder of this import, on the same disk as the repositories. */
   folder: string
   default_branch: string
-  /** What may be connected to, as the setting has it. */
+  /** The addresses that may be connected to, in the syntax of the setting. */
   addresses: string
-  /** Whose certificates are trusted besides those that the system knows, in PEM form. */
+  /** Additional CA certificates to trust, in PEM. */
   certificates: string | null
-  /** Where contents of large files are kept. */
+  /** The folder of LFS objects. */
   lfs_store: string
 }
 
-/** Who commits were by, and who they are to be by. */
 export interface Correction {
   original_name: string
   original_email: string
@@ -36,11 +35,11 @@ export interface Correction {
 
 export type WorkerProgress = Progress & { push_percent?: number }
 
-/** What a worker says, each a line of JSON on its standard output; the last is a result or a failure. */
+/** A message of a worker: a line of JSON on its standard output. The last one is a result or a failure. */
 export type WorkerMessage =
   | { progress: WorkerProgress }
   | { result: Result }
-  /** A fault is ours: what it was is on standard error. */
+  /** A fault is a bug; details are on standard error. */
   | { failure: { kind: 'error' | 'auth' | 'fault'; message: string } }
 
 export type Result =
@@ -58,7 +57,7 @@ export type Result =
       large_files: LargeFile[]
       lfs_objects: { oid: string; size: number }[]
     }
-  /** Branches and tags as they are to be, by name. */
+  /** Branches and tags by name. */
   | { step: 'push'; refs: Record<string, string>; default_branch: string | null }
   | { step: 'correct'; refs: Record<string, string> }
 

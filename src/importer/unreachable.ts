@@ -1,6 +1,6 @@
 import type { Egress } from '#platform/outbound/egress.ts'
 
-/** The same way out, which notices whether anybody at the other end has answered at all; and why nobody did, for a person. */
+/** Wraps an egress to find out whether any request was answered. If none was, `unreachableReason` is a message for the user. */
 export function observeAnswers(egress: Egress, address: string): { egress: Egress; unreachableReason(): string | undefined } {
   let answered = false
   let failure: unknown
@@ -23,25 +23,25 @@ export function observeAnswers(egress: Egress, address: string): { egress: Egres
   }
 }
 
-/** The system's words for it, and those of undici and AbortSignal. */
+/** Codes of the system and of undici, and names of AbortSignal errors. */
 function describe(failure: unknown, { host, hostname }: URL): string {
   const { code, name } = failure as { code?: unknown; name?: string }
   switch (typeof code === 'string' ? code : name) {
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return `No host is known by the name ${hostname}.`
+      return `There is no host named ${hostname}.`
     case 'ECONNREFUSED':
       return `Nothing listens at ${host}: the connection was refused.`
     case 'ECONNRESET':
     case 'EPIPE':
     case 'UND_ERR_SOCKET':
-      return `${host} ends the connection without an answer.`
+      return `${host} closed the connection without an answer.`
     case 'EHOSTUNREACH':
     case 'ENETUNREACH':
-      return `There is no way from this server to ${host}.`
+      return `This server has no route to ${host}.`
     case 'EPROTO':
     case 'ERR_SSL_WRONG_VERSION_NUMBER':
-      return `${host} does not speak https there.`
+      return `${host} does not speak https.`
     default:
       return `${host} does not answer.`
   }

@@ -7,7 +7,7 @@ import { measure } from '#importer/staging/progress.ts'
 import { prefix, readOriginals } from './refs.ts'
 import { connectGit } from './remote-git.ts'
 
-/** The rest of the hundred is for large files. */
+/** In percent of the import. The last ten are for LFS objects. */
 const stages = {
   'Counting objects': [0, 2],
   'Compressing objects': [2, 5],
@@ -17,14 +17,14 @@ const stages = {
 
 type OnOutput = (text: string) => void
 
-/** Brings branches and tags with all they lead to: everything, or what is new since they came for the last time. */
+/** Fetches the branches and tags with all their objects: everything, or the changes since the last run. */
 export async function fetchHistory(origin: Origin, workspace: Workspace) {
   const hear = measure(stages, (percent) => workspace.onProgress({ percent }))
   const known = (await readOriginals(workspace)).length > 0
   await (known ? fetchChanges(origin, workspace, hear) : cloneAll(origin, workspace, hear))
 }
 
-/** An allow-list: what hosts keep for themselves, such as `refs/pull`, does not come. */
+/** Only branches and tags: internal refs of a host, such as `refs/pull`, are not fetched. */
 async function fetchChanges(origin: Origin, workspace: Workspace, hear: OnOutput) {
   const quietly = ['--no-tags', '--no-write-fetch-head', '--no-auto-maintenance', '--no-recurse-submodules']
   const refs = ['heads', 'tags'].map((kind) => `+refs/${kind}/*:${prefix}${kind}/*`)
@@ -33,8 +33,8 @@ async function fetchChanges(origin: Origin, workspace: Workspace, hear: OnOutput
 }
 
 /**
- * The same at first, when git sees while objects arrive that none is missing; of a fetch it looks through the whole history afterwards. It
- * takes branches and tags alone, too.
+ * A clone checks that no object is missing while objects arrive; a fetch walks the whole history afterwards. A bare clone has only branches
+ * and tags too.
  */
 async function cloneAll(origin: Origin, workspace: Workspace, hear: OnOutput) {
   const { folder, repository, signal } = workspace
@@ -49,13 +49,13 @@ async function cloneAll(origin: Origin, workspace: Workspace, hear: OnOutput) {
   })()
   const update = ['-c', 'core.fsync=none', 'update-ref', '--stdin']
   if (output.length > 0) await runGit(draft, update, { signal, input, detached: false })
-  // A clone remembers where it came from.
+  // Without the configuration of the clone, which names the source.
   for (const name of ['config', 'HEAD']) await copyFile(join(repository, name), join(draft, name))
   await rm(repository, { recursive: true })
   await rename(draft, repository)
 }
 
-/** Packs are published as they are, by another name: only from now on does nothing of them get lost. */
+/** Packs are published as hard links, so they must be on disk before. */
 export async function syncPacks({ repository }: Workspace) {
   const folder = join(repository, 'objects', 'pack')
   for (const name of await readdir(folder)) {

@@ -9,42 +9,45 @@ const explanations: [RegExp, Explanation][] = [
     /(?:object|in (?:tree|blob|commit|tag)) ([0-9a-f]{40}): (\w+): (.*)/,
     (_, [, id, fault, text]) =>
       new ImportFailure(
-        `The history has an object that is refused because it may do harm when it is checked out: ${id}, ${text} (${fault}). Remove it from the history at the source, then import again.`,
+        `The history has an object that is refused because it is dangerous to check out: ${id}, ${text} (${fault}). Remove it from the history of the source, then import again.`,
       ),
   ],
   [/mismatched algorithms|unknown object format|unsupported object-format/, sha256Unsupported],
   [
     /shallow/,
-    () => new ImportFailure('The source has only the later part of its history (it is a shallow copy): import the whole one.'),
+    () => new ImportFailure('The source is a shallow clone with only a part of its history. Import a complete repository.'),
   ],
   [
     /repository '.*' not found|returned error: (404|410)/,
-    () => new ImportFailure('There is no repository at the address any more. Check it, then start again.'),
+    () => new ImportFailure('There is no longer a repository at this address. Check the address, then restart the import.'),
   ],
-  [/returned error: 30\d/, () => new ImportFailure('The source has moved to another address. Give that one, then start again.')],
+  [
+    /returned error: 30\d/,
+    () => new ImportFailure('The source has moved to another address. Start an import from that address.'),
+  ],
   [
     /No space left on device|file size limit/i,
-    () => new ImportFailure('There is not enough space for this repository. Ask whoever runs this server.'),
+    () => new ImportFailure('There is not enough disk space for this repository. Ask an administrator of this server.'),
   ],
   [/certificate|SSL/, () => new ImportFailure(untrusted)],
-  // The status with which our proxy refuses an address.
   [
-    /(returned error:|response|HTTP code) 421/,
-    () => new ImportFailure('This server may not connect there. Ask whoever runs it.'),
+    /SOCKS5 connection .*\(2\)/,
+    () => new ImportFailure('This server may not connect there. Ask an administrator of this server.'),
   ],
   [/transport '.*' not allowed/, () => new ImportFailure('The address must begin with http:// or https://.')],
   [
-    /early EOF|RPC failed|hung up|Could not resolve|Failed to connect|timed out|Operation too slow|transfer closed|Empty reply|(returned error:|response|HTTP code) 50[24]/i,
-    () => new ImportFailure('The connection to the source broke off. Start again when it can be reached.'),
+    /early EOF|RPC failed|hung up|Could not resolve|Failed to connect|timed out|Operation too slow|transfer closed|Empty reply|SOCKS5/i,
+    () => new ImportFailure('The connection to the source was lost. Restart the import when the source is reachable.'),
   ],
   [
     /returned error: (\d{3})/,
-    (_, [, status]) => new ImportFailure(`The source refused with status ${status}. Ask whoever runs it, or start again later.`),
+    (_, [, status]) =>
+      new ImportFailure(`The source answered with status ${status}. Ask its administrator, or restart the import later.`),
   ],
 ]
 
 export function sha256Unsupported() {
-  return new ImportFailure('The source is a repository of SHA-256 objects; only SHA-1 is supported.')
+  return new ImportFailure('The source uses SHA-256 objects; only SHA-1 is supported.')
 }
 
 export function authFailure(origin: Origin | undefined) {
@@ -55,10 +58,10 @@ export function authFailure(origin: Origin | undefined) {
   return new ImportFailure(text, 'auth')
 }
 
-/** Git's own words are for whoever reads the log; these are for whoever wants the repository. */
+/** Turns git's error output into a message for the user. */
 export function explain(error: unknown, origin?: Origin): unknown {
   if (!(error instanceof Error) || error instanceof ImportFailure) return error
-  // What the address and the server say is theirs to choose.
+  // The address and the lines of the server could contain anything.
   const output = error.message.replaceAll(origin?.url ?? '\0', '').replaceAll(/^remote:.*$/gm, '')
   for (const [text, explanation] of explanations) {
     const found = text.exec(output)

@@ -23,10 +23,9 @@ import { scanBlobs } from './scan-blobs.ts'
 
 const maxMismatches = 100
 
-/** What is known of a source whose history is here. */
 interface Fetched extends Listing {
   url: string
-  /** Refs that are left out. */
+  /** Refs that were left out. */
   dropped: string[]
   commit_count: number
   files: number
@@ -41,7 +40,7 @@ async function convert(given: Origin, workspace: Workspace): Promise<Converted> 
   const remote = await findRepository(given, workspace)
   if (remote === 'needs_auth') throw authFailure(given)
   if (remote === 'nothing')
-    throw new ImportFailure('There is no git repository at the address any more. Check it, then start again.')
+    throw new ImportFailure('There is no longer a git repository at this address. Check the address, then restart the import.')
   const origin = { ...given, url: remote.url }
   const listing = await listRemote(origin, workspace)
   await fetchHistory(origin, workspace)
@@ -68,7 +67,7 @@ async function convert(given: Origin, workspace: Workspace): Promise<Converted> 
   return { commit_count, notes, ...defaultOf(listing) }
 }
 
-/** A server that only gives out files was believed everything. */
+/** A dumb HTTP server does not check the objects that it sends. */
 async function checkObjects({ repository, signal }: Workspace) {
   const lenient = toleratedFaults.flatMap((fault) => ['-c', `fsck.${fault}=ignore`])
   try {
@@ -80,7 +79,7 @@ async function checkObjects({ repository, signal }: Workspace) {
   }
 }
 
-/** Where the source names one that it does not have, nobody knows. */
+/** Unknown if the source names a branch that it does not have. */
 function defaultOf({ default_branch, refs }: Listing) {
   return default_branch !== null && refs[`refs/heads/${default_branch}`] ? { default_branch } : {}
 }
@@ -91,16 +90,16 @@ async function readFetched({ folder }: Workspace): Promise<Fetched> {
   return fetched
 }
 
-/** Branches and tags are what they were; the large files that came with them belong to them. */
+/** Branches and tags are unchanged; the LFS objects come with them. */
 async function arrange(_: Origin, workspace: Workspace): Promise<Arranged> {
   const { large_blobs, lfs_objects } = await readFetched(workspace)
   return { notes: {}, large_blobs, lfs_objects }
 }
 
 /**
- * The ids of commits are those of all that they hold: when branches and tags are at the same ids, and every object is there, then
- * all is as it is at the source. Git computed each object's id when it came, and made sure that none is missing before it set a ref. To
- * look at all revisions is to do both again.
+ * A commit's id covers everything in it. If branches and tags have the same ids and no object is missing, the history is the same as at the
+ * source. Git computed the id of each object on arrival, and checked that none is missing before it set a ref. With `all`, both are checked
+ * again.
  */
 async function verify(given: Origin, workspace: Workspace, all: boolean): Promise<Verification> {
   const fetched = await readFetched(workspace)
@@ -112,9 +111,9 @@ async function verify(given: Origin, workspace: Workspace, all: boolean): Promis
   const here = new Map(originalRefs.map(({ name, sha }) => [name, sha]))
   const dropped = new Set(fetched.dropped)
   const names = [...new Set([...Object.keys(now), ...here.keys()])].filter((name) => !dropped.has(name))
-  // Who pushed to the source since then changed nothing about what there was.
+  // A later push to the source is not a mismatch.
   const moved = names.filter((where) => here.get(where) !== now[where] && here.get(where) !== fetched.refs[where])
-  const mismatches = [...broken, ...moved.map((where) => ({ where, path: '', what: 'is not where the source has it' }))]
+  const mismatches = [...broken, ...moved.map((where) => ({ where, path: '', what: 'is at another commit than in the source' }))]
   return {
     branches: [...here.keys()].filter((name) => name.startsWith('refs/heads/')).length,
     tags: [...here.keys()].filter((name) => name.startsWith('refs/tags/')).length,
@@ -131,6 +130,6 @@ async function findBroken({ repository, signal }: Workspace): Promise<Verificati
   } catch (error) {
     signal.throwIfAborted()
     const words = error instanceof Error ? error.message : `${error}`
-    return [{ where: '', path: '', what: `objects are missing or broken: ${words.slice(0, 300)}` }]
+    return [{ where: '', path: '', what: `objects are missing or damaged: ${words.slice(0, 300)}` }]
   }
 }

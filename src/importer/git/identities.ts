@@ -4,14 +4,14 @@ import { lines } from '#importer/staging/blobs.ts'
 import { prefix } from './refs.ts'
 
 const batch = 500
-/** In bytes: who is called more than that is nobody who could be corrected. */
+/** In bytes. A longer identity cannot be corrected. */
 const longest = 1000
 
-/** Tells of everybody whom commits and tags name, as they are found; gives the number of commits. */
+/** Reports the identities of commits and tags as they are found. Returns the number of commits. */
 export async function collectIdentities({ repository, signal, onProgress }: Workspace): Promise<number> {
   const seen = new Set<string>()
   let found: Author[] = []
-  /** A name and an email, as bytes with a zero between: most of them were seen before, and are not looked at. */
+  /** A line has the name, a zero byte and the email. Most lines were seen before and are not decoded. */
   const take = (line: string) => {
     if (seen.has(line) || line.length > longest) return
     seen.add(line)
@@ -22,7 +22,7 @@ export async function collectIdentities({ repository, signal, onProgress }: Work
     found = []
   }
   let written = 0
-  // As the commits have them, whatever encoding they claim: that is what a correction looks for.
+  // Without re-encoding, because a correction compares the bytes of the commits.
   const log = ['log', '--encoding=none', '--format=%an%x00%ae%n%cn%x00%ce', `--glob=${prefix}`]
   for await (const group of lines(streamGit(repository, log, { signal, detached: false }))) {
     written += group.length
@@ -30,7 +30,7 @@ export async function collectIdentities({ repository, signal, onProgress }: Work
   }
   const tags = ['for-each-ref', '--format=%(taggername)%00%(taggeremail:trim)', `${prefix}tags`]
   for await (const group of lines(streamGit(repository, tags, { signal, detached: false }))) {
-    // A tag without a text of its own is by nobody.
+    // A lightweight tag has no tagger.
     for (const line of group) if (line !== '\0') take(line)
   }
   if (found.length > 0) onProgress({ authors: found })

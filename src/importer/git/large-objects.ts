@@ -5,18 +5,18 @@ import { authorization, discard, readBody } from '#importer/probe-http.ts'
 import { ImportFailure, type Origin, type Workspace } from '#importer/source.ts'
 import type { OutboundAnswer } from '#platform/outbound/egress.ts'
 
-/** How many are asked for in one go, and fetched at a time. */
+/** Objects per request, and downloads at a time. */
 const batch = 100
 const concurrency = 4
 const maxAttempts = 2
 const maxRedirects = 4
-/** Of what a server says about a hundred objects. */
+/** In bytes, for a batch of a hundred objects. */
 const maxAnswerSize = 4 << 20
 const media = 'application/vnd.git-lfs+json'
 
 /**
- * Brings the contents that pointers stand for into the store, those of them that the source gives. What is in the store already is
- * fetched all the same: that somebody knows the name of contents does not make them theirs.
+ * Downloads the LFS objects that the source offers. Objects that are already in the store are downloaded too, because knowing an object's
+ * id does not give the right to read it.
  */
 export async function fetchLargeObjects(
   origin: Origin,
@@ -47,7 +47,7 @@ export async function fetchLargeObjects(
   return objects
 }
 
-/** What an earlier run of this import fetched before it was killed. */
+/** The objects that a killed run of this import has downloaded. */
 async function readJournal(journal: string, store: string): Promise<string[]> {
   const text = await readFile(journal, 'utf8').catch(() => '')
   const oids: string[] = []
@@ -60,7 +60,7 @@ interface Link {
   header: Record<string, string>
 }
 
-/** Where each can be had; without those that cannot. */
+/** The download links of the objects that the source offers. */
 async function requestLinks(origin: Origin, workspace: Workspace, wanted: StoredObject[]): Promise<Map<string, Link>> {
   const url = `${origin.url.replace(/(\.git)?$/, '.git')}/info/lfs/objects/batch`
   const links = new Map<string, Link>()
@@ -80,7 +80,7 @@ async function requestLinks(origin: Origin, workspace: Workspace, wanted: Stored
         links.set(oid, { href, header: textsOf(header) })
     }
   } catch {
-    // A source that speaks no LFS, or only nonsense, has none of them.
+    // A source without LFS, or with invalid answers, offers no objects.
     workspace.signal.throwIfAborted()
   }
   return links
@@ -96,7 +96,7 @@ function textsOf(value: unknown): Record<string, string> {
   return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
 }
 
-/** Whether it is in the store afterwards, and is what its name says. */
+/** Whether the object was downloaded and has the right checksum. */
 async function fetchObject(origin: Origin, workspace: Workspace, { oid, size }: StoredObject, link: Link): Promise<boolean> {
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     try {
@@ -110,13 +110,13 @@ async function fetchObject(origin: Origin, workspace: Workspace, { oid, size }: 
     } catch (error) {
       workspace.signal.throwIfAborted()
       if (error instanceof Error && 'code' in error && /^(ENOSPC|EDQUOT|EFBIG)$/.test(`${error.code}`))
-        throw new ImportFailure('There is not enough space for the large files. Ask whoever runs this server.')
+        throw new ImportFailure('There is not enough disk space for the large files. Ask an administrator of this server.')
     }
   }
   return false
 }
 
-/** Other hosts are told what the source says they want to hear, and never the password. */
+/** Sends the headers that the source asks for, and the password only to the source itself. */
 async function download(origin: Origin, { egress, signal }: Workspace, { href, header }: Link): Promise<OutboundAnswer> {
   const home = new URL(origin.url).origin
   const given = Object.keys(header).some((name) => name.toLowerCase() === 'authorization')

@@ -3,7 +3,7 @@ import type { Finding, Network, Origin } from '#importer/source.ts'
 
 const infoRefs = '/info/refs?service=git-upload-pack'
 
-/** Where a repository really is, and whether its server only gives out files: who just serves a folder knows nothing of git. */
+/** The final address of a repository, and whether its server is a dumb HTTP server. */
 export interface RemoteRepository {
   url: string
   dumb: boolean
@@ -31,7 +31,7 @@ export async function findRepository(origin: Origin, network: Network): Promise<
   return asksForPassword ? 'needs_auth' : 'nothing'
 }
 
-/** As given, and with the ending that some hosts insist on. */
+/** The address as given, and with `.git`, which some hosts require. */
 function addressesOf(text: string): string[] {
   const url = URL.parse(text)
   if (!url || !/^https?:$/.test(url.protocol)) return []
@@ -39,7 +39,7 @@ function addressesOf(text: string): string[] {
   return plain.endsWith('.git') ? [plain] : [plain, `${plain}.git`]
 }
 
-/** A page that answers 200 to everything is no repository: what it says must be what git says. */
+/** Checks the content, because some pages answer 200 to every request. */
 function repositoryIn(answer: ProbeAnswer): RemoteRepository | undefined {
   const { origin, pathname } = new URL(answer.url)
   if (answer.status !== 200 || !pathname.endsWith('/info/refs')) return undefined

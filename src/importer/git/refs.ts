@@ -5,20 +5,19 @@ import { stageLimit } from '#importer/staging/git.ts'
 import { sha256Unsupported } from './git-errors.ts'
 import { connectGit } from './remote-git.ts'
 
-/** What the source says it has. */
 export interface Listing {
   /** Branches and tags by their full names. */
   refs: Record<string, string>
   default_branch: string | null
 }
 
-/** Where they are kept until they are published: `refs/heads/main` as `refs/import/orig/heads/main`. */
+/** The refs of the source until they are published: `refs/heads/main` is at `refs/import/orig/heads/main`. */
 export const prefix = 'refs/import/orig/'
 
 export async function listRemote(origin: Origin, workspace: Workspace): Promise<Listing> {
   const wanted = ['HEAD', 'refs/heads/*', 'refs/tags/*']
   const listed = (await connectGit(origin, workspace, ['ls-remote', '--symref', '--', origin.url, ...wanted])).toString()
-  // A clone would be one of these as well.
+  // A clone of it would use SHA-256 too.
   if (/^[0-9a-f]{64}\t/m.test(listed)) throw sha256Unsupported()
   const refs = [...listed.matchAll(/^([0-9a-f]{40})\t(refs\/(?:heads|tags)\/.+)$/gm)]
     .map(([, sha = '', name = '']) => [name, sha] as const)
@@ -26,7 +25,7 @@ export async function listRemote(origin: Origin, workspace: Workspace): Promise<
   return { refs: Object.fromEntries(refs), default_branch: /^ref: refs\/heads\/(.+)\tHEAD$/m.exec(listed)?.[1] ?? null }
 }
 
-/** Those that have come, by the names they have at the source. */
+/** The fetched refs, by their names in the source. */
 export async function readOriginals({ repository, signal }: Workspace): Promise<(Original & { bytes: Buffer })[]> {
   const format = '--format=%(objecttype) %(objectname) %(refname)'
   const { output } = await runGit(repository, ['for-each-ref', format, prefix], {
@@ -52,7 +51,7 @@ export interface Original {
   name: string
 }
 
-/** Takes away what could not be published: names that only git itself would take, and branches that are no commits. */
+/** Deletes the refs that cannot be published: invalid names, and branches that do not point to a commit. */
 export async function dropUnusable(workspace: Workspace): Promise<{ dropped: string[]; notes: Notes }> {
   const originalRefs = await readOriginals(workspace)
   const isNamed = ({ name, bytes }: (typeof originalRefs)[number]) =>

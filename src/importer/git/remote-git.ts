@@ -5,7 +5,7 @@ import { type Bounds, streamGit } from '#git/run-git.ts'
 import { ImportFailure, type Origin, type Workspace } from '#importer/source.ts'
 import { explain } from './git-errors.ts'
 
-/** Answers from its environment, and only for the host that the password is for. */
+/** Answers from its environment, and only for the host of the source. */
 const askpass = `#!/bin/sh
 case "$1" in *"//$BELFRY_SOURCE_HOST'"* | *"@$BELFRY_SOURCE_HOST'"*) ;; *) exit 1 ;; esac
 case "$1" in
@@ -14,7 +14,7 @@ Password*) printf '%s\\n' "$BELFRY_SOURCE_PASSWORD" ;;
 esac
 `
 
-/** Old and harmless faults that many histories have. What could do harm in a checkout is not among them. */
+/** Harmless faults that many old histories have. None of them is dangerous to check out. */
 export const toleratedFaults = [
   'zeroPaddedFilemode',
   'badTimezone',
@@ -29,10 +29,10 @@ export const toleratedFaults = [
   'multipleAuthors',
 ]
 
-/** Of branches and tags, in bytes: a million of them. */
+/** In bytes of output: about a million refs. */
 const maxNamesSize = 100 << 20
 
-/** Runs a git that speaks with the source. Addresses are arguments; whatever is secret is in the environment. */
+/** Runs a git command that connects to the source. The address is an argument; secrets are in the environment. */
 export async function connectGit(origin: Origin, workspace: Workspace, args: string[], bounds: Partial<Bounds> = {}) {
   const settings = await environmentFor(origin, workspace)
   const output: Buffer[] = []
@@ -58,11 +58,11 @@ async function environmentFor({ url, username, password }: Origin, { folder, egr
     'safe.directory': '*',
     'fetch.fsckObjects': 'true',
     ...Object.fromEntries(toleratedFaults.map((fault) => [`fetch.fsck.${fault}`, 'ignore'])),
-    // Also of small fetches: what is published is linked, not copied.
+    // Keeps small fetches as packs too, because packs are published as hard links.
     'fetch.unpackLimit': '1',
-    // Larger files go through without being held in memory.
+    // Larger files are streamed, not held in memory.
     'core.bigFileThreshold': '16m',
-    // Packs are synced while they are looked through; to sync each of many refs would take longer than all the rest.
+    // Packs are synced later. Syncing each of many refs would take longer than everything else.
     'core.fsync': 'none',
     'core.hooksPath': '/dev/null',
     'gc.auto': '0',
@@ -70,22 +70,19 @@ async function environmentFor({ url, username, password }: Origin, { folder, egr
     'credential.helper': '',
     'transfer.bundleURI': 'false',
     'http.followRedirects': 'false',
-    'http.proxy': `http://${proxy.username}:${proxy.password}@${proxy.host}:${proxy.port}`,
-    // Otherwise git sends each first request without the password.
-    'http.proxyAuthMethod': 'basic',
-    // The proxy copies the response to such a request without parsing it.
-    ...(url.startsWith('http:') && { 'http.extraHeader': 'Connection: close' }),
+    // With `socks5h`, the proxy resolves host names.
+    'http.proxy': `socks5h://${relay.username}:${relay.password}@${relay.host}:${relay.port}`,
     ...(certificates && { 'http.sslCAInfo': await writeAuthorities(folder, certificates) }),
     'http.lowSpeedLimit': '1000',
     'http.lowSpeedTime': '60',
-    // Some hosts deny that there is anything as long as nobody says who asks; an older git does not know this setting.
+    // Some hosts answer 404 without credentials. An older git ignores this setting.
     ...((username || password) && { 'http.proactiveAuth': 'basic' }),
   })
   return {
     GIT_ALLOW_PROTOCOL: 'http:https',
     GIT_ASKPASS: script,
     BELFRY_SOURCE_HOST: new URL(url).host,
-    // Nothing could be started with a zero byte in it; who has one there is not let in.
+    // A zero byte cannot be in the environment; such credentials are refused by the source.
     BELFRY_SOURCE_USERNAME: (username ?? '').replaceAll('\0', ''),
     BELFRY_SOURCE_PASSWORD: (password ?? '').replaceAll('\0', ''),
     GIT_CONFIG_COUNT: `${config.length}`,
@@ -98,7 +95,7 @@ async function environmentFor({ url, username, password }: Origin, { folder, egr
   }
 }
 
-/** For git these are instead of those that the system knows, not besides. */
+/** Git trusts only these, so the file includes the system's certificates. */
 async function writeAuthorities(folder: string, certificates: string) {
   const path = join(folder, 'authorities.pem')
   const known = new Set([...getCACertificates('default'), ...getCACertificates('system')])

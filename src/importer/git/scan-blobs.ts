@@ -4,18 +4,18 @@ import type { Workspace } from '#importer/source.ts'
 import { type Blob, findBlobs, lines } from '#importer/staging/blobs.ts'
 import { largeFile } from '#importer/staging/large-files.ts'
 
-/** Pointers without extensions, which nobody writes, are of these sizes. */
+/** The sizes of LFS pointers without extensions, in bytes. */
 const mayPoint = (size: number) => size >= 120 && size <= 150
 
 export interface BlobScan {
-  /** How many different contents there are. */
+  /** The number of distinct contents. */
   files: number
   large: Blob[]
-  /** Contents elsewhere that some of them stand for. */
+  /** The LFS objects that pointers refer to. */
   pointers: StoredObject[]
 }
 
-/** What has to be known of the contents: found in one go, since to look at all of them takes long. */
+/** One pass for both, because reading the sizes of all blobs takes long. */
 export async function scanBlobs({ repository, signal }: Workspace): Promise<BlobScan> {
   const { count, found } = await findBlobs(repository, (size) => size > largeFile || mayPoint(size), signal)
   const candidates = found.filter(({ size }) => mayPoint(size)).map(({ id }) => id)
@@ -30,7 +30,7 @@ async function readPointers(repository: string, candidates: string[], signal: Ab
   const found = new Map<string, number>()
   const input = `${candidates.join('\n')}\n`
   const contents = streamGit(repository, ['cat-file', '--batch=', '--buffer'], { signal, input, detached: false })
-  // The three lines of a pointer follow each other; nothing else has them.
+  // The three lines of a pointer are consecutive and occur nowhere else.
   let recent = ['', '']
   for await (const group of lines(contents)) {
     for (const line of group) {

@@ -1,7 +1,7 @@
 import type { Author } from '#importer/source.ts'
 import { describePerson } from '#importer/staging/fast-import.ts'
 
-/** A user as Mercurial has it is a line of any kind, by custom `Name <address>`. */
+/** A Mercurial user is free text, by convention `Name <address>`. */
 export function readAuthor(user: string): Author & { described: string } {
   const line = user.replaceAll('\0', '').slice(0, 500)
   const parts = /^(.*?)\s*<([^<>]*)>?[^<>]*$/s.exec(line)

@@ -3,16 +3,16 @@ import { closeSync, constants, openSync, readFileSync, writeSync } from 'node:fs
 const width = 20
 const batch = 2048
 
-/** The ids that git gives to the texts of files, made of the texts themselves: what is found in git later is compared with these. */
+/** The git ids of file contents, computed from the contents. Verification compares git's trees with them. */
 export interface BlobIds extends Disposable {
   /** Whether an earlier run has set it. */
   has(number: number): boolean
   set(number: number, id: Buffer): void
-  /** Before anybody relies on what was set. */
+  /** Writes the pending ids to the file. */
   flush(): void
 }
 
-/** Those that were written there, by their places. */
+/** Reads the ids by position. */
 export function readBlobIds(path: string): (place: number) => Buffer {
   const ids = readFileSync(path)
   return (place) => ids.subarray(place * width, (place + 1) * width)
@@ -29,7 +29,7 @@ export function openBlobIds(path: string): BlobIds {
     count = 0
   }
   return {
-    // What lies behind the end, or was left out in a file that was written further on, is zeros.
+    // Positions beyond the end, and gaps in the file, are zeros.
     has: (number) => earlier.subarray(number * width, (number + 1) * width).some((byte) => byte !== 0),
     set(number, id) {
       if (count === batch || number !== first + count) flush()

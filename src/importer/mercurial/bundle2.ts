@@ -5,11 +5,11 @@ import { quote } from './hg-http.ts'
 export interface Part {
   type: string
   parameters: Map<string, string>
-  /** To be read to its end before the next part. */
+  /** Must be read to its end before the next part. */
   payload: AsyncGenerator<Buffer>
 }
 
-/** The parts of a bundle whose magic has been read. What went wrong on the server's side is thrown, wherever it says so. */
+/** The parts of a bundle after its magic. Throws the errors that the server reports inside. */
 export async function* readParts(reader: ByteReader): AsyncGenerator<Part> {
   const settings = (await reader.take(await readLength(reader))).toString('latin1')
   if (/(^| )Compression=(?!UN\b)/.test(settings)) throw new ImportFailure('The server sent a bundle that is compressed twice.')
@@ -44,7 +44,7 @@ async function* readPayload(reader: ByteReader): AsyncGenerator<Buffer> {
       yield* reader.pass(length)
       continue
     }
-    // A part in between: an error that stopped the server, or something to be printed.
+    // An interrupting part: an error of the server, or text to print.
     const between = length === -1 ? await readPart(reader) : undefined
     if (length !== -1) throw new ImportFailure('The server sent a bundle that cannot be read.')
     if (between?.type.startsWith('error:')) throw await explain(between)
@@ -59,5 +59,5 @@ async function readLength(reader: ByteReader): Promise<number> {
 async function explain({ parameters, payload }: Part): Promise<ImportFailure> {
   for await (const _ of payload);
   const reasons = [parameters.get('message'), parameters.get('hint'), parameters.get('parttype'), parameters.get('params')]
-  return new ImportFailure(`The server gave up: ${quote(reasons.filter(Boolean).join(' ') || 'it does not say why')}`)
+  return new ImportFailure(`The server reported an error: ${quote(reasons.filter(Boolean).join(' ') || 'it gives no reason')}`)
 }

@@ -1,10 +1,10 @@
 import { Truncated } from './spool.ts'
 
-/** Bytes as they arrive, taken in the pieces that somebody wants. */
+/** Reads a stream in pieces of the requested sizes. */
 export interface ByteReader {
-  /** Exactly so many, which fit into memory. */
+  /** Exactly this many bytes, in memory. */
   take(length: number): Promise<Buffer>
-  /** So many, in the pieces in which they come. */
+  /** This many bytes, in the chunks in which they arrive. */
   pass(length: number): AsyncGenerator<Buffer>
   rest(): AsyncGenerator<Buffer>
 }
@@ -30,13 +30,13 @@ export function openByteReader(chunks: AsyncIterable<Buffer>): ByteReader {
 
   return {
     async take(length) {
-      if (length < 0 || length > most) throw new Truncated('what the server sent cannot be read')
-      while (left.length < length) if (!(await more())) throw new Truncated('what the server sent ends too early')
+      if (length < 0 || length > most) throw new Truncated('the data of the server cannot be parsed')
+      while (left.length < length) if (!(await more())) throw new Truncated('the data of the server ends too early')
       return cut(length)
     },
     async *pass(length) {
       for (let missing = length; missing > 0; ) {
-        if (left.length === 0 && !(await more())) throw new Truncated('what the server sent ends too early')
+        if (left.length === 0 && !(await more())) throw new Truncated('the data of the server ends too early')
         const piece = cut(missing)
         missing -= piece.length
         yield piece

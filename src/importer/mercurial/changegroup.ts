@@ -5,21 +5,21 @@ import type { Files } from './files.ts'
 import { nullNode } from './node-table.ts'
 import { type Cursor, openCursor, type Spool } from './spool.ts'
 
-/** The logs of a repository, one after the other: changesets, manifests, and each file. */
+/** The revlogs of a repository in order: changesets, manifests, and each file. */
 export interface Changegroup {
   spool: Spool
   cursor: Cursor
   version: Bundle['version']
 }
 
-/** Whoever goes through the logs: with the files that they are of, and somebody who counts what has been read. */
+/** The parameters of a pass over the logs. `count` is called for each log or revision. */
 export interface Reading {
   changegroup: Changegroup
   files: Files
   count(): void
 }
 
-/** One revision of a log, as the difference to another one that lies in the spool. */
+/** A revision of a log, as a delta in the spool against another revision. */
 export interface Revision {
   node: Buffer
   p1: Buffer
@@ -36,10 +36,10 @@ export function openChangegroup({ spool, version }: Bundle): Changegroup {
   return { spool, version, cursor: openCursor(spool) }
 }
 
-/** How many revisions are given at once, at most. */
+/** The largest batch of revisions. */
 const maxAtOnce = 64
 
-/** The revisions of the log that comes next, as many at once as have come. Their differences are in the spool when they are given. */
+/** The revisions of the next log, in batches of those that have arrived. Their deltas are in the spool. */
 export async function* readLog({ cursor, version }: Changegroup): AsyncGenerator<Revision[]> {
   const size = headers[version]
   let some: Revision[] = []
@@ -48,7 +48,7 @@ export async function* readLog({ cursor, version }: Changegroup): AsyncGenerator
     if (some.length > 0 && (some.length === maxAtOnce || !cursor.has(4 + size))) {
       yield some
       some = []
-      // Meanwhile more has come, or somebody wants an end.
+      // Lets more data arrive, and lets an abort take effect.
       await yieldToEventLoop()
     }
     if (!cursor.has(4)) await cursor.await(4)
@@ -68,7 +68,7 @@ export async function* readLog({ cursor, version }: Changegroup): AsyncGenerator
 }
 
 function readRevision(cursor: Cursor, version: Bundle['version'], length: number, previous: Buffer | undefined): Revision {
-  // A copy: what is taken lies in a window that is larger by far.
+  // Copied, because a slice would keep a much larger buffer alive.
   const header = Buffer.from(cursor.take(headers[version]))
   const part = (index: number) => header.subarray(index * 20, index * 20 + 20)
   const p1 = part(1)
@@ -85,14 +85,14 @@ function readRevision(cursor: Cursor, version: Bundle['version'], length: number
   }
 }
 
-/** After the manifests, there may be one log for each folder. */
+/** After the manifests, tree manifests would have one log per folder. */
 export async function refuseFolders({ cursor, version }: Changegroup) {
   if (version !== '03') return
   await cursor.await(4)
   if (readLength(cursor) > 0) throw new ImportFailure('The repository uses tree manifests, which cannot be imported.')
 }
 
-/** The names of the files whose logs follow; the log is to be read before the next name. */
+/** The names of the files whose logs follow. A log must be read before the next name. */
 export async function* readNames({ cursor }: Changegroup): AsyncGenerator<string> {
   for (;;) {
     await cursor.await(4)
@@ -112,7 +112,7 @@ function readLength(cursor: Cursor): number {
 
 export function broken(): ImportFailure {
   return new ImportFailure(
-    'What the server sent is damaged. Start again; if it stays so, run `hg verify` where the repository is.',
+    'The data of the server is damaged. Restart the import. If it fails again, run `hg verify` on the source repository.',
   )
 }
 
@@ -120,18 +120,18 @@ const censored = 0x8000
 const elided = 0x4000
 const external = 0x2000
 
-/** Revisions whose text is not what their id was made of. */
+/** Revisions whose stored text does not match their id. */
 export function refuseFlags({ flags }: Revision, where: string) {
   if (flags & censored) throw refuseCensored(where)
-  if (flags & elided) throw new ImportFailure('The server has a part of the history only, and that cannot be imported.')
+  if (flags & elided) throw new ImportFailure('The server has only a part of the history, which cannot be imported.')
   if (flags & external) {
-    throw new ImportFailure(`${where} is kept outside of the repository by the lfs extension, and that cannot be imported.`)
+    throw new ImportFailure(`${where} is stored outside of the repository by the lfs extension, which cannot be imported.`)
   }
-  if (flags & 0x0fff) throw new ImportFailure(`${where} is stored in a way that is not known here.`)
+  if (flags & 0x0fff) throw new ImportFailure(`${where} is stored in an unknown way.`)
 }
 
 export function refuseCensored(where: string): ImportFailure {
-  return new ImportFailure(`${where} has a censored revision, which has no contents to import.`)
+  return new ImportFailure(`${where} has a censored revision without contents, which cannot be imported.`)
 }
 
 export function isNull(node: Buffer): boolean {

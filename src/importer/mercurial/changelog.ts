@@ -5,23 +5,23 @@ import { openDeltaChain, startNode } from './delta-chain.ts'
 import { type NodeTable, openNodeTable } from './node-table.ts'
 import type { Spool } from './spool.ts'
 
-/** All changesets in the server's order, parents first. What is long of them lies in a file. */
+/** All changesets in the order of the server, parents first. Their texts are in a file. */
 export interface Changelog {
   nodes: NodeTable
   /** The numbers of the parents, or -1. */
   p1: number[]
   p2: number[]
-  /** Into `manifests`, or -1 for none. */
+  /** Indexes of `manifests`, or -1. */
   manifest: number[]
   manifests: NodeTable
-  /** Into `branches`, which are in the order of their first changesets. */
+  /** Indexes of `branches`, which are in the order of their first changesets. */
   branch: number[]
   branches: string[]
   closes: boolean[]
   read(number: number): Changeset
 }
 
-/** `keep` is a file of texts of its own, for those who read them again; `meet` sees each changeset once. */
+/** `keep` is the file for the texts, needed for `read`. `visit` is called once for each changeset. */
 export async function readChangelog(
   changegroup: Changegroup,
   keep?: Spool,
@@ -65,7 +65,7 @@ export async function readChangelog(
     branchNumbers.set(changeset.branch, branch)
     log.branch.push(branch)
     log.closes.push(changeset.closes)
-    // A copy: the text itself may be given back before it is written.
+    // Copied, because the text may be released before it is written.
     if (keep) offsets.push(keep.append(Buffer.from(text)))
     visit(changeset, number)
   }
@@ -73,7 +73,7 @@ export async function readChangelog(
   return log
 }
 
-/** The parents of a changeset; what it changes is told against the first of them. */
+/** Changes are relative to the first parent. */
 export function parentsOf({ p1, p2 }: Changelog, number: number): number[] {
   return [p1[number] as number, p2[number] as number].filter((parent) => parent >= 0)
 }

@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer'
 import { broken } from './changegroup.ts'
 
-/** What the text of a changeset says; it lists the files as well, which manifests tell better. */
+/** The text of a changeset without its list of files, which manifests have too. */
 export interface Changeset {
   manifest: Buffer
   user: string
-  /** Seconds since 1970, and those that the clock of its author was behind the one of Greenwich. */
+  /** Seconds since 1970, and the offset of the time zone in seconds west of UTC. */
   time: number
   west: number
   branch: string
@@ -45,7 +45,7 @@ function parseExtra(text: string): ReadonlyMap<string, string> {
   )
 }
 
-/** Mercurial writes UTF-8, and takes for Latin-1 what is not. */
+/** Mercurial writes UTF-8 and reads other bytes as Latin-1. */
 export function decode(bytes: Buffer): string {
   return bytes.toString(isUtf8(bytes) ? 'utf8' : 'latin1')
 }

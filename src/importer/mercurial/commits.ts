@@ -13,11 +13,11 @@ export interface History {
   log: Changelog
   manifests: Manifests
   files: Files
-  /** How commits name a user. */
+  /** The author line of a user. */
   describe(user: string): string
 }
 
-/** Odd things that were met, each by how many there are of it. */
+/** Counts for the notes of the report. */
 export interface Oddities {
   early: number
   latin: number
@@ -26,10 +26,9 @@ export interface Oddities {
 }
 
 const betweenCheckpoints = 20_000
-// The last second of the year 9999.
 const latest = 253402300799
 
-/** Writes changesets as commits; the mark of each is its number and `marks` more. The first `done` are there already. */
+/** Writes changesets as commits; the mark of each is `marks` plus its number. The first `done` exist already. */
 export async function writeCommits(
   history: History,
   fastImport: FastImport,
@@ -58,14 +57,13 @@ export async function writeCommits(
     await fastImport.write(Buffer.from(`\n${from.join('')}${changes}`, 'latin1'))
     if (number > done && number % betweenCheckpoints === 0) await fastImport.checkpoint()
   }
-  // Nobody needs them any more.
+  // The lanes are temporary.
   for (const lane of lanes) await fastImport.write(`reset ${lane}\nfrom ${noObject}\n\n`)
   return odd
 }
 
 /**
- * A ref for each line of first parents: git keeps the tree of a ref's last commit at hand, and goes on with it. A line that has come
- * to its end leaves its ref to another.
+ * Assigns a ref to each line of first parents, because git keeps the tree of a ref's last commit in memory. A finished line frees its ref.
  */
 function openLanes({ p1 }: Changelog): (number: number) => number {
   const children = new Uint32Array(p1.length)
@@ -83,7 +81,7 @@ function openLanes({ p1 }: Changelog): (number: number) => number {
   }
 }
 
-/** Git knows no time before 1970, and no place more than 14 hours away. */
+/** Git supports no time before 1970 and no zone beyond 14 hours. */
 function describeDate({ time, west }: Changeset, odd: Oddities): string {
   if (time < 0) odd.early++
   const east = Math.round(-west / 60)
@@ -99,7 +97,7 @@ function readable(message: Buffer, odd: Oddities): Buffer {
   return Buffer.from(message.toString(utf8 ? 'utf8' : 'latin1').replaceAll('\0', ''))
 }
 
-/** What a commit changes, as commands in Latin-1: first what goes, so that a folder can take the place of a file. */
+/** The changes of a commit as commands in Latin-1. Deletions come first, so that a folder can replace a file. */
 function describeChanges(history: History, number: number, parent: number, odd: Oddities): string {
   const { files } = history
   const removed: string[] = []
@@ -134,7 +132,7 @@ function changesOf({ log, manifests, files }: History, number: number, parent: n
   if (kept !== text) for (const path of differences(text, kept).keys()) odd.clashing.add(path)
   const known = files.revisions
   const changes = packChanges(differences(withoutClashes(old, files), kept), files)
-  // Every revision of a file was met when the manifests were read: a new one has no mark.
+  // Every file revision was numbered while the manifests were read; a new one would have no mark.
   if (files.revisions !== known) throw broken()
   return changes
 }

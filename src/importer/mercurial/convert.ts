@@ -21,18 +21,18 @@ import { findHeads, planRefs, type Refs } from './refs.ts'
 import { openSpool, Truncated } from './spool.ts'
 import { mergeTags } from './tags.ts'
 
-/** What a later step needs to know of this one. */
+/** The result that later steps need. */
 export interface Conversion {
   /** The mark of the first changeset's commit. */
   commits_from: number
   refs: { ref: string; node: string; number: number }[]
-  /** What was found of the trees that some commits must have. */
+  /** The expected trees of a sample of commits. */
   expected: Expected[]
-  /** Contents that are large; undefined after a run that did not see all of them. */
+  /** Undefined after a resumed run, which does not see all blobs. */
   large_blobs?: Blob[]
 }
 
-/** Files in the workshop's folder that are kept until the import is over. */
+/** The files of a conversion, kept until the import ends. */
 export const filesIn = (folder: string) => ({
   marks: join(folder, 'marks'),
   contents: join(folder, 'contents'),
@@ -47,10 +47,10 @@ export function readConversion(folder: string): Conversion {
 export async function convert(origin: Origin, workspace: Workspace): Promise<Converted> {
   const { folder } = workspace
   const earlier = reopenBundle(folder)
-  // Marks are numbers that only the same bundle gives to the same things.
+  // Marks are valid only for the same bundle.
   if (!earlier) for (const path of Object.values(filesIn(folder))) rmSync(path, { force: true })
   using bundle = earlier ?? (await fetchBundle(origin, workspace))
-  // Ends what was started here, however it ends.
+  // Ends the child processes when this function ends.
   const leaving = new AbortController()
   const signal = AbortSignal.any([workspace.signal, leaving.signal])
   try {
@@ -70,7 +70,7 @@ async function convertBundle(bundle: Bundle, workspace: Workspace): Promise<Conv
   const { marks, contents: ids, wholes, record } = filesIn(folder)
   const progress = openProgress(workspace)
   const changegroup = openChangegroup(bundle)
-  // Git starts while the server is still at the beginning.
+  // Started now, so that git is ready when the first data arrives.
   const fastImport = openFastImport(repository, { signal, marks, dense: true })
   const there = stageGit(['-C', repository, 'for-each-ref', '--format=%(refname)', 'refs/import/'])
   there.catch(() => {})
@@ -121,7 +121,7 @@ async function convertBundle(bundle: Bundle, workspace: Workspace): Promise<Conv
     manifest: (number) => manifests.text(manifestOf(log, manifests, number)),
     contentId: (revision) => idAt(order[revision] as number),
   }
-  // Git takes longer to write commits than we to tell it, which is when the proof is prepared.
+  // Prepared while git writes the commits, which takes longer than sending them.
   const [odd, expected] = await Promise.all([
     writeCommits(history, fastImport, commits_from, done, () => progress(75, 100, ++written, commit_count)),
     expectSample(
@@ -142,7 +142,7 @@ async function convertBundle(bundle: Bundle, workspace: Workspace): Promise<Conv
   }
 }
 
-/** Whole numbers that only grow. */
+/** Reports whole numbers that only grow. */
 function openProgress({ onProgress }: Workspace) {
   let last = -1
   return (from: number, to: number, done: number, all: number) => {
@@ -173,7 +173,7 @@ function collectAuthors({ onProgress }: Workspace) {
   }
 }
 
-/** The different files of tags that heads have, from the oldest head to the newest. */
+/** The distinct `.hgtags` files of the heads, from the oldest head to the newest. */
 async function readTagFiles({ log, manifests, files }: History, fastImport: FastImport): Promise<Buffer[]> {
   const { hasChild } = findHeads(log)
   const revisions = new Set<number>()
@@ -196,7 +196,7 @@ function findTagFile(manifest: Buffer, files: Files): number {
   return at < 0 ? -1 : files.find('.hgtags', readNode(readLine(manifest, at).rest))
 }
 
-/** What an earlier run left, or one for another state of the source. */
+/** Deletes the refs of earlier runs. */
 async function removeOtherRefs(repository: string, there: string[], { refs }: Refs) {
   const wanted = new Set(refs.map(([ref]) => ref))
   const others = there.filter((ref) => ref !== '' && !wanted.has(ref))

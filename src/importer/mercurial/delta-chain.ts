@@ -3,31 +3,31 @@ import { broken, isNull, type Revision } from './changegroup.ts'
 import { applyDelta, emptyRope, foldDelta, type Rope, readRope, release, type Texts } from './deltas.ts'
 import { openNodeTable } from './node-table.ts'
 
-/** A text that is larger stays where it is, and is known by its pieces. */
+/** In bytes. A larger text is not held in memory; it is a rope of pieces of the spool. */
 export const maxInMemory = 16 << 20
 
-/** From so many differences on, a text is written down as a whole, where somebody gives a place for that. */
+/** In deltas. A longer chain is shortened by storing a whole text, if the log has a file for that. */
 const longestChain = 1000
 
-/** To copy a text for each of several differences costs more than to go through their pieces from so many bytes on. */
+/** In bytes. Above this, folding deltas is cheaper than copying the text for each of them. */
 const maxCopied = 256 << 10
 
-/** The revisions of one log, each with its text as the difference to an earlier one. */
+/** The revisions of one log, each stored as a delta against an earlier one. */
 export interface Chain {
   readonly size: number
   add(revision: Revision): number
-  /** The number of a revision, or -1; the null revision is -1 too. */
+  /** The number of a revision; -1 for the null revision and unknown ones. */
   find(node: Buffer): number
   node(number: number): Buffer
-  /** For use at once: it is there until two others were asked for. */
+  /** Valid until two other texts are requested. */
   text(number: number): Buffer | Rope
   base(number: number): number
-  /** Says that the whole text is elsewhere as well. */
+  /** Registers a copy of the whole text. */
   shorten(number: number, at: number, length: number): void
   isLong(number: number): boolean
 }
 
-/** `room`: how many bytes of texts are kept at hand; `most`: how large a text may be to be there as a whole. */
+/** `room` is the size of the cache in bytes; `most` is the size of the largest text in memory. */
 export function openDeltaChain(texts: Texts, room: number, most = maxInMemory): Chain {
   // Most files have few revisions.
   const nodes = openNodeTable(16)
@@ -43,7 +43,7 @@ export function openDeltaChain(texts: Texts, room: number, most = maxInMemory): 
     kept.set(number, text)
     used += costOf(text)
     for (const [oldest, old] of kept) {
-      // Whoever compares two of them has both.
+      // Callers compare two texts, so both stay.
       if (used <= room || kept.size <= 2) break
       kept.delete(oldest)
       used -= costOf(old)
@@ -52,7 +52,7 @@ export function openDeltaChain(texts: Texts, room: number, most = maxInMemory): 
     return text
   }
 
-  /** From the nearest text that is known: as a whole while that is cheaper than going through the pieces of all differences. */
+  /** Starts at the nearest cached text, and copies texts while that is cheaper than folding deltas. */
   function make(number: number): Buffer | Rope {
     const steps: number[] = []
     let from = number
@@ -71,14 +71,14 @@ export function openDeltaChain(texts: Texts, room: number, most = maxInMemory): 
     return rope.size <= most ? Buffer.concat([...readRope(rope, texts)]) : rope
   }
 
-  /** One that was written down. */
+  /** A text that was stored as a whole. */
   function readWhole(number: number): Buffer | undefined {
     const length = lengths[number] as number
     return length <= most ? texts.read(at[number] as number, length) : undefined
   }
 
   function makeFrom(known: Buffer, steps: number[]): Buffer {
-    // What comes first may be a whole text.
+    // The first step may be a whole text.
     const size = known.length + (lengths[steps[0] ?? -1] ?? 0)
     if (steps.length > 0 && size * (steps.length - 1) <= maxCopied) {
       let text = known
@@ -157,7 +157,7 @@ function costOf(text: Buffer | Rope): number {
   return Buffer.isBuffer(text) ? text.length + 100 : text.at.length * 16 + 100
 }
 
-/** An id is made of the ids of both parents, the smaller one first, and the text. */
+/** The id of a revision is the SHA-1 of both parents' ids, the smaller first, and the text. */
 export function startNode({ p1, p2 }: Pick<Revision, 'p1' | 'p2'>) {
   const [first, second] = p1.compare(p2) <= 0 ? [p1, p2] : [p2, p1]
   return createHash('sha1').update(first).update(second)

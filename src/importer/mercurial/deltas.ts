@@ -1,11 +1,11 @@
 import { broken } from './changegroup.ts'
 
-/** A place that texts and differences are read from. */
+/** A store of texts and deltas. */
 export interface Texts {
   read(at: number, length: number): Buffer
 }
 
-/** A text as the pieces that it consists of where texts are read from: so it can be larger than memory. */
+/** A text as pieces of the store, so that it can be larger than memory. */
 export interface Rope {
   size: number
   at: number[]
@@ -14,7 +14,7 @@ export interface Rope {
 
 export const emptyRope: Rope = { size: 0, at: [], lengths: [] }
 
-/** A text by the difference to its base: so many bytes in place of those between start and end, again and again. */
+/** Applies a delta: hunks of a start, an end, and the bytes that replace the range. */
 export function applyDelta(base: Buffer, delta: Buffer): Buffer {
   let size = base.length
   for (let at = 0; at < delta.length; at += 12 + delta.readUInt32BE(at + 8)) {
@@ -42,13 +42,13 @@ export function applyDelta(base: Buffer, delta: Buffer): Buffer {
 
 const large = 64 << 10
 
-/** Gives the memory of a large text back at once, whose last reader this was: by itself, that comes after hundreds of megabytes of them. */
+/** Frees the memory of a large text at once. The garbage collector would wait for hundreds of megabytes. */
 export function release(text: Buffer) {
   const { buffer } = text
   if (text.length >= large && text.length === buffer.byteLength && buffer instanceof ArrayBuffer) buffer.transfer(0)
 }
 
-/** The same for pieces: what it costs goes by their number, not by the size of the text. */
+/** The same for ropes. The cost depends on the number of pieces, not on the size of the text. */
 export function foldDelta(base: Rope, texts: Texts, at: number, length: number): Rope {
   const rope: Rope = { size: 0, at: [], lengths: [] }
   const add = (from: number, count: number) => {
@@ -84,7 +84,7 @@ export function foldDelta(base: Rope, texts: Texts, at: number, length: number):
 }
 
 function* readHunks(texts: Texts, from: number, size: number) {
-  // All at once when it is small; else only the heads.
+  // A small delta is read at once; of a large one, only the headers.
   const whole = size <= 64 << 10 ? texts.read(from, size) : undefined
   for (let at = 0; at < size; ) {
     if (at + 12 > size) throw broken()
@@ -98,7 +98,7 @@ function* readHunks(texts: Texts, from: number, size: number) {
 
 const piece = 128 << 10
 
-/** The bytes of a text from somewhere on, none of the pieces large. */
+/** The bytes of a text after `skip`, in small chunks. */
 export function* readRope({ at, lengths }: Rope, texts: Texts, skip = 0): Generator<Buffer> {
   let left = skip
   for (const [index, length] of lengths.entries()) {

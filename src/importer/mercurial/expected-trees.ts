@@ -7,7 +7,7 @@ import { type Line, readLine } from './manifest-lines.ts'
 import { readNode, withoutClashes } from './manifests.ts'
 import { type TreeEntry, treeEntry, treeId } from './trees.ts'
 
-/** What git must have for a changeset. */
+/** The tree that git must have for a changeset. */
 export interface Expected {
   number: number
   node: string
@@ -15,13 +15,12 @@ export interface Expected {
   files: number
 }
 
-/** The source as it was received: manifests and the texts of files, each checked by its node. */
+/** The received data: manifests and file texts, each checked against its node. */
 export interface Received {
   log: Changelog
   files: Files
-  /** The manifest of a changeset. */
   manifest(number: number): Buffer
-  /** The id that git gives to the text of a file's revision. */
+  /** The git id of the text of a file revision. */
   contentId(revision: number): Buffer
 }
 
@@ -30,7 +29,7 @@ export interface Expectation {
   entries(number: number): TreeEntry[]
 }
 
-/** Finds without git which trees it must have. */
+/** Computes the expected trees without git. */
 export function openExpectation({ log, files, manifest, contentId }: Received): Expectation {
   const entriesOf = openEntries(files, contentId)
   const entries = (number: number) => entriesOf(withoutClashes(manifest(number), files))
@@ -45,7 +44,7 @@ export function openExpectation({ log, files, manifest, contentId }: Received): 
 
 const sample = 100
 
-/** For what branches and tags are at, and for some of the rest; leaves time for others in between. */
+/** For the heads of branches and tags and a sample of the rest. Yields to the event loop in between. */
 export async function expectSample(received: Received, heads: number[], signal: AbortSignal): Promise<Expected[]> {
   const { size } = received.log.nodes
   const step = Math.max(1, size / sample)
@@ -60,14 +59,14 @@ export async function expectSample(received: Received, heads: number[], signal: 
   return expected
 }
 
-/** How many lines of manifests are kept as entries: most lines of one are in the next one too. */
+/** In manifest lines. Consecutive manifests share most of their lines. */
 const maxKnown = 100_000
 
 function openEntries(files: Files, contentId: Received['contentId']): (manifest: Buffer) => TreeEntry[] {
   const known = new Map<string, TreeEntry | null>()
   const read = (line: string) => {
     if (known.size >= maxKnown) known.clear()
-    // A copy: a part of a text keeps all of it.
+    // Copied, because a substring would keep the whole manifest alive.
     const bytes = Buffer.from(`${line}\n`, 'latin1')
     const entry = readEntry(readLine(bytes, 0), files, contentId)
     known.set(bytes.toString('latin1', 0, bytes.length - 1), entry)
@@ -75,7 +74,7 @@ function openEntries(files: Files, contentId: Received['contentId']): (manifest:
   }
   return (manifest) => {
     const lines = manifest.toString('latin1').split('\n')
-    // Each ends with one.
+    // Every line ends with a line feed.
     if (lines.pop() !== '') throw broken()
     const entries: TreeEntry[] = []
     for (const line of lines) {
@@ -86,7 +85,7 @@ function openEntries(files: Files, contentId: Received['contentId']): (manifest:
   }
 }
 
-/** Nothing for what git refuses. */
+/** Null for a path that git refuses. */
 function readEntry({ path, rest }: Line, files: Files, contentId: Received['contentId']): TreeEntry | null {
   const mode = modes[rest.slice(40)] ?? '100644'
   if (files.isForbidden(files.path(path)) || (mode === '120000' && isForbiddenLink(path))) return null

@@ -7,16 +7,16 @@ import { connect, type Remote } from './hg-http.ts'
 import { nullNode } from './node-table.ts'
 import { openSpool, type Spool, Truncated } from './spool.ts'
 
-/** The whole repository as its server sends it, in a file of the workshop; it may still be growing. */
+/** The whole repository as the server sends it, in a file of the workspace. It may still be growing. */
 export interface Bundle extends Disposable {
   spool: Spool
   version: Version
-  /** How many changesets the server announces; 0 when it does not say. */
+  /** 0 if the server does not announce it. */
   announced: number
   bookmarks: [name: string, node: string][]
-  /** Resolves when all of it has come, and rejects when something went wrong after its last byte. */
+  /** Resolves when everything has arrived; rejects if an error follows the last byte. */
   complete: Promise<void>
-  /** What was received is no good: the next run asks again. */
+  /** Makes the next run fetch the bundle again. */
   discard(): void
 }
 
@@ -24,11 +24,13 @@ export type Version = '01' | '02' | '03'
 
 type BundleInfo = Pick<Bundle, 'version' | 'announced' | 'bookmarks'>
 
-/** Made when all was received: from then on no run asks the server again. */
+/** Written when everything has arrived; later runs do not fetch again. */
 const record = (folder: string) => join(folder, 'bundle.json')
 const content = (folder: string) => join(folder, 'bundle')
 
-/** What was received by an earlier run, all of it; a part of it is of no use, since a server sends the files of all changesets last. */
+/**
+ * The bundle of an earlier run, if it is complete. An incomplete one is useless, because the server sends the files of all changesets last.
+ */
 export function reopenBundle(folder: string): Bundle | undefined {
   if (!existsSync(record(folder))) return
   const spool = openSpool(content(folder), true)
@@ -66,7 +68,7 @@ export async function fetchBundle(origin: Origin, workspace: Workspace): Promise
       throw reason
     },
   )
-  // Whoever reads the spool is told as well, and before.
+  // Readers of the spool get the error earlier.
   complete.catch(() => {})
   const leave = () => {
     leaving.abort()
@@ -88,7 +90,7 @@ export async function fetchBundle(origin: Origin, workspace: Workspace): Promise
   }
 }
 
-/** No heads are named: those of a large repository would not fit into headers, and a server takes all of them then. */
+/** Without heads, the server sends all of them; those of a large repository would not fit into headers. */
 function wanted({ capabilities }: Remote): Record<string, string> {
   const common = nullNode.toString('hex')
   if (!capabilities.has('bundle2')) return { common }
@@ -113,8 +115,7 @@ async function receive(
       const wanted = type === 'changegroup' && spool.size === 0
       if (wanted) {
         const version = parameters.get('version') ?? '01'
-        if (!['01', '02', '03'].includes(version))
-          throw new ImportFailure('The server sent a bundle of a form that it was not asked for.')
+        if (!['01', '02', '03'].includes(version)) throw new ImportFailure('The server sent a bundle of an unsupported version.')
         if (parameters.has('treemanifest'))
           throw new ImportFailure('The repository uses tree manifests, which cannot be imported.')
         info = { ...info, version: version as Version, announced: Number(parameters.get('nbchanges')) || 0 }
@@ -123,12 +124,12 @@ async function receive(
       for await (const chunk of payload) if (wanted) spool.append(chunk)
     }
   } else {
-    // Before Mercurial 3.5 the bare changegroup is sent.
+    // Servers before Mercurial 3.5 send the bare changegroup.
     begin(info)
     spool.append(Buffer.from(magic))
     for await (const chunk of reader.rest()) spool.append(chunk)
   }
-  // An empty repository: three ends of nothing.
+  // An empty repository: three empty groups.
   if (spool.size === 0) spool.append(Buffer.alloc(12))
   spool.end()
   begin(info)
@@ -138,5 +139,5 @@ async function receive(
 export function interrupted(error: unknown): ImportFailure {
   const why =
     error instanceof Truncated ? error.message : `the connection was lost (${error instanceof Error ? error.message : error})`
-  return new ImportFailure(`The repository could not be received: ${why}. Start again to go on.`)
+  return new ImportFailure(`The repository could not be fetched: ${why}. Restart the import to resume.`)
 }

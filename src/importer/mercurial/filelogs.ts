@@ -10,8 +10,8 @@ const room = 16 << 20
 const betweenCheckpoints = 512 << 20
 
 /**
- * Writes the files' texts as blobs whose marks are their numbers, from 1 on. Those of `given` are there already; `meet` sees all others.
- * Gives the places that their ids have, by their numbers: the order in which they come.
+ * Writes file texts as blobs; the mark of each is its number plus 1. Those of `given` exist already; `visit` is called for the others.
+ * Returns the positions of the texts in the bundle by number.
  */
 export async function writeFiles(
   { changegroup, files, count }: Reading,
@@ -31,10 +31,10 @@ export async function writeFiles(
         const at = chain.add(revision)
         const position = ordinal++
         const number = files.find(name, revision.node)
-        // What no manifest names belongs to no changeset.
+        // No changeset contains it.
         if (number < 0) continue
         positions[number] = position
-        // A git that was left alone may have saved more than was noted here.
+        // After a kill, git may have saved more than the file of ids.
         if (given[number] && contents.has(position)) continue
         if (revision.flags !== 0) refuseFlags(revision, shown(name))
         const text = chain.text(at)
@@ -55,7 +55,7 @@ export async function writeFiles(
     count()
   }
   if (given.includes(0))
-    throw new ImportFailure('The server did not send all files that changesets have. Run `hg verify` where the repository is.')
+    throw new ImportFailure('The server did not send all files of the changesets. Run `hg verify` on the source repository.')
   return positions
 }
 
@@ -90,7 +90,10 @@ async function writeRope(rope: Rope, texts: Texts, revision: Revision, fastImpor
 
 const startBlob = (size: number) => createHash('sha1').update(`blob ${size}\0`)
 
-/** Where a file was copied from stands before its text, between two marks of `\x01\n`; so does nothing when the text begins like that. */
+/**
+ * The length of the copy metadata before the text, which is enclosed in `\x01\n`. Mercurial adds empty metadata to a text that begins like
+ * that.
+ */
 function headLength(text: Buffer): number {
   if (text[0] !== 1 || text[1] !== 10) return 0
   const end = text.indexOf('\x01\n', 2)

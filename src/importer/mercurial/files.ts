@@ -1,25 +1,25 @@
 import { isForbiddenPath } from '#importer/staging/paths.ts'
 import { openNodeTable } from './node-table.ts'
 
-/** The files that manifests name, each with its revisions. Paths are bytes, kept as Latin-1. */
+/** The files of all manifests with their revisions. Paths are in Latin-1. */
 export interface Files {
   readonly paths: string[]
-  /** How many revisions of files there are. */
+  /** The number of file revisions. */
   readonly revisions: number
   path(path: string): number
-  /** The number of a revision of a file, from 0 on. */
+  /** Returns the number of the file revision, from 0. */
   add(path: number, node: Buffer): number
   find(path: string, node: Buffer): number
   isForbidden(path: number): boolean
-  /** Whether any path is that of a file somewhere in history, and that of a folder elsewhere. */
+  /** Whether any path is both a file and a folder, at different times. */
   readonly haveBoth: boolean
-  /** Whether somewhere in history this path is that of a file, and somewhere that of a folder. */
+  /** Whether this path is both a file and a folder, at different times. */
   isBoth(path: string): boolean
-  /** Of a path and the folders that it is in, those that are both. */
+  /** The path and its parent folders, as far as they are both. */
   bothOf(path: string): string[]
 }
 
-/** No system opens a longer one, and the folders of a path are many times its length. */
+/** No system opens longer paths, and storing all their parent folders would take much memory. */
 const longest = 4096
 
 export function openFiles(): Files {

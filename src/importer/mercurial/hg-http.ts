@@ -5,12 +5,12 @@ import { ImportFailure, type Network, type Origin } from '#importer/source.ts'
 import type { OutboundAnswer } from '#platform/outbound/egress.ts'
 import { openByteReader } from './byte-reader.ts'
 
-/** A server that speaks Mercurial's protocol over HTTP, version 1. */
+/** Mercurial's HTTP protocol, version 1. */
 export interface Remote {
   capabilities: Map<string, string>
-  /** What a command says in a few bytes. */
+  /** The whole answer of a command. */
   call(command: string, values?: Record<string, string>): Promise<Buffer>
-  /** What a command says at length, as it comes and decompressed. */
+  /** The decompressed answer of a command as a stream. */
   open(command: string, values?: Record<string, string>): Promise<AsyncIterable<Buffer>>
 }
 
@@ -18,7 +18,7 @@ export const media = /^application\/mercurial-0\.[12]\b/
 
 const maxCallSize = 16 << 20
 const tooLarge = 'The server sent more than expected for this command.'
-// A server may think about a large repository for minutes before it sends the first byte.
+// In milliseconds. A server may take minutes before it sends the first byte of a large bundle.
 const callTimeout = 60_000
 const bundleTimeout = 600_000
 
@@ -62,7 +62,7 @@ async function send(
   const room = Number(capabilities.get('httpheader') ?? 0)
   if (room > 100) {
     const encoded = new URLSearchParams(values).toString()
-    // The name of the header and its colon count.
+    // The name of the header and the colon count too.
     const size = Math.min(room, 1024) - 20
     for (let at = 0; at < encoded.length; at += size) headers[`x-hgarg-${at / size + 1}`] = encoded.slice(at, at + size)
   } else for (const [name, value] of Object.entries(values)) url.searchParams.set(name, value)
@@ -83,7 +83,6 @@ async function reach(url: URL, { egress, signal }: Network, headers: Record<stri
   }
 }
 
-/** Why an answer is none. */
 async function explain({ host }: URL, answer: OutboundAnswer): Promise<ImportFailure> {
   const { status } = answer
   if (status === 401 || status === 403) {
@@ -95,13 +94,13 @@ async function explain({ host }: URL, answer: OutboundAnswer): Promise<ImportFai
     return new ImportFailure(`${host} says: ${quote(await readBody(answer, 4096, tooLarge))}`)
   discard(answer)
   if (status >= 300 && status < 400) {
-    return new ImportFailure(`${host} says that the repository has moved. Give its new address.`)
+    return new ImportFailure(`${host} reports that the repository has moved. Start an import from its new address.`)
   }
-  if (status === 200) return new ImportFailure(`What ${host} answered is not of a Mercurial repository.`)
+  if (status === 200) return new ImportFailure(`What ${host} answered is not a Mercurial repository.`)
   return new ImportFailure(`${host} answered with status ${status} where a Mercurial repository was expected.`)
 }
 
-/** Words of a server, fit to be shown. */
+/** Makes text of a server safe to show. */
 export function quote(text: Buffer | string): string {
   return text
     .toString()
@@ -121,8 +120,8 @@ async function decompressed(answer: OutboundAnswer): Promise<AsyncIterable<Buffe
 function through(body: Readable, engine: string): AsyncIterable<Buffer> {
   if (engine === 'none') return body
   if (engine !== 'zlib' && engine !== 'zstd')
-    throw new ImportFailure(`The server compresses by ${quote(engine)}, which it was not asked for.`)
-  // Whoever reads the result is told of an error by it.
+    throw new ImportFailure(`The server compresses with ${quote(engine)}, which is not supported.`)
+  // Errors reach the reader of the stream.
   return pipeline(
     body,
     engine === 'zlib' ? createInflate({ chunkSize: 128 << 10 }) : createZstdDecompress({ chunkSize: 128 << 10 }),

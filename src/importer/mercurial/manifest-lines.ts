@@ -1,9 +1,9 @@
 import { broken } from './changegroup.ts'
 
-/** What one manifest has and another has not, by path: the node and the flag behind it, or nothing for a file that is gone. */
+/** The differences between two manifests by path: the node and flag, or an empty string for a deleted file. */
 export type Differences = Map<string, string>
 
-/** A manifest is a line for each file, sorted: its path, a zero, its node in 40 digits, and a flag or none. */
+/** A manifest has a sorted line for each file: the path, a zero byte, the node in 40 digits, and an optional flag. */
 export interface Line {
   path: string
   rest: string
@@ -12,7 +12,7 @@ export interface Line {
 
 export function readLine(text: Buffer, at: number): Line {
   let zero = at
-  // By hand: paths are short, and a call takes longer.
+  // A loop is faster than indexOf here, because paths are short.
   for (let byte = text[zero]; byte !== 0; byte = text[++zero]) if (byte === 10 || byte === undefined) throw broken()
   const next = text.indexOf(10, zero) + 1
   if (zero === at || zero + 41 > next - 1 || next - zero > 43) throw broken()
@@ -27,7 +27,7 @@ export function* readLines(text: Buffer, from = 0, to = text.length): Generator<
   }
 }
 
-/** Where the line is that begins so, or -1: they are sorted. */
+/** The offset of the line with this prefix, or -1. Binary search. */
 export function findLine(text: Buffer, start: string): number {
   const wanted = Buffer.from(start, 'latin1')
   const compare = (line: number) => text.compare(wanted, 0, wanted.length, line, Math.min(line + wanted.length, text.length))
@@ -44,7 +44,7 @@ export function findLine(text: Buffer, start: string): number {
   return compare(from) === 0 ? from : -1
 }
 
-/** By the delta between them, which names most of what changed and little else; undefined when its pieces are not whole lines. */
+/** Reads the differences from a delta. Undefined if its hunks do not consist of whole lines. */
 export function differencesOfDelta(base: Buffer, delta: Buffer): Differences | undefined {
   const found: Differences = new Map()
   for (let at = 0; at < delta.length; ) {
@@ -67,7 +67,7 @@ export function differencesOfDelta(base: Buffer, delta: Buffer): Differences | u
 
 const isEdge = (text: Buffer, at: number) => at === 0 || text[at - 1] === 10
 
-/** By going through both; where they are equal, in long steps. */
+/** Compares the manifests, skipping equal parts in large steps. */
 export function differences(before: Buffer, after: Buffer): Differences {
   const found: Differences = new Map()
   let old = 0
@@ -95,7 +95,7 @@ export function differences(before: Buffer, after: Buffer): Differences {
 
 const steps = [8192, 1024, 128]
 
-/** How many bytes of whole lines are equal from there on, or a little less. */
+/** The length of the equal whole lines from there, or a little less. */
 function commonLines(a: Buffer, from: number, b: Buffer, other: number): number {
   const size = Math.min(a.length - from, b.length - other)
   let at = 0

@@ -14,18 +14,18 @@ import type { Files } from './files.ts'
 import { type Differences, differences, differencesOfDelta, findLine, readLines } from './manifest-lines.ts'
 import type { Spool } from './spool.ts'
 
-/** The lists of files, one for each state that the repository was in. */
+/** The lists of files, one for each state of the repository. */
 export interface Manifests {
   find(node: Buffer): number
   text(number: number): Buffer
-  /** What was changed since its first parent, as `packChanges` has it. */
+  /** The changes since the first parent, in the format of `packChanges`. */
   parent(number: number): number
   changes(number: number): Buffer
-  /** Whether it names a file and a folder alike. */
+  /** Whether a path is both a file and a folder in it. */
   clashes(number: number): boolean
 }
 
-/** Whole texts are written down now and then into a file of their own, from this place on. */
+/** Whole texts are in a second file, at offsets from here on. */
 const wholesFrom = 2 ** 50
 
 const room = 32 << 20
@@ -81,7 +81,7 @@ function writeWhole(chain: Chain, wholes: Spool, number: number, text: Buffer) {
   head.writeUInt32BE(number)
   head.writeUInt32BE(text.length, 4)
   wholes.append(head)
-  // A copy: the text itself is given back before it is written.
+  // Copied, because the text may be released before it is written.
   chain.shorten(number, wholesFrom + wholes.append(Buffer.from(text)), text.length)
 }
 
@@ -98,7 +98,7 @@ function compare(
   return quick ?? differences(before, text)
 }
 
-/** Nine bytes for each change: the number of the path, that of the file's revision from 1 on or 0 for none, and the flag. */
+/** Nine bytes per change: the number of the path, the number of the file revision plus 1 or 0, and the flag. */
 export function packChanges(found: Differences, files: Files): Buffer {
   const packed = Buffer.allocUnsafe(found.size * 9)
   let at = 0
@@ -130,7 +130,7 @@ function hasClash(text: Buffer, found: Differences, files: Files, inherited: boo
   return inherited || [...names].some((name) => findLine(text, `${name}\0`) >= 0 && findLine(text, `${name}/`) >= 0)
 }
 
-/** A manifest may name `x` and `x/y`, of which git has the second only. */
+/** A manifest can contain `x` and `x/y`; git keeps only the second. */
 export function withoutClashes(text: Buffer, files: Files): Buffer {
   if (!files.haveBoth) return text
   const kept: Buffer[] = []
@@ -146,7 +146,7 @@ export function withoutClashes(text: Buffer, files: Files): Buffer {
   return from === 0 ? text : Buffer.concat([...kept, text.subarray(from)])
 }
 
-/** For those who look at some of them only: what was written down by `readManifests` is used again, and each text is checked. */
+/** For access to single manifests. Uses the whole texts that `readManifests` stored, and checks each text. */
 export async function indexManifests(changegroup: Changegroup, wholes: Spool): Promise<(node: Buffer) => Buffer> {
   const chain = openManifests(changegroup, wholes)
   const p1: number[] = []

@@ -1,6 +1,6 @@
 import { createReadStream, existsSync } from 'node:fs'
 
-/** What git has under which mark, as of the last checkpoint of a run. */
+/** Reads the ids by mark, as of the last checkpoint. */
 export async function readMarks(path: string, visit: (mark: number, id: string) => void) {
   if (!existsSync(path)) return
   let rest = ''

@@ -4,7 +4,7 @@ import { convert, readConversion } from './convert.ts'
 import { media, parseCapabilities } from './hg-http.ts'
 import { verify } from './verify.ts'
 
-/** Repositories of Mercurial behind HTTP, read by a client of our own: no `hg` is needed here. */
+/** Mercurial over HTTP, with a client of our own: `hg` need not be installed. */
 export const mercurial: Source = { probe, convert, arrange, verify: (_origin, workspace, all) => verify(workspace, all) }
 
 async function probe(origin: Origin, network: Network): Promise<Finding> {
@@ -24,7 +24,7 @@ async function probe(origin: Origin, network: Network): Promise<Finding> {
   return { found: { url: moved.href } }
 }
 
-/** Branches and tags are there; and it is known which contents are large. */
+/** `convert` has already made the refs. */
 async function arrange(_origin: Origin, { folder }: Workspace): Promise<Arranged> {
   const { large_blobs } = readConversion(folder)
   return { ...(large_blobs && { large_blobs }), notes: {} }

@@ -1,24 +1,24 @@
 const width = 20
 
 /**
- * A table of ids of revisions, numbered from 0 on as they are added. Ids of one group are apart from those of another. It takes some
- * forty bytes for each, a third of what a Map would.
+ * A table of revision ids, numbered from 0 in the order of their addition. Groups are separate name spaces. It takes about forty bytes per
+ * id, a third of a Map.
  */
 export interface NodeTable {
   readonly size: number
   add(id: Buffer, group?: number): number
-  /** Its number, or -1. */
+  /** The number, or -1. */
   find(id: Buffer, group?: number): number
   id(number: number): Buffer
 }
 
 export const nullNode = Buffer.alloc(width)
 
-/** `room`: for how many there is room at first, a power of two. */
+/** `room` is the initial capacity, a power of two. */
 export function openNodeTable(room = 1024): NodeTable {
   let ids = Buffer.alloc(room * width)
   let groups = new Uint32Array(room)
-  // Numbers from 1 on; 0 is free.
+  // Numbers plus 1; 0 is a free slot.
   let slots = new Uint32Array(room * 2)
   let size = 0
 
@@ -31,7 +31,7 @@ export function openNodeTable(room = 1024): NodeTable {
     }
   }
 
-  /** By hand: to have so few bytes compared takes longer. */
+  /** A loop is faster than Buffer.compare for so few bytes. */
   function isAt(id: Buffer, at: number): boolean {
     let same = 0
     while (same < width && ids[at + same] === id[same]) same++

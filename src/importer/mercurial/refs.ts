@@ -7,7 +7,7 @@ export interface Refs {
   default_branch: string | undefined
 }
 
-/** Which changesets have no child, and which none on their own branch. */
+/** The changesets that have children, and those that have children on the same branch. */
 export function findHeads({ p1, p2, branch }: Changelog) {
   const hasChild = new Uint8Array(p1.length)
   const hasChildOfBranch = new Uint8Array(p1.length)
@@ -22,8 +22,8 @@ export function findHeads({ p1, p2, branch }: Changelog) {
 }
 
 /**
- * A named branch is at its newest open head, and its further heads have the start of their node behind the name. A closed head is kept
- * when nothing else leads to it. No changeset is lost.
+ * A named branch points to its newest open head; its other heads get a suffix with the start of their node. A closed head is kept if no
+ * other ref reaches it, so no changeset is lost.
  */
 export function planRefs(log: Changelog, bookmarks: [string, string][], tags: Map<string, string>, default_branch: string): Refs {
   const names = openRefNames()
@@ -59,7 +59,7 @@ export function planRefs(log: Changelog, bookmarks: [string, string][], tags: Ma
     const number = log.nodes.find(Buffer.from(node, 'hex'))
     if (number >= 0 && targets.get(name) !== number) add(name, number)
   }
-  // Without a default branch, a clone gets the newest changeset.
+  // If there is no default branch, the newest head becomes it.
   chosen ??= refs.toSorted(([, a], [, b]) => b - a)[0]?.[0].slice('refs/import/orig/heads/'.length)
   return { refs: [...refs, ...planTags(log, tags)], default_branch: chosen }
 }

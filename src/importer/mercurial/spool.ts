@@ -1,16 +1,16 @@
 import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs'
 
 /**
- * A file that grows at its end and is read anywhere, also while it grows: memory holds none of it but what is about to be written.
- * Calls are not asynchronous: this process does nothing besides, and its file is in the system's memory mostly.
+ * A file that is appended to and read at any position, also while it grows. Calls are synchronous, because the worker has nothing else to
+ * do and the file is mostly in the page cache.
  */
 export interface Spool extends Disposable {
   readonly size: number
-  /** Where it begins now in the file. */
+  /** Returns the offset of the chunk. */
   append(chunk: Buffer): number
-  /** A part of what is kept at hand, mostly: not for keeping, since all of that would be kept with it. */
+  /** May be a slice of the read buffer: copy it to keep it. */
   read(at: number, length: number): Buffer
-  /** Resolves when so many bytes are there; no more will come after `end`. */
+  /** Resolves when the file has this many bytes. Rejects if it ends before. */
   reached(size: number): Promise<void>
   end(): void
   fail(error: unknown): void
@@ -19,10 +19,10 @@ export interface Spool extends Disposable {
 export class Truncated extends Error {}
 
 const batch = 256 * 1024
-/** What is larger is read by itself. */
+/** In bytes. Larger reads bypass the buffer. */
 const most = 64 * 1024
 
-/** What is there already counts as all of it when `complete`, and is thrown away otherwise. */
+/** With `complete`, the existing file is the whole content; otherwise it is truncated. */
 export function openSpool(path: string, complete = false): Spool {
   const file = openSync(path, complete ? 'r' : 'w+', 0o600)
   let written = complete ? fstatSync(file).size : 0
@@ -33,7 +33,7 @@ export function openSpool(path: string, complete = false): Spool {
   let wake = () => {}
   let window: Buffer = Buffer.alloc(0)
   let start = 0
-  // Where the last reading from the file ended.
+  // The end of the last read from the file.
   let last = 0
 
   function flush() {
@@ -70,7 +70,7 @@ export function openSpool(path: string, complete = false): Spool {
     read(at, length) {
       if (at < start || at + length > start + window.length) {
         if (at + length > written) flush()
-        // Whoever goes on from there will do so again; whoever goes elsewhere wants no more than that.
+        // Sequential reads fill the buffer; random reads do not.
         const follows = at >= last && at - last < batch
         last = at + length
         if (!follows || length > most) return load(at, length)
@@ -82,7 +82,7 @@ export function openSpool(path: string, complete = false): Spool {
     async reached(size) {
       while (written + waiting < size) {
         if (failure) throw failure.error
-        if (ended) throw new Truncated('what the server sent ends too early')
+        if (ended) throw new Truncated('the data of the server ends too early')
         await new Promise<void>((resolve) => {
           wake = resolve
         })
@@ -103,12 +103,11 @@ export function openSpool(path: string, complete = false): Spool {
   }
 }
 
-/** Reads a spool from its start on, as it fills. */
+/** Reads a spool from its start, while it grows. */
 export interface Cursor {
   position: number
-  /** Whether so many bytes have come. */
+  /** Whether this many bytes have arrived. */
   has(length: number): boolean
-  /** Waits until they have. */
   await(length: number): Promise<void>
   take(length: number): Buffer
 }

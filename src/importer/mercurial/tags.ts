@@ -1,12 +1,12 @@
 import { decode } from './changeset.ts'
 
-/** Where a tag is, and where it was before, both as digits. */
+/** The node of a tag and its former nodes, in hexadecimal. */
 interface Tag {
   node: string
   history: string[]
 }
 
-/** What the heads' files of tags say together, given from the oldest to the newest. */
+/** Merges the `.hgtags` files of the heads, given from the oldest to the newest. */
 export function mergeTags(texts: Buffer[]): Map<string, string> {
   const all = new Map<string, Tag>()
   for (const text of texts) {
@@ -16,7 +16,7 @@ export function mergeTags(texts: Buffer[]): Map<string, string> {
   return new Map([...all].map(([name, { node }]) => [name, node] as const).filter(([, node]) => node !== none))
 }
 
-/** A line for each time that a tag was set; a tag that is gone is set to the null revision. */
+/** Has a line for each change of a tag. A deleted tag has the null revision. */
 function parseTags(text: Buffer): Map<string, Tag> {
   const tags = new Map<string, Tag>()
   for (const line of decode(text).split(/\r\n|\r|\n/)) {
@@ -29,7 +29,10 @@ function parseTags(text: Buffer): Map<string, Tag> {
   return tags
 }
 
-/** Mercurial's rule: the newer one wins, unless the older knows it as its past, and is not itself in the newer one's, or knows more. */
+/**
+ * Mercurial's rule: the newer tag wins, unless its node is in the history of the older one, and the older node is not in the history of the
+ * newer one or the older history is longer.
+ */
 function supersede(older: Tag | undefined, newer: Tag): Tag {
   if (!older) return newer
   const olderWins =

@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto'
 
-/** A file as the tree of its folder has it. All of it is in Latin-1. */
+/** A file in the tree of its folder. All text is in Latin-1. */
 export interface TreeEntry {
   path: string
   folder: string
   mode: string
   id: Buffer
-  /** Mode, name and id, as they are stored. Not as bytes: so few of them would keep all those that were made at the same time. */
+  /** Mode, name and id as git stores them. A string, because a small Buffer would keep its whole pool alive. */
   stored: string
 }
 
@@ -21,7 +21,7 @@ interface Folder {
   content: string[]
 }
 
-/** The id that git gives to a tree of these files, found without git. They come sorted by path. */
+/** Computes the git id of a tree with these files, which are sorted by path. */
 export function treeId(entries: Iterable<TreeEntry>): string {
   const open: Folder[] = [{ name: '', content: [] }]
   const close = () => {

@@ -17,9 +17,9 @@ import type { TreeEntry } from './trees.ts'
 const maxMismatches = 100
 
 /**
- * The manifests of the source, each checked by its node, with the ids of the files' texts, each checked by its node as well, make the
- * tree that a commit must have: its id is compared with the one that git has stored. Of some this was found while they were written;
- * for all of them, and to say what differs, everything is read again as it was received.
+ * The manifests and the ids of file texts, each checked against its node, give the expected tree of a commit. Its id is compared with
+ * git's. For the sample, the trees were computed during the conversion; for all revisions, and to name the differences, the bundle is read
+ * again.
  */
 export async function verify(workspace: Workspace, all: boolean): Promise<Verification> {
   const conversion = readConversion(workspace.folder)
@@ -56,7 +56,7 @@ async function compare(
   const trees = await readTrees(repository, numbers, commits)
   compareRefs(await listed, refs, commits, report)
   for (const [index, number] of numbers.entries()) {
-    // Meanwhile somebody may want an end; and what was used up is given back only then.
+    // Lets an abort take effect, and lets the garbage collector free memory.
     await yieldToEventLoop()
     signal.throwIfAborted()
     const { node, tree, files } = expect(number)
@@ -70,7 +70,7 @@ async function compare(
   return result
 }
 
-/** Everything that came, and what was written down of it, each checked by its node once more. */
+/** Reads the bundle and the stored files again, and checks everything against its node. */
 async function readAgain({ folder }: Workspace): Promise<Received & Disposable> {
   using opened = new DisposableStack()
   const bundle = opened.use(reopenBundle(folder))
@@ -92,7 +92,7 @@ async function readAgain({ folder }: Workspace): Promise<Received & Disposable> 
   }
 }
 
-/** Numbers the revisions of files as they come, which is how their contents are kept. */
+/** Numbers the file revisions in the order of the bundle, which is the order of the stored ids. */
 async function indexFiles(changegroup: Changegroup): Promise<Files> {
   const files = openFiles()
   for await (const name of readNames(changegroup)) {
@@ -104,7 +104,7 @@ async function indexFiles(changegroup: Changegroup): Promise<Files> {
 
 type Report = (where: string, path: string, what: string) => void
 
-/** Whether each is there, and at the changeset that it must stand for. */
+/** Whether each ref exists and points to the commit of its changeset. */
 function compareRefs(listed: string, refs: Conversion['refs'], commits: string[], report: Report) {
   const there = new Map(listed.split('\n').map((line) => [line.slice(41), line.slice(0, 40)] as const))
   for (const { ref, node, number } of refs) {
@@ -119,7 +119,7 @@ async function readTrees(repository: string, numbers: number[], commits: string[
   return (await stageGit(['-C', repository, 'cat-file', '--batch-check=%(objectname)'], { input })).split('\n')
 }
 
-/** Which files it is that differ. */
+/** Reports the files that differ. */
 async function explain(
   repository: string,
   commit: string | undefined,

@@ -10,8 +10,8 @@ const format = '--batch-check=%(objectname) %(objectsize) %(objecttype)'
 const [newline, zero, nine, letterB] = [...'\n09b'].map((sign) => sign.charCodeAt(0)) as [number, number, number, number]
 
 /**
- * Looks at the sizes of all contents that a repository has, also of those that nothing leads to: gives how many there are, and those
- * that are looked for. Of the others nothing is made, since there may be millions.
+ * Scans the sizes of all blobs, including unreachable ones. Returns the count and the blobs that match. Nothing is allocated for the
+ * others, because there may be millions.
  */
 export async function findBlobs(repository: string, isWanted: (size: number) => boolean, signal: AbortSignal) {
   const every = ['cat-file', '--batch-all-objects', '--unordered', '--buffer', format]
@@ -37,7 +37,7 @@ export async function findBlobs(repository: string, isWanted: (size: number) => 
   return { count, found }
 }
 
-/** The lines of what git prints, many at a time. They are bytes, one a character: to decode them all would take longest. */
+/** The lines of git's output, many at a time, in Latin-1, because decoding all of them as UTF-8 would dominate the run time. */
 export async function* lines(chunks: AsyncIterable<Buffer>): AsyncGenerator<string[], void, void> {
   let rest = ''
   for await (const chunk of chunks) {

@@ -7,26 +7,26 @@ import { openStreamReader } from './stream-reader.ts'
 
 export interface FastImportOptions {
   signal: AbortSignal
-  /** A file of marks: read when it is there, written at each checkpoint and at the end. */
+  /** The file of marks. Read if it exists; written at each checkpoint and at the end. */
   marks?: string
-  /** Writes packs that are fit to be published. For texts of which each is like the one before it; to read one again takes longer. */
+  /** Writes packs that are fit to be published. Fits content that is similar to the content before it; reading it back takes longer. */
   dense?: boolean
 }
 
-/** A running `git fast-import`. One caller at a time: what it answers belongs to the last question. */
+/** A running `git fast-import`. One caller at a time, because answers have no ids. */
 export interface FastImport {
-  /** Commands as git-fast-import(1) has them. Waits while git is behind. */
+  /** Commands in the syntax of git-fast-import(1). Waits while git is behind. */
   write(chunk: string | Buffer): Promise<void> | void
-  /** A `data` command with these bytes. */
+  /** Writes a `data` command. */
   data(content: Buffer | { size: number; chunks: AsyncIterable<Buffer> }): Promise<void>
-  /** What a path is in a commit or tree, or in the commit that is being written. */
+  /** The entry at a path of a commit or tree, or of the commit that is being written. */
   ls(dataref: string | undefined, path: Buffer | string): Promise<Entry | undefined>
-  /** The bytes of a blob; all of them are to be read before anything else is asked or written. */
+  /** The content of a blob. It must be read to the end before the next command. */
   catBlob(id: string): AsyncIterable<Buffer>
-  /** When it resolves, all that was written so far outlives a kill: objects, refs and marks. Not inside of a commit. */
+  /** When it resolves, all objects, refs and marks so far survive a kill. Not allowed inside a commit. */
   checkpoint(): Promise<void>
   end(): Promise<void>
-  /** Leaves it as it is at the last checkpoint; does nothing after the end. */
+  /** Stops at the last checkpoint. Does nothing after the end. */
   stop(): void
 }
 
@@ -40,17 +40,17 @@ const denseSettings = ['core.bigFileThreshold=16m', 'core.ignoreCase=false', 'fa
   .flatMap((setting) => ['-c', setting])
   .concat(stageSettings)
 
-/** Settings under which objects are written quickly; the pack that is published is made with other ones. */
+/** For speed. The published pack is made with other settings. */
 export const quickSettings = [...denseSettings, '-c', 'core.compression=0', '-c', 'pack.depth=0']
 
 /**
- * For each object that it writes, git asks for the memory of a compressor and gives it back: two calls of the system each time, and new
- * pages, which took two thirds of its time. With these, glibc keeps that much.
+ * Git allocates and frees a compressor for each object, which took two thirds of its time in system calls and page faults. With these
+ * settings, glibc keeps the memory.
  */
 const mallocSettings = { MALLOC_TRIM_THRESHOLD_: String(32 << 20), MALLOC_TOP_PAD_: String(1 << 20) }
 
 const batch = 256 * 1024
-/** Git has something to do while more is made, and we while it does that. */
+/** In bytes. Both processes work at the same time. */
 const maxAhead = 2 * batch
 
 export function openFastImport(repository: string, { signal, marks, dense = false }: FastImportOptions): FastImport {
@@ -74,7 +74,7 @@ export function openFastImport(repository: string, { signal, marks, dense = fals
   )
   const stderr: Buffer[] = []
   child.stderr.on('data', (chunk: Buffer) => stderr.length < 16 && stderr.push(chunk))
-  // Its exit status tells the story.
+  // The exit status is reported.
   child.stdin.on('error', () => {})
   const stop = () => endGit(child)
   signal.addEventListener('abort', stop, { once: true })
@@ -87,7 +87,7 @@ export function openFastImport(repository: string, { signal, marks, dense = fals
       failure = error
       resolve()
     })
-    // Streams that somebody reads piece by piece keep it from closing.
+    // A stream that is read on demand would keep the process from closing.
     child.once('exit', () => {
       for (const stream of [answers, announcements]) stream.leave()
     })
@@ -118,7 +118,7 @@ export function openFastImport(repository: string, { signal, marks, dense = fals
   async function flush() {
     if (length === 0) return
     const some = pending.subarray(0, length)
-    // A question goes out alone: for that, no new buffer is needed.
+    // A small batch is copied, so that the buffer can be reused.
     const small = length < batch / 4
     if (!small) pending = Buffer.allocUnsafe(batch)
     length = 0
@@ -150,7 +150,7 @@ export function openFastImport(repository: string, { signal, marks, dense = fals
         left -= chunk.length
         await write(chunk)
       }
-      if (left !== 0) throw new Error(`${left} of ${content.size} bytes of a text are missing`)
+      if (left !== 0) throw new Error(`${left} of ${content.size} bytes of content are missing`)
     }
     await write('\n')
   }
@@ -170,7 +170,7 @@ export function openFastImport(repository: string, { signal, marks, dense = fals
     await write(`cat-blob ${id}\n`)
     await flush()
     const [, type, size] = (await required(answers.line())).toString('latin1').split(' ')
-    if (type !== 'blob') throw new Error(`${id} is not a blob that git fast-import knows`)
+    if (type !== 'blob') throw new Error(`${id} is not a blob of git fast-import`)
     for (let left = Number(size); left > 0; ) {
       const chunk = await required(answers.some(left))
       left -= chunk.length
@@ -204,7 +204,7 @@ export function openFastImport(repository: string, { signal, marks, dense = fals
   return { write, data, ls, catBlob, checkpoint, end, stop }
 }
 
-/** What a run that was killed left behind; nothing refers to it. */
+/** Removes the files of a killed run. Nothing refers to them. */
 export function removeLeftovers(repository: string, marks?: string) {
   const packs = join(repository, 'objects', 'pack')
   for (const name of existsSync(packs) ? readdirSync(packs) : []) {
@@ -220,7 +220,7 @@ export function removeLeftovers(repository: string, marks?: string) {
   if (marks) rmSync(`${marks}.lock`, { force: true })
 }
 
-/** A path as commands have it, always in quotes. */
+/** Quotes a path for a command. */
 export function quotePath(path: string): string
 export function quotePath(path: Buffer | string): Buffer | string
 export function quotePath(path: Buffer | string): Buffer | string {
@@ -228,13 +228,13 @@ export function quotePath(path: Buffer | string): Buffer | string {
   return `"${path.replace(/["\\\n]/g, (special) => (special === '\n' ? '\\n' : `\\${special}`))}"`
 }
 
-/** `Name <email>`, whatever these are. */
+/** `Name <email>`, valid for git. */
 export function describePerson(name: string, email: string) {
   const valid = validPerson(name, email)
   return `${valid.name} <${valid.email}>`
 }
 
-/** As a commit can name somebody: git has no way to quote what may not stand there. */
+/** Removes the characters that git does not allow in a name or email; git has no way to quote them. */
 export function validPerson(name: string, email: string) {
   return { name: bare(name) || 'unknown', email: bare(email).replace(/\s/g, '_') || 'unknown' }
 }

@@ -2,25 +2,25 @@ import { runGit, split, streamGit } from '#git/run-git.ts'
 import type { LargeFile } from '#importer/steps.ts'
 import { type Blob, findBlobs } from './blobs.ts'
 
-/** A file of more bytes than this is large. */
+/** In bytes. A larger file is large. */
 export const largeFile = 104_857_600
 
-/** How many are listed; to be treated, all are found. */
+/** Only the list is limited; all large files are handled. */
 const maxListed = 1000
 
 const longestLine = 8192
 
 export interface Search {
-  /** Below which refs: `refs/import/orig`, or one ref. */
+  /** The prefix of the refs, such as `refs/import/orig`, or one ref. */
   from: string
   signal: AbortSignal
   over?: number
   default_branch?: string | undefined
-  /** Those that are large, where they are known already. */
+  /** The large blobs, if they are already known. */
   blobs?: Blob[] | undefined
 }
 
-/** Every large file that a history has, at each of its paths, with a branch or tag that leads to it: the default branch if that does. */
+/** Lists every large file at each of its paths, with a branch or tag that contains it: the default branch if possible. */
 export async function findLargeFiles(repository: string, search: Search): Promise<LargeFile[]> {
   const { from, signal, default_branch } = search
   const large = await findLargeBlobs(repository, search)
@@ -39,7 +39,7 @@ export async function findLargeFiles(repository: string, search: Search): Promis
   return [...found.values()].sort((one, other) => (one.path < other.path ? -1 : one.path > other.path ? 1 : 0))
 }
 
-/** Sizes of large contents by their ids. */
+/** The sizes of large blobs by id. */
 export async function findLargeBlobs(
   repository: string,
   { signal, over = largeFile, blobs }: Search,
@@ -49,14 +49,14 @@ export async function findLargeBlobs(
   return new Map(large.map(({ id, size }) => [id, size]))
 }
 
-/** Every path that large contents ever had, as bytes, one a character. */
+/** Every path that a large blob ever had, in Latin-1. */
 export async function findLargePaths(repository: string, large: ReadonlyMap<string, number>, { from, signal }: Search) {
   const paths = new Set<string>()
   if (large.size) for await (const { path } of findPaths(repository, large, [`--glob=${from}`], signal)) paths.add(path)
   return paths
 }
 
-/** Where a commit brought one of these blobs. Merges count too: what they bring may be in none of their parents. */
+/** The commits and paths that add one of these blobs. Merges are included, because they may add files that no parent has. */
 async function* findPaths(repository: string, blobs: ReadonlyMap<string, number>, revisions: string[], signal: AbortSignal) {
   const how = ['--raw', '-z', '--no-abbrev', '--no-renames', '-m', '--root', '--diff-filter=AMT', '--format=%x01%S']
   let ref = ''
@@ -74,7 +74,7 @@ async function* findPaths(repository: string, blobs: ReadonlyMap<string, number>
       }
       const text = field.toString('latin1')
       if (text.startsWith('\x01')) ref = text.slice(1)
-      // What was, what is, of what kind; the path follows.
+      // Modes, ids and status; the path follows.
       else id = /^\n?:\d+ \d+ \w+ (\w+) [AMT]$/.exec(text)?.[1]
     }
   }

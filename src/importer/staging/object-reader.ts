@@ -13,7 +13,7 @@ interface ObjectHead {
   size: number
 }
 
-/** The answers of `git cat-file --batch`, in the order of the questions. The content of an object must be read before the next head. */
+/** The answers of `git cat-file --batch`, in the order of the requests. The content of an object must be read before the next head. */
 export interface ObjectStream extends AsyncDisposable {
   /** Undefined at the end. Throws if git does not have the object. */
   head(): Promise<ObjectHead | undefined>
@@ -27,7 +27,7 @@ export interface ObjectStream extends AsyncDisposable {
 const settings = ['core.bigFileThreshold=16m', 'core.packedGitWindowSize=8m', 'core.packedGitLimit=64m']
 const batch = [...settings.flatMap((setting) => ['-c', setting]), 'cat-file', '--batch']
 
-/** `input` has a line for each object. With `--buffer` among the options, git answers faster, but not before it has many questions. */
+/** `input` has a line for each object. With `--buffer`, git answers faster, but only after many requests. */
 export function openObjectStream(
   repository: string,
   input: string | AsyncIterable<Buffer>,

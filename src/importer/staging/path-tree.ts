@@ -1,12 +1,12 @@
-/** Values by path, where all that is below a path can be dropped or found at once. The empty path is the root. */
+/** A map by path, in which everything below a path can be found or dropped at once. The empty path is the root. */
 export interface PathTree<T> {
   get(path: string): T | undefined
   set(path: string, value: T): void
-  /** Forgets a path and all below it. */
+  /** Drops a path and everything below it. */
   drop(path: string): void
-  /** The path itself, or the nearest above it, that has a value. */
+  /** The path itself or its nearest ancestor that has a value. */
   nearest(path: string): string | undefined
-  /** All below a path that have a value; not the path itself. */
+  /** The paths below this one that have a value. */
   below(path: string): string[]
 }
 

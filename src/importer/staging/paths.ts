@@ -1,6 +1,6 @@
 /**
- * Whether git refuses a file at this path, whose parts are split by slashes: `.git` and all that some file system takes for it, and
- * what leads elsewhere. Bytes are given as Latin-1, so that no two names become one.
+ * Whether git refuses a file at this path: `.git`, the names that some file system treats as `.git`, and relative parts. The path is in
+ * Latin-1, so that distinct byte sequences stay distinct.
  */
 export function isForbiddenPath(path: string): boolean {
   return path.split('/').some((part) => part === '' || part === '.' || part === '..' || isRepository(part))
@@ -8,14 +8,14 @@ export function isForbiddenPath(path: string): boolean {
 
 function isRepository(part: string): boolean {
   if (!/g.*i.*t/i.test(part)) return false
-  // Code points that macOS passes over in names.
+  // Code points that macOS ignores in names.
   const plain = Buffer.from(part, 'latin1')
     .toString()
     .replace(/[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g, '')
   return plain.toLowerCase() === '.git' || part.split('\\').some((piece) => /^(\.git|git~1)[ .]*(:|$)/i.test(piece))
 }
 
-/** Whether git refuses a symbolic link there: it reads these files itself. */
+/** Whether git refuses a symbolic link at this path, because it reads the file itself. */
 export function isForbiddenLink(path: string): boolean {
   return /(^|\/)(\.gitmodules[ .]*|gitmod~[1-4]|gi7eba~[1-9])$/i.test(path)
 }

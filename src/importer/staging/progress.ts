@@ -1,13 +1,13 @@
-/** Which part of the whole each thing that git counts is, in percent. */
+/** The range of each of git's progress lines, in percent of the whole. */
 export type Stages = Record<string, readonly [from: number, to: number]>
 
-/** Reads how far git is from what it says; tells whole numbers that only grow. */
+/** Reads the progress from git's output. Reports whole numbers that only grow. */
 export function measure(stages: Stages, onProgress: (percent: number) => void): (text: string) => void {
   let rest = ''
   let last = -1
   return (text) => {
     const lines = (rest + text).split(/[\r\n]/)
-    // A server may say whatever it likes beside; the beginning of a line is enough.
+    // A server can send lines of any length.
     rest = lines.pop()?.slice(0, 1000) ?? ''
     for (const line of lines) {
       const [, what = '', percent] = /^(?:remote: )?([A-Z][a-z]+ [a-z]+): +(\d+)% \(\d+\/\d+\)/.exec(line) ?? []

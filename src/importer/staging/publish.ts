@@ -10,24 +10,24 @@ import { leanOriginals, originalRefs } from './rewrite/prepare-refs.ts'
 
 export interface PublishOptions {
   signal: AbortSignal
-  /** The stage was written quickly, and large: all of it is compressed anew. */
+  /** The packs were written without good compression and are compressed again. */
   recompress: boolean
-  /** Somebody has walked through all of the stage already, as a fetch does. */
+  /** A fetch has already checked that no object is missing. */
   walked: boolean
   onProgress(push_percent: number): void
 }
 
 const stages = { 'Counting objects': [0, 20], 'Compressing objects': [20, 60], 'Writing objects': [60, 100] } as const
 
-/** No large file is held in memory. */
+/** Streams large files instead of holding them in memory. */
 const settings = ['core.bigFileThreshold=16m', 'pack.windowMemory=64m', 'pack.deltaCacheSize=64m'].flatMap((setting) => [
   '-c',
   setting,
 ])
 
 /**
- * Brings all that the branches, tags and originals of a stage need into the repository itself, and the originals' refs with it. Gives
- * the branches and tags as they are to be: whoever asked moves them. Can be done again after it was killed at any moment.
+ * Copies all objects that the branches, tags and original refs need into the target, and sets the original refs there. Returns the branches
+ * and tags for the caller to set. Can be repeated after a kill.
  */
 export async function publish(
   repository: string,
@@ -39,7 +39,7 @@ export async function publish(
   const kept = below(leanOriginals, staged)
   const tips = [...new Set([...refs.values(), ...kept.values()])]
   if (tips.length > 0) {
-    // Where nothing was rewritten, what the stage has is what is wanted.
+    // If nothing was rewritten, the packs can be linked.
     const unchanged = [below('refs', refs), kept].every((some) => isSame(some, below(originalRefs, staged)))
     const linked = unchanged && !recompress && (await linkPacks(repository, target))
     if (!linked) await pack(repository, target, tips, recompress, signal, onProgress)
@@ -57,7 +57,7 @@ async function readRefs(repository: string, prefixes: string[], signal: AbortSig
   return new Map([...output.toString().matchAll(/^(\w+) (.+)$/gm)].map(([, sha = '', name = '']) => [name, sha]))
 }
 
-/** Those below a prefix, by the rest of their names: `heads/main`, `tags/v1`. */
+/** The refs below a prefix, by the rest of their names: `heads/main`, `tags/v1`. */
 function below(prefix: string, refs: Map<string, string>): Map<string, string> {
   const found = [...refs].filter(([name]) => name.startsWith(`${prefix}/`))
   return new Map(found.map(([name, sha]) => [name.slice(prefix.length + 1), sha]))
@@ -67,14 +67,14 @@ function isSame(some: Map<string, string>, others: Map<string, string>) {
   return some.size === others.size && [...some].every(([name, sha]) => others.get(name) === sha)
 }
 
-/** On the same disk, the same files by another name. Not possible for objects that are in no pack. */
+/** Hard-links the packs. Not possible across disks, or if there are loose objects. */
 async function linkPacks(repository: string, target: string): Promise<boolean> {
   const loose = (await readdir(join(repository, 'objects'))).some((name) => /^[0-9a-f]{2}$/.test(name))
   if (loose) return false
   const [from, to] = [join(repository, 'objects', 'pack'), join(target, 'objects', 'pack')]
   await makeFolders(to)
   const names = (await readdir(from)).filter((name) => /^pack-[0-9a-f]{40}\.(pack|rev|idx)$/.test(name))
-  // The index last: with it, git takes notice of a pack.
+  // The index last, because git notices a pack by its index.
   for (const name of names.sort((one, other) => Number(one.endsWith('.idx')) - Number(other.endsWith('.idx')))) {
     try {
       await link(join(from, name), join(to, name))
@@ -88,7 +88,7 @@ async function linkPacks(repository: string, target: string): Promise<boolean> {
   return true
 }
 
-/** Git writes a pack under a passing name in the stage, and renames it when it is whole: a kill leaves nothing in the target. */
+/** Git writes a pack under a temporary name in the stage and renames it when it is complete, so a kill leaves nothing in the target. */
 async function pack(
   repository: string,
   target: string,
@@ -115,8 +115,8 @@ async function removeDrafts(repository: string) {
 }
 
 /**
- * Fails when anything is missing of what these lead to. Of files that were walked through before they were linked, only whether git
- * finds them: to do it twice would take as long as all the rest.
+ * Fails if an object is missing. Packs that were walked before they were linked are only looked up, because a second walk would take as
+ * long as everything else.
  */
 async function checkConnected(target: string, tips: string[], walked: boolean, signal: AbortSignal) {
   const input = `${tips.join('\n')}\n`
@@ -124,7 +124,7 @@ async function checkConnected(target: string, tips: string[], walked: boolean, s
   await runGit(target, ['rev-list', ...walk, '--quiet', '--stdin'], { signal, input, detached: false })
 }
 
-/** Hidden from everybody: a later correction of authors begins with them. */
+/** Hidden refs, from which author corrections start. */
 async function keepOriginals(target: string, kept: Map<string, string>, signal: AbortSignal) {
   await removeLocks(target)
   const there = below(originalRefs, await readRefs(target, [`${originalRefs}/`], signal))
@@ -138,7 +138,7 @@ async function keepOriginals(target: string, kept: Map<string, string>, signal: 
   )
 }
 
-/** What a run that was killed held. Nobody else writes these refs; the file of all refs is held by others too, but never for long. */
+/** Removes the locks of a killed run. Nobody else writes these refs; others lock the packed refs only briefly. */
 async function removeLocks(target: string) {
   await freePacked(target)
   const folder = join(target, originalRefs)

@@ -1,6 +1,6 @@
-/** Names of branches or of tags that git can hold side by side, made of what they are called elsewhere. */
+/** Makes names of branches or tags valid for git and distinct. */
 export interface RefNames {
-  /** The name that one gets: its own as far as git allows it, with a number behind it when another has that. */
+  /** The name itself if git allows it and it is free; otherwise a similar one, with a number if needed. */
   take(name: string): string
 }
 
@@ -13,7 +13,7 @@ export function openRefNames(): RefNames {
     return given
   }
   return {
-    // Git keeps them as files are kept: `a` and `a/b` cannot both be.
+    // Refs are stored like files: `a` and `a/b` cannot both exist.
     take(name) {
       let given = cleanRefName(name)
       for (const folder of foldersOf(given)) {
@@ -32,7 +32,7 @@ function foldersOf(name: string): string[] {
   return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join('/'))
 }
 
-/** What follows `refs/heads/` or `refs/tags/`, by the rules of git-check-ref-format(1) for branches. */
+/** The part after `refs/heads/` or `refs/tags/`, by the rules of git-check-ref-format(1) for branches. */
 export function cleanRefName(name: string): string {
   const cleaned = name
     .toWellFormed()
@@ -51,7 +51,7 @@ function cleanPart(part: string): string {
     .replace(/[\p{Cc} ~^:?*[\\]+/gu, '-')
     .replace(/\.\.+/g, '.')
     .replace(/@\{/g, '-')
-  // A part is the name of a file, with `.lock` behind it for a while: 255 bytes at most.
+  // A part is a file name, and git appends `.lock` to it: 255 bytes at most.
   const short =
     allowed.length <= 60 ? allowed : new TextDecoder().decode(Buffer.from(allowed).subarray(0, 200)).replace(/\ufffd+$/, '')
   return short.replace(/^\.+|\.+$/g, '').replace(/\.lock$/, '-lock')

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 
-/** Reads lines and bytes of a stream as they are asked for; nothing when it has ended. */
+/** Reads lines and bytes of a stream on demand; undefined at its end. */
 export function openStreamReader(stream: Readable) {
   let ended = false
   let rest: Buffer = Buffer.alloc(0)

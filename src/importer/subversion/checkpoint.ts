@@ -3,18 +3,18 @@ import type { Notes } from '#importer/source.ts'
 import type { Blob } from '#importer/staging/blobs.ts'
 import { readState, saveState } from '#importer/state-file.ts'
 
-/** How far it came: what is known up to here outlives a kill. */
+/** The progress that survives a kill. */
 export interface Checkpoint {
   number: number
-  /** Of the file of revisions, in bytes. */
+  /** The length of the file of revisions, in bytes. */
   length: number
   time: number
   commit_count: number
   authors: string[]
   notes: Notes
-  /** Contents that are large; unknown where an earlier version of ours began. */
+  /** Missing in checkpoints of older versions. */
   large?: Blob[]
-  /** Of the file of ignore lists, in bytes. */
+  /** The length of the file of ignore lists, in bytes. */
   ignores?: number
 }
 

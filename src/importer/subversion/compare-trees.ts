@@ -6,16 +6,16 @@ import { writeIgnoreFile } from './gitignore.ts'
 import type { Folder, Inspector, Listed } from './inspector.ts'
 import { joinPath } from './layout.ts'
 
-/** A folder that must be the same in the source and in git. */
+/** A folder to compare in the source and in git. */
 export interface Task {
   where: string
-  /** In the source, and below the root that is compared. */
+  /** `path` is in the repository, `inner` below the compared root. */
   path: string
   inner: string
   number: number
-  /** A tree in git, or what leads to one. */
+  /** A tree, or an expression that resolves to one. */
   tree: string
-  /** Whether it is of a branch or tag, and not of an earlier revision. */
+  /** Whether it belongs to a branch or tag, not to an earlier revision. */
   tip: boolean
 }
 
@@ -26,19 +26,16 @@ interface Check {
 }
 
 const ignoreFile = '.gitignore'
-/** As what is made of a list is: it has no properties. */
+/** The properties of a generated `.gitignore`. */
 const plainFile = { executable: false, special: false, md5: '' }
 
-/** How many folders are asked for at once, and of how many files git is asked at once. */
+/** Requests to the server at a time, and files per request to git. */
 const concurrency = 16
 const batch = 2000
 const maxMismatches = 100
 const maxRemembered = 1_000_000
 
-/**
- * What was compared before is not compared again where it is the same in git, at the same path, and last changed by the same
- * revision.
- */
+/** Skips an entry that was compared before with the same path, git id and last changed revision. */
 export function openComparison(inspector: Inspector, contents: Contents, signal: AbortSignal, result: Verification) {
   const compared = new Map<string, Set<string>>()
   let remembered = 0
@@ -57,7 +54,7 @@ export function openComparison(inspector: Inspector, contents: Contents, signal:
   async function compareFolder(task: Task) {
     const { where, path, inner, number, tree } = task
     const entries = await contents.entries(tree)
-    // Whoever meets something first compares it: others who meet it meanwhile leave it to them.
+    // The first task that meets an entry compares it; tasks that meet it at the same time skip it.
     const equal = equalIn(inner)
     const known = new Map<string, boolean>()
     const isKnown = (name: string, changed: number) => {
@@ -83,7 +80,7 @@ export function openComparison(inspector: Inspector, contents: Contents, signal:
       const here = joinPath(inner, one.name)
       if (!one.folder) checks.push(...compareFile(where, here, one, entry))
       else if (!entry) await compareNothing({ ...task, path: joinPath(path, one.name), inner: here })
-      else if (entry.mode !== '40000') report(where, here, 'is a folder in Subversion, and a file in git')
+      else if (entry.mode !== '40000') report(where, here, 'is a folder in Subversion and a file in git')
       else tasks.push({ ...task, path: joinPath(path, one.name), inner: here, tree: entry.id })
     }
     const names = new Set(listed.map(({ name }) => name))
@@ -97,10 +94,10 @@ export function openComparison(inspector: Inspector, contents: Contents, signal:
     await compareContents(where, checks)
     if (found === entries.size) return
     for (const name of entries.keys())
-      if (!names.has(name)) report(where, joinPath(inner, name), 'is in git, and not in Subversion')
+      if (!names.has(name)) report(where, joinPath(inner, name), 'is in git and not in Subversion')
   }
 
-  /** What is left to compare is its content. */
+  /** Returns the content checks that are left. */
   function compareFile(
     where: string,
     path: string,
@@ -112,7 +109,7 @@ export function openComparison(inspector: Inspector, contents: Contents, signal:
       return []
     }
     if (entry.mode === '40000') {
-      report(where, path, 'is a file in Subversion, and a folder in git')
+      report(where, path, 'is a file in Subversion and a folder in git')
       return []
     }
     const executable = one.executable && !one.special
@@ -129,7 +126,7 @@ export function openComparison(inspector: Inspector, contents: Contents, signal:
     }
   }
 
-  /** Git keeps no folder without files: so there must be none in it. */
+  /** Git has no empty folders, so a folder that is missing in git must have no files. */
   async function compareNothing(task: Task): Promise<boolean> {
     const { where, path, inner, number, tip } = task
     let empty = true
@@ -155,7 +152,7 @@ export function openComparison(inspector: Inspector, contents: Contents, signal:
   let failure: unknown
   let wake = () => {}
 
-  /** As many at once as there are; what a folder has in it comes before what is beside it, so that the list stays short. */
+  /** Depth first, so that the list of tasks stays short. */
   function goOn() {
     while (busy < concurrency && failure === undefined) {
       const task = tasks.pop()
@@ -189,12 +186,11 @@ export function openComparison(inspector: Inspector, contents: Contents, signal:
       await until(() => tasks.length < concurrency)
     },
 
-    /** Waits until all is compared. */
     settle: () => until(() => tasks.length === 0 && busy === 0),
   }
 }
 
-/** What git has of a folder's lists; a file of the source that is called so stays. */
+/** The content of the generated `.gitignore`. A `.gitignore` of the source takes precedence. */
 function madeIn({ entries, lists }: Folder): string | undefined {
   const made = writeIgnoreFile(lists)
   return made === undefined || entries.some(({ name }) => name === ignoreFile) ? undefined : made

@@ -6,26 +6,26 @@ import type { Readable } from 'node:stream'
 import { ImportFailure, type Network, type Origin } from '#importer/source.ts'
 import { explain } from './svn-errors.ts'
 
-/** Runs Subversion's own programs against one server, with nothing of a user's settings and by no way but ours. */
+/** Runs the programs of Subversion for one server, without user configuration, through the egress proxy. */
 export interface Connection {
-  /** What `svn` prints for an address below the one that was given. */
+  /** Returns the output of `svn` for an address below the given one. */
   svn(args: string[], url: string): Promise<string>
-  /** Starts `svnrdump dump`; its end is to be waited for by `ended`, which rejects when it did not go well. */
+  /** Starts `svnrdump dump`. `ended` rejects if it fails. */
   dump(args: string[], url: string): { output: Readable; ended: Promise<void>; stop(): void }
-  /** As these programs are to call it: for svn:// that is a way through us. No slash at its end. */
+  /** The address for these programs, without a slash at the end. For svn:// it is a local tunnel. */
   url: string
 }
 
 type Tool = 'svn' | 'svnrdump'
 
-/** What is asked of `svn` is answered in less: lists of folders. */
+/** In bytes. The answers are lists of folders. */
 const maxPrinted = 64 << 20
 
 const programs = process.env.PATH ?? '/usr/bin:/bin'
 
-/** What is kept there is private: the user's name is in it, and the proxy's password. */
+/** Private, because it contains the user name and the password of the proxy. */
 export async function connectTo(origin: Origin, { egress, signal }: Network, folder: string): Promise<Connection> {
-  // Said before much is done for nothing.
+  // Checked first, because later failures would cost more.
   if (!programs.split(':').some((place) => existsSync(join(place, 'svnrdump')))) throw notInstalled('svnrdump')
   const settings = join(folder, 'svn-settings')
   await rm(settings, { recursive: true, force: true })
@@ -37,7 +37,7 @@ export async function connectTo(origin: Origin, { egress, signal }: Network, fol
   const url = addressFor(real, real.protocol === 'svn:' ? await egress.tunnel(hostOf(real), portOf(real)) : undefined)
   const secret = origin.password
   if (/[\r\n]/.test(`${origin.username ?? ''}${secret ?? ''}`))
-    throw new ImportFailure('A user name or password with a line end in it cannot be used.', 'auth')
+    throw new ImportFailure('A user name or password with a line end cannot be used.', 'auth')
 
   function start(tool: Tool, args: string[], target: string): ChildProcess {
     signal.throwIfAborted()
@@ -53,15 +53,15 @@ export async function connectTo(origin: Origin, { egress, signal }: Network, fol
   }
 
   function outcomeOf(tool: Tool, child: ChildProcess): Promise<void> {
-    const complaint: Buffer[] = []
-    child.stderr?.on('data', (chunk: Buffer) => complaint.length < 64 && complaint.push(chunk))
+    const stderr: Buffer[] = []
+    child.stderr?.on('data', (chunk: Buffer) => stderr.length < 64 && stderr.push(chunk))
     return new Promise((resolve, reject) => {
       child.once('error', (error: NodeJS.ErrnoException) => {
         reject(error.code === 'ENOENT' ? notInstalled(tool) : (signal.reason ?? error))
       })
       child.once('close', (status) => {
         if (status === 0) resolve()
-        else reject(signal.reason ?? explain(Buffer.concat(complaint).toString(), origin.username !== null || secret !== null))
+        else reject(signal.reason ?? explain(Buffer.concat(stderr).toString(), origin.username !== null || secret !== null))
       })
     })
   }
@@ -90,15 +90,15 @@ export async function connectTo(origin: Origin, { egress, signal }: Network, fol
 }
 
 function notInstalled(tool: Tool) {
-  return new ImportFailure(`${tool} is not installed on this server: whoever runs it must install the package "subversion".`)
+  return new ImportFailure(`${tool} is not installed on this server. Ask an administrator to install the package "subversion".`)
 }
 
-/** Whoever may list the processes of this machine sees their arguments: nothing of who we are is among them. */
+/** In a file, because all users of the machine can see the arguments of processes. */
 function servers({ host, port, username, password }: Network['egress']['proxy'], who: string | null, authorities: string | null) {
   return [
     '[global]',
     ...(who ? [`username = ${who}`] : []),
-    // Besides those that the system trusts.
+    // In addition to the system's certificates.
     ...(authorities ? [`ssl-authority-files = ${authorities}`, 'ssl-trust-default-ca = yes'] : []),
     `http-proxy-host = ${host}`,
     `http-proxy-port = ${port}`,
@@ -106,16 +106,16 @@ function servers({ host, port, username, password }: Network['egress']['proxy'],
     `http-proxy-password = ${password}`,
     'http-auth-types = basic;digest',
     'http-timeout = 120',
-    // A request whose length is known goes by a connection that is kept, any other by one of its own.
+    // With a known length, requests reuse a connection; chunked requests do not.
     'http-chunked-requests = no',
     'store-passwords = no',
     '',
   ].join('\n')
 }
 
-/** A server that is asked by svn:// does not know by which name it was called. */
+/** An svn:// server does not know its public name, so a tunnel works. */
 function addressFor({ protocol, host, pathname }: URL, tunnel: number | undefined) {
-  // What follows an @ would be taken for a revision.
+  // Subversion would read the part after @ as a revision.
   const path = pathname.replace(/\/+$/, '').replaceAll('@', '%40')
   return tunnel === undefined ? `${protocol}//${host}${path}` : `svn://127.0.0.1:${tunnel}${path}`
 }

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 
-/** Subversion wants UTF-8, but old repositories have whatever was typed: then it is most likely this. */
+/** Old repositories have text that is not UTF-8; it is most often Windows-1252. */
 const western = new TextDecoder('windows-1252')
 
 export function decodeText(bytes: Buffer): string {

@@ -1,16 +1,16 @@
 import { ImportFailure } from '#importer/source.ts'
 
 /**
- * Reads what `svnrdump dump` prints (its format 3): headers and properties of each record; the text that follows is for the caller to
- * read, or is passed over.
+ * Reads the output of `svnrdump dump` (format 3): the headers and properties of each record. The caller may read the text that follows, or
+ * skip it.
  */
 export interface Dump {
   next(): Promise<DumpRecord | undefined>
-  /** The whole of so many of the text's bytes; they hold only until the next call. */
+  /** This many bytes of the text, valid until the next call. */
   bytes(length: number): Promise<Buffer>
-  /** Some of what is left of the text. */
+  /** The next chunk of the text. */
   some(): Promise<Buffer>
-  /** How many bytes of the text are left. */
+  /** The unread bytes of the text. */
   left(): number
 }
 
@@ -19,13 +19,13 @@ export interface DumpRecord {
   properties: Properties | undefined
 }
 
-/** Null for one that was deleted. */
+/** Null if the property was deleted. */
 export type Properties = Map<string, Buffer | null>
 
-/** There is nothing more to read, and should be. */
+/** The dump ended early. */
 export class CutOff extends ImportFailure {
   constructor() {
-    super('The Subversion server ended the connection before everything was read. Start the import again to go on.')
+    super('The Subversion server closed the connection before everything was read. Restart the import to resume.')
   }
 }
 
@@ -51,7 +51,7 @@ export function readDump(stream: AsyncIterable<Buffer>): Dump {
     return taken
   }
 
-  /** Copies each chunk once, however many it takes. */
+  /** Copies each chunk once. */
   async function gather(length: number) {
     const chunks = [here]
     for (let size = here.length; size < length; ) {
@@ -110,7 +110,7 @@ export function readDump(stream: AsyncIterable<Buffer>): Dump {
   return { next, bytes, some, left: () => text }
 }
 
-/** `K` and a length, the name, `V` and a length, the value; `D` for a deleted one; until `PROPS-END`. */
+/** `K` and a length, the name, `V` and a length, the value; or `D` for a deleted property; until `PROPS-END`. */
 function readProperties(block: Buffer): Properties {
   const properties: Properties = new Map()
   for (let at = 0; at < block.length; ) {

@@ -2,11 +2,10 @@ import { createHash, type Hash } from 'node:crypto'
 import { PassThrough } from 'node:stream'
 import { type ObjectStream, openObjectStream } from '#importer/staging/object-reader.ts'
 
-/** What git has: trees, and checksums of files as Subversion would give them. Many may be asked for at once. */
+/** Reads trees, and checksums of files in Subversion's form. Several calls may be pending. */
 export interface Contents extends AsyncDisposable {
-  /** Of a tree, or of what leads to one. */
+  /** Accepts a tree or an expression that resolves to one. */
   entries(tree: string): Promise<Map<string, Entry>>
-  /** The MD5 of each file. */
   sums(files: Entry[]): Promise<string[]>
 }
 
@@ -15,7 +14,7 @@ export interface Entry {
   id: string
 }
 
-/** Something that git was asked for; what it answers is in order. */
+/** A request to git. Answers come in the order of the requests. */
 interface PendingRead {
   type: 'tree' | 'blob'
   take(piece: Buffer): void
@@ -36,7 +35,7 @@ export function openContents(repository: string, signal: AbortSignal): Contents 
   function ask(name: string, asked: PendingRead) {
     if (failure) return asked.fail(failure)
     queue.push(asked)
-    // What is asked in one go is sent in one piece.
+    // Requests of the same tick are sent together.
     if (names === '')
       setImmediate(() => {
         input.write(names)
@@ -60,7 +59,7 @@ export function openContents(repository: string, signal: AbortSignal): Contents 
       const last = files.length
       for (const { mode, id } of files) {
         let hash: Hash | undefined
-        // A symbolic link is a file with a word before its target.
+        // Subversion stores a symbolic link as a file that begins with `link `.
         const begin = () => createHash('md5').update(mode === '120000' ? 'link ' : '')
         const end = () => {
           sums.push((hash ?? begin()).digest('hex'))

@@ -1,32 +1,32 @@
-/** What a folder's properties say: `svn:ignore` of what is in it, `svn:global-ignores` of all that is below it. */
+/** `svn:ignore` applies to a folder, `svn:global-ignores` to everything below it. */
 export interface IgnoreLists {
   ignore?: string
   global?: string
 }
 
-/** The lists among properties: null for one that was deleted; undefined for one that is not named, which stays as it was. */
+/** Reads the lists from properties. Null means deleted; undefined means unchanged. */
 export function listsIn(read: (property: string) => string | null | undefined, former: IgnoreLists = {}): IgnoreLists {
   const [ignore = former.ignore, global = former.global] = [read('svn:ignore'), read('svn:global-ignores')]
   return { ...(ignore && { ignore }), ...(global && { global }) }
 }
 
-/** The `.gitignore` that says the same of a folder; undefined where it would say nothing. */
+/** The equivalent `.gitignore`; undefined if it would be empty. */
 export function writeIgnoreFile({ ignore = '', global = '' }: IgnoreLists): string | undefined {
   const lines = [...patternsIn(ignore).map((pattern) => `/${pattern}`), ...patternsIn(global).map(escapeStart)]
   return lines.length > 0 ? lines.map((line) => `${escapeEnd(line)}\n`).join('') : undefined
 }
 
-/** Subversion compares them with names of files, which have no slash: a pattern with one does nothing, and in git it would. */
+/** Subversion compares patterns with file names, so a pattern with a slash matches nothing. In git it would match paths. */
 function patternsIn(list: string): string[] {
   return list.split(/[\r\n\0]/).filter((pattern) => pattern !== '' && !pattern.includes('/'))
 }
 
-/** At the beginning of a line, git reads these as something else. */
+/** Git gives these characters a meaning at the start of a line. */
 function escapeStart(pattern: string) {
   return pattern.replace(/^[!#]/, '\\$&')
 }
 
-/** Git drops spaces at the end that have no backslash, and a pattern with a backslash that has nothing behind it. */
+/** Git drops trailing spaces without a backslash, and patterns that end with a single backslash. */
 function escapeEnd(pattern: string) {
   const [, slashes = '', spaces = ''] = /(\\*)( *)$/.exec(pattern) ?? []
   const rest = pattern.slice(0, pattern.length - slashes.length - spaces.length)

@@ -13,7 +13,7 @@ import { beginCommit, describeAuthor, readRevision, recordChange } from './read-
 import { openLog } from './revision-log.ts'
 import { openTextCache } from './text-cache.ts'
 
-/** After how many revisions, or milliseconds, a checkpoint is made. */
+/** The largest distance between checkpoints. */
 export interface Pace {
   revisions: number
   milliseconds: number
@@ -21,7 +21,7 @@ export interface Pace {
 
 const ordinaryPace: Pace = { revisions: 1000, milliseconds: 10_000 }
 
-/** Reads every revision into a commit on `refs/import/raw` that has the whole tree, from where an earlier run was ended. */
+/** Converts every revision into a commit of the whole tree on `refs/import/raw`, starting at the last checkpoint. */
 export async function readHistory(
   plan: Plan,
   repository: Repository,
@@ -44,7 +44,7 @@ export async function readHistory(
     await source.ended
     return checkpoint
   } catch (error) {
-    // Why it broke off is for the program to say that did.
+    // The program that ended early reports the reason.
     if (error instanceof CutOff) await source.ended
     throw error
   } finally {
@@ -53,7 +53,7 @@ export async function readHistory(
   }
 }
 
-/** Each is told of once in a run: those who were met before, too. */
+/** Reports each author once per run, also those of earlier runs. */
 function openAuthors(uuid: string, logins: string[], { onProgress }: Workspace) {
   const met = new Map<string, Author>(logins.map((login) => [login, describeAuthor(login, uuid)]))
   if (met.size > 0) onProgress({ authors: [...met.values()] })
@@ -106,7 +106,7 @@ async function readRevisions(
     if (percent > last.percent) onProgress({ percent, commit_count: checkpoint.commit_count })
     last.percent = percent
     const now = performance.now()
-    // Each checkpoint makes a pack, and many of them make git slow: the longer it takes, the fewer.
+    // Each checkpoint makes a pack, and many packs slow git down, so the interval grows with the run time.
     const patience = Math.max(pace.milliseconds, (now - started) / 50)
     if (revision.number - last.number < pace.revisions && now - last.at < patience) return
     await git.checkpoint()
@@ -125,7 +125,7 @@ async function readRevisions(
     for (let record = await dump.next(); record; record = await dump.next()) {
       if (record.headers.has('Revision-number')) {
         if (revision) await finish(revision)
-        // The revision 0 has nothing in it.
+        // Revision 0 is empty.
         revision = record.headers.get('Revision-number') === '0' ? undefined : readRevision(record, checkpoint.time, authorOf)
         if (!revision) continue
         await beginCommit(git, revision, before)

@@ -5,7 +5,7 @@ import { type IgnoreLists, listsIn, writeIgnoreFile } from './gitignore.ts'
 import { joinPath } from './layout.ts'
 import { openLog } from './revision-log.ts'
 
-/** A folder that has lists, or a `.gitignore` of its own, or such folders in it. Never changed: earlier revisions have it too. */
+/** A folder that has lists, its own `.gitignore`, or such folders in it. Immutable, because earlier revisions share it. */
 interface ListNode {
   lists?: IgnoreLists
   own?: boolean
@@ -17,25 +17,24 @@ export interface CopySource {
   path: string
 }
 
-/** What happens to lists, as it is kept for a run that goes on. */
+/** A change of lists, as it is stored for a resumed run. */
 type Step = { path: string } & ({ lists: IgnoreLists } | { own: boolean } | { gone: true } | { from: CopySource })
 
-/** Which folder has which lists, in each revision; and the files that they become. */
+/** Tracks the ignore lists of each revision and writes the `.gitignore` files. */
 export interface IgnoreListTracker {
-  /** Takes notice of what happens to a path. */
   read(record: DumpRecord, copied: CopySource | undefined): void
-  /** Ends a revision: writes what follows from it into the commit that is open. */
+  /** Ends a revision: writes the changed files into the open commit. */
   settle(git: FastImport, number: number): Promise<void>
-  /** All of it outlives a kill when this is done; gives how long it is. */
+  /** Writes everything to disk. Returns the length of the file. */
   flush(): number
   close(): void
 }
 
 export interface ListOptions {
-  /** Where it is kept what happened to lists, and how much of that counts. */
+  /** The file of stored changes, and the valid length of it. */
   file: string
   length: number
-  /** Whether a folder is in a branch or tag: what is beside them is in none. */
+  /** Whether a folder is inside a branch or tag. */
   isInside(path: string): boolean
   count(what: string): void
 }
@@ -129,7 +128,7 @@ function find(root: ListNode | undefined, path: string): ListNode | undefined {
   return node
 }
 
-/** The same with something else at a path; what has nothing to say is not in it. */
+/** Replaces the node at a path without changing the former tree. Nodes without content are removed. */
 function replaceNode(
   node: ListNode | undefined,
   [name, ...rest]: string[],

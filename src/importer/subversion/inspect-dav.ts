@@ -12,7 +12,7 @@ const question = (
  xmlns:S="http://subversion.tigris.org/xmlns/svn/"><D:prop><D:resourcetype/><D:version-name/><V:md5-checksum/><S:executable/><S:special/>
 ${ignores ? '<S:ignore/><S:global-ignores/>' : ''}</D:prop></D:propfind>`
 
-/** By http:// or https://; undefined where the server wants another proof of who we are than a password. */
+/** Over http(s). Undefined if the server asks for authentication other than Basic. */
 export async function inspectByDav(
   origin: Origin,
   { root }: Repository,
@@ -20,7 +20,7 @@ export async function inspectByDav(
   ignores: boolean,
 ): Promise<Inspector | undefined> {
   const answer = await askOptions(network, root, origin)
-  // Where a server keeps its revisions is for it to say; before version 1.7 none did.
+  // Servers before version 1.7 do not send the address of their revisions.
   const stub = answer && headerOf(answer, 'svn-rev-root-stub')
   if (!stub || answer.status !== 200) return
   const base = new URL(stub, root)
@@ -36,7 +36,7 @@ export async function inspectByDav(
     const answer = await network.egress.request(url, { method: 'PROPFIND', headers, body, signal: network.signal })
     if (answer.status !== 207) {
       answer.body.destroy()
-      throw new ImportFailure(`The Subversion server cannot tell what it has: it answers ${answer.status}.`)
+      throw new ImportFailure(`The Subversion server cannot list its files: it answers ${answer.status}.`)
     }
     const entries: Listed[] = []
     let lists: IgnoreLists | undefined

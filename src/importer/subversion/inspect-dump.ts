@@ -4,10 +4,10 @@ import { listsIn } from './gitignore.ts'
 import type { Folder, Inspector } from './inspector.ts'
 import { addressOf, type Repository } from './projects.ts'
 
-/** Several are compared at the same time. */
+/** Several folders are compared at the same time. */
 const maxLoaded = 16
 
-/** By reading all of a folder as it is in a revision, of which only checksums are kept. Goes by every way that an import does. */
+/** Reads all contents of a folder in a revision and keeps the checksums. Works with every server. */
 export function inspectByDump(repository: Repository, connection: Connection, ignores = false): Inspector {
   const loaded: { path: string; number: number; folders: Promise<Map<string, Folder>> }[] = []
   return {
@@ -47,7 +47,7 @@ async function load(repository: Repository, connection: Connection, path: string
       const listed = {
         name: node.slice(slash + 1),
         folder,
-        // Not told: nothing is taken for known because of it.
+        // Unknown, so that nothing counts as compared before.
         changed: Number.NaN,
         md5: folder ? '' : (headers.get('Text-content-md5') ?? emptyText),
         executable: Boolean(properties?.get('svn:executable')),
@@ -62,5 +62,5 @@ async function load(repository: Repository, connection: Connection, path: string
   return folders
 }
 
-/** The MD5 of nothing. */
+/** The MD5 of an empty file. */
 const emptyText = 'd41d8cd98f00b204e9800998ecf8427e'

@@ -4,7 +4,7 @@ import type { Folder, Inspector, Listed } from './inspector.ts'
 import type { Repository } from './projects.ts'
 import { AccessDenied, type Item, isWord, NoRepository, type RaSession, text, tryOpenSession } from './ra-svn.ts'
 
-/** By svn://; undefined where the server wants to be spoken to in a way that we do not know. */
+/** Over svn://. Undefined if the server requires an unsupported authentication. */
 export async function inspectByRaSvn(
   origin: Origin,
   { root }: Repository,
@@ -37,7 +37,7 @@ async function list(
     if (typeof name !== 'string') throw new NoRepository()
     const one = { name, folder: isWord(kind, 'dir'), changed: Number(changed), md5: '', executable: false, special: false }
     listed.push(one)
-    // All are asked at once, and answered one after the other.
+    // Pipelined: all requests are sent before the first answer.
     if (isWord(kind, 'file') && !isKnown(name, one.changed)) asked.push(inspectFile(session, path, number, one))
   }
   await Promise.all(asked)
@@ -69,9 +69,8 @@ async function asking(answer: Promise<Item[]>): Promise<Item[]> {
   try {
     return await answer
   } catch (error) {
-    if (error instanceof AccessDenied)
-      throw new ImportFailure('The Subversion server does not let us read this any more.', 'auth')
-    if (error instanceof NoRepository) throw new ImportFailure(`The Subversion server cannot tell what it has: ${error.message}`)
+    if (error instanceof AccessDenied) throw new ImportFailure('The Subversion server no longer accepts the credentials.', 'auth')
+    if (error instanceof NoRepository) throw new ImportFailure(`The Subversion server cannot list its files: ${error.message}`)
     throw error
   }
 }

@@ -1,21 +1,21 @@
 import type { IgnoreLists } from './gitignore.ts'
 
-/** Asks a server what is in its folders, by checksums: no content is sent. */
+/** Lists folders of a server with checksums, without contents. */
 export interface Inspector extends AsyncDisposable {
-  /** Paths are from the repository's root on. Of files that are known, nothing more need be found out. */
+  /** Paths begin at the root of the repository. Known files need no checksum. */
   list(path: string, number: number, isKnown: (name: string, changed: number) => boolean): Promise<Folder>
 }
 
 export interface Folder {
   entries: Listed[]
-  /** What is to be ignored in it; nothing where that is of no interest. */
+  /** Empty if ignore lists are not converted. */
   lists: IgnoreLists
 }
 
 export interface Listed {
   name: string
   folder: boolean
-  /** The revision that changed it last: with all that is in it, for a folder. */
+  /** The last revision that changed it, or anything in the folder. */
   changed: number
   md5: string
   executable: boolean

@@ -16,12 +16,12 @@ interface File {
 }
 
 const link = Buffer.from('link ')
-/** Of how many paths it is known what they are; the rest is asked for. */
+/** In paths. The rest is looked up in git. */
 const maxKnown = 200_000
-/** Longer differences are not read as a whole. */
+/** In bytes. Longer deltas are streamed. */
 const longDelta = 1 << 20
 
-/** Writes what happens to paths into the commit that is open. */
+/** Writes the changes of paths into the open commit. */
 export function openNodeWriter(git: FastImport, dump: Dump, texts: TextCache, checkpoint: Checkpoint, lists?: IgnoreListTracker) {
   const { notes, large } = checkpoint
   let known = createPathTree<File>()
@@ -54,7 +54,7 @@ export function openNodeWriter(git: FastImport, dump: Dump, texts: TextCache, ch
     )
   }
 
-  /** What git would not take as a path, or does not know yet, is no copy of anything. */
+  /** Undefined if the source is forbidden in git, or newer than the last commit. */
   function sourceOf(headers: Map<string, string>): CopySource | undefined {
     const path = headers.get('Node-copyfrom-path')
     const number = Number(headers.get('Node-copyfrom-rev'))
@@ -113,7 +113,7 @@ export function openNodeWriter(git: FastImport, dump: Dump, texts: TextCache, ch
     const short = dump.left() <= longDelta ? await dump.bytes(dump.left()) : undefined
     const measured = short && differs ? measureDelta(short) : undefined
     if (measured?.based && !former) {
-      // It was copied out of a folder that was left out.
+      // The base was in a folder that is not imported.
       count('files without their beginning')
       return
     }
@@ -147,7 +147,7 @@ export function openNodeWriter(git: FastImport, dump: Dump, texts: TextCache, ch
     return texts.gather(applyDeltaInPieces(pieces(), prepare)).finally(() => close())
   }
 
-  /** As Subversion has it: a symbolic link is a file with a word before its target. */
+  /** In Subversion's form, where a symbolic link begins with `link `. */
   async function textOf({ mode, id }: File): Promise<Text> {
     const text = await texts.read(id, git)
     if (mode !== '120000' || !('bytes' in text)) return text
@@ -189,7 +189,7 @@ export function openNodeWriter(git: FastImport, dump: Dump, texts: TextCache, ch
   return { apply }
 }
 
-/** Properties are all of them, or those that changed. */
+/** With `changes`, properties contains only those that changed. */
 function modeAfter(former: string | undefined, properties: Properties | undefined, changes: boolean) {
   const has = (name: string, before: boolean) => {
     const value = properties?.get(name)
@@ -204,5 +204,5 @@ function isForbidden(path: string) {
 }
 
 function damaged(path: string) {
-  return new ImportFailure(`The content of ${path} does not have the checksum that the Subversion server gives for it.`)
+  return new ImportFailure(`The content of ${path} does not match the checksum of the Subversion server.`)
 }

@@ -6,7 +6,7 @@ import { inspectByRaSvn } from './inspect-ra-svn.ts'
 import type { Inspector } from './inspector.ts'
 import type { Repository } from './projects.ts'
 
-/** The quickest way that a server offers; the last one reads all contents, but goes wherever the import went. */
+/** Uses the fastest method that the server supports. The last one reads all contents and always works. */
 export async function openInspector(
   origin: Origin,
   repository: Repository,

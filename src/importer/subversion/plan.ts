@@ -6,19 +6,19 @@ import { addressOf, findProjects, openRepositoryReader, type Repository, type Re
 import { tryOpenSession } from './ra-svn.ts'
 import { findElements } from './xml.ts'
 
-/** What is brought over. Settled once for an import: a killed one goes on with the same, whatever was committed meanwhile. */
+/** The extent of an import. It is fixed at the start, so that a resumed run gives the same result despite new revisions. */
 export interface Plan {
   uuid: string
   head: number
   project: string
   layout: Layout
-  /** The folder whose history is read; nothing beside it is. */
+  /** The folder whose history is read. */
   dump: string
-  /** Whether lists of what is to be ignored become files. */
+  /** Whether ignore lists become `.gitignore` files. */
   ignores?: boolean
 }
 
-/** A history that moved about more often is read from where this leads. */
+/** If a project moved more often, its history begins at the last move found. */
 const maxMoves = 20
 
 export async function settlePlan(origin: Origin, connection: Connection, workspace: Workspace) {
@@ -29,7 +29,7 @@ export async function settlePlan(origin: Origin, connection: Connection, workspa
   const known = await readPlan(folder)
   if (known && known.uuid !== repository.uuid)
     throw new ImportFailure(
-      'Another Subversion repository is at this address than when the import began. Cancel it, and start anew.',
+      'The address has a different Subversion repository than when the import began. Cancel the import and start a new one.',
     )
   const plan = known ?? (await makePlan(origin, connection, reader, repository))
   if (!known) await saveState<Plan>(folder, 'plan', plan)
@@ -42,13 +42,13 @@ async function makePlan(origin: Origin, connection: Connection, reader: Reposito
   const wanted = origin.svn_root === null ? repository.path : origin.svn_root.replace(/^\/+|\/+$/g, '')
   const [project, ...others] = await findProjects(reader, repository, wanted)
   if (!project || others.length > 0)
-    throw new ImportFailure('There are several projects in this Subversion repository, and none was chosen.')
+    throw new ImportFailure('This Subversion repository has several projects. Choose one of them.')
   const { uuid, head } = repository
   const dump = await findDump(connection, repository, project.path)
   return { uuid, head, project: project.path, layout: project.layout, dump, ignores: origin.svn_ignore ?? false }
 }
 
-/** A project that was moved or copied to where it is has its beginning elsewhere: then both are read. */
+/** If the project was moved or copied, the dump must include its former folder. */
 async function findDump(connection: Connection, repository: Repository, project: string): Promise<string> {
   let dump = project
   let path = project

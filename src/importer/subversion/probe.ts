@@ -8,7 +8,6 @@ import { askOptions } from './dav-options.ts'
 import { findProjects, openRepositoryReader, type RepositoryReader } from './projects.ts'
 import { AccessDenied, openSession } from './ra-svn.ts'
 
-/** Whether a Subversion server is at an address, and which projects it has there. */
 export async function probe(origin: Origin, network: Network): Promise<Finding> {
   const folder = await mkdtemp(join(tmpdir(), 'belfry-svn-'))
   try {
@@ -26,7 +25,7 @@ export async function probe(origin: Origin, network: Network): Promise<Finding> 
 async function probeDav(origin: Origin, network: Network, folder: string): Promise<Finding> {
   const answer = await askOptions(network, origin.url, origin)
   if (answer?.status === 401 || answer?.status === 407) return 'needs_auth'
-  // A server of anything may say `DAV: 1,2`; only Subversion says this.
+  // Any server may send `DAV: 1,2`; only Subversion sends this.
   const is = answer?.status === 200 && headerOf(answer, 'dav').includes('subversion.tigris.org/xmlns/dav/svn')
   if (!answer || !is) return 'nothing'
   const { url } = answer

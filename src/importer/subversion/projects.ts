@@ -3,25 +3,24 @@ import { findLayout, isOneBranch, joinPath, type Layout, plainLayout } from './l
 import { AccessDenied, isWord, NoRepository, type RaSession, text } from './ra-svn.ts'
 import { findElements, findInside } from './xml.ts'
 
-/** How deep projects are looked for, and in how many folders. */
+/** The limits of the search for projects. */
 const deepest = 3
 const maxFolders = 200
 const concurrency = 8
 
 export interface Repository {
-  /** Its address, as Subversion's programs are to call it. */
+  /** The address for Subversion's programs. */
   root: string
   uuid: string
-  /** The newest revision. */
   head: number
-  /** Where the address is in it. */
+  /** The path of the given address in the repository. */
   path: string
 }
 
-/** Asks what there is before a history is read: quickly where a server can be asked so, or else by `svn`, which knows why not. */
+/** Reads facts about a repository: over ra_svn if possible, otherwise with `svn`, which also reports errors better. */
 export interface RepositoryReader {
   describe(): Promise<Repository>
-  /** Names of the folders in a folder. Throws when there is no such folder. */
+  /** The names of the subfolders. Throws if the folder does not exist. */
   listFolders(repository: Repository, path: string): Promise<string[]>
 }
 
@@ -48,7 +47,7 @@ export function openRepositoryReader(connection: Connection, session: RaSession 
   }
 }
 
-/** Only the path of its root is for the server to say: where it is reached is not. What is asked afterwards is about the root. */
+/** Takes only the path from the server's answer, not the host. Later calls are relative to the root. */
 async function describeBySession(session: RaSession, url: string): Promise<Repository> {
   const [[head]] = await Promise.all([session.ask('get-latest-rev', ''), session.ask('reparent', text(session.root))])
   const [here, root] = [namesIn(url), namesIn(session.root)]
@@ -61,7 +60,7 @@ function namesIn(url: string): string[] {
   try {
     return (URL.parse(url)?.pathname ?? '').split('/').flatMap((name) => (name === '' ? [] : [decodeURIComponent(name)]))
   } catch {
-    // What it is encoded in is for `svn` to know.
+    // Left to `svn`, which handles other encodings.
     throw new NoRepository()
   }
 }
@@ -92,7 +91,7 @@ export interface Project {
   layout: Layout
 }
 
-/** The projects below a path: itself when it has a trunk or there are none. Throws when there is no such folder. */
+/** The projects below a path; the path itself if it has a trunk or there are no projects. Throws if the folder does not exist. */
 export async function findProjects(reader: RepositoryReader, repository: Repository, path: string): Promise<Project[]> {
   if (isOneBranch(path)) {
     await reader.listFolders(repository, path)
@@ -115,7 +114,7 @@ export async function findProjects(reader: RepositoryReader, repository: Reposit
         else next.push(...names.filter((name) => !/^(branch(es)?|tags?)$/i.test(name)).map((name) => joinPath(folder, name)))
       }
     }
-    // A project has no others in it.
+    // Projects are not nested.
     if (depth === 0 && found.length > 0) break
     level = next
   }

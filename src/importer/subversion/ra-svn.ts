@@ -3,33 +3,33 @@ import type { Socket } from 'node:net'
 import { ImportFailure, type Network, type Origin } from '#importer/source.ts'
 import { hostOf, portOf } from './connection.ts'
 
-/** What svn:// says: numbers, strings, words (which are not in quotes or the like, and no strings), and lists of these. */
+/** An item of the protocol: a number, string, word or list. */
 export type Item = number | string | Word | Item[]
 export interface Word {
   word: string
 }
 
-/** A talk with a server by svn://, of which only questions that change nothing are asked. */
+/** A read-only session with an svn:// server. */
 export interface RaSession extends Disposable {
-  /** Which repository it is about, and where that begins, as the server says. */
+  /** The id and root URL of the repository, as the server reports them. */
   uuid: string
   root: string
-  /** Asks, and gives what the answer carries. Several may be asked at once: they are answered in order. */
+  /** Sends a command and returns the parameters of the answer. Commands can be pipelined. */
   ask(command: string, parameters: string): Promise<Item[]>
 }
 
-/** A server that asks who we are, or does not believe it. */
+/** The server asks for credentials, or does not accept them. */
 export class AccessDenied extends Error {}
-/** Something else answers there, or a server that has no repository at this address. */
+/** Not a Subversion server, or no repository at this address. */
 export class NoRepository extends Error {}
 
-/** No answer is longer: a folder with a million files has one of 100 MB. */
+/** In bytes. A folder with a million files takes 100 MB. */
 const maxBytes = 256 << 20
 
-/** How long a server may take until both sides know who they are, in milliseconds. */
+/** In milliseconds. */
 const handshakeTimeout = 8000
 
-/** Undefined where it is not reached by svn://, or wants to be spoken to in a way that we do not know. */
+/** Undefined if the address is not svn://, or the server requires an unsupported authentication. */
 export async function tryOpenSession(url: string, origin: Origin, network: Network): Promise<RaSession | undefined> {
   if (!url.startsWith('svn:')) return
   try {
@@ -41,7 +41,6 @@ export async function tryOpenSession(url: string, origin: Origin, network: Netwo
   }
 }
 
-/** Talks to a server about one address, as we call it. */
 export async function openSession(address: string, origin: Origin, { egress, signal }: Network): Promise<RaSession> {
   const place = new URL(origin.url)
   const socket = await egress.connect(hostOf(place), portOf(place))
@@ -49,7 +48,7 @@ export async function openSession(address: string, origin: Origin, { egress, sig
   signal.addEventListener('abort', stop, { once: true })
   socket.once('close', () => signal.removeEventListener('abort', stop))
   if (signal.aborted) stop()
-  // Who says no more to us is not worth talking to.
+  // A server that closes its side sends no more answers.
   socket.once('end', () => socket.destroy())
   const items = readItems(socket)
   const late = setTimeout(() => socket.destroy(new NoRepository()), handshakeTimeout)
@@ -57,7 +56,7 @@ export async function openSession(address: string, origin: Origin, { egress, sig
     const [uuid, root] = await handshake(socket, items, address, origin).finally(() => clearTimeout(late))
     if (typeof uuid !== 'string' || typeof root !== 'string') throw new NoRepository()
     let waiting = ''
-    // What is asked in one go is sent in one piece.
+    // Commands of the same tick are sent together.
     const send = (question: string) => {
       if (waiting === '')
         setImmediate(() => {
@@ -73,10 +72,10 @@ export async function openSession(address: string, origin: Origin, { egress, sig
         send(`( ${command} ( ${parameters} ) ) `)
         const [authRequest, answer] = [items.next(), items.next()]
         answer.catch(() => {})
-        // Before each answer it may ask again who we are; a list of no ways means that it does not.
+        // Each answer is preceded by an authentication request; an empty list means that none is needed.
         const mechanisms = successOf(await authRequest)[0]
         if (Array.isArray(mechanisms) && mechanisms.length > 0) {
-          // It waits for an answer, and has been asked more already: nothing that follows would be understood.
+          // Later answers could not be matched to commands, so the session ends.
           const refused = new AccessDenied()
           socket.destroy(refused)
           throw refused
@@ -121,7 +120,6 @@ async function authenticate(socket: Socket, items: Items, mechanisms: Item[], { 
   if (!Array.isArray(answer) || !isWord(answer[0], 'success')) throw new AccessDenied()
 }
 
-/** A string as it is sent. */
 export function text(value: string) {
   return `${Buffer.byteLength(value)}:${value}`
 }
@@ -131,7 +129,7 @@ function successOf(item: Item): Item[] {
   if (isWord(item[0], 'success')) return item[1]
   const [failure] = item[1]
   const code = Array.isArray(failure) ? failure[0] : undefined
-  // Not authorized, and no way that both sides know.
+  // Not authorized, or no common authentication mechanism.
   if (isWord(item[0], 'failure') && (code === 170001 || code === 210007)) throw new AccessDenied()
   const words = Array.isArray(failure) && typeof failure[1] === 'string' ? failure[1].slice(0, 300) : ''
   throw new NoRepository(words)
@@ -139,7 +137,6 @@ function successOf(item: Item): Item[] {
 
 type Items = ReturnType<typeof readItems>
 
-/** Items as they come, each whole. */
 function readItems(socket: Socket) {
   const ready: Item[] = []
   const waiting: { resolve(item: Item): void; reject(error: Error): void }[] = []
@@ -162,7 +159,7 @@ function readItems(socket: Socket) {
     }
   })
   socket.on('error', fail)
-  socket.on('close', () => fail(new ImportFailure('The Subversion server ended the connection.')))
+  socket.on('close', () => fail(new ImportFailure('The Subversion server closed the connection.')))
   return {
     next(): Promise<Item> {
       const item = ready.shift()
@@ -173,7 +170,7 @@ function readItems(socket: Socket) {
   }
 }
 
-/** Takes bytes as they come, and gives the items that are whole. Every item has a space or a line end after it. */
+/** Parses complete items. Each is followed by a space or a line end. */
 function openParser(give: (item: Item) => void) {
   let here: Buffer = Buffer.alloc(0)
   const open: Item[][] = []
@@ -214,7 +211,7 @@ function openParser(give: (item: Item) => void) {
   }
 }
 
-/** A space, a line end, or the colon between a string's length and the string. */
+/** A space, a line end, or the colon after the length of a string. */
 const ends = (byte: number | undefined) => byte === 32 || byte === 10 || byte === 58
 const longestToken = 100
 
@@ -229,7 +226,7 @@ function numberIn(bytes: Buffer, at: number, end: number): number {
   return number
 }
 
-/** There are few, and each is said often: by length and first letter, the one that was said last. */
+/** Caches the last word by length and first letter, because few words are repeated often. */
 const wordCache = new Map<number, { bytes: Buffer; word: Word }>()
 
 function wordIn(here: Buffer, at: number, end: number): Word {

@@ -4,32 +4,32 @@ import { type FastImport, validPerson } from '#importer/staging/fast-import.ts'
 import { decodeText } from './decode-text.ts'
 import type { DumpRecord, Properties } from './dump.ts'
 
-const nobody = '(no author)'
+const noAuthor = '(no author)'
 
 export function describeAuthor(login: string, uuid: string): Author {
   return { remote_id: `${login}@${uuid}`, remote_name: login, ...validPerson(login, `${login}@${uuid}`) }
 }
 
-/** Begins the commit of a revision, after the one before it: the first that is written in a run must be told which that is. */
+/** Begins the commit of a revision. The first commit of a run must name its parent. */
 export async function beginCommit(git: FastImport, { number, name, email, time }: Revision, before: number) {
   await git.write(`commit refs/import/raw\nmark :${number}\ncommitter ${name} <${email}> ${time} +0000\ndata 0\n\n`)
   if (before > 0) await git.write(`from :${before}\n`)
 }
 
-/** What a revision says of itself; whoever set its date aside is taken to have worked when the one before did. */
+/** Reads the metadata of a revision. Without a date, it gets the time of the revision before it. */
 export function readRevision({ headers, properties }: DumpRecord, former: number, authorOf: (login: string) => Author): Revision {
   const word = (name: string) => {
     const value = properties?.get(name)
     return value ? decodeText(value) : ''
   }
-  const { name, email } = authorOf(word('svn:author').trim() || nobody)
+  const { name, email } = authorOf(word('svn:author').trim() || noAuthor)
   const date = Date.parse(word('svn:date'))
   const time = Number.isNaN(date) ? former : Math.max(Math.floor(date / 1000), 0)
   const number = Number(headers.get('Revision-number'))
   return { number, name, email, time, message: word('svn:log'), changes: [], files: {} }
 }
 
-/** What arranging needs to know of it. */
+/** Records the facts that arranging needs. */
 export function recordChange(revision: Revision, { headers, properties }: DumpRecord, notes: Notes) {
   const path = headers.get('Node-path') ?? ''
   const action = headers.get('Node-action') as Change['action']

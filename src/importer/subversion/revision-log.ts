@@ -1,6 +1,6 @@
 import { closeSync, existsSync, ftruncateSync, openSync, writeSync } from 'node:fs'
 
-/** Lines of JSON, from a length on; what a killed run wrote beyond it is gone. */
+/** Appends lines of JSON after `length`. Later bytes of a killed run are dropped. */
 export function openLog(file: string, length: number) {
   const descriptor = openSync(file, existsSync(file) ? 'r+' : 'w+', 0o600)
   ftruncateSync(descriptor, length)

@@ -1,6 +1,6 @@
 /**
- * Version 0 of Subversion's difference format, the one that `svnrdump` writes: windows of at most 100 KB, each made from a part of the
- * former text (its view), from itself, and from new bytes.
+ * Version 0 of Subversion's delta format, which `svnrdump` writes: windows of at most 100 KB, each built from a part of the former text
+ * (its view), from itself, and from new bytes.
  */
 interface Window {
   view: number
@@ -11,16 +11,16 @@ interface Window {
 }
 
 const magic = Buffer.from('SVN\0')
-/** As Subversion itself has it; an instruction makes at least a byte, and takes five at most. */
+/** The limits of Subversion. An instruction produces at least one byte and takes at most five. */
 const longestWindow = 102_400
 const longestInstructions = 5 * longestWindow
-/** The most that the five numbers before a window take. */
+/** The longest header, of five numbers. */
 const longestHead = 50
 
-/** Gives the bytes of the former text from a place on. */
+/** Reads bytes of the former text. */
 export type View = (from: number, length: number) => Buffer
 
-/** How long a text becomes, and whether the former one is needed for it. */
+/** The length of the result, and whether it needs the former text. */
 export function measureDelta(delta: Buffer): { size: number; based: boolean } {
   let size = 0
   let based = false
@@ -31,7 +31,7 @@ export function measureDelta(delta: Buffer): { size: number; based: boolean } {
   return { size, based }
 }
 
-/** For what is known to fit into memory. */
+/** For texts that fit into memory. */
 export function applyDelta(delta: Buffer, view: View, size: number): Buffer {
   const target = Buffer.allocUnsafe(size)
   let done = 0
@@ -45,13 +45,13 @@ export function applyDelta(delta: Buffer, view: View, size: number): Buffer {
 function eachWindow(delta: Buffer, visit: (window: Window) => void) {
   for (let at = checkMagic(delta); at < delta.length; ) {
     const read = readWindow(delta, at)
-    if (!read) throw new Error('a difference ends in the middle of a window')
+    if (!read) throw new Error('the delta ends inside a window')
     visit(read.window)
     at = read.end
   }
 }
 
-/** For what may be large: gives one window's bytes after the other. */
+/** For large texts: yields the bytes of one window at a time. */
 export async function* applyDeltaInPieces(
   pieces: AsyncIterable<Buffer>,
   prepareView: () => Promise<View>,
@@ -75,7 +75,7 @@ export async function* applyDeltaInPieces(
       here = here.subarray(read.end)
     }
   }
-  if (here.length > 0) throw new Error('a difference ends in the middle of a window')
+  if (here.length > 0) throw new Error('the delta ends inside a window')
 }
 
 const empty: View = () => Buffer.alloc(0)
@@ -83,10 +83,10 @@ const empty: View = () => Buffer.alloc(0)
 function checkMagic(delta: Buffer): number {
   if (delta.length === 0) return 0
   if (delta.length >= 4 && delta.compare(magic, 0, 4, 0, 4) === 0) return 4
-  throw new Error('a difference is not of the version that is supported')
+  throw new Error('the version of the delta is not supported')
 }
 
-/** Undefined when not all of it is there. */
+/** Undefined if the window is incomplete. */
 function readWindow(bytes: Buffer, start: number): { window: Window; end: number } | undefined {
   let at = start
   const head: number[] = []
@@ -95,7 +95,7 @@ function readWindow(bytes: Buffer, start: number): { window: Window; end: number
     for (;;) {
       const byte = bytes[at++]
       if (byte === undefined) {
-        if (bytes.length - start > longestHead) throw new Error('a window has no end')
+        if (bytes.length - start > longestHead) throw new Error('the header of a window is too long')
         return
       }
       value = value * 128 + (byte & 127)
@@ -105,7 +105,7 @@ function readWindow(bytes: Buffer, start: number): { window: Window; end: number
   }
   const [view = 0, viewLength = 0, length = 0, instructionsLength = 0, freshLength = 0] = head
   if (Math.max(viewLength, length, freshLength) > longestWindow || instructionsLength > longestInstructions)
-    throw new Error('a window is longer than Subversion makes them')
+    throw new Error('a window is larger than Subversion allows')
   const end = at + instructionsLength + freshLength
   if (end > bytes.length) return
   const instructions = bytes.subarray(at, at + instructionsLength)
@@ -114,14 +114,14 @@ function readWindow(bytes: Buffer, start: number): { window: Window; end: number
 
 function applyWindow({ view, viewLength, length, instructions, fresh }: Window, from: View, target: Buffer) {
   const source = viewLength > 0 ? from(view, viewLength) : empty(0, 0)
-  if (source.length !== viewLength) throw new Error('a window needs more of the former text than there is')
+  if (source.length !== viewLength) throw new Error('a window needs more of the former text than exists')
   let done = 0
   let used = 0
   let at = 0
   const number = () => {
     for (let value = 0; ; ) {
       const byte = instructions[at++]
-      if (byte === undefined) throw new Error('an instruction is cut off')
+      if (byte === undefined) throw new Error('an instruction is incomplete')
       value = value * 128 + (byte & 127)
       if (byte < 128) return value
     }
@@ -135,11 +135,11 @@ function applyWindow({ view, viewLength, length, instructions, fresh }: Window, 
     if (!room || kind === 3 || done + count > length) throw new Error('an instruction reaches outside of its window')
     if (kind === 0) source.copy(target, done, offset, offset + count)
     else if (kind === 2) fresh.copy(target, done, offset, offset + count)
-    // A copy from itself may reach into what it is just making: that repeats it.
+    // A copy may overlap its own output, which repeats bytes.
     else if (offset + count <= done) target.copy(target, done, offset, offset + count)
     else for (let step = 0; step < count; step++) target[done + step] = target[offset + step] ?? 0
     if (kind === 2) used += count
     done += count
   }
-  if (done !== length) throw new Error('a window is shorter than it says')
+  if (done !== length) throw new Error('a window is shorter than its header says')
 }

@@ -4,21 +4,20 @@ import { join } from 'node:path'
 import type { FastImport } from '#importer/staging/fast-import.ts'
 import type { View } from './svndiff.ts'
 
-/** The content of a file: in memory, or in a file when it is large. */
+/** The content of a file, in memory or on disk. */
 export type Text = { size: number; bytes: Buffer } | { size: number; file: string }
 
-/** Larger ones are never in memory as a whole. */
+/** In bytes. */
 export const maxInMemory = 16 << 20
-/** What is remembered of texts, so that git need not be asked for them: in memory, and as files. */
+/** In bytes: the size of the cache in memory and on disk. Cached texts need not be read from git. */
 const memoryLimit = 32 << 20
 const diskLimit = 1 << 30
 
 /** Texts by the id of their blob. */
 export interface TextCache {
-  /** Puts chunks together. */
   gather(chunks: AsyncIterable<Buffer>): Promise<Text & { md5: string }>
   read(id: string, git: FastImport): Promise<Text>
-  /** A text that is in a file is moved to where it is kept. */
+  /** Moves a text that is on disk into the cache. */
   keep(id: string, text: Text): void
 }
 
@@ -59,7 +58,7 @@ export function openTextCache(folder: string): TextCache {
       keep(id, text)
       return kept.files.get(id) ?? text
     }
-    // The one that was asked for last is forgotten last.
+    // Least recently used entries are dropped first.
     const cache = 'file' in known ? kept.files : kept.memory
     cache.delete(id)
     cache.set(id, known)
@@ -95,7 +94,7 @@ function writeAll(descriptor: number, bytes: Buffer) {
   for (let done = 0; done < bytes.length; ) done += writeSync(descriptor, bytes, done)
 }
 
-/** Reads parts of a text, wherever it is; `close` when no more is wanted. */
+/** Reads ranges of a text. Call `close` at the end. */
 export function viewOf(text: Text): { view: View; close(): void } {
   if ('bytes' in text) return { view: (from, length) => text.bytes.subarray(from, from + length), close() {} }
   const descriptor = openSync(text.file, 'r')
@@ -111,7 +110,7 @@ export function viewOf(text: Text): { view: View; close(): void } {
   }
 }
 
-/** All of a text as chunks, and the id that git gives it when they were read. */
+/** The content in chunks; `id` is the blob id after all were read. */
 export function streamBlob(text: Text & { file: string }): { chunks: AsyncIterable<Buffer>; id(): string } {
   const hash = createHash('sha1').update(`blob ${text.size}\0`)
   async function* chunks() {

@@ -8,10 +8,10 @@ import { openContents } from './git-contents.ts'
 import { openInspector } from './open-inspector.ts'
 import { settlePlan } from './plan.ts'
 
-/** How many revisions are compared when not all are. */
+/** The number of revisions in a sample. */
 const sample = 12
 
-/** Compares what the server says of its folders with the trees in git, by checksums of contents. */
+/** Compares the folders of the server with trees in git, by checksums. */
 export async function verify(origin: Origin, workspace: Workspace, all: boolean): Promise<Verification> {
   const { folder, repository, signal } = workspace
   const connection = await connectTo(origin, workspace, folder)
@@ -33,7 +33,7 @@ export async function verify(origin: Origin, workspace: Workspace, all: boolean)
       await compare(recorded.ref.replace(/^refs\/import\/orig\//, ''), recorded, settled.plan.head, true)
     }
   }
-  // What differs is told of branches and tags rather than of revisions before.
+  // Branches and tags first, so that mismatches name them rather than revisions.
   await comparison.settle()
   const step = all ? 1 : Math.max(Math.ceil(commits / sample), 1)
   let place = 0

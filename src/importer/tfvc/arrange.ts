@@ -11,7 +11,7 @@ import { openMerges } from './merges.ts'
 
 const recordFile = (folder: string) => join(folder, 'arranged.jsonl')
 
-/** Makes a branch of each folder that the source calls one, or of the whole project where it calls none so. */
+/** Makes a branch of each folder that is a branch in the source; if there are none, of the whole project. */
 export async function arrange(_: Origin, workspace: Workspace): Promise<Arranged> {
   const { folder, repository, signal } = workspace
   const branches = readBranches(folder)
@@ -34,7 +34,7 @@ export async function arrange(_: Origin, workspace: Workspace): Promise<Arranged
   return { ...arranged, notes: { ...notes, ...(partial > 0 && { 'merges of single changes': partial }) } }
 }
 
-/** Where branches were before they were renamed, or a folder above them was. The last rename comes first, so that all of them are found. */
+/** The former paths of renamed branches. Renames are followed from the last to the first. */
 async function formerRoots(file: string, roots: string[]): Promise<string[]> {
   const renames: { from: string; to: string }[] = []
   for await (const { changes } of readRevisions(file)) {
@@ -53,7 +53,7 @@ async function formerRoots(file: string, roots: string[]): Promise<string[]> {
   return known.slice(roots.length)
 }
 
-/** Writes the revisions anew with the merges of which git can be told. Gives how many others there are. */
+/** Writes the revisions again with the merges that git can represent. Returns the number of other merges. */
 async function classifyMerges(workspace: Workspace, roots: string[], file: string): Promise<number> {
   const merges = await openMerges(workspace, roots)
   await using output = await open(file, 'w', 0o600)
@@ -67,7 +67,6 @@ async function classifyMerges(workspace: Workspace, roots: string[], file: strin
   return partial
 }
 
-/** Which branch is which folder. */
 export function readArranged(folder: string): { ref: string; root: string }[] {
   const file = recordFile(folder)
   const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1) : []

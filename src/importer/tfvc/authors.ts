@@ -2,7 +2,7 @@ import type { Author } from '#importer/source.ts'
 import { validPerson } from '#importer/staging/fast-import.ts'
 import type { Identity } from './changesets.ts'
 
-/** Who somebody is in commits: by the address they sign in with, or one made of their account where that is none. */
+/** The email is the sign-in address, or is made from the account name if that is not an address. */
 export function authorOf({ id, displayName, uniqueName }: Identity): Author {
   const remote_id = uniqueName || displayName || id || 'unknown'
   const remote_name = displayName || remote_id

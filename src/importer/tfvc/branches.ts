@@ -5,7 +5,6 @@ import type { Client } from './client.ts'
 import { below } from './paths.ts'
 import { Refused } from './responses.ts'
 
-/** A folder that the source calls a branch. */
 export interface Branch {
   /** Below the project. */
   path: string
@@ -13,7 +12,7 @@ export interface Branch {
   deleted: boolean
 }
 
-/** Those of a project, also the ones that were deleted: something may have been merged from them. */
+/** The branches of a project, including deleted ones, because there may be merges from them. */
 export async function listBranches(client: Client, project: string): Promise<Branch[]> {
   const query = { includeChildren: true, includeDeleted: true }
   const { document } = await client.read(`${encodeURIComponent(project)}/_apis/tfvc/branches`, query).catch((error) => {
@@ -33,7 +32,7 @@ export async function listBranches(client: Client, project: string): Promise<Bra
 
 const branchesFile = (folder: string) => join(folder, 'branches.json')
 
-/** Their paths are kept as we write them. */
+/** Stores the paths in our spelling. */
 export function saveBranches(folder: string, branches: Branch[], spell: (path: string) => string) {
   const spelled = branches.map((branch) => ({
     ...branch,
@@ -47,7 +46,7 @@ export function readBranches(folder: string): Branch[] {
   return JSON.parse(readFileSync(branchesFile(folder), 'utf8'))
 }
 
-/** The one that the others come from: by its name, or by how many do; none where there are no branches. */
+/** The main branch: a top-level branch, by its name or by the number of its descendants. */
 export function mainBranch(branches: Branch[]): Branch | undefined {
   const live = branches.filter(({ deleted }) => !deleted)
   const isTop = ({ parent }: Branch) => !live.some(({ path }) => path === parent)

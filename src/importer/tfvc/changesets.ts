@@ -1,14 +1,14 @@
 import { ImportFailure } from '#importer/source.ts'
 import type { Client } from './client.ts'
 
-/** What the documentation gives a page to have, at most. */
+/** The documented maximum of a page. */
 const page = 100
-/** Shorter pages are the last; longer ones may be all that a server likes to give at once, whatever was asked. */
+/** A shorter page is the last. A longer one may be a limit of the server. */
 const surelyLast = 25
 const wholeComment = 1_000_000
-/** Of one changeset; they are held in memory until it is written. */
+/** Per changeset; they are held in memory. */
 const maxChanges = 2_000_000
-/** Commits are found by the number of their changeset, at twenty bytes for each that is possible. */
+/** The marks take twenty bytes of memory for each possible number. */
 const highestNumber = 10_000_000
 
 export interface Identity {
@@ -20,18 +20,18 @@ export interface Identity {
 export interface Changeset {
   id: number
   author: Identity
-  /** In seconds. */
+  /** In seconds since 1970. */
   time: number
   comment: string
 }
 
 export interface Item {
-  /** As the server has it, from `$/` on. */
+  /** The path on the server, from `$/`. */
   path: string
   folder: boolean
   symlink: boolean
   size: number | undefined
-  /** MD5, in Base64. Servers that may not use it say nothing. */
+  /** MD5 in Base64. Servers in FIPS mode do not send it. */
   hash: string | undefined
 }
 
@@ -42,7 +42,7 @@ export interface Change {
   merges: { path: string; from: number; to: number; rename: boolean }[]
 }
 
-/** The number of the last changeset of a project; 0 when there is none. */
+/** The number of the last changeset of a project, or 0. */
 export async function lastChangeset(client: Client, project: string): Promise<number> {
   const { document } = await client.read(`${encodeURIComponent(project)}/_apis/tfvc/changesets`, {
     'searchCriteria.itemPath': `$/${project}`,
@@ -52,12 +52,12 @@ export async function lastChangeset(client: Client, project: string): Promise<nu
   return last === undefined ? 0 : numberOf(last, 'changesetId')
 }
 
-/** Those of a project after one and up to another, oldest first. */
+/** The changesets of a project in a range, oldest first. */
 export async function* listChangesets(client: Client, project: string, after: number, until: number): AsyncGenerator<Changeset> {
   for (let last = after; last < until; ) {
     const { document } = await client.read(`${encodeURIComponent(project)}/_apis/tfvc/changesets`, {
       'searchCriteria.itemPath': `$/${project}`,
-      // Some documents say from this one on, some after this one: it is asked for, and passed over.
+      // Documentation differs on whether `fromId` is inclusive, so the last one is requested again and skipped.
       'searchCriteria.fromId': last,
       'searchCriteria.toId': until,
       $orderby: 'id asc',
@@ -97,7 +97,7 @@ function readIdentity(raw: unknown): Identity {
   return { id: textOf(id), displayName: textOf(displayName), uniqueName: textOf(uniqueName) }
 }
 
-/** All that one changeset did, in the whole collection. */
+/** The changes of a changeset in the whole collection. */
 export async function listChanges(client: Client, id: number): Promise<Change[]> {
   const changes: Change[] = []
   let token = ''
@@ -106,7 +106,7 @@ export async function listChanges(client: Client, id: number): Promise<Change[]>
     const { document, next } = await client.read(`_apis/tfvc/changesets/${id}/changes`, { ...from, $top: page })
     const values = valuesOf(document)
     changes.push(...values.map(readChange))
-    if (next === token && next !== '') throw new ImportFailure(`The server gives the same page of changeset ${id} again.`)
+    if (next === token && next !== '') throw new ImportFailure(`The server sent the same page twice for changeset ${id} again.`)
     if (next === '' && values.length < surelyLast) return changes
     if (changes.length > maxChanges) throw new ImportFailure(`Changeset ${id} has more than ${maxChanges} changes.`)
     token = next
@@ -143,17 +143,17 @@ export type Raw = Record<string, unknown>
 
 export function valuesOf(document: unknown): Raw[] {
   const { value } = objectOf(document)
-  if (!Array.isArray(value)) throw new ImportFailure('The server answers with something else than a list.')
+  if (!Array.isArray(value)) throw new ImportFailure('The answer of the server is not a list.')
   return value.map(objectOf)
 }
 
 export function objectOf(raw: unknown): Raw {
   if (typeof raw !== 'object' || raw === null)
-    throw new ImportFailure('The server answers with something else than was asked for.')
+    throw new ImportFailure('The answer of the server does not have the expected form.')
   return raw as Raw
 }
 
-/** Half a character, or one that ends texts, is nothing that git could hold. */
+/** Git cannot store a lone surrogate. */
 export function textOf(raw: unknown): string {
   return typeof raw === 'string' ? raw.toWellFormed() : ''
 }
@@ -161,5 +161,5 @@ export function textOf(raw: unknown): string {
 function numberOf(raw: Raw, field: string): number {
   const value = raw[field]
   if (Number.isSafeInteger(value) && Number(value) > 0 && Number(value) <= highestNumber) return Number(value)
-  throw new ImportFailure('The server answers without the number of a changeset, or with one that is too high.')
+  throw new ImportFailure('The answer of the server has no valid changeset number.')
 }

@@ -5,24 +5,24 @@ import type { OutboundAnswer } from '#platform/outbound/egress.ts'
 import { openGate } from './request-gate.ts'
 import { checkStatus, readJson, TransientError, UnknownVersion } from './responses.ts'
 
-/** Azure DevOps Services and Server from TFS 2015 on know the first; whoever has given it up is asked with the next. */
+/** TFS 2015 and later support the first version. If a server has dropped it, the next is tried. */
 const versions = ['1.0', '4.1', '7.1']
 const inFlight = 8
-/** Long lists take a server some time before it begins. */
+/** In milliseconds. A server may take long before it sends a large list. */
 const patience = 180_000
 const ordinaryAttempts = 8
-/** How often somebody may tell us to come later, until we believe that there is no later. */
+/** How many answers with Retry-After are obeyed per request. */
 const maxPauses = 100
 
 export type Query = Record<string, string | number | boolean>
 
-/** Speaks with one collection of projects. */
+/** A client for one project collection. */
 export interface Client {
-  /** Its address, without a slash at the end. */
+  /** The address without a slash at the end. */
   collection: string
-  /** A document of JSON, and where the next page of it begins, if the server says so. */
+  /** A JSON document, and the token of its next page. */
   read(path: string, query: Query): Promise<{ document: unknown; next: string }>
-  /** Asks, and asks again from the beginning when that breaks on the way: `use` may be called more than once. */
+  /** Sends a request, and repeats it after transient errors: `use` may be called more than once. */
   ask<Result>(path: string, query: Query, accept: string, use: (answer: OutboundAnswer) => Promise<Result>): Promise<Result>
 }
 
@@ -79,7 +79,7 @@ function encodeQuery(query: Query) {
     .join('&')
 }
 
-/** Milliseconds for which we are asked to send nothing; also answers that are no refusals may ask for it. */
+/** The requested pause in milliseconds. Successful answers may ask for it too. */
 function pauseOf(answer: OutboundAnswer): number {
   const retryAfter = headerOf(answer, 'retry-after')
   const until = Date.parse(retryAfter) - Date.parse(headerOf(answer, 'date'))
@@ -91,7 +91,7 @@ function asksToWait(error: unknown) {
   return error instanceof TransientError && error.retryAfter
 }
 
-/** What may go away by itself is a server that is busy, and most of what happens to connections. */
+/** Transient errors are overload and most connection errors. */
 function attemptsFor(error: unknown): number {
   if (error instanceof TransientError) return error.attempts
   const code = codeOf(error)
@@ -102,7 +102,7 @@ function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : ''
 }
 
-/** Of our own disk, and of the policy. */
+/** Errors of the local disk and of the policy. */
 const ours = ['FORBIDDEN_ADDRESS', 'ENOSPC', 'EDQUOT', 'EFBIG', 'EIO', 'ENOENT', 'EACCES', 'EMFILE']
 const untrusted = /CERT|SIGNATURE|ERR_TLS|ERR_SSL/
 
@@ -114,5 +114,5 @@ function explained(error: unknown, collection: string): unknown {
   if (code === 'FORBIDDEN_ADDRESS') return new ImportFailure(`This server may not connect there: ${error.message}.`)
   if (untrusted.test(code)) return new ImportFailure(`The certificate of ${host} is not trusted (${code}).`)
   if (code === '' || ours.includes(code)) return error
-  return new ImportFailure(`${host} could not be reached (${code}). See that it is up and can be reached from here.`)
+  return new ImportFailure(`${host} could not be reached (${code}). Check that it is up and reachable from this server.`)
 }

@@ -7,28 +7,28 @@ import type { Item } from './changesets.ts'
 import type { Client, Query } from './client.ts'
 import { Refused, TransientError } from './responses.ts'
 
-/** Larger texts wait in a file. */
+/** In bytes. Larger contents are stored in a file. */
 export const largestHeld = 4 << 20
-/** Of how many contents we remember what git calls them. */
+/** The number of remembered blob ids. */
 const maxKnown = 200_000
 
 export type Content =
-  /** Git has it already, or will have when what was asked for before is written. */
+  /** Git has the content, or will have it after earlier writes. */
   | { known: Known }
   | { known: Known | undefined; size: number; chunks: Buffer[] }
   | { known: Known | undefined; size: number; file: string }
-  /** The server has it no longer. */
+  /** The server no longer has it. */
   | 'gone'
 
-/** Without an id as long as it is on its way, and for ever if it did not come. */
+/** The id is undefined while the content is being fetched, or if that failed. */
 interface Known {
   id: string | undefined
 }
 
-/** Brings the contents of files, those that are the same only once, and none that is not what the server said it would be. */
+/** Fetches file contents, each distinct one once, and checks size and MD5. */
 export interface Contents {
   load(item: Item, version: number): Promise<Content>
-  /** The same, whatever is known. */
+  /** Fetches the content even if it is known. */
   reload(item: Item, version: number): Promise<Content>
   [Symbol.dispose](): void
 }
@@ -78,12 +78,12 @@ export function openContents(client: Client, folder: string): Contents {
   }
 }
 
-/** What to ask for the bytes of a file as it is in one changeset. */
+/** The request for the content of a file in a changeset. */
 export function download(path: string, version: number): [path: string, query: Query, accept: string] {
   return ['_apis/tfvc/items', { path, ...at(version), download: true }, 'application/octet-stream']
 }
 
-/** Older servers know the version by the short names, newer ones document the long ones. */
+/** Older servers use the short names, newer ones document the long ones. */
 export function at(version: number): Query {
   return {
     versionType: 'Changeset',
@@ -103,7 +103,7 @@ async function receive({ body }: OutboundAnswer, item: Item, version: number, fi
   try {
     for await (const chunk of body as AsyncIterable<Buffer>) {
       size += chunk.length
-      if (item.size !== undefined && size > item.size) throw differing('is longer than the server says')
+      if (item.size !== undefined && size > item.size) throw differing('is longer than the server announced')
       md5.update(chunk)
       named?.update(chunk)
       chunks.push(chunk)
@@ -117,8 +117,8 @@ async function receive({ body }: OutboundAnswer, item: Item, version: number, fi
     throw error
   }
   await handle?.close()
-  if (item.size !== undefined && size !== item.size) throw differing(`has ${size} bytes, and the server says ${item.size}`)
-  if (item.hash !== undefined && md5.digest('base64') !== item.hash) throw differing('is not what its MD5 says')
+  if (item.size !== undefined && size !== item.size) throw differing(`has ${size} bytes, but the server announced ${item.size}`)
+  if (item.hash !== undefined && md5.digest('base64') !== item.hash) throw differing('does not match its MD5')
   if (handle) return { id: named?.digest('hex'), size, file }
   return { id: named?.digest('hex'), size, chunks }
 }
@@ -127,7 +127,7 @@ function blobHash(size: number): Hash {
   return createHash('sha1').update(`blob ${size}\0`)
 }
 
-/** The bytes of what waited in memory or in a file, which is gone afterwards. */
+/** The fetched bytes. The file is deleted afterwards. */
 export async function* take(content: { chunks: Buffer[] } | { file: string }): AsyncGenerator<Buffer> {
   if ('chunks' in content) return yield* content.chunks
   try {

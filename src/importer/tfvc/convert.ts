@@ -14,7 +14,7 @@ import { readAhead } from './read-ahead.ts'
 const changesetsAhead = 8
 const filesAhead = 64
 const bytesAhead = 32 << 20
-/** How much may have to be done again after a kill: so many changesets, or milliseconds. */
+/** The largest distance between checkpoints. */
 export interface Pace {
   changesets: number
   milliseconds: number
@@ -32,10 +32,10 @@ interface Put {
   content: Content
 }
 
-/** Brings every changeset of the project as a commit of its whole tree. */
+/** Converts every changeset of the project into a commit of its whole tree. */
 export async function convert(origin: Origin, workspace: Workspace, pace = ordinaryPace): Promise<Converted> {
   const { collection, project } = await locateProject(origin, workspace)
-  // What was begun ahead of its turn ends with us.
+  // Ends the requests that were sent ahead when this function ends.
   using scope = openAbortScope()
   const signal = AbortSignal.any([workspace.signal, scope.signal])
   const client = openClient(collection, origin, { egress: workspace.egress, signal })
@@ -106,7 +106,7 @@ async function write(steps: AsyncIterable<Begun | Put>, { git, contents, history
     gone = 0
     unsaved += 1
     const now = performance.now()
-    // Each checkpoint makes a pack, and many of them make git slow.
+    // Each checkpoint makes a pack, and many packs slow git down.
     if (unsaved < pace.changesets && now - saved < Math.max(pace.milliseconds, (now - started) / 50)) return
     history.flush()
     await git.checkpoint()
@@ -125,7 +125,7 @@ async function write(steps: AsyncIterable<Begun | Put>, { git, contents, history
   history.flush()
 }
 
-/** The message is with what is known of the revision: this commit is nobody's to see. */
+/** Without a message: this commit is internal, and the file of revisions has the message. */
 async function beginCommit(git: FastImport, { changeset, plan }: Begun, parent: string | undefined) {
   const { id, time } = changeset
   const author = authorOf(changeset.author)
@@ -135,14 +135,14 @@ async function beginCommit(git: FastImport, { changeset, plan }: Begun, parent: 
   for (const path of plan.deletes) await git.write(`D ${quotePath(path)}\n`)
 }
 
-/** Whether there was something to put. */
+/** False if the content is gone. */
 async function putFile(git: FastImport, put: Put, contents: Contents): Promise<boolean> {
   const { path, item, version } = put
   let { content } = put
   const lost = content !== 'gone' && !('size' in content) && content.known.id === undefined
   if (lost) content = await contents.reload(item, version)
   if (content === 'gone') {
-    // What was there before is not what is there now.
+    // The former content must not stay.
     await git.write(`D ${quotePath(path)}\n`)
     return false
   }

@@ -9,34 +9,34 @@ import { type Names, openNames } from './names.ts'
 import { folded } from './paths.ts'
 import type { Origin, Plan } from './plan.ts'
 
-/** What is brought; when it is something else than last time, all begins anew. */
+/** The extent of an import. If it changes, the import starts over. */
 export interface Extent {
   collection: string
   project: string
-  /** The last changeset. Whoever goes on with it later goes no further, so that the same comes of it. */
+  /** The last changeset. A resumed run keeps it, so that the result is the same. */
   until: number
 }
 
-/** What has been brought so far. It is as far as `refs/import/raw` is, whatever was written beside that. */
+/** The progress so far, up to the last commit of `refs/import/raw`. */
 export interface History {
   until: number
-  /** The last changeset that is there, or 0, and how many are. */
+  /** The last converted changeset or 0, and the number of converted ones. */
   last: number
   count: number
-  /** What the next commit comes after, where git has no other way to know. */
+  /** The parent of the next commit, if git does not know it. */
   parent: string | undefined
   names: Names
   lost: Map<string, Origin>
   marks: string
   notes: Notes
-  /** The path as it is written, or was when it was last there. */
+  /** The path in its current or last spelling. */
   spell(path: string): string
   add(changeset: Changeset, plan: Plan, gone: number): void
-  /** To be called before git is told to keep what it has. */
+  /** Must be called before a checkpoint of git. */
   flush(): void
 }
 
-/** A line of the log, with what we want to know again after a kill. */
+/** A line of the file of revisions, with the facts that a resumed run needs. */
 export interface Line extends Revision {
   remote_id: string
   remote_name: string

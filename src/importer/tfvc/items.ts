@@ -7,7 +7,7 @@ import { Refused, readElements } from './responses.ts'
 
 const maxItems = 5_000_000
 
-/** Everything below a folder as it is in a changeset, with the folder itself. It comes without pages, however much it is. */
+/** The folder and everything below it in a changeset. The server sends it without pages. */
 export function listItems(client: Client, path: string, version: number): Promise<Item[]> {
   const query = { scopePath: path, recursionLevel: 'Full', ...at(version) }
   const items = client.ask('_apis/tfvc/items', query, 'application/json', async (answer) => {
@@ -24,7 +24,7 @@ export function listItems(client: Client, path: string, version: number): Promis
   })
 }
 
-/** Whether it is a symbolic link for git too, which takes no long ones, and none for files that it reads itself. */
+/** Whether it becomes a symbolic link in git. Long links, and links with the name of a file that git reads, do not. */
 export function isLink(path: string, { symlink, size }: Item): boolean {
   return symlink && (size === undefined || (size > 0 && size < 4096)) && !isForbiddenLink(Buffer.from(path).toString('latin1'))
 }

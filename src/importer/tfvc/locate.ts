@@ -5,22 +5,22 @@ import { openClient } from './client.ts'
 import { folded } from './paths.ts'
 import { Moved, Refused, readJson } from './responses.ts'
 
-/** A collection that was found, and the projects in it that have a folder under this kind of version control. */
+/** A project collection, and its projects that use TFVC. */
 interface Collection {
   collection: string
   projects: string[]
-  /** The one that the address itself names. */
+  /** The project in the address. */
   named: string | undefined
 }
 
-/** A failure when nobody could be asked. */
+/** A failure if no server answered. */
 type Located = Collection | 'nothing' | 'needs_auth' | ImportFailure
 
 interface Effort {
   attempts: number
   milliseconds: number
 }
-/** Whoever looks what is there tries other things at the same time; whoever knows it is there waits until it answers. */
+/** A probe runs next to those of other kinds and must be short. A resumed import waits for its server. */
 const probing: Effort = { attempts: 1, milliseconds: 8000 }
 const resuming: Effort = { attempts: 5, milliseconds: 600_000 }
 
@@ -42,7 +42,7 @@ function choiceOf(tfvc_project: string): Choice {
   return { vcs: 'tfvc', tfvc_project, human_name: `${tfvc_project} (tfs)` }
 }
 
-/** Where to read from, when it is known that there is something. */
+/** The collection and project to read. */
 export async function locateProject(origin: Origin, network: Network): Promise<{ collection: string; project: string }> {
   const located = await locate(origin, network, resuming)
   if (located instanceof ImportFailure) throw located
@@ -53,15 +53,15 @@ export async function locateProject(origin: Origin, network: Network): Promise<{
     return { collection: url, project: tfvc_project }
   }
   const which = origin.tfvc_project ? `no project ${origin.tfvc_project}` : 'no one project'
-  throw new ImportFailure(`There is ${which} at this address. Choose one of those that are there.`)
+  throw new ImportFailure(`There is ${which} at this address. Choose one of its projects.`)
 }
 
-/** An address may be that of a collection, or of one project in it: both are asked, and the project is believed first. */
+/** The address may be a collection or a project in it. Both are probed; a project goes first. */
 async function locate(origin: Origin, network: Network, effort: Effort): Promise<Located> {
   const url = URL.parse(origin.url)
   if (!url || !/^https?:$/.test(url.protocol)) return 'nothing'
   const parts = url.pathname.split('/').filter((part) => part !== '')
-  // Pages of the site and of the interface have names with an underscore.
+  // Web pages and API paths begin with an underscore.
   const end = parts.findIndex((part) => part.startsWith('_'))
   const path = end < 0 ? parts : parts.slice(0, end)
   const addressOf = (names: string[]) => [url.origin, ...names].join('/')
@@ -113,7 +113,7 @@ async function listProjects(collection: string, origin: Origin, network: Network
   }
 }
 
-/** Whether somebody is led to the same place over a connection that nobody reads along; nowhere else does a password go. */
+/** Whether a redirect leads to the same host over https. The password is sent nowhere else. */
 function isSame(to: URL, collection: string) {
   const from = new URL(collection)
   return from.protocol === 'http:' && to.protocol === 'https:' && to.hostname === from.hostname

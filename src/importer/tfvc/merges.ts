@@ -7,11 +7,11 @@ import { createPathTree } from '#importer/staging/path-tree.ts'
 import { type Line, marksFile } from './history.ts'
 
 /**
- * The source merges files, git merges histories. A merge is one for git when nothing is left behind: of all that changed in the one
- * branch since the last time, the other has now the same, or has been told what to have instead.
+ * TFVC merges files, git merges histories. A merge counts as one in git if it is complete: every file that changed in the source branch
+ * since the last merge is the same in the target, or was changed by this merge.
  */
 export interface Merges {
-  /** To be asked for every revision in order: changes that tell of whole merges, and how many were merges of parts. */
+  /** Must be called for every revision in order. Returns the complete merges, and the number of partial ones. */
   classify(line: Line): Promise<{ whole: Change[]; single: number }>
 }
 
@@ -20,7 +20,7 @@ export async function openMerges({ repository, folder }: Workspace, roots: strin
   const rootTree = createPathTree<true>()
   for (const root of roots) rootTree.set(root, true)
   const numbers: number[] = []
-  /** By the branch that something is merged into, and the one that it comes from: up to which changeset it has that. */
+  /** The last merged changeset, by target and source branch. */
   const upTo = new Map<string, Map<string, number>>()
 
   function begin({ number, changes }: Revision) {
@@ -30,7 +30,7 @@ export async function openMerges({ repository, folder }: Workspace, roots: strin
         if (rootTree.nearest(root) !== root) continue
         const source = from && rootTree.nearest(from.path + root.slice(path.length))
         upTo.set(root, new Map(source !== undefined && from ? [...(upTo.get(source) ?? []), [source, from.number]] : []))
-        // What came from there has nothing new for it either.
+        // The source of a new branch has nothing to merge from it.
         for (const [other, known] of upTo) {
           known.delete(root)
           if (other === source) known.set(root, number)
@@ -74,13 +74,13 @@ export async function openMerges({ repository, folder }: Workspace, roots: strin
     return left.every((path) => resolved.has(path))
   }
 
-  /** A folder as it was after a changeset, or after the last one before it. */
+  /** The folder after a changeset, or after the last one before it. */
   function treeAt(path: string, number: number): string | undefined {
     const last = numbers.findLast((each) => each <= number)
     return last === undefined ? undefined : `${commitOf(last)}:${path}`
   }
 
-  /** Files that are not the same in two trees; what is not there has none. */
+  /** The files that differ between two trees. A missing tree is empty. */
   async function differing(one: string | undefined, other: string): Promise<string[]> {
     const compare = (...trees: string[]) =>
       stageGit(['-C', repository, 'diff-tree', '-r', '-z', '--name-only', '--no-renames', ...trees])
@@ -93,7 +93,7 @@ export async function openMerges({ repository, folder }: Workspace, roots: strin
   return { classify }
 }
 
-/** What was merged into which branch from which, and how far. */
+/** The merges of a revision: the last changeset by target and source branch. */
 function mergesOf({ changes }: Revision, rootOf: (path: string) => string | undefined) {
   const found = new Map<string, Map<string, number>>()
   for (const { path, merges = [] } of changes) {

@@ -1,19 +1,19 @@
 import { folded } from './paths.ts'
 
 /**
- * What is there, as it is written. The source takes `Src/A.txt` and `src/a.txt` for the same and git does not, so what was written
- * first counts until it is deleted or renamed.
+ * The existing paths in their spelling. TFVC ignores case and git does not, so the first spelling counts until the path is deleted or
+ * renamed.
  */
 export interface Names {
-  /** The path as it is written, and whether it is a folder; undefined when it is not there. */
+  /** The path in its spelling, and whether it is a folder; undefined if it does not exist. */
   find(path: string): { path: string; folder: boolean } | undefined
-  /** Puts a file or folder there, with the folders above it. Gives the path as it is written. */
+  /** Adds a file or folder with its parent folders. Returns the path in its spelling. */
   put(path: string, folder: boolean): string
-  /** Takes it away, with all that is in it. Gives the path as it was written, or undefined when it was not there. */
+  /** Removes a path and everything in it. Returns its former spelling; undefined if it did not exist. */
   remove(path: string): string | undefined
 }
 
-/** A file is only its name: there are many. */
+/** A file is only a name, because there are many. */
 type Entry = string | Folder
 interface Folder {
   name: string

@@ -1,6 +1,6 @@
 import { isForbiddenPath } from '#importer/staging/paths.ts'
 
-/** Names are the same for the source whatever letters they are written with: by the capital of each, where it has one. */
+/** Folds case as TFVC does: by the upper case of each character, if it has the same length. */
 export function folded(name: string): string {
   if (/^[ -~]*$/.test(name)) return name.toUpperCase()
   return Array.from(name, (character) => {
@@ -9,7 +9,7 @@ export function folded(name: string): string {
   }).join('')
 }
 
-/** The path below a folder of the server such as `$/Alpha`, or undefined where it is not in it; the folder itself is the empty one. */
+/** The path below a server folder such as `$/Alpha`; undefined if it is outside, empty for the folder itself. */
 export function below(folder: string, path: string): string | undefined {
   const trimmed = path.replace(/\/+$/, '')
   if (folded(trimmed.slice(0, folder.length)) !== folded(folder)) return undefined
@@ -17,7 +17,7 @@ export function below(folder: string, path: string): string | undefined {
   return trimmed[folder.length] === '/' ? trimmed.slice(folder.length + 1) : undefined
 }
 
-/** Whether git takes a path: what leads out of the folder, or into its own, is left out. */
+/** Whether git allows the path. */
 export function isAllowedPath(path: string): boolean {
   return !path.includes('\0') && !isForbiddenPath(Buffer.from(path).toString('latin1'))
 }

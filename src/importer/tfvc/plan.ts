@@ -3,26 +3,26 @@ import type { Change, Item } from './changesets.ts'
 import type { Names } from './names.ts'
 import { below, folded, isAllowedPath, parentOf } from './paths.ts'
 
-/** What a changeset comes to in git. */
+/** The effect of a changeset in git. */
 export interface Plan {
-  /** Paths that go, before anything comes. */
+  /** Deleted before anything is added. */
   deletes: string[]
   puts: { path: string; item: Item }[]
   changes: Logged[]
   files: Revision['files']
-  /** How many files have names that git does not take. */
+  /** The number of files with names that git refuses. */
   left_out: number
-  /** Files of which is said that a merge took nothing over. */
+  /** Files that a merge explicitly left unchanged. */
   discarded: string[]
 }
 
 export interface PlanContext {
-  /** As `$/Alpha`. */
+  /** Such as `$/Alpha`. */
   project: string
   names: Names
-  /** Folders that were deleted, and when they were last there; by their folded path. */
+  /** Deleted folders and their last versions, by folded path. */
   lost: Map<string, Origin>
-  /** Everything below a folder as it is in a changeset. */
+  /** Everything below a folder in a changeset. */
   listItems(path: string, version: number): Promise<Item[]>
 }
 
@@ -30,15 +30,15 @@ interface Placed {
   change: Change
   /** Below the project. */
   path: string
-  /** Of what a folder is a copy, or was called before. */
+  /** The source of a copied or renamed folder. */
   origin: Origin | undefined
 }
 export type Origin = NonNullable<Logged['from']>
 
-/** Changes of one changeset to the tree of a project. What was there before is in `names`, and afterwards what is there then. */
+/** Plans the changes of a changeset to the tree of a project, and updates `names`. */
 export async function planChangeset(number: number, all: Change[], context: PlanContext): Promise<Plan> {
   const { project, names, lost, listItems } = context
-  // A folder may be called as what every object has.
+  // Without a prototype, because a folder can have the name of an object property.
   const files: Plan['files'] = Object.create(null)
   const plan: Plan = { deletes: [], puts: [], changes: [], files, left_out: 0, discarded: [] }
   const inside = all.flatMap((change): Placed[] => {
@@ -60,7 +60,7 @@ export async function planChangeset(number: number, all: Change[], context: Plan
   const gone = taken.filter(({ change }) => isDelete(change))
   for (const { path } of gone.sort((one, other) => one.path.length - other.path.length)) remove(path)
   const respelled = stays.filter(({ change, path }) => change.types.has('rename') && isRespelled(names, path))
-  // What was renamed is no longer where it was, and what has taken its place comes below; also what left for another project.
+  // Removes the former paths of renamed items, including those that moved to another project.
   const vacated = all.filter((change) => !isDelete(change)).map((change) => below(project, vacatedBy(change) ?? ''))
   for (const path of [...vacated, ...respelled.map((placed) => placed.path)]) if (path) remove(path)
 
@@ -74,7 +74,7 @@ export async function planChangeset(number: number, all: Change[], context: Plan
   }
   for (const { change, path } of stays) if (!change.item.folder) put(path, change.item)
   const kept = new Set(stays.map(({ path }) => folded(path)))
-  // A folder moves with all that is in it. Servers list that one by one; where one does not, it is asked.
+  // A moved folder takes everything in it along. Most servers list each item; if one does not, the folder is listed.
   const listed = new Set(stays.flatMap(({ path }) => foldersAbove(folded(path))))
   const silent = folders.filter(({ change, path }) => isMoving(change) && !listed.has(folded(path)))
   for (const { path } of topmost([...silent, ...respelled.filter(({ change }) => change.item.folder)])) {
@@ -95,7 +95,7 @@ function isDelete({ types }: Change) {
   return types.has('delete') || (types.has('sourceRename') && types.size === 1)
 }
 
-/** Whether contents come to a folder without being contents of their own. */
+/** Whether the folder gets its contents from elsewhere. */
 function isMoving({ types }: Change) {
   return types.has('rename') || types.has('branch') || types.has('undelete')
 }
@@ -112,7 +112,7 @@ function originOf(number: number, change: Change, place: string, { project, name
   return upto > 0 ? { number: upto, path: names.find(path)?.path ?? path } : undefined
 }
 
-/** What is no longer there after a rename. A merge also names what it came from, and that stays. */
+/** The former path of a rename. The source of a merge or branch stays. */
 function vacatedBy({ types, merges, source }: Change): string | undefined {
   if (!types.has('rename')) return undefined
   const renamed = merges.find(({ rename }) => rename)
@@ -153,7 +153,7 @@ function topmost(placed: Placed[]): Placed[] {
   return placed.filter(({ path }) => !foldersAbove(folded(path)).some((above) => paths.has(above)))
 }
 
-/** Which folders things were merged into, from which ones, and how far; for what is in the project. */
+/** The merges within the project: source folders and last changesets by target folder. */
 function mergesOf(placed: Placed[], project: string, names: Names): Logged[] {
   const into = new Map<string, Map<string, number>>()
   for (const { change, path } of placed) {

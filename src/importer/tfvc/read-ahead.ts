@@ -1,12 +1,12 @@
 export interface Bounds<Item> {
-  /** How many are begun before the first of them is taken. */
+  /** The number of items started ahead. */
   width: number
-  /** What these may weigh together; one may always be begun. */
+  /** The greatest total weight of started items. One may always be started. */
   most?: number
   weigh?: (item: Item) => number
 }
 
-/** Begins what comes next while somebody is busy with what came before. Gives results in order. */
+/** Starts work on the next items while the caller processes the former ones. Yields results in order. */
 export async function* readAhead<Item, Result>(
   items: AsyncIterable<Item>,
   { width, most = Infinity, weigh = () => 0 }: Bounds<Item>,
@@ -25,7 +25,7 @@ export async function* readAhead<Item, Result>(
         if (came?.done) next = undefined
         else if (came) {
           const result = begin(came.value)
-          // Whoever takes it hears of it.
+          // The caller gets the error with the result.
           result.catch(nothing)
           const weight = weigh(came.value)
           load += weight
@@ -40,7 +40,7 @@ export async function* readAhead<Item, Result>(
       load -= first.weight
     }
   } finally {
-    // It may be busy with the next: that is not waited for.
+    // Not awaited, because it may be busy with the next item.
     iterator.return?.()?.then(nothing, nothing)
   }
 }

@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises'
 
-/** Lets so many in at a time, in the order in which they came, and nobody while there is to be rest. */
+/** Limits concurrent requests, in order of arrival, and stops all of them during a pause. */
 export interface Gate {
-  /** Resolves with what is to be called at the end. */
+  /** Resolves with a function to call at the end. */
   enter(): Promise<() => void>
   pause(milliseconds: number): void
 }

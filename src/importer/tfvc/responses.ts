@@ -5,7 +5,7 @@ import type { OutboundAnswer } from '#platform/outbound/egress.ts'
 const largestDocument = 32 << 20
 const largestElement = 1 << 20
 
-/** A refusal with a status, of which somebody may make something. */
+/** A refusal with its HTTP status. */
 export class Refused extends ImportFailure {
   readonly status: number
 
@@ -15,7 +15,7 @@ export class Refused extends ImportFailure {
   }
 }
 
-/** The same thing is at another address. */
+/** A redirect to another address. */
 export class Moved extends ImportFailure {
   readonly to: URL
 
@@ -25,11 +25,11 @@ export class Moved extends ImportFailure {
   }
 }
 
-/** What another try may make good. */
+/** An error that a retry may resolve. */
 export class TransientError extends Error {
-  /** Whether we were asked to come again, and when. */
+  /** Whether the server sent Retry-After. */
   readonly retryAfter: boolean
-  /** How often it may be tried. */
+  /** The maximum number of attempts. */
   readonly attempts: number
 
   constructor(message: string, { retryAfter = false, attempts = Infinity } = {}) {
@@ -41,7 +41,7 @@ export class TransientError extends Error {
 
 export class UnknownVersion extends ImportFailure {}
 
-/** Throws unless it is what was asked for. */
+/** Throws unless the status is 200. */
 export async function checkStatus(answer: OutboundAnswer, path: string): Promise<void> {
   const { status } = answer
   if (status === 200) return
@@ -50,7 +50,7 @@ export async function checkStatus(answer: OutboundAnswer, path: string): Promise
   const { message, type } = await errorOf(answer)
   if (status === 400 && /^Vss(Version|InvalidPreviewVersion)/.test(type)) throw new UnknownVersion(message)
   const text = `The server answered ${status} to ${path}${message && `: ${message}`}`
-  if (status === 403 && type) throw new Refused(`${text}. The account needs the right to read the code.`, status, 'auth')
+  if (status === 403 && type) throw new Refused(`${text}. The account needs permission to read the code.`, status, 'auth')
   if (status === 429 || status >= 500) throw new TransientError(text, { retryAfter: headerOf(answer, 'retry-after') !== '' })
   throw new Refused(text, status)
 }
@@ -59,11 +59,11 @@ function authHint(answer: OutboundAnswer) {
   const schemes = headerOf(answer, 'www-authenticate')
   const basic = schemes === '' || /\b(basic|bearer)\b/i.test(schemes)
   return basic
-    ? 'The server does not accept the user name and password. Use a personal access token with the right to read code as the password.'
-    : 'The server accepts only Windows sign-ins. Use a personal access token as the password, or have Basic authentication enabled.'
+    ? 'The server does not accept the user name and password. Use a personal access token with permission to read code as the password.'
+    : 'The server accepts only Windows sign-ins. Use a personal access token as the password, or enable Basic authentication.'
 }
 
-/** Where somebody is sent who has not signed in. */
+/** Addresses of sign-in pages. */
 const signingIn = /sign-?_?in|log-?_?[io]n\b|login|oauth2?\/|\/authorize|\/adfs\//i
 
 function redirected(answer: OutboundAnswer) {
@@ -71,7 +71,7 @@ function redirected(answer: OutboundAnswer) {
   const to = URL.parse(headerOf(answer, 'location'))
   if (to?.protocol === 'https:' && !signingIn.test(to.pathname)) return new Moved(to)
   if (signingIn.test(headerOf(answer, 'location'))) return new Refused(authHint(answer), status, 'auth')
-  return new Refused(`The server answered ${status} and leads elsewhere. Import from the address that it leads to.`, status)
+  return new Refused(`The server answered ${status} and redirects elsewhere. Start an import from that address.`, status)
 }
 
 async function errorOf(answer: OutboundAnswer): Promise<{ message: string; type: string }> {
@@ -97,7 +97,7 @@ export async function readJson(answer: OutboundAnswer, path: string): Promise<un
 const readAll = (answer: OutboundAnswer, max: number) =>
   readBody(answer, max, `The server sent more than ${max >> 20} MB where a page was requested.`)
 
-/** The elements of a list, one after the other as they come: a listing may be larger than what we like to hold. */
+/** Yields the elements of a list as they arrive, because a list may be larger than memory. */
 export async function* readElements({ body }: OutboundAnswer): AsyncGenerator<unknown> {
   const decoder = new TextDecoder()
   let text = ''
@@ -115,7 +115,7 @@ export async function* readElements({ body }: OutboundAnswer): AsyncGenerator<un
       } else if (character === quote) quoted = true
       else if (character === openBrace || character === openBracket) {
         depth += 1
-        // The document is an object, the list in it an array.
+        // The elements are objects in an array in an object.
         if (depth === 3 && character === openBrace) start = at
       } else if (character === closeBrace || character === closeBracket) {
         depth -= 1
@@ -125,12 +125,12 @@ export async function* readElements({ body }: OutboundAnswer): AsyncGenerator<un
       }
     }
     const kept = start < 0 ? text.length : start
-    if (text.length - kept > largestElement) throw new ImportFailure('The server lists something that is too long.')
+    if (text.length - kept > largestElement) throw new ImportFailure('The server sent a list element of more than 1 MB.')
     text = text.slice(kept)
     at -= kept
     if (start > 0) start = 0
   }
-  if (depth !== 0 || quoted) throw new TransientError('a list was cut off')
+  if (depth !== 0 || quoted) throw new TransientError('the list ended early')
 }
 
 const [quote, backslash, openBrace, closeBrace, openBracket, closeBracket] = [...'"\\{}[]'].map((each) => each.charCodeAt(0))
@@ -139,6 +139,6 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw new ImportFailure('The server answered a list with something that is not JSON.')
+    throw new ImportFailure('The server sent a list that is not JSON.')
   }
 }

@@ -4,5 +4,5 @@ import { convert } from './convert.ts'
 import { probe } from './locate.ts'
 import { verify } from './verify.ts'
 
-/** Team Foundation version control, of Azure DevOps Services and Server, through its REST interface. */
+/** Team Foundation Version Control of Azure DevOps Services and Server, over its REST API. */
 export const tfvc: Source = { probe, convert, arrange, verify }

@@ -13,13 +13,13 @@ import { locateProject } from './locate.ts'
 import { below, folded, isAllowedPath } from './paths.ts'
 import { readAhead } from './read-ahead.ts'
 
-/** How many changesets are compared when not all are. */
+/** The number of changesets in a sample. */
 const sample = 20
 const maxMismatches = 100
-/** Of how many blobs the MD5 is remembered. */
+/** The number of remembered MD5 sums. */
 const maxHashes = 500_000
 
-/** A tree of git, and the folder of the server that it should be. */
+/** A tree in git, and the server folder to compare it with. */
 interface Pair {
   where: string
   tree: string
@@ -34,7 +34,7 @@ interface Entry {
   path: string
 }
 
-/** Compares names, sizes and contents of every branch, and of a sample of changesets or all, with the listings of the server. */
+/** Compares the names, sizes and contents of every branch, and of a sample of changesets or all, with the lists of the server. */
 export async function verify(origin: Origin, workspace: Workspace, all: boolean): Promise<Verification> {
   const { collection, project } = await locateProject(origin, workspace)
   const client = openClient(collection, origin, workspace)
@@ -88,7 +88,6 @@ async function* each<Value>(values: Value[]) {
   yield* values
 }
 
-/** What differs, or nothing. */
 async function compare(client: Client, item: Item, entry: Entry, hash: string | undefined, version: number) {
   if (isLink(entry.path, item) !== (entry.mode === '120000')) return item.symlink ? 'is no link' : 'is a link'
   if (item.size !== undefined && item.size !== entry.size) return `has ${entry.size} bytes and not ${item.size}`
@@ -96,7 +95,7 @@ async function compare(client: Client, item: Item, entry: Entry, hash: string | 
   return wanted === hash ? undefined : 'has other contents'
 }
 
-/** For servers that say no MD5. */
+/** For servers that do not send the MD5. */
 function hashOf(client: Client, path: string, version: number): Promise<string> {
   return client.ask(...download(path, version), async ({ body }) => {
     const hash = createHash('md5')
@@ -118,7 +117,7 @@ function readMarks({ folder }: Workspace): { number: number; commit: string }[] 
   return marks.map(([, number = '', commit = '']) => ({ number: Number(number), commit })).sort((a, b) => a.number - b.number)
 }
 
-/** Some of them, as far from each other as can be, with the first and the last. */
+/** An evenly spaced sample, with the first and the last. */
 function sampled<Value>(values: Value[]): Value[] {
   if (values.length <= sample) return values
   return Array.from({ length: sample }, (_, index) => values[Math.round((index * (values.length - 1)) / (sample - 1))] as Value)

@@ -4,9 +4,9 @@ import { ImportFailure } from '#importer/source.ts'
 import type { Order, WorkerMessage } from '#importer/steps.ts'
 import { openProgressReporter } from './progress-reporter.ts'
 
-/** The program of a worker process: orders from standard input, one after the other, and what came of each to standard output. */
+/** The program of a worker process. It reads orders from standard input and writes messages to standard output. */
 const lines = createInterface({ input: process.stdin })
-// Whoever gave the orders is gone, or wants no more of it: nothing that was started here outlives that.
+// The runner has ended, or ends this worker: no child process may survive.
 lines.once('close', endAll)
 
 const stopping = new AbortController()
@@ -17,7 +17,7 @@ process.once('SIGTERM', () => {
 })
 
 const message =
-  'Something went wrong on our side. Restart the import; if that does not help, whoever runs this server finds more in its log.'
+  'An internal error occurred. Restart the import. If it fails again, an administrator finds the reason in the log of this server.'
 const reporter = openProgressReporter((outgoing) => process.stdout.write(`${JSON.stringify(outgoing)}\n`))
 lines.on('line', async (line) => {
   busy = true
@@ -34,7 +34,7 @@ async function runOrder(order: Order): Promise<WorkerMessage> {
     return { result: await runStep(order, { signal: stopping.signal, onProgress: reporter.onProgress }) }
   } catch (error) {
     if (error instanceof ImportFailure) return { failure: { kind: error.kind, message: error.message } }
-    // Details are for whoever runs the server: they may name files and addresses.
+    // Only for the log, because details may name files and addresses.
     process.stderr.write(`${inspect(error)}\n`)
     return { failure: { kind: 'fault', message } }
   }
@@ -44,7 +44,7 @@ function endAll() {
   try {
     process.kill(-process.pid, 'SIGKILL')
   } catch {
-    // It leads no group: it was started by hand.
+    // Started by hand, so it leads no process group.
     process.exit(1)
   }
 }

@@ -1,10 +1,10 @@
 import type { Author } from '#importer/source.ts'
 import type { WorkerMessage, WorkerProgress } from '#importer/steps.ts'
 
-/** So often at most, in milliseconds: who hears it writes it down. */
+/** In milliseconds, because the runner writes each message to the database. */
 const interval = 100
 
-/** Puts together what is told in quick succession. */
+/** Combines progress reports that follow each other quickly. */
 export function openProgressReporter(send: (outgoing: WorkerMessage) => void) {
   let pending: WorkerProgress | undefined
   let authors: Author[] = []

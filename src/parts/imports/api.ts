@@ -25,7 +25,7 @@ const NewImportSchema = Type.Object({
   vcs_url: Type.String({ maxLength: 2048 }),
   ...Type.Partial(Type.Object(options)).properties,
 })
-/** A chosen project is sent by its own keys, as it was shown. */
+/** The caller sends the keys of a chosen project as `project_choices` shows them. */
 const ImportChanges = Type.Partial(
   Type.Object({ ...options, svn_root: Type.String({ maxLength: 2048 }), human_name: Type.String({ maxLength: 2048 }) }),
 )
@@ -52,7 +52,7 @@ export const importApi = (belfry: Belfry): Group => {
       {
         ...reads,
         operation: 'migrations/get-import-status',
-        summary: 'How far an import has come, and what it needs',
+        summary: 'Get the status of an import',
         answers: { 200: ImportSchema },
       },
       async ({ db, repo, wire }) => importJson(await loadImport(db, repo), repo, wire),
@@ -62,7 +62,7 @@ export const importApi = (belfry: Belfry): Group => {
       {
         ...writes,
         operation: 'migrations/start-import',
-        summary: 'Import a repository from elsewhere into an empty one',
+        summary: 'Start an import into an empty repository',
         query: { verify: choice('sample', 'full') },
         body: NewImportSchema,
         answers: { 201: ImportSchema },
@@ -77,7 +77,7 @@ export const importApi = (belfry: Belfry): Group => {
       {
         ...writes,
         operation: 'migrations/update-import',
-        summary: 'Give an import what it needs: credentials, or the project that is meant; with nothing, it begins again',
+        summary: 'Update an import with credentials or a chosen project; an empty body restarts it',
         body: ImportChanges,
         answers: { 200: ImportSchema },
       },
@@ -88,7 +88,7 @@ export const importApi = (belfry: Belfry): Group => {
       {
         ...writes,
         operation: 'migrations/cancel-import',
-        summary: 'Stop an import, and forget it; what is imported already stays',
+        summary: 'Cancel an import; a repository that is already imported stays',
         answers: { 204: Nothing },
       },
       ({ db, repo, viewer }) => cancelImport(db, viewer, repo),
@@ -98,7 +98,7 @@ export const importApi = (belfry: Belfry): Group => {
       {
         ...reads,
         operation: 'migrations/get-commit-authors',
-        summary: 'Who the commits are by; with `since`, those after that one',
+        summary: 'List the commit authors; with `since`, those after that id',
         query: { since: text() },
         list: true,
         answers: { 200: Type.Array(AuthorSchema) },
@@ -113,7 +113,7 @@ export const importApi = (belfry: Belfry): Group => {
       {
         ...writes,
         operation: 'migrations/map-commit-author',
-        summary: 'Correct who commits are by, until somebody pushes',
+        summary: 'Map a commit author to a name and email, until the first push',
         body: Mapping,
         answers: { 200: AuthorSchema },
       },
@@ -124,7 +124,7 @@ export const importApi = (belfry: Belfry): Group => {
       {
         ...reads,
         operation: 'migrations/get-large-files',
-        summary: 'Files of more than 100 MB that were found',
+        summary: 'List the files of more than 100 MB',
         list: true,
         answers: { 200: Type.Array(LargeFileSchema) },
       },
@@ -135,7 +135,7 @@ export const importApi = (belfry: Belfry): Group => {
       {
         ...writes,
         operation: 'migrations/set-lfs-preference',
-        summary: 'Say whether large files are stored with Git LFS, or left out',
+        summary: 'Choose whether large files are stored with Git LFS or left out',
         body: Preference,
         answers: { 200: ImportSchema },
       },
@@ -146,7 +146,7 @@ export const importApi = (belfry: Belfry): Group => {
       {
         ...reads,
         operation: 'migrations/get-import-report',
-        summary: 'What came of an import: what there is, what was left out, and what was compared with the source',
+        summary: 'Get the report of an import: counts, omissions and the comparison with the source',
         answers: { 200: ReportSchema },
       },
       async ({ db, repo, wire }) => reportJson(await loadReport(db, repo), repo, wire),

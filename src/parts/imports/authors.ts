@@ -7,7 +7,7 @@ import { checkUntouched, importsTopic, loadImport, lockImportOf } from './import
 
 const columns = sql`id, remote_id, remote_name, name, email`
 
-/** In the order in which they were found; `since` is the id of the last that the caller has. */
+/** In the order in which they were found. `since` is the id of the last one that the caller has. */
 export async function listAuthors(
   db: Queryable,
   repo: { id: number },
@@ -18,10 +18,7 @@ export async function listAuthors(
   return listed(db, { columns, source: sql`import_authors where import_id = ${id} and id > ${since}`, order: sql`id` }, slice)
 }
 
-/**
- * Who the commits of an author are to be by. Those that are not written yet are written so; those that are, are written anew, as long as
- * nobody has built on them.
- */
+/** Sets the name and email for the commits of an author. Commits that are already written are rewritten, unless there was a push. */
 export async function mapAuthor(
   db: Transaction,
   repo: { id: number; archived: boolean },
@@ -36,7 +33,7 @@ export async function mapAuthor(
   const next = { ...author, name: readName(changes.name) ?? author.name, email: readEmail(changes.email) ?? author.email }
   const { status } = imported
   if (status === 'complete') checkUntouched(imported)
-  // What could not be written is tried again, also by who sends the same once more.
+  // After a failure, sending the same mapping again retries it.
   const failed = correctionFailure(imported) !== null
   if (next.name === author.name && next.email === author.email && !failed) return author
   await db.query(sql`update import_authors set name = ${next.name}, email = ${next.email} where id = ${author.id}`)
@@ -49,7 +46,7 @@ export async function mapAuthor(
   return next
 }
 
-/** Nothing that git could not write into a commit, or would change. */
+/** Refuses what git cannot write into a commit or would change. */
 function readName(text: string | undefined) {
   const name = text?.trim()
   if (name !== undefined && !/^[^<>\p{Cc}]{1,255}$/u.test(name))
@@ -67,7 +64,7 @@ function readEmail(text: string | undefined) {
 
 const invalidField = (field: string, message: string) => invalid({ resource: 'CommitAuthor', code: 'custom', field, message })
 
-/** What is to be written otherwise than the source has it. What is corrected after this asks for it again. */
+/** The corrections for the next rewrite. A correction that is made later sets `correcting` again. */
 export async function takeCorrections(db: Transaction, { id, run }: { id: number; run: number }): Promise<Correction[]> {
   await db.query(sql`update imports set correcting = false where id = ${id} and run = ${run}`)
   return db.rows(sql`

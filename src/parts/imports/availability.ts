@@ -8,7 +8,7 @@ import type { ImportDeps } from './imports.ts'
 
 type AvailabilitySettings = Pick<Settings, 'BELFRY_IMPORTS' | 'BELFRY_IMPORTS_CLOSE_AT'>
 
-/** Refuses everyone while imports are closed, or looked after. Those that run go on. */
+/** Refuses every caller while imports are closed or under maintenance. Running imports continue. */
 export function checkOpen({ BELFRY_IMPORTS, BELFRY_IMPORTS_CLOSE_AT }: AvailabilitySettings, variant: Variant, now: Date) {
   if (BELFRY_IMPORTS === 'maintenance') {
     throw new Refusal('unavailable', 'Source imports are under maintenance at the moment. Please try again later.')
@@ -21,7 +21,7 @@ export function checkOpen({ BELFRY_IMPORTS, BELFRY_IMPORTS_CLOSE_AT }: Availabil
 
 type AddressSettings = Pick<Settings, 'BELFRY_HOST' | 'BELFRY_IMPORT_ADDRESSES'>
 
-/** Where imports may come from, as text for those who cannot be handed the policy itself. */
+/** The addresses that imports may come from, in the syntax of the setting, for worker processes. */
 export function addressesOf({ BELFRY_HOST, BELFRY_IMPORT_ADDRESSES }: AddressSettings): string {
   const set = readPolicy(BELFRY_IMPORT_ADDRESSES)
   return policyFor(BELFRY_HOST, set) === set ? BELFRY_IMPORT_ADDRESSES : `${BELFRY_IMPORT_ADDRESSES}, loopback`
@@ -29,7 +29,6 @@ export function addressesOf({ BELFRY_HOST, BELFRY_IMPORT_ADDRESSES }: AddressSet
 
 export const policyOf = (settings: AddressSettings): Policy => readPolicy(addressesOf(settings))
 
-/** What imports are made with, as the settings have it. */
 export function importDeps({ vault, storage, settings }: { vault: Vault; storage: Storage; settings: Settings }): ImportDeps {
   return { vault, storage, policy: policyOf(settings), use_lfs: settings.BELFRY_IMPORT_LFS }
 }

@@ -11,7 +11,7 @@ import type { Import, KeptReport } from './import-row.ts'
 import { lockImport } from './import-store.ts'
 import { applyEvent } from './progress.ts'
 
-/** Branches and tags as they are to be, by their whole names; their objects are in the repository already. */
+/** Branches and tags by their full names. Their objects are already in the repository. */
 export type Refs = Record<string, string>
 
 interface CompletionDeps {
@@ -25,8 +25,8 @@ interface Published {
 }
 
 /**
- * Makes a repository of what was imported: moves its refs, and tells of them in one transaction with the end of the import. Whoever was
- * killed in between does it again. Gives nothing when the import is not this run's any more; what was moved for it is taken back then.
+ * Moves the refs of an import, then records the end of the import in one transaction. A run that is killed in between does both again.
+ * Returns undefined if the import is gone or was restarted; the moves are then reverted.
  */
 export async function completeImport(
   { db, storage }: CompletionDeps,
@@ -48,18 +48,18 @@ export async function completeImport(
   return done
 }
 
-/** The same of commits whose authors were corrected after the end. */
+/** The same for commits whose authors were corrected after the end. */
 export async function completeCorrection(
   { db, storage }: CompletionDeps,
   { id, run }: Pick<Import, 'id' | 'run'>,
   refs: Refs,
 ): Promise<Import | undefined> {
   const imported = await readImport(db, id, run)
-  // Without it, somebody has pushed: what they built on stays.
+  // `published` is null after a push; the pushed commits must stay.
   if (imported?.status !== 'complete' || !imported.published) return undefined
-  // No branch comes or goes by who wrote it: where some are missing, so are the originals.
+  // A correction adds and removes no branch. If some are missing, so are the original refs.
   if (Object.keys({ ...imported.published, ...refs }).length !== Object.keys(refs).length)
-    throw new ImportFailure('The commits as they came from the source are not all there any more. Import them again.')
+    throw new ImportFailure('Some of the original commits are gone. Import the repository again.')
   const moves = await moveRefs({ db, storage }, imported, refs)
   const size = await storage.sizeOf(imported.repo_id)
   return db.transaction(async (transaction) => {
@@ -77,7 +77,7 @@ function readImport(db: Database, id: number, run: number) {
   return db.first<Import>(sql`select * from imports where id = ${id} and run = ${run}`)
 }
 
-/** Moves what is not yet there; all of it or nothing, and only from where imports have left it. */
+/** Moves the refs that are not in place yet, all or none, and only from positions that imports have set. */
 async function moveRefs(
   { db, storage }: CompletionDeps,
   { id, repo_id, published, moving }: Import,
@@ -93,20 +93,20 @@ async function moveRefs(
   try {
     await storage.placeRefs(repo_id, remaining)
   } catch (error) {
-    // Somebody may have pushed at this very moment, which then is what is wrong.
+    // If there was a push at the same time, this throws the error that says so.
     await plan()
     throw error
   }
   return moves
 }
 
-/** The way from what was published before, if anything was, to what is to be; and what of it is still to be done on disk. */
+/** The moves since the last publication, for the record; and those that are still to be done on disk. */
 function planMoves(from: Refs, published: Refs, interrupted: Refs[], refs: Refs) {
   const at = (ref: string) => from[ref] ?? noObject
   const names = [...new Set([...Object.keys(published), ...Object.keys(refs), ...Object.keys(from)])]
   const other = names.find((ref) => [published, refs, ...interrupted].every((each) => (each[ref] ?? noObject) !== at(ref)))
   if (other) {
-    throw new ImportFailure(`Somebody has pushed ${other} to the repository while it was being imported. Import into a new one.`)
+    throw new ImportFailure(`Somebody has pushed ${other} to the repository during the import. Import into a new repository.`)
   }
   const movesFrom = (before: (ref: string) => string): Command[] =>
     names.map((ref) => ({ ref, before: before(ref), after: refs[ref] ?? noObject })).filter(isMove)
@@ -125,7 +125,7 @@ interface Completion extends Published {
   size: number
 }
 
-/** Of what people are told; addresses can be longer. */
+/** Of the notification. A URL can be longer. */
 const maxTitleLength = 256
 
 async function recordCompletion(db: Transaction, imported: Import, { refs, moves, default_branch, size }: Completion) {
@@ -146,7 +146,7 @@ async function recordCompletion(db: Transaction, imported: Import, { refs, moves
   })
   const requester = { id: present.requester_id ?? repo.owner_id }
   const repository_import = { event: 'repository_import', payload: { status: 'success' } } as const
-  // One event for all that came, however many branches that is; an import that is done again brings nothing new to tell of.
+  // One event for all branches. An import that is run again publishes no second one.
   if (default_branch && !Object.keys(imported.published ?? {}).length) {
     const payload = { ref: default_branch, ref_type: 'branch' } as const
     const { description } = repo
@@ -164,7 +164,7 @@ function withCounts(report: KeptReport, refs: Refs): KeptReport {
   return { ...report, branches_count: count('refs/heads/'), tags_count: count('refs/tags/') }
 }
 
-/** The refs, as long as they are all there is; a push that came in between ends corrections before they begin. */
+/** The refs, if the repository has no others. After a push, corrections are no longer possible. */
 async function refsIfUnchanged(db: Transaction, repo_id: number, refs: Refs): Promise<Refs | null> {
   const rows = await db.rows<{ name: string; sha: string }>(sql`
     select name, sha from refs where repo_id = ${repo_id} and name ~ '^refs/(heads|tags)/'`)
@@ -173,7 +173,7 @@ async function refsIfUnchanged(db: Transaction, repo_id: number, refs: Refs): Pr
   return null
 }
 
-/** What somebody has moved on since is left to them. */
+/** Leaves the refs that others have moved since. */
 async function revertMoves(storage: Storage, repo_id: number, moves: Command[]) {
   if (!moves.length || !storage.has(repo_id)) return
   const disk = await storage.refsOf(repo_id)

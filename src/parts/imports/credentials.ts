@@ -2,7 +2,6 @@ import { type Queryable, sql } from '#platform/database.ts'
 import { invalid } from '#platform/errors.ts'
 import type { Vault } from '#platform/vault.ts'
 
-/** Who we say we are to a source. */
 export interface Credentials {
   username: string | null
   password: string | null
@@ -17,7 +16,7 @@ export const noCredentials: Credentials = { username: null, password: null }
 
 const contextOf = (import_id: number) => `import ${import_id}`
 
-/** Sealed for one import: moved to another, they do not open. */
+/** Sealed for one import; they do not open for another. */
 export function sealCredentials(vault: Vault, import_id: number, credentials: Credentials): Buffer | null {
   const { username, password } = credentials
   return username === null && password === null ? null : vault.seal(JSON.stringify({ username, password }), contextOf(import_id))
@@ -27,7 +26,10 @@ export function openCredentials(vault: Vault, sealed: { id: number; credentials:
   return sealed.credentials ? JSON.parse(vault.open(sealed.credentials, contextOf(sealed.id))) : noCredentials
 }
 
-/** What is named replaces what there was. A line's end would be the end of what a tool reads as the password. */
+/**
+ * The given values replace the former ones. Control characters are refused, because a line end would cut off the password that a tool
+ * reads.
+ */
 export function readCredentials({ vcs_username, vcs_password }: GivenCredentials, present: Credentials): Credentials {
   for (const [field, text] of Object.entries({ vcs_username, vcs_password })) {
     if (text !== undefined && /\p{Cc}/u.test(text)) {
@@ -38,7 +40,7 @@ export function readCredentials({ vcs_username, vcs_password }: GivenCredentials
   return { username: vcs_username ?? present.username, password: vcs_password ?? present.password }
 }
 
-/** Nobody came back for a day: whoever goes on says again who they are. */
+/** Erases the credentials of imports that have waited for a day. */
 export async function eraseOldCredentials(db: Queryable) {
   await db.query(sql`
     update imports set credentials = null

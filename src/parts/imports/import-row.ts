@@ -3,12 +3,11 @@ import type { State } from './states.ts'
 
 export type LfsPreference = 'undecided' | 'opt_in' | 'opt_out'
 
-/** The parts of the outcome that do not follow from other columns. */
 export interface KeptReport {
   default_branch: string | null
   notes: Notes
   verification: Verification
-  /** Known once they are published. */
+  /** Set when they are published. */
   branches_count?: number
   tags_count?: number
 }
@@ -58,9 +57,9 @@ export interface CommitAuthor {
 
 export interface Report extends Import {
   report: KeptReport
-  /** Those whose commits are by others than the source says. */
+  /** The authors that were corrected. */
   mapped_authors: CommitAuthor[]
 }
 
-/** Why the authors that were corrected last, after the end, are not in the commits; null when they are, or are about to be. */
+/** Why the last author correction after the end failed; null if it succeeded or is under way. */
 export const correctionFailure = ({ status, message }: Import) => (status === 'complete' ? message : null)

@@ -5,7 +5,7 @@ import type { Import } from './import-row.ts'
 import { type ImportEvent, nextState } from './states.ts'
 import { publishStatus } from './status-webhook.ts'
 
-/** What a transaction touches that gives those who run imports something to do, or takes it from them; see Transaction.touch. */
+/** The topic of transactions that give the runner work or take it away; see Transaction.touch. */
 export const importsTopic = 'imports'
 
 export async function loadImport(db: Queryable, repo: { id: number }): Promise<Import> {
@@ -14,14 +14,13 @@ export async function loadImport(db: Queryable, repo: { id: number }): Promise<I
   return found
 }
 
-/** The same, to be changed. */
+/** Locks the import of a repository until the transaction ends. */
 export async function lockImportOf(db: Transaction, repo: { id: number }): Promise<Import> {
   const imported = await lockImport(db, sql`repo_id = ${repo.id}`)
   if (!imported) throw missing()
   return imported
 }
 
-/** An import that is the caller's to change until the transaction ends. */
 export function lockImport(db: Transaction, condition: Sql): Promise<Import | undefined> {
   return db.first<Import>(sql`select * from imports where ${condition} for update`)
 }
@@ -29,13 +28,12 @@ export function lockImport(db: Transaction, condition: Sql): Promise<Import | un
 export const refused = (message: string, field?: string) =>
   invalid({ resource: 'Import', code: 'custom', ...(field && { field }), message })
 
-/** What somebody has pushed must not be written over. */
+/** A push must not be overwritten. */
 export function checkUntouched({ published }: Import) {
-  if (!published)
-    throw refused('Somebody has pushed to the repository since it was imported, so what was imported stays as it is.')
+  if (!published) throw refused('There was a push to the repository after the import, so the imported commits cannot be changed.')
 }
 
-/** Known before it is written, since its credentials are sealed for it. */
+/** Reserved before the insert, because the credentials are sealed with the id. */
 export async function reserveId(db: Transaction): Promise<number> {
   const row = await db.first<{ id: number }>(sql`select nextval(pg_get_serial_sequence('imports', 'id')) as id`)
   if (!row) throw new Error('no id was reserved')
@@ -62,18 +60,18 @@ export async function insertImport(
     values (${id}, ${repo.id}, ${requester.id}, ${vcs}, ${vcs_url}, ${svn_ignore}, ${tfvc_project}, ${credentials}, ${use_lfs}, ${verify_all},
       ${status}, true, ${db.now}, ${db.now}, ${db.now})
     returning *`)
-  if (!row) throw new Error('no import was begun')
+  if (!row) throw new Error('the import was not inserted')
   await publishStatus(db, requester, row, null)
   db.touch(importsTopic)
   return row
 }
 
-/** What an event changes besides the status. */
+/** The columns that an event changes besides the status. */
 export type Changes = Partial<
   Omit<Import, 'id' | 'repo_id' | 'status' | 'authors_count' | 'created_at' | 'updated_at' | 'step_at' | 'heartbeat_at'>
 >
 
-/** The one statement by which a status changes; with each, another step begins. */
+/** The only statement that changes a status. Each change begins a new step. */
 export async function changeStatus(
   db: Transaction,
   actor: { id: number },
@@ -94,7 +92,7 @@ export async function changeStatus(
       moving = ${write(next.moving)}::jsonb, correcting = ${next.correcting}, finished_at = ${next.finished_at}, updated_at = ${db.now},
       step_at = ${db.now}
     where id = ${imported.id} returning *`)
-  if (!row) throw new Error('an import that is held has gone')
+  if (!row) throw new Error('the locked import is gone')
   if (status !== imported.status) await publishStatus(db, actor, row, imported.status)
   db.touch(importsTopic)
   return row
@@ -102,7 +100,7 @@ export async function changeStatus(
 
 const write = (value: unknown) => (value === null ? null : json(value))
 
-/** Whoever runs it notices that it is gone. */
+/** The runner stops the run when it polls. */
 export async function deleteImport(db: Transaction, actor: { id: number }, imported: Import) {
   const { id, status } = imported
   if (nextState(status, 'cancelled') !== 'none') throw new Error(`cannot cancel an import in state ${status}`)

@@ -27,12 +27,11 @@ import { type ImportEvent, isOver, isUnderWay } from './states.ts'
 
 type Target = { id: number; archived: boolean }
 
-/** What imports need to know and to have. */
 export interface ImportDeps {
   vault: Vault
   storage: Storage
   policy: Policy
-  /** What becomes of large files when nobody says. */
+  /** The default for large files. */
   use_lfs: LfsPreference
 }
 
@@ -44,7 +43,7 @@ export interface NewImport extends GivenCredentials {
   svn_ignore?: boolean | undefined
 }
 
-/** Into a repository that is empty. An earlier import that has come to nothing, or stands still, gives way. */
+/** Starts an import into an empty repository. It replaces an earlier import that failed or waits for input. */
 export async function startImport(
   db: Transaction,
   deps: ImportDeps,
@@ -74,18 +73,19 @@ export async function startImport(
 
 function readProject(name: string | undefined) {
   if (name !== undefined && !/^[^\p{Cc}/\\]{1,255}$/u.test(name)) {
-    throw refused('tfvc_project is not the name of a project', 'tfvc_project')
+    throw refused('tfvc_project must be the name of a project', 'tfvc_project')
   }
   return name
 }
 
-/** Held until the end of the transaction, so that no push is recorded in between. */
+/** Locks the repository until the transaction ends, so that no push is recorded in between. */
 async function checkTarget(db: Transaction, storage: Storage, { id }: Target) {
   const repo = await db.first<{ archived: boolean; automation: boolean }>(sql`
     select archived, automation from repositories where id = ${id} for no key update`)
   if (!repo) throw missing()
   checkWritable(repo)
-  if (repo.automation) throw refused('The repository has automation enabled, which an import would set off. Disable it first.')
+  if (repo.automation)
+    throw refused('The repository has automation enabled, and an import would trigger it. Disable automation first.')
   if (!storage.has(id)) {
     throw new Refusal('unavailable', 'The contents of this repository are still being copied. Try again in a moment.')
   }
@@ -95,7 +95,7 @@ async function checkTarget(db: Transaction, storage: Storage, { id }: Target) {
 async function deleteFormerImport(db: Transaction, requester: Account, repo: Target) {
   const present = await lockImport(db, sql`repo_id = ${repo.id}`)
   if (!present) return
-  if (isUnderWay(present.status)) throw refused('An import into this repository is under way. Cancel it first.')
+  if (isUnderWay(present.status)) throw refused('An import into this repository is in progress. Cancel it first.')
   await deleteImport(db, requester, present)
   await forgetLater(db, repo.id)
 }
@@ -108,7 +108,7 @@ export interface ImportChanges extends GivenCredentials {
   human_name?: string | undefined
 }
 
-/** Goes on with what was missing; with nothing given, or nothing missing, it begins again. */
+/** Resumes the import with the given values. Without values, or if it did not wait for them, it restarts. */
 export async function updateImport(
   db: Transaction,
   deps: ImportDeps,
@@ -133,17 +133,17 @@ export async function updateImport(
   })
 }
 
-/** The one that has all that is named of it; none when nothing is. */
+/** The choice that matches all given keys; undefined if no key is given. */
 function findChoice({ project_choices }: Import, changes: ImportChanges): Choice | undefined {
   const named = (['vcs', 'tfvc_project', 'svn_root', 'human_name'] as const).filter((key) => changes[key] !== undefined)
   if (!named.length) return undefined
   const meant = (project_choices ?? []).filter((each) => named.every((key) => each[key] === changes[key]))
   const [choice] = meant
-  if (!choice || meant.length > 1) throw refused('Which project is meant is not clear: send one of project_choices as it is.')
+  if (!choice || meant.length > 1) throw refused('The choice is ambiguous. Send one of project_choices with all its keys.')
   return choice
 }
 
-/** What was found out about one kind says nothing about another. */
+/** The folder of a Subversion project is meaningless for another kind. */
 function ownProject(imported: Import, changes: ImportChanges) {
   const same = changes.vcs === undefined || changes.vcs === imported.vcs
   const tfvc_project = readProject(changes.tfvc_project) ?? imported.tfvc_project
@@ -160,7 +160,7 @@ function eventOf({ status, vcs }: Import, changes: ImportChanges, choice: Choice
   return (changes.vcs ?? vcs) ? event : `${event}_without_kind`
 }
 
-/** Whoever is at work on it for an earlier run has nothing more to say. */
+/** The run number grows, so that events of an earlier run are ignored. */
 function resetRun({ run }: Import): Changes {
   return {
     ...{ run: run + 1, active: true, correcting: false, commit_count: null, percent: null, push_percent: null },
@@ -173,12 +173,12 @@ function changeCredentials(vault: Vault, imported: Import, changes: GivenCredent
   return sealCredentials(vault, imported.id, readCredentials(changes, openCredentials(vault, imported)))
 }
 
-/** What was imported stays where it is; what was on its way is dropped. */
+/** Deletes the import. The published refs stay; the work in progress is dropped. */
 export async function cancelImport(db: Transaction, canceller: Account, repo: { id: number }) {
   const imported = await lockImportOf(db, repo)
   await deleteImport(db, canceller, imported)
   await forgetLater(db, repo.id)
-  // Refs may just have been moved that nobody has heard of.
+  // The runner may have moved refs that are not recorded yet.
   if (imported.status === 'pushing') await withdrawLater(db, repo.id)
   if (!isOver(imported.status)) {
     await announce(db, canceller, repo, { event: 'repository_import', payload: { status: 'cancelled' } })

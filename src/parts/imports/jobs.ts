@@ -7,12 +7,11 @@ import { Runner } from './runner/runner.ts'
 
 const megabyte = 2 ** 20
 const hour = 3_600_000
-/** What an import leaves free on the disk, for everybody else. */
+/** The disk space that an import leaves free. */
 const spare = 256 * megabyte
-/** Without a word from the source. */
+/** In milliseconds without progress. */
 const idle = 600_000
 
-/** Works on imports until it is stopped. */
 export function openImports({ db, storage, vault, log, settings }: Belfry): Runner {
   const { BELFRY_DATA, BELFRY_IMPORT_DISK, BELFRY_IMPORT_MEMORY, BELFRY_IMPORT_HOURS, BELFRY_CA } = settings
   const disk = BELFRY_IMPORT_DISK * megabyte

@@ -46,7 +46,7 @@ export const ImportSchema = Type.Object(
   { title: 'Import' },
 )
 
-/** Never has the credentials in it. How far it has come, and what is wrong, is told only where it stands so. */
+/** Without the credentials. Progress and failures are shown only in the states that have them. */
 export function importJson(imported: Import, repo: Named, wire: Wire): Static<typeof ImportSchema> {
   const { status, message, svn_root, svn_ignore, tfvc_project, active, large_files_count } = imported
   const fields = fieldsOf[status] ?? []

@@ -5,7 +5,7 @@ import type { Import, LfsPreference } from './import-row.ts'
 import { changeStatus, loadImport, lockImportOf, refused } from './import-store.ts'
 import { listShownFiles } from './page-queries.ts'
 
-/** Replaces what was found before. */
+/** Replaces the list of an earlier run. */
 export async function storeLargeFiles(db: Transaction, { id }: Import, files: LargeFile[]) {
   await db.query(sql`delete from import_large_files where import_id = ${id}`)
   await db.query(sql`
@@ -20,7 +20,7 @@ export async function listLargeFiles(db: Queryable, repo: { id: number }, slice:
   return { rows: await listShownFiles(db, { id }, slice), total }
 }
 
-/** Good until commits are written by it; what waits for it goes on. */
+/** Possible until the commits are written. An import that waits for the choice resumes. */
 export async function setLfsPreference(
   db: Transaction,
   editor: { id: number },
@@ -31,7 +31,7 @@ export async function setLfsPreference(
   const imported = await lockImportOf(db, repo)
   if (imported.use_lfs === use_lfs) return imported
   if (imported.status === 'pushing' || imported.status === 'complete') {
-    throw refused('It is too late to choose: the commits are written. Restart the import to choose again.', 'use_lfs')
+    throw refused('It is too late to choose, because the commits are written. Restart the import to choose again.', 'use_lfs')
   }
   if (imported.status === 'mapping')
     return changeStatus(db, editor, imported, 'lfs_chosen', { use_lfs, run: imported.run + 1, active: true })

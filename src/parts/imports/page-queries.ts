@@ -6,7 +6,7 @@ export function findImport(db: Queryable, repo: { id: number }): Promise<Import 
   return db.first<Import>(sql`select * from imports where repo_id = ${repo.id}`)
 }
 
-/** Whether there is anything in a repository that an import would mix with. */
+/** Whether the repository has branches or tags. */
 export async function hasContents(db: Queryable, repo: { id: number }): Promise<boolean> {
   const { rowCount } = await db.query(sql`
     select from refs where repo_id = ${repo.id} and name ~ '^refs/(heads|tags)/' limit 1`)
@@ -14,11 +14,10 @@ export async function hasContents(db: Queryable, repo: { id: number }): Promise<
 }
 
 export interface ShownAuthor extends CommitAuthor {
-  /** Somebody has said who they are. */
   corrected: boolean
 }
 
-/** Some of those that have these words in what is known of them, in the order in which they were found. */
+/** The authors whose names, ids or emails contain the text, in the order in which they were found. */
 export function listShownAuthors(db: Queryable, { id }: Import, words: string, slice: Slice): Promise<Listed<ShownAuthor>> {
   const matches = sql`position(lower(${words}) in lower(concat_ws(' ', remote_name, remote_id, name, email))) > 0`
   const columns = sql`id, remote_id, remote_name, name, email, (name, email) is distinct from (original_name, original_email) as corrected`
@@ -34,7 +33,7 @@ export function listShownFiles(db: Queryable, { id }: { id: number }, { limit, o
     select ref_name, path, oid, size from import_large_files where import_id = ${id} order by place limit ${limit} offset ${offset}`)
 }
 
-/** Changes whenever there is something else to see. */
+/** Differs whenever the page would. */
 export async function readMark(db: Queryable, repo: { id: number }): Promise<string> {
   const row = await db.first<{ mark: string }>(sql`
     select concat_ws(' ', id, run, status, active, correcting, use_lfs, updated_at, published is null, coalesce(percent, -1),

@@ -53,7 +53,7 @@ export const pages: PageRoute[] = [
   submitOwn(`${place}/cancel`, guarded(cancel)),
 ]
 
-/** To those who may not import nothing is said, not even that imports are closed. */
+/** Viewers who may not import get 404, also while imports are closed. */
 function guarded(handler: Handler) {
   return async (visit: SignedIn): Promise<Outcome> => {
     const repo = await loadTarget(visit)
@@ -70,7 +70,7 @@ function guarded(handler: Handler) {
 
 const doneAt = (repo: Repository, done: string) => ({ to: `${importPath(repo)}?done=${done}` })
 
-/** What was refused is said on the page, beside what was typed. */
+/** Shows a refusal on the page, next to the values that were sent. */
 function attempt(visit: SignedIn, repo: Repository, work: () => Promise<Outcome>, values?: Submitted['values']) {
   return attemptForm(work, (errors) => showImport(visit, repo, { submitted: { ...(values && { values }), errors } }))
 }
@@ -96,7 +96,7 @@ async function disableAutomation(visit: SignedIn, repo: Repository): Promise<Out
   return doneAt(repo, 'disabled')
 }
 
-/** What was decided on an older look is not done: two clicks, or two people, would have it begin twice. */
+/** A form of an outdated page changes nothing, so that two clicks do not restart an import twice. */
 async function resume(
   visit: SignedIn,
   repo: Repository,
@@ -117,14 +117,14 @@ function giveCredentials(visit: SignedIn, repo: Repository): Promise<Outcome> {
     repo,
     async () => {
       const given = credentialsIn(visit.form)
-      if (!Object.keys(given).length) throw invalidField('vcs_username', 'type a user name, a password, or both')
+      if (!Object.keys(given).length) throw invalidField('vcs_username', 'enter a user name, a password, or both')
       return resume(visit, repo, given, 'resumed')
     },
     readFormValues(visit.form),
   )
 }
 
-/** Which is meant is said by all that it is known by, so that nothing else is taken when others have been found meanwhile. */
+/** The form sends all keys of the choice, because the choices may have changed since the page was shown. */
 function chooseProject(visit: SignedIn, repo: Repository): Promise<Outcome> {
   const given = (name: string) => visit.form.get(name) ?? undefined
   return attempt(visit, repo, async () => {
@@ -141,7 +141,7 @@ function restart(visit: SignedIn, repo: Repository): Promise<Outcome> {
 function chooseLfs(visit: SignedIn, repo: Repository): Promise<Outcome> {
   return attempt(visit, repo, async () => {
     const use_lfs = visit.form.get('use_lfs')
-    if (use_lfs !== 'opt_in' && use_lfs !== 'opt_out') throw invalidField('', 'choose what becomes of large files')
+    if (use_lfs !== 'opt_in' && use_lfs !== 'opt_out') throw invalidField('', 'choose how large files are stored')
     await visit.db.transaction((db) => setLfsPreference(db, visit.visitor, repo, use_lfs))
     return doneAt(repo, 'chosen')
   })
@@ -172,7 +172,7 @@ async function cancel(visit: SignedIn, repo: Repository): Promise<Outcome> {
   return doneAt(repo, 'cancelled')
 }
 
-/** Tells the page that something changed; it then asks for itself again. */
+/** Sends an event when the page would differ; the page then reloads itself. */
 export function mountImportStream(listener: FastifyInstance, belfry: Belfry) {
   const { db } = belfry
   const look = async (visitor: Account, params: Record<string, string>, from: string | null) => {

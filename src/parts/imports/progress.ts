@@ -7,10 +7,10 @@ import { type Changes, changeStatus, lockImport } from './import-store.ts'
 import { storeLargeFiles } from './large-files.ts'
 import { hasFailed, type ImportEvent, type RunEvent } from './states.ts'
 
-/** What comes with it. */
+/** The values that an event of a run comes with. */
 export interface Outcome {
   vcs?: Kind
-  /** The address that it is really at. */
+  /** After redirects. */
   vcs_url?: string
   svn_root?: string
   tfvc_project?: string
@@ -24,7 +24,7 @@ export interface Outcome {
 
 const maxMessageLength = 2000
 
-/** What a run tells of its import. One that was begun for an earlier number, or of an import that is gone, changes nothing. */
+/** Applies an event of a run. Returns undefined if the import is gone or was restarted. */
 export async function applyEvent(
   db: Transaction,
   import_id: number,
@@ -49,7 +49,9 @@ export async function applyEvent(
   return next
 }
 
-/** Whether there is more to do by itself, how far that is, and whether the credentials have been of use. */
+const failure = { event: 'repository_import', payload: { status: 'failure' } } as const
+
+/** Whether the import has more to do, its progress, and whether it still needs the credentials. */
 function consequencesOf({ status, use_lfs, correcting }: Import, event: ImportEvent, now: Date): Changes {
   switch (event) {
     case 'found':
@@ -59,7 +61,7 @@ function consequencesOf({ status, use_lfs, correcting }: Import, event: ImportEv
       return { active: true, push_percent: 0 }
     case 'mapped_too_early':
       return { active: true }
-    // The choice may have been made while it was found out that there is one.
+    // The preference may have been set while the files were searched.
     case 'waits':
       return { active: use_lfs !== 'undecided' }
     case 'pushed':
@@ -67,7 +69,7 @@ function consequencesOf({ status, use_lfs, correcting }: Import, event: ImportEv
     case 'corrected':
       return { active: correcting, moving: null, message: null }
     case 'failed':
-      // Who corrected another in the meantime has it tried again.
+      // Another correction was made meanwhile, so the rewrite is tried again.
       if (status === 'complete') return correcting ? { active: true, message: null } : { active: false }
       return { active: false, correcting: false, credentials: null, failed_step: status, finished_at: now }
     case 'needs_auth':
@@ -90,7 +92,7 @@ export interface ProgressUpdate {
   authors?: Author[]
 }
 
-/** How far a run has come; false when it has nothing more to say. Nothing ever goes back. */
+/** Records the progress of a run; false if the import is gone or was restarted. Numbers never decrease. */
 export function recordProgress(db: Database, import_id: number, run: number, progress: ProgressUpdate): Promise<boolean> {
   const { percent, commit_count, push_percent, authors = [] } = progress
   return db.transaction(async (transaction) => {
@@ -107,7 +109,7 @@ export function recordProgress(db: Database, import_id: number, run: number, pro
 const clampPercent = (percent: number | undefined) =>
   percent === undefined || Number.isNaN(percent) ? null : Math.min(100, Math.max(0, Math.floor(percent)))
 
-/** In the order in which they first appeared. */
+/** In the order in which they first appear. */
 async function insertAuthors(db: Transaction, import_id: number, authors: Author[]) {
   const authorsJson = json(authors).replaceAll('\\u0000', '')
   await db.query(sql`

@@ -3,7 +3,6 @@ import { missing } from '#platform/errors.ts'
 import type { CommitAuthor, Report } from './import-row.ts'
 import { loadImport } from './import-store.ts'
 
-/** What came of an import, once that is known. */
 export async function loadReport(db: Queryable, repo: { id: number }): Promise<Report> {
   const found = await loadImport(db, repo)
   if (!found.report) throw missing()

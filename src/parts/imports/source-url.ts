@@ -4,14 +4,14 @@ import { checkUrl } from '#platform/outbound/check-url.ts'
 import type { Policy } from '#platform/outbound/policy.ts'
 import type { Credentials } from './credentials.ts'
 
-/** Where a source is, and who its address says we are there. */
+/** The address of a source, and the credentials that it contained. */
 export interface SourceUrl {
   vcs_url: string
   credentials: Credentials
 }
 
 const httpSchemes = ['http:', 'https:']
-/** By which protocols each kind is reached, and one that is not known yet. */
+/** The protocols of each kind, and of a kind that is not known yet. */
 const protocols: Record<Kind | 'unknown', string[]> = {
   git: httpSchemes,
   mercurial: httpSchemes,
@@ -21,20 +21,19 @@ const protocols: Record<Kind | 'unknown', string[]> = {
 }
 
 /**
- * Reads an address that somebody typed. It comes to be part of what other programs are told, so nothing is taken that any of them could
- * read otherwise than we do; and what it says of a user and a password is taken out of it.
+ * Parses the address that a user typed. Other programs get it as an argument, so anything that they could read differently is refused. A
+ * user name and password are removed from it.
  */
 export function readSourceUrl(text: string, vcs: Kind | null, policy: Policy): SourceUrl {
   const trimmed = text.trim()
   if (trimmed === '') throw invalidField('vcs_url cannot be blank')
   if (/[\p{Cc}\p{Cf}\p{Z}\\]/u.test(trimmed) || !trimmed.isWellFormed())
-    throw unsupported('it holds characters that no address has')
-  if (!/^[a-z]+:\/\/[^/]/i.test(trimmed))
-    throw unsupported('it does not begin with http://, https:// or svn:// and the name of a host')
+    throw unsupported('it has characters that are not allowed in a URL')
+  if (!/^[a-z]+:\/\/[^/]/i.test(trimmed)) throw unsupported('it does not begin with http://, https:// or svn:// and a host name')
   const url = URL.parse(trimmed)
   if (!url) throw unsupported('it is not a URL')
-  if (/[?#]/.test(trimmed)) throw unsupported('it has more than a path: leave out what begins with ? or #')
-  if (/%(0|1|7f)/i.test(url.pathname)) throw unsupported('its path holds control characters')
+  if (/[?#]/.test(trimmed)) throw unsupported('it has a query or a fragment: leave out the part from ? or # on')
+  if (/%(0|1|7f)/i.test(url.pathname)) throw unsupported('its path has control characters')
   const credentials = { username: decode(url.username), password: decode(url.password) }
   const bare = trimmed.replace(/^([a-z]+:\/\/)[^/]*@/i, '$1')
   const checked = checkUrl(bare, policy, protocols[vcs ?? 'unknown'])
@@ -48,9 +47,9 @@ function decode(text: string): string | null {
     const decoded = decodeURIComponent(text)
     if (!/\p{Cc}/u.test(decoded)) return decoded
   } catch {
-    // Said below.
+    // Reported below.
   }
-  throw unsupported('its user name or password cannot be read: send them as vcs_username and vcs_password')
+  throw unsupported('its user name or password cannot be decoded: send them as vcs_username and vcs_password')
 }
 
 const invalidField = (message: string) => invalid({ resource: 'Import', code: 'custom', field: 'vcs_url', message })

@@ -1,4 +1,4 @@
-/** Where an import stands; `none` where there is none. */
+/** The statuses of an import; `none` means that there is no import. */
 export const states = [
   'detecting',
   'importing',
@@ -13,18 +13,17 @@ export const states = [
 ] as const
 export type State = (typeof states)[number]
 
-/** What those who run imports tell of. */
+/** Events that a run reports. */
 export type RunEvent =
-  /** What is there, and of which kind. */
   | 'found'
   | 'found_multiple'
   | 'found_nothing'
-  /** Somebody asks who we are, and we have nothing to say. */
+  /** The source asks for credentials and none were given. */
   | 'needs_auth'
-  /** Somebody does not believe who we say we are. */
+  /** The source does not accept the credentials. */
   | 'auth_failed'
   | 'imported'
-  /** There are large files, and nobody has said what is to become of them. */
+  /** There are large files, and nobody has chosen how to store them. */
   | 'waits'
   | 'mapped'
   | 'pushed'
@@ -33,9 +32,9 @@ export type RunEvent =
 
 export type ImportEvent =
   | RunEvent
-  /** Authors were corrected while commits were written: once more. */
+  /** Authors were corrected while commits were written: they are written again. */
   | 'mapped_too_early'
-  /** All else is said by people. */
+  /** The rest are acts of users. */
   | 'started'
   | 'started_without_kind'
   | 'lfs_chosen'
@@ -55,15 +54,15 @@ interface Transition {
 const running: State[] = ['detecting', 'importing', 'mapping', 'pushing']
 const refused: State[] = ['auth_failed', 'detection_needs_auth']
 
-/** The only place that says how a status changes. What is not in it cannot happen. */
+/** The only table of status changes. A pair that is not in it cannot happen. */
 export const transitions: readonly Transition[] = [
   ...from(['none'], 'started', 'importing'),
   ...from(['none'], 'started_without_kind', 'detecting'),
 
-  // Whoever names the kind themselves is past the detection: what that would have found is found by the import.
+  // If the user names the kind, the status is never `detecting`; the import detects the rest.
   ...from(['detecting', 'importing'], 'found', 'importing'),
   ...from(['detecting', 'importing'], 'found_multiple', 'detection_found_multiple'),
-  // Only where the kind was left to be detected: an import whose kind is named fails if there is none of that kind.
+  // Only if the kind is detected: an import whose kind is named fails if there is no repository of that kind.
   ...from(['detecting'], 'found_nothing', 'detection_found_nothing'),
   ...from(['detecting'], 'needs_auth', 'detection_needs_auth'),
   ...from(['importing', 'mapping', 'pushing'], 'needs_auth', 'auth_failed'),
@@ -77,7 +76,7 @@ export const transitions: readonly Transition[] = [
   ...from(['pushing'], 'pushed', 'complete'),
   ...from(['complete'], 'corrected', 'complete'),
   ...from(running, 'failed', 'error'),
-  // A correction that cannot be made takes nothing away from what is there.
+  // A correction that fails leaves the imported repository as it is.
   ...from(['complete'], 'failed', 'complete'),
 
   ...from(refused, 'credentials_given', 'importing'),
@@ -94,21 +93,21 @@ function from(before: readonly Transition['state'][], event: ImportEvent, next: 
 
 const byStateAndEvent = new Map(transitions.map(({ state, event, next }) => [`${state} ${event}`, next]))
 
-/** Undefined where that cannot happen. */
+/** Undefined if the event cannot happen in this state. */
 export function nextState(state: State | 'none', event: ImportEvent): State | 'none' | undefined {
   return byStateAndEvent.get(`${state} ${event}`)
 }
 
-/** On its way, or waiting on its way: another cannot be started. */
+/** While an import runs or waits for input, no other can be started. */
 export const isUnderWay = (state: State) => running.includes(state)
 
-/** Nothing more comes of it by itself, and hooks have been told so. */
+/** Ended, and webhooks have reported it. */
 export const isOver = (state: State) => state === 'complete' || hasFailed(state)
 
 /** Ends that `repository_import` reports as a failure. */
 export const hasFailed = (state: State) => state === 'error' || state === 'detection_found_nothing'
 
-/** What is told of an import only while it stands there. */
+/** The fields that an import has only in this state. */
 export const fieldsOf: Partial<
   Record<State, readonly ('commit_count' | 'percent' | 'push_percent' | 'project_choices' | 'failed_step' | 'message')[]>
 > = {
@@ -122,14 +121,14 @@ const texts: Record<State, string> = {
   detecting: 'Looking for a repository at this address...',
   importing: 'Importing...',
   mapping: 'Writing branches, tags and authors...',
-  pushing: 'Bringing everything into the repository...',
+  pushing: 'Publishing to the repository...',
   complete: 'Done',
-  auth_failed: 'The source does not accept the user name and password. Give others, and the import goes on.',
+  auth_failed: 'The source does not accept the user name and password. Send others to resume the import.',
   error: 'The import failed. Fix the problem described in message, then restart the import.',
-  detection_needs_auth: 'The source asks for a user name and a password. Give them, and the import goes on.',
+  detection_needs_auth: 'The source asks for a user name and a password. Send them to resume the import.',
   detection_found_nothing:
-    'Nothing that could be imported was found at this address. Cancel the import, and start another with the right one.',
-  detection_found_multiple: 'Several projects were found at this address. Choose one, and the import goes on.',
+    'No repository that can be imported was found at this address. Cancel the import and start another with the right address.',
+  detection_found_multiple: 'Several projects were found at this address. Choose one to resume the import.',
 }
 
 interface Standing {
@@ -138,10 +137,10 @@ interface Standing {
   message?: string | null
 }
 
-/** For people: what is going on, or what to do. After the end, `message` is why authors were corrected in vain. */
+/** A sentence for users. After the end, `message` says why a correction of authors failed. */
 export function statusText({ status, waiting, message = null }: Standing): string {
   if (status === 'complete' && message)
-    return 'Done, but the authors that were corrected last are not in the commits. The report says why (correction_error).'
+    return 'Done, but the last author corrections are not in the commits. See correction_error in the report.'
   if (status !== 'mapping' || !waiting) return texts[status]
-  return 'There are files of more than 100 MB. Choose whether they are stored with Git LFS (opt_in) or left out (opt_out), and the import goes on.'
+  return 'There are files of more than 100 MB. Choose whether to store them with Git LFS (opt_in) or to leave them out (opt_out), to resume the import.'
 }

@@ -13,13 +13,13 @@ import { findRoots, type Root, type Strategy } from './roots.ts'
 
 export interface ArrangeOptions {
   repository: string
-  /** The files of revisions and of the marks of their commits. */
+  /** The files of the revisions and of the marks of their commits. */
   revisions: string
   marks: string
-  /** A file to write down which commit is which revision of which root, and which ref is which root: lines of JSON. */
+  /** The file for the results, lines of JSON: the commit of each revision of a root, and the root of each ref. */
   record: string
   strategy: Strategy
-  /** What the branch of the first root is called. */
+  /** The name of the branch of the first root. */
   default_branch: string
   signal: AbortSignal
 }
@@ -28,7 +28,7 @@ export interface ArrangeOptions {
 export type Recorded = { root: string; commit: string } & ({ number: number } | { ref: string })
 
 const originalRefs = 'refs/import/orig'
-/** Of how many trees git is asked at once. */
+/** Trees per git call. */
 const batch = 4096
 
 /** Makes branches and tags of revisions. The same revisions give the same commits. */
@@ -112,11 +112,11 @@ interface Named {
   ref: string
   root: string
   commit: string
-  /** What the ref points at: the commit, or a tag of it. */
+  /** The commit, or a tag object of it. */
   target: string
 }
 
-/** The first root comes first: no other branch takes its name. */
+/** The trunk comes first, so that no other branch takes its name. */
 function nameLines(
   lines: Map<string, RootHistory>,
   rootOf: (path: string) => Root | undefined,
@@ -160,7 +160,7 @@ async function listRefs(repository: string, signal: AbortSignal): Promise<string
   return output.toString().split('\n').slice(0, -1)
 }
 
-/** Those of an earlier arrangement go first: a name of theirs may be a folder now. */
+/** Stale refs are deleted first, because a former name may now be a folder of refs. */
 async function setRefs(repository: string, signal: AbortSignal, former: string[], refs: Named[]) {
   const wanted = new Set(refs.map(({ ref }) => ref))
   const stale = former.filter((ref) => !wanted.has(ref))

@@ -1,6 +1,6 @@
 import { readLines } from './revisions.ts'
 
-/** The commits of revisions by number: twenty bytes of memory for each. */
+/** The commits of revisions by number, at twenty bytes of memory each. */
 export async function readMarks(file: string): Promise<(number: number) => string> {
   let ids = Buffer.alloc(20 * 1024)
   for await (const line of readLines(file)) {

@@ -1,4 +1,4 @@
-/** What `svn:mergeinfo` says: of which paths which revisions were merged; those that are marked were not merged into all of it. */
+/** Parses `svn:mergeinfo`: the merged revisions by path. Ranges marked with `*` are skipped, because they were merged into a part only. */
 export function* readMergeinfo(text: string): Generator<{ path: string; ranges: [number, number][] }> {
   for (const line of text.split('\n')) {
     const colon = line.lastIndexOf(':')

@@ -1,33 +1,33 @@
 import { createReadStream, existsSync } from 'node:fs'
 
 /**
- * A revision of a source that keeps its branches and tags as folders of one tree, as a line of JSON. Its whole tree is a commit on
- * `refs/import/raw`, under the mark of its number.
+ * A revision of a source whose branches and tags are folders of one tree. It is stored as a line of JSON; its whole tree is a commit on
+ * `refs/import/raw`, with the revision number as mark.
  */
 export interface Revision {
-  /** From 1 on, ascending. */
+  /** From 1, ascending. */
   number: number
-  /** As commits are to name whoever made it: already valid, see `validPerson`. */
+  /** The author, already valid for git; see `validPerson`. */
   name: string
   email: string
-  /** In seconds; never negative. */
+  /** In seconds since 1970, never negative. */
   time: number
   message: string
-  /** What happened to folders, and what was deleted; in the order in which it happened. */
+  /** Changes of folders and all deletions, in order. */
   changes: Change[]
-  /** In which folders files were added or changed, and how many. */
+  /** The number of added or changed files by folder. */
   files: Record<string, number>
 }
 
-/** Paths have no slash at either end; the root is the empty one. */
+/** Paths have no slash at either end; the root is the empty path. */
 export interface Change {
   action: 'add' | 'change' | 'replace' | 'delete'
   path: string
-  /** Of which revision of which folder it is a copy. */
+  /** Set if the folder is a copy. */
   from?: { number: number; path: string }
-  /** The property of this name as it is from here on. */
+  /** The new value of the property. */
   mergeinfo?: string
-  /** What was merged into it: all of a folder up to a revision. */
+  /** Merges of all changes of a folder up to a revision. */
   merges?: { path: string; number: number }[]
 }
 
@@ -35,7 +35,7 @@ export async function* readRevisions(file: string): AsyncGenerator<Revision> {
   for await (const line of readLines(file)) yield JSON.parse(line)
 }
 
-/** Lines end with a line feed and nothing else: there are other line ends in messages. A history without revisions has no file. */
+/** Splits at line feeds only, because messages contain other line ends. A history without revisions has no file. */
 export async function* readLines(file: string): AsyncGenerator<string> {
   if (!existsSync(file)) return
   const begun: Buffer[] = []

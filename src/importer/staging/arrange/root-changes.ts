@@ -2,22 +2,22 @@ import type { PathTree } from '#importer/staging/path-tree.ts'
 import type { Revision } from './revisions.ts'
 import type { Root } from './roots.ts'
 
-/** What a revision does to one root. */
+/** The effect of a revision on one root. */
 export interface RootChange {
   revision: Revision
   root: string
-  /** It begins here, whether or not there was one at this path. */
+  /** The root begins here, whether or not the path existed before. */
   begins: boolean
-  /** Of which folder in which revision it is a copy, where it begins as one. */
+  /** The folder and revision that the root is a copy of. */
   from: { number: number; path: string } | undefined
-  /** It came with a folder above it: perhaps it was not even in there. */
+  /** A folder above was copied; the root may not have been in it. */
   along: boolean
   ends: boolean
   mergeinfo: string | undefined
   merges: { path: string; number: number }[]
 }
 
-/** Which roots a revision touches, and how many files are in none. */
+/** The roots that a revision changes, and the number of files outside of all roots. */
 export function findRootChanges(revision: Revision, roots: PathTree<Root>): { rootChanges: RootChange[]; outside: number } {
   const changed = new Map<string, RootChange>()
   let outside = 0

@@ -4,16 +4,15 @@ import type { Revision } from './revisions.ts'
 import type { RootChange } from './root-changes.ts'
 import type { Root } from './roots.ts'
 
-/** The history of one root. */
 export interface RootHistory {
   root: string
-  /** What it was from each revision on; no commit once it is deleted. */
+  /** The state from each revision on. A deleted root has no commit. */
   states: State[]
   /** The revisions that have a commit of their own. */
   commits: number[]
-  /** The revision that it began with, as it is now. */
+  /** The revision that the current root began with. */
   begun: Revision | undefined
-  /** Up to which revision other lines are merged into it; shared with those that began as its copies. */
+  /** The last merged revision by root. Copies share it until it changes. */
   merged: Map<string, number>
 }
 
@@ -25,11 +24,10 @@ interface State {
 
 export const emptyTree = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'
 
-/** Makes commits of what happened to roots. */
 export function openRootHistories(roots: PathTree<Root>, add: (commit: Buffer) => string) {
   const lines = new Map<string, RootHistory>()
 
-  /** Gives the new commit, where there is one. */
+  /** Returns the new commit, if there is one. */
   function applyChange({ revision, root, begins, from, along, ends, mergeinfo, merges }: RootChange, found: string | undefined) {
     const line = lines.get(root) ?? begin(root)
     const head = line.states.at(-1)
@@ -43,14 +41,14 @@ export function openRootHistories(roots: PathTree<Root>, add: (commit: Buffer) =
     if (begins) {
       line.begun = revision
       line.merged = former?.commit && from ? inherit(line, from) : new Map()
-      // A copy without a change is the same commit.
+      // An unchanged copy needs no new commit.
       if (former?.commit && former.tree === tree) {
         line.states.push({ number, commit: former.commit, tree })
         return
       }
     }
     line.begun ??= revision
-    // Before there are files, there is nothing to tell of.
+    // A root gets its first commit with its first file.
     if (!former?.commit && tree === emptyTree) {
       if (begins && head?.commit) line.states.push({ number, commit: undefined, tree: undefined })
       return
@@ -74,13 +72,13 @@ export function openRootHistories(roots: PathTree<Root>, add: (commit: Buffer) =
     return line && stateAt(line, from.number)
   }
 
-  /** Many tags are made of few branches, and nobody merges into them: they have no copy of their own. */
+  /** Tags share the map, because there are many and nothing is merged into them. */
   function inherit({ root }: RootHistory, from: { number: number; path: string }) {
     const merged = lines.get(from.path)?.merged ?? new Map<string, number>()
     return roots.get(root)?.kind === 'tag' ? merged : new Map(merged).set(from.path, from.number)
   }
 
-  /** What came into it as a whole, up to some revision; a merge of single revisions has no parent for it in git. */
+  /** The roots that were merged as a whole up to a revision. A merge of single revisions has no equivalent in git. */
   function mergedBy(line: RootHistory, mergeinfo: string | undefined): string[] {
     if (mergeinfo === undefined) return []
     const commits: string[] = []
@@ -124,7 +122,7 @@ function stateAt({ states }: RootHistory, number: number): State | undefined {
   return states[firstAfter(states, number, (state) => state.number) - 1]
 }
 
-/** The place of the first that is greater, in what is in order. */
+/** The index of the first greater element of a sorted array. */
 function firstAfter<T>(all: T[], number: number, numberOf: (one: T) => number) {
   let low = 0
   let high = all.length

@@ -1,24 +1,24 @@
 import { createPathTree, type PathTree } from '#importer/staging/path-tree.ts'
 import type { Change, Revision } from './revisions.ts'
 
-/** A folder whose history is a line of commits. */
+/** A folder whose history becomes a branch or tag. */
 export interface Root {
   kind: 'trunk' | 'branch' | 'tag' | 'former'
-  /** What it is called as a branch or tag. */
+  /** The name of the branch or tag. */
   name: string
 }
 
-/** Where branches and tags are. */
+/** How branches and tags are found. */
 export type Strategy =
-  /** These folders and no others; the first is the default branch. */
+  /** A list of folders; the first is the default branch. */
   | { list: { path: string; name: string }[] }
-  /** One folder, and folders of which each folder in them is a branch, or a tag. */
+  /** The trunk, and the folders whose subfolders are branches or tags. */
   | { layout: { trunk: string; branches: string[]; tags: string[] } }
 
-/** Names of the folders in a folder, as it is in a revision. */
+/** The names of the subfolders of a folder in a revision. */
 export type ListFolders = (number: number, path: string) => Promise<string[]>
 
-/** How deep below `branches` a folder may be that was not made by copying a branch. */
+/** The greatest depth below `branches` of a branch that is not a copy of another. */
 const deepest = 3
 
 export async function findRoots(
@@ -47,9 +47,9 @@ type Layout = Extract<Strategy, { layout: unknown }>['layout']
 function openSearch({ branches, tags }: Layout, found: PathTree<true>, listFolders: ListFolders) {
   const bases = [...branches, ...tags]
   const isBase = new Set(bases)
-  /** Folders that are branches if there are files in them, or no branches. */
+  /** Candidates: a folder is a branch if it has files, or has no branches in it. */
   const made = new Map<string, { files: boolean; folders: string[] }>()
-  /** By what became of it: which folders were copied there. */
+  /** The sources of copies, by target. */
   const copies = new Map<string, Set<string>>()
 
   async function read({ number, changes, files }: Revision) {
@@ -69,7 +69,7 @@ function openSearch({ branches, tags }: Layout, found: PathTree<true>, listFolde
     if (sources) sources.add(from.path)
     else copies.set(path, new Set([from.path]))
     for (const base of bases) {
-      // All branches came to where they are at once: the project was moved.
+      // The project was moved with all its branches.
       if (base !== path && !base.startsWith(`${path}/`)) continue
       for (const name of await listFolders(number, base)) addRoot(`${base}/${name}`)
     }
@@ -78,7 +78,7 @@ function openSearch({ branches, tags }: Layout, found: PathTree<true>, listFolde
     if (!isPlace(path)) return
     const inner = found.below(from.path)
     if (inner.length === 0) return addRoot(path)
-    // A folder of branches was copied, and they with it.
+    // A folder of branches was copied with the branches in it.
     addFolder(path)
     for (const root of inner) addRoot(path + root.slice(from.path.length))
   }
@@ -87,7 +87,7 @@ function openSearch({ branches, tags }: Layout, found: PathTree<true>, listFolde
     if (isPlace(path) && found.nearest(path) === undefined) addFolder(path)
   }
 
-  /** Whether branches are made there: right below `branches`, or in a folder of branches. */
+  /** Whether a branch can be at this path: directly below `branches`, or in a folder of branches. */
   function isPlace(path: string) {
     const parent = parentOf(path)
     if (parent === undefined) return false
@@ -107,7 +107,7 @@ function openSearch({ branches, tags }: Layout, found: PathTree<true>, listFolde
     if (found.nearest(path) === undefined) found.set(path, true)
   }
 
-  /** What was made by hand is a branch, unless it has no files of its own and branches in it. */
+  /** A folder that is not a copy is a branch, unless it has branches and no files of its own. */
   function settle() {
     for (const path of made.keys()) if (isBase.has(parentOf(path) ?? '')) settleFolder(path)
   }
@@ -123,7 +123,7 @@ function openSearch({ branches, tags }: Layout, found: PathTree<true>, listFolde
   return { read, settle, copies }
 }
 
-/** Where roots were copied from, and those before them: what was moved has its history there. */
+/** The former paths of roots, followed back through all moves: their early history is there. */
 function findFormer(trunk: string, found: PathTree<true>, copies: Map<string, Set<string>>): string[] {
   const former: string[] = []
   const roots = [...(found.get('') ? [''] : []), ...found.below('')]
@@ -134,7 +134,7 @@ function findFormer(trunk: string, found: PathTree<true>, copies: Map<string, Se
         if (path === '' || found.nearest(path) !== undefined || found.below(path).length > 0) continue
         found.set(path, true)
         former.push(path)
-        // It is looked at in its turn.
+        // Visited later in this loop.
         roots.push(path)
       }
     }
@@ -154,7 +154,7 @@ function describeRoots({ trunk, branches, tags }: Layout, found: PathTree<true>,
   return roots
 }
 
-/** The root has none. */
+/** Undefined for the root. */
 function parentOf(path: string): string | undefined {
   return path === '' ? undefined : path.slice(0, Math.max(path.lastIndexOf('/'), 0))
 }

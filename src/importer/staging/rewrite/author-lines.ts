@@ -1,12 +1,12 @@
 import { describePerson } from '#importer/staging/fast-import.ts'
 import type { Correction } from '#importer/steps.ts'
 
-/** A line such as `author Ada <ada@example.com> 1700000000 +0000` with who it is to be by; undefined where that is who it is by. */
+/** Corrects a line such as `author Ada <ada@example.com> 1700000000 +0000`; undefined if nothing changes. */
 export type CorrectLine = (line: string) => string | undefined
 
 const maxKnown = 100_000
 
-/** Lines are bytes, one a character: what is not UTF-8 stays as it is. */
+/** Lines are in Latin-1, so that bytes which are not UTF-8 stay unchanged. */
 export function openAuthorCorrections(authors: Correction[]): CorrectLine | undefined {
   const corrections = new Map<string, string>()
   for (const { original_name, original_email, name, email } of authors) {
@@ -14,7 +14,7 @@ export function openAuthorCorrections(authors: Correction[]): CorrectLine | unde
     corrections.set(`${original_name}\n${original_email}`, Buffer.from(describePerson(name, email)).toString('latin1'))
   }
   if (!corrections.size) return undefined
-  // To decode each line of a long history takes longer than all else that is done with it.
+  // Decoding every line of a long history takes longer than everything else.
   const known = new Map<string, string | undefined>()
   return (line) => {
     const start = line.indexOf(' ') + 1
@@ -31,7 +31,7 @@ export function openAuthorCorrections(authors: Correction[]): CorrectLine | unde
   }
 }
 
-/** As git reads names: to the first angle bracket, without the space before it. */
+/** As git parses it: the name ends at the first angle bracket, without the space before it. */
 function identify(person: string) {
   const open = person.indexOf('<')
   if (open < 0) return ''

@@ -1,17 +1,17 @@
 import type { CorrectLine } from './author-lines.ts'
 
 export interface Changes {
-  /** What stands for a commit or another object from now on; undefined where it stands for itself. */
+  /** The new id of an object; undefined if it does not change. */
   replace(id: string): string | undefined
   correct: CorrectLine | undefined
 }
 
-/** A commit as it is to be; undefined when it stays as it is, and keeps its id. */
+/** The rewritten commit; undefined if nothing changes, so that it keeps its id. */
 export function rewriteCommit(data: Buffer, changes: Changes): Buffer | undefined {
   return rewrite(data, changes, (message) => message)
 }
 
-/** As for a commit. Of a tag, the signature stands at the end of its text. */
+/** The signature of a tag is at the end of its message. */
 export function rewriteTag(data: Buffer, changes: Changes): Buffer | undefined {
   return rewrite(data, changes, withoutSignature)
 }
@@ -38,7 +38,7 @@ function rewrite(data: Buffer, { replace, correct }: Changes, clean: (message: B
   const written: string[] = []
   let dropped = false
   for (const [index, line] of lines.entries()) {
-    // A line that begins with a space goes on with the one before.
+    // A line that begins with a space continues the one before.
     if (!line.startsWith(' ')) dropped = signed.test(line) || (recode !== undefined && line.startsWith('encoding '))
     if (!dropped) written.push(changed.get(index) ?? (recode ? recode(Buffer.from(line, 'latin1')).toString('latin1') : line))
   }
@@ -51,10 +51,10 @@ function endOfHeader(data: Buffer) {
   return end < 0 ? data.length : end
 }
 
-/** Signatures of what it was. */
+/** Signatures do not match a rewritten commit. */
 const signed = /^(gpgsig|gpgsig-sha256|mergetag) /
 
-/** Corrected names are in UTF-8: what is in another encoding, and says so, comes along. */
+/** Corrected names are in UTF-8, so a commit in another encoding is re-encoded. */
 function recoding(lines: string[]): ((bytes: Buffer) => Buffer) | undefined {
   const label = lines.find((line) => line.startsWith('encoding '))?.slice('encoding '.length)
   if (label === undefined) return undefined

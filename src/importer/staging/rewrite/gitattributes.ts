@@ -1,13 +1,13 @@
 export const attributesFile = '.gitattributes'
 
-/** By which git hands a path to LFS. Text is bytes, one a character. */
+/** The line that assigns a path to LFS. All text is in Latin-1. */
 function attributeOf(path: string) {
-  // Nothing else than a class of characters can stand for a space there.
+  // Spaces cannot be escaped there, only matched by a class.
   const pattern = path.replaceAll(/[[\]*?\\]/g, '\\$&').replaceAll(/[ \t\n\v\f\r]/g, '[[:space:]]')
   return `/${pattern} filter=lfs diff=lfs merge=lfs -text`
 }
 
-/** A file of attributes, or none, with those of all these paths; undefined when it has them. */
+/** Adds the lines for these paths; undefined if the file has them all. */
 export function addAttributes(attributes: string, paths: string[]): string | undefined {
   const lines = new Set(attributes.split(/\r?\n/))
   const added = paths.map(attributeOf).filter((line) => !lines.has(line))

@@ -5,7 +5,7 @@ import type { BlobTreatment } from './tree-walk.ts'
 
 const longestPointer = 1024
 
-/** Puts contents into the store, and pointers in their place. What is a pointer already, or empty, LFS leaves as it is. */
+/** Stores contents and replaces them by pointers. As in LFS, pointers and empty files stay. */
 export function storeInLfs(root: string, reader: ObjectReader, packs: PackWriter): BlobTreatment & { objects(): StoredObject[] } {
   const pointers = new Map<string, string>()
   const stored = new Map<string, StoredObject>()
@@ -31,7 +31,7 @@ export function storeInLfs(root: string, reader: ObjectReader, packs: PackWriter
   }
 }
 
-/** Leaves out what is too large. Smaller versions of the same file stay. */
+/** Leaves out large files. Smaller versions of the same file stay. */
 export const removeLarge = (large: ReadonlyMap<string, number>): BlobTreatment => ({
   attributes: false,
   replace: async (id) => (large.has(id) ? null : id),

@@ -4,22 +4,22 @@ import { runGit } from '#git/run-git.ts'
 
 const kinds = { commit: 1, tree: 2, blob: 3, tag: 4 } as const
 
-/** New objects of a repository. They are there, and on disk, when `end` resolves. */
+/** Writes new objects. They are on disk when `end` resolves. */
 export interface PackWriter {
-  /** Gives the object's id. */
+  /** Returns the object's id. */
   add(type: keyof typeof kinds, data: Buffer): string
   /** Waits while git is behind. */
   room(): Promise<void>
   end(): Promise<void>
 }
 
-/** Of one pack. Two are in memory: one that is filled, and one that git reads. */
+/** In bytes. Two packs are in memory: one is filled while git reads the other. */
 const capacity = 16 << 20
 
-/** What is longer is worth the time that compressing takes. */
+/** In bytes. Longer objects are compressed. */
 const longestStored = 4096
 
-/** Packs through `git index-pack`: a process for sixteen megabytes of objects, and not one for each. */
+/** Writes packs through `git index-pack`, one process per 16 MB of objects. */
 export function openPackWriter(repository: string, signal: AbortSignal): PackWriter {
   let pack = openPack(capacity)
   let waiting = 0
@@ -34,7 +34,7 @@ export function openPackWriter(repository: string, signal: AbortSignal): PackWri
       await runGit(repository, ['index-pack', '--stdin'], { signal, input: once(input), detached: false })
       waiting--
     })
-    // Whoever asks for room, or ends, is told.
+    // Reported by the next `room` or `end`.
     indexed.catch(() => {})
   }
 
@@ -64,7 +64,7 @@ export function openPackWriter(repository: string, signal: AbortSignal): PackWri
   }
 }
 
-/** The longest that the head of a pack, of an object in it, and the checksum at the end can be. */
+/** The sizes of a pack header, or the largest object header, and of the checksum. */
 const headSize = 12
 const trailerSize = 20
 
@@ -78,7 +78,7 @@ function finish({ bytes, length, count }: ReturnType<typeof openPack>) {
   return bytes.subarray(0, length + trailerSize)
 }
 
-/** Kind and size, four bits of it and then seven in each byte. */
+/** The type and four bits of the size, then seven bits in each byte. */
 function writeHead(bytes: Buffer, start: number, kind: number, size: number) {
   let at = start
   let byte = (kind << 4) | (size & 15)
@@ -90,10 +90,10 @@ function writeHead(bytes: Buffer, start: number, kind: number, size: number) {
   return at
 }
 
-/** Seven bytes before, and a checksum after. */
+/** Seven bytes before the data and a checksum after it. */
 const storedSize = 11
 
-/** As zlib has what it does not compress, in one block. */
+/** A zlib stream with one uncompressed block. */
 function writeStored(bytes: Buffer, at: number, data: Buffer) {
   bytes[at] = 0x78
   bytes[at + 1] = 0x01
@@ -105,7 +105,7 @@ function writeStored(bytes: Buffer, at: number, data: Buffer) {
   return data.length + storedSize
 }
 
-/** Exact without a division for each byte: of 4096 bytes, no sum is over 2^53. */
+/** Without a division per byte: for 4096 bytes, no sum exceeds 2^53. */
 function adler32(data: Buffer) {
   let low = 1
   let high = 0

@@ -6,9 +6,9 @@ import { stageLimit } from '#importer/staging/git.ts'
 import type { Correction } from '#importer/steps.ts'
 import { type LargeFileHandling, rewriteHistory } from './rewrite-history.ts'
 
-/** As they came from the source. They stay, so that another choice can be made. */
+/** The refs of the source. They stay, so that the user can choose again. */
 export const originalRefs = 'refs/import/orig'
-/** The originals without large files: these are what a published repository keeps, to correct its authors later. */
+/** The original refs without large files. A published repository keeps these for author corrections. */
 export const leanOriginals = 'refs/import/lean'
 
 export interface PrepareOptions {
@@ -17,7 +17,7 @@ export interface PrepareOptions {
   large_files?: LargeFileHandling | undefined
 }
 
-/** Makes the branches and tags of a stage as they are to be published, and the originals that are kept with them. */
+/** Sets the branches and tags to publish, and the lean original refs. */
 export async function prepareRefs(
   repository: string,
   { signal, authors, large_files }: PrepareOptions,
@@ -34,7 +34,7 @@ export async function prepareRefs(
   return { objects: treated.objects }
 }
 
-/** Those below these prefixes are exactly these afterwards. */
+/** Sets exactly these refs below the prefixes. */
 async function setRefs(repository: string, prefixes: string[], refs: Map<string, string>, signal: AbortSignal) {
   const list = ['for-each-ref', '--format=%(objectname) %(refname)', ...prefixes]
   const { output } = await runGit(repository, list, { signal, detached: false, limit: stageLimit, whole: true })

@@ -1,4 +1,4 @@
-/** What was found lately: at least `size` of it, and no more than twice as much. */
+/** A cache of the last `size` to twice `size` entries. */
 export interface RecentMap<V> {
   get(key: string): V | undefined
   set(key: string, value: V): void

@@ -11,31 +11,31 @@ import { openPackWriter, type PackWriter } from './pack-writer.ts'
 import { openTreeWalk } from './tree-walk.ts'
 
 export interface RewriteOptions {
-  /** Below which refs the branches and tags are that it begins with, such as `refs/import/orig`. */
+  /** The prefix of the branches and tags to start from, such as `refs/import/orig`. */
   from: string
   signal: AbortSignal
   authors?: Correction[]
   large_files?: LargeFileHandling
 }
 
-/** What becomes of large files: they go to the store, with every other version of the same path, or out of history. */
+/** Large files are stored with LFS, together with all other versions of the same path, or removed from history. */
 export interface LargeFileHandling {
   use_lfs: 'opt_in' | 'opt_out'
   store: string
-  /** How many bytes a file has that is just not large. */
+  /** In bytes; a larger file is large. */
   over?: number
 }
 
 export interface Rewritten {
-  /** Branches and tags as they are to be, by name: `refs/heads/main`. */
+  /** Branches and tags by name, such as `refs/heads/main`. */
   refs: Record<string, string>
-  /** What was put into the store. */
+  /** The objects that were stored. */
   objects: StoredObject[]
 }
 
 /**
- * Writes the objects of a history with other authors, or without large files, and moves no refs. Commits in which nothing changes keep
- * their ids; the same history gives the same ids each time.
+ * Rewrites a history with other authors or without large files, and moves no refs. Unchanged commits keep their ids; the same input gives
+ * the same ids.
  */
 export async function rewriteHistory(
   repository: string,
@@ -51,7 +51,7 @@ export async function rewriteHistory(
   await using reader = openReader(repository, signal)
   const kept = large_files?.use_lfs === 'opt_in' ? storeInLfs(large_files.store, reader, packs) : undefined
   const treatment = kept ?? removeLarge(large)
-  // LFS finds its paths in files of that name.
+  // LFS does not store its own configuration.
   if (kept) for (const path of paths) if (/(^|\/)\.gitattributes$/.test(path)) paths.delete(path)
   const walk = paths.size ? openTreeWalk(paths, treatment, reader, packs) : undefined
   const replaced = new Map<string, string>()
@@ -65,7 +65,7 @@ export async function rewriteHistory(
   await packs.end()
   return { refs: rewritten, objects: kept?.objects() ?? [] }
 
-  /** What a ref or a tag leads to instead; null when it led to nothing but a large file. */
+  /** The new target of a ref or tag; null if the target was a large file that is removed. */
   async function replacementOf(id: string, type: string): Promise<string | null> {
     const known = replaced.get(id)
     if (known) return known
@@ -88,7 +88,7 @@ async function readRefs(repository: string, from: string, signal: AbortSignal) {
   return [...lines].map(([, id = '', type = '', name = '']) => ({ id, type, ref: name.replace(from, 'refs') }))
 }
 
-/** Parents first, so that what stands for them is known. */
+/** Parents first, so that their new ids are known. */
 async function rewriteCommits(
   repository: string,
   from: string,

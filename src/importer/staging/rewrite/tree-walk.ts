@@ -4,15 +4,15 @@ import type { PackWriter } from './pack-writer.ts'
 import { recentMap } from './recent-map.ts'
 import { findEntries, folder, insertFile, replaceEntries } from './trees.ts'
 
-/** What becomes of files at certain paths. */
+/** How blobs at certain paths are replaced. */
 export interface BlobTreatment {
-  /** Which blob stands for one from now on, itself or another; null leaves the file out. */
+  /** The new blob, or the same; null removes the file. */
   replace(id: string): Promise<string | null>
-  /** Whether git is told that these paths are LFS's. */
+  /** Whether the paths are listed in `.gitattributes`. */
   attributes: boolean
 }
 
-/** A folder on the way to one of the paths, or a path itself. */
+/** One of the paths, or a folder above one. */
 interface PathNode {
   number: number
   path: string
@@ -22,15 +22,15 @@ interface PathNode {
 }
 
 interface Walked {
-  /** Null when nothing is left in it. */
+  /** Null if the tree is empty. */
   id: string | null
-  /** The paths that are there. */
+  /** The wanted paths that exist in the tree. */
   paths: string[]
 }
 
 const memory = 20_000
 
-/** Gives what stands for a tree when every file at one of these paths is treated; only folders on the way to them are read. */
+/** Rewrites trees so that every file at one of the paths is replaced. Reads only the folders above these paths. */
 export function openTreeWalk(paths: Iterable<string>, treatment: BlobTreatment, reader: ObjectReader, packs: PackWriter) {
   const root = buildPathNodes(paths)
   const trees = recentMap<Walked>(memory)
@@ -70,7 +70,7 @@ export function openTreeWalk(paths: Iterable<string>, treatment: BlobTreatment, 
 
   async function addLfsAttributes(tree: Buffer, found: string[]): Promise<Buffer> {
     const [entry] = findEntries(tree, new Set([attributesFile]), new Set([attributesFile.length]))
-    // A folder or a link of that name is nothing that git reads.
+    // Git ignores a folder or link of this name.
     if (entry && !/^100/.test(entry.mode)) return tree
     const key = `${entry?.id} ${found.join('\0')}`
     let id = attributes.get(key)

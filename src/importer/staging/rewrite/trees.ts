@@ -1,9 +1,9 @@
-/** Text is bytes, one a character: names are of any encoding. */
+/** In Latin-1, because names can be in any encoding. */
 export interface TreeEntry {
   mode: string
   name: string
   id: string
-  /** Where it is among the tree's bytes. */
+  /** The offsets in the tree. */
   start: number
   end: number
 }
@@ -11,7 +11,7 @@ export interface TreeEntry {
 export const folder = '40000'
 const idSize = 20
 
-/** The entries of a tree whose names are wanted; of others, only the lengths of their names are looked at. */
+/** The entries with the given names. Other names are skipped by their length. */
 export function findEntries(tree: Buffer, names: { has(name: string): boolean }, lengths: Set<number>): TreeEntry[] {
   const found: TreeEntry[] = []
   for (let start = 0; start < tree.length; ) {
@@ -29,7 +29,7 @@ export function findEntries(tree: Buffer, names: { has(name: string): boolean },
   return found
 }
 
-/** A tree with other entries in the place of some; null leaves one out. */
+/** Replaces entries; null removes one. */
 export function replaceEntries(tree: Buffer, changes: { entry: TreeEntry; id: string | null }[]): Buffer {
   const parts: Buffer[] = []
   let from = 0
@@ -41,13 +41,13 @@ export function replaceEntries(tree: Buffer, changes: { entry: TreeEntry; id: st
   return Buffer.concat([...parts, tree.subarray(from)])
 }
 
-/** A tree with one more file; one of the same name must not be there. */
+/** Adds a file whose name is not in the tree. */
 export function insertFile(tree: Buffer, name: string, id: string): Buffer {
   let at = 0
   while (at < tree.length) {
     const space = tree.indexOf(32, at)
     const zero = tree.indexOf(0, space)
-    // Git sorts a folder as if its name ended in a slash.
+    // Git sorts a folder as if its name ended with a slash.
     const other = tree.toString('latin1', space + 1, zero) + (tree.toString('latin1', at, space) === folder ? '/' : '')
     if (other > name) break
     at = zero + 1 + idSize

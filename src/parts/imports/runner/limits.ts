@@ -6,40 +6,40 @@ export interface Limits {
   /** In bytes. */
   disk: number
   memory: number
-  /** What must be left on the disk for everybody else, in bytes. */
+  /** The free disk space that must remain, in bytes. */
   spare: number
-  /** In milliseconds, for all of its work. */
+  /** In milliseconds, over all steps. */
   total: number
-  /** In milliseconds, without a word. */
+  /** In milliseconds without progress. */
   idle: number
 }
 
 /** In milliseconds. */
 const interval = 1000
-/** To look at all files takes longer than the rest. */
+/** The disk is checked every third time, because reading all files takes longer. */
 const checksPerDiskScan = 3
 
 export interface Usage {
   group: number
   folder: string
-  /** How long it has worked by now, in milliseconds. */
+  /** In milliseconds. */
   worked(): number
-  /** How long nothing was heard of it, in milliseconds. */
+  /** Milliseconds since the last progress. */
   idleTime(): number
-  /** Called when it is not silent for nothing: it computes. */
+  /** Called when the processes compute, which counts as progress. */
   markActive(): void
 }
 
-/** Who waits for a source computes less than this between two words, in hundredths of a second. */
+/** Ticks of processor time per interval. A process that waits for its source uses less. */
 const busyTicks = 500
 
-/** What is too much of it at the end of a step, however quickly that came. */
+/** Checked at the end of a step, because a step can be shorter than the interval. */
 export async function finalLimitError(limits: Limits, { folder, worked }: Usage): Promise<string | undefined> {
   if (worked() > limits.total) return timeError(limits)
   return (await sizeOfFolder(folder)) > limits.disk ? diskError(limits) : undefined
 }
 
-/** Tells once, in words for whoever wanted the import, that it takes more than it may. */
+/** Calls `over` once, with a message for the user. */
 export function watchLimits(limits: Limits, usage: Usage, over: (message: string) => void): Disposable {
   let checks = 0
   let checking = false
@@ -50,7 +50,7 @@ export function watchLimits(limits: Limits, usage: Usage, over: (message: string
     const members = await membersOf(usage.group)
     const computed = members.reduce((sum, member) => sum + member.computed, 0)
     if (computed - before > busyTicks) usage.markActive()
-    // One that ended takes what it computed along.
+    // When a process ends, its processor time is no longer counted.
     if (computed - before > busyTicks || computed < before) before = computed
     const message = await limitError(limits, usage, members, checks++ % checksPerDiskScan === 0).catch(() => undefined)
     checking = false
@@ -61,19 +61,19 @@ export function watchLimits(limits: Limits, usage: Usage, over: (message: string
   return { [Symbol.dispose]: () => clearInterval(timer) }
 }
 
-const ask = 'Ask whoever runs this server whether it may take more'
+const ask = 'Ask an administrator of this server to raise the limit'
 
 async function limitError(limits: Limits, { folder, worked, idleTime }: Usage, members: Member[], withDisk: boolean) {
   if (worked() > limits.total) return timeError(limits)
   if (idleTime() > limits.idle) {
-    return `Nothing came from the source for ${Math.round(limits.idle / 60_000)} minutes. See whether it can be reached, then restart the import.`
+    return `The source sent nothing for ${Math.round(limits.idle / 60_000)} minutes. Check that it is reachable, then restart the import.`
   }
   if ((await memoryOf(members)) > limits.memory) return memoryError(limits)
   if (!withDisk) return undefined
   if ((await sizeOfFolder(folder)) > limits.disk) return diskError(limits)
   const { bavail, bsize } = await statfs(folder)
   if (bavail * bsize < limits.spare) {
-    return 'There is too little space left on the disk of this server. Ask whoever runs it to make room, then restart the import.'
+    return 'The disk of this server is almost full. Ask an administrator to free space, then restart the import.'
   }
   return undefined
 }

@@ -8,14 +8,14 @@ import { sql } from '#platform/database.ts'
 import type { Vault } from '#platform/vault.ts'
 import type { RunnerDeps } from './deps.ts'
 
-/** What a worker is to do for an import as it stands; `found` is whether its source was looked at in this run. */
+/** The order for the next step of an import. `found` is whether detection succeeded in this run. */
 export async function buildOrder(deps: RunnerDeps, imported: Import, folder: string, found: boolean): Promise<Order> {
   const common = await commonOrder(deps, imported, folder)
   const { id, run, status, vcs, use_lfs, verify_all, repo_id } = imported
   const target = deps.storage.pathOf(repo_id)
   const corrections = () => deps.db.transaction((transaction) => takeCorrections(transaction, { id, run }))
   if (status === 'complete') return { ...common, step: 'correct', target, authors: await corrections() }
-  // Who names the kind themselves may err: it is looked at all the same.
+  // A kind that the user named is checked too.
   if (!vcs || status === 'detecting' || (status === 'importing' && !found)) return { ...common, step: 'detect', vcs }
   if (status === 'importing') return { ...common, step: 'import', vcs }
   if (status === 'mapping') return { ...common, step: 'map', vcs, use_lfs, verify_all, authors: await corrections() }
@@ -25,7 +25,7 @@ export async function buildOrder(deps: RunnerDeps, imported: Import, folder: str
 async function commonOrder({ db, vault, data, addresses, certificates }: RunnerDeps, imported: Import, folder: string) {
   const { repo_id, vcs_url, svn_root, svn_ignore, tfvc_project } = imported
   const repo = await db.first<{ default_branch: string }>(sql`select default_branch from repositories where id = ${repo_id}`)
-  if (!repo) throw new ImportFailure('The repository is gone.')
+  if (!repo) throw new ImportFailure('The repository was deleted.')
   const origin = { url: vcs_url, ...readCredentials(vault, imported), svn_root, svn_ignore, tfvc_project }
   return { origin, folder, default_branch: repo.default_branch, addresses, certificates, lfs_store: lfsRoot(data) }
 }
@@ -34,7 +34,7 @@ function readCredentials(vault: Vault, imported: Import) {
   try {
     return openCredentials(vault, imported)
   } catch {
-    // The key that they are sealed with has been replaced.
-    throw new ImportFailure('The user name and password cannot be read any more: give them again.', 'auth')
+    // The key that sealed them was replaced.
+    throw new ImportFailure('The user name and password can no longer be decrypted. Send them again.', 'auth')
   }
 }

@@ -11,22 +11,19 @@ import { type Failure, runStep } from './run-step.ts'
 import { applyFailure, applyResult } from './step-results.ts'
 import { startWorker, type WorkerProcess } from './worker-process.ts'
 
-/** How often a step is begun anew that does not get any further. */
+/** How many attempts at a step may make no progress. */
 const maxAttempts = 3
-/** Corrections of authors come one after the other: so long they are collected, in milliseconds. */
+/** In milliseconds. Corrections made within this time are written together. */
 const correctionDelay = 2000
 
 export interface ImportRun {
-  /** Comes when nothing is left to do, or somebody else is to go on. */
+  /** Resolves when the import has nothing to do, or is left to another node. */
   done: Promise<void>
-  /** Which import is meant is looked at from time to time: this is what was found, undefined when it is gone. */
+  /** Called at every poll with the current row, or undefined if the import is gone. */
   notice(found: Pick<Import, 'run'> | undefined): void
 }
 
-/**
- * Goes from step to step of an import that this node has the claim on, until `leaving` says that another is to go on, or there is no room
- * for what is to be done next.
- */
+/** Runs the steps of an import that this node has claimed, until `stopping` aborts or the pool of the next step is full. */
 export function runImport(
   deps: RunnerDeps,
   import_id: number,
@@ -43,7 +40,7 @@ export function runImport(
       const imported = await deps.db.first<Import>(sql`select * from imports where id = ${import_id}`)
       if (!imported || (imported.status === 'complete' && !imported.active)) return removeFolder(root, import_id)
       if (!imported.active || !hasRoom(imported)) return
-      // Whoever begins it anew while it is worked on wants nothing of that.
+      // A restarted import reuses nothing of a run that was under way.
       if (run !== undefined && run !== imported.run && isEarly(imported)) await removeFolder(root, import_id)
       run = imported.run
       step = new AbortController()
@@ -58,7 +55,7 @@ export function runImport(
   return {
     done: deps.db.withBackgroundTimeouts(runSteps).finally(workers.endWorker),
     notice(found) {
-      // What was looked at a moment ago may be of an earlier run than ours.
+      // The row may have been read before this run began.
       if (run !== undefined && (!found || found.run > run)) step.abort()
     },
   }
@@ -66,7 +63,7 @@ export function runImport(
 
 const isEarly = ({ status }: Import) => status === 'detecting' || status === 'importing'
 
-/** What is in the folder is of use only for the same source. */
+/** The folder is reused only for the same source. */
 async function openLedger(root: string, folder: string, imported: Import): Promise<Ledger> {
   const found = await readLedger(folder)
   if (found?.run === imported.run) return found
@@ -78,7 +75,7 @@ async function openLedger(root: string, folder: string, imported: Import): Promi
   return fresh
 }
 
-/** The one worker of an import, as long as all goes well with it. */
+/** The worker of an import. It is reused for the next step unless a step fails. */
 interface Workers {
   spawnWorker(folder: string): WorkerProcess
   endWorker(): Promise<void>
@@ -98,7 +95,7 @@ function openWorkers({ limits }: RunnerDeps): Workers {
   }
 }
 
-/** One step, or one try of it; what came of it is written down. Whether it is done, and its worker can take the next. */
+/** One attempt at one step. Returns whether it is done, so that the worker can take the next. */
 async function attemptStep(
   deps: RunnerDeps,
   imported: Import,
@@ -108,7 +105,7 @@ async function attemptStep(
   workers: Workers,
 ): Promise<boolean> {
   const endWith = async (failure: Failure) => {
-    // Nothing of it writes into the folder any more when that goes.
+    // The worker must not write into the folder while it is removed.
     await workers.endWorker()
     await fail(deps, imported, failure)
     return false
@@ -133,9 +130,9 @@ async function attemptStep(
 }
 
 const gaveUpMessage =
-  'The import has ended unexpectedly several times without getting any further. Whoever runs this server finds more in its log.'
+  'The import ended unexpectedly several times without progress. An administrator finds the reason in the log of this server.'
 
-/** What was explained can be mended and gone on with; all else begins with nothing. */
+/** After a failure that the user can fix, the next run resumes from the folder. After a fault, it starts over. */
 async function fail(deps: RunnerDeps, imported: Import, { kind, message }: Failure) {
   await applyFailure(deps, imported, kind === 'auth' ? 'auth_failed' : 'failed', message)
   if (kind === 'fault') await removeFolder(importsRoot(deps.data), imported.id)

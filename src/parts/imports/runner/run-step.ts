@@ -12,10 +12,10 @@ export interface Failure {
   message: string
 }
 
-/** Before a step is tried again whose worker died, in milliseconds. */
+/** In milliseconds, after a worker died. */
 const restartDelay = 200
 
-/** Has a worker do one step, within the limits, and writes down how far it comes. */
+/** Runs one step in a worker within the limits, and records its progress. */
 export async function runStep(
   deps: RunnerDeps,
   imported: Import,
@@ -27,7 +27,7 @@ export async function runStep(
   const { log, limits } = deps
   signal.throwIfAborted()
   const { folder, step } = order
-  // Counted before it is done: whoever begins it may not live to count it afterwards.
+  // Counted before the step, because this process may be killed during it.
   ledger.tries++
   await writeLedger(folder, ledger)
   const before = ledger.worked
@@ -58,7 +58,7 @@ export async function runStep(
   await progressWriter.end()
   ledger.worked = worked()
   if (signal.aborted) {
-    // To be stopped is no failed try.
+    // An interrupted attempt does not count.
     await writeLedger(folder, { ...ledger, tries: Math.max(0, ledger.tries - 1) }).catch(() => {})
     return 'died'
   }
@@ -68,11 +68,11 @@ export async function runStep(
   const said = redactSecrets(worker.stderr(), order)
   const about = { import_id: imported.id, step, said }
   if ('failure' in last) {
-    if (last.failure.kind === 'fault') log.error(about, 'a step of an import has failed')
+    if (last.failure.kind === 'fault') log.error(about, 'a step of an import failed')
     return { failure: { ...last.failure, message: redactSecrets(last.failure.message, order) } }
   }
   if (/heap out of memory/.test(said)) return { failure: { kind: 'fault', message: memoryError(limits) } }
-  log.warn({ ...about, ended: last.died }, 'a worker of an import has ended: it is begun again')
+  log.warn({ ...about, ended: last.died }, 'a worker of an import died; the step is retried')
   await sleep(restartDelay)
   return 'died'
 }

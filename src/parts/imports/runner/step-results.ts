@@ -7,7 +7,7 @@ import { applyEvent, type Outcome } from '#parts/imports/progress.ts'
 import type { RunEvent } from '#parts/imports/states.ts'
 import type { RunnerDeps } from './deps.ts'
 
-/** Writes down what came of a step; undefined when that is of no interest any more. */
+/** Records the result of a step; undefined if the import is gone or was restarted. */
 export async function applyResult(deps: RunnerDeps, imported: Import, order: Order, result: Result): Promise<Import | undefined> {
   const { id, run, repo_id } = imported
   if (result.step === 'push') return completeImport(deps, { id, run }, result)
@@ -16,7 +16,7 @@ export async function applyResult(deps: RunnerDeps, imported: Import, order: Ord
   const objects = 'lfs_objects' in result ? result.lfs_objects : []
   return deps.db.transaction(async (transaction) => {
     const next = await applyEvent(transaction, id, run, event, outcome)
-    // They are in the store already; from now on the repository's readers may fetch them.
+    // The objects are already in the store; this makes them readable through the repository.
     if (next) await addObjects(transaction, lfsRoot(deps.data), repo_id, objects)
     return next
   })
@@ -33,7 +33,7 @@ function eventFor({ origin }: Order, result: Exclude<Result, { step: 'push' | 'c
   }
   if ('nothing' in result) return ['found_nothing', {}]
   if ('found_multiple' in result) return ['found_multiple', { project_choices: result.found_multiple }]
-  // Whoever said who they are is not believed; whoever did not is asked.
+  // With credentials, they were refused; without, they are missing.
   if ('needs_auth' in result) return [origin.username === null && origin.password === null ? 'needs_auth' : 'auth_failed', {}]
   const { url, ...found } = result.found
   return ['found', { ...found, ...(url !== undefined && { vcs_url: url }) }]

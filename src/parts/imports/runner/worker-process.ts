@@ -7,35 +7,35 @@ import type { Order, WorkerMessage } from '#importer/steps.ts'
 import { membersOf, signalGroup } from './process-group.ts'
 
 const program = join(import.meta.dirname, '../../..', 'importer', 'worker', 'main.ts')
-/** As the server's own: what is compiled once is compiled for all, see bin/belfry. */
+/** The compile cache of the server, see bin/belfry. */
 const cache = join(import.meta.dirname, '../../../..', 'node_modules', '.cache', 'belfry')
-/** Between the wish that it ends, and its end, in milliseconds. */
+/** In milliseconds, between SIGTERM and SIGKILL. */
 const patience = 1000
-/** How much is kept of what it complains of, in characters. */
+/** In characters. */
 const maxStderr = 16 * 1024
 
-/** A named moment in the life of an import, for whoever wants to watch: a worker has begun a step. */
+/** Lets tests observe that a worker starts a step. */
 const stepStarted = channel('belfry:imports:step-started')
 
-/** What came of an order; or how it ended without having said that. */
+/** The last message for an order, or the exit status of a worker that died. */
 export type StepAnswer = Exclude<WorkerMessage, { progress: unknown }> | { died: string }
 export type Progress = Extract<WorkerMessage, { progress: unknown }>['progress']
 
-/** A worker process, which takes one order after the other: to start one takes longer than many a step. */
+/** A worker process. It takes several orders in turn, because starting a process takes longer than many steps. */
 export interface WorkerProcess {
-  /** The id of the process, and of the group of all that it starts. */
+  /** The id of the process and of its process group. */
   group: number
-  /** Has it do something. When it died over it, nothing of the group is left. */
+  /** Runs an order. If the worker dies, no process of the group is left when this resolves. */
   handleOrder(order: Order, onProgress: (progress: Progress) => void): Promise<StepAnswer>
-  /** The end of what it said on standard error. */
+  /** The end of its standard error. */
   stderr(): string
-  /** Ends it, and all that it started, within little more than a second; nothing of the group is left when this resolves. */
+  /** Ends the process group within about a second. No process of the group is left when this resolves. */
   end(): Promise<void>
 }
 
-/** Starts a worker. What is secret in an order goes by its standard input, which nobody else can read. */
+/** Orders contain secrets, so they go to standard input, which other users cannot read. */
 export function startWorker(folder: string, memory: number): WorkerProcess {
-  // Half is for the programs that it runs, and for what it keeps outside of its heap.
+  // The other half is for child processes and for memory outside of the heap.
   const heap = Math.max(64, Math.floor(memory / 2 ** 21))
   const child = spawn(process.execPath, [`--max-old-space-size=${heap}`, '--disable-warning=ExperimentalWarning', program], {
     cwd: folder,
@@ -56,7 +56,7 @@ export function startWorker(folder: string, memory: number): WorkerProcess {
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr = `${stderr}${text}`.slice(-maxStderr)
   })
-  // A worker that ended early closes its input; how it ended tells the story.
+  // A worker that ended early closes its input; its exit status is reported.
   child.stdin.on('error', () => {})
 
   const ended = new Promise<string>((resolve) => {
@@ -76,7 +76,7 @@ export function startWorker(folder: string, memory: number): WorkerProcess {
       const answer = new Promise<StepAnswer>((resolve) => {
         onAnswer = resolve
       })
-      // Told first: whoever stops it here does so before it is over.
+      // Published before the order is sent, so that a test can stop the worker during the step.
       stepStarted.publish({ step: order.step, folder, group })
       child.stdin.write(`${JSON.stringify(order)}\n`)
       return Promise.race([answer, gone.then((how) => ({ died: how }))])
@@ -92,13 +92,13 @@ export function startWorker(folder: string, memory: number): WorkerProcess {
   }
 }
 
-/** Nothing of the server's own settings: some are secret. */
+/** Without the settings of the server, because some are secret. */
 function environment(folder: string) {
   const { PATH = '/usr/bin:/bin', NODE_V8_COVERAGE } = process.env
   return { PATH, LC_ALL: 'C.UTF-8', TMPDIR: folder, NODE_COMPILE_CACHE: cache, ...(NODE_V8_COVERAGE && { NODE_V8_COVERAGE }) }
 }
 
-/** What somebody else wrote there is nothing that was said. */
+/** Lines of other programs are not messages. */
 function readLine(line: string): WorkerMessage | undefined {
   try {
     return JSON.parse(line)
@@ -107,14 +107,14 @@ function readLine(line: string): WorkerMessage | undefined {
   }
 }
 
-/** What a worker left behind ends with it; nothing of it writes any more when this resolves. */
+/** Kills the rest of the group. None of it writes any more when this resolves. */
 async function endGroup(group: number) {
   const deadline = performance.now() + patience
   signalGroup(group, 'SIGKILL')
   while ((await membersOf(group)).length > 0 && performance.now() < deadline) await sleep(10)
 }
 
-/** What may be logged, or shown: a program may repeat what it was told. */
+/** For logs and messages: a program may repeat its input. */
 export function redactSecrets(text: string, { origin: { username, password } }: Order) {
   if (!password) return text
   const together = Buffer.from(`${username ?? ''}:${password}`).toString('base64')

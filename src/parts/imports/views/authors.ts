@@ -7,10 +7,9 @@ import type { SignedIn } from '#web/page.ts'
 import type { FieldErrors } from './form.ts'
 import { importPath, type ListPosition, maxQueryLength, pager, positionUrl } from './import-page.ts'
 
-/** So many are on a page of the table. */
 export const perPage = 50
 
-/** What was typed for one of them, and cannot be taken. */
+/** Rejected values of one author. */
 export interface InvalidAuthor {
   id: number
   name: string
@@ -23,13 +22,13 @@ interface Listing {
   repo: Repository
   imported: Import
   rows: ShownAuthor[]
-  /** How many have the words that are looked for. */
+  /** How many authors match the search. */
   total: number
   look: ListPosition
   invalidAuthor?: InvalidAuthor | undefined
 }
 
-/** Who the commits are by. Each row is a form of its own, that Enter sends from any of its fields. */
+/** Each row is a form of its own, which Enter submits from any of its fields. */
 export function authorTable(listing: Listing): Html | undefined {
   const { rows, total, imported, repo, look } = listing
   const all = imported.authors_count
@@ -37,10 +36,10 @@ export function authorTable(listing: Listing): Html | undefined {
   const open = !repo.archived && mayCorrect(imported)
   const items = rows.map((author) => (open ? correctable(listing, author) : plain(author)))
   return html`<section aria-labelledby="authors-title" id="authors"><div class="heading"><h2 id="authors-title">Authors</h2><span id="saved" role="status"></span><span class="muted" id="authors-count">${look.q && `${amount(total)} of `}${amount(all)} ${all === 1 ? 'author' : 'authors'}</span></div>
-${(look.q || all > perPage) && search(repo, look)}<div id="authors-list">${statusNote(imported)}${total === 0 ? html`<p>Nobody is found by these words.</p>` : html`<table class="authors"><thead><tr><th scope="col">In the source</th><th scope="col">Name</th><th scope="col">Email</th>${open && html`<td class="save"></td>`}</tr></thead><tbody>${items}</tbody></table>`}${pager('authors', look.page, Math.ceil(total / perPage), (page) => positionUrl(repo, { ...look, page }, 'authors'))}</div></section>`
+${(look.q || all > perPage) && search(repo, look)}<div id="authors-list">${statusNote(imported)}${total === 0 ? html`<p>No author matches.</p>` : html`<table class="authors"><thead><tr><th scope="col">In the source</th><th scope="col">Name</th><th scope="col">Email</th>${open && html`<td class="save"></td>`}</tr></thead><tbody>${items}</tbody></table>`}${pager('authors', look.page, Math.ceil(total / perPage), (page) => positionUrl(repo, { ...look, page }, 'authors'))}</div></section>`
 }
 
-/** What somebody has built on must not change under them. */
+/** Commits that others have built on must not change. */
 export const mayCorrect = ({ status, published }: Import) => status !== 'complete' || published !== null
 
 function search(repo: Repository, { q, files }: ListPosition): Html {
@@ -53,18 +52,18 @@ function statusNote(imported: Import): Html {
   const why = correctionFailure(imported)
   const explained = html`<p>${explain(imported)}</p>`
   if (why === null) return explained
-  const failed = html`The authors that were corrected last are not in the commits. ${why}`
+  const failed = html`The last author corrections are not in the commits. ${why}`
   if (!mayCorrect(imported)) return html`<p class="error message">${failed}</p>${explained}`
-  return html`<p class="error message">${failed} Save one of them again to have it tried once more.</p>`
+  return html`<p class="error message">${failed} Save an author again to retry.</p>`
 }
 
 function explain(imported: Import): string {
   if (!mayCorrect(imported))
-    return 'Somebody has pushed to the repository since it was imported, so that authors stay as they are: commits that others have built on are not written anew.'
-  if (imported.active && imported.status === 'complete') return 'The commits are being written anew with the corrected authors.'
+    return 'There was a push to the repository after the import, so the authors can no longer be corrected: others may have built on these commits.'
+  if (imported.active && imported.status === 'complete') return 'The commits are being rewritten with the corrected authors.'
   return imported.status === 'complete'
-    ? 'As commits name them. Correct whom you know: the commits are written anew within moments. That is possible until somebody pushes.'
-    : 'As commits will name them. Correct whom you know, now or later: it is possible until somebody pushes.'
+    ? 'The authors as the commits name them. Correct them here; the commits are rewritten within seconds. This is possible until the first push.'
+    : 'The authors as the commits will name them. Correct them now or later, until the first push.'
 }
 
 const source = ({ remote_id, remote_name, corrected }: ShownAuthor) =>

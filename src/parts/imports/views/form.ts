@@ -6,7 +6,6 @@ import { choice, field, select, sentence, typed } from '#web/fields.ts'
 import { type Html, html } from '#web/html.ts'
 import type { Outcome } from '#web/page.ts'
 
-/** As people call them. */
 export const kindNames: Record<Kind, string> = {
   git: 'Git',
   subversion: 'Subversion',
@@ -14,7 +13,7 @@ export const kindNames: Record<Kind, string> = {
   tfvc: 'Team Foundation (TFVC)',
 }
 
-/** What stands in the form of an import. The password is never among it. */
+/** The values of the import form. The password is never sent back. */
 export interface FormValues {
   vcs_url: string
   vcs: string
@@ -22,7 +21,7 @@ export interface FormValues {
   tfvc_project: string
   svn_ignore: boolean
   verify_all: boolean
-  /** Whether a password was typed, which is not kept. */
+  /** Whether a password was typed and dropped. */
   password_cleared?: boolean
 }
 
@@ -35,7 +34,7 @@ export const blank: FormValues = {
   verify_all: false,
 }
 
-/** To try it otherwise. Which kind it is may be what is to be tried. */
+/** The values of a former import, to start it with others. */
 export function formValuesOf({ vcs_url, vcs, tfvc_project, svn_ignore, verify_all }: Import): FormValues {
   return { ...blank, vcs_url, vcs: vcs ?? '', tfvc_project: tfvc_project ?? '', svn_ignore, verify_all }
 }
@@ -52,7 +51,7 @@ export function readFormValues(given: URLSearchParams): FormValues {
   }
 }
 
-/** What is left empty is not given. */
+/** An empty field counts as not given. */
 export function readNewImport(given: URLSearchParams): NewImport {
   const { vcs_url, vcs, tfvc_project, svn_ignore, verify_all } = readFormValues(given)
   if (vcs && !isKind(vcs)) throw invalidField('vcs', 'choose one of these')
@@ -69,7 +68,7 @@ export function readNewImport(given: URLSearchParams): NewImport {
 
 const isKind = (name: string): name is Kind => kinds.some((kind) => kind === name)
 
-/** A password may well begin or end with a space. */
+/** Not trimmed: a password may begin or end with a space. */
 export function credentialsIn(given: URLSearchParams) {
   const vcs_username = typed(given, 'vcs_username')
   const vcs_password = (given.get('vcs_password') ?? '').replaceAll('\0', '')
@@ -79,7 +78,7 @@ export function credentialsIn(given: URLSearchParams) {
 
 export const invalidField = (field: string, message: string) => invalid({ resource: 'Import', code: 'custom', field, message })
 
-/** As the interface has them. */
+/** The limits of the API. */
 const longest = { vcs_url: 2048, tfvc_project: 255, vcs_username: 1024, vcs_password: 1024 }
 
 function checkLengths(texts: Partial<Record<keyof typeof longest, string>>) {
@@ -89,10 +88,10 @@ function checkLengths(texts: Partial<Record<keyof typeof longest, string>>) {
   }
 }
 
-/** What is wrong, by the field that it is wrong with; under the empty name what is of none. */
+/** Messages by field; those without a field are under the empty name. */
 export type FieldErrors = Record<string, string>
 
-/** Shows the page again when what was typed is refused, with what is wrong beside its field. */
+/** If the input is refused, shows the page again with the messages next to the fields. */
 export async function attemptForm(
   work: () => Promise<Outcome>,
   again: (errors: FieldErrors) => Outcome | Promise<Outcome>,
@@ -106,7 +105,7 @@ export async function attemptForm(
   }
 }
 
-/** What can be said on the page itself, and by which status. */
+/** The refusals that the page shows, with their statuses. */
 const refusals: Partial<Record<Refusal['reason'], number>> = { invalid: 422, forbidden: 403, unavailable: 503 }
 
 function fieldErrorsOf({ message, faults = [] }: Refusal, fields: string[]): FieldErrors {
@@ -118,7 +117,7 @@ function fieldErrorsOf({ message, faults = [] }: Refusal, fields: string[]): Fie
   return faults.length ? errors : { '': sentence(message) }
 }
 
-/** Beside the field, its name need not be said again. */
+/** Next to a field, the message does not repeat its name. */
 function asSentence(message: string, place: string) {
   return sentence(
     place ? message.replace(`${place} is not supported because `, '').replace(new RegExp(`^${place} `), 'this ') : message,
@@ -128,27 +127,26 @@ function asSentence(message: string, place: string) {
 export function alertOf(errors: FieldErrors): Html | undefined {
   const count = Object.keys(errors).length
   if (!count) return undefined
-  return html`<p class="error" role="alert">${errors[''] ?? (count === 1 ? 'Something is not right yet: see below.' : `${count} things are not right yet: see below.`)}</p>`
+  return html`<p class="error" role="alert">${errors[''] ?? (count === 1 ? 'One field is not valid: see below.' : `${count} fields are not valid: see below.`)}</p>`
 }
 
-/** All but the button. */
 export function importFields(values: FormValues, errors: FieldErrors): Html {
   const options: [string, string][] = [
     ['', 'Detect by itself'],
     ...kinds.map((kind): [string, string] => [kind, kindNames[kind]]),
   ]
   return html`${alertOf(errors)}
-${field({ label: 'Address of the source', name: 'vcs_url', type: 'url', value: values.vcs_url, required: true, longest: longest.vcs_url, error: errors.vcs_url, hint: 'The address that it is cloned or checked out from: https://, http:// or svn://.' })}
+${field({ label: 'URL of the source', name: 'vcs_url', type: 'url', value: values.vcs_url, required: true, longest: longest.vcs_url, error: errors.vcs_url, hint: 'The URL that you would clone or check out: https://, http:// or svn://.' })}
 ${select('Kind', 'vcs', options, values.vcs)}${errors.vcs && html`<p class="field-error">${errors.vcs}</p>`}
-<div class="project">${field({ label: 'TFVC project', name: 'tfvc_project', value: values.tfvc_project, longest: longest.tfvc_project, error: errors.tfvc_project, hint: 'Only for TFVC. Left empty, you choose among those that are found.' })}</div>
-<fieldset><legend>If the source asks who you are</legend>${credentialFields(values, errors)}</fieldset>
+<div class="project">${field({ label: 'TFVC project', name: 'tfvc_project', value: values.tfvc_project, longest: longest.tfvc_project, error: errors.tfvc_project, hint: 'Only for TFVC. If empty, you choose among the projects that are found.' })}</div>
+<fieldset><legend>If the source asks for credentials</legend>${credentialFields(values, errors)}</fieldset>
 <fieldset><legend>Ignored files</legend>${choice(
     { name: 'svn_ignore', value: 'true', chosen: values.svn_ignore },
-    html`<span>Turn svn:ignore into .gitignore files <span class="hint muted">Only for Subversion. Where the source has a .gitignore of its own, that one stays.</span></span>`,
+    html`<span>Turn svn:ignore into .gitignore files <span class="hint muted">Only for Subversion. A .gitignore of the source is kept.</span></span>`,
   )}</fieldset>
 <fieldset><legend>Comparison</legend>${choice(
     { name: 'verify', value: 'full', chosen: values.verify_all },
-    html`<span>Compare every revision <span class="hint muted">Every branch and tag, and a sample of revisions, are compared with the source anyway. To compare all takes longer.</span></span>`,
+    html`<span>Compare every revision <span class="hint muted">By default, every branch and tag and a sample of revisions are compared with the source. Comparing all takes longer.</span></span>`,
   )}</fieldset>`
 }
 
@@ -157,8 +155,8 @@ export function credentialFields(
   errors: FieldErrors,
 ): Html {
   const hint = password_cleared
-    ? 'Type it again: a password is not kept in a form.'
-    : 'Or a token. Kept encrypted for as long as the import runs, and shown to nobody.'
+    ? 'Type it again: forms do not keep passwords.'
+    : 'Or a token. It is stored encrypted while the import runs, and never shown.'
   return html`${field({ label: 'User name', name: 'vcs_username', value: vcs_username, longest: longest.vcs_username, error: errors.vcs_username })}
 ${field({ label: 'Password', name: 'vcs_password', type: 'password', autocomplete: 'new-password', longest: longest.vcs_password, error: errors.vcs_password, hint })}`
 }

@@ -9,7 +9,7 @@ import { type Html, html } from '#web/html.ts'
 import type { Visit } from '#web/page.ts'
 import { importPath, mayImport } from './import-page.ts'
 
-/** For those who may push, on the page of a repository: how something comes into an empty one, and where it came from. */
+/** On the page of a repository, for those who may push: how to fill an empty repository, or where the contents came from. */
 export async function contentsHint(visit: Visit, repo: Repository): Promise<Html | undefined> {
   if (!visit.visitor || !mayImport(repo) || repo.archived) return undefined
   const open = isOpen(visit)
@@ -18,12 +18,12 @@ export async function contentsHint(visit: Visit, repo: Repository): Promise<Html
   if (imported?.status === 'complete')
     return html`<p class="muted">Imported from ${imported.vcs_url}: ${link('report and authors')}</p>`
   if (imported)
-    return html`<p class="note">${link(isUnderWay(imported.status) ? 'An import into this repository is under way.' : 'An import into this repository stands still, and needs somebody.')}</p>`
+    return html`<p class="note">${link(isUnderWay(imported.status) ? 'An import into this repository is in progress.' : 'An import into this repository needs your input.')}</p>`
   if (await hasContents(visit.db, repo)) return undefined
   const address = `${visit.belfry.addresses.web}${pathOf(repo)}.git`
-  return html`<section aria-labelledby="empty"><h2 id="empty">Nothing is in it yet</h2><p>Push what you have:</p>
+  return html`<section aria-labelledby="empty"><h2 id="empty">This repository is empty</h2><p>Push an existing repository:</p>
 <pre tabindex="0">git remote add origin ${address}
-git push -u origin ${repo.default_branch}</pre>${open && html`<p>Or ${link('import a repository from elsewhere')}: Git, Subversion, Mercurial or TFVC, with its whole history.</p>`}</section>`
+git push -u origin ${repo.default_branch}</pre>${open && html`<p>Or ${link('import a repository')} from Git, Subversion, Mercurial or TFVC, with its whole history.</p>`}</section>`
 }
 
 function isOpen({ belfry, db }: Visit) {

@@ -11,7 +11,7 @@ import { form, type SignedIn } from '#web/page.ts'
 
 export const importPath = (repo: Repository) => `${pathOf(repo)}/import`
 
-/** What of long lists is looked at: the authors with these words, and the pages of both. */
+/** The search text for authors, and the pages of the lists of authors and large files. */
 export interface ListPosition {
   q: string
   page: number
@@ -24,13 +24,11 @@ export function readPosition(given: URLSearchParams): ListPosition {
 
 export const maxQueryLength = 200
 
-/** The page with the same look at it, or another. */
 export function positionUrl(repo: Repository, { q, page, files }: ListPosition, part: string, done?: string): string {
   const said = [done && `done=${done}`, `page=${page}`, files > 1 && `files=${files}`, q && `q=${encodeURIComponent(q)}`]
   return `${importPath(repo)}?${said.filter(Boolean).join('&')}#${part}`
 }
 
-/** From one page of a list to the others; nothing when there is one alone. */
 export function pager(what: string, page: number, last: number, to: (page: number) => string): Html | undefined {
   if (last <= 1) return undefined
   return html`<nav class="pager" aria-label="Pages of ${what}">${page > 1 && html`<a href="${to(page - 1)}" rel="prev">Previous</a>`} <span class="muted">Page ${page} of ${last}</span>${page < last && html` <a href="${to(page + 1)}" rel="next">Next</a>`}</nav>`
@@ -42,7 +40,7 @@ interface TargetRequest {
   params: Record<string, string>
 }
 
-/** Whoever may push may import; to all others it is not there. */
+/** Viewers who may not push get 404. */
 export async function loadTarget({ db, visitor, params }: TargetRequest): Promise<Repository> {
   const { owner = '', repo: name = '' } = params
   if (/\0/.test(owner + name)) throw missing()
@@ -51,7 +49,7 @@ export async function loadTarget({ db, visitor, params }: TargetRequest): Promis
   return repo
 }
 
-/** Which import was looked at, and which run of it. */
+/** Identifies the run that a page shows. */
 export const versionOf = ({ id, run }: Pick<Import, 'id' | 'run'>) => `${id}-${run}`
 
 interface FormContext {
@@ -60,7 +58,7 @@ interface FormContext {
   imported: Import
 }
 
-/** A form by which an import goes on from where it was seen to stand. */
+/** A form that resumes the run that the page shows. */
 export function resumeForm(
   { visit, repo, imported }: FormContext,
   end: string,
@@ -73,7 +71,7 @@ export function resumeForm(
 
 export const mayImport = ({ access }: Repository) => access >= levelOf('push')
 
-/** A script exchanges what changes by the ids of its parts; without one, a reload does it. */
+/** The script replaces the elements that changed, by their ids. */
 export function importPage(repo: Repository, title: string, body: Html, status = 200, live?: Import['status'] | 'none') {
   return {
     title: `${title} · ${repo.owner_login}/${repo.name}`,

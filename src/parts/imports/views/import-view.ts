@@ -18,7 +18,7 @@ import { factList, isRunning, progressBar, stepList } from './progress.ts'
 import { reportOf } from './report.ts'
 import { requiredAction, type Submitted, startForm } from './required-action.ts'
 
-/** What is shown besides what there is: what a form was refused for, and what was looked at as it was sent. */
+/** The state of a rejected form. */
 export interface ViewState {
   submitted?: Submitted
   invalidAuthor?: InvalidAuthor
@@ -26,17 +26,17 @@ export interface ViewState {
 }
 
 const done = {
-  started: 'The import has begun.',
+  started: 'The import has started.',
   disabled: 'Automation is disabled.',
-  resumed: 'The import goes on.',
-  restarted: 'The import begins again.',
-  meanwhile: 'The import had gone on already: this is where it stands.',
-  chosen: 'That is what becomes of large files.',
+  resumed: 'The import continues.',
+  restarted: 'The import has restarted.',
+  meanwhile: 'The import had already continued. This is its current state.',
+  chosen: 'Your choice for large files is saved.',
   corrected: 'The author is corrected.',
-  cancelled: 'The import is gone.',
+  cancelled: 'The import is deleted.',
 }
 
-/** The import of a repository where it stands; or the form that starts one, or why there is none. */
+/** The current import of a repository, the form that starts one, or the reason why none can be started. */
 export async function showImport(visit: SignedIn, repo: Repository, state: ViewState = {}): Promise<Outcome> {
   const imported = await findImport(visit.db, repo)
   const name = visit.request.method === 'GET' ? (visit.query.get('done') ?? '') : ''
@@ -48,23 +48,23 @@ export async function showImport(visit: SignedIn, repo: Repository, state: ViewS
 
 async function startPage(visit: SignedIn, repo: Repository, { submitted }: ViewState): Promise<Html> {
   const obstacle = await findObstacle(visit, repo)
-  const intro = html`<h1>Import a repository</h1><p class="muted">Brings the whole history of a repository that is elsewhere into this one: its branches, tags, authors and files. Nothing is changed in the source.</p>`
+  const intro = html`<h1>Import a repository</h1><p class="muted">An import copies the whole history of another repository into this one: branches, tags, authors and files. It changes nothing in the source.</p>`
   if (obstacle)
     return html`${intro}${alertOf(submitted?.errors ?? {})}<section class="card" aria-label="Why not">${obstacle}</section>`
   return html`${intro}${startForm(visit, repo, submitted, blank, 'Start import')}`
 }
 
-/** Why nothing can be imported into a repository, and what to do. */
+/** Why no import can be started, and what to do. */
 async function findObstacle(visit: SignedIn, repo: Repository): Promise<Html | undefined> {
   if (repo.archived) {
-    return html`<p><strong>This repository is archived.</strong> Nothing is added to it. Whoever runs it can take it out of the archive, or import into a new one.</p>`
+    return html`<p><strong>This repository is archived.</strong> It is read-only. An administrator can unarchive it, or you can import into a new repository.</p>`
   }
   if (await hasContents(visit.db, repo)) {
-    return html`<p><strong>This repository is not empty.</strong> What is imported would mix with what is there. Make a new repository, without a first commit, and import into that one.</p>`
+    return html`<p><strong>This repository is not empty.</strong> Create a new repository without a first commit, and import into that one.</p>`
   }
   if (!repo.automation) return undefined
-  const why = html`<p><strong>This repository has automation enabled.</strong> An import would set it off for everything that ever happened in the source.`
-  if (repo.access < levelOf('admin')) return html`${why} Ask whoever runs the repository to disable it, then import.</p>`
+  const why = html`<p><strong>This repository has automation enabled.</strong> An import would trigger it for the whole history.`
+  if (repo.access < levelOf('admin')) return html`${why} Ask an administrator of the repository to disable it, then import.</p>`
   const button = html`<button class="primary">Disable automation</button>`
   return html`${why} Disable it, import, and enable it again.</p>${form(visit, `${importPath(repo)}/automation`, button, { class: 'inline' })}`
 }
@@ -72,7 +72,7 @@ async function findObstacle(visit: SignedIn, repo: Repository): Promise<Html | u
 function headingOf(imported: Import): string {
   if (imported.status === 'complete') return 'Imported'
   if (imported.status === 'error') return 'The import failed'
-  return isRunning(imported) ? 'Importing' : 'The import waits for you'
+  return isRunning(imported) ? 'Importing' : 'The import needs your input'
 }
 
 async function describe(visit: SignedIn, repo: Repository, imported: Import, { submitted, ...state }: ViewState): Promise<Html> {
@@ -89,12 +89,12 @@ async function describe(visit: SignedIn, repo: Repository, imported: Import, { s
   const needed = repo.archived ? undefined : requiredAction({ visit, repo, imported, submitted })
   const { invalidAuthor } = state
   return html`<div class="heading"><h1 id="title" tabindex="-1">${headingOf(imported)}</h1><span id="live" class="live" hidden></span></div>
-${!needed && alertOf(submitted?.errors ?? {})}${invalidAuthor?.errors[''] && alertOf(invalidAuthor.errors)}${repo.archived && html`<p class="error">This repository is archived: nothing is added to it.</p>`}
+${!needed && alertOf(submitted?.errors ?? {})}${invalidAuthor?.errors[''] && alertOf(invalidAuthor.errors)}${repo.archived && html`<p class="error">This repository is archived and read-only.</p>`}
 ${stepList(imported)}${summary(imported, visit, repo)}${needed}${report && reportOf(report)}
 ${largeFiles({ visit, repo, imported, files, look })}${authorTable({ visit, repo, imported, ...authors, look, invalidAuthor })}${finalActions(visit, repo, imported)}`
 }
 
-/** The last page for whoever asks for one that is not there, as when fewer are found than before. */
+/** The last page if the requested one does not exist, for example because fewer authors match. */
 async function pageOfAuthors(db: Queryable, imported: Import, { q, page }: ListPosition) {
   const slice = (number: number) => listShownAuthors(db, imported, q, { limit: perPage, offset: (number - 1) * perPage })
   const found = await slice(page)
@@ -103,20 +103,20 @@ async function pageOfAuthors(db: Queryable, imported: Import, { q, page }: ListP
 }
 
 function summary(imported: Import, visit: SignedIn, repo: Repository): Html {
-  return html`${isRunning(imported) && progressBar(imported, visit.db.now)}${isWaiting(imported) && html`<p class="waiting">The import waits for your choice: <a href="#files">what is to become of large files?</a></p>`}
+  return html`${isRunning(imported) && progressBar(imported, visit.db.now)}${isWaiting(imported) && html`<p class="waiting">The import waits for your choice: <a href="#files">how should large files be stored?</a></p>`}
 ${imported.status === 'complete' && html`<p class="next"><a class="button primary" href="${pathOf(repo)}">Go to the repository</a></p>`}${factList(imported)}
-${isUnderWay(imported.status) && html`<noscript><p><a href="${importPath(repo)}">Refresh</a> to see how far it has come.</p></noscript>`}`
+${isUnderWay(imported.status) && html`<noscript><p><a href="${importPath(repo)}">Refresh</a> to see the progress.</p></noscript>`}`
 }
 
-/** What can be undone. What is under way, and what is done, is not dropped by one click. */
+/** Cancelling a running import and forgetting a complete one ask for confirmation. */
 function finalActions(visit: SignedIn, repo: Repository, imported: Import): Html {
   const path = importPath(repo)
   const { status } = imported
   if (status === 'complete') {
     const again = resumeForm({ visit, repo, imported }, 'restart', html`<button id="restart">Import again</button>`)
     return html`<section class="danger-zone" aria-labelledby="ending-title"><h2 id="ending-title">Afterwards</h2>
-${mayCorrect(imported) && !repo.archived && html`<p>Until somebody pushes, all of it can be fetched once more; it then replaces what was imported.</p><div class="buttons">${again}</div>`}
-<p>When authors are as they should be, the import can be forgotten: what was imported stays, and the report and the list of authors go.</p><p><a class="button danger" id="cancel" href="${path}/cancel">Forget this import</a></p></section>`
+${mayCorrect(imported) && !repo.archived && html`<p>Until the first push, you can import again; that replaces the imported commits.</p><div class="buttons">${again}</div>`}
+<p>When the authors are correct, you can forget the import. The repository stays; the report and the list of authors are deleted.</p><p><a class="button danger" id="cancel" href="${path}/cancel">Forget this import</a></p></section>`
   }
   if (isUnderWay(status))
     return html`<p class="ending"><a class="button danger" id="cancel" href="${path}/cancel">Cancel import</a></p>`
@@ -130,17 +130,17 @@ export async function cancelPage(visit: SignedIn, repo: Repository): Promise<Out
     status === 'complete'
       ? [
           'Forget this import?',
-          'The repository stays as it is. The report and the list of authors go, and authors cannot be corrected any more.',
+          'The repository stays. The report and the list of authors are deleted, and authors can no longer be corrected.',
           'Forget it',
           'Keep it',
         ]
       : [
           'Cancel this import?',
-          'It stops at once, and all that was fetched is dropped. The repository stays as it was before.',
+          'The import stops, and everything that was fetched is deleted. The repository stays as it was.',
           'Cancel the import',
-          'Go on with it',
+          'Keep importing',
         ]
   const buttons = html`<p class="buttons"><button class="danger">${button}</button> <a class="button" href="${path}">${keep}</a></p>`
-  const body = html`<h1>${title}</h1><p class="address">${vcs_url}</p><p>${text} That cannot be taken back.</p>${form(visit, `${path}/cancel`, buttons)}`
+  const body = html`<h1>${title}</h1><p class="address">${vcs_url}</p><p>${text} You cannot undo this.</p>${form(visit, `${path}/cancel`, buttons)}`
   return importPage(repo, title, body)
 }

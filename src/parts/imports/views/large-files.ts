@@ -6,7 +6,6 @@ import { type Html, html } from '#web/html.ts'
 import { form, type SignedIn } from '#web/page.ts'
 import { importPath, type ListPosition, pager, positionUrl } from './import-page.ts'
 
-/** So many are on a page of the table. */
 export const filesPerPage = 100
 
 interface Found {
@@ -19,7 +18,6 @@ interface Found {
 
 export const isWaiting = ({ status, active }: Import) => status === 'mapping' && !active
 
-/** The files over 100 MB, and what becomes of them. */
 export function largeFiles({ visit, repo, imported, files, look }: Found): Html | undefined {
   const { large_files_count: total, large_files_size } = imported
   if (!total) return undefined
@@ -33,7 +31,7 @@ ${pager('large files', look.files, Math.ceil(total / filesPerPage), (page) => po
 }
 
 const outcomes = {
-  undecided: 'Nobody has said yet what becomes of them.',
+  undecided: 'Choose how they are stored.',
   opt_in: 'They are stored with Git LFS.',
   opt_out: 'They are left out of every commit.',
 }
@@ -45,13 +43,13 @@ function decision(visit: SignedIn, repo: Repository, imported: Import): Html {
     use_lfs !== value &&
     html`<button name="use_lfs" value="${value}" id="${value}"${use_lfs === 'undecided' && value === 'opt_in' && html` class="primary"`}>${text}</button>`
   const buttons = html`<p class="buttons">${choiceButton('opt_in', 'Store them with Git LFS')} ${choiceButton('opt_out', 'Leave them out')}</p>`
-  return html`<p>${outcomes[use_lfs]} With Git LFS, commits name a file and its content is fetched when it is needed, for which everybody who
-clones the repository needs <code>git lfs</code>. Left out, commits are written without them, and they cannot be had from here.</p>${form(visit, `${importPath(repo)}/lfs`, buttons, { class: 'form lfs' })}`
+  return html`<p>${outcomes[use_lfs]} With Git LFS, commits contain a pointer, and the content is fetched on demand; everyone who
+clones the repository needs <code>git lfs</code>. If they are left out, they are in no commit and cannot be downloaded from here.</p>${form(visit, `${importPath(repo)}/lfs`, buttons, { class: 'form lfs' })}`
 }
 
 const shortRef = (name: string) => name.replace(/^refs\/(?:import\/orig\/)?(?:heads|tags)\//, '')
 
-/** To one digit behind the point, in units of 1024: what is over 100 MB is not said to be 100 MB. */
+/** With one decimal, in units of 1024. A file just over 100 MB is not shown as 100 MB. */
 export function describeSize(bytes: number): string {
   const units = ['bytes', 'KB', 'MB', 'GB', 'TB']
   const power = Math.min(Math.floor(Math.log2(Math.max(bytes, 1)) / 10), units.length - 1)

@@ -4,19 +4,18 @@ import { type Html, html } from '#web/html.ts'
 import { kindNames } from './form.ts'
 
 const steps = [
-  ['detecting', 'Detect', 'Looking at what is there'],
+  ['detecting', 'Detect', 'Detecting the kind of the source'],
   ['importing', 'Import', 'Fetching the history'],
   ['mapping', 'Map', 'Writing branches, tags and authors'],
-  ['pushing', 'Publish', 'Bringing everything into the repository'],
+  ['pushing', 'Publish', 'Publishing to the repository'],
 ] as const
 
-/** In words, for a step that failed. */
 export const stepName = (name: string | null) => steps.find(([step]) => step === name)?.[1] ?? 'the first step'
 
-/** Whether there is progress to see; what waits for a choice makes none. */
+/** An import that waits for a choice makes no progress. */
 export const isRunning = ({ status, active }: Import) => active && steps.some(([step]) => step === status)
 
-/** Where the import stands: said by words, and by colours only besides. */
+/** The state is also in the text, not only in the colour. */
 export function stepList(imported: Import): Html {
   const { status, failed_step } = imported
   const current = status === 'complete' ? steps.length : steps.findIndex(([step]) => step === stepOf(status, failed_step))
@@ -34,7 +33,7 @@ function stepOf(status: Import['status'], failed_step: string | null): string {
   return status.startsWith('detection_') ? 'detecting' : status
 }
 
-/** How far the step under way has come. Of two of them nobody can tell. */
+/** Detection and mapping have no percentage. */
 export function progressBar(imported: Import, now: Date): Html {
   const text = steps.find(([step]) => step === imported.status)?.[2] ?? ''
   const done = percentOf(imported)
@@ -50,10 +49,10 @@ export function progressBar(imported: Import, now: Date): Html {
 const percentOf = ({ status, percent, push_percent }: Import) =>
   status === 'importing' ? (percent ?? 0) : status === 'pushing' ? (push_percent ?? 0) : null
 
-/** In milliseconds and percent: before, nothing is said, since it would be far off. */
+/** In milliseconds and percent. Before, an estimate would be far off. */
 const minimum = { elapsed: 5_000, percent: 2 }
 
-/** By the pace of this step so far. */
+/** Estimated from the pace of this step. */
 export function timeLeft(imported: Import, now: Date): string | undefined {
   const { heartbeat_at, step_at } = imported
   const done = percentOf(imported)
@@ -70,16 +69,15 @@ const units = [
   [60, 'minute'],
 ] as const
 
-/** `3 minutes`, `2 hours`; what is shorter than a minute to the second, and what is long not to the last of them. */
+/** Such as `3 minutes` or `2 hours`, rounded. */
 export function describeDuration(seconds: number): string {
   const [size, name] = units.find(([unit]) => seconds >= unit) ?? [1, 'second']
   const number = Math.max(size === 1 ? 0 : 1, Math.round(seconds / size))
   return `${number} ${name}${number === 1 ? '' : 's'}`
 }
 
-/** Where it comes from, and how much came by now. */
 export function factList({ vcs, vcs_url, svn_root, tfvc_project, status, commit_count, authors_count }: Import): Html {
-  // What is complete has a report.
+  // A complete import has a report with these counts.
   const counted = status !== 'complete'
   return html`<dl class="figures facts-list" id="facts"><div class="source"><dt>Source</dt><dd class="address">${vcs_url}</dd></div>
 <div><dt>Kind</dt><dd>${vcs ? kindNames[vcs] : 'not known yet'}</dd></div>

@@ -3,7 +3,6 @@ import { amount, exactMoment, lengthOf, outcomeMark } from '#parts/webhooks/view
 import { type Html, html } from '#web/html.ts'
 import { describeDuration } from './progress.ts'
 
-/** What came of an import: what there is, what was left out, and what was compared. */
 export function reportOf(reported: Report): Html {
   return html`<section aria-labelledby="report-title" id="report"><h2 id="report-title">Report</h2>${figures(reported)}${comparison(reported)}${notes(reported)}${mapped(reported)}</section>`
 }
@@ -19,7 +18,7 @@ ${finished_at && html`<p class="muted">Started ${exactMoment(created_at)}, done 
 const countOf = (number: number, noun: string, nouns = `${noun}s`) => `${amount(number)} ${number === 1 ? noun : nouns}`
 
 function comparison({ report: { verification }, verify_all, commit_count }: Report): Html {
-  if (!commit_count) return html`<p>The source is empty: there was nothing in it to bring.</p>`
+  if (!commit_count) return html`<p>The source is empty.</p>`
   const { branches, tags, revisions, files, mismatches } = verification
   const compared = `${countOf(branches, 'branch', 'branches')}, ${countOf(tags, 'tag')}, ${verify_all ? 'every revision' : 'a sample of revisions'} (${amount(revisions)}), ${countOf(files, 'file')} in all`
   const outcome = mismatches.length
@@ -30,11 +29,11 @@ function comparison({ report: { verification }, verify_all, commit_count }: Repo
   )
   return html`<h3>Compared with the source</h3><p>${outcome}</p><p>By content: ${compared}.</p>${
     rows.length > 0 &&
-    html`<p>These files are not in git as the source has them.</p><div class="wide" tabindex="0" role="region" aria-label="Differences"><table><thead><tr><th scope="col">In</th><th scope="col">File</th><th scope="col">What differs</th></tr></thead><tbody>${rows}</tbody></table></div>`
+    html`<p>These files differ from the source.</p><div class="wide" tabindex="0" role="region" aria-label="Differences"><table><thead><tr><th scope="col">In</th><th scope="col">File</th><th scope="col">What differs</th></tr></thead><tbody>${rows}</tbody></table></div>`
   }`
 }
 
-/** What importers count, of which there is one. */
+/** The singular of each note. */
 const singular: Record<string, string> = {
   'branches that are no commits': 'branch that is no commit',
   'changes outside of branches and tags': 'change outside of branches and tags',

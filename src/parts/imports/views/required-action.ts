@@ -16,7 +16,6 @@ import {
 import { importPath, resumeForm } from './import-page.ts'
 import { stepName } from './progress.ts'
 
-/** What was sent by a form, and what is wrong with it. */
 export interface Submitted {
   values?: FormValues
   errors: FieldErrors
@@ -29,7 +28,7 @@ interface ActionContext {
   submitted?: Submitted | undefined
 }
 
-/** What an import that stands still needs from a person; nothing when it does not stand still. */
+/** The input that an import waits for; undefined if it waits for none. */
 export function requiredAction(context: ActionContext): Html | undefined {
   switch (context.imported.status) {
     case 'detection_needs_auth':
@@ -53,12 +52,12 @@ function askForCredentials({ submitted, ...context }: ActionContext): Html {
   const refused = context.imported.status === 'auth_failed'
   const body = html`<p>${
     refused
-      ? 'The source does not accept the user name and password, or they may not read all of it. Give others, and the import goes on.'
-      : 'Something is at this address that asks for a user name and a password. Give them, and the import goes on. Some hosts also ask for them where there is nothing: see that the address is right.'
+      ? 'The source does not accept the user name and password, or this account may not read all of it. Enter others to resume the import.'
+      : 'The server at this address asks for a user name and a password. Enter them to resume the import. Some servers also ask if there is no repository: check the address.'
   }</p>`
   const fields = html`${alertOf(submitted?.errors ?? {})}${credentialFields(submitted?.values ?? blank, submitted?.errors ?? {})}<p class="buttons"><button class="primary">Go on</button></p>`
   return section(
-    refused ? 'Other credentials are needed' : 'The source asks who you are',
+    refused ? 'Other credentials are needed' : 'The source asks for credentials',
     html`${body}${resumeForm(context, 'credentials', fields, { class: 'form hook-form' })}<p class="muted">To import from another address, cancel this import.</p>`,
   )
 }
@@ -66,12 +65,12 @@ function askForCredentials({ submitted, ...context }: ActionContext): Html {
 function askForProject({ submitted, ...context }: ActionContext): Html {
   const choices = (context.imported.project_choices ?? []).map((choice) => html`<li>${choiceForm(context, choice)}</li>`)
   return section(
-    'Which project is meant?',
-    html`${alertOf(submitted?.errors ?? {})}<p>There are several at this address. Each becomes a repository of its own: choose the one for this repository.</p><ul class="choices plain">${choices}</ul>`,
+    'Which project do you want to import?',
+    html`${alertOf(submitted?.errors ?? {})}<p>There are several projects at this address. Choose the one for this repository; you can import the others into repositories of their own.</p><ul class="choices plain">${choices}</ul>`,
   )
 }
 
-/** A chosen project is sent by its own keys, as it was shown. */
+/** Sends the keys of the choice as they were shown. */
 function choiceForm(context: ActionContext, choice: Choice): Html {
   const keys = Object.entries(choice).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)
   const where = choice.svn_root ?? choice.tfvc_project
@@ -84,7 +83,7 @@ function askForAddress({ visit, repo, imported, submitted }: ActionContext): Htm
   const elsewhere = startForm(visit, repo, submitted, formValuesOf(imported), 'Import from this address')
   const why = html`<p>A server answers at <code class="address">${imported.vcs_url}</code>, but there is no repository that can be imported. Use the address that
 you would clone or check out, not the address of a web page about the repository.</p>`
-  return section('Nothing was found there', html`${why}<div class="buttons">${again}</div><h3>Another address</h3>${elsewhere}`)
+  return section('No repository was found', html`${why}<div class="buttons">${again}</div><h3>Another address</h3>${elsewhere}`)
 }
 
 function showError({ visit, repo, imported, submitted }: ActionContext): Html {
@@ -92,13 +91,13 @@ function showError({ visit, repo, imported, submitted }: ActionContext): Html {
   const otherwise = startForm(visit, repo, submitted, formValuesOf(imported), 'Start anew')
   return section(
     `It failed at “${stepName(imported.failed_step)}”`,
-    html`<p class="error message">${imported.message}</p><p>When that is mended, restart the import: it begins again with the same settings, and the repository is as it was before. User name
-and password were forgotten when it failed: if the source asks for them, the import asks you again.</p><div class="buttons">${again}</div>
-<details class="otherwise"${submitted && html` open`}><summary>Start anew with another address or other settings</summary>${otherwise}</details>`,
+    html`<p class="error message">${imported.message}</p><p>Fix the problem, then restart the import. It starts over with the same settings. The user name
+and password were erased: if the source asks for them, enter them again.</p><div class="buttons">${again}</div>
+<details class="otherwise"${submitted && html` open`}><summary>Start over with another address or other settings</summary>${otherwise}</details>`,
   )
 }
 
-/** What an import is started by; one that stands still makes room for it. */
+/** Starting an import replaces one that waits for input. */
 export function startForm(
   visit: SignedIn,
   repo: Repository,
