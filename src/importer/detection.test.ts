@@ -28,7 +28,7 @@ const failsWith = (message: string) => ({ constructor: ImportFailure, message })
 const notOfKind = (kind: string) =>
   `There is no ${kind} repository at this address. Check vcs_url, or leave out vcs to have the kind detected.`
 
-test('what is at an address is found, and what only looks like it is not', async () => {
+test('each kind of repository is detected, and lookalikes are not', async () => {
   await using server = await startGitServer()
   const { work, bare } = await server.make('engine')
   await work.commit('Begin')
@@ -58,14 +58,14 @@ test('what is at an address is found, and what only looks like it is not', async
   for (const kind of ['mercurial', 'subversion', 'tfvc'] as const)
     await assert.rejects(detect(originOf(`${url}/open/engine.git`), kind, network), failsWith(notOfKind(kind)))
   await assert.rejects(detect(originOf('svn://127.0.0.1/engine'), 'git', network), failsWith(notOfKind('git')))
-  // A password was sent to the host that it is for, and to no other.
+  // The password was sent to its host and to no other.
   assert.deepEqual(
     server.asked.filter(({ host }) => host?.startsWith('localhost')),
     [],
   )
 })
 
-test('where several kinds are served, the first of them counts, unless another is wanted', async () => {
+test('if an address serves several kinds, the first wins unless another is requested', async () => {
   await using both = await listen((request, response) => {
     if (request.url?.includes('/info/refs')) {
       response.writeHead(200, { 'content-type': 'application/x-git-upload-pack-advertisement' })
@@ -83,7 +83,7 @@ test('where several kinds are served, the first of them counts, unless another i
   assert.equal(await kindOf('mercurial'), 'mercurial')
 })
 
-test('no server keeps a probe for longer than it wants', async () => {
+test('a slow or endless server does not delay a probe', async () => {
   await using network = await openWorkspace()
   let [flowing, sent] = [0, 0]
   await using endless = await listen((request, response) => {
@@ -100,7 +100,7 @@ test('no server keeps a probe for longer than it wants', async () => {
   assert.deepEqual(await detect(originOf(`${endless.url}/round/x`), null, network), nothing)
   assert.deepEqual(await detect(originOf(`${endless.url}/x.git`), null, network), nothing)
   await until('nobody reads any more', () => flowing === 0)
-  // A few questions of 64 KB each, and what was on the way.
+  // A few answers of 64 KB each, and the data in flight.
   assert.ok(sent < 128 << 20, `${sent} bytes were taken`)
 
   await using server = await startGitServer()
@@ -110,7 +110,7 @@ test('no server keeps a probe for longer than it wants', async () => {
   await assert.rejects(waiting, /the import was stopped/)
 })
 
-test('a source that does not answer fails, and the failure says why', async () => {
+test('an unreachable source fails with the reason', async () => {
   await using network = await openWorkspace()
   await using gruff = await listen((request) => request.socket.destroy())
   const closed = `127.0.0.1:${await freePort()}`
@@ -127,7 +127,7 @@ test('a source that does not answer fails, and the failure says why', async () =
   await assert.rejects(lost, failsWith('No host is known by the name source.example.'))
 })
 
-test('what the policy forbids is refused in its words, and what is no web address in ours', async () => {
+test('a forbidden address and an unsupported protocol are refused with a message', async () => {
   await using network = await openWorkspace()
   for (const address of ['http://169.254.169.254/latest/meta-data', 'http://[fe80::1]/x.git', 'http://10.1.2.3/x.git'])
     await assert.rejects(detect(originOf(address), null, network), (error: unknown) => {

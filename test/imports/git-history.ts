@@ -4,7 +4,7 @@ import { git } from '#git/git.ts'
 import { ImportFailure } from '#importer/source.ts'
 import type { GitServer } from './git-server.ts'
 
-/** A history with branches, tags of both kinds, several people, and refs that hosts keep for themselves. */
+/** A history with branches, tags of both kinds, several authors, and internal refs of a host. */
 export async function makeEngine(server: GitServer) {
   const engine = await server.make('engine')
   const { work, bare } = engine
@@ -21,13 +21,13 @@ export async function makeEngine(server: GitServer) {
   return engine
 }
 
-/** Branches and tags of a repository, whatever is before their names. */
+/** Branches and tags of a repository, whatever their prefix. */
 export const refsOf = async (repository: string, prefix: string) =>
   (await git(['-C', repository, 'for-each-ref', '--format=%(objectname) %(refname)', `${prefix}heads`, `${prefix}tags`]))
     .replaceAll(prefix, 'refs/')
     .split('\n')
 
-/** For assert.rejects: words for a person. */
+/** For assert.rejects. */
 export const failing =
   (words: RegExp, kind = 'error') =>
   (error: unknown) => {

@@ -21,14 +21,14 @@ export interface Asked {
 }
 
 /**
- * Other people's git hosts, one below each of these paths:
- * `open` and `closed` speak the smart protocol, without and with a password, only for names that end in `.git`; `dumb` gives out files;
- * `moved` leads to `open` on the same host, `away` by another name of it; `app` answers 200 to everything; `silent` never does.
+ * A git host with several kinds of repositories: `open` and `closed` use the smart protocol without and with a password, only for names
+ * that end in `.git`; `dumb` serves files; `moved` redirects to `open` on the same host, `away` to another name of it; `app` answers 200 to
+ * everything; `silent` never answers.
  */
 export async function startGitServer({ certificate }: { certificate?: string } = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'belfry-git-server-'))
   const asked: Asked[] = []
-  /** What is served by LFS, by its SHA-256. */
+  /** The LFS objects by SHA-256. */
   const large = new Map<string, Buffer>()
   const state = { delay: Promise.resolve() }
   const answer: RequestListener = (request, response) => {
@@ -75,9 +75,9 @@ export async function startGitServer({ certificate }: { certificate?: string } =
   return {
     url: base,
     asked,
-    /** Where a bare repository is that was made here. */
+    /** The path of a bare repository that was made here. */
     pathOf: (name: string) => join(folder, `${name}.git`),
-    /** A bare repository, and a worktree that pushes to it. */
+    /** Makes a bare repository, and a worktree that pushes to it. */
     async make(name: string) {
       const path = join(folder, `${name}.git`)
       await mkdir(join(folder, 'work', name), { recursive: true })
@@ -87,15 +87,14 @@ export async function startGitServer({ certificate }: { certificate?: string } =
       await work.git('remote', 'add', 'origin', path)
       return { path, work, bare: (...args: string[]) => work.git('--git-dir', path, ...args) }
     },
-    /** Keeps contents for LFS, and gives the pointer to them. */
+    /** Stores an LFS object, and returns its pointer. */
     keep(contents: Buffer, serve = true) {
       const oid = createHash('sha256').update(contents).digest('hex')
       if (serve) large.set(oid, contents)
       return { oid, pointer: `version https://git-lfs.github.com/spec/v1\noid sha256:${oid}\nsize ${contents.length}\n` }
     },
-    /** Serves something else under a name. */
     spoil: (oid: string, contents: Buffer) => void large.set(oid, contents),
-    /** What is long is held back in the middle until this resolves. */
+    /** Long answers pause in the middle until this resolves. */
     hold(until: Promise<void>) {
       state.delay = until
     },
@@ -119,7 +118,6 @@ async function giveFile(response: ServerResponse, path: string) {
   else response.writeHead(404).end()
 }
 
-/** Git's own CGI program. */
 async function backend(
   folder: string,
   request: IncomingMessage,
@@ -150,7 +148,7 @@ async function backend(
   for await (const chunk of child.stdout) {
     if (response.headersSent) {
       sent += chunk.length
-      // Two packets of the protocol have gone out whole by then.
+      // Two packets of the protocol are sent completely by then.
       if (sent > 192 << 10) await delay
       if (!response.write(chunk)) await once(response, 'drain')
       continue

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 
-/** A changeset as a test wants it. Paths are Latin-1 for bytes; texts in strings are UTF-8. */
+/** A changeset. Paths are in Latin-1; texts in strings are UTF-8. */
 export interface Wish {
   parents?: number[]
   set?: Record<string, string | Buffer | { text: string | Buffer; flag?: 'l' | 'x'; copied_from?: string }>
   remove?: string[]
   user?: string
   time?: number
-  /** Seconds west of Greenwich. */
+  /** Seconds west of UTC. */
   west?: number
   branch?: string
   closes?: boolean
@@ -26,19 +26,17 @@ interface Entry {
 }
 
 const none = '0'.repeat(40)
-// Trees of older changesets are forgotten; they are not branched from.
+// Trees of older changesets are dropped; nothing is branched from them.
 const remembered = 64
 
-/**
- * Writes what `hg unbundle` reads, in the oldest form that all versions know: whatever a history may have, also what no command makes.
- */
+/** Writes the oldest format that `hg unbundle` reads, with any history, also those that no command makes. */
 export function openHgBundle() {
   const changelog: Entry[] = []
   const manifests: Entry[] = []
   const files = new Map<string, Entry[]>()
   const latest = new Map<string, Buffer>()
   const trees = new Map<number, Tree>()
-  // The lines of manifests, sorted, each behind its path.
+  // The sorted lines of manifests, each after its path.
   const lists = new Map<number, string[]>([[-1, []]])
   let listed: string[] = []
   const manifestOf: string[] = []
@@ -113,7 +111,7 @@ export function openHgBundle() {
     return number
   }
 
-  /** As it goes over the wire, in the oldest form or in the one that has flags. */
+  /** In the oldest format, or in the one with flags. */
   function changegroup(flagsOf?: (log: string) => number): Buffer {
     const group = (log: string, entries: Entry[]) => [...describeGroup(entries, flagsOf?.(log)), Buffer.alloc(4)]
     const names = [...files.keys()].sort()
@@ -150,7 +148,7 @@ function describe(
   return Buffer.concat([head, Buffer.from(`${names.join('')}\n`, 'latin1'), Buffer.from((wish.message ?? 'change') as string)])
 }
 
-/** One piece from where they begin to differ to where they end to. */
+/** One hunk from the first difference to the last. */
 function difference(before: Buffer, after: Buffer): Buffer {
   const size = Math.min(before.length, after.length)
   const start = common(size, (at, length) => before.compare(after, at, at + length, at, at + length) === 0)
@@ -180,7 +178,7 @@ function putLine(lines: string[], path: string, line?: string) {
   lines.splice(from, lines[from]?.startsWith(key) ? 1 : 0, ...(line === undefined ? [] : [line]))
 }
 
-/** Of manifests, nothing but pieces of whole lines is understood. */
+/** Hunks of manifests must consist of whole lines. */
 function differenceOfSorted(old: string[], now: string[]): Buffer {
   const pieces: Buffer[] = []
   let [at, start, left, right] = [0, 0, 0, 0]
@@ -209,7 +207,7 @@ function differenceOfSorted(old: string[], now: string[]): Buffer {
   return Buffer.concat(pieces)
 }
 
-/** How many bytes of so many are equal: large steps first. */
+/** The length of the equal start, in large steps first. */
 function common(size: number, isEqual: (at: number, length: number) => boolean): number {
   let at = 0
   for (let step = 1 << 16; step >= 1; step >>= 4) while (at + step <= size && isEqual(at, step)) at += step

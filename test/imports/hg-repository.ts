@@ -5,10 +5,10 @@ const bytes = (text: string) => Buffer.from(text).toString('latin1')
 
 const wall = Buffer.alloc(9 << 20, 'the same again and again\n')
 
-/** More than is held in memory as a whole. */
+/** Larger than the memory limit for a text. */
 export const largeText = (edit = '') => Buffer.concat([wall, Buffer.from(`middle${edit}\n`), wall])
 
-/** A history with everything that Mercurial's may have; the first line of each message is the number of its changeset. */
+/** A history with every feature of Mercurial. The first line of each message is the number of its changeset. */
 export function describeFeatures() {
   const bundle = openHgBundle()
   let last = -1
@@ -75,7 +75,7 @@ export function describeFeatures() {
     user: 'Greg  <greg@EXAMPLE.org> ',
     set: tags(merged, [root, 'v1.0'], [root, 'moved'], [third, 'gone'], [third, 'bräuche: 1']),
   })
-  // A branch that knows of the tags as they were, and of one more; another it has set more often than its parent's line has.
+  // A branch with the tags at that time and one more; it has moved another tag more often than its parent.
   const one = add({
     branch: 'feature/one',
     user: 'Eve "E" O\'Neil <eve@x.org>',
@@ -110,11 +110,11 @@ export function describeFeatures() {
     branch: 'forbidden',
     set: { '.git/config': '[core]\n', 'sub/.GIT/x': 'x\n', 'sub/fine': 'f\n', '.gitmodules': { text: 'x', flag: 'l' } },
   })
-  // What old merges made: a path that is a file and a folder.
+  // Old merges could make a path that is both a file and a folder.
   const clash = add({ parents: [second_root], branch: 'clash', set: { 'x/y': 'in the folder\n', 'x.c': 'between\n' } })
   const clashing = add({ branch: 'clash', set: { x: 'the file\n' } })
   const parted = add({ branch: 'clash', remove: ['x'], set: { 'z.c': 'z\n' } })
-  // The newest of the default branch.
+  // The newest changeset of the default branch.
   const tip = add({ parents: [forbidden - 2], message: 'the end', user: 'Mallory', set: { 'end.txt': 'e\n' } })
   return {
     ...bundle,
@@ -142,7 +142,7 @@ export function describeFeatures() {
   }
 }
 
-/** A history of some length for measuring: 300 files and more, a few of them changed at a time, with branches and merges. */
+/** A history for measurements: over 300 files, a few changed at a time, with branches and merges. */
 export function describeHistory(changesets: number, seed = 7): Buffer {
   const bundle = openHgBundle()
   let state = seed

@@ -9,12 +9,12 @@ export interface HgServer extends AsyncDisposable {
   url: string
 }
 
-/** `settings` as `hg --config` takes them. */
+/** `settings` in the syntax of `hg --config`. */
 export async function startHgServer(repository: string, settings: string[] = []): Promise<HgServer> {
   const config = ['web.allow-archive=', ...settings].flatMap((setting) => ['--config', setting])
   const child = spawn('hg', ['-R', repository, 'serve', '-a', '127.0.0.1', '-p', '0', '-A', '/dev/null', ...config], {
     env: hgEnvironment,
-    // It complains at length of those who leave in the middle.
+    // It logs every client that disconnects early.
     stdio: ['ignore', 'pipe', 'ignore'],
   })
   for await (const line of createInterface({ input: child.stdout })) {
@@ -32,18 +32,18 @@ export async function startHgServer(repository: string, settings: string[] = [])
 }
 
 export interface Gate extends HgServer {
-  /** What was asked for, in order. */
+  /** The requests in order. */
   asked: string[]
 }
 
 export interface GateOptions {
-  /** `user:password` in Basic form; without it, all may come in. */
+  /** `user:password`; without it, no credentials are needed. */
   password?: string
-  /** How many bytes of a bundle come through before the line is cut. */
+  /** After how many bytes of a bundle the connection is cut. */
   cut_after?: number
 }
 
-/** Mercurial's own server asks for no passwords: something before it does, as it is done everywhere. */
+/** Mercurial's own server has no passwords; a proxy adds them. */
 export async function startGate(server: HgServer, { password, cut_after = Infinity }: GateOptions): Promise<Gate> {
   const asked: string[] = []
   const expected = password && `Basic ${Buffer.from(password).toString('base64')}`
@@ -79,7 +79,7 @@ export async function startGate(server: HgServer, { password, cut_after = Infini
   }
 }
 
-/** A server that says what a test wants, whatever that may be. */
+/** A server with arbitrary answers. */
 export async function startFakeHg(
   getbundle: Buffer,
   { type = 'application/mercurial-0.2', capabilities = 'getbundle bundle2=x httpheader=1024' } = {},
@@ -107,11 +107,11 @@ export async function startFakeHg(
 interface FakePart {
   type: string
   parameters?: Record<string, string>
-  /** A part in between is put before the piece that follows it. */
+  /** An interrupting part goes before the chunk that follows it. */
   payload?: (Buffer | FakePart)[]
 }
 
-/** What `getbundle` sends, uncompressed. */
+/** The answer to `getbundle`, uncompressed. */
 export function bundle2(...parts: FakePart[]): Buffer {
   return Buffer.concat([Buffer.from('\x04noneHG20'), number(0, 4), ...parts.map(describePart), number(0, 4)])
 }

@@ -3,14 +3,14 @@ import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Nothing of the machine's settings of Mercurial. */
+/** Without the Mercurial configuration of the machine. */
 export const hgEnvironment = { ...process.env, HGPLAIN: '1', HGRCPATH: '/dev/null', HGENCODING: 'UTF-8' }
 
 export interface Hg extends AsyncDisposable {
   run(...args: string[]): Promise<Buffer>
 }
 
-/** A Mercurial that takes one command after the other: its start alone takes a third of a second. */
+/** A Mercurial command server, because starting Mercurial takes a third of a second. */
 export async function openHg(repository?: string): Promise<Hg> {
   const where = repository ? ['-R', repository] : []
   const child = spawn('hg', [...where, 'serve', '--cmdserver', 'pipe', '--config', 'ui.interactive=no'], {

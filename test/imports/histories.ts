@@ -4,20 +4,20 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** Whoever commits, by turns. */
+/** The authors, in turn. */
 export const people = Array.from({ length: 10 }, (_, index) => ({ name: `Person ${index}`, email: `person${index}@svn` }))
 
 export interface Shape {
   commits: number
-  /** Bytes of a file by the number of the commit that brings it, its first version or another. */
+  /** The size of a file in bytes, by the number of the commit that adds or changes it. */
   large?: { at: number; path: string; size: number; fill?: number }[]
   /** Other files in the same way. */
   texts?: { at: number; path: string; text: string }[]
-  /** Removals by the number of the commit. */
+  /** Deletions by the number of the commit. */
   removed?: { at: number; path: string }[]
 }
 
-/** A folder with the repository in which an import prepares such a history. */
+/** A folder with a stage repository of such a history. */
 export async function openHistory(shape: Shape) {
   const folder = await mkdtemp(join(tmpdir(), 'belfry-history-'))
   const repository = join(folder, 'stage.git')
@@ -33,7 +33,7 @@ export async function openHistory(shape: Shape) {
   }
 }
 
-/** A bare repository at this path, with branches, merges and tags below `refs/import/orig`; the same each time. */
+/** Makes a bare repository with branches, merges and tags below `refs/import/orig`; the same each time. */
 export async function writeHistory(repository: string, shape: Shape) {
   execFileSync('git', ['init', '--quiet', '--bare', '--template=', '--initial-branch=main', repository])
   const settings = ['-c', 'core.compression=0', '-c', 'core.bigFileThreshold=16m', '-c', 'fastimport.unpackLimit=0']
@@ -43,7 +43,7 @@ export async function writeHistory(repository: string, shape: Shape) {
   git.stdin.end()
   const [status] = await closed
   if (status !== 0) throw new Error(`git fast-import failed (${status})`)
-  // Tags with a text cannot be made below another name.
+  // Annotated tags can only be made under their own name.
   const move = 'create refs/import/orig/%(refname:lstrip=1) %(objectname)%0adelete %(refname)'
   const input = execFileSync('git', ['-C', repository, 'for-each-ref', `--format=${move}`, 'refs/tags'])
   execFileSync('git', ['-C', repository, 'update-ref', '--stdin'], { input })
@@ -87,7 +87,7 @@ const data = (text: string) => `data ${Buffer.byteLength(text)}\n${text}\n`
 function* pieces(size: number, fill: number) {
   const piece = Buffer.alloc(1 << 20)
   for (let left = size, number = 0; left > 0; left -= piece.length, number++) {
-    // Cheap to make, and no two pieces alike.
+    // Fast to make, and incompressible.
     for (let at = 0; at < piece.length; at += 8) piece.writeUInt32LE(((at ^ number) * 2_654_435_761 + fill) >>> 0, at)
     yield Buffer.from(piece.subarray(0, Math.min(left, piece.length)))
   }

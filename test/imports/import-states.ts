@@ -6,9 +6,7 @@ import { expect, type Forge, openForge, type Person } from '#test/forge.ts'
 
 export const path = '/repos/ada/engine/import'
 export const vcs_url = 'https://source.example/engine'
-/** Where people see it. */
 export const page = '/ada/engine/import'
-/** Who wrote what is imported. */
 export const people = ['bob', 'eve'].map((login) => ({
   remote_id: `${login}@4f1c`,
   remote_name: login,
@@ -16,7 +14,7 @@ export const people = ['bob', 'eve'].map((login) => ({
   email: `${login}@4f1c`,
 }))
 
-/** A repository of Ada's with nothing in it, and nobody who runs imports: the test says what came of each step. */
+/** An empty repository of Ada, without a runner: the test applies the events of each step. */
 export async function openEmpty(settings: Record<string, string> = {}) {
   const forge = await openForge({ settings })
   const ada = await forge.person('ada')
@@ -26,14 +24,13 @@ export async function openEmpty(settings: Record<string, string> = {}) {
 
 export type Empty = Awaited<ReturnType<typeof openEmpty>>
 
-/** The row as it is. */
 export const present = ({ belfry: { db }, repo }: Forge & { repo: { id: number } }) => loadImport(db, repo)
 
-/** Starts an import that Ada sees. */
+/** Starts an import as Ada. */
 export const start = async (person: Person, body: Record<string, unknown> = {}) =>
   expect(201, await person.put(path, { vcs_url, ...body }))
 
-/** What whoever runs the import tells of it, for the run that it is in. */
+/** Applies an event for the current run. */
 export async function applyRunEvent(forge: Empty, event: RunEvent, outcome: Outcome = {}) {
   const { id, run } = await present(forge)
   return forge.belfry.db.transaction((db) => applyEvent(db, id, run, event, outcome))
@@ -42,7 +39,7 @@ export async function applyRunEvent(forge: Empty, event: RunEvent, outcome: Outc
 export const verification: Verification = { branches: 1, tags: 1, revisions: 3, files: 7, mismatches: [] }
 export const report = { default_branch: 'trunk', notes: { 'empty folders': 2 }, verification }
 
-/** Leads an import of a known kind to a state that lies on its way. */
+/** Leads an import of a known kind to a state. */
 export async function leadTo(forge: Empty, state: 'mapping' | 'pushing') {
   await applyRunEvent(forge, 'imported', { commit_count: 3, large_files: [] })
   if (state === 'pushing') await applyRunEvent(forge, 'mapped', { report })

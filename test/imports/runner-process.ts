@@ -12,7 +12,7 @@ export interface Orders {
   data: string
 }
 
-/** A process that does nothing but run imports, and tells of each step that is begun. */
+/** A process that only runs imports, and reports each started step. */
 process.once('message', ({ connection, data }: Orders) => {
   subscribe('belfry:imports:step-started', (message) => process.send?.(message))
   const limits = { disk: 2 ** 30, memory: 2 ** 30, spare: 0, total: 600_000, idle: 600_000 }

@@ -10,15 +10,15 @@ import { expect, type Forge, openForge, type Person } from '#test/forge.ts'
 import { processesIn, until } from '#test/machine.ts'
 import { startGitServer } from './git-server.ts'
 
-/** A worker that has begun a step. */
+/** A worker that has started a step. */
 export interface Begun {
   step: 'detect' | 'import' | 'map' | 'push' | 'correct'
   folder: string
-  /** Of all its processes. */
+  /** The process group. */
   group: number
 }
 
-/** A forge without anybody who runs imports, and a git server with a repository to be imported. */
+/** A forge without a runner, and a git server with a repository to import. */
 export async function openRuns(settings: Record<string, string> = {}) {
   await using undo = new AsyncDisposableStack()
   const server = undo.use(await startGitServer())
@@ -43,11 +43,11 @@ export async function openRuns(settings: Record<string, string> = {}) {
     source,
     ada,
     root,
-    /** Every step that was begun, in order. */
+    /** Every started step, in order. */
     startedSteps,
-    /** Calls back when a step is begun. */
+    /** Calls back when a step starts. */
     onBegun: (listener: (each: Begun) => void) => void hears.add(listener),
-    /** What is left of imports on this machine. */
+    /** The processes and files of imports on this machine. */
     leftovers: async () => [...processesIn(root), ...(existsSync(root) ? await readdir(root) : [])],
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   }
@@ -58,7 +58,7 @@ export type Runs = Awaited<ReturnType<typeof openRuns>>
 async function makeSource(server: Awaited<ReturnType<typeof startGitServer>>) {
   const source = await server.make('source')
   const { work } = source
-  // More than goes through a pipe at once, so that it can be held back.
+  // Larger than a pipe buffer, so that it can be paused.
   await work.commit('One', { 'a.txt': 'one\n', 'large.bin': randomBytes(300_000) })
   await work.commit('Two', { 'b/c.txt': 'two\n' })
   await work.git('tag', '-a', '-m', 'The first', 'v1')
@@ -68,13 +68,13 @@ async function makeSource(server: Awaited<ReturnType<typeof startGitServer>>) {
   return source
 }
 
-/** Packs are given out only in part until they are let go. */
+/** Packs are paused in the middle until they are released. */
 export function hold({ server, root }: Runs) {
   const held = Promise.withResolvers<void>()
   server.hold(held.promise)
   return {
     letGo: held.resolve,
-    /** Waits until somebody has a part of one. */
+    /** Waits until a client has a part of one. */
     reached: () => until('a pack is coming', () => processesIn(root).some((pid) => argumentsOf(pid).includes('index-pack'))),
   }
 }
@@ -87,13 +87,13 @@ function argumentsOf(pid: number) {
   }
 }
 
-/** Works on imports for as long as it is in use. */
+/** Runs imports until it is disposed. */
 export function run({ belfry }: Forge, settings: Partial<Belfry['settings']> = {}): AsyncDisposable {
   const runner = openImports({ ...belfry, settings: { ...belfry.settings, ...settings } })
   return { [Symbol.asyncDispose]: () => runner.stop() }
 }
 
-/** An import that is under way, as its owner sees it. */
+/** A running import, as its owner sees it. */
 export async function begin(person: Person, name: string, body: Record<string, unknown>) {
   const repo = await person.owns(name)
   const path = `/repos/${person.login}/${name}/import`
@@ -102,7 +102,7 @@ export async function begin(person: Person, name: string, body: Record<string, u
     path,
     repo,
     read: () => person.read(path),
-    /** Waits until it has this status; another end is an error. */
+    /** Waits for this status; another end is an error. */
     async reaches(status: string) {
       let found = await person.read(path)
       const look = async () => {

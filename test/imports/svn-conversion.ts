@@ -13,7 +13,7 @@ import type { openWorkspace } from './workspace.ts'
 const run = promisify(execFile)
 export type Workspace = Awaited<ReturnType<typeof openWorkspace>>
 
-/** Converts and arranges, as the steps of an import do. */
+/** Converts and arranges, like the steps of an import. */
 export async function importing(origin: Origin, workspace: Workspace) {
   const converted = await subversion.convert(origin, workspace)
   const arranged = await subversion.arrange?.(origin, workspace)
@@ -23,13 +23,13 @@ export async function importing(origin: Origin, workspace: Workspace) {
 export const refsOf = (workspace: Workspace) =>
   workspace.git('for-each-ref', '--format=%(refname:lstrip=3) %(objectname)', 'refs/import/orig')
 
-/** Which commit is which root. */
+/** The commits of roots. */
 export async function recordsOf(workspace: Workspace): Promise<Recorded[]> {
   const lines = (await readFile(join(workspace.folder, 'arranged.jsonl'), 'utf8')).trim().split('\n')
   return lines.map((line) => JSON.parse(line))
 }
 
-/** Mode, id and path of each file, as git would have those that `svn export` writes. */
+/** Mode, id and path of each file that `svn export` writes, in git's form. */
 export async function exported(repository: string, root: string) {
   await using folder = await openSvnFolder()
   const target = join(folder.path, 'exported')
@@ -51,7 +51,7 @@ export const blobId = (content: Buffer | string) => {
   return createHash('sha1').update(`blob ${bytes.length}\0`).update(bytes).digest('hex')
 }
 
-/** The same of those that git has. */
+/** The same for the files in git. */
 export async function filesOf(workspace: Workspace, commit: string) {
   const listed = await workspace.git('ls-tree', '-r', '-z', commit)
   return listed

@@ -5,13 +5,13 @@ import { promisify } from 'node:util'
 type Content = string | Buffer
 type Properties = Record<string, string>
 
-/** A Subversion history in the making, as `svnadmin load` reads it. What is done is done by the next commit. */
+/** Builds a Subversion dump for `svnadmin load`. Changes belong to the next commit. */
 export interface History {
   folder(path: string, properties?: Properties): void
   add(path: string, content: Content, properties?: Properties): void
-  /** Without properties, they stay as they are. */
+  /** Without properties, they stay unchanged. */
   change(path: string, content: Content, properties?: Properties): void
-  /** All the properties of a file or folder from here on. */
+  /** Sets all properties of a file or folder. */
   describe(path: string, kind: 'file' | 'dir', properties: Properties): void
   replace(path: string, content: Content, properties?: Properties): void
   remove(path: string): void
@@ -21,7 +21,7 @@ export interface History {
     to: string,
     options?: { kind?: 'file' | 'dir'; replace?: boolean; content?: Content },
   ): void
-  /** Gives the revision's number. */
+  /** Returns the number of the revision. */
   commit(message: Content | null, author?: string | null): number
   /** The number of the last revision. */
   head(): number
@@ -31,7 +31,7 @@ export const uuid = '6c5b8a1e-4000-4000-8000-000000001001'
 export const runs: Properties = { 'svn:executable': '*' }
 export const linked: Properties = { 'svn:special': '*' }
 
-/** Makes a repository at a path of what is told. */
+/** Makes a repository from a history. */
 export async function makeSvnRepository(path: string, write: (history: History) => void) {
   const { history, dump } = openHistory()
   write(history)

@@ -1,10 +1,10 @@
 import type { History } from './svn-dump.ts'
 
-/** What Subversion ignores in a folder, with all that git would read differently; the one with a slash ignores nothing. */
+/** Patterns that git would read differently; the one with a slash matches nothing. */
 const ignore = '*.o\r\n#hash\n!bang\nfoo \nbar\\ \nend\\\na\\*b\n[!b-y]\nbuild/\n\n.d*\nsp ace\n'
 const below = '*.tmp\n#all\n!all\ndeep/er\ntail  \n'
 
-/** Everything that can happen to lists of what is ignored, once. */
+/** Every change of ignore lists, once. */
 export function tellIgnores({ folder, add, change, describe, remove, copy, commit, head }: History) {
   describe('', 'dir', { 'svn:global-ignores': '*.outside\n' })
   folder('trunk', { 'svn:ignore': ignore, 'svn:global-ignores': below })
@@ -57,7 +57,7 @@ export function tellIgnores({ folder, add, change, describe, remove, copy, commi
   commit('A folder becomes a file')
 }
 
-/** What becomes of it, by branch or tag: the files of that name. */
+/** The expected .gitignore files, by branch or tag. */
 export const ignoreFiles: Record<string, Record<string, string>> = {
   'heads/main': {
     '.gitignore':

@@ -5,7 +5,7 @@ import { openEgress } from '#platform/outbound/egress.ts'
 import { readPolicy } from '#platform/outbound/policy.ts'
 import { originOf } from './workspace.ts'
 
-/** A program that imports a repository into a folder, and is killed when it is half done. */
+/** A program that imports a repository into a folder, and is killed half-way. */
 const [url = '', folder = '', ignores] = process.argv.slice(2)
 const egress = await openEgress(readPolicy('loopback'))
 const origin = { ...originOf(url), svn_ignore: ignores === 'ignores' }

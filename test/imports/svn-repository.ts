@@ -1,6 +1,6 @@
 import { type History, linked, runs } from './svn-dump.ts'
 
-/** Bytes that no compression shortens, the same each time. */
+/** Incompressible bytes, the same each time. */
 export function noise(size: number, seed = 1): Buffer {
   const bytes = Buffer.alloc(size)
   let state = seed
@@ -13,7 +13,7 @@ export function noise(size: number, seed = 1): Buffer {
 
 const binary = noise(300_000)
 
-/** Everything that a Subversion history can do to an importer, once. Below a folder, where one is named. */
+/** Every feature of Subversion that matters to the importer, once; optionally below a folder. */
 export function tellCorners(history: History, below = '') {
   const at = (path: string) => (below === '' ? path : `${below}/${path}`)
   const { folder, add, change, describe, replace, remove, copy, commit, head } = history
@@ -131,7 +131,7 @@ export function tellCorners(history: History, below = '') {
   commit('Empty folders')
 }
 
-/** A project that moved twice, and grew branches at each place. */
+/** A project that moved twice, with branches at each path. */
 export function tellMoves({ folder, add, change, remove, copy, commit, head }: History) {
   folder('old')
   for (const name of ['old/trunk', 'old/branches', 'old/tags']) folder(name)
@@ -154,7 +154,7 @@ export function tellMoves({ folder, add, change, remove, copy, commit, head }: H
   commit('And on')
 }
 
-/** A plain history of any length: changes of few files, a branch, a tag or a merge at times. Always the same. */
+/** A simple history of any length: changes of a few files, sometimes a branch, a tag or a merge. Always the same. */
 export function tellLong(history: History, revisions: number) {
   const { folder, add, change, describe, copy, commit, head } = history
   const files = Array.from({ length: 120 }, (_, number) => `dir${number % 12}/file${number}.txt`)

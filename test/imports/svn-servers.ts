@@ -13,18 +13,18 @@ export const username = 'ada'
 export const password = 'correct horse battery'
 
 export interface SvnServer extends AsyncDisposable {
-  /** With a slash at its end: repositories follow it by name. */
+  /** With a slash at its end; repositories follow by name. */
   url: string
 }
 
-/** A folder for repositories that servers may read, whoever they run as. In memory if possible: each revision waits for the disk. */
+/** A folder that servers can read as any user. In memory if possible, because each revision waits for the disk. */
 export async function openSvnFolder() {
   const path = await mkdtemp(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'belfry-svn-'))
   await chmod(path, 0o755)
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) }
 }
 
-/** Serves all repositories of a folder by svn://, to anybody or only to who has the password; by rules, where there are some. */
+/** Serves the repositories of a folder over svn://, optionally with a password and access rules. */
 export async function startSvnserve(folder: string, { secret = false, rules = '' } = {}): Promise<SvnServer> {
   const own = await openSvnFolder()
   const users = join(own.path, 'users')
@@ -50,11 +50,11 @@ const modules = '/usr/lib/apache2/modules'
 
 interface Serving {
   secret?: boolean
-  /** By https://, with one of our certificates. */
+  /** Over https://, with a test certificate. */
   certificate?: string
 }
 
-/** Serves all repositories of a folder by http://, to anybody or only to who has the password. */
+/** Serves the repositories of a folder over http://, optionally with a password. */
 export async function startApache(folder: string, { secret = false, certificate }: Serving = {}): Promise<SvnServer> {
   const own = await openSvnFolder()
   const port = await freePort()
@@ -69,7 +69,7 @@ export async function startApache(folder: string, { secret = false, certificate 
   ]
   const settings = [
     ...loaded.map((name) => `LoadModule ${name}_module ${modules}/mod_${name}.so`),
-    // One that is started by root gives its rights away, and cannot be made not to.
+    // Apache started by root always drops its privileges.
     ...(process.getuid?.() === 0 ? ['User www-data', 'Group www-data'] : []),
     `ServerRoot ${own.path}`,
     `DefaultRuntimeDir ${own.path}`,

@@ -6,7 +6,7 @@ import type { Author, Origin, Progress, Workspace } from '#importer/source.ts'
 import { openEgress } from '#platform/outbound/egress.ts'
 import { readPolicy } from '#platform/outbound/policy.ts'
 
-/** A place where an import is done, without a server around it; what it tells is kept. */
+/** A workspace without a server. It collects the progress reports. */
 export async function openWorkspace(addresses = 'loopback', certificates: string | null = null) {
   const folder = await mkdtemp(join(tmpdir(), 'belfry-workshop-'))
   const repository = join(folder, 'stage.git')
@@ -29,7 +29,7 @@ export async function openWorkspace(addresses = 'loopback', certificates: string
     stop: () => stopping.abort(new Error('the import was stopped')),
     authors: (): Author[] => reported.flatMap(({ authors = [] }) => authors),
     percents: () => reported.flatMap(({ percent = [] }) => percent),
-    /** Runs git on the bare repository, and gives what it prints. */
+    /** Runs git on the bare repository, and returns its output. */
     git: async (...args: string[]) => (await git(['-C', repository, ...args])).trim(),
     async [Symbol.asyncDispose]() {
       await egress[Symbol.asyncDispose]()

@@ -4,7 +4,7 @@ import { convert } from '#importer/tfvc/convert.ts'
 import { openEgress } from '#platform/outbound/egress.ts'
 import { readPolicy } from '#platform/outbound/policy.ts'
 
-/** Converts in a process of its own, which may be killed: its arguments are an address and the folder of a workshop. */
+/** Converts in a process that can be killed. Its arguments are an address and the folder of a workspace. */
 const [url = '', folder = ''] = process.argv.slice(2)
 const repository = `${folder}/stage.git`
 await git(['init', '--quiet', '--bare', repository])
@@ -23,6 +23,6 @@ const { commit_count } = await convert(
   { changesets: 50, milliseconds: 60_000 },
 )
 await egress[Symbol.asyncDispose]()
-// Not maxRSS, which begins with that of whoever started us.
+// Not maxRSS, which starts with that of the parent.
 const [, kilobytes] = /VmHWM:\s+(\d+)/.exec(readFileSync('/proc/self/status', 'utf8')) ?? []
 process.stdout.write(JSON.stringify({ commit_count, megabytes: Math.round(Number(kilobytes) / 1024) }))

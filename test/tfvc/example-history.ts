@@ -3,7 +3,7 @@ import { chuck, juergen, openScript, type Script } from './script.ts'
 
 export const longComment = `Initial check-in\r\n\r\n${'A comment that is longer than eighty characters. '.repeat(30)}`
 
-/** One project with all that happens in one, and another beside it. */
+/** A project with every feature, and another one beside it. */
 export function tellStory(): Script {
   return openScript()
     .checkIn('', (desk) => desk.folder('$/Alpha').folder('$/Beta'))
@@ -87,7 +87,7 @@ export function blobOf(data: Buffer): string {
   return createHash('sha1').update(`blob ${data.length}\0`).update(data).digest('hex')
 }
 
-/** Files as git lists them, of what the script says is there, without what git refuses. */
+/** The expected files in the format of git, without those that git refuses. */
 export function treeOf(script: Script, folder: string, id: number): string[] {
   const files = [...script.filesOf(folder, id)].filter(([path]) => !/(^|\/)(\.git|git~1)(\/|$)/i.test(path))
   const lines = files.map(

@@ -1,4 +1,4 @@
-/** A history of a server of Team Foundation version control, written down act by act, and what is there after each. */
+/** A TFVC history, written act by act, with the state after each. */
 
 export interface Person {
   id: string
@@ -7,7 +7,7 @@ export interface Person {
 }
 
 export interface Item {
-  /** As it is written; null is a folder. */
+  /** In its spelling; null is a folder. */
   path: string
   data: Buffer | null
   version: number
@@ -19,7 +19,7 @@ export interface Change {
   path: string
   source?: string
   merges?: { serverItem: string; versionFrom: number; versionTo: number; isRename: boolean }[]
-  /** What it is about, as it is after the changeset; of what was deleted, as it was. */
+  /** The item after the changeset; for a deleted one, before it. */
   item: Item
 }
 
@@ -29,7 +29,7 @@ export interface Changeset {
   date: string
   comment: string
   changes: Change[]
-  /** By path in capitals: names are the same whatever letters they are written with. */
+  /** By path in upper case, because TFVC ignores case. */
   tree: Map<string, Item>
 }
 
@@ -60,43 +60,43 @@ export interface Script {
   changesets: Changeset[]
   branches: BranchObject[]
   checkIn(comment: string, work: (desk: Desk) => void, by?: Person): Script
-  /** Files of a folder as they are after a changeset, by their path in it. */
+  /** Files of a folder after a changeset, by their relative path. */
   filesOf(folder: string, id: number): Map<string, Item>
 }
 
 export interface RenameOptions {
   edit?: string
-  /** False for a server that says nothing of what is in a folder, */
+  /** False for a server that does not list the contents of a folder, */
   listed?: boolean
-  /** nothing of what is no longer there, */
+  /** nor deleted items, */
   sources?: boolean
-  /** or not what something was called before. */
+  /** nor former names. */
   origin?: boolean
 }
 
 export interface MergeOptions {
   upto?: number
-  /** Only these files of it. */
+  /** Only these files. */
   only?: string[]
-  /** What differs is marked as merged, and stays as it is. */
+  /** Marks differing files as merged without changing them. */
   keep?: boolean
 }
 
-/** What somebody does before they check it in. Paths are those of the server. */
+/** The pending changes of a changeset. Paths are those of the server. */
 export interface Desk {
   folder(path: string): Desk
   put(path: string, data: string | Buffer, type?: string): Desk
   link(path: string, target: string): Desk
   remove(path: string, type?: string): Desk
   rename(from: string, to: string, options?: RenameOptions): Desk
-  /** Two files take each other's name. */
+  /** Two files swap their names. */
   swap(one: string, other: string): Desk
   undelete(path: string): Desk
-  /** Makes it a branch too, where `object` is not false. */
+  /** Also makes it a branch, unless `object` is false. */
   branch(from: string, to: string, options?: { at?: number; object?: boolean; listed?: boolean }): Desk
-  /** Takes over what differs, from as much as there was after a changeset. */
+  /** Takes over the differences up to a changeset. */
   merge(from: string, to: string, options?: MergeOptions): Desk
-  /** Makes it what it was after a changeset. */
+  /** Restores the state after a changeset. */
   rollback(path: string, to: number): Desk
   property(path: string): Desk
 }
@@ -127,7 +127,7 @@ export function openScript(): Script {
   return script
 }
 
-/** The item itself and all that is in it, in the order of their paths. */
+/** The item and everything in it, sorted by path. */
 export function below(tree: Map<string, Item>, path: string): Item[] {
   const start = key(path === '$/' ? '$' : path)
   const inside = [...tree].filter(([at]) => at === key(path) || at.startsWith(`${start}/`))
@@ -141,7 +141,7 @@ function openDesk(
   changesets: Changeset[],
   branches: BranchObject[],
 ): Desk {
-  /** Folders keep the way in which they were first written. */
+  /** Folders keep their first spelling. */
   function written(path: string): string {
     const parts = path.split('/')
     let above = '$'
@@ -177,7 +177,7 @@ function openDesk(
       const at = before ? before.path : written(path)
       const item = { path: at, data: Buffer.from(data), version: id, symlink: before?.symlink ?? false }
       tree.set(key(at), item)
-      // The path as somebody typed it; the server keeps its own.
+      // The typed path; the server keeps its own spelling.
       changes.push({ type: type ?? (before ? 'edit' : 'add, edit, encoding'), path, item })
       return desk
     },
@@ -204,7 +204,7 @@ function openDesk(
         if (!listed && index > 0) continue
         const type = edit === undefined ? 'rename' : 'edit, rename'
         changes.push({ type, path, ...(origin && { source: item.path }), item: { ...item, path, data, version: id } })
-        // Where only the letters change, the place is the same.
+        // If only the case changes, the path is the same.
         if (sources && key(path) !== key(item.path)) changes.push({ type: 'delete, sourceRename', path: item.path, item })
       }
       for (const branch of branches) {

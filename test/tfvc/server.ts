@@ -7,16 +7,16 @@ export interface ServerOptions {
   /** `/{organization}` as in the cloud, or `/tfs/DefaultCollection`. */
   form?: 'services' | 'server'
   credentials?: { username?: string; password: string }
-  /** How it treats whom it does not know. */
+  /** How it refuses access. */
   refusal?: '401' | '203' | '302' | 'ntlm'
-  /** Pages of changes by a token, and not by how many to skip. */
+  /** Pages by continuation token instead of `$skip`. */
   tokens?: boolean
-  /** How many changes a page has at most. */
+  /** The largest number of changes on a page. */
   page?: number
-  /** Whether it says what the MD5 of a file is. */
+  /** Whether it sends the MD5 of files. */
   hashes?: boolean
   versions?: string[]
-  /** Asked before every answer; what answers by itself returns true. */
+  /** Called before every answer; returns true if it has answered. */
   meddle?: (asked: Asked, response: ServerResponse) => boolean | undefined | Promise<boolean | undefined>
 }
 
@@ -27,7 +27,7 @@ export interface Asked {
   number: number
 }
 
-/** Speaks the documented REST interface of Azure DevOps for one history; see the script. */
+/** Serves the documented REST API of Azure DevOps for one history; see the script. */
 export async function startTfvcServer(script: Script, options: ServerOptions = {}) {
   const { form = 'server', versions = ['1.0', '2.0', '4.1', '5.0', '7.1'] } = options
   const asked: Asked[] = []
@@ -64,11 +64,11 @@ export async function startTfvcServer(script: Script, options: ServerOptions = {
   return {
     url: `http://127.0.0.1:${port}/${form === 'services' ? 'fabrikam' : 'tfs/DefaultCollection'}`,
     asked,
-    /** How many requests it worked at together. */
+    /** The largest number of concurrent requests. */
     get most() {
       return most
     },
-    /** How often files were asked for. */
+    /** The number of file downloads. */
     get downloads() {
       return asked.filter(({ query }) => query.has('path')).length
     },

@@ -8,7 +8,7 @@ import { password, startGitServer, username } from '#test/imports/git-server.ts'
 import { openWorkspace, originOf } from '#test/imports/workspace.ts'
 import { git } from './git.ts'
 
-test('branches and tags come with all they lead to, whatever the server speaks, and nothing else does', async () => {
+test('branches and tags are fetched with all their objects over each protocol, and no other refs', async () => {
   await using server = await startGitServer()
   const { path, bare } = await makeEngine(server)
   await bare('update-server-info')
@@ -42,13 +42,13 @@ test('branches and tags come with all they lead to, whatever the server speaks, 
     for (const all of [false, true])
       assert.deepEqual(await git.verify(origin, workspace, all), { branches: 2, tags: 2, revisions: 3, files: 2, mismatches: [] })
     await workspace.git('fsck', '--strict')
-    // Nothing of where it came from, or of who fetched it, stays behind.
+    // The repository keeps neither the address of the source nor the identity of the importer.
     for (const name of ['config', 'FETCH_HEAD', 'packed-refs'])
       assert.doesNotMatch(await readFile(join(workspace.repository, name), 'utf8').catch(() => ''), /127\.0\.0\.1|pa ss|belfry/)
   }
 })
 
-test('what differs from the source is told, but not what was pushed there since', async () => {
+test('differences from the source are reported, but not later pushes to it', async () => {
   await using server = await startGitServer()
   const { work } = await makeEngine(server)
   await using workspace = await openWorkspace()
@@ -66,20 +66,20 @@ test('what differs from the source is told, but not what was pushed there since'
     mismatches.map(({ where }) => where),
     ['refs/heads/topic/deep', 'refs/tags/v1.0'],
   )
-  // A commit without its files.
+  // A commit whose tree is missing.
   const person = 'A <a@example.com> 1700000000 +0000'
   const input = `tree ${'1'.repeat(40)}\nauthor ${person}\ncommitter ${person}\n\nLost\n`
   const write = ['hash-object', '-t', 'commit', '--literally', '-w', '--stdin']
   const lost = (await run(['-C', workspace.repository, ...write], { input })).trim()
   await workspace.git('update-ref', 'refs/import/orig/heads/lost', lost)
   assert.match((await git.verify(origin, workspace, true)).mismatches[0]?.what ?? '', /missing or broken/)
-  // An import that is begun anew has it as it is now.
+  // A restarted import fetches the current state.
   const again = await git.convert(origin, workspace)
   assert.equal(again.commit_count, 4)
   assert.deepEqual(await refsOf(workspace.repository, 'refs/import/orig/'), await refsOf(server.pathOf('engine'), 'refs/'))
 })
 
-test('old faults are forgiven, and what does harm in a checkout is refused', async () => {
+test('harmless faults are tolerated, and dangerous objects are refused', async () => {
   await using server = await startGitServer()
   const { work, bare, path } = await server.make('odd')
   await work.commit('Begin')
@@ -102,7 +102,7 @@ test('old faults are forgiven, and what does harm in a checkout is refused', asy
   const converted = await git.convert(originOf(`${server.url}/open/odd.git`), workspace)
   assert.deepEqual(converted, { commit_count: 2, default_branch: 'main', notes: {} })
 
-  // A branch that is no commit, as only a server can say that there is one, and a name that is no text.
+  // A branch that does not point to a commit, and a name that is not UTF-8.
   const refs = await bare('for-each-ref', '--format=%(objectname) %(refname)')
   await bare('pack-refs', '--all')
   const odd = `${refs}\n${blob.toString('hex')} refs/heads/zero\n${refs.slice(0, 40)} refs/heads/\xff\n`
@@ -121,7 +121,7 @@ test('old faults are forgiven, and what does harm in a checkout is refused', asy
   }
 })
 
-test('a part of a history, and one with other ids than ours, are refused in words', async () => {
+test('a shallow clone and a SHA-256 repository are refused with a message', async () => {
   await using server = await startGitServer()
   await makeEngine(server)
   await using workspace = await openWorkspace()
@@ -131,11 +131,11 @@ test('a part of a history, and one with other ids than ours, are refused in word
   const onProgress = ['-C', server.pathOf('wide'), 'fast-import', '--quiet']
   await run(onProgress, { input: 'commit refs/heads/main\ncommitter A <a@example.com> 0 +0000\ndata 0\n' })
   await assert.rejects(git.convert(originOf(`${server.url}/open/wide.git`), workspace), failing(/only SHA-1 is supported/))
-  // And what is right is taken where something else was refused.
+  // A valid source is imported after a refused one.
   assert.equal((await git.convert(originOf(`${server.url}/open/engine.git`), workspace)).commit_count, 3)
 })
 
-test('a repository with nothing in it is one all the same', async () => {
+test('an empty repository is imported', async () => {
   await using server = await startGitServer()
   await server.make('empty')
   await using workspace = await openWorkspace()

@@ -7,7 +7,7 @@ import { password, startGitServer, username } from '#test/imports/git-server.ts'
 import { openWorkspace, originOf } from '#test/imports/workspace.ts'
 import { git } from './git.ts'
 
-test('large files come with the history where the source gives them', async () => {
+test('LFS objects that the source offers are downloaded', async () => {
   await using server = await startGitServer()
   const { work } = await server.make('large')
   const keep = (text: string, serve = true) => server.keep(Buffer.from(text.repeat(1000)), serve)
@@ -18,7 +18,7 @@ test('large files come with the history where the source gives them', async () =
   await work.commit('Two', { 'a.bin': second.pointer, 'b.bin': spoiled.pointer, 'd.bin': secret.pointer })
   await work.push('main')
   await using workspace = await openWorkspace()
-  // Somebody else has this in the same store: to know its name is not enough.
+  // The store has this object from another import; its id alone gives no access.
   await storeContents(
     workspace.lfs_store,
     (async function* () {
@@ -36,7 +36,7 @@ test('large files come with the history where the source gives them', async () =
     assert.deepEqual([createHash('sha256').update(contents).digest('hex'), contents.length], [oid, size])
   }
   await assert.rejects(readFile(pathOf(workspace.lfs_store, spoiled.oid)), { code: 'ENOENT' })
-  // What a run before it fetched is not fetched again.
+  // A resumed run does not download again.
   const before = server.asked.length
   await git.convert(origin, workspace)
   assert.deepEqual(

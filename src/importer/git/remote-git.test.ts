@@ -14,20 +14,20 @@ import { certificateFile } from '#test/webhooks.ts'
 import { git } from './git.ts'
 import { connectGit } from './remote-git.ts'
 
-/** The processes below one, of any generation. */
+/** The descendants of a process. */
 const descendants = (pid = process.pid): number[] => childrenOf(pid).flatMap((child) => [child, ...descendants(child)])
 
 const drafts = async ({ folder }: Workspace) =>
   (await readdir(folder, { recursive: true }).catch(() => [])).filter((name) => name.includes('/tmp_pack'))
 
-test('who is not known is refused, and a password goes to its own host and into no argument', async () => {
+test('missing credentials are reported, and a password goes only to its host and into no argument', async () => {
   await using server = await startGitServer()
   await makeEngine(server)
   await using workspace = await openWorkspace()
   const url = `${server.url}/closed/engine.git`
   await assert.rejects(git.convert(originOf(url), workspace), failing(/asks for a password/, 'auth'))
   await assert.rejects(git.convert(originOf(url, username, 'wrong'), workspace), failing(/does not accept/, 'auth'))
-  // Also when only git itself notices.
+  // Also if only git itself gets the refusal.
   const asking = ['ls-remote', '--', url]
   await assert.rejects(connectGit(originOf(url, username, 'wrong'), workspace, asking), failing(/does not accept/, 'auth'))
   const elsewhere = { ...originOf(url, username, password), url: 'http://localhost/' }
@@ -51,7 +51,7 @@ test('who is not known is refused, and a password goes to its own host and into 
   assert.doesNotMatch(await readFile(join(workspace.folder, 'askpass'), 'utf8'), /pa ss/)
 })
 
-test('what was killed goes on, and what is cancelled ends with all that it started', async () => {
+test('a killed fetch resumes, and a cancelled one ends all its processes', async () => {
   await using server = await startGitServer()
   const { path } = await makeEngine(server)
   await using workspace = await openWorkspace()
@@ -67,7 +67,7 @@ test('what was killed goes on, and what is cancelled ends with all that it start
     certificates: null,
     lfs_store,
   } as const
-  /** What there is of a pack when a worker has the half of it. */
+  /** The temporary pack of a worker in the middle of a fetch. */
   const half = async ({ stderr }: WorkerProcess, last: Promise<StepAnswer>, isIt: (there: string[]) => boolean) => {
     const failed = last.then((word) => assert.fail(`${JSON.stringify(word)} ${stderr()}`))
     const begun = until('a pack is half here', async () => {
@@ -98,13 +98,13 @@ test('what was killed goes on, and what is cancelled ends with all that it start
   assert.equal((await git.convert(origin, workspace)).commit_count, 3)
   assert.deepEqual(await drafts(workspace), [])
   assert.deepEqual(await refsOf(workspace.repository, 'refs/import/orig/'), await refsOf(path, 'refs/'))
-  // What is complete is not fetched again.
+  // A complete fetch is not repeated.
   const packs = await readdir(join(workspace.repository, 'objects', 'pack'))
   await git.convert(origin, workspace)
   assert.deepEqual(await readdir(join(workspace.repository, 'objects', 'pack')), packs)
 })
 
-test('nothing but http is spoken, no redirect leads to another host, and the policy has the last word', async () => {
+test('only http is used, redirects stay on the host, and the policy applies', async () => {
   await using server = await startGitServer()
   const { path } = await makeEngine(server)
   await using workspace = await openWorkspace()
@@ -142,7 +142,7 @@ test('nothing but http is spoken, no redirect leads to another host, and the pol
   assert.equal(server.asked.length, asked)
 })
 
-test('no hook is run, whoever has put it there', async () => {
+test('no hook runs', async () => {
   await using server = await startGitServer()
   const { work } = await makeEngine(server)
   await using workspace = await openWorkspace()
@@ -156,12 +156,12 @@ test('no hook is run, whoever has put it there', async () => {
   await work.push('topic/deep')
   assert.equal((await git.convert(origin, workspace)).commit_count, 4)
   await assert.rejects(readFile(trace), { code: 'ENOENT' })
-  // And it would be, by a git that is not told otherwise.
+  // Without the setting, the hook would run.
   await workspace.git('update-ref', 'refs/heads/x', 'refs/import/orig/heads/main')
   await readFile(trace)
 })
 
-test('a source is believed whose certificate is known, and no other', async () => {
+test('a source with a known certificate is trusted, and no other', async () => {
   await using server = await startGitServer({ certificate: 'signed' })
   await makeEngine(server)
   const origin = originOf(`${server.url}/closed/engine.git`, username, password)

@@ -9,10 +9,10 @@ import { startHgServer } from '#test/imports/hg-server.ts'
 import { openWorkspace, originOf } from '#test/imports/workspace.ts'
 import { mercurial } from './mercurial.ts'
 
-/** Lists of files so long that few of them are kept, and so many that one is written down as a whole and left behind. */
+/** Manifests so large that few are cached, and so many that a whole text is stored. */
 const [changesets, files, folder] = [1300, 900, 'a-folder-with-a-name/'.repeat(6)]
 
-test('of large texts nothing is given back that is still to be written or read', async () => {
+test('no large text is released while it is still needed', async () => {
   const bundle = openHgBundle()
   const path = (file: number) => `${folder}${file}.txt`
   bundle.commit({ set: Object.fromEntries(Array.from({ length: files }, (_, file) => [path(file), 'first\n'])) })

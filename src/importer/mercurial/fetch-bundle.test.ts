@@ -30,7 +30,7 @@ before(async () => {
   refs = await workspace.git('for-each-ref')
   equal((await mercurial.verify(originOf(server.url), workspace, true)).mismatches.length, 0)
   deepEqual(await mercurial.arrange?.(originOf(server.url), workspace), { large_blobs: [], notes: {} })
-  // It is published as it is: most objects are differences to others.
+  // The pack is published as it is, so most objects must be deltas.
   const bases = (await workspace.git('cat-file', '--batch-all-objects', '--batch-check=%(deltabase)')).split('\n')
   ok(bases.filter((base) => !/^0+$/.test(base)).length > bases.length / 4, `of ${bases.length}`)
 })
@@ -40,7 +40,7 @@ after(async () => {
   await rm(folder, { recursive: true })
 })
 
-test('a repository behind a password is found and read with it, and not without', async () => {
+test('a repository with a password is read with it, and not without', async () => {
   await using gate = await startGate(server, { password: 'ann:s3cret' })
   await using workspace = await openWorkspace()
   equal(await mercurial.probe(originOf(gate.url), workspace), 'needs_auth')
@@ -52,7 +52,7 @@ test('a repository behind a password is found and read with it, and not without'
   ok(!gate.asked.some((path) => path.includes('s3cret')))
 })
 
-test('a server of something else is not taken for one of Mercurial', async () => {
+test('a server of another kind is not detected as Mercurial', async () => {
   await using workspace = await openWorkspace()
   const page = createServer((_, answer) => answer.writeHead(200, { 'content-type': 'text/html' }).end('getbundle lookup'))
   page.listen(0, '127.0.0.1')
@@ -68,7 +68,7 @@ test('a server of something else is not taken for one of Mercurial', async () =>
   equal(await mercurial.probe(originOf('svn://127.0.0.1/x'), workspace), 'nothing')
 })
 
-test('a line that is cut is told of, and a new run gives the same', async () => {
+test('a lost connection is reported, and the next run gives the same result', async () => {
   await using workspace = await openWorkspace()
   {
     await using gate = await startGate(server, { cut_after: 20_000 })
@@ -78,11 +78,11 @@ test('a line that is cut is told of, and a new run gives the same', async () => 
   equal(await workspace.git('for-each-ref'), refs)
 })
 
-test('a run that was killed goes on from what it had, and gives the same', async () => {
+test('a killed run resumes and gives the same result', async () => {
   await using workspace = await openWorkspace()
   await using gate = await startGate(server, {})
   const bundles = () => gate.asked.filter((path) => path.includes('cmd=getbundle')).length
-  // Killed while it receives, once it has received, and when objects were written.
+  // Killed while fetching, after fetching, and while writing objects.
   const stages = ['bundle', 'bundle.json', 'marks']
   for (const name of stages) {
     const child = startWorker(gate.url, workspace.folder)
@@ -96,16 +96,16 @@ test('a run that was killed goes on from what it had, and gives the same', async
   equal(bundles(), asked)
   equal(await workspace.git('for-each-ref'), refs)
 
-  // As it is after a checkpoint among the files, and after one among the changesets.
+  // The states after a checkpoint among the files and among the changesets.
   const marks = (await readFile(join(workspace.folder, 'marks'), 'utf8')).trim().split('\n')
   for (const kept of [Math.floor(marks.length / 3), marks.length - 50]) {
     await writeFile(join(workspace.folder, 'marks'), `${marks.slice(0, kept).join('\n')}\n`)
-    // Git may have saved more than was noted of it.
+    // Git may have saved more than the file of ids.
     await truncate(join(workspace.folder, 'contents'), 1000)
     await workspace.git('update-ref', '-d', 'refs/import/orig/heads/main')
     await mercurial.convert(originOf(gate.url), workspace)
     equal(await workspace.git('for-each-ref'), refs)
-    // It did not see all contents, and does not say which are large.
+    // It did not see all blobs, so the large ones are unknown.
     deepEqual(await mercurial.arrange?.(originOf(gate.url), workspace), { notes: {} })
   }
   equal(bundles(), asked)
@@ -131,13 +131,13 @@ function startWorker(url: string, target: string): ChildProcess {
   return child
 }
 
-test('a run that is stopped ends', async () => {
+test('a stopped run ends', async () => {
   await using workspace = await openWorkspace()
   const stopping = { ...workspace, onProgress: () => workspace.stop() }
   await rejects(mercurial.convert(originOf(server.url), stopping), { message: 'the import was stopped' })
 })
 
-test('what cannot be imported is refused in words, and what is damaged never gets into a repository', async () => {
+test('unsupported repositories are refused with a message, and damaged data is never imported', async () => {
   const small = openHgBundle()
   small.commit({ set: { 'a.txt': `${'A'.repeat(100)}\n` } })
   small.commit({ set: { 'a.txt': 'B\n' } })

@@ -33,10 +33,10 @@ after(async () => {
   await rm(folder, { recursive: true })
 })
 
-describe('a Mercurial repository with everything in it', () => {
+describe('a Mercurial repository with every feature', () => {
   let workspace: Bench
   let converted: Awaited<ReturnType<typeof mercurial.convert>>
-  /** Commits by the numbers of changesets. */
+  /** Commits by changeset number. */
   const commits: string[] = []
 
   before(async () => {
@@ -47,7 +47,7 @@ describe('a Mercurial repository with everything in it', () => {
   })
   after(() => workspace[Symbol.asyncDispose]())
 
-  test('has all changesets, and none of their trees differs', async () => {
+  test('has all changesets with the same trees', async () => {
     equal(converted.commit_count, features.changesets)
     equal(commits.filter(Boolean).length, features.changesets)
     const { clashing, forbidden } = features.at
@@ -137,7 +137,7 @@ describe('a Mercurial repository with everything in it', () => {
     deepEqual(Object.fromEntries(named.map(([name = '', rev]) => [`tags/${cleanRefName(name)}`, Number(rev)])), tags)
   })
 
-  test('tells who made it, how many changesets there are, and how far it is', async () => {
+  test('reports authors, the number of changesets and progress', async () => {
     const authors = workspace.authors().map(({ remote_id, name, email }) => [remote_id, name, email])
     deepEqual(authors, [
       ['Alice Ärger <alice@example.org>', 'Alice Ärger', 'alice@example.org'],
@@ -161,12 +161,12 @@ describe('a Mercurial repository with everything in it', () => {
     equal(workspace.reported.findLast(({ commit_count }) => commit_count !== undefined)?.commit_count, features.changesets)
   })
 
-  test('is verified against its own hashes, and what differs is named', async () => {
+  test('is verified against its own hashes, and differences are named', async () => {
     const branches = (await workspace.git('for-each-ref', 'refs/import/orig/heads')).split('\n').length
     const { files, ...rest } = await mercurial.verify(originOf(server.url), workspace, true)
     deepEqual(rest, { branches, tags: 5, revisions: features.changesets, mismatches: [] })
     ok(files > 300)
-    // A commit that is not what the source has: what git holds is looked at, not what was written.
+    // A commit with another tree: verification must read git, not the records of the conversion.
     const { root } = features.at
     const marks = await readFile(join(workspace.folder, 'marks'), 'utf8')
     const wrong = marks.replace(commits[root] as string, commits[features.at.third] as string)
@@ -180,7 +180,7 @@ describe('a Mercurial repository with everything in it', () => {
     ok(mismatches.some((found) => found.where === 'tags/v1.0'))
   })
 
-  test('gives the same from a server without bundles of the second kind, and however it compresses', async () => {
+  test('gives the same result without bundle2 and with each compression', async () => {
     const refs = await workspace.git('for-each-ref')
     for (const settings of [
       ['experimental.bundle2-advertise=no', 'server.compressionengines=zlib'],
@@ -204,7 +204,7 @@ async function listTree({ repository: stage }: Bench, commit: string | undefined
   return listed.split('\0').slice(0, -1)
 }
 
-/** A folder as git would list it. */
+/** A folder in the format of git ls-tree. */
 async function listFolder(target: string): Promise<string[]> {
   const entries = await readdir(Buffer.from(target), { recursive: true, withFileTypes: true, encoding: 'buffer' })
   const files = entries.filter((entry) => !entry.isDirectory())

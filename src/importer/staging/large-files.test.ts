@@ -16,7 +16,7 @@ const over = 5000
 
 const pointer = (oid: string, size: number) => `version https://git-lfs.github.com/spec/v1\noid sha256:${oid}\nsize ${size}\n`
 
-/** A file that grows, shrinks, moves and goes; a folder of nothing else; and one that is large on another branch only. */
+/** A file that grows, shrinks, moves and is deleted; a folder with only large files; and a file that is large on another branch only. */
 async function openStage() {
   const stage = await openHistory({
     commits: 30,
@@ -40,7 +40,7 @@ async function openStage() {
     store: join(folder, 'lfs'),
     /** Ids, sizes and paths of all files of a commit. */
     files: (commit: string) => git(['ls-tree', '-r', '-l', commit]).split('\n'),
-    /** The sizes of all contents that refs lead to, the largest first. */
+    /** The sizes of all reachable blobs, the largest first. */
     sizes(...refs: string[]) {
       const objects = git(['rev-list', '--objects', '--no-object-names', ...refs.map((ref) => `--glob=${ref}`)])
       const sizes = git(['cat-file', '--batch-check=%(objecttype) %(objectsize)'], objects).matchAll(/^blob (\d+)$/gm)
@@ -49,7 +49,7 @@ async function openStage() {
   })
 }
 
-test('large files are listed with each of their paths and where they are; one of exactly the bound is not large', async () => {
+test('large files are listed with each path and a branch; a file of exactly the limit is not large', async () => {
   await using stage = await openStage()
   const { git, repository } = stage
   assert.equal(largeFile, 104_857_600)
@@ -57,7 +57,7 @@ test('large files are listed with each of their paths and where they are; one of
   const blob = git(['hash-object', '-w', '--stdin'], 'x'.repeat(6000))
   const tree = git(['mktree', '-z'], Buffer.from(`100644 blob ${blob}\tt\xf6pic.bin\0`, 'latin1'))
   git(['update-ref', `${from}/heads/topic`, git(['-c', 'user.name=x', '-c', 'user.email=x', 'commit-tree', '-m', 'topic', tree])])
-  // Nothing leads to it.
+  // An unreachable blob.
   git(['hash-object', '-w', '--stdin'], 'y'.repeat(9000))
 
   const found = await findLargeFiles(repository, { from, over, signal, default_branch: 'main' })
@@ -83,7 +83,7 @@ test('large files are listed with each of their paths and where they are; one of
   assert.equal((await findLargeFiles(repository, { from, over: 4999, signal })).length, 6)
 })
 
-test('with LFS, every version of a file that was ever large is a pointer, and the LFS client finds nothing wrong', async () => {
+test('with LFS, every version of a file that was ever large is a pointer, and the LFS client accepts it', async () => {
   await using stage = await openStage()
   const { folder, git, repository, store } = stage
   const [author] = people
@@ -107,7 +107,7 @@ test('with LFS, every version of a file that was ever large is a pointer, and th
     assert.ok(readFileSync(join(store, oid.slice(0, 2), oid.slice(2, 4), oid)).equals(original))
     assert.ok(objects.some((object) => object.oid === oid && object.size === original.length))
   }
-  // What is empty, or a pointer already, is what LFS would make of it.
+  // Empty files and pointers stay, as in LFS.
   for (const back of [22, 23])
     assert.equal(git(['rev-parse', `refs/heads/main~${back}:${big}`]), git(['rev-parse', `${from}/heads/main~${back}:${big}`]))
   assert.deepEqual(objects.map(({ size }) => size).sort(), [200, 2_000_000, 5001, 7000])
@@ -137,7 +137,7 @@ test('with LFS, every version of a file that was ever large is a pointer, and th
   assert.equal(lfs('lfs', 'ls-files', '--name-only').trim(), `${big}\nmoved.bin`)
 })
 
-test('without LFS, large contents are gone from history, and all else is as it was', async () => {
+test('without LFS, large blobs are removed from history and nothing else changes', async () => {
   await using stage = await openStage()
   const { git, repository, store, files } = stage
   const main = `${from}/heads/main`
@@ -155,7 +155,7 @@ test('without LFS, large contents are gone from history, and all else is as it w
   assert.deepEqual(globSync('**/*', { cwd: store }), [])
 })
 
-test('another choice begins with the originals, and refs that are not wanted any more go', async () => {
+test('another choice starts from the original refs, and unwanted refs are deleted', async () => {
   await using stage = await openStage()
   const { git, repository, store } = stage
   const original = git(['rev-parse', `${from}/heads/main`])
@@ -180,7 +180,7 @@ test('another choice begins with the originals, and refs that are not wanted any
   )
 })
 
-test('a tag of nothing but a large file becomes one of its pointer, or goes', async () => {
+test('a tag of a large file becomes a tag of its pointer, or is deleted', async () => {
   await using stage = await openStage()
   const { git, repository, store } = stage
   const blob = git(['rev-parse', `${from}/heads/main:moved.bin`])
@@ -198,7 +198,7 @@ test('a tag of nothing but a large file becomes one of its pointer, or goes', as
   assert.deepEqual(tags, ['folder', 'v30'])
 })
 
-test('what is published has no large contents anywhere, and its authors can be corrected there', async () => {
+test('a published repository has no large blobs, and its authors can be corrected', async () => {
   await using stage = await openStage()
   const { folder, git, repository, store } = stage
   const [author] = people

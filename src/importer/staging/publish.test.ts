@@ -11,7 +11,7 @@ import { prepareRefs } from './rewrite/prepare-refs.ts'
 const { signal } = new AbortController()
 const ada = { original_name: 'ada', original_email: 'ada@example.com', name: 'Ada L', email: 'ada@lovelace.example' }
 
-/** A stage as a fetch leaves it, in one pack, and an empty repository to publish to. */
+/** A stage with one pack, as after a fetch, and an empty target. */
 async function openStage(bare: Bare) {
   const { work, folder, path } = bare
   await work.commit('One', { 'a.txt': 'a', 'b.bin': randomBytes(20_000) })
@@ -41,7 +41,7 @@ async function openStage(bare: Bare) {
   }
 }
 
-test('a history that nobody changed is linked, and only its originals get refs', async () => {
+test('packs of an unchanged history are linked, and only the original refs are set', async () => {
   await using bare = await openBare()
   const { stage, percents, ...made } = await openStage(bare)
   await made.prepare()
@@ -54,7 +54,7 @@ test('a history that nobody changed is linked, and only its originals get refs',
   assert.deepEqual(await made.refs(bare.path), kept)
   assert.deepEqual(percents, [100])
   await bare.bare('fsck', '--strict')
-  // As kills in the middle leave it: locks that nobody holds, and a pack without its index.
+  // The leftovers of a kill: stale locks, and a pack without its index.
   await writeFile(join(bare.path, 'packed-refs.lock'), '')
   await mkdir(join(bare.path, 'refs', 'import', 'orig', 'heads'), { recursive: true })
   await writeFile(join(bare.path, 'refs', 'import', 'orig', 'heads', 'main.lock'), '')
@@ -66,7 +66,7 @@ test('a history that nobody changed is linked, and only its originals get refs',
   await bare.bare('fsck', '--strict')
 })
 
-test('a history with other authors is packed with its originals, and without what nobody needs', async () => {
+test('a rewritten history is packed with its original refs, and without unreachable objects', async () => {
   await using bare = await openBare()
   const { stage, percents, ...made } = await openStage(bare)
   const waste = (await git(['-C', stage, 'hash-object', '-w', '--stdin'], { input: 'waste' })).trim()
@@ -87,7 +87,7 @@ test('a history with other authors is packed with its originals, and without wha
   assert.ok(!(await made.packs(stage)).includes('tmp_pack_left'))
   await assert.rejects(bare.bare('cat-file', '-e', waste))
   await bare.bare('fsck', '--strict')
-  // Somebody changed their mind before it was over: what was kept of the first time is replaced.
+  // Another choice before the end: the former original refs are replaced.
   await git(['-C', stage, 'update-ref', '-d', 'refs/import/orig/tags/v1'])
   await git(['-C', stage, 'update-ref', 'refs/import/orig/tags/v1/deep', await bare.work.head()])
   await made.prepare()
@@ -96,12 +96,12 @@ test('a history with other authors is packed with its originals, and without wha
   assert.deepEqual(Object.keys(await made.refs(bare.path)), ['refs/import/orig/heads/main', 'refs/import/orig/tags/v1/deep'])
 })
 
-test('nothing is published of which a part is missing, and nothing where there is nothing', async () => {
+test('nothing is published if an object is missing, or if the stage is empty', async () => {
   await using bare = await openBare()
   const { stage, ...made } = await openStage(bare)
   assert.deepEqual(await made.publish(), { refs: {} })
   await made.prepare([ada])
-  // One file is lost of a history whose commits are all there.
+  // One blob is missing.
   const folder = join(stage, 'objects', 'pack')
   for (const name of (await made.packs(stage)).filter((name) => name.endsWith('.pack'))) {
     const input = await readFile(join(folder, name))
@@ -111,7 +111,7 @@ test('nothing is published of which a part is missing, and nothing where there i
   const lost = await bare.work.git('rev-parse', 'main:b.bin')
   await rm(join(stage, 'objects', lost.slice(0, 2), lost.slice(2)))
   await assert.rejects(made.publish())
-  // Nor of what could be linked, where nobody has walked through it.
+  // Packs are not linked either, unless they were walked.
   const input = await git(['-C', stage, 'cat-file', '--batch-all-objects', '--batch-check=%(objectname)'])
   await git(['-C', stage, 'pack-objects', '-q', join(folder, 'pack')], { input })
   await git(['-C', stage, 'prune-packed', '-q'])

@@ -4,7 +4,7 @@ import { git } from '#git/git.ts'
 import { isForbiddenLink, isForbiddenPath } from './paths.ts'
 import { cleanRefName, openRefNames } from './ref-names.ts'
 
-test('whatever a branch is called elsewhere, git takes the name that is made of it', async () => {
+test('git accepts the name that is made of any branch name', async () => {
   const odd = [
     '',
     '/',
@@ -33,13 +33,13 @@ test('whatever a branch is called elsewhere, git takes the name that is made of 
   for (const name of ['main', 'feature/one', 'v1.0', 'ünï/日本', 'a@b', 'a-b']) equal(cleanRefName(name), name)
 })
 
-test('names that git cannot hold side by side are told apart by a number', () => {
+test('conflicting names get a number', () => {
   const names = openRefNames()
   const given = ['a', 'a', 'a b', 'a-b', 'x/y', 'x', 'a/b', 'x/y/z', 'a-2'].map((name) => names.take(name))
   equal(given.join(' '), 'a a-2 a-b a-b-2 x/y x-2 a-3/b x/y-2/z a-2-2')
 })
 
-test('paths that git takes for its own, or that lead elsewhere, are known', () => {
+test('paths that git reserves, or that leave the folder, are forbidden', () => {
   const bytes = (text: string) => Buffer.from(text).toString('latin1')
   const forbidden = [
     '.git',

@@ -9,7 +9,7 @@ import { certificateFile } from '#test/webhooks.ts'
 import { connectTo } from './connection.ts'
 import { subversion } from './subversion.ts'
 
-test('a server by https is believed whose certificate is known, and no other', async () => {
+test('an https server with a known certificate is trusted, and no other', async () => {
   await using folder = await openSvnFolder()
   await makeSvnRepository(join(folder.path, 'mill'), ({ folder: make, add, commit }) => {
     make('trunk')
@@ -17,7 +17,7 @@ test('a server by https is believed whose certificate is known, and no other', a
     commit('Begin')
   })
   await using server = await startApache(folder.path, { secret: true, certificate: 'signed' })
-  // Subversion compares names with those of a certificate, and no numbers.
+  // Subversion compares host names of a certificate, not addresses.
   const origin = originOf(`${server.url.replace('127.0.0.1', 'localhost')}mill`, username, password)
   await using stranger = await openWorkspace()
   await assert.rejects(subversion.convert(origin, stranger), /certificate of the (Subversion server|source) is not trusted/)

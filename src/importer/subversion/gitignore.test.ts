@@ -22,7 +22,7 @@ import { subversion } from './subversion.ts'
 const run = promisify(execFile)
 const isIgnoreFile = (file: string) => /[ /]\.gitignore$/.test(file)
 
-test('lists of what is ignored become files where that is wanted, and nothing else changes', async () => {
+test('ignore lists become .gitignore files if requested, and nothing else changes', async () => {
   await using folder = await openSvnFolder()
   const path = join(folder.path, 'ignores')
   const head = await makeSvnRepository(path, tellIgnores)
@@ -32,7 +32,7 @@ test('lists of what is ignored become files where that is wanted, and nothing el
   await using one = await openWorkspace()
   await using other = await openWorkspace()
 
-  // Without the choice, git has what Subversion has.
+  // Without the option, git has the same files as Subversion.
   const { notes: none } = await importing(originOf(`${wire.url}ignores`), plain)
   assert.deepEqual(Object.keys(none), [])
   for (const recorded of await recordsOf(plain)) {
@@ -84,7 +84,7 @@ test('lists of what is ignored become files where that is wanted, and nothing el
   await assertSameIgnored(path, one)
 })
 
-/** Subversion and git have the same to say of names that nobody has added. */
+/** Subversion and git ignore the same unversioned names. */
 async function assertSameIgnored(repository: string, workspace: Workspace) {
   await using folder = await openSvnFolder()
   const [svn, clone] = [join(folder.path, 'svn'), join(folder.path, 'git')]
@@ -92,7 +92,7 @@ async function assertSameIgnored(repository: string, workspace: Workspace) {
   await git(['init', '--quiet', clone])
   await git(['-C', clone, 'fetch', '--quiet', workspace.repository, 'refs/import/orig/heads/main'])
   await git(['-C', clone, 'checkout', '--quiet', 'FETCH_HEAD'])
-  // Not where the source has a file of its own: that says something else.
+  // Except where the source has its own .gitignore.
   const places = ['', 'moved/', 'own/', 'only/', 'slashes/']
   const paths = places.flatMap((place) => names.map((name) => place + name))
   for (const path of paths) for (const top of [svn, clone]) writeFileSync(join(top, path), '')
@@ -104,7 +104,7 @@ async function assertSameIgnored(repository: string, workspace: Workspace) {
   assert.deepEqual(said.split('\0').slice(0, -1).toSorted(), ignored.toSorted())
 }
 
-test('whatever is made of lists is compared as well, and nothing is hidden behind it', async () => {
+test('generated .gitignore files are verified too, and hide no other difference', async () => {
   await using folder = await openSvnFolder()
   await makeSvnRepository(join(folder.path, 'ignores'), tellIgnores)
   await using server = await startSvnserve(folder.path)
@@ -137,7 +137,7 @@ test('whatever is made of lists is compared as well, and nothing is hidden behin
   }
 })
 
-test('an import with lists that is killed goes on with what it knew of them', async () => {
+test('a killed import with ignore lists resumes with their state', async () => {
   await using folder = await openSvnFolder()
   await makeSvnRepository(join(folder.path, 'ignores'), tellIgnores)
   await using server = await startSvnserve(folder.path)

@@ -15,7 +15,7 @@ import { subversion } from './subversion.ts'
 
 const run = promisify(execFile)
 
-test('an import of one project that is killed goes on where it was, and gives the same commits', async () => {
+test('a killed import of one project resumes and gives the same commits', async () => {
   await using folder = await openSvnFolder()
   await makeSvnRepository(join(folder.path, 'corners'), (history) => {
     history.folder('libs')
@@ -40,7 +40,7 @@ test('an import of one project that is killed goes on where it was, and gives th
   assert.deepEqual(new Set(killed.authors().map(({ name }) => name)), new Set(whole.authors().map(({ name }) => name)))
 })
 
-test('an import that is stopped ends everything that it started, and an empty repository is one without branches', async () => {
+test('a stopped import ends all its processes, and an empty repository has no branches', async () => {
   await using folder = await openSvnFolder()
   await makeSvnRepository(join(folder.path, 'long'), (history) => tellLong(history, 150))
   await makeSvnRepository(join(folder.path, 'empty'), () => {})

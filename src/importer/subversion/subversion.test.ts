@@ -16,7 +16,7 @@ import { openInspector } from './open-inspector.ts'
 import { settlePlan } from './plan.ts'
 import { subversion } from './subversion.ts'
 
-/** The arguments of all processes that run. */
+/** The arguments of all running processes. */
 function commandsNow() {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -24,13 +24,13 @@ function commandsNow() {
       try {
         return readFileSync(`/proc/${name}/cmdline`, 'latin1')
       } catch {
-        // It ended meanwhile.
+        // The process ended meanwhile.
         return ''
       }
     })
 }
 
-test('a history with every corner comes over as svn export has it, and the same by http:// as by svn://', async () => {
+test('a history with every feature matches svn export, over http:// and svn:// alike', async () => {
   await using folder = await openSvnFolder()
   const path = join(folder.path, 'corners')
   const head = await makeSvnRepository(path, tellCorners)
@@ -92,7 +92,7 @@ test('a history with every corner comes over as svn export has it, and the same 
   await subversion.arrange?.(origin, one)
   assert.equal(await refsOf(one), before)
 
-  // What is read with a password is in the process table without it.
+  // The password is not in the process table.
   const secret = originOf(`${web.url}corners/`, username, password)
   let seen = 0
   const onProgress = (progress: Parameters<Workspace['onProgress']>[0]) => {
@@ -110,7 +110,7 @@ test('a history with every corner comes over as svn export has it, and the same 
     [origin, one],
     [secret, other],
   ] as const) {
-    // Who cannot be asked quickly is asked slowly, and says the same.
+    // The slow inspector gives the same answers.
     const connection = await connectTo(from, workspace, workspace.folder)
     const { repository } = await settlePlan(from, connection, workspace)
     await using quick = await openInspector(from, repository, connection, workspace)
@@ -128,7 +128,7 @@ test('a history with every corner comes over as svn export has it, and the same 
     // Three in the trunk, and one in each of its six copies.
     assert.deepEqual(verified.notes, { 'empty folders': 9 })
     assert.ok(verified.revisions > 25 && verified.files > 250)
-    // One branch is said to be another: whoever compares must see it.
+    // One branch is replaced by another: verification must notice.
     const record = join(workspace.folder, 'arranged.jsonl')
     const old = named.find(({ root }) => root === 'branches/old')?.commit ?? ''
     const trunk = named.find(({ root }) => root === 'trunk')?.commit ?? ''
@@ -141,7 +141,7 @@ test('a history with every corner comes over as svn export has it, and the same 
   }
 })
 
-test('servers are told apart by what they ask and hold: passwords, projects, folders', async () => {
+test('passwords, projects and folders of servers are detected', async () => {
   await using folder = await openSvnFolder()
   await makeSvnRepository(join(folder.path, 'several'), (history) => {
     const { folder: make, add, commit } = history
@@ -191,7 +191,7 @@ test('servers are told apart by what they ask and hold: passwords, projects, fol
         (error) => error instanceof ImportFailure && error.kind === 'auth',
       )
   }
-  // Who asks only for some folders is told then.
+  // A server may ask for credentials for some folders only.
   assert.deepEqual(await probe({ ...originOf(`${partly.url}several`, username, password), svn_root: 'libs' }), {
     found_multiple: choices,
   })
@@ -203,7 +203,7 @@ test('servers are told apart by what they ask and hold: passwords, projects, fol
   await using outside = await openWorkspace('external')
   await assert.rejects(subversion.probe(originOf(`${wire.url}several`), outside), /may not connect/)
 
-  // Each of these is brought over with nothing of what is beside it.
+  // Each is imported without its neighbours.
   const wanted = new Map<Origin, string>([
     [{ ...originOf(`${web.url}several`), svn_root: 'libs/two words' }, 'heads/main a.txt'],
     [originOf(`${wire.url}several/plain`), 'heads/main a.txt'],
@@ -227,7 +227,7 @@ test('servers are told apart by what they ask and hold: passwords, projects, fol
   }
 })
 
-test('a file that is larger than what is kept in memory comes over, changes and all', async () => {
+test('a file larger than the memory limit is imported with its changes', async () => {
   await using folder = await openSvnFolder()
   const path = join(folder.path, 'large')
   const first = noise(17 << 20)

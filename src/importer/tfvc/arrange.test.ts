@@ -5,7 +5,7 @@ import { openScript, type Script } from '#test/tfvc/script.ts'
 import { startTfvcServer } from '#test/tfvc/server.ts'
 import { tfvc } from './tfvc.ts'
 
-/** Brings the project Alpha of a history, and gives how to ask git about it. */
+/** Imports the project Alpha of a history. Returns a function that runs git on it. */
 async function load(script: Script) {
   const server = await startTfvcServer(script, { form: 'services' })
   const workspace = await openWorkspace()
@@ -53,7 +53,7 @@ test('a branch keeps its history when it is renamed, deleted and undeleted', asy
     .checkIn('deleted', (desk) => desk.remove('$/Alpha/Teams/New~Name'))
     .checkIn('undeleted', (desk) => desk.undelete('$/Alpha/Teams/New~Name'))
     .checkIn('last', (desk) => desk.put('$/Alpha/Teams/New~Name/c.txt', '1'))
-  // The folder above moves the branch with it.
+  // Renaming the parent folder moves the branch.
   for (const branch of script.branches) branch.path = branch.path.replace('/Team/', '/Teams/')
   await using brought = await load(script)
   assert.equal(brought.arranged?.default_branch, 'Old-Name')
@@ -63,7 +63,7 @@ test('a branch keeps its history when it is renamed, deleted and undeleted', asy
   assert.deepEqual(brought.arranged?.notes['changes outside of branches and tags'], 1)
 })
 
-test('a merge has a second parent when all came with it, and none when it was a part', async () => {
+test('a complete merge has a second parent, and a partial one has not', async () => {
   const script = openScript()
     .checkIn('begun', (desk) => desk.put('$/Alpha/Main/a', '1').put('$/Alpha/Main/b', '1').put('$/Alpha/Main/c', '1'))
     .checkIn('branched', (desk) => desk.branch('$/Alpha/Main', '$/Alpha/Dev'))
@@ -87,7 +87,7 @@ test('a merge has a second parent when all came with it, and none when it was a 
   assert.equal(parent, 'more there')
 })
 
-test('what differs from the source is found', async () => {
+test('differences from the source are found', async () => {
   const script = openScript().checkIn('one', (desk) => desk.put('$/Alpha/a', '1').put('$/Alpha/b', '1').put('$/Alpha/c', '1'))
   await using server = await startTfvcServer(script)
   await using workspace = await openWorkspace()

@@ -17,9 +17,9 @@ const listing = async (workspace: Bench, tree: string) =>
 
 const refs = (workspace: Bench) => workspace.git('for-each-ref', '--format=%(objectname) %(refname)', 'refs/import')
 
-test('every changeset is a commit whose tree is what the server has, and branches are those of the server', async () => {
+test('every changeset becomes a commit with the tree of the server, and branches are those of the server', async () => {
   const script = tellStory()
-  // Whoever takes a while is asked for more than one thing.
+  // Requests to a slow server are concurrent.
   const meddle = () => wait(2, false)
   await using server = await startTfvcServer(script, { meddle })
   await using workspace = await openWorkspace()
@@ -39,7 +39,7 @@ test('every changeset is a commit whose tree is what the server has, and branche
   }
   assert.deepEqual(notes, { 'files with names that git refuses': 2 })
   assert.equal(server.most, 8)
-  // What is the same is fetched once: two branches and every rename cost nothing.
+  // Equal contents are fetched once: branches and renames cost nothing.
   assert.ok(server.downloads < 175, `${server.downloads} downloads`)
   assert.deepEqual(workspace.authors(), [
     { remote_id: 'FABRIKAM\\normal', remote_name: 'Normal Paulk', name: 'Normal Paulk', email: 'normal@FABRIKAM' },

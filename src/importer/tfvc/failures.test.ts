@@ -17,7 +17,7 @@ function shortStory() {
     .checkIn('last', (desk) => desk.remove('$/Alpha/f3.txt'))
 }
 
-/** Converts from a server with faults, and sees that the same comes of it as from one without. */
+/** Converts from a faulty server, and checks that the result is the same as from a correct one. */
 async function convertFrom(options: ServerOptions) {
   const script = shortStory()
   await using server = await startTfvcServer(script, options)
@@ -38,14 +38,14 @@ async function convertFrom(options: ServerOptions) {
   return { asked: [...server.asked], downloads: server.downloads }
 }
 
-test('pages are read to their end, by whatever a server has them', async () => {
+test('all pages are read, with each paging scheme', async () => {
   for (const options of [{}, { tokens: true }, { page: 50 }, { tokens: true, page: 30 }]) {
     const { asked } = await convertFrom(options)
     const pages = asked.filter(({ path }) => path.endsWith('/1/changes'))
     assert.ok(pages.length >= 3)
     if (options.tokens) assert.ok(pages.slice(1).every(({ query }) => query.has('continuationToken') || query.has('$skip')))
   }
-  // A server that cuts comments whatever it is asked for is asked for each.
+  // If the server cuts comments, each changeset is requested.
   await convertFrom({
     meddle: ({ query }) => {
       query.delete('maxCommentLength')
@@ -54,12 +54,12 @@ test('pages are read to their end, by whatever a server has them', async () => {
   })
 })
 
-test('without MD5 everything is fetched and still compared', async () => {
+test('without MD5, everything is fetched and still compared', async () => {
   const { downloads } = await convertFrom({ hashes: false })
   assert.ok(downloads > 230)
 })
 
-test('a server that is busy is left alone for as long as it says', async () => {
+test('a Retry-After of a busy server is obeyed', async () => {
   const times: number[] = []
   const counts = new Map<string, number>()
   const busy = (path: string, times: number) => {
@@ -90,7 +90,7 @@ test('a server that is busy is left alone for as long as it says', async () => {
   assert.ok(rests.some((rest) => rest > 950))
 })
 
-test('what breaks on the way is asked for again', async () => {
+test('requests are repeated after lost connections', async () => {
   const broken = new Set<string>()
   const once = (what: string) => !broken.has(what) && broken.add(what)
   await convertFrom({
@@ -118,7 +118,7 @@ function cut(response: ServerResponse, text: string) {
   return true
 }
 
-test('whoever is not there any more is told of', async () => {
+test('a server that is gone is reported', async () => {
   await using workspace = await openWorkspace()
   await using server = await startTfvcServer(shortStory(), {
     meddle: (_, response) => {
@@ -129,7 +129,7 @@ test('whoever is not there any more is told of', async () => {
   await assert.rejects(tfvc.convert(originOf(server.url), workspace), /There is no one project at this address/)
 })
 
-test('contents that are not what they should be end the import, and those that are gone are counted', async () => {
+test('contents with wrong checksums end the import, and missing ones are counted', async () => {
   const failing = (meddle: NonNullable<ServerOptions['meddle']>) => convertFrom({ meddle })
   const refused = (words: RegExp) => (error: unknown) => error instanceof ImportFailure && words.test(error.message)
   const replace = (text: string) => (asked: Asked, response: ServerResponse) =>
@@ -153,7 +153,7 @@ test('contents that are not what they should be end the import, and those that a
   assert.equal(await workspace.git('ls-tree', '--name-only', 'refs/import/raw'), 'a\nb\nsame')
 })
 
-test('a server that says what cannot be is not believed', async () => {
+test('invalid answers are refused', async () => {
   await using workspace = await openWorkspace()
   const list = (value: unknown[]) => JSON.stringify({ count: value.length, value })
   const file = (path: string) => ({ item: { path, size: 1, hashValue: 'DMF1ucDxtqgxw5niaXcmYQ==' }, changeType: 'add' })

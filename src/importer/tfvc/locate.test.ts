@@ -11,7 +11,7 @@ import { tfvc } from './tfvc.ts'
 const two = () => openScript().checkIn('projects', (desk) => desk.folder('$/Alpha').folder('$/Beta Two').put('$/Alpha/a', 'a'))
 const one = () => openScript().checkIn('project', (desk) => desk.put('$/Alpha/a', 'a'))
 
-test('several projects are choices, and a project that is named is taken', async () => {
+test('several projects are choices, and a named project is chosen', async () => {
   await using workspace = await openWorkspace()
   for (const form of ['server', 'services'] as const) {
     await using server = await startTfvcServer(two(), { form })
@@ -29,12 +29,12 @@ test('several projects are choices, and a project that is named is taken', async
     for (const address of [`${url}/Beta%20Two`, `${url}/beta%20two/`, `${url}/Beta Two/_versionControl?path=$/Alpha`]) {
       assert.deepEqual(await probe(address), { found: { url, tfvc_project: 'Beta Two' } }, address)
     }
-    // Whoever chose may have chosen another than the address names.
+    // The chosen project goes before the one in the address.
     assert.deepEqual(await probe(`${url}/Alpha`, 'Beta Two'), { found: { url, tfvc_project: 'Beta Two' } })
   }
 })
 
-test('one project is found by itself, and none is nothing', async () => {
+test('a single project is found, and without projects nothing is', async () => {
   await using workspace = await openWorkspace()
   await using server = await startTfvcServer(one())
   assert.deepEqual(await tfvc.probe(originOf(server.url), workspace), { found: { url: server.url, tfvc_project: 'Alpha' } })
@@ -45,13 +45,13 @@ test('one project is found by itself, and none is nothing', async () => {
   }
 })
 
-test('what the policy forbids is told as such', async () => {
+test('an address that the policy forbids is reported', async () => {
   await using workspace = await openWorkspace('external')
   const refused = (error: unknown) => error instanceof ImportFailure && /may not connect/.test(error.message)
   await assert.rejects(tfvc.probe(originOf('http://127.0.0.1:8080/tfs/DefaultCollection'), workspace), refused)
 })
 
-test('a page that answers everything is not taken for a server', async () => {
+test('a page that answers 200 to everything is not detected', async () => {
   await using workspace = await openWorkspace()
   const answers: [status: number, type: string, text: string][] = [
     [200, 'text/html', '<html></html>'],
@@ -75,7 +75,7 @@ test('a page that answers everything is not taken for a server', async () => {
   server.close()
 })
 
-test('who is not known is asked for credentials, however the server puts it', async () => {
+test('each way of refusing access asks for credentials', async () => {
   await using workspace = await openWorkspace()
   for (const refusal of ['401', '203', '302', 'ntlm'] as const) {
     await using server = await startTfvcServer(one(), { refusal, credentials: { password: 'token' } })
@@ -98,7 +98,7 @@ test('who is not known is asked for credentials, however the server puts it', as
   assert.deepEqual(await tfvc.probe(known, workspace), { found: { url: server.url, tfvc_project: 'Alpha' } })
 })
 
-test('a right that is taken away on the way is told as such', async () => {
+test('access that is revoked during an import is reported', async () => {
   await using workspace = await openWorkspace()
   let refused = false
   const words = 'TF400813: The user is not authorized to access this resource.'
@@ -116,7 +116,7 @@ test('a right that is taken away on the way is told as such', async () => {
   }
 })
 
-test('a server is asked in the version that it knows', async () => {
+test('the API version that the server supports is used', async () => {
   await using workspace = await openWorkspace()
   await using server = await startTfvcServer(one(), { versions: ['7.1'] })
   assert.deepEqual(await tfvc.probe(originOf(server.url), workspace), { found: { url: server.url, tfvc_project: 'Alpha' } })

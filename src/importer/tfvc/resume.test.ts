@@ -32,12 +32,12 @@ function startConverter(url: string, folder: string) {
   }
 }
 
-/** Long enough for two checkpoints. Folders stand empty for a while, and names are written in other ways later. */
+/** Long enough for two checkpoints, with folders that are empty for a while and paths in different spellings. */
 function longStory(): Script {
   const script = openScript().checkIn('begun', (desk) =>
     desk.folder('$/Alpha').folder('$/Alpha/Empty').put('$/Alpha/Src/a.txt', '0'),
   )
-  // A folder that is there only because of what is in it.
+  // A folder that exists only because of its files.
   const [first] = script.changesets
   if (first) first.changes = first.changes.filter(({ path }) => path !== '$/Alpha/Src')
   for (let index = 1; index < 140; index++) {
@@ -51,7 +51,7 @@ function longStory(): Script {
   return script
 }
 
-test('what was killed goes on from its last checkpoint, and comes to the same', async () => {
+test('a killed import resumes from its last checkpoint and gives the same result', async () => {
   const script = longStory()
   let hold = true
   await using server = await startTfvcServer(script, {
@@ -69,12 +69,12 @@ test('what was killed goes on from its last checkpoint, and comes to the same', 
   await first.kill()
   hold = false
   assert.equal(await workspace.git('rev-list', '--count', 'refs/import/raw'), '100')
-  // What was written after the checkpoint does not count, whatever is left of it; nor do marks that were not written.
+  // Lines and marks after the checkpoint are ignored.
   const log = join(workspace.folder, 'revisions.jsonl')
   writeFileSync(log, `${readFileSync(log, 'utf8')}{"number":101,"half`)
   writeFileSync(join(workspace.folder, 'raw.marks'), '')
   const before = server.asked.length
-  // The source has gone on meanwhile: that is for another time.
+  // Later changesets of the source are not imported.
   script.checkIn('later', (desk) => desk.put('$/Alpha/later.txt', 'later'))
   assert.equal((await startConverter(server.url, workspace.folder).end()).commit_count, 140)
   const again = server.asked.slice(before).filter(({ path }) => /changes$/.test(path))
@@ -100,13 +100,13 @@ test('what was killed goes on from its last checkpoint, and comes to the same', 
   assert.equal(await workspace.git('rev-parse', head), await other.git('rev-parse', head))
   await workspace.git('fsck', '--strict')
 
-  // Whoever asks again for what is there is asked for nothing; another project begins anew.
+  // A repeated conversion requests nothing; another project starts over.
   const calls = server.asked.length
   assert.equal((await tfvc.convert(origin, other)).commit_count, 140)
   assert.ok(server.asked.length - calls < 6)
 })
 
-test('a large file does not fill the memory', async () => {
+test('a large file is not held in memory', async () => {
   const large = Buffer.concat(Array(80).fill(randomBytes(1 << 20)))
   const script = openScript()
     .checkIn('large', (desk) => desk.put('$/Alpha/large.bin', large))
@@ -120,13 +120,13 @@ test('a large file does not fill the memory', async () => {
   assert.equal(existsSync(join(workspace.folder, 'contents')), false)
 })
 
-test('what is stopped ends at once', async () => {
+test('a stopped import ends at once', async () => {
   const script = longStory()
   await using workspace = await openWorkspace()
   await using server = await startTfvcServer(script, {
     meddle: async ({ number }) => {
       if (number === 100) workspace.stop()
-      // Whoever hangs is not waited for.
+      // A hanging server is not awaited.
       if (number > 95) await new Promise(() => {})
       return false
     },

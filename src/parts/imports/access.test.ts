@@ -17,7 +17,7 @@ const all: [method: 'get' | 'put' | 'patch' | 'delete', path: string, body?: Rec
   ['get', `${path}/report`],
 ]
 
-/** What each of the nine answers, as statuses, and all that was said. */
+/** The statuses of the nine endpoints, and their bodies. */
 async function visit(client: Client, calls = all) {
   const answers = await Promise.all(calls.map(([method, at, body]) => client[method](at, body)))
   return {
@@ -26,7 +26,7 @@ async function visit(client: Client, calls = all) {
   }
 }
 
-test('only a classic personal token is let in, and others are told so', async () => {
+test('only a classic personal token is accepted, and others get the reason', async () => {
   await using forge = await openEmpty()
   const { ada } = forge
   await start(ada)
@@ -52,7 +52,7 @@ test('only a classic personal token is let in, and others are told so', async ()
   assert.equal((await basic.read(path)).status, 'detecting')
 })
 
-test('imports of what somebody may not see are not there, and of what they may not push to, not theirs to change', async () => {
+test('imports of hidden repositories are 404, and those of readable ones cannot be changed without push access', async () => {
   await using forge = await openEmpty()
   const { ada } = forge
   const [ben, cy] = [await forge.person('ben'), await forge.person('cy')]
@@ -76,7 +76,7 @@ test('imports of what somebody may not see are not there, and of what they may n
   assert.doesNotMatch((await visit(ada, reads)).said, /alice|hunter2|credentials/)
 })
 
-test('imports close by the variant, and as whoever runs the server says', async () => {
+test('imports close by variant and by setting', async () => {
   const cases: [settings: Record<string, string>, web: number, versioned: number, says: RegExp][] = [
     [{}, 404, 410, /closed since 2024-04-12T00:00:00Z/],
     [{ BELFRY_IMPORTS: 'closed' }, 410, 410, /closed/],
@@ -93,7 +93,7 @@ test('imports close by the variant, and as whoever runs the server says', async 
     assert.match(message, says, named)
     assert.equal(status, String(versioned))
     if (web === 404) continue
-    // All of them, whoever asks and whatever they send.
+    // For every caller and every body.
     for (const client of [ada, ada.versioned, forge.nobody]) assert.deepEqual([...(await visit(client)).statuses], [web], named)
     assert.equal((await ada.put(path, { vcs_url: 7 })).status, web)
     assert.equal((await ada.get('/repos/ada/none/import')).status, web)
@@ -101,7 +101,7 @@ test('imports close by the variant, and as whoever runs the server says', async 
   }
 })
 
-test('a moment that is set closes imports as it passes', async () => {
+test('imports close at the configured time', async () => {
   await using forge = await openEmpty({ BELFRY_IMPORTS_CLOSE_AT: '2026-02-03T04:05:10Z' })
   await start(forge.ada)
   assert.equal((await forge.ada.versioned.read(path)).status, 'detecting')

@@ -21,7 +21,7 @@ async function openWithAuthors() {
   return forge
 }
 
-test('authors are listed as they were found, whole or since one, and corrected one by one', async () => {
+test('authors are listed in order, optionally since an id, and corrected one by one', async () => {
   await using forge = await openWithAuthors()
   const { ada } = forge
   const authors = await ada.read(`${path}/authors`)
@@ -68,7 +68,7 @@ test('authors are listed as they were found, whole or since one, and corrected o
   for (const body of wrong) await expect(422, await ada.patch(url, body as Record<string, unknown>))
   assert.deepEqual((await ada.read(`${path}/authors`))[0], mapped)
 
-  // Somebody else's author is nobody's here.
+  // The author of another import is 404.
   await ada.owns('mill')
   const mill = '/repos/ada/mill/import'
   await expect(404, await ada.get(`${mill}/authors`))
@@ -80,7 +80,7 @@ test('authors are listed as they were found, whole or since one, and corrected o
   }
 })
 
-test('who is corrected while commits are written has them written again', async () => {
+test('a correction while commits are written causes another rewrite', async () => {
   await using forge = await openWithAuthors()
   const { ada } = forge
   const { db } = forge.belfry

@@ -12,10 +12,10 @@ import { recordProgress } from './progress.ts'
 
 const place = '/ada/engine/import'
 
-test('a repository is imported by keyboard alone, and the page follows without reloading', async () => {
+test('a repository is imported with the keyboard alone, and the page updates without reloading', async () => {
   await using server = await startGitServer()
   const { work } = await server.make('mill')
-  // Long enough to be held back in the middle.
+  // Long enough to be paused in the middle.
   await work.commit('Quarry', { 'stone.bin': noise(1 << 20) })
   for (const message of ['Dig', 'Build', 'Grind']) {
     await work.git('commit', '--quiet', '--allow-empty', '--author', 'bob <bob@host>', '-m', message)
@@ -82,7 +82,7 @@ test('a repository is imported by keyboard alone, and the page follows without r
   const clone = await desk.clone(ada, 'ada/engine')
   assert.equal((await clone.git('log', '--format=%an <%ae>', '-1')).trim(), 'Bob Baker <bob@host>')
   await picture('import-complete')
-  // Refused forms were part of it.
+  // Rejected forms are included.
   assert.deepEqual(
     problems.filter((text) => !/ 422 /.test(text)),
     [],
@@ -102,14 +102,14 @@ const large = ['assets/film/trailer-with-a-rather-long-name-final-2.mov', 'disk.
   size: 157_286_400 * (index + 1),
 }))
 
-test('every state of an import is for everyone, on any screen, with scripts and without', async () => {
+test('every state of an import is accessible, on any screen, with and without scripts', async () => {
   await using forge = await openEmpty()
   await using browser = await openBrowser()
   await using plain = await openBrowser({ scripts: false })
   const { page, picture } = browser
   await signIn(page, forge, 'ada', place)
   await signIn(plain.page, forge, 'ada', '/ada/engine')
-  /** What the page shows by itself, and what a page without scripts shows when it is loaded again. */
+  /** The live page, and the page without scripts after a reload. */
   const shows = async (text: string, name: string) => {
     await page.getByText(text).first().waitFor()
     await check(page)
@@ -144,7 +144,7 @@ test('every state of an import is for everyone, on any screen, with scripts and 
   await shows('about 3 minutes left', 'importing')
   assert.equal(await page.locator('progress').getAttribute('value'), '40')
 
-  // What somebody is typing stays.
+  // Unsaved input is kept.
   const name = page.getByLabel('Name of eve')
   await name.fill('Eve Ad')
   await recordProgress(forge.belfry.db, id, run, {

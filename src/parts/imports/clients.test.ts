@@ -9,7 +9,7 @@ import { recordProgress } from './progress.ts'
 const author = { remote_id: 'svner@4f1c', remote_name: 'svner', name: 'svner', email: 'svner@4f1c' }
 const large_files = [{ ref_name: 'refs/heads/main', path: 'film.mov', oid: 'a'.repeat(40), size: 104_857_601 }]
 
-test('an unchanged client leads an import through its life, by the documented routes', async () => {
+test('an unchanged client runs an import through all its states, by the documented routes', async () => {
   await using forge = await openEmpty({ BELFRY_IMPORTS: 'open' })
   const { ada } = forge
   for (const baseUrl of [ada.base, ada.versioned.base]) {
@@ -37,7 +37,7 @@ test('an unchanged client leads an import through its life, by the documented ro
   }
 })
 
-test('every answer about imports is as the public documentation has it, but for the word of large files', async () => {
+test('every answer matches the public documentation, except use_lfs', async () => {
   await using forge = await openEmpty({ BELFRY_IMPORTS: 'open' })
   const { ada } = forge
   const contract = new Contract('versioned')
@@ -71,14 +71,14 @@ test('every answer about imports is as the public documentation has it, but for 
   await applyRunEvent(forge, 'failed', { message: 'no' })
   await status()
   const said = faults.map(({ path: at, message }) => `${at} ${message}`)
-  // The spec has three words where the documentation's schema, unlike its samples, has a truth.
+  // The spec has three values where the documentation's schema, unlike its samples, has a boolean.
   assert.deepEqual([...new Set(said)], ['/use_lfs must be boolean'])
   await expect(204, await client.delete(path))
   await expect(422, await client.put(path, {}))
   assert.equal((await start(ada)).vcs_url, vcs_url)
 })
 
-test('automation is as documented, for admins alone', async () => {
+test('automation works as documented, for admins only', async () => {
   await using forge = await openEmpty()
   const { ada } = forge
   const ben = await forge.person('ben')

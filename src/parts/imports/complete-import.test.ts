@@ -13,7 +13,7 @@ import { takeCorrections } from './authors.ts'
 import { completeCorrection, completeImport } from './complete-import.ts'
 import { recordProgress } from './progress.ts'
 
-/** Two commits that the repository holds and no ref of it leads to, and the originals that they were made of. */
+/** Two commits without refs, and the original commits that they were made of. */
 async function bring(forge: Empty) {
   const { storage } = forge.belfry
   const at = forge.clock.now()
@@ -43,7 +43,7 @@ async function openPushing() {
 const finish = async (forge: Empty, refs: Record<string, string>, default_branch: string | null = 'trunk') =>
   completeImport(forge.belfry, await present(forge), { refs, default_branch })
 
-/** Runs what waits to be done about the refs of a repository. */
+/** Runs the pending jobs for the refs of a repository. */
 async function runJobs({ belfry: { db, storage } }: Empty) {
   const jobs = await db.rows<{ id: number; task: string; payload: { repo_id: number } }>(sql`
     select j.id, j.task_identifier as task, p.payload from graphile_worker.jobs j
@@ -63,7 +63,7 @@ const known = async ({ belfry: { db }, repo }: Empty) =>
     ]),
   )
 
-test('a finished import is a repository like any other, told of once, and its originals are hidden', async () => {
+test('a complete import is a normal repository, published once, with hidden original refs', async () => {
   await using forge = await openPushing()
   await using desk = forge.desk
   const { ada, refs, one, two } = forge
@@ -119,7 +119,7 @@ test('a finished import is a repository like any other, told of once, and its or
   assert.deepEqual((await present(forge)).published, refs, 'nobody has pushed')
 })
 
-test('whoever is killed between moving refs and telling of them does it again, and one event is told', async () => {
+test('a run killed between moving refs and recording them repeats both, and one event is published', async () => {
   await using forge = await openPushing()
   await using _ = forge.desk
   const { ada, refs } = forge
@@ -130,7 +130,7 @@ test('whoever is killed between moving refs and telling of them does it again, a
   await db.pool.query('alter table refs drop constraint out_of_order')
   assert.partialDeepStrictEqual(await refsOn(forge), refs)
   assert.equal((await ada.read(path)).status, 'pushing')
-  // In the meantime it was begun again, and gives something else.
+  // It was restarted meanwhile, with another result.
   await expect(200, await ada.patch(path))
   await leadTo(forge, 'pushing')
   const { 'refs/heads/side': side, ...fewer } = refs
@@ -142,7 +142,7 @@ test('whoever is killed between moving refs and telling of them does it again, a
   assert.deepEqual(await known(forge), others)
 })
 
-test('an import that is cancelled as its refs move leaves none, whoever notices first', async () => {
+test('an import that is cancelled while its refs move leaves none', async () => {
   await using forge = await openPushing()
   await using _ = forge.desk
   const { ada, refs } = forge
@@ -155,7 +155,7 @@ test('an import that is cancelled as its refs move leaves none, whoever notices 
   })
   assert.equal(await completeImport({ db, storage: late }, imported, { refs, default_branch: 'trunk' }), undefined)
   assert.deepEqual(Object.keys(await refsOn(forge)), ['refs/import/orig/heads/trunk'])
-  // The same with a process that does not live to notice.
+  // The same if the process is killed before it notices.
   await storage.moveRefs(
     forge.repo.id,
     Object.entries(refs).map(([ref, after]) => ({ ref, before: '0'.repeat(40), after })),
@@ -165,7 +165,7 @@ test('an import that is cancelled as its refs move leaves none, whoever notices 
   await expect(201, await ada.put(path, { vcs_url: 'https://source.example/x' }))
 })
 
-test('a push that comes in between is not written over', async () => {
+test('a push during the import is not overwritten', async () => {
   await using forge = await openPushing()
   await using desk = forge.desk
   const { ada, refs, two } = forge
@@ -179,7 +179,7 @@ test('a push that comes in between is not written over', async () => {
   assert.notEqual(pushed, two)
 })
 
-/** With an author to be corrected, who is at the address. */
+/** With a pending author correction. */
 async function finishWithAuthor(forge: Awaited<ReturnType<typeof openPushing>>) {
   const { id, run } = await present(forge)
   const author = { remote_id: 'ada', remote_name: 'ada', name: 'ada', email: 'ada@4f1c' }
@@ -190,7 +190,7 @@ async function finishWithAuthor(forge: Awaited<ReturnType<typeof openPushing>>) 
   return { id, run, url }
 }
 
-test('authors are corrected after the end until somebody pushes, and an import is done again until then', async () => {
+test('authors can be corrected and the import repeated until the first push', async () => {
   await using forge = await openPushing()
   await using desk = forge.desk
   const { ada, refs, one, two } = forge
@@ -204,10 +204,10 @@ test('authors are corrected after the end until somebody pushes, and an import i
   assert.deepEqual((await present(forge)).published, rewritten)
   assert.deepEqual(lines(await eventsOf(ada, 'ada/engine')), ['ada CreateEvent trunk'])
 
-  // Once more from the source: it has lost a branch.
+  // A second import, in which the source has lost a branch.
   assert.equal((await expect(200, await ada.patch(path))).status, 'importing')
   await leadTo(forge, 'pushing')
-  // A branch takes the place of another that is in its way.
+  // A branch replaces another one with a conflicting name.
   const { 'refs/heads/side': _, ...others } = refs
   const fewer = { ...others, 'refs/heads/side/deep': two }
   await hookOn(ada, 'repos/ada/engine', 'repository_import')
@@ -230,7 +230,7 @@ test('authors are corrected after the end until somebody pushes, and an import i
   assert.deepEqual(Object.keys(await refsOn(forge)).sort(), Object.keys(fewer).sort())
 })
 
-test('a correction that fails after the end says why, and is tried again by who sends it once more', async () => {
+test('a failed correction after the end is reported, and sending it again retries it', async () => {
   await using forge = await openPushing()
   await using desk = forge.desk
   const { ada, refs } = forge
@@ -239,7 +239,7 @@ test('a correction that fails after the end says why, and is tried again by who 
   const shown = async () => (await guest.get('/ada/engine/import')).text
   const { id, run, url } = await finishWithAuthor(forge)
   const errorOf = async () => (await ada.read(`${path}/report`)).correction_error
-  /** As a run that takes what there is to correct, and cannot write it. */
+  /** A run that takes the corrections and fails. */
   const fail = async () => {
     await db.transaction((transaction) => takeCorrections(transaction, { id, run }))
     await applyRunEvent(forge, 'failed', { message: 'The disk <b> is full.' })
@@ -255,7 +255,7 @@ test('a correction that fails after the end says why, and is tried again by who 
   assert.partialDeepStrictEqual(await present(forge), { correcting: true, active: true })
   assert.deepEqual([await errorOf(), (await ada.read(path)).status_text], [null, 'Done'])
   await db.transaction((transaction) => takeCorrections(transaction, { id, run }))
-  // Another is corrected while this fails: that is still to be done.
+  // Another correction during the failure is still pending.
   await expect(200, await ada.patch(url, { name: 'Ada L' }))
   await applyRunEvent(forge, 'failed', { message: 'The disk is full.' })
   assert.partialDeepStrictEqual(await present(forge), { correcting: true, active: true, message: null })
@@ -264,7 +264,7 @@ test('a correction that fails after the end says why, and is tried again by who 
   assert.equal((await completeCorrection(forge.belfry, await present(forge), refs))?.message, null)
   assert.equal(await errorOf(), null)
 
-  // A push that comes before the commits are written has them stay as they are.
+  // A push before the rewrite keeps the commits.
   await expect(200, await ada.patch(url, { name: 'Ada Byron' }))
   const clone = await desk.clone(ada, 'ada/engine')
   await clone.commit('Go on')
@@ -275,7 +275,7 @@ test('a correction that fails after the end says why, and is tried again by who 
   assert.doesNotMatch(page, /Save one of them again/)
 })
 
-test('a source with nothing in it, or with a default branch that is not there, is imported too', async () => {
+test('an empty source, or one with a missing default branch, is imported', async () => {
   await using forge = await openPushing()
   await using _ = forge.desk
   const { ada, one } = forge

@@ -8,14 +8,14 @@ import { recordProgress } from './progress.ts'
 
 const large = { ref_name: 'refs/import/orig/heads/trunk', path: 'disk <b>.iso', oid: 'd'.repeat(40), size: 157_286_400 }
 
-/** Sends a form of the page as it stands. */
+/** Submits a form of the current page. */
 async function act(guest: Guest, end: string, fields: Record<string, string> = {}) {
   const { text } = await guest.get(page)
   const seen = /name="seen" value="([^"]*)"/.exec(text)?.[1] ?? ''
   return guest.post(page + end, { seen, ...fields })
 }
 
-test('the page shows how far it has come, how long it may take yet, and asks before it is cancelled', async () => {
+test('the page shows progress and remaining time, and asks for confirmation before it cancels', async () => {
   await using forge = await openEmpty()
   const { clock, belfry } = forge
   const ada = await signedIn(forge, 'ada')
@@ -57,7 +57,7 @@ test('the page shows how far it has come, how long it may take yet, and asks bef
   assert.equal((await ada.post(`${page}/cancel`, {})).status, 404)
 })
 
-test('an import that stands still says what it needs, and goes on with it', async () => {
+test('a waiting import shows what it needs, and resumes with it', async () => {
   await using forge = await openEmpty()
   const ada = await signedIn(forge, 'ada')
   const shown = async () => (await ada.get(page)).text
@@ -73,7 +73,7 @@ test('an import that stands still says what it needs, and goes on with it', asyn
   const row = await present(forge)
   assert.equal(row.status, 'detecting')
   assert.deepEqual(openCredentials(forge.belfry.vault, row), { username: 'u', password: 'hush' })
-  // Two clicks, or two people, go on once.
+  // Two clicks resume it once.
   const stale = { seen: `${row.id}-${row.run - 1}`, vcs_username: 'v', human_name: 'x' }
   for (const end of ['/credentials', '/restart', '/project']) {
     assert.equal((await ada.post(page + end, stale)).location, `${page}?done=meanwhile`)
@@ -116,7 +116,7 @@ test('an import that stands still says what it needs, and goes on with it', asyn
   assert.partialDeepStrictEqual(await present(forge), { status: 'detecting', vcs_url: 'https://source.example/right', vcs: null })
 })
 
-test('large files wait for a choice, authors are corrected row by row, and the end is told by a report', async () => {
+test('large files wait for a choice, authors are corrected by row, and the end shows a report', async () => {
   await using forge = await openEmpty()
   const { db } = forge.belfry
   const ada = await signedIn(forge, 'ada')

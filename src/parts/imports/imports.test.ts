@@ -10,10 +10,10 @@ import { eraseOldCredentials, openCredentials } from './credentials.ts'
 import { applyEvent, recordProgress } from './progress.ts'
 
 const told = ['commit_count', 'percent', 'push_percent', 'failed_step', 'message', 'project_choices']
-/** The fields that a state alone carries. */
+/** The fields that only some states have. */
 const carried = (body: object) => Object.keys(body).filter((key) => told.includes(key))
 
-test('an import tells in each state what belongs to it, and nothing goes back', async () => {
+test('an import shows the fields of each state, and numbers never decrease', async () => {
   await using forge = await openEmpty()
   const { ada, web } = forge
   const { db } = forge.belfry
@@ -75,7 +75,7 @@ test('an import tells in each state what belongs to it, and nothing goes back', 
   assert.equal((await ada.read(`${path}/report`)).duration, 5)
 })
 
-test('what cannot happen does not, and a run that is over has nothing to say', async () => {
+test('impossible events are refused, and a former run is ignored', async () => {
   await using forge = await openEmpty()
   await start(forge.ada, { vcs: 'git' })
   await assert.rejects(applyRunEvent(forge, 'mapped', { report }), /cannot apply mapped to an import in state importing/)
@@ -90,7 +90,7 @@ test('what cannot happen does not, and a run that is over has nothing to say', a
   await expect(404, await forge.ada.get(path))
 })
 
-test('an import that is in the way of another is told so; one that has come to nothing gives way', async () => {
+test('a running import blocks another; a failed one is replaced', async () => {
   await using forge = await openEmpty()
   const { ada } = forge
   const both = await Promise.all([ada.put(path, { vcs_url }), ada.put(path, { vcs_url })])
@@ -127,7 +127,7 @@ test('an import that is in the way of another is told so; one that has come to n
   await expect(403, await ada.put('/repos/ada/robot/import', { vcs_url }))
 })
 
-test('credentials are sealed, go with the import, and are nowhere to be read', async () => {
+test('credentials are sealed, are deleted with the import, and are never shown', async () => {
   await using forge = await openEmpty()
   const { ada } = forge
   const { vault, db } = forge.belfry
@@ -155,7 +155,7 @@ test('credentials are sealed, go with the import, and are nowhere to be read', a
   await applyRunEvent(forge, 'failed', { message: 'no' })
   assert.equal((await present(forge)).credentials, null)
 
-  // Whoever leaves a choice unmade says again who they are, a day later.
+  // Credentials of an import that waits for a day are erased.
   await expect(200, await ada.patch(path, { vcs_password: 'hunter6' }))
   await applyRunEvent(forge, 'found_multiple', { project_choices: [{ vcs: 'subversion', human_name: 'a', svn_root: 'a' }] })
   forge.clock.advance(86_400_000)
@@ -166,7 +166,7 @@ test('credentials are sealed, go with the import, and are nowhere to be read', a
   assert.equal((await present(forge)).credentials, null)
 })
 
-test('of several projects one is chosen by what it was shown with', async () => {
+test('one of several projects is chosen by its keys', async () => {
   await using forge = await openEmpty()
   const { ada } = forge
   const project_choices = [
@@ -200,7 +200,7 @@ test('of several projects one is chosen by what it was shown with', async () => 
   assert.equal((await expect(200, await ada.patch(path))).status, 'detecting')
 })
 
-test('whatever has become of an import, it begins again with nothing given', async () => {
+test('an import in any state restarts with an empty body', async () => {
   await using forge = await openEmpty()
   const { ada } = forge
   await start(ada)
@@ -226,7 +226,7 @@ test('whatever has become of an import, it begins again with nothing given', asy
   assert.equal((await expect(200, await ada.patch(path, {}))).vcs, 'mercurial')
 })
 
-test('hooks are told once how an import ended', async () => {
+test('webhooks report the end of an import once', async () => {
   await using forge = await openEmpty()
   const { ada } = forge
   const ben = await forge.person('ben')
@@ -252,7 +252,7 @@ test('hooks are told once how an import ended', async () => {
   await expect(403, await ben.delete(path))
 })
 
-test('RepositoryImportEvent is delivered for every change of status, with the import as it stands then', async () => {
+test('RepositoryImportEvent is delivered for every change of status, with the import at that time', async () => {
   await using forge = await openEmpty()
   const { ada } = forge
   const ben = await forge.person('ben')
@@ -278,7 +278,7 @@ test('RepositoryImportEvent is delivered for every change of status, with the im
   const failing = () => applyRunEvent(forge, 'failed', { message: 'The disk is full.' })
   assert.deepEqual(await changes(failing), ['pushing → error, error, by ada'])
   assert.deepEqual(await changes(() => ben.patch(path)), ['error → importing, importing, by ben'])
-  // The status stays as it is, so there is nothing to report.
+  // The status does not change, so there is nothing to report.
   assert.deepEqual(await changes(() => ben.patch(path)), [])
   assert.deepEqual(await changes(() => ada.delete(path)), ['importing → cancelled, importing, by ada'])
 })

@@ -5,7 +5,7 @@ import { applyRunEvent, leadTo, openEmpty, path, present, start } from '#test/im
 
 const large_files = [{ ref_name: 'refs/heads/main', path: 'film.mov', oid: 'a'.repeat(40), size: 104_857_601 }]
 
-test('with large files and no choice an import waits, and goes on with one', async () => {
+test('an import with large files waits for a choice and resumes with it', async () => {
   await using forge = await openEmpty()
   const { ada } = forge
   const findChoice = (use_lfs: unknown) => ada.patch(`${path}/lfs`, { use_lfs })
@@ -38,7 +38,7 @@ test('with large files and no choice an import waits, and goes on with one', asy
   assert.match((await expect(422, await findChoice('opt_in'))).errors[0].message, /too late/)
 })
 
-test('a choice that is made ahead, or by whoever runs the server, is not waited for', async () => {
+test('a choice made before, or by a setting, is not waited for', async () => {
   await using forge = await openEmpty({ BELFRY_IMPORT_LFS: 'opt_out' })
   assert.equal((await start(forge.ada, { vcs: 'git' })).use_lfs, 'opt_out')
   await expect(200, await forge.ada.patch(`${path}/lfs`, { use_lfs: 'opt_in' }))

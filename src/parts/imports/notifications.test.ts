@@ -6,7 +6,7 @@ import { startGitServer } from '#test/imports/git-server.ts'
 import { begin, run } from '#test/imports/runs.ts'
 import { inboxOf, told } from '#test/inbox.ts'
 
-test('whoever watches a repository is told once that it has been imported', async () => {
+test('watchers are notified once that a repository was imported', async () => {
   await using server = await startGitServer()
   const { work } = await server.make('source')
   await work.commit('One')
@@ -33,7 +33,7 @@ test('whoever watches a repository is told once that it has been imported', asyn
   assert.match((await guest.get('/notifications?q=is:import')).text, />Imported from http:/)
   await guest.get('/ada/engine')
   assert.deepEqual(await inboxOf(ben), [], 'whoever was shown the repository has read it')
-  // An import that is done again brings nothing new.
+  // Importing again notifies nobody.
   await expect(200, await ada.patch(path, {}))
   await reaches('complete')
   await told(forge)

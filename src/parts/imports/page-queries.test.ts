@@ -7,7 +7,7 @@ import { recordProgress } from './progress.ts'
 
 const page = '/ada/engine/import'
 
-test('of thousands of authors one is found by words, and corrected without losing them', async () => {
+test('one of thousands of authors is found by text, and corrected without losing the search', async () => {
   await using forge = await openEmpty()
   const ada = await signedIn(forge, 'ada')
   await start(forge.ada, { vcs: 'subversion' })
@@ -51,7 +51,7 @@ test('of thousands of authors one is found by words, and corrected without losin
   assert.equal((await shown('?q=zo%C3%AB')).rows, 1)
 })
 
-test('many large files are shown page by page', async () => {
+test('many large files are shown in pages', async () => {
   await using forge = await openEmpty()
   const ada = await signedIn(forge, 'ada')
   await start(forge.ada, { vcs: 'git' })
@@ -68,7 +68,7 @@ test('many large files are shown page by page', async () => {
   assert.match((await ada.get(`${page}?files=2`)).text, /files=3#files/)
 })
 
-test('how long it may take is told by the step under way, whatever people change meanwhile', async () => {
+test('the remaining time depends on the current step only', async () => {
   await using forge = await openEmpty()
   const { belfry, clock } = forge
   const ada = await signedIn(forge, 'ada')

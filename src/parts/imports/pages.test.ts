@@ -7,7 +7,7 @@ import { listen } from '#test/streams.ts'
 import { openCredentials } from './credentials.ts'
 import { recordProgress } from './progress.ts'
 
-/** Ben may push to Ada's repository, and Cy may only read it. */
+/** Ben may push to Ada's repository; Cy may only read it. */
 async function openShared(settings: Record<string, string> = {}) {
   const forge = await openEmpty(settings)
   const [ben, cy] = [await forge.person('ben'), await forge.person('cy')]
@@ -21,7 +21,7 @@ async function openShared(settings: Record<string, string> = {}) {
   return Object.assign(forge, { ben, cy })
 }
 
-test('whoever may push finds the page, nobody else does, and only its own forms are taken', async () => {
+test('only viewers who may push see the page, and only its own forms are accepted', async () => {
   await using forge = await openShared()
   const [ada, ben, cy, nobody] = [
     await signedIn(forge, 'ada'),
@@ -69,7 +69,7 @@ test('whoever may push finds the page, nobody else does, and only its own forms 
   assert.equal((await ada.post('/ada/engine/issues/new', { title: 'As on every page' })).status, 409)
 })
 
-test('the stream of a page tells of what there is to see, and ends with the right to look', async () => {
+test('the stream of a page reports changes, and ends when access is revoked', async () => {
   await using forge = await openShared()
   const ben = await signedIn(forge, 'ben')
   const cookie = [...ben.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
@@ -84,7 +84,7 @@ test('the stream of a page tells of what there is to see, and ends with the righ
   await stream.ended
 })
 
-test('imports that are closed or looked after say so, and those who may not import hear nothing of it', async () => {
+test('closed imports are shown as such to those who may import, and are 404 for others', async () => {
   for (const [settings, status, text] of [
     [{ BELFRY_IMPORTS: 'maintenance' }, 503, /under maintenance/],
     [{ BELFRY_IMPORTS_CLOSE_AT: '2025-01-01T00:00:00Z' }, 410, /closed since 2025-01-01T00:00:00Z/],
@@ -102,7 +102,7 @@ test('imports that are closed or looked after say so, and those who may not impo
   }
 })
 
-test('what is wrong is said beside its field, what was typed is kept, and a password is never shown', async () => {
+test('errors are next to their fields, input is kept, and a password is never shown', async () => {
   await using forge = await openEmpty()
   const ada = await signedIn(forge, 'ada')
   const filled = {
@@ -149,7 +149,7 @@ test('what is wrong is said beside its field, what was typed is kept, and a pass
   assert.match(shown.text, /role="status">The import has begun/)
   assert.match(shown.text, /Team Foundation \(TFVC\)[\s\S]*Mill/)
   assert.equal(/hush|svn &quot;/.test(shown.text), false)
-  // One at a time; what is under way is not given up by a form that was open elsewhere.
+  // A form of another window does not replace a running import.
   const second = await ada.post(page, { vcs_url: 'https://other.example/' })
   assert.equal(second.status, 422)
   assert.match(second.text, /role="alert">An import into this repository is under way/)
@@ -157,7 +157,7 @@ test('what is wrong is said beside its field, what was typed is kept, and a pass
   assert.equal((await ada.get(`${page}?done=constructor`)).text.includes('class="note"'), false)
 })
 
-test('a repository that cannot take an import says why, and what to do', async () => {
+test('a repository that cannot take an import shows the reason and what to do', async () => {
   await using forge = await openShared()
   const [ada, ben] = [await signedIn(forge, 'ada'), await signedIn(forge, 'ben')]
   const refused = async (text: RegExp, status = 422) => {

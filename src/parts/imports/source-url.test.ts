@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { expect } from '#test/forge.ts'
 import { openEmpty, path, present, start, vcs_url } from '#test/imports/import-states.ts'
 
-/** Addresses that nobody is led to, and a word of the reason. */
+/** Refused addresses, and a word of the reason. */
 const addresses: [url: string, says: RegExp][] = [
   ['', /blank/],
   ['   ', /blank/],
@@ -62,7 +62,7 @@ const addresses: [url: string, says: RegExp][] = [
   ['svn://localhost./', /localhost has a loopback address/],
 ]
 
-test('an address that could mean something else than a source is refused, whatever is behind it', async () => {
+test('an ambiguous or forbidden address is refused', async () => {
   await using forge = await openEmpty({ BELFRY_HOST: '0.0.0.0' })
   for (const [url, says] of addresses) {
     const { message, errors } = await expect(422, await forge.ada.put(path, { vcs_url: url }))
@@ -80,7 +80,7 @@ test('an address that could mean something else than a source is refused, whatev
   await expect(404, await forge.ada.get(path))
 })
 
-test('addresses are stored as they are connected to', async () => {
+test('addresses are stored in normal form', async () => {
   await using forge = await openEmpty({ BELFRY_IMPORT_ADDRESSES: 'external, 10.0.0.0/8' })
   const cases: [url: string, stored: string][] = [
     ['HTTPS://Source.Example:443/A/../B/', 'https://source.example/B/'],
@@ -139,7 +139,7 @@ const bodies: [method: 'put' | 'patch', at: string, body: Record<string, unknown
   ['patch', '/authors/..%2f..', { name: 'x' }, 404],
 ]
 
-test('what is no import, and no change of one, changes nothing', async () => {
+test('invalid bodies change nothing', async () => {
   await using forge = await openEmpty()
   const { ada } = forge
   for (const [method, , body, status] of bodies.filter(([method]) => method === 'put')) {

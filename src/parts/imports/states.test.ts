@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fieldsOf, nextState, type State, states, statusText, transitions } from './states.ts'
 
-/** Where each state leads; the spec's table, and what the decisions add to it. */
+/** The transitions of the spec and of the decisions. */
 const ways: Record<State | 'none', Record<string, string>> = {
   none: { started: 'importing', started_without_kind: 'detecting' },
   detecting: {
@@ -40,7 +40,7 @@ const ways: Record<State | 'none', Record<string, string>> = {
 }
 const always = { restarted: 'importing', restarted_without_kind: 'detecting', cancelled: 'none' }
 
-test('every state leads where the spec says, and nowhere else', () => {
+test('every state has the transitions of the spec, and no others', () => {
   const events = [...new Set(transitions.map(({ event }) => event))]
   for (const [state, own] of Object.entries(ways)) {
     const wanted: Record<string, string> = state === 'none' ? own : { ...own, ...always }
@@ -54,7 +54,7 @@ test('every state leads where the spec says, and nowhere else', () => {
   assert.equal(new Set(transitions.map(({ state, event }) => `${state} ${event}`)).size, transitions.length, 'said once')
 })
 
-test('every state says what goes on, or what to do, and tells only what belongs to it', () => {
+test('every state has a text, and only the fields that belong to it', () => {
   const texts = states.map((status) => statusText({ status, waiting: false }))
   assert.equal(new Set(texts).size, states.length)
   assert.equal(statusText({ status: 'complete', waiting: true }), 'Done')

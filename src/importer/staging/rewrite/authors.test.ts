@@ -14,7 +14,7 @@ async function openStage(commits: number) {
   const stage = await openHistory({ commits })
   const { git } = stage
   return Object.assign(stage, {
-    /** An object of these very bytes, with a ref that leads to it. */
+    /** Writes an object with exactly these bytes, and a ref to it. */
     place(ref: string, type: string, text: string | Buffer) {
       const id = git(['hash-object', '-t', type, '-w', '--stdin', '--literally'], text)
       git(['update-ref', `${from}/${ref}`, id])
@@ -32,7 +32,7 @@ const correction = (index: number, name: string, email: string): Correction => (
 
 const everybody = people.map((_, index) => correction(index, `Réal ${index}`, `real${index}@example.com`))
 
-test('corrected names are those of a mailmap, and nothing else changes', async () => {
+test('corrected names are the same as with a mailmap, and nothing else changes', async () => {
   await using stage = await openStage(160)
   const { git, repository, folder } = stage
   const authors = [...everybody.slice(0, 4), correction(4, 'Réal 0', 'real0@example.com')]
@@ -53,11 +53,11 @@ test('corrected names are those of a mailmap, and nothing else changes', async (
   git(['fsck', '--strict', '--no-dangling'])
 })
 
-test('commits before the first that changes keep their ids, and nobody corrected is nothing changed', async () => {
+test('commits before the first change keep their ids, and without corrections nothing changes', async () => {
   await using stage = await openStage(9)
   const { git, repository } = stage
   const before = git(['rev-list', '--reverse', `${from}/heads/main`]).split('\n')
-  // The sixth person writes the sixth commit, and commits the eighth.
+  // The sixth person is the author of the sixth commit and the committer of the eighth.
   const { refs } = await rewriteHistory(repository, { from, authors: [correction(6, 'Six', 'six@example.com')], signal })
   const after = git(['rev-list', '--reverse', refs['refs/heads/main'] ?? '']).split('\n')
   assert.deepEqual(
@@ -70,7 +70,7 @@ test('commits before the first that changes keep their ids, and nobody corrected
   assert.equal(git(['for-each-ref', 'refs/heads', 'refs/tags']), '')
 })
 
-test('two who were made one are told apart again, and the same corrections give the same ids', async () => {
+test('two merged authors can be separated again, and the same corrections give the same ids', async () => {
   await using stage = await openStage(40)
   const { repository, git } = stage
   const apart = [correction(1, 'One', 'one@example.com'), correction(2, 'Two', 'two@example.com')]
@@ -84,7 +84,7 @@ test('two who were made one are told apart again, and the same corrections give 
   assert.equal(git(['count-objects', '-v']), packs)
 })
 
-test('signatures go with what they were of, encodings come along, and odd objects are taken as they are', async () => {
+test('signatures are removed, encodings are converted, and unusual objects are accepted', async () => {
   await using stage = await openStage(3)
   const { git, place, repository } = stage
   const tree = git(['rev-parse', `${from}/heads/main^{tree}`])
@@ -138,7 +138,7 @@ test('signatures go with what they were of, encodings come along, and odd object
     assert.equal(git(['rev-parse', `refs/tags/${same}`]), git(['rev-parse', `${from}/tags/${same}`]))
 })
 
-test('a history that cannot be read to its end, or is cancelled, gives no refs', async () => {
+test('an unreadable or cancelled history gives no refs', async () => {
   await using stage = await openStage(5)
   const { git, place, repository } = stage
   await assert.rejects(

@@ -6,7 +6,7 @@ import { expect } from '#test/forge.ts'
 import { begin, openRuns, refsOf, run } from '#test/imports/runs.ts'
 import { countSteps, until } from '#test/machine.ts'
 
-test('a correction that cannot be made leaves all as it is, is made when it can be, and survives its worker', async () => {
+test('a failed author correction changes nothing, is retried, and survives its worker', async () => {
   await using runs = await openRuns()
   const { forge, ada, server, startedSteps, onBegun, leftovers } = runs
   let wanted: NodeJS.Signals | undefined

@@ -10,7 +10,7 @@ import { membersOf } from './process-group.ts'
 /** The runner looks this often, in milliseconds, and may take so many looks to cancel. */
 const [interval, mostLooks] = [500, 4]
 
-test('an import that is cancelled in any step leaves neither processes nor files, within two seconds', async () => {
+test('an import cancelled in any step leaves no processes and no files, within two seconds', async () => {
   await using runs = await openRuns()
   const { forge, ada, server, onBegun, leftovers } = runs
   let wanted: string | undefined
@@ -35,7 +35,7 @@ test('an import that is cancelled in any step leaves neither processes nor files
   }
 })
 
-test('what the worker has started ends with it, and what is begun anew begins with nothing', async () => {
+test('child processes end with their worker, and a restarted import reuses nothing', async () => {
   await using runs = await openRuns()
   const { forge, ada, server, source, startedSteps, leftovers } = runs
   const { letGo, reached } = hold(runs)
@@ -53,7 +53,7 @@ test('what the worker has started ends with it, and what is begun anew begins wi
   await until('nothing is left', async () => (await leftovers()).length === 0)
 })
 
-test('folders of imports that are no more are removed', async () => {
+test('folders of deleted imports are removed', async () => {
   await using runs = await openRuns()
   const { forge, root, leftovers } = runs
   await mkdir(join(root, '4711', 'stage.git'), { recursive: true })

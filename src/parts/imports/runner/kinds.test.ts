@@ -18,7 +18,7 @@ import { freePort, until } from '#test/machine.ts'
 import { tellStory } from '#test/tfvc/example-history.ts'
 import { startTfvcServer } from '#test/tfvc/server.ts'
 
-test('every kind of source is found by itself, goes the whole way, and is the same as its source says', async () => {
+test('every kind of source is detected, imported, and equal to its source', async () => {
   await using runs = await openRuns()
   const { forge, ada, leftovers } = runs
   await using undo = new AsyncDisposableStack()
@@ -50,7 +50,7 @@ test('every kind of source is found by itself, goes the whole way, and is the sa
   }
   await until('nothing is left', async () => (await leftovers()).length === 0)
 
-  // The programs of Subversion are on this machine, but not where the worker may find them.
+  // Subversion is installed, but not in the PATH of the worker.
   const { PATH } = process.env
   undo.defer(() => void Object.assign(process.env, { PATH }))
   await symlink(execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim(), join(folder, 'git'))
@@ -61,7 +61,7 @@ test('every kind of source is found by itself, goes the whole way, and is the sa
   assert.match(message, /install the package "subversion"/)
 })
 
-test('an unreachable source and a missing repository of the named kind fail the import, and only an answer that means nothing does not', async () => {
+test('an unreachable source or a missing repository of the named kind fails, and an unknown answer is detection_found_nothing', async () => {
   await using runs = await openRuns()
   const { forge, ada } = runs
   await using page = await startGitServer()

@@ -21,7 +21,7 @@ const exceeded: [string, Partial<Limits>, RegExp | undefined][] = [
   ['patience', { idle: 600_000 }, /^Nothing came from the source for 10 minutes\./],
 ]
 
-test('each limit is told in words of its own, once, and none that is kept', async () => {
+test('each exceeded limit has a message of its own, once', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'belfry-limits-'))
   await writeFile(join(folder, 'large'), randomBytes(2 * megabyte))
   const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { detached: true, stdio: 'ignore' })
@@ -47,7 +47,7 @@ test('each limit is told in words of its own, once, and none that is kept', asyn
   await rm(folder, { recursive: true })
 })
 
-test('an import that takes more than it may ends with what to do about it, and leaves no files', async () => {
+test('an import that exceeds a limit ends with advice and leaves no files', async () => {
   await using runs = await openRuns()
   const { forge, ada, server, leftovers } = runs
   const large = await server.make('large')

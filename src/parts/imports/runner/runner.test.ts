@@ -11,7 +11,7 @@ import { password, username } from '#test/imports/git-server.ts'
 import { begin, hold, openRuns, refsIn, refsOf, run } from '#test/imports/runs.ts'
 import { processesIn, until } from '#test/machine.ts'
 
-test('an import is refused with a wrong password, goes on with the right one, and tells it to nobody', async () => {
+test('an import fails with a wrong password, resumes with the right one, and never shows it', async () => {
   await using runs = await openRuns()
   const { forge, ada, server, source, root, leftovers } = runs
   await using _ = run(forge)
@@ -57,7 +57,7 @@ function read(path: string) {
   }
 }
 
-test('an import whose workers are killed in every step comes to the same result', async () => {
+test('an import whose workers are killed in every step gives the same result', async () => {
   await using runs = await openRuns()
   const { forge, ada, server, source, startedSteps, onBegun } = runs
   const { letGo, reached } = hold(runs)
@@ -80,7 +80,7 @@ test('an import whose workers are killed in every step comes to the same result'
   )
 })
 
-test('a worker that dies again and again without getting any further is given up', async () => {
+test('a worker that keeps dying without progress is given up', async () => {
   await using runs = await openRuns()
   const { forge, ada, server, startedSteps, onBegun, leftovers } = runs
   onBegun(({ step, group }) => step === 'import' && process.kill(-group, 'SIGKILL'))
@@ -94,7 +94,7 @@ test('a worker that dies again and again without getting any further is given up
   await until('nothing is left', async () => (await leftovers()).length === 0)
 })
 
-test('what a killed node and a stopped one leave is gone on with by others', async () => {
+test('other nodes resume the imports of killed and stopped nodes', async () => {
   await using runs = await openRuns()
   const { forge, ada, server, source, root, leftovers } = runs
   const { letGo, reached } = hold(runs)
@@ -122,7 +122,7 @@ test('what a killed node and a stopped one leave is gone on with by others', asy
   assert.equal(await refsOf(forge, engine.repo), await refsIn(source.path))
 })
 
-test('authors that are corrected after the end are written into what was imported', async () => {
+test('authors that are corrected after the end are written into the commits', async () => {
   await using runs = await openRuns()
   const { forge, ada, server, source, startedSteps, leftovers } = runs
   await using _ = run(forge)
@@ -143,7 +143,7 @@ test('authors that are corrected after the end are written into what was importe
   await until('nothing is left', async () => (await leftovers()).length === 0)
 })
 
-test('nobody waits for somebody else to import much before theirs is looked at', async () => {
+test('brief work does not wait for long imports', async () => {
   await using runs = await openRuns()
   const { forge, ada, server, startedSteps, leftovers } = runs
   hold(runs)
@@ -161,7 +161,7 @@ test('nobody waits for somebody else to import much before theirs is looked at',
   await until('nothing is left', async () => (await leftovers()).length === 0)
 })
 
-test('large files wait for a choice, and what was imported is kept until then', async () => {
+test('large files wait for a choice, and the fetched history is kept until then', async () => {
   await using runs = await openRuns()
   const { forge, ada, server, startedSteps } = runs
   const large = await server.make('large')

@@ -11,7 +11,7 @@ import { originOf } from './ledger.ts'
 
 const turned = 'ignore lists turned into .gitignore'
 
-test('lists of what is ignored come along if whoever starts the import says so, until they say otherwise', async () => {
+test('ignore lists are converted if requested, until the option changes', async () => {
   await using runs = await openRuns()
   const { forge, ada } = runs
   await using folder = await openSvnFolder()
@@ -43,7 +43,7 @@ test('lists of what is ignored come along if whoever starts the import says so, 
     [{ svn_ignore: true }, true],
   ] as const) {
     assert.equal((await expect(200, await ada.patch(path, change))).svn_ignore, chosen ? true : undefined)
-    // What a folder has of one choice is of no use for the other.
+    // The folder of one option cannot be reused for the other.
     assert.equal(originOf(await loadImport(forge.belfry.db, repo)) === originOf(before), chosen)
     await check(chosen)
   }
