@@ -118,13 +118,13 @@ test('an unreachable source fails with the reason', async () => {
   for (const [address, message] of [
     [`http://${closed}/engine.git`, `Nothing listens at ${closed}: the connection was refused.`],
     [`svn://${closed}/engine`, `Nothing listens at ${closed}: the connection was refused.`],
-    [`${gruff.url}/engine.git`, `${host} ends the connection without an answer.`],
-    [`https://${host}/engine.git`, `${host} does not speak https there.`],
+    [`${gruff.url}/engine.git`, `${host} closed the connection without an answer.`],
+    [`https://${host}/engine.git`, `${host} does not speak https.`],
   ] as const)
     await assert.rejects(detect(originOf(address), null, network), failsWith(message), address)
   await using unknown = await openEgress(readPolicy(''), null, (_name, _options, answer) => answer(null, []))
   const lost = detect(originOf('https://source.example/engine.git'), null, { ...network, egress: unknown })
-  await assert.rejects(lost, failsWith('No host is known by the name source.example.'))
+  await assert.rejects(lost, failsWith('There is no host named source.example.'))
 })
 
 test('a forbidden address and an unsupported protocol are refused with a message', async () => {

@@ -99,7 +99,7 @@ async function readStart(answer: OutboundAnswer): Promise<Buffer> {
 }
 
 export function discard({ body }: OutboundAnswer) {
-  // Destroying the stream emits an error that nobody handles.
+  // Destroying the stream emits an error, which would be unhandled.
   body.on('error', () => {}).destroy()
 }
 

@@ -23,7 +23,7 @@ export async function openWorkspace(
   return { ...network, folder, repository, lfs_store, default_branch, onProgress }
 }
 
-/** Removes the lock files of a killed git. One worker at a time writes these refs, so nobody else holds the locks. */
+/** Removes the lock files of a killed git. One worker at a time writes these refs, so no other process holds the locks. */
 export async function removeLocks(folder: string) {
   const names = await readdir(folder, { recursive: true }).catch(() => [])
   for (const name of names) if (leftoverLock.test(name)) await rm(join(folder, name), { force: true })

@@ -11,7 +11,7 @@ import { processesIn, until } from '#test/machine.ts'
 import { startGitServer } from './git-server.ts'
 
 /** A worker that has started a step. */
-export interface Begun {
+export interface StartedStep {
   step: 'detect' | 'import' | 'map' | 'push' | 'correct'
   folder: string
   /** The process group. */
@@ -26,13 +26,13 @@ export async function openRuns(settings: Record<string, string> = {}) {
   const source = await makeSource(server)
   const ada = await forge.person('ada')
   const root = join(forge.belfry.settings.BELFRY_DATA, 'imports')
-  const startedSteps: Begun[] = []
-  const hears = new Set<(each: Begun) => void>()
+  const startedSteps: StartedStep[] = []
+  const listeners = new Set<(each: StartedStep) => void>()
   const hear = (message: unknown) => {
-    const each = message as Begun
+    const each = message as StartedStep
     if (!each.folder.startsWith(root)) return
     startedSteps.push(each)
-    for (const listener of hears) listener(each)
+    for (const listener of listeners) listener(each)
   }
   subscribe('belfry:imports:step-started', hear)
   undo.defer(() => void unsubscribe('belfry:imports:step-started', hear))
@@ -46,7 +46,7 @@ export async function openRuns(settings: Record<string, string> = {}) {
     /** Every started step, in order. */
     startedSteps,
     /** Calls back when a step starts. */
-    onBegun: (listener: (each: Begun) => void) => void hears.add(listener),
+    onStepStarted: (listener: (each: StartedStep) => void) => void listeners.add(listener),
     /** The processes and files of imports on this machine. */
     leftovers: async () => [...processesIn(root), ...(existsSync(root) ? await readdir(root) : [])],
     [Symbol.asyncDispose]: () => running.disposeAsync(),

@@ -57,8 +57,8 @@ export async function dropUnusable(workspace: Workspace): Promise<{ dropped: str
   const isNamed = ({ name, bytes }: (typeof originalRefs)[number]) =>
     isRefName(name) && bytes.equals(Buffer.from(name.replace('refs/', prefix)))
   const misnamed = originalRefs.filter((original) => !isNamed(original))
-  const odd = originalRefs.filter((original) => isNamed(original) && isBranch(original) && original.type !== 'commit')
-  const gone = [...misnamed, ...odd]
+  const irregular = originalRefs.filter((original) => isNamed(original) && isBranch(original) && original.type !== 'commit')
+  const gone = [...misnamed, ...irregular]
   if (gone.length > 0) {
     const input = gone.map(({ bytes }) => `delete ${bytes.toString('latin1')}\0\0`).join('')
     const chunks = (async function* () {
@@ -72,7 +72,7 @@ export async function dropUnusable(workspace: Workspace): Promise<{ dropped: str
   }
   const notes: Notes = {
     ...(misnamed.length > 0 && { 'refs with unusable names': misnamed.length }),
-    ...(odd.length > 0 && { 'branches that are no commits': odd.length }),
+    ...(irregular.length > 0 && { 'branches that are no commits': irregular.length }),
   }
   return { dropped: gone.map(({ name }) => name), notes }
 }

@@ -117,13 +117,13 @@ test('only http is used, redirects stay on the host, and the policy applies', as
     'git://127.0.0.1/x',
   ]) {
     assert.equal(await git.probe(originOf(url), workspace), 'nothing')
-    await assert.rejects(git.convert(originOf(url), workspace), failing(/no git repository/))
+    await assert.rejects(git.convert(originOf(url), workspace), failing(/no longer a git repository/))
     if (!URL.canParse(url)) continue
     await assert.rejects(connectGit(originOf(url), workspace, ['fetch', '--', url]), failing(/must begin with http/))
   }
   const away = originOf(`${server.url}/away/engine.git`, username, password)
   assert.equal(await git.probe(away, workspace), 'nothing')
-  await assert.rejects(git.convert(away, workspace), failing(/no git repository/))
+  await assert.rejects(git.convert(away, workspace), failing(/no longer a git repository/))
   await assert.rejects(connectGit(away, workspace, ['ls-remote', '--', away.url]), failing(/has moved/))
   assert.deepEqual(
     server.asked.filter(({ host }) => host?.startsWith('localhost')),

@@ -18,7 +18,7 @@ export interface History {
 }
 
 /** Counts for the notes of the report. */
-export interface Oddities {
+export interface Irregularities {
   early: number
   latin: number
   forbidden: Set<string>
@@ -35,18 +35,18 @@ export async function writeCommits(
   marks: number,
   done: number,
   count: () => void,
-): Promise<Oddities> {
+): Promise<Irregularities> {
   const { log } = history
-  const odd: Oddities = { early: 0, latin: 0, forbidden: new Set(), clashing: new Set() }
+  const irregular: Irregularities = { early: 0, latin: 0, forbidden: new Set(), clashing: new Set() }
   const laneOf = openLanes(log)
   const lanes = new Set<string>()
   for (let number = 0; number < log.nodes.size; number++) {
     const changeset = log.read(number)
     const parents = parentsOf(log, number)
     const lane = `refs/import/lanes/${laneOf(number)}`
-    const person = `${history.describe(changeset.user)} ${describeDate(changeset, odd)}`
-    const message = readable(changeset.message, odd)
-    const changes = describeChanges(history, number, parents[0] ?? -1, odd)
+    const person = `${history.describe(changeset.user)} ${describeDate(changeset, irregular)}`
+    const message = readable(changeset.message, irregular)
+    const changes = describeChanges(history, number, parents[0] ?? -1, irregular)
     count()
     if (number < done) continue
     lanes.add(lane)
@@ -59,7 +59,7 @@ export async function writeCommits(
   }
   // The lanes are temporary.
   for (const lane of lanes) await fastImport.write(`reset ${lane}\nfrom ${noObject}\n\n`)
-  return odd
+  return irregular
 }
 
 /**
@@ -82,34 +82,34 @@ function openLanes({ p1 }: Changelog): (number: number) => number {
 }
 
 /** Git supports no time before 1970 and no zone beyond 14 hours. */
-function describeDate({ time, west }: Changeset, odd: Oddities): string {
-  if (time < 0) odd.early++
+function describeDate({ time, west }: Changeset, irregular: Irregularities): string {
+  if (time < 0) irregular.early++
   const east = Math.round(-west / 60)
   const minutes = Math.abs(east) <= 14 * 60 ? Math.abs(east) : 0
   const zone = `${Math.floor(minutes / 60)}`.padStart(2, '0') + `${minutes % 60}`.padStart(2, '0')
   return `${Math.min(Math.max(time, 0), latest)} ${east < 0 && minutes > 0 ? '-' : '+'}${zone}`
 }
 
-function readable(message: Buffer, odd: Oddities): Buffer {
+function readable(message: Buffer, irregular: Irregularities): Buffer {
   const utf8 = isUtf8(message)
-  if (!utf8) odd.latin++
+  if (!utf8) irregular.latin++
   if (utf8 && !message.includes(0)) return message
   return Buffer.from(message.toString(utf8 ? 'utf8' : 'latin1').replaceAll('\0', ''))
 }
 
 /** The changes of a commit as commands in Latin-1. Deletions come first, so that a folder can replace a file. */
-function describeChanges(history: History, number: number, parent: number, odd: Oddities): string {
+function describeChanges(history: History, number: number, parent: number, irregular: Irregularities): string {
   const { files } = history
   const removed: string[] = []
   const set: string[] = []
-  const packed = changesOf(history, number, parent, odd)
+  const packed = changesOf(history, number, parent, irregular)
   for (let at = 0; at < packed.length; at += 9) {
     const path = packed.readUInt32BE(at)
     const revision = packed.readUInt32BE(at + 4)
     const name = files.paths[path] as string
     const mode = modes[packed[at + 8] as number] ?? '100644'
     const refused = files.isForbidden(path) || (mode === '120000' && isForbiddenLink(name))
-    if (refused) odd.forbidden.add(name)
+    if (refused) irregular.forbidden.add(name)
     if (revision > 0 && !refused) set.push(`M ${mode} :${revision} ${quotePath(name)}\n`)
     else if (!files.isForbidden(path)) removed.push(`D ${quotePath(name)}\n`)
   }
@@ -118,7 +118,7 @@ function describeChanges(history: History, number: number, parent: number, odd: 
 
 const modes: Record<number, string> = { 108: '120000', 120: '100755' }
 
-function changesOf({ log, manifests, files }: History, number: number, parent: number, odd: Oddities): Buffer {
+function changesOf({ log, manifests, files }: History, number: number, parent: number, irregular: Irregularities): Buffer {
   const now = manifestOf(log, manifests, number)
   const before = parent < 0 ? -1 : manifestOf(log, manifests, parent)
   if (now === before) return Buffer.alloc(0)
@@ -129,7 +129,7 @@ function changesOf({ log, manifests, files }: History, number: number, parent: n
     Buffer,
   ]
   const kept = withoutClashes(text, files)
-  if (kept !== text) for (const path of differences(text, kept).keys()) odd.clashing.add(path)
+  if (kept !== text) for (const path of differences(text, kept).keys()) irregular.clashing.add(path)
   const known = files.revisions
   const changes = packChanges(differences(withoutClashes(old, files), kept), files)
   // Every file revision was numbered while the manifests were read; a new one would have no mark.

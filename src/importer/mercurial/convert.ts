@@ -9,7 +9,7 @@ import { readAuthor } from './authors.ts'
 import { openBlobIds, readBlobIds } from './blob-ids.ts'
 import { openChangegroup } from './changegroup.ts'
 import { type Changelog, readChangelog } from './changelog.ts'
-import { type History, manifestOf, type Oddities, writeCommits } from './commits.ts'
+import { type History, type Irregularities, manifestOf, writeCommits } from './commits.ts'
 import { type Expected, expectSample, type Received } from './expected-trees.ts'
 import { type Bundle, fetchBundle, interrupted, reopenBundle } from './fetch-bundle.ts'
 import { writeFiles } from './filelogs.ts'
@@ -122,7 +122,7 @@ async function convertBundle(bundle: Bundle, workspace: Workspace): Promise<Conv
     contentId: (revision) => idAt(order[revision] as number),
   }
   // Prepared while git writes the commits, which takes longer than sending them.
-  const [odd, expected] = await Promise.all([
+  const [irregular, expected] = await Promise.all([
     writeCommits(history, fastImport, commits_from, done, () => progress(75, 100, ++written, commit_count)),
     expectSample(
       received,
@@ -138,7 +138,7 @@ async function convertBundle(bundle: Bundle, workspace: Workspace): Promise<Conv
   return {
     commit_count,
     ...(plan.default_branch !== undefined && { default_branch: plan.default_branch }),
-    notes: describeOddities(odd),
+    notes: describeIrregularities(irregular),
   }
 }
 
@@ -207,7 +207,7 @@ async function removeOtherRefs(repository: string, there: string[], { refs }: Re
 const nameNodes = ({ refs }: Refs, { nodes }: Changelog) =>
   refs.map(([ref, number]) => ({ ref, node: nodes.id(number).toString('hex'), number }))
 
-function describeOddities({ early, latin, forbidden, clashing }: Oddities): Notes {
+function describeIrregularities({ early, latin, forbidden, clashing }: Irregularities): Notes {
   const notes = {
     'changesets before 1970': early,
     'messages not in UTF-8': latin,

@@ -54,8 +54,8 @@ export async function fetchBundle(origin: Origin, workspace: Workspace): Promise
   const reader = openByteReader(await remote.open('getbundle', wanted(remote)))
   const spool = openSpool(content(folder))
   let discarded = false
-  const begun = Promise.withResolvers<BundleInfo>()
-  const complete = receive(reader, spool, bookmarks, begun.resolve).then(
+  const started = Promise.withResolvers<BundleInfo>()
+  const complete = receive(reader, spool, bookmarks, started.resolve).then(
     (info) => {
       if (discarded) return
       writeFileSync(`${record(folder)}.new`, JSON.stringify(info), { mode: 0o600 })
@@ -64,7 +64,7 @@ export async function fetchBundle(origin: Origin, workspace: Workspace): Promise
     (error) => {
       const reason = workspace.signal.aborted || error instanceof ImportFailure ? error : interrupted(error)
       spool.fail(reason)
-      begun.reject(reason)
+      started.reject(reason)
       throw reason
     },
   )
@@ -74,7 +74,7 @@ export async function fetchBundle(origin: Origin, workspace: Workspace): Promise
     leaving.abort()
     complete.catch(() => {}).finally(() => spool[Symbol.dispose]())
   }
-  const info = await begun.promise.catch((error) => {
+  const info = await started.promise.catch((error) => {
     leave()
     throw error
   })

@@ -91,7 +91,7 @@ async function explain({ host }: URL, answer: OutboundAnswer): Promise<ImportFai
   }
   const type = headerOf(answer, 'content-type')
   if (type.startsWith('application/hg-error'))
-    return new ImportFailure(`${host} says: ${quote(await readBody(answer, 4096, tooLarge))}`)
+    return new ImportFailure(`${host} reported: ${quote(await readBody(answer, 4096, tooLarge))}`)
   discard(answer)
   if (status >= 300 && status < 400) {
     return new ImportFailure(`${host} reports that the repository has moved. Start an import from its new address.`)

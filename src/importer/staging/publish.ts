@@ -138,7 +138,7 @@ async function keepOriginals(target: string, kept: Map<string, string>, signal: 
   )
 }
 
-/** Removes the locks of a killed run. Nobody else writes these refs; others lock the packed refs only briefly. */
+/** Removes the locks of a killed run. No other process writes these refs; others lock the packed refs only briefly. */
 async function removeLocks(target: string) {
   await freePacked(target)
   const folder = join(target, originalRefs)

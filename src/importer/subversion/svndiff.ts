@@ -58,13 +58,13 @@ export async function* applyDeltaInPieces(
 ): AsyncGenerator<Buffer> {
   let view: View | undefined
   let here: Buffer = Buffer.alloc(0)
-  let begun = false
+  let hasMagic = false
   for await (const piece of pieces) {
     here = Buffer.concat([here, piece])
-    if (!begun) {
+    if (!hasMagic) {
       if (here.length < magic.length) continue
       here = here.subarray(checkMagic(here))
-      begun = true
+      hasMagic = true
     }
     for (let read = readWindow(here, 0); read; read = readWindow(here, 0)) {
       const { window } = read

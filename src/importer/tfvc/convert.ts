@@ -21,7 +21,7 @@ export interface Pace {
 }
 const ordinaryPace: Pace = { changesets: 250, milliseconds: 10_000 }
 
-interface Begun {
+interface PlannedChangeset {
   changeset: Changeset
   plan: Plan
 }
@@ -43,7 +43,7 @@ export async function convert(origin: Origin, workspace: Workspace, pace = ordin
   const history = await openHistory(workspace, { collection, project, until })
   using contents = openContents(client, workspace.folder)
 
-  async function* read(): AsyncGenerator<Begun | Omit<Put, 'content'>> {
+  async function* read(): AsyncGenerator<PlannedChangeset | Omit<Put, 'content'>> {
     const listed = listChangesets(client, project, history.last, history.until)
     const changed = readAhead(listed, { width: changesetsAhead }, async (changeset) => ({
       changeset,
@@ -62,11 +62,15 @@ export async function convert(origin: Origin, workspace: Workspace, pace = ordin
     }
   }
 
-  const weigh = (step: Begun | Omit<Put, 'content'>) =>
+  const weigh = (step: PlannedChangeset | Omit<Put, 'content'>) =>
     'item' in step ? Math.min(step.item.size ?? largestHeld, largestHeld) : 0
-  const steps = readAhead(read(), { width: filesAhead, most: bytesAhead, weigh }, async (step): Promise<Begun | Put> => {
-    return 'item' in step ? { ...step, content: await contents.load(step.item, step.version) } : step
-  })
+  const steps = readAhead(
+    read(),
+    { width: filesAhead, most: bytesAhead, weigh },
+    async (step): Promise<PlannedChangeset | Put> => {
+      return 'item' in step ? { ...step, content: await contents.load(step.item, step.version) } : step
+    },
+  )
   const git = openFastImport(workspace.repository, { signal: workspace.signal, marks: history.marks })
   try {
     await write(steps, { git, contents, history, pace, onProgress: workspace.onProgress })
@@ -91,18 +95,18 @@ interface Writing {
   onProgress: Workspace['onProgress']
 }
 
-async function write(steps: AsyncIterable<Begun | Put>, { git, contents, history, pace, onProgress }: Writing) {
+async function write(steps: AsyncIterable<PlannedChangeset | Put>, { git, contents, history, pace, onProgress }: Writing) {
   const started = performance.now()
-  let begun: Begun | undefined
+  let current: PlannedChangeset | undefined
   let gone = 0
   let unsaved = 0
   let saved = started
 
   async function finish() {
-    if (!begun) return
-    history.add(begun.changeset, begun.plan, gone)
+    if (!current) return
+    history.add(current.changeset, current.plan, gone)
     onProgress({ percent: Math.floor((history.last * 100) / history.until), commit_count: history.count })
-    begun = undefined
+    current = undefined
     gone = 0
     unsaved += 1
     const now = performance.now()
@@ -118,7 +122,7 @@ async function write(steps: AsyncIterable<Begun | Put>, { git, contents, history
     if ('plan' in step) {
       await finish()
       await beginCommit(git, step, history.parent)
-      begun = step
+      current = step
     } else if (!(await putFile(git, step, contents))) gone += 1
   }
   await finish()
@@ -126,7 +130,7 @@ async function write(steps: AsyncIterable<Begun | Put>, { git, contents, history
 }
 
 /** Without a message: this commit is internal, and the file of revisions has the message. */
-async function beginCommit(git: FastImport, { changeset, plan }: Begun, parent: string | undefined) {
+async function beginCommit(git: FastImport, { changeset, plan }: PlannedChangeset, parent: string | undefined) {
   const { id, time } = changeset
   const author = authorOf(changeset.author)
   await git.write(`commit refs/import/raw\nmark :${id}\n`)

@@ -134,8 +134,8 @@ test('contents with wrong checksums end the import, and missing ones are counted
   const refused = (words: RegExp) => (error: unknown) => error instanceof ImportFailure && words.test(error.message)
   const replace = (text: string) => (asked: Asked, response: ServerResponse) =>
     asked.query.get('path') === '$/Alpha/f1.txt' && Boolean(response.end(text))
-  await assert.rejects(failing(replace('x')), refused(/\$\/Alpha\/f1\.txt in changeset 1 is not what its MD5 says/))
-  await assert.rejects(failing(replace('longer')), refused(/is longer than the server says/))
+  await assert.rejects(failing(replace('x')), refused(/\$\/Alpha\/f1\.txt in changeset 1 does not match its MD5/))
+  await assert.rejects(failing(replace('longer')), refused(/is longer than the server announced/))
 
   const script = openScript()
     .checkIn('one', (desk) => desk.put('$/Alpha/a', 'a').put('$/Alpha/destroyed', 'x').put('$/Alpha/same', 'x'))

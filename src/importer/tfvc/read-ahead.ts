@@ -10,33 +10,33 @@ export interface Bounds<Item> {
 export async function* readAhead<Item, Result>(
   items: AsyncIterable<Item>,
   { width, most = Infinity, weigh = () => 0 }: Bounds<Item>,
-  begin: (item: Item) => Promise<Result>,
+  start: (item: Item) => Promise<Result>,
 ): AsyncGenerator<Result> {
-  const begun: { result: Promise<Result>; weight: number }[] = []
+  const started: { result: Promise<Result>; weight: number }[] = []
   const iterator = items[Symbol.asyncIterator]()
   let load = 0
   let next: Promise<IteratorResult<Item>> | undefined = pull(iterator)
   try {
-    while (next || begun.length > 0) {
-      const [first] = begun
-      if (next && (!first || (begun.length < width && load < most))) {
+    while (next || started.length > 0) {
+      const [first] = started
+      if (next && (!first || (started.length < width && load < most))) {
         const done = first?.result.then(nothing, nothing)
         const came: IteratorResult<Item> | undefined = await (done ? Promise.race([next, done]) : next)
         if (came?.done) next = undefined
         else if (came) {
-          const result = begin(came.value)
+          const result = start(came.value)
           // The caller gets the error with the result.
           result.catch(nothing)
           const weight = weigh(came.value)
           load += weight
-          begun.push({ result, weight })
+          started.push({ result, weight })
           next = pull(iterator)
         }
         if (came) continue
       }
       if (!first) continue
       yield await first.result
-      begun.shift()
+      started.shift()
       load -= first.weight
     }
   } finally {

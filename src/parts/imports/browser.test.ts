@@ -42,7 +42,7 @@ test('a repository is imported with the keyboard alone, and the page updates wit
   await picture('import-refused')
   await page.getByLabel('Address of the source').fill(`${server.url}/closed/mill`)
   await page.keyboard.press('Enter')
-  await page.getByRole('heading', { name: 'The source asks who you are' }).waitFor()
+  await page.getByRole('heading', { name: 'The source asks for credentials' }).waitFor()
   const { promise, resolve: release } = Promise.withResolvers<void>()
   server.hold(promise)
   await tabTo(page, '#vcs_username')
@@ -78,7 +78,7 @@ test('a repository is imported with the keyboard alone, and the page updates wit
   assert.equal(await page.evaluate('window.sameDocument'), true)
   const { db } = forge.belfry
   await until('the commits are written', async () => !(await loadImport(db, engine)).active)
-  await page.getByText('Correct whom you know').waitFor()
+  await page.getByText('Correct them').waitFor()
   const clone = await desk.clone(ada, 'ada/engine')
   assert.equal((await clone.git('log', '--format=%an <%ae>', '-1')).trim(), 'Bob Baker <bob@host>')
   await picture('import-complete')
@@ -121,13 +121,13 @@ test('every state of an import is accessible, on any screen, with and without sc
   await plain.page.getByRole('link', { name: 'import a repository' }).click()
   await plain.page.getByLabel('Address of the source').fill('https://svn.example.com/repos/windmills-of-the-north/and-the-south')
   await plain.page.getByRole('button', { name: 'Start import' }).click()
-  await shows('Looking at what is there', 'detecting')
+  await shows('Detecting the kind of the source', 'detecting')
 
   const refresh = () => plain.page.getByRole('link', { name: 'Refresh' }).click()
   await applyRunEvent(forge, 'found_nothing')
   await refresh()
   await shows('Nothing was found there', 'nothing')
-  await plain.page.getByRole('button', { name: 'Look again' }).click()
+  await plain.page.getByRole('button', { name: 'Try again' }).click()
   await applyRunEvent(forge, 'found_multiple', {
     project_choices: [
       { vcs: 'subversion', svn_root: 'libs/grain', human_name: 'grain' },
@@ -135,7 +135,7 @@ test('every state of an import is accessible, on any screen, with and without sc
     ],
   })
   await refresh()
-  await shows('Which project is meant?', 'choices')
+  await shows('Which project do you want to import?', 'choices')
   await plain.page.getByRole('button', { name: 'stones' }).click()
   const { id, run } = await present(forge)
   forge.clock.advance(120_000)
@@ -165,8 +165,7 @@ test('every state of an import is accessible, on any screen, with and without sc
   await plain.page.getByLabel('Email of bob').press('Enter')
   await plain.page.getByText('The author is corrected').waitFor()
   await applyRunEvent(forge, 'failed', {
-    message:
-      'There is too little space left on the disk of this server. Ask whoever runs it to make room, then restart the import.',
+    message: 'The disk of this server is almost full. Ask an administrator to free space, then restart the import.',
   })
   await plain.page.goto(`${forge.web}${place}`)
   await shows('It failed at “Map”', 'error')
@@ -198,5 +197,5 @@ test('every state of an import is accessible, on any screen, with and without sc
   await page.getByLabel('Address of the source').waitFor()
   assert.equal((await forge.ada.get(route)).status, 404)
   await start(forge.ada)
-  await page.getByText('Looking at what is there').waitFor()
+  await page.getByText('Detecting the kind of the source').waitFor()
 })

@@ -222,7 +222,7 @@ test('authors can be corrected and the import repeated until the first push', as
   assert.partialDeepStrictEqual(await present(forge), { published: null, correcting: false, active: false })
   assert.deepEqual(await runJobs(forge), ['forget_originals'])
   assert.equal((await refsOn(forge))['refs/import/orig/heads/trunk'], undefined)
-  assert.match((await expect(422, await ada.patch(url, { name: 'Late' }))).errors[0].message, /Somebody has pushed/)
+  assert.match((await expect(422, await ada.patch(url, { name: 'Late' }))).errors[0].message, /There was a push/)
   await expect(422, await ada.patch(path))
   assert.equal(await completeCorrection(forge.belfry, await present(forge), refs), undefined)
   assert.equal((await ada.read(`${path}/authors`))[0].name, 'Ada')
@@ -249,7 +249,7 @@ test('a failed correction after the end is reported, and sending it again retrie
   assert.partialDeepStrictEqual(await present(forge), { status: 'complete', correcting: false, active: false })
   assert.match((await ada.read(path)).status_text, /not in the commits.*correction_error/)
   assert.equal(await errorOf(), 'The disk <b> is full.')
-  assert.match(await shown(), /not in the commits\. The disk &lt;b&gt; is full\. Save one of them again/)
+  assert.match(await shown(), /not in the commits\. The disk &lt;b&gt; is full\. Save an author again/)
 
   await expect(200, await ada.patch(url, { name: 'Ada' }))
   assert.partialDeepStrictEqual(await present(forge), { correcting: true, active: true })
@@ -272,7 +272,7 @@ test('a failed correction after the end is reported, and sending it again retrie
   assert.match(await errorOf(), /Somebody has pushed before/)
   const page = await shown()
   assert.match(page, /not in the commits\. Somebody has pushed before/)
-  assert.doesNotMatch(page, /Save one of them again/)
+  assert.doesNotMatch(page, /Save an author again/)
 })
 
 test('an empty source, or one with a missing default branch, is imported', async () => {

@@ -106,7 +106,7 @@ function planMoves(from: Refs, published: Refs, interrupted: Refs[], refs: Refs)
   const names = [...new Set([...Object.keys(published), ...Object.keys(refs), ...Object.keys(from)])]
   const other = names.find((ref) => [published, refs, ...interrupted].every((each) => (each[ref] ?? noObject) !== at(ref)))
   if (other) {
-    throw new ImportFailure(`Somebody has pushed ${other} to the repository during the import. Import into a new repository.`)
+    throw new ImportFailure(`There was a push of ${other} to the repository during the import. Import into a new repository.`)
   }
   const movesFrom = (before: (ref: string) => string): Command[] =>
     names.map((ref) => ({ ref, before: before(ref), after: refs[ref] ?? noObject })).filter(isMove)

@@ -37,7 +37,7 @@ test('an import shows the fields of each state, and numbers never decrease', asy
     repository_url: `${ada.base}/repos/ada/engine`,
   })
   const refused = await expect(422, await ada.put(path, { vcs_url }))
-  assert.match(refused.errors[0].message, /under way/)
+  assert.match(refused.errors[0].message, /in progress/)
 
   await applyRunEvent(forge, 'found', { vcs: 'subversion', vcs_url: 'https://u:p@source.example/moved', svn_root: 'libs/a' })
   const found = await ada.read(path)

@@ -31,10 +31,11 @@ test('only viewers who may push see the page, and only its own forms are accepte
   ]
   for (const guest of [ada, ben]) {
     assert.equal((await guest.get(page)).status, 200)
-    assert.match((await guest.get('/ada/engine')).text, /Nothing is in it yet[\s\S]*href="\/ada\/engine\/import"/)
+    assert.match((await guest.get('/ada/engine')).text, /This repository is empty[\s\S]*href="\/ada\/engine\/import"/)
   }
   assert.equal((await ada.get(`${page}/cancel`)).status, 404)
-  for (const guest of [cy, nobody]) assert.equal((await guest.get('/ada/engine')).text.includes('Nothing is in it yet'), false)
+  for (const guest of [cy, nobody])
+    assert.equal((await guest.get('/ada/engine')).text.includes('This repository is empty'), false)
   await start(forge.ada, { vcs: 'subversion' })
   const { id, run } = await present(forge)
   await recordProgress(forge.belfry.db, id, run, { authors: people })
@@ -58,7 +59,7 @@ test('only viewers who may push see the page, and only its own forms are accepte
   for (const wrong of ['0', 'x', '1e3', '9'.repeat(30), '%00', `${author.id + 100}`]) {
     assert.ok([400, 404].includes((await ada.post(`${page}/authors/${wrong}`, fields)).status), wrong)
   }
-  assert.match((await ben.get('/ada/engine')).text, /An import into this repository is under way/)
+  assert.match((await ben.get('/ada/engine')).text, /An import into this repository is in progress/)
   await expect(200, await forge.ada.patch('/repos/ada/engine', { name: 'motor' }))
   assert.equal((await ada.get(page)).location, '/ada/motor/import')
   for (const end of ['', '/restart', '/cancel']) {
@@ -97,7 +98,7 @@ test('closed imports are shown as such to those who may import, and are 404 for 
     }
     assert.equal((await cy.get(page)).status, 404)
     const { text: shown } = await ada.get('/ada/engine')
-    assert.match(shown, /Nothing is in it yet/)
+    assert.match(shown, /This repository is empty/)
     assert.equal(shown.includes('/ada/engine/import'), false)
   }
 })
@@ -130,10 +131,10 @@ test('errors are next to their fields, input is kept, and a password is never sh
   ] as const) {
     const { status, text: shown } = await ada.post(page, { ...filled, ...change })
     assert.equal(status, 422, field)
-    assert.match(shown, /role="alert">Something is not right yet/)
+    assert.match(shown, /role="alert">One field is not valid/)
     assert.match(field ? (new RegExp(`id="${field}-error">([^<]*)`).exec(shown)?.[1] ?? '') : shown, text)
     assert.equal(/hush|a\nb/.test(shown), false)
-    assert.match(shown, /Type it again: a password is not kept/)
+    assert.match(shown, /Type it again: forms do not keep passwords/)
     if (field !== 'vcs_username') assert.match(shown, /value="svn &quot;user&quot;"/)
     assert.match(shown, /value="full" checked/)
     assert.match(shown, /name="svn_ignore" value="true" checked/)
@@ -152,7 +153,7 @@ test('errors are next to their fields, input is kept, and a password is never sh
   // A form of another window does not replace a running import.
   const second = await ada.post(page, { vcs_url: 'https://other.example/' })
   assert.equal(second.status, 422)
-  assert.match(second.text, /role="alert">An import into this repository is under way/)
+  assert.match(second.text, /role="alert">An import into this repository is in progress/)
   assert.equal((await present(forge)).id, row.id)
   assert.equal((await ada.get(`${page}?done=constructor`)).text.includes('class="note"'), false)
 })
@@ -170,7 +171,7 @@ test('a repository that cannot take an import shows the reason and what to do', 
   }
   await expect(204, await forge.ada.put('/repos/ada/engine/actions/permissions', { enabled: true }))
   await refused(/has automation enabled[\s\S]*Disable automation/)
-  assert.match((await ben.get(page)).text, /Ask whoever runs the repository/)
+  assert.match((await ben.get(page)).text, /Ask an administrator of the repository/)
   assert.equal((await ada.post(`${page}/automation`, {})).location, `${page}?done=disabled`)
   assert.match((await ada.get(page)).text, /name="vcs_url"/)
   await expect(200, await forge.ada.patch('/repos/ada/engine', { archived: true }))
@@ -178,6 +179,6 @@ test('a repository that cannot take an import shows the reason and what to do', 
   await expect(200, await forge.ada.patch('/repos/ada/engine', { archived: false }))
   const content = Buffer.from('It turns.').toString('base64')
   await expect(201, await forge.ada.put('/repos/ada/engine/contents/README.md', { message: 'Begin', content }))
-  await refused(/is not empty[\s\S]*Make a new repository/)
-  assert.equal((await ada.get('/ada/engine')).text.includes('Nothing is in it yet'), false)
+  await refused(/is not empty[\s\S]*Create a new repository/)
+  assert.equal((await ada.get('/ada/engine')).text.includes('This repository is empty'), false)
 })

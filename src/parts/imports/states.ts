@@ -23,7 +23,7 @@ export type RunEvent =
   /** The source does not accept the credentials. */
   | 'auth_failed'
   | 'imported'
-  /** There are large files, and nobody has chosen how to store them. */
+  /** There are large files, and no choice of how to store them. */
   | 'waits'
   | 'mapped'
   | 'pushed'

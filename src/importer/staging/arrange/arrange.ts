@@ -148,10 +148,10 @@ function nameLines(
   return { refs, deleted, has_default }
 }
 
-function describeTag({ begun }: RootHistory, commit: string, name: string) {
-  const who = begun ? `${begun.name} <${begun.email}> ${begun.time}` : 'unknown <unknown> 0'
+function describeTag({ firstRevision }: RootHistory, commit: string, name: string) {
+  const who = firstRevision ? `${firstRevision.name} <${firstRevision.email}> ${firstRevision.time}` : 'unknown <unknown> 0'
   const head = [`object ${commit}`, 'type commit', `tag ${name}`, `tagger ${who} +0000`, '']
-  return Buffer.from(`${head.join('\n')}\n${endLine(begun?.message ?? '')}`)
+  return Buffer.from(`${head.join('\n')}\n${endLine(firstRevision?.message ?? '')}`)
 }
 
 async function listRefs(repository: string, signal: AbortSignal): Promise<string[]> {

@@ -38,14 +38,14 @@ export async function* readRevisions(file: string): AsyncGenerator<Revision> {
 /** Splits at line feeds only, because messages contain other line ends. A history without revisions has no file. */
 export async function* readLines(file: string): AsyncGenerator<string> {
   if (!existsSync(file)) return
-  const begun: Buffer[] = []
+  const partial: Buffer[] = []
   for await (const chunk of createReadStream(file, { highWaterMark: 256 * 1024 }) as AsyncIterable<Buffer>) {
     let from = 0
     for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, from)) {
-      begun.push(chunk.subarray(from, end))
-      yield Buffer.concat(begun.splice(0)).toString()
+      partial.push(chunk.subarray(from, end))
+      yield Buffer.concat(partial.splice(0)).toString()
       from = end + 1
     }
-    begun.push(chunk.subarray(from))
+    partial.push(chunk.subarray(from))
   }
 }

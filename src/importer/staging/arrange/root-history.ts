@@ -11,7 +11,7 @@ export interface RootHistory {
   /** The revisions that have a commit of their own. */
   commits: number[]
   /** The revision that the current root began with. */
-  begun: Revision | undefined
+  firstRevision: Revision | undefined
   /** The last merged revision by root. Copies share it until it changes. */
   merged: Map<string, number>
 }
@@ -39,7 +39,7 @@ export function openRootHistories(roots: PathTree<Root>, add: (commit: Buffer) =
     const tree = found ?? emptyTree
     const former = begins ? sourceOf(from) : head
     if (begins) {
-      line.begun = revision
+      line.firstRevision = revision
       line.merged = former?.commit && from ? inherit(line, from) : new Map()
       // An unchanged copy needs no new commit.
       if (former?.commit && former.tree === tree) {
@@ -47,7 +47,7 @@ export function openRootHistories(roots: PathTree<Root>, add: (commit: Buffer) =
         return
       }
     }
-    line.begun ??= revision
+    line.firstRevision ??= revision
     // A root gets its first commit with its first file.
     if (!former?.commit && tree === emptyTree) {
       if (begins && head?.commit) line.states.push({ number, commit: undefined, tree: undefined })
@@ -62,7 +62,7 @@ export function openRootHistories(roots: PathTree<Root>, add: (commit: Buffer) =
   }
 
   function begin(root: string): RootHistory {
-    const line: RootHistory = { root, states: [], commits: [], begun: undefined, merged: new Map() }
+    const line: RootHistory = { root, states: [], commits: [], firstRevision: undefined, merged: new Map() }
     lines.set(root, line)
     return line
   }

@@ -8,9 +8,9 @@ import { countSteps, until } from '#test/machine.ts'
 
 test('a failed author correction changes nothing, is retried, and survives its worker', async () => {
   await using runs = await openRuns()
-  const { forge, ada, server, startedSteps, onBegun, leftovers } = runs
+  const { forge, ada, server, startedSteps, onStepStarted, leftovers } = runs
   let wanted: NodeJS.Signals | undefined
-  onBegun(({ group }) => {
+  onStepStarted(({ group }) => {
     if (wanted) process.kill(-group, wanted)
     wanted = undefined
   })
@@ -28,7 +28,7 @@ test('a failed author correction changes nothing, is retried, and survives its w
   const before = await refsOf(forge, engine.repo)
   await correct('Ada Lovelace')
   assert.equal(await refsOf(forge, engine.repo), before)
-  assert.match((await ada.read(`${engine.path}/report`)).correction_error, /are not all there any more/)
+  assert.match((await ada.read(`${engine.path}/report`)).correction_error, /Some of the original commits are gone/)
 
   await git(['-C', target, 'update-ref', '--stdin'], { input: originals })
   wanted = 'SIGKILL'

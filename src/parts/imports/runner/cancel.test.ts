@@ -12,10 +12,10 @@ const [interval, mostLooks] = [500, 4]
 
 test('an import cancelled in any step leaves no processes and no files, within two seconds', async () => {
   await using runs = await openRuns()
-  const { forge, ada, server, onBegun, leftovers } = runs
+  const { forge, ada, server, onStepStarted, leftovers } = runs
   let wanted: string | undefined
   const frozen = new Map<string, () => void>()
-  onBegun(({ step, group }) => {
+  onStepStarted(({ step, group }) => {
     if (step !== wanted) return
     process.kill(-group, 'SIGSTOP')
     frozen.get(step)?.()
@@ -45,7 +45,7 @@ test('child processes end with their worker, and a restarted import reuses nothi
   const before = startedSteps.at(-1)
   await writeFile(join(before?.folder ?? '', 'left'), '')
   await expect(200, await ada.patch(engine.path, {}))
-  await until('it is begun anew', () => startedSteps.at(-1)?.step === 'import' && startedSteps.at(-1)?.group !== before?.group)
+  await until('it has restarted', () => startedSteps.at(-1)?.step === 'import' && startedSteps.at(-1)?.group !== before?.group)
   assert.deepEqual(await membersOf(before?.group ?? 0), [])
   letGo()
   await engine.reaches('complete')

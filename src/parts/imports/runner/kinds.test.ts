@@ -83,5 +83,5 @@ test('an unreachable source or a missing repository of the named kind fails, and
   assert.match(message, /^There is no mercurial repository at this address\. Check vcs_url/)
   const found = await other.reaches('detection_found_nothing')
   assert.deepEqual([found.message, found.failed_step], [undefined, undefined])
-  assert.match(found.status_text, /^Nothing that could be imported was found/)
+  assert.match(found.status_text, /^No repository that can be imported was found/)
 })

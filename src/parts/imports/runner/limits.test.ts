@@ -16,9 +16,9 @@ const exceeded: [string, Partial<Limits>, RegExp | undefined][] = [
   ['nothing', {}, undefined],
   ['memory', { memory: megabyte }, /^The import took more than 1 MB of memory\. .*BELFRY_IMPORT_MEMORY/],
   ['disk', { disk: megabyte }, /^The import took more than 1 MB of disk space\. .*BELFRY_IMPORT_DISK/],
-  ['the whole disk', { spare: 2 ** 60 }, /^There is too little space left on the disk/],
+  ['the whole disk', { spare: 2 ** 60 }, /^The disk of this server is almost full/],
   ['time', { total: 7_200_000 }, /^The import took longer than 2 hours\. .*BELFRY_IMPORT_HOURS/],
-  ['patience', { idle: 600_000 }, /^Nothing came from the source for 10 minutes\./],
+  ['patience', { idle: 600_000 }, /^The source sent nothing for 10 minutes\./],
 ]
 
 test('each exceeded limit has a message of its own, once', async () => {

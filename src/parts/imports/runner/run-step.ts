@@ -65,13 +65,13 @@ export async function runStep(
   limitError ??= await finalLimitError(limits, usage)
   if (limitError) return { failure: { kind: 'fault', message: limitError } }
   if ('result' in last) return last
-  const said = redactSecrets(worker.stderr(), order)
-  const about = { import_id: imported.id, step, said }
+  const stderr = redactSecrets(worker.stderr(), order)
+  const about = { import_id: imported.id, step, stderr }
   if ('failure' in last) {
     if (last.failure.kind === 'fault') log.error(about, 'a step of an import failed')
     return { failure: { ...last.failure, message: redactSecrets(last.failure.message, order) } }
   }
-  if (/heap out of memory/.test(said)) return { failure: { kind: 'fault', message: memoryError(limits) } }
+  if (/heap out of memory/.test(stderr)) return { failure: { kind: 'fault', message: memoryError(limits) } }
   log.warn({ ...about, ended: last.died }, 'a worker of an import died; the step is retried')
   await sleep(restartDelay)
   return 'died'

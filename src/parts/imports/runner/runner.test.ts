@@ -59,10 +59,10 @@ function read(path: string) {
 
 test('an import whose workers are killed in every step gives the same result', async () => {
   await using runs = await openRuns()
-  const { forge, ada, server, source, startedSteps, onBegun } = runs
+  const { forge, ada, server, source, startedSteps, onStepStarted } = runs
   const { letGo, reached } = hold(runs)
   const killed = new Set<string>()
-  onBegun(async ({ step, group }) => {
+  onStepStarted(async ({ step, group }) => {
     if (killed.has(step)) return
     killed.add(step)
     if (step === 'import') await reached()
@@ -82,8 +82,8 @@ test('an import whose workers are killed in every step gives the same result', a
 
 test('a worker that keeps dying without progress is given up', async () => {
   await using runs = await openRuns()
-  const { forge, ada, server, startedSteps, onBegun, leftovers } = runs
-  onBegun(({ step, group }) => step === 'import' && process.kill(-group, 'SIGKILL'))
+  const { forge, ada, server, startedSteps, onStepStarted, leftovers } = runs
+  onStepStarted(({ step, group }) => step === 'import' && process.kill(-group, 'SIGKILL'))
   await using _ = run(forge)
   const engine = await begin(ada, 'engine', { vcs: 'git', vcs_url: `${server.url}/open/source.git` })
   const { failed_step, message } = await engine.reaches('error')

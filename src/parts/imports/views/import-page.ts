@@ -25,8 +25,8 @@ export function readPosition(given: URLSearchParams): ListPosition {
 export const maxQueryLength = 200
 
 export function positionUrl(repo: Repository, { q, page, files }: ListPosition, part: string, done?: string): string {
-  const said = [done && `done=${done}`, `page=${page}`, files > 1 && `files=${files}`, q && `q=${encodeURIComponent(q)}`]
-  return `${importPath(repo)}?${said.filter(Boolean).join('&')}#${part}`
+  const parameters = [done && `done=${done}`, `page=${page}`, files > 1 && `files=${files}`, q && `q=${encodeURIComponent(q)}`]
+  return `${importPath(repo)}?${parameters.filter(Boolean).join('&')}#${part}`
 }
 
 export function pager(what: string, page: number, last: number, to: (page: number) => string): Html | undefined {

@@ -40,10 +40,10 @@ const done = {
 export async function showImport(visit: SignedIn, repo: Repository, state: ViewState = {}): Promise<Outcome> {
   const imported = await findImport(visit.db, repo)
   const name = visit.request.method === 'GET' ? (visit.query.get('done') ?? '') : ''
-  const said = note(Object.hasOwn(done, name) ? done[name as keyof typeof done] : undefined)
+  const banner = note(Object.hasOwn(done, name) ? done[name as keyof typeof done] : undefined)
   const body = imported ? await describe(visit, repo, imported, state) : await startPage(visit, repo, state)
   const title = imported ? headingOf(imported) : 'Import'
-  return importPage(repo, title, html`${said}${body}`, 200, imported?.status ?? 'none')
+  return importPage(repo, title, html`${banner}${body}`, 200, imported?.status ?? 'none')
 }
 
 async function startPage(visit: SignedIn, repo: Repository, { submitted }: ViewState): Promise<Html> {

@@ -55,7 +55,7 @@ function askForCredentials({ submitted, ...context }: ActionContext): Html {
       ? 'The source does not accept the user name and password, or this account may not read all of it. Enter others to resume the import.'
       : 'The server at this address asks for a user name and a password. Enter them to resume the import. Some servers also ask if there is no repository: check the address.'
   }</p>`
-  const fields = html`${alertOf(submitted?.errors ?? {})}${credentialFields(submitted?.values ?? blank, submitted?.errors ?? {})}<p class="buttons"><button class="primary">Go on</button></p>`
+  const fields = html`${alertOf(submitted?.errors ?? {})}${credentialFields(submitted?.values ?? blank, submitted?.errors ?? {})}<p class="buttons"><button class="primary">Resume</button></p>`
   return section(
     refused ? 'Other credentials are needed' : 'The source asks for credentials',
     html`${body}${resumeForm(context, 'credentials', fields, { class: 'form hook-form' })}<p class="muted">To import from another address, cancel this import.</p>`,
@@ -79,7 +79,7 @@ function choiceForm(context: ActionContext, choice: Choice): Html {
 }
 
 function askForAddress({ visit, repo, imported, submitted }: ActionContext): Html {
-  const again = resumeForm({ visit, repo, imported }, 'restart', html`<button>Look again</button>`)
+  const again = resumeForm({ visit, repo, imported }, 'restart', html`<button>Try again</button>`)
   const elsewhere = startForm(visit, repo, submitted, formValuesOf(imported), 'Import from this address')
   const why = html`<p>A server answers at <code class="address">${imported.vcs_url}</code>, but there is no repository that can be imported. Use the address that
 you would clone or check out, not the address of a web page about the repository.</p>`
@@ -88,9 +88,9 @@ you would clone or check out, not the address of a web page about the repository
 
 function showError({ visit, repo, imported, submitted }: ActionContext): Html {
   const again = resumeForm({ visit, repo, imported }, 'restart', html`<button class="primary" id="restart">Restart</button>`)
-  const otherwise = startForm(visit, repo, submitted, formValuesOf(imported), 'Start anew')
+  const otherwise = startForm(visit, repo, submitted, formValuesOf(imported), 'Start over')
   return section(
-    `It failed at “${stepName(imported.failed_step)}”`,
+    `The import failed at “${stepName(imported.failed_step)}”`,
     html`<p class="error message">${imported.message}</p><p>Fix the problem, then restart the import. It starts over with the same settings. The user name
 and password were erased: if the source asks for them, enter them again.</p><div class="buttons">${again}</div>
 <details class="otherwise"${submitted && html` open`}><summary>Start over with another address or other settings</summary>${otherwise}</details>`,
