@@ -72,7 +72,7 @@ test('differences from the source are reported, but not later pushes to it', asy
   const write = ['hash-object', '-t', 'commit', '--literally', '-w', '--stdin']
   const lost = (await run(['-C', workspace.repository, ...write], { input })).trim()
   await workspace.git('update-ref', 'refs/import/orig/heads/lost', lost)
-  assert.match((await git.verify(origin, workspace, true)).mismatches[0]?.what ?? '', /missing or broken/)
+  assert.match((await git.verify(origin, workspace, true)).mismatches[0]?.what ?? '', /missing or damaged/)
   // A restarted import fetches the current state.
   const again = await git.convert(origin, workspace)
   assert.equal(again.commit_count, 4)

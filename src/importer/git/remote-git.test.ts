@@ -131,7 +131,7 @@ test('only http is used, redirects stay on the host, and the policy applies', as
   )
   await assert.rejects(
     connectGit(originOf(`${server.url}/open/gone.git`), workspace, ['ls-remote', '--', `${server.url}/open/gone.git`]),
-    failing(/no repository/),
+    failing(/no longer a repository/),
   )
 
   await using strict = await openWorkspace('external')

@@ -72,7 +72,7 @@ test('a lost connection is reported, and the next run gives the same result', as
   await using workspace = await openWorkspace()
   {
     await using gate = await startGate(server, { cut_after: 20_000 })
-    await rejects(mercurial.convert(originOf(gate.url), workspace), { message: /could not be received/ })
+    await rejects(mercurial.convert(originOf(gate.url), workspace), { message: /could not be fetched/ })
   }
   await mercurial.convert(originOf(server.url), workspace)
   equal(await workspace.git('for-each-ref'), refs)
@@ -173,7 +173,7 @@ test('unsupported repositories are refused with a message, and damaged data is n
     [bundle2(part(whole, '01'), gone), /reported an error: no more ask later/],
     [bundle2(part(whole, '01')).subarray(0, -4), /too early/],
     [Buffer.from('\x03bz2BZh9'), /compresses with bz2/],
-    [Buffer.from('\x04zlibnothing of the kind'), /could not be received/],
+    [Buffer.from('\x04zlibnothing of the kind'), /could not be fetched/],
     [Buffer.from('\x04none\xff\xff\xff\xf0', 'latin1'), /damaged/],
     [Buffer.from('\x04none'), /too early/],
   ]

@@ -120,7 +120,7 @@ test('generated .gitignore files are verified too, and hide no other difference'
     [inline('only/.gitignore', '/x\n', '100755'), 'only/.gitignore', 'has the mode 100755'],
     ['D own/.gitignore\n', 'own/.gitignore', 'is missing in git'],
     ['D only\n', 'only/.gitignore', 'is missing in git'],
-    [inline('slashes/.gitignore', '/build/\n'), 'slashes/.gitignore', 'is in git, and not in Subversion'],
+    [inline('slashes/.gitignore', '/build/\n'), 'slashes/.gitignore', 'is in git and not in Subversion'],
     [inline('kept/.gitignore', '/*.never\n'), 'kept/.gitignore', 'has another content'],
     ['D kept/.gitignore\n', 'kept/.gitignore', 'is missing in git'],
     [inline('a.txt', 'c\n'), 'a.txt', 'has another content'],

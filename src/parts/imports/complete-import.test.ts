@@ -88,7 +88,7 @@ test('a complete import is a normal repository, published once, with hidden orig
   assert.deepEqual(
     [told.type, told.payload.ref, told.repo.name],
     ['CreateEvent', 'trunk', 'ada/engine'],
-    'whoever watches sees it',
+    'a watcher sees it',
   )
   const done = await ada.read(path)
   assert.partialDeepStrictEqual(done, { status: 'complete', status_text: 'Done' })

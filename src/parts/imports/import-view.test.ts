@@ -53,7 +53,7 @@ test('the page shows progress and remaining time, and asks for confirmation befo
   assert.match((await ada.get(`${page}/cancel`)).text, /Cancel this import\?[\s\S]*Keep importing/)
   assert.equal((await present(forge)).status, 'pushing')
   assert.equal((await ada.post(`${page}/cancel`, {})).location, `${page}?done=cancelled`)
-  assert.match((await ada.get(`${page}?done=cancelled`)).text, /The import is gone[\s\S]*name="vcs_url"/)
+  assert.match((await ada.get(`${page}?done=cancelled`)).text, /The import is deleted[\s\S]*name="vcs_url"/)
   assert.equal((await ada.post(`${page}/cancel`, {})).status, 404)
 })
 

@@ -27,12 +27,12 @@ test('watchers are notified once that a repository was imported', async () => {
     ...{ url, latest_comment_url: url, html_url: `${forge.web}/ada/engine` },
   })
   assert.deepEqual([reason, repository.full_name, more], ['subscribed', 'ada/engine', []])
-  assert.deepEqual(await inboxOf(ada), [], 'whoever did it knows')
+  assert.deepEqual(await inboxOf(ada), [], 'the requester is not notified')
 
   const guest = await signedIn(forge, 'ben')
   assert.match((await guest.get('/notifications?q=is:import')).text, />Imported from http:/)
   await guest.get('/ada/engine')
-  assert.deepEqual(await inboxOf(ben), [], 'whoever was shown the repository has read it')
+  assert.deepEqual(await inboxOf(ben), [], 'opening the repository marks the thread as read')
   // Importing again notifies nobody.
   await expect(200, await ada.patch(path, {}))
   await reaches('complete')

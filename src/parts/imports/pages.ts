@@ -152,15 +152,15 @@ async function correct(visit: SignedIn, repo: Repository): Promise<Outcome> {
   if (!/^[1-9]\d{0,14}$/.test(text)) throw missing()
   const id = Number(text)
   const [name, email] = [typed(visit.form, 'name'), typed(visit.form, 'email')]
-  const look = readPosition(visit.form)
+  const position = readPosition(visit.form)
   const again = (errors: FieldErrors) => {
     const invalidAuthor: InvalidAuthor = { id, name, email, errors }
-    return showImport(visit, repo, { invalidAuthor, look })
+    return showImport(visit, repo, { invalidAuthor, position })
   }
   return attemptForm(
     async () => {
       await visit.db.transaction((db) => mapAuthor(db, repo, id, { name, email }))
-      return { to: positionUrl(repo, look, `author-${id}`, 'corrected') }
+      return { to: positionUrl(repo, position, `author-${id}`, 'corrected') }
     },
     again,
     ['name', 'email'],
@@ -175,9 +175,9 @@ async function cancel(visit: SignedIn, repo: Repository): Promise<Outcome> {
 /** Sends an event when the page would differ; the page then reloads itself. */
 export function mountImportStream(listener: FastifyInstance, belfry: Belfry) {
   const { db } = belfry
-  const look = async (visitor: Account, params: Record<string, string>, from: string | null) => {
+  const position = async (visitor: Account, params: Record<string, string>, from: string | null) => {
     const mark = await readMark(db, await loadTarget({ db, visitor, params }))
     return { news: from === null || mark === from ? [] : [{ id: null, data: {} }], place: mark }
   }
-  mountPageStream(listener, belfry, `${place}/stream`, look, betweenLooks)
+  mountPageStream(listener, belfry, `${place}/stream`, position, betweenLooks)
 }

@@ -1,15 +1,15 @@
-// Shows how far the import has come, and saves authors without leaving the page. Without scripts, a reload does it, and forms are forms.
+// Updates the progress of the import, and saves authors without leaving the page. Without scripts, a reload and plain forms do the same.
 import { follow, read } from './live.js'
 
 const main = document.querySelector('main')
 const parts = ['steps', 'step-text', 'step-percent', 'bar', 'facts', 'files', 'report', 'authors-count', 'authors-list']
 const find = (id) => document.getElementById(id)
 
-// For those who do not see that the page has become another.
-const told = document.createElement('p')
-told.className = 'unseen'
-told.role = 'status'
-document.body.append(told)
+// Announces a new state to screen readers.
+const announcement = document.createElement('p')
+announcement.className = 'unseen'
+announcement.role = 'status'
+document.body.append(announcement)
 
 function show(page) {
   const fresh = page.querySelector('main')
@@ -18,7 +18,7 @@ function show(page) {
     exchange(main, fresh)
     main.dataset.status = fresh.dataset.status
     document.title = page.title
-    told.textContent = ['title', 'need-title'].flatMap((id) => find(id)?.textContent ?? []).join(': ')
+    announcement.textContent = ['title', 'need-title'].flatMap((id) => find(id)?.textContent ?? []).join(': ')
     say()
   } else {
     for (const id of parts) {
@@ -28,7 +28,7 @@ function show(page) {
   }
 }
 
-// What somebody is at is not taken from them.
+// Unsaved input is not replaced.
 function isTyping(part) {
   const inputs = [...part.querySelectorAll('input:not([type="hidden"])')]
   return inputs.some(
@@ -36,7 +36,7 @@ function isTyping(part) {
   )
 }
 
-// A bar moves on, and is not a new one. The keyboard stays where it is, or as near as can be.
+// Moves an existing progress bar instead of replacing it. Keeps the keyboard focus.
 function exchange(old, fresh) {
   const [bar, to] = [old.firstElementChild, fresh.firstElementChild]
   if (bar?.matches('progress[value]') && to?.matches('progress[value]'))
@@ -57,10 +57,10 @@ document.addEventListener('submit', async (event) => {
     const fresh = (await read(answer)).getElementById(row.id)
     if (!fresh?.querySelector('form')) return location.reload()
     row.replaceChildren(...fresh.childNodes)
-    find('saved').textContent = answer.ok ? 'Saved.' : 'Not saved: see what is wrong.'
+    find('saved').textContent = answer.ok ? 'Saved.' : 'Not saved: see the errors.'
     ;(row.querySelector('[aria-invalid]') ?? row.querySelector('button'))?.focus()
   } catch {
-    find('saved').textContent = 'That did not reach the server. Try again.'
+    find('saved').textContent = 'The server could not be reached. Try again.'
   }
 })
 

@@ -40,7 +40,7 @@ test('a failed author correction changes nothing, is retried, and survives its w
   const corrected = await refsOf(forge, engine.repo)
   wanted = 'SIGSTOP'
   await expect(200, await ada.patch(`${engine.path}/authors/${author.id}`, { name: 'Ada' }))
-  await until('it is begun', () => !wanted)
+  await until('it has started', () => !wanted)
   await expect(204, await ada.delete(engine.path))
   // The runner looks every 500 ms.
   using looks = countSteps(500)

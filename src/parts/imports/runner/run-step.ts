@@ -32,7 +32,7 @@ export async function runStep(
   await writeLedger(folder, ledger)
   const before = ledger.worked
   const started = performance.now()
-  let onProgress = started
+  let lastActive = started
   const worked = () => before + performance.now() - started
   const progressWriter = openProgressWriter(deps, imported, async (furthest) => {
     ledger.worked = worked()
@@ -40,21 +40,21 @@ export async function runStep(
     await writeLedger(folder, ledger)
   })
   const markActive = () => {
-    onProgress = performance.now()
+    lastActive = performance.now()
   }
   let limitError: string | undefined
-  const usage = { group: worker.group, folder, worked, idleTime: () => performance.now() - onProgress, markActive }
+  const usage = { group: worker.group, folder, worked, idleTime: () => performance.now() - lastActive, markActive }
   using _ = watchLimits(limits, usage, (message) => {
     limitError = message
     void worker.end()
   })
   if (signal.aborted) void worker.end()
   signal.addEventListener('abort', worker.end)
-  const progressed = (progress: Progress) => {
+  const onProgress = (progress: Progress) => {
     markActive()
     progressWriter.add(progress)
   }
-  const last = await worker.handleOrder(order, progressed).finally(() => signal.removeEventListener('abort', worker.end))
+  const last = await worker.handleOrder(order, onProgress).finally(() => signal.removeEventListener('abort', worker.end))
   await progressWriter.end()
   ledger.worked = worked()
   if (signal.aborted) {

@@ -10,7 +10,7 @@ const program = join(import.meta.dirname, '../../..', 'importer', 'worker', 'mai
 /** The compile cache of the server, see bin/belfry. */
 const cache = join(import.meta.dirname, '../../../..', 'node_modules', '.cache', 'belfry')
 /** In milliseconds, between SIGTERM and SIGKILL. */
-const patience = 1000
+const killDelay = 1000
 /** In characters. */
 const maxStderr = 16 * 1024
 
@@ -45,13 +45,13 @@ export function startWorker(folder: string, memory: number): WorkerProcess {
   })
   const group = child.pid ?? 0
   let onProgress: (progress: Progress) => void = () => {}
-  let onAnswer: (word: StepAnswer) => void = () => {}
+  let onAnswer: (message: StepAnswer) => void = () => {}
   let stderr = ''
   createInterface({ input: child.stdout }).on('line', (line) => {
-    const word = readLine(line)
-    if (!word) stderr = `${stderr}${line}\n`.slice(-maxStderr)
-    else if ('progress' in word) onProgress(word.progress)
-    else onAnswer(word)
+    const message = readLine(line)
+    if (!message) stderr = `${stderr}${line}\n`.slice(-maxStderr)
+    else if ('progress' in message) onProgress(message.progress)
+    else onAnswer(message)
   })
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr = `${stderr}${text}`.slice(-maxStderr)
@@ -63,10 +63,10 @@ export function startWorker(folder: string, memory: number): WorkerProcess {
     child.once('error', (error) => resolve(error.message))
     child.once('exit', (code, signal) => resolve(`${signal ?? code}`))
   })
-  const idleTime = new Promise((resolve) => child.once('close', resolve))
+  const closed = new Promise((resolve) => child.once('close', resolve))
   const gone = ended.then(async (how) => {
     if (group) await endGroup(group)
-    await Promise.race([idleTime, sleep(patience, undefined, { ref: false })])
+    await Promise.race([closed, sleep(killDelay, undefined, { ref: false })])
     return how
   })
   return {
@@ -84,7 +84,7 @@ export function startWorker(folder: string, memory: number): WorkerProcess {
     stderr: () => stderr,
     async end() {
       if (group && signalGroup(group, 'SIGTERM')) {
-        const timer = setTimeout(() => signalGroup(group, 'SIGKILL'), patience)
+        const timer = setTimeout(() => signalGroup(group, 'SIGKILL'), killDelay)
         void ended.then(() => clearTimeout(timer))
       }
       await gone
@@ -109,7 +109,7 @@ function readLine(line: string): WorkerMessage | undefined {
 
 /** Kills the rest of the group. None of it writes any more when this resolves. */
 async function endGroup(group: number) {
-  const deadline = performance.now() + patience
+  const deadline = performance.now() + killDelay
   signalGroup(group, 'SIGKILL')
   while ((await membersOf(group)).length > 0 && performance.now() < deadline) await sleep(10)
 }

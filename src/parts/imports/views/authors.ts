@@ -24,19 +24,19 @@ interface Listing {
   rows: ShownAuthor[]
   /** How many authors match the search. */
   total: number
-  look: ListPosition
+  position: ListPosition
   invalidAuthor?: InvalidAuthor | undefined
 }
 
 /** Each row is a form of its own, which Enter submits from any of its fields. */
 export function authorTable(listing: Listing): Html | undefined {
-  const { rows, total, imported, repo, look } = listing
+  const { rows, total, imported, repo, position } = listing
   const all = imported.authors_count
   if (!all) return undefined
   const open = !repo.archived && mayCorrect(imported)
   const items = rows.map((author) => (open ? correctable(listing, author) : plain(author)))
-  return html`<section aria-labelledby="authors-title" id="authors"><div class="heading"><h2 id="authors-title">Authors</h2><span id="saved" role="status"></span><span class="muted" id="authors-count">${look.q && `${amount(total)} of `}${amount(all)} ${all === 1 ? 'author' : 'authors'}</span></div>
-${(look.q || all > perPage) && search(repo, look)}<div id="authors-list">${statusNote(imported)}${total === 0 ? html`<p>No author matches.</p>` : html`<table class="authors"><thead><tr><th scope="col">In the source</th><th scope="col">Name</th><th scope="col">Email</th>${open && html`<td class="save"></td>`}</tr></thead><tbody>${items}</tbody></table>`}${pager('authors', look.page, Math.ceil(total / perPage), (page) => positionUrl(repo, { ...look, page }, 'authors'))}</div></section>`
+  return html`<section aria-labelledby="authors-title" id="authors"><div class="heading"><h2 id="authors-title">Authors</h2><span id="saved" role="status"></span><span class="muted" id="authors-count">${position.q && `${amount(total)} of `}${amount(all)} ${all === 1 ? 'author' : 'authors'}</span></div>
+${(position.q || all > perPage) && search(repo, position)}<div id="authors-list">${statusNote(imported)}${total === 0 ? html`<p>No author matches.</p>` : html`<table class="authors"><thead><tr><th scope="col">In the source</th><th scope="col">Name</th><th scope="col">Email</th>${open && html`<td class="save"></td>`}</tr></thead><tbody>${items}</tbody></table>`}${pager('authors', position.page, Math.ceil(total / perPage), (page) => positionUrl(repo, { ...position, page }, 'authors'))}</div></section>`
 }
 
 /** Commits that others have built on must not change. */
@@ -72,7 +72,7 @@ const source = ({ remote_id, remote_name, corrected }: ShownAuthor) =>
 const plain = (author: ShownAuthor) =>
   html`<tr id="author-${author.id}">${source(author)}<td class="address">${author.name}</td><td class="address">${author.email}</td></tr>`
 
-function correctable({ visit, repo, look, invalidAuthor }: Listing, author: ShownAuthor): Html {
+function correctable({ visit, repo, position, invalidAuthor }: Listing, author: ShownAuthor): Html {
   const { id, remote_name, remote_id } = author
   const typed = invalidAuthor?.id === id ? invalidAuthor : undefined
   const { name, email } = typed ?? author
@@ -85,6 +85,6 @@ function correctable({ visit, repo, look, invalidAuthor }: Listing, author: Show
     }>${error && html`<p class="field-error" id="${field}-${id}-error">${error}</p>`}</td>`
   }
   return html`<tr id="author-${id}">${source(author)}${input('name', name)}${input('email', email)}
-<td><form method="post" action="${importPath(repo)}/authors/${id}" id="map-${id}" class="map"><input type="hidden" name="csrf" value="${visit.csrf}"><input type="hidden" name="page" value="${look.page}">${look.files > 1 && html`<input type="hidden" name="files" value="${look.files}">`}${look.q && html`<input type="hidden" name="q" value="${look.q}">`}
+<td><form method="post" action="${importPath(repo)}/authors/${id}" id="map-${id}" class="map"><input type="hidden" name="csrf" value="${visit.csrf}"><input type="hidden" name="page" value="${position.page}">${position.files > 1 && html`<input type="hidden" name="files" value="${position.files}">`}${position.q && html`<input type="hidden" name="q" value="${position.q}">`}
 <button id="save-${id}" aria-label="Save ${who}">Save</button></form></td></tr>`
 }

@@ -22,7 +22,7 @@ import { requiredAction, type Submitted, startForm } from './required-action.ts'
 export interface ViewState {
   submitted?: Submitted
   invalidAuthor?: InvalidAuthor
-  look?: ListPosition
+  position?: ListPosition
 }
 
 const done = {
@@ -77,21 +77,21 @@ function headingOf(imported: Import): string {
 
 async function describe(visit: SignedIn, repo: Repository, imported: Import, { submitted, ...state }: ViewState): Promise<Html> {
   const { db } = visit
-  const asked = state.look ?? readPosition(visit.query)
+  const requested = state.position ?? readPosition(visit.query)
   const last = Math.max(1, Math.ceil(imported.large_files_count / filesPerPage))
-  const files_page = Math.min(asked.files, last)
+  const files_page = Math.min(requested.files, last)
   const [files, { page, ...authors }, report] = await Promise.all([
     listShownFiles(db, imported, { limit: filesPerPage, offset: (files_page - 1) * filesPerPage }),
-    pageOfAuthors(db, imported, asked),
+    pageOfAuthors(db, imported, requested),
     imported.status === 'complete' && imported.report ? loadReport(db, repo) : undefined,
   ])
-  const look = { ...asked, page, files: files_page }
+  const position = { ...requested, page, files: files_page }
   const needed = repo.archived ? undefined : requiredAction({ visit, repo, imported, submitted })
   const { invalidAuthor } = state
   return html`<div class="heading"><h1 id="title" tabindex="-1">${headingOf(imported)}</h1><span id="live" class="live" hidden></span></div>
 ${!needed && alertOf(submitted?.errors ?? {})}${invalidAuthor?.errors[''] && alertOf(invalidAuthor.errors)}${repo.archived && html`<p class="error">This repository is archived and read-only.</p>`}
 ${stepList(imported)}${summary(imported, visit, repo)}${needed}${report && reportOf(report)}
-${largeFiles({ visit, repo, imported, files, look })}${authorTable({ visit, repo, imported, ...authors, look, invalidAuthor })}${finalActions(visit, repo, imported)}`
+${largeFiles({ visit, repo, imported, files, position })}${authorTable({ visit, repo, imported, ...authors, position, invalidAuthor })}${finalActions(visit, repo, imported)}`
 }
 
 /** The last page if the requested one does not exist, for example because fewer authors match. */

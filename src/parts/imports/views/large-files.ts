@@ -13,12 +13,12 @@ interface Found {
   repo: Repository
   imported: Import
   files: LargeFile[]
-  look: ListPosition
+  position: ListPosition
 }
 
 export const isWaiting = ({ status, active }: Import) => status === 'mapping' && !active
 
-export function largeFiles({ visit, repo, imported, files, look }: Found): Html | undefined {
+export function largeFiles({ visit, repo, imported, files, position }: Found): Html | undefined {
   const { large_files_count: total, large_files_size } = imported
   if (!total) return undefined
   const rows = files.map(
@@ -27,7 +27,7 @@ export function largeFiles({ visit, repo, imported, files, look }: Found): Html 
   )
   return html`<section aria-labelledby="files-title"><div class="heading"><h2 id="files-title">Large files</h2><span class="muted">${count(total, 'file')}, ${describeSize(large_files_size)}${total > 1 && ' together'}</span></div>
 <div id="files">${decision(visit, repo, imported)}<div class="wide" tabindex="0" role="region" aria-label="List of large files"><table class="files"><thead><tr><th scope="col">File</th><th scope="col">Found in</th><th scope="col" class="number">Size</th></tr></thead><tbody>${rows}</tbody></table></div>
-${pager('large files', look.files, Math.ceil(total / filesPerPage), (page) => positionUrl(repo, { ...look, files: page }, 'files'))}</div></section>`
+${pager('large files', position.files, Math.ceil(total / filesPerPage), (page) => positionUrl(repo, { ...position, files: page }, 'files'))}</div></section>`
 }
 
 const outcomes = {
