@@ -85,11 +85,7 @@ test('a complete import is a normal repository, published once, with hidden orig
   assert.equal(await finish(forge, refs), undefined, 'it is done')
   assert.deepEqual(lines(await eventsOf(ada, 'ada/engine')), ['ada CreateEvent trunk'])
   const [told] = await ben.read('/users/ben/received_events')
-  assert.deepEqual(
-    [told.type, told.payload.ref, told.repo.name],
-    ['CreateEvent', 'trunk', 'ada/engine'],
-    'a watcher sees it',
-  )
+  assert.deepEqual([told.type, told.payload.ref, told.repo.name], ['CreateEvent', 'trunk', 'ada/engine'], 'a watcher sees it')
   const done = await ada.read(path)
   assert.partialDeepStrictEqual(done, { status: 'complete', status_text: 'Done' })
   assert.equal('push_percent' in done, false)

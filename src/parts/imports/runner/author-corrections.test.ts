@@ -42,9 +42,9 @@ test('a failed author correction changes nothing, is retried, and survives its w
   await expect(200, await ada.patch(`${engine.path}/authors/${author.id}`, { name: 'Ada' }))
   await until('it has started', () => !wanted)
   await expect(204, await ada.delete(engine.path))
-  // The runner looks every 500 ms.
-  using looks = countSteps(500)
+  // The runner polls every 500 ms.
+  using polls = countSteps(500)
   await until('nothing is left', async () => (await leftovers()).length === 0)
-  assert.ok(looks.steps <= 4, 'deleting the import ends its correction')
+  assert.ok(polls.steps <= 4, 'deleting the import ends its correction')
   assert.equal(await refsOf(forge, engine.repo), corrected)
 })

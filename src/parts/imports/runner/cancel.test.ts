@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { expect } from '#test/forge.ts'
 import { begin, hold, openRuns, refsIn, refsOf, run } from '#test/imports/runs.ts'
-import { until } from '#test/machine.ts'
+import { countSteps, until } from '#test/machine.ts'
 import { membersOf } from './process-group.ts'
 
-/** The runner looks this often, in milliseconds, and may take so many looks to cancel. */
-const [interval, mostLooks] = [500, 4]
+/** The poll interval of the runner in milliseconds, and the most polls that a cancel may take. */
+const [interval, maxPolls] = [500, 4]
 
 test('an import cancelled in any step leaves no processes and no files, within two seconds', async () => {
   await using runs = await openRuns()
@@ -23,13 +23,13 @@ test('an import cancelled in any step leaves no processes and no files, within t
   await using _ = run(forge)
   for (const step of ['detect', 'import', 'map', 'push'] as const) {
     wanted = step
-    const startedSteps = new Promise<void>((resolve) => frozen.set(step, resolve))
+    const stepStarted = new Promise<void>((resolve) => frozen.set(step, resolve))
     const { path, repo } = await begin(ada, step, { vcs_url: `${server.url}/open/source.git` })
-    await startedSteps
-    const asked = performance.now()
+    await stepStarted
+    using polls = countSteps(interval)
     assert.equal((await ada.delete(path)).status, 204)
     await until('nothing is left', async () => (await leftovers()).length === 0)
-    assert.ok(looks.steps <= mostLooks, `it took ${looks.steps} looks to cancel ${step}`)
+    assert.ok(polls.steps <= maxPolls, `it took ${polls.steps} polls to cancel ${step}`)
     assert.equal((await ada.get(path)).status, 404)
     assert.equal(await refsOf(forge, repo), '')
   }
