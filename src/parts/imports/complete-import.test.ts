@@ -169,7 +169,7 @@ test('a push during the import is not overwritten', async () => {
   const work = await desk.begin(ada, 'ada/engine')
   const pushed = await work.commit('Mine')
   await work.push('HEAD:trunk')
-  await assert.rejects(finish(forge, refs), { name: 'Error', kind: 'error', message: /pushed refs\/heads\/trunk/ })
+  await assert.rejects(finish(forge, refs), { name: 'Error', kind: 'error', message: /push of refs\/heads\/trunk/ })
   assert.equal((await refsOn(forge))['refs/heads/trunk'], pushed)
   assert.equal((await refsOn(forge))['refs/heads/side'], undefined)
   assert.notEqual(pushed, two)

@@ -66,7 +66,7 @@ test('a waiting import shows what it needs, and resumes with it', async () => {
   assert.match(await shown(), /The source asks for credentials[\s\S]*name="vcs_password"/)
   const nothing = await act(ada, '/credentials', { vcs_username: ' ', vcs_password: '' })
   assert.equal(nothing.status, 422)
-  assert.match(nothing.text, /id="vcs_username-error">Type a user name, a password, or both\./)
+  assert.match(nothing.text, /id="vcs_username-error">Enter a user name, a password, or both\./)
   assert.equal((await act(ada, '/credentials', { vcs_username: 'u', vcs_password: 'a\nb' })).status, 422)
   assert.equal((await present(forge)).status, 'detection_needs_auth')
   assert.equal((await act(ada, '/credentials', { vcs_username: 'u', vcs_password: 'hush' })).location, `${page}?done=resumed`)

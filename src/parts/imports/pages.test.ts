@@ -122,7 +122,7 @@ test('errors are next to their fields, input is kept, and a password is never sh
     [{ vcs_url: 'svn://source.example/a' }, 'vcs_url', /./],
     [{ vcs_url: 'http://169.254.169.254/' }, 'vcs_url', /./],
     [{ vcs_url: `https://source.example/${'a'.repeat(2048)}` }, 'vcs_url', /longer than 2048/],
-    [{ tfvc_project: 'a/b' }, 'tfvc_project', /This is not the name of a project\./],
+    [{ tfvc_project: 'a/b' }, 'tfvc_project', /This must be the name of a project\./],
     [{ tfvc_project: 'a'.repeat(256) }, 'tfvc_project', /longer than 255/],
     [{ vcs_username: 'a\u0007b' }, 'vcs_username', /This must not hold control characters/],
     [{ vcs_username: 'a'.repeat(1025) }, 'vcs_username', /longer than 1024/],
@@ -147,7 +147,7 @@ test('errors are next to their fields, input is kept, and a password is never sh
   assert.equal(row.status, 'importing')
   assert.deepEqual(openCredentials(forge.belfry.vault, row), { username: 'svn "user"', password: ' hush hush ' })
   const shown = await ada.get(`${page}?done=started`)
-  assert.match(shown.text, /role="status">The import has begun/)
+  assert.match(shown.text, /role="status">The import has started/)
   assert.match(shown.text, /Team Foundation \(TFVC\)[\s\S]*Mill/)
   assert.equal(/hush|svn &quot;/.test(shown.text), false)
   // A form of another window does not replace a running import.
