@@ -30,13 +30,14 @@ const explanations: [RegExp, Explanation][] = [
     () => new ImportFailure('There is not enough disk space for this repository. Ask an administrator of this server.'),
   ],
   [/certificate|SSL/, () => new ImportFailure(untrusted)],
+  // The status with which our proxy refuses an address.
   [
-    /SOCKS5 connection .*\(2\)/,
+    /(returned error:|response|HTTP code) 421/,
     () => new ImportFailure('This server may not connect there. Ask an administrator of this server.'),
   ],
   [/transport '.*' not allowed/, () => new ImportFailure('The address must begin with http:// or https://.')],
   [
-    /early EOF|RPC failed|hung up|Could not resolve|Failed to connect|timed out|Operation too slow|transfer closed|Empty reply|SOCKS5/i,
+    /early EOF|RPC failed|hung up|Could not resolve|Failed to connect|timed out|Operation too slow|transfer closed|Empty reply|(returned error:|response|HTTP code) 50[24]/i,
     () => new ImportFailure('The connection to the source was lost. Restart the import when the source is reachable.'),
   ],
   [

@@ -145,16 +145,13 @@ async function recordCompletion(db: Transaction, imported: Import, { refs, moves
     ...(imported.report && { report: withCounts(imported.report, refs) }),
   })
   const requester = { id: present.requester_id ?? repo.owner_id }
-  const repository_import = { event: 'repository_import', payload: { status: 'success' } } as const
-  // One event for all branches. An import that is run again publishes no second one.
+  // One event for all branches. An import that runs again brings nothing new.
   if (default_branch && !Object.keys(imported.published ?? {}).length) {
-    const payload = { ref: default_branch, ref_type: 'branch' } as const
-    const { description } = repo
-    await record(db, requester, { id: repo_id }, { type: 'CreateEvent', payload: { ...payload, master_branch, description } })
-    await announce(db, requester, { id: repo_id }, { event: 'create', payload }, repository_import)
+    const ref = { ref: default_branch, ref_type: 'branch', master_branch, description: repo.description, in_bulk: false } as const
     const title = `Imported from ${present.vcs_url}`.slice(0, maxTitleLength)
-    await notify(db, requester, { id: repo_id }, { type: 'RepositoryImport', import_id: id, title }, { act: 'imported' })
-  } else await announce(db, requester, { id: repo_id }, repository_import)
+    const completed: Act = { act: 'import.completed', import_id: id, title, status: 'success' }
+    await publish(db, requester, { id: repo_id }, { act: 'branch.created', ...ref }, completed)
+  } else await publish(db, requester, { id: repo_id }, { act: 'import.repeated', status: 'success' })
   await enqueue(db, 'maintain_repository', { repo_id }, { key: `maintain ${repo_id}`, minutes: 5 })
   return done
 }

@@ -181,6 +181,6 @@ export async function cancelImport(db: Transaction, canceller: Account, repo: { 
   // The runner may have moved refs that are not recorded yet.
   if (imported.status === 'pushing') await withdrawLater(db, repo.id)
   if (!isOver(imported.status)) {
-    await announce(db, canceller, repo, { event: 'repository_import', payload: { status: 'cancelled' } })
+    await publish(db, canceller, repo, { act: 'import.cancelled', status: 'cancelled' })
   }
 }

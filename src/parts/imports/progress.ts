@@ -45,11 +45,11 @@ export async function applyEvent(
     ...(message !== undefined && { message: message.slice(0, maxMessageLength).toWellFormed().replaceAll('\0', '') }),
     ...consequencesOf(imported, applied, db.now),
   })
-  if (hasFailed(next.status)) await announce(db, actor, { id: imported.repo_id }, failure)
+  if (hasFailed(next.status)) {
+    await publish(db, actor, { id: imported.repo_id }, { act: 'import.failed', status: 'failure' })
+  }
   return next
 }
-
-const failure = { event: 'repository_import', payload: { status: 'failure' } } as const
 
 /** Whether the import has more to do, its progress, and whether it still needs the credentials. */
 function consequencesOf({ status, use_lfs, correcting }: Import, event: ImportEvent, now: Date): Changes {
