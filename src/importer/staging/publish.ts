@@ -131,7 +131,7 @@ async function keepOriginals(target: string, kept: Map<string, string>, signal: 
   const names = [...new Set([...there.keys(), ...kept.keys()])]
   const at = (refs: Map<string, string>, name: string) => refs.get(name) ?? noObject
   const commands = names.map((name) => ({ ref: `${originalRefs}/${name}`, before: at(there, name), after: at(kept, name) }))
-  await placeRefs(
+  await moveManyRefs(
     target,
     commands.filter(({ before, after }) => before !== after),
     { exclusive: true },
@@ -140,7 +140,7 @@ async function keepOriginals(target: string, kept: Map<string, string>, signal: 
 
 /** Removes the locks of a killed run. No other process writes these refs; others lock the packed refs only briefly. */
 async function removeLocks(target: string) {
-  await freePacked(target)
+  await removeStaleLock(target)
   const folder = join(target, originalRefs)
   const names = await readdir(folder, { recursive: true }).catch(() => [])
   for (const name of names.filter((name) => name.endsWith('.lock'))) await rm(join(folder, name), { force: true })

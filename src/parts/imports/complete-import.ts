@@ -91,7 +91,7 @@ async function moveRefs(
   if (!remaining.length) return moves
   await db.query(sql`update imports set moving = ${JSON.stringify({ from, to: refs })}::jsonb where id = ${id}`)
   try {
-    await storage.placeRefs(repo_id, remaining)
+    await storage.moveManyRefs(repo_id, remaining)
   } catch (error) {
     // If there was a push at the same time, this throws the error that says so.
     await plan()
