@@ -23,7 +23,7 @@ async function openObjects(bare: Bare) {
   return { path, one, two, tag, listed }
 }
 
-test('many refs become one file, which git reads as its own, with those that were there', async () => {
+test('many refs are written to packed-refs, beside those that were there, and git reads it', async () => {
   await using bare = await openBare()
   const { path, one, two, tag, listed } = await openObjects(bare)
   await git(['-C', path, 'update-ref', 'refs/heads/old', two])
@@ -65,7 +65,7 @@ test('many refs become one file, which git reads as its own, with those that wer
   await bare.bare('fsck', '--strict')
 })
 
-test('refs that are elsewhere, are held, or would lead to nothing are not moved, and no other is', async () => {
+test('if one ref has moved, is locked or would point to a missing object, no ref moves', async () => {
   await using bare = await openBare()
   const { path, one, two, tag, listed } = await openObjects(bare)
   await git(['-C', path, 'update-ref', 'refs/heads/there', two])
@@ -93,7 +93,7 @@ test('refs that are elsewhere, are held, or would lead to nothing are not moved,
   assert.equal(existsSync(join(path, 'packed-refs.new')), false)
 })
 
-test("what one that was killed held of the file of all refs is in nobody's way", async () => {
+test('a stale lock of packed-refs is removed', async () => {
   await using bare = await openBare()
   const { path, one, two, listed } = await openObjects(bare)
   await git(['-C', path, 'update-ref', 'refs/heads/old', one])

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ByteCache } from './byte-cache.ts'
 
-test('what was used longest ago goes first, and nothing is counted twice', () => {
+test('the least recently used value is evicted first, and no bytes are counted twice', () => {
   const cache = new ByteCache<string>(100)
   cache.set('a', 'A', 40)
   cache.set('b', 'B', 40)

@@ -4,7 +4,7 @@ import { openForge } from '#test/forge.ts'
 import { raw, sql } from './database.ts'
 import { mostPrepared } from './prepared.ts'
 
-test('however many texts of statements there are, a connection keeps a few hundred prepared, and all of them run', async () => {
+test('a connection limits its prepared statements, whatever the number of texts', async () => {
   await using forge = await openForge()
   const { db } = forge.belfry
   const ask = (n: number) => db.rows<{ n: number }>(sql`select ${n}::int + ${raw(String(n))} as n`)

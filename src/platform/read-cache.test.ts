@@ -6,7 +6,7 @@ import { ReadCache } from './read-cache.ts'
 const db = () => ({ commits: 0, now: new Date(0) })
 const bounds = { entries: 100, bytes: 1_000_000, sizeOf: (text: string) => 2 * text.length }
 
-test('what is kept is bounded in bytes and in entries, the oldest goes first', async () => {
+test('the cache is bounded in bytes and entries, and evicts the oldest first', async () => {
   const cache = new ReadCache<string>(db(), bounds)
   for (let n = 0; n < 500; n++) await cache.getOrLoad(`/events?page=${n}`, async () => 'x'.repeat(20_000))
   assert.ok(cache.size.bytes <= bounds.bytes, `${cache.size.bytes} bytes`)
@@ -22,7 +22,7 @@ test('what is kept is bounded in bytes and in entries, the oldest goes first', a
   assert.deepEqual(again.size, { entries: 1, bytes: 2508 })
 })
 
-test('one value that would drive out the others is not kept, nor is a failure', async () => {
+test('neither a value that would displace the others nor a failure is cached', async () => {
   const cache = new ReadCache<string>(db(), bounds)
   await cache.getOrLoad('small', async () => 'x')
   assert.equal((await cache.getOrLoad('large', async () => 'x'.repeat(100_000))).length, 100_000)
@@ -34,7 +34,7 @@ test('one value that would drive out the others is not kept, nor is a failure', 
   assert.deepEqual(cache.size, { entries: 1, bytes: 512 })
 })
 
-test('what nobody asks for any more goes by itself', async () => {
+test('expired values are removed without a request', async () => {
   const cache = new ReadCache<string>(db(), bounds)
   await cache.getOrLoad('a', async () => 'x')
   for (let n = 0; n < 100 && cache.size.entries; n++) await sleep(50)

@@ -20,7 +20,7 @@ async function openHeld(seconds: number) {
   return { ...forge, ben, pool: db.pool, held }
 }
 
-test('what a worker had in hand that is not heard of any more is done by another', async () => {
+test('another worker runs the jobs of a worker without heartbeats', async () => {
   await using forge = await openHeld(61)
   const worker = await openWorker(forge.belfry)
   await told(forge)
@@ -28,7 +28,7 @@ test('what a worker had in hand that is not heard of any more is done by another
   await worker.stop()
 })
 
-test('a worker that says it lives keeps what it has in hand, however long it takes', async () => {
+test('a worker with heartbeats keeps its jobs, however long they take', async () => {
   await using forge = await openHeld(3600)
   assert.deepEqual(await recordHeartbeat(forge.pool, new Set(['somebody'])), [])
   assert.deepEqual(await recordHeartbeat(forge.pool, new Set(['other'])), [])
@@ -38,13 +38,13 @@ test('a worker that says it lives keeps what it has in hand, however long it tak
   assert.equal(await forge.held(), 0)
 })
 
-test('a worker that has only begun is not yet taken for dead', async () => {
+test('a worker that has just started does not count as dead', async () => {
   await using forge = await openHeld(30)
   assert.deepEqual(await recordHeartbeat(forge.pool, new Set(['other'])), [])
   assert.equal(await forge.held(), 1)
 })
 
-test('a worker that stops leaves nothing behind, and those that run are known', async () => {
+test('a worker that stops removes its heartbeat, and running workers have one', async () => {
   await using forge = await openForge()
   const { db } = forge.belfry
   const known = async () => (await db.rows(sql`select from workers`)).length

@@ -23,7 +23,7 @@ exec ${'/usr/bin/git'} "$@"
   return { PATH: `${bin}:${process.env.PATH}`, reached }
 }
 
-test('a signal that ends a git in the middle of a request is a 503, and the server goes on', async () => {
+test('when a signal ends git during a request, the response is 503, and the server continues', async () => {
   await using host = await Host.openUsed()
   const { PATH, reached } = await installSlowGit(host.folder)
   const belfry = await host.start({ settings: { PATH } })
@@ -93,7 +93,7 @@ test('without git, a start is refused and a request fails with an error that nam
 
 const stackOf = (err: unknown) => String((err as { stack?: string } | undefined)?.stack)
 
-test('an uncaught exception, or a rejection that nobody handles, is logged and ends the process in order', async () => {
+test('an uncaught exception or unhandled rejection is logged and stops the process in order', async () => {
   for (const fault of [`setTimeout(() => { throw new Error('a bug') })`, `Promise.reject(new Error('a bug'))`]) {
     const script = `
       import { openLog } from '#platform/log.ts'

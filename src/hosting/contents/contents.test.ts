@@ -34,7 +34,7 @@ async function openWithEngine() {
 
 const engine = '/repos/ada/engine'
 
-test('octokit makes, reads, changes and deletes a file', async () => {
+test('octokit creates, reads, changes and deletes a file', async () => {
   await using forge = await openWithEngine()
   const { repos } = octokitOf(forge, forge.ada)
   const file = { owner: 'ada', repo: 'engine', path: 'docs/ein schöner Name/ñ #1?.md' }
@@ -71,13 +71,13 @@ test('octokit makes, reads, changes and deletes a file', async () => {
   assert.equal(await inside(forge, forge.id, 'for-each-ref', '--format=%(refname)'), 'refs/heads/main\n')
 })
 
-test('an empty file is made and read', async () => {
+test('an empty file is created and read', async () => {
   await using forge = await openWithEngine()
   await expect(201, await forge.ada.put(`${engine}/contents/empty`, { message: 'm', content: '' }))
   assert.partialDeepStrictEqual(await forge.ada.read(`${engine}/contents/empty`), { size: 0, content: '', encoding: 'base64' })
 })
 
-test('changing a file needs the sha of what it replaces', async () => {
+test('changing a file requires its current sha', async () => {
   await using forge = await openWithEngine()
   const put = (body: Record<string, unknown>) => forge.ada.put(`${engine}/contents/a`, { message: 'm', content: 'MQ==', ...body })
   const { content } = await expect(201, await put({}))
@@ -94,7 +94,7 @@ test('changing a file needs the sha of what it replaces', async () => {
   assert.equal((await known(forge, forge.id)).events.filter((type) => type === 'PushEvent').length, 1)
 })
 
-test('what cannot be a file, a message or a person is refused', async () => {
+test('invalid paths, messages and authors are refused', async () => {
   await using forge = await openWithEngine()
   const put = (path: string, body: Record<string, unknown> = {}) =>
     forge.ada.put(`${engine}/contents/${path}`, { message: 'm', content: 'MQ==', ...body })
@@ -132,7 +132,7 @@ test('what cannot be a file, a message or a person is refused', async () => {
   )
 })
 
-test('odd names and messages are kept as they are', async () => {
+test('unusual names and messages stay unchanged', async () => {
   await using forge = await openWithEngine()
   const path = 'a"b\\c\td\ne ✓.txt'
   const message = 'One\n\n"two" <three>\nfrom nowhere\n✓'
@@ -151,14 +151,14 @@ test('odd names and messages are kept as they are', async () => {
   assert.equal((await forge.ada.read(content.url)).path, path)
 })
 
-test('whoever is named as committer is the author too, unless another is', async () => {
+test('the committer is also the author by default', async () => {
   await using forge = await openWithEngine()
   const committer = { name: 'Bot', email: 'bot@example.com' }
   const { commit } = await expect(201, await forge.ada.put(`${engine}/contents/a`, { message: 'm', content: '', committer }))
   assert.partialDeepStrictEqual(commit, { author: committer, committer })
 })
 
-test('the first file of an empty repository makes its branch', async () => {
+test('the first file of an empty repository creates its branch', async () => {
   await using forge = await openForge()
   const ada = await forge.person('ada')
   const { id } = await ada.owns('engine')
@@ -174,7 +174,7 @@ test('the first file of an empty repository makes its branch', async () => {
   await expect(201, await ada.put(`${engine}/contents/c`, { message: 'm', content: '' }))
 })
 
-test('a fork whose contents have not come yet is not written to', async () => {
+test('a fork whose contents are still being copied cannot be written to', async () => {
   await using forge = await openWithEngine()
   const ben = await forge.person('ben')
   await expect(202, await ben.post(`${engine}/forks`))
@@ -182,7 +182,7 @@ test('a fork whose contents have not come yet is not written to', async () => {
   assert.equal((await ben.put('/repos/ben/engine/contents/x', { message: 'm', content: '' })).status, 409)
 })
 
-test('a file is made beside others in a folder that is there', async () => {
+test('a file is created in an existing folder', async () => {
   await using forge = await openWithEngine()
   for (const name of ['a', 'b', 'below/c', 'below/d', 'e']) {
     const body = { message: name, content: packed(name) }
@@ -195,7 +195,7 @@ test('a file is made beside others in a folder that is there', async () => {
   )
 })
 
-test('of writers at the same moment, exactly those who were told so are in the history', async () => {
+test('of concurrent writers, exactly the successful ones are in the history', async () => {
   await using forge = await openWithEngine()
   const { ada } = forge
   const waves = [1, 2]
@@ -240,7 +240,7 @@ test('a branch that moves while a file is written to it is not moved back', asyn
   assert.equal((await inside(forge, id, 'rev-parse', 'main')).trim(), commit.sha)
 })
 
-test('writing takes the right to push, and a repository that is not archived', async () => {
+test('writing requires push access and a repository that is not archived', async () => {
   await using forge = await openWithEngine()
   const ben = await forge.person('ben')
   const body = { message: 'm', content: '' }

@@ -53,7 +53,7 @@ test('a file has the documented fields, a folder is a list of them', async () =>
   assert.match(root[1].html_url, /\/tree\/main\/src$/)
 })
 
-test('bytes that are no text come back as they were, and a large file without its content', async () => {
+test('binary contents are returned unchanged, and large files without contents', async () => {
   await using forge = await openWithEngine()
   const bytes = Buffer.from(Array.from({ length: 256 }, (_, index) => index))
   await expect(201, await forge.ada.put(`${engine}/contents/bytes`, { message: 'm', content: bytes.toString('base64') }))
@@ -75,7 +75,7 @@ async function commitTree(forge: { id: number } & Forge, ...entries: string[]) {
   await git(['-C', path, 'update-ref', 'refs/heads/odd', commit.trim()])
 }
 
-test('links and submodules are told of as documented', async () => {
+test('links and submodules have the documented fields', async () => {
   await using forge = await openWithEngine()
   const path = forge.belfry.storage.pathOf(forge.id)
   const blob = async (input: string) => (await git(['-C', path, 'hash-object', '-w', '--stdin'], { input })).trim()
@@ -112,7 +112,7 @@ test('links and submodules are told of as documented', async () => {
   assert.equal((await forge.ada.delete(`${engine}/contents/lib`, { message: 'm', sha: elsewhere, branch: 'odd' })).status, 404)
 })
 
-test('a file that can be run stays so when it is changed, and a link becomes a file', async () => {
+test('a changed file stays executable, and a link becomes a file', async () => {
   await using forge = await openWithEngine()
   const blob = (await inside(forge, forge.id, 'rev-parse', 'main:README.md')).trim()
   await commitTree(forge, `120000 blob ${blob}\tlink`, `100755 blob ${blob}\trun`)
@@ -158,7 +158,7 @@ test('a file is read at a branch, a tag or a commit', async () => {
   }
 })
 
-test('the files of a private repository are there for those alone who may see it', async () => {
+test('only callers with access read files of a private repository', async () => {
   await using forge = await openWithEngine()
   const ben = await forge.person('ben')
   await expect(200, await forge.ada.patch(engine, { private: true }))
@@ -171,7 +171,7 @@ test('the files of a private repository are there for those alone who may see it
   await forge.ada.read(`/repositories/${forge.id}/contents/README.md`)
 })
 
-test('a fine-grained token reads what a private repository holds only when it is permitted to', async () => {
+test('a fine-grained token needs permission to read a private repository', async () => {
   await using forge = await openWithEngine()
   await expect(200, await forge.ada.patch(engine, { private: true }))
   const { id } = await expect(201, await forge.ada.post(`${engine}/releases`, { tag_name: 'v1' }))

@@ -18,7 +18,7 @@ const refused: Record<string, [path: string, content: string]> = {
   'in a folder too': ['docs/.gitmodules', modules('../../x', 'x', 'https://example.com/x')],
 }
 
-test('the contents API refuses what a push refuses, and leaves nothing of it behind', async () => {
+test('the contents API refuses what a push refuses, and stores nothing', async () => {
   await using engine = await openEngine()
   const { work, forge, ada, id } = engine
   const begin = await work.commit('Begin', { 'README.md': 'x' })

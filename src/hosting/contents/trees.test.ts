@@ -14,7 +14,7 @@ async function commitFolder(work: Worktree, files: number) {
   await work.git('commit', '--quiet', '-m', 'Many')
 }
 
-test('a folder lists its first 1,000 entries, and the trees API has them all, or says that it has not', async () => {
+test('a folder lists its first 1,000 entries; the trees API lists all, or is marked as truncated', async () => {
   await using engine = await openEngine()
   const { work, forge, ada } = engine
   await expect(409, await forge.nobody.get('/repos/ada/engine/git/trees/main'))
@@ -50,7 +50,7 @@ test('a folder lists its first 1,000 entries, and the trees API has them all, or
   await expect(404, await ada.get('/repos/ada/engine/git/trees/absent'))
 })
 
-test('an answer of trees stays below 7 MB', async () => {
+test('a trees response stays below 7 MB', async () => {
   await using engine = await openEngine()
   await commitFolder(engine.work, 30_000)
   await engine.work.push('HEAD')

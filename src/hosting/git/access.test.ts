@@ -35,7 +35,7 @@ async function openPlaces() {
   return Object.assign(forge, { ada, ben, cy, eve: await forge.person('eve') })
 }
 
-test('who may fetch and who may push is what it is everywhere else', async () => {
+test('fetch and push follow the access rules of the API', async () => {
   await using forge = await openPlaces()
   const { ada, ben, cy, eve } = forge
   const expected: [who: string | null, place: string, fetch: number, push: number][] = [
@@ -65,7 +65,7 @@ test('who may fetch and who may push is what it is everywhere else', async () =>
   )
 })
 
-test('the requests that move things check as the first one does', async () => {
+test('requests that transfer packs check access like the first request', async () => {
   await using forge = await openPlaces()
   const send = async (service: string, place: string, token: string | null) =>
     (
@@ -83,7 +83,7 @@ test('the requests that move things check as the first one does', async () => {
   assert.equal(await send('upload-pack', 'ada/closed.git', forge.eve.token), 404)
 })
 
-test('a token does what its scopes say: public_repo is for what is public', async () => {
+test('a token is limited to its scopes: public_repo is for public repositories', async () => {
   await using forge = await openPlaces()
   const status = async (scopes: string[], place: string, service: 'upload-pack' | 'receive-pack') => {
     const { token } = await forge.tokenFor('ada', scopes)
@@ -121,7 +121,7 @@ test('a fine-grained token needs permission to the contents', async () => {
   assert.equal(await status({ contents: 'write' }, 'ada/open.git', 'receive-pack', [id]), 403, 'not one of those it was made for')
 })
 
-test('git asks for a password, and takes a token or the password for one', async () => {
+test('git asks for credentials, and accepts a token or the password', async () => {
   await using forge = await openPlaces()
   await using desk = await Desk.open(forge)
   const work = await desk.clone(forge.ada, 'ada/closed')
@@ -137,7 +137,7 @@ test('git asks for a password, and takes a token or the password for one', async
   await assert.rejects(desk.clone(null, 'ada/closed'), /Authentication failed|could not read Username/)
 })
 
-test('whoever may read but not push is told so, and nothing has moved', async () => {
+test('a push with read access is refused with a reason and moves nothing', async () => {
   await using forge = await openPlaces()
   await using desk = await Desk.open(forge)
   const work = await desk.clone(forge.eve, 'ada/open')
@@ -160,7 +160,7 @@ test('an archived repository can be cloned and not pushed to', async () => {
   assert.match(refused.stderr, /remote: Repository was archived so is read-only/)
 })
 
-test('a suspended person is refused, and told why by their password only', async () => {
+test('a suspended user is refused, and sees the reason only with the password', async () => {
   await using forge = await openPlaces()
   assert.equal((await forge.admin.put('/users/ben/suspended')).status, 204)
   assert.equal((await ask(forge, `Bearer ${forge.ben.token}`, 'ada/closed.git', 'receive-pack')).status, 401)

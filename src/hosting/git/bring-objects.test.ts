@@ -26,7 +26,7 @@ async function openFork() {
 
 const refused = (reason: string) => (error: unknown) => error instanceof Refusal && error.reason === reason
 
-test('a commit of a fork can be compared and merged where it was brought', async () => {
+test('a commit copied from a fork can be compared and merged', async () => {
   await using fork = await openFork()
   const { storage, sha, bare } = fork
   await assert.rejects(isMergeable(storage, 1, 'main', sha), refused('missing'))
@@ -51,7 +51,7 @@ test('a commit of a fork can be compared and merged where it was brought', async
   await bare('fsck', '--strict', '--connectivity-only')
 })
 
-test('it follows a branch that was rewritten, and a commit that the branch has just left', async () => {
+test('a rewritten branch, and a commit that the branch has just left, can be copied', async () => {
   await using fork = await openFork()
   const { storage, work, sha, bare } = fork
   await bringObjects(storage, 2, 1, sha, 'refs/pull/7/head')
@@ -85,7 +85,7 @@ test('no hook runs, on either side', async () => {
   assert.equal(existsSync(join(folder, 'noise')), false)
 })
 
-test('only commits are brought, and only under refs/pull', async () => {
+test('only commits are copied, and only to refs/pull', async () => {
   await using fork = await openFork()
   const { storage, work, sha, bare } = fork
   const refs = [

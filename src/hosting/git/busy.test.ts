@@ -18,7 +18,7 @@ async function begin(web: string, path: string, body: string, headers = '') {
 
 const isOver = (socket: Socket) => socket.closed || once(socket, 'close')
 
-test('a client that stalls in the middle of a fetch or a push is cut off, and a push of it leaves nothing open', async () => {
+test('a client that stalls during a fetch or push is disconnected, and leaves no open push', async () => {
   await using forge = await openForge({ settings: { BELFRY_GIT_IDLE: '1' } })
   const ada = await forge.person('ada')
   await ada.owns('engine', { auto_init: true })
@@ -34,7 +34,7 @@ test('a client that stalls in the middle of a fetch or a push is cut off, and a 
   assert.equal(forge.logged.filter((line) => line.includes('the client stalled')).length, 3)
 })
 
-test('fetches beyond the limit wait for their turn, and beyond that are refused with a time to come back', async () => {
+test('fetches beyond the limit wait, and further ones are refused with Retry-After', async () => {
   await using forge = await openForge({ settings: { BELFRY_GIT_PROCESSES: '1' } })
   const ada = await forge.person('ada')
   await ada.owns('engine', { auto_init: true })
@@ -56,7 +56,7 @@ test('fetches beyond the limit wait for their turn, and beyond that are refused 
   assert.deepEqual(statuses, [...Array(8).fill(200), 503])
 })
 
-test('requests that read repositories take turns, and what one needs several git processes for is not stuck', async () => {
+test('requests share the slots, and a request with several git processes does not deadlock', async () => {
   await using forge = await openForge({ settings: { BELFRY_GIT_PROCESSES: '1' } })
   const ada = await forge.person('ada')
   await ada.owns('engine', { auto_init: true })

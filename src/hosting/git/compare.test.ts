@@ -12,7 +12,7 @@ async function branch({ work }: Bare, name: string, from = 'main') {
   await work.git('checkout', '--quiet', '-b', name, from)
 }
 
-test('it tells how far two branches are apart, and where they parted', async () => {
+test('a comparison has the number of commits ahead and behind, and the merge base', async () => {
   await using bare = await openBare()
   const { storage, work } = bare
   const begin = await work.commit('Begin')
@@ -55,7 +55,7 @@ test('it tells how far two branches are apart, and where they parted', async () 
   )
 })
 
-test('it tells what became of each file, as git does', async () => {
+test('a comparison lists the change of each file, as git does', async () => {
   await using bare = await openBare()
   const { storage, work } = bare
   await work.commit('Begin', {
@@ -139,7 +139,7 @@ test('it tells what became of each file, as git does', async () => {
   assert.equal(by.get('vendor')?.sha, '2'.repeat(40))
 })
 
-test('lists end somewhere, and counts are of everything', async () => {
+test('lists are limited, and counts include everything', async () => {
   await using bare = await openBare()
   const { storage } = bare
   const author = { name: 'Ada', email: 'ada@example.com' }
@@ -178,7 +178,7 @@ test('lists end somewhere, and counts are of everything', async () => {
   assert.deepEqual([told.files.at(-1)?.filename, told.files.at(-1)?.patch], ['many/295.txt', '@@ -0,0 +1 @@\n+295'])
 })
 
-test('commits come after those they are made from, whatever their dates say', async () => {
+test('commits follow their parents, whatever their dates', async () => {
   await using bare = await openBare()
   const { storage, work } = bare
   const start = await work.commit('Start')
@@ -221,7 +221,7 @@ test('histories with nothing in common have no merge base', async () => {
   )
 })
 
-test('what is no commit is refused, and so is an empty repository', async () => {
+test('names that are not commits are refused, and so is an empty repository', async () => {
   await using bare = await openBare()
   const refused = (reason: string) => (error: unknown) => error instanceof Refusal && error.reason === reason
   await assert.rejects(compare(bare.storage, 1, 'main', 'main'), refused('conflict'))

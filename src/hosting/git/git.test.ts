@@ -16,7 +16,7 @@ function send(forge: Forge, person: Person, path: string, body: string | Buffer,
   })
 }
 
-test('what is pushed can be cloned and fetched, by each version of the protocol', async () => {
+test('pushed commits can be cloned and fetched with each protocol version', async () => {
   await using forge = await openForge()
   const ada = await forge.person('ada')
   await ada.owns('engine')
@@ -35,7 +35,7 @@ test('what is pushed can be cloned and fetched, by each version of the protocol'
   }
 })
 
-test('the answers are of the types that git looks for, and are kept by nobody', async () => {
+test('responses have the content types of git, and are not cached', async () => {
   await using forge = await openForge()
   const ada = await forge.person('ada')
   await ada.owns('engine', { auto_init: true })
@@ -54,7 +54,7 @@ test('the answers are of the types that git looks for, and are kept by nobody', 
   assert.match(await ask('receive-pack', 'version=2'), /^001f# service=git-receive-pack\n0000[0-9a-f]{44} refs\/heads\/main/)
 })
 
-test('bodies may be packed by gzip, as git does with long ones', async () => {
+test('bodies may be compressed with gzip, as git does with long ones', async () => {
   await using forge = await openForge()
   const ada = await forge.person('ada')
   const { id } = await ada.owns('engine')
@@ -79,7 +79,7 @@ test('bodies may be packed by gzip, as git does with long ones', async () => {
   assert.equal(await forge.belfry.storage.hasBranch(id, 'turn-7'), false)
 })
 
-test('a clone may be shallow, or leave out contents until they are wanted', async () => {
+test('a clone may be shallow or partial', async () => {
   await using forge = await openForge()
   const ada = await forge.person('ada')
   await ada.owns('engine')
@@ -101,7 +101,7 @@ test('a clone may be shallow, or leave out contents until they are wanted', asyn
   assert.equal(await partial.git('show', 'HEAD~2:notes.txt'), '2')
 })
 
-test('a large push and its clone pass through a little memory', async () => {
+test('a large push and its clone use little memory', async () => {
   await using forge = await openForge()
   const ada = await forge.person('ada')
   await ada.owns('engine')
@@ -130,7 +130,7 @@ test('a large push and its clone pass through a little memory', async () => {
   assert.ok((await ada.read('/repos/ada/engine')).size > 32_000)
 })
 
-test('what is no request of git is refused, and never a fault of ours', async () => {
+test('requests that are not git requests are refused without a 500', async () => {
   await using forge = await openForge()
   const ada = await forge.person('ada')
   await ada.owns('engine', { auto_init: true })
@@ -166,7 +166,7 @@ test('what is no request of git is refused, and never a fault of ours', async ()
   )
 })
 
-test('objects that are broken are not taken in', async () => {
+test('broken objects are refused', async () => {
   await using forge = await openForge()
   const ada = await forge.person('ada')
   await ada.owns('engine')
@@ -184,7 +184,7 @@ test('objects that are broken are not taken in', async () => {
   assert.equal(await openPushes(forge), 0)
 })
 
-test('hooks that an operator puts into a repository work, and what they say reaches the client', async () => {
+test('hooks that an operator installs run, and the client shows their output', async () => {
   await using forge = await openForge()
   const ada = await forge.person('ada')
   const { id } = await ada.owns('engine')
@@ -199,7 +199,7 @@ test('hooks that an operator puts into a repository work, and what they say reac
   assert.equal(await openPushes(forge), 0)
 })
 
-test('names that only the server may use cannot be pushed to', async () => {
+test('refs that Belfry reserves cannot be pushed to', async () => {
   await using forge = await openForge()
   const ada = await forge.person('ada')
   await ada.owns('engine')
@@ -227,7 +227,7 @@ test('git follows a repository that was renamed, to fetch and to push', async ()
   await assert.rejects(desk.clone(ben, 'ada/secret'), /not found/)
 })
 
-test('a fork whose contents are not there yet asks for patience', async () => {
+test('a fork whose contents are still being copied is 503', async () => {
   await using forge = await openForge()
   const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
   await ada.owns('engine', { auto_init: true })

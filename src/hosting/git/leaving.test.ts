@@ -10,7 +10,7 @@ import { openForge } from '#test/forge.ts'
 import { Desk, installHook, openPushes, pkt, zeros } from '#test/git.ts'
 import { processesIn, until } from '#test/machine.ts'
 
-test('a client that goes away in the middle of a push leaves nothing: no process, no ref, no open push', async () => {
+test('a client that disconnects during a push leaves no process, no ref and no open push', async () => {
   await using forge = await openForge()
   const ada = await forge.person('ada')
   const { id } = await ada.owns('engine')
@@ -32,7 +32,7 @@ test('a client that goes away in the middle of a push leaves nothing: no process
   assert.deepEqual(await forge.belfry.storage.refsOf(id), new Map())
 })
 
-test('a client that does not wait for a hook ends the push', async () => {
+test('a client that disconnects during a hook ends the push', async () => {
   await using forge = await openForge()
   const ada = await forge.person('ada')
   const { id } = await ada.owns('engine', { auto_init: true })
@@ -52,7 +52,7 @@ test('a client that does not wait for a hook ends the push', async () => {
   assert.ok(await forge.belfry.storage.hasBranch(id, 'main'))
 })
 
-test('a client that goes away in the middle of a clone ends the git that served it', async () => {
+test('a client that disconnects during a clone ends its git process', async () => {
   await using forge = await openForge()
   const ada = await forge.person('ada')
   const { id } = await ada.owns('engine')

@@ -41,7 +41,7 @@ async function commitMessage(work: Worktree, message: string) {
   return work.head()
 }
 
-test('a push with an object over the limit moves nothing and says what to do, also beside hooks of the operator', async () => {
+test('a push with an object over the limit is refused with advice, also when the operator has hooks', async () => {
   await using small = await openSmall()
   const { work, forge, ada, id, path } = small
   const begin = await work.head()

@@ -244,7 +244,7 @@ const format = { merge: '%T %P', squash: '%T %P', rebase: '%T %an <%ae> %ai %B' 
 const logOf = (git: (...args: string[]) => Promise<string>, to: string, method: Merge['method']) =>
   git('log', `--format=${format[method]}`, ...(method === 'rebase' ? [`main..${to}`] : ['--max-count=1', to]))
 
-test('a merge gives what git gives in a worktree', { concurrency: 4 }, async (t) => {
+test('a merge has the same result as git in a worktree', { concurrency: 4 }, async (t) => {
   await Promise.all(Object.entries(stories).map(([name, story]) => t.test(name, () => check(name, story))))
 })
 

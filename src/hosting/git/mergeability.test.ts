@@ -40,7 +40,7 @@ async function made(bare: Bare, more: Partial<Merge>) {
   return merged.sha
 }
 
-test('who made a merge, when, and its message are as told, and the same request gives the same commit', async () => {
+test('a merge has the given author, date and message, and is deterministic', async () => {
   await using bare = await openPair()
   const message = 'Überschrift \u{1F514}\n\n# no comment\n\n---\ntree 0\n"quotes" $HOME \\ \r\n'
   const more = { message, author: { name: 'A\n<b>\0 Ünal', email: '<a@b>\n' } }
@@ -65,7 +65,7 @@ test('who made a merge, when, and its message are as told, and the same request 
   await bare.bare('fsck', '--strict', '--no-dangling', sha, empty, cut)
 })
 
-test('a rebase keeps authors, dates and messages as they are, and says who merged', async () => {
+test('a rebase keeps authors, dates and messages, and sets the committer', async () => {
   await using bare = await openPair()
   const { work } = bare
   await work.git('checkout', '--quiet', 'head')
@@ -101,7 +101,7 @@ test('a rebase keeps authors, dates and messages as they are, and says who merge
   )
 })
 
-test('where there is nothing to merge, that is what is told', async () => {
+test('a merge without changes returns nothing', async () => {
   await using bare = await openPair()
   for (const method of ['merge', 'squash', 'rebase'] as const) {
     for (const head of ['main', await bare.bare('rev-parse', 'main~1')]) {
@@ -111,7 +111,7 @@ test('where there is nothing to merge, that is what is told', async () => {
   }
 })
 
-test('a squash or a rebase of what the base has by other commits makes none', async () => {
+test('a squash or rebase of changes that the base has creates no commit', async () => {
   await using bare = await openPair()
   await bare.work.git('cherry-pick', 'head')
   await bare.work.push('main')
@@ -121,7 +121,7 @@ test('a squash or a rebase of what the base has by other commits makes none', as
   assert.equal((await bare.bare('rev-list', '--parents', '-1', await made(bare, {}))).split(' ').length, 3)
 })
 
-test('histories that have nothing in common do not merge', async () => {
+test('unrelated histories do not merge', async () => {
   await using bare = await openPair()
   await bare.work.git('checkout', '--quiet', '--orphan', 'other')
   await bare.work.commit('Elsewhere', { 'other.txt': 'other\n' })
@@ -133,7 +133,7 @@ test('histories that have nothing in common do not merge', async () => {
   }
 })
 
-test('a repository that is empty, or not there, is refused as such', async () => {
+test('an empty or missing repository is refused', async () => {
   await using bare = await openBare()
   for (const repo_id of [1, 2]) {
     const empty = refused('conflict', /^Git Repository is empty\.$/)
@@ -142,7 +142,7 @@ test('a repository that is empty, or not there, is refused as such', async () =>
   }
 })
 
-test('names that are no commit never reach git as anything else', async () => {
+test('names that are not commits do not reach git', async () => {
   await using bare = await openPair()
   const tree = await bare.bare('rev-parse', 'main^{tree}')
   const names = [
@@ -167,7 +167,7 @@ test('names that are no commit never reach git as anything else', async () => {
   }
 })
 
-test('to ask whether it merges, or to merge in vain, writes nothing', async () => {
+test('checking mergeability and failed merges write nothing', async () => {
   await using bare = await openPair()
   await bare.work.git('checkout', '--quiet', 'head')
   await bare.work.commit('Clash', { 'ours.txt': 'theirs\n' })
@@ -186,7 +186,7 @@ test('to ask whether it merges, or to merge in vain, writes nothing', async () =
   )
 })
 
-test('a replacement that somebody pushed has no say in a merge', async () => {
+test('a pushed replacement object does not affect a merge', async () => {
   await using bare = await openPair()
   const sha = await made(bare, {})
   await bare.bare('update-ref', `refs/replace/${await bare.bare('rev-parse', 'head')}`, 'main~1')
@@ -227,7 +227,7 @@ async function elsewhere({ folder, storage }: Bare, fake: string, lines: string)
   return stdout.trim()
 }
 
-test('with a git that cannot merge without a worktree, a merge is refused, and says why', async () => {
+test('with a git before 2.38, a merge is refused with a reason', async () => {
   await using bare = await openPair()
   const told = await elsewhere(
     bare,
@@ -238,7 +238,7 @@ test('with a git that cannot merge without a worktree, a merge is refused, and s
   assert.equal(told, 'unavailable To merge, the server needs git 2.38 or later.')
 })
 
-test('what takes too long is unknown, and is ended', async () => {
+test('a mergeability check that takes too long is ended, and the result is unknown', async () => {
   await using bare = await openPair()
   assert.deepEqual(await isMergeable(bare.storage, 1, 'main', 'head', AbortSignal.abort()), { state: 'unknown' })
   const told = await elsewhere(

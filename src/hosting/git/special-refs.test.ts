@@ -8,7 +8,7 @@ import { sql } from '#platform/database.ts'
 import { expect } from '#test/forge.ts'
 import { assertSettled, openEngine } from '#test/git.ts'
 
-test('replacements of objects are refused, whatever else a push brings', async () => {
+test('a push with replacement objects is refused', async () => {
   await using engine = await openEngine()
   const { work, forge, id, ada } = engine
   const first = await work.commit('First', { 'notes.txt': 'true\n' })
@@ -30,7 +30,7 @@ test('replacements of objects are refused, whatever else a push brings', async (
   await assertSettled(forge, id)
 })
 
-test('replacements that are in a repository from before change nothing that anyone reads, and are removed', async () => {
+test('existing replacement objects have no effect, and are removed', async () => {
   await using engine = await openEngine()
   const { work, forge, id, ada, desk } = engine
   const first = await work.commit('First', { 'notes.txt': 'true\n' })

@@ -38,7 +38,7 @@ const securityKeys = [
 const faulty = (message: string) => [{ resource: 'PublicKey', code: 'custom', field: 'key', message }]
 const malformed = faulty('key is invalid. You must supply a key in OpenSSH public key format')
 
-test('every common kind of key is taken, with its fingerprint as OpenSSH shows it', () => {
+test("every common type of key is accepted, with OpenSSH's fingerprint", () => {
   for (const key of [ed25519(), rsa(2048), ecdsa('256'), ecdsa('384'), ecdsa('521'), ...securityKeys]) {
     const digest = createHash('sha256')
       .update(Buffer.from(key.split(' ')[1] ?? '', 'base64'))
@@ -48,7 +48,7 @@ test('every common kind of key is taken, with its fingerprint as OpenSSH shows i
   }
 })
 
-test('a key is known by the fingerprint that OpenSSH gives it', () => {
+test('a key has the fingerprint that OpenSSH computes', () => {
   const known = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl'
   assert.equal(readPublicKey(known)?.fingerprint, 'SHA256:+DiY3wvvV6TuJJhbpZisF/zLDA0zPMSvHdkr4UvCOqU')
 })
@@ -74,7 +74,7 @@ const wrong = [
   '-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAA\n-----END OPENSSH PRIVATE KEY-----',
 ]
 
-test('what is no public key is refused', async () => {
+test('text that is not a public key is refused', async () => {
   await using forge = await openForge()
   const ada = await forge.person('ada')
   for (const text of wrong) {
@@ -87,7 +87,7 @@ test('what is no public key is refused', async () => {
   assert.deepEqual(await ada.read('/user/keys'), [])
 })
 
-test('a person keeps keys, and everyone sees them without their titles', async () => {
+test('a user has keys, and others see them without titles', async () => {
   await using forge = await openForge()
   const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
   const octokit = new Octokit({ auth: ada.token, baseUrl: ada.base })
@@ -121,7 +121,7 @@ test('a person keeps keys, and everyone sees them without their titles', async (
   assert.equal((await ada.delete(`/user/keys/${id}`)).status, 404)
 })
 
-test('one key opens one door', async () => {
+test('a key can be added only once', async () => {
   await using forge = await openForge()
   const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
   await ada.owns('engine')
@@ -136,7 +136,7 @@ test('one key opens one door', async () => {
   }
 })
 
-test('admins of a repository give it deploy keys', async () => {
+test('admins of a repository add deploy keys', async () => {
   await using forge = await openForge()
   const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
   await ada.owns('engine')
@@ -177,7 +177,7 @@ test('admins of a repository give it deploy keys', async () => {
   await expect(201, await ada.post('/user/keys', { key: writes.key }))
 })
 
-test('each step needs its scope', async () => {
+test('each endpoint requires its scope', async () => {
   await using forge = await openForge()
   const ada = await forge.person('ada')
   await ada.owns('engine')

@@ -26,7 +26,7 @@ async function useLfs(work: Worktree) {
 const filesOf = (forge: Forge) =>
   globSync('**/*', { cwd: lfsRoot(forge.belfry.settings.BELFRY_DATA), withFileTypes: true }).filter((each) => each.isFile())
 
-test('the LFS client pushes large files and gets them back, from forks too, and does not ask for locks twice', async () => {
+test('the LFS client pushes and fetches large files, also from forks, and asks for locks once', async () => {
   await using engine = await openEngine({ worker: true })
   const { forge, ada, desk, work, id } = engine
   await useLfs(work)
@@ -68,7 +68,7 @@ test('the LFS client pushes large files and gets them back, from forks too, and 
   assert.equal((await get(forge, ben.token, 'ada/engine', sha256('another'))).text, 'another')
 })
 
-test('contents that are wrong, or cut off, leave nothing', async () => {
+test('contents that are wrong or incomplete are not stored', async () => {
   await using forge = await openPlaces()
   const { ada } = forge
   const wrong = await put(forge, ada.token, 'ada/open', 'other contents', sha256('contents'))
@@ -105,7 +105,7 @@ test('contents that are wrong, or cut off, leave nothing', async () => {
   assert.equal((await get(forge, ada.token, 'ada/open', sha256(''))).text, '')
 })
 
-test('parts of an object are sent as they are asked for', async () => {
+test('a range of an object can be requested', async () => {
   await using forge = await openPlaces()
   const oid = sha256('0123456789')
   await put(forge, forge.ada.token, 'ada/open', '0123456789')
@@ -132,7 +132,7 @@ test('parts of an object are sent as they are asked for', async () => {
   assert.equal(whole.headers.get('content-disposition'), 'attachment')
 })
 
-test('a batch that cannot be read is refused, and one bad object does not spoil the others', async () => {
+test('a malformed batch is refused, and one invalid object does not affect the others', async () => {
   await using forge = await openPlaces()
   const { token } = forge.ada
   const place = 'ada/open.git/info/lfs/objects/batch'
@@ -183,7 +183,7 @@ test('a batch that cannot be read is refused, and one bad object does not spoil 
   }
 })
 
-test('contents go when no repository has them any more, but not what was just stored', async () => {
+test('contents without a repository are deleted, but not recent ones', async () => {
   await using forge = await openForge()
   const ada = await forge.person('ada')
   for (const repo of ['first', 'second']) await ada.owns(repo, { auto_init: true })

@@ -5,7 +5,7 @@ import { createFineGrainedToken } from '#parts/account/personal-tokens/personal-
 import { expect, type Person } from '#test/forge.ts'
 import { batch, get, media, openPlaces, put, sha256 } from '#test/lfs.ts'
 
-test('who may fetch and who may push objects is who may by git', async () => {
+test('LFS objects have the access rules of git', async () => {
   await using forge = await openPlaces()
   const { ada, cy, eve } = forge
   const [oid, size] = [sha256('contents'), 8]
@@ -61,7 +61,7 @@ test('who may fetch and who may push objects is who may by git', async () => {
   assert.deepEqual([moved.status, moved.headers.get('location')], [308, `${forge.web}/ada/renamed.git/info/lfs/objects/${oid}`])
 })
 
-test('what another repository has is told to nobody, and must be sent again', async () => {
+test('objects of another repository are not revealed, and must be uploaded again', async () => {
   await using forge = await openPlaces()
   const { ada, eve } = forge
   await eve.owns('own', { auto_init: true })

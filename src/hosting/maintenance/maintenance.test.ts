@@ -26,7 +26,7 @@ const repairsOf = async (id: number) =>
     .filter(({ repository }: { repository: { id: number } }) => repository.id === id)
     .map(({ ref, recorded_sha, disk_sha, outcome }: Record<string, string>) => ({ ref, recorded_sha, disk_sha, outcome }))
 
-test('a ref that the disk has lost is back at the commit that was acknowledged, and operators are told', async () => {
+test('a ref that is lost on disk is restored, and the repair is reported', async () => {
   const { id } = await ada.owns('restored', { auto_init: true })
   const first = await onDisk(id)
   const second = await commit('restored', 'a.txt')
@@ -47,7 +47,7 @@ test('a ref that the disk has lost is back at the commit that was acknowledged, 
   await commit('restored', 'b.txt')
 })
 
-test('where the acknowledged commit itself is gone, the database follows the disk, and a push brings it back', async () => {
+test('if the recorded commit is lost, the database follows the disk, and a push restores it', async () => {
   const { id } = await ada.owns('lost', { auto_init: true })
   const first = await onDisk(id)
   const second = await commit('lost', 'a.txt')
@@ -67,7 +67,7 @@ test('where the acknowledged commit itself is gone, the database follows the dis
   assert.deepEqual([await recorded(id), (await repairsOf(id))[0].outcome], [first, 'adopted'])
 })
 
-test('a ref that leads to a commit that is not there is no ref', async () => {
+test('a ref to a missing commit is removed', async () => {
   const { id } = await ada.owns('dangling', { auto_init: true })
   const first = await onDisk(id)
   await writeFile(join(storage.pathOf(id), 'refs/heads/main'), `${'1'.repeat(40)}\n`)
@@ -81,7 +81,7 @@ test('a ref that leads to a commit that is not there is no ref', async () => {
   assert.equal((await repairsOf(id))[0].disk_sha, '1'.repeat(40))
 })
 
-test('a repository whose folder is gone can be pushed to again', async () => {
+test('a repository whose folder is missing accepts pushes again', async () => {
   const { id } = await ada.owns('emptied', { auto_init: true })
   await storage.erase(id)
   await check()
@@ -89,7 +89,7 @@ test('a repository whose folder is gone can be pushed to again', async () => {
   await commit('emptied', 'a.txt')
 })
 
-test('folders without a row, drafts and locks are swept once they are old, and nothing else', async () => {
+test('old folders without a row, drafts and locks are deleted, and nothing else', async () => {
   const { id } = await ada.owns('kept', { auto_init: true })
   await db.query(sql`select setval(pg_get_serial_sequence('repositories', 'id'), 90003)`)
   await storage.create(90_001, 'main')
@@ -114,7 +114,7 @@ test('folders without a row, drafts and locks are swept once they are old, and n
   assert.deepEqual(await readdir(join(storage.pathOf(id), 'refs/heads')), ['main'])
 })
 
-test('jobs that failed for good are shown to site admins, who run them again or give them up', async () => {
+test('site admins list failed jobs, and retry or discard them', async () => {
   const add = async () =>
     (
       await db.first<{ id: number }>(

@@ -42,7 +42,7 @@ test('a push of many branches is recorded by a few git processes', async () => {
   }
 })
 
-test('a push of more refs than the limit is refused before anything of it is kept', async () => {
+test('a push of more refs than the limit is refused and not stored', async () => {
   await using engine = await openEngine()
   const { forge, ada, work } = engine
   const begin = await work.commit('Begin')

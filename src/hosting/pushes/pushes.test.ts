@@ -7,7 +7,7 @@ import { assertSettled, eventsOf, lines, openEngine, type Told } from '#test/git
 
 const zeros = '0'.repeat(40)
 
-test('a push is in the timeline when the client has its answer, with the commits it brought', async () => {
+test('a push is in the timeline, with its commits, when the client has the response', async () => {
   await using scene = await openEngine()
   const { forge, ada, work, id } = scene
   const first = await work.commit('Begin')
@@ -37,7 +37,7 @@ test('a push is in the timeline when the client has its answer, with the commits
   await assertSettled(forge, id)
 })
 
-test('of many commits the last twenty are told, oldest first, and all are counted', async () => {
+test('an event lists the last twenty commits, oldest first, and counts all', async () => {
   await using scene = await openEngine()
   const { ada, work } = scene
   for (let turn = 1; turn <= 25; turn++) await work.commit(`Turn ${turn}`)
@@ -50,7 +50,7 @@ test('of many commits the last twenty are told, oldest first, and all are counte
   )
 })
 
-test('commits that another branch has are brought, and not distinct', async () => {
+test('commits of another branch are listed as not distinct', async () => {
   await using scene = await openEngine()
   const { ada, work } = scene
   const first = await work.commit('Begin')
@@ -77,7 +77,7 @@ test('commits that another branch has are brought, and not distinct', async () =
   )
 })
 
-test('branches and tags that are made, moved by force and deleted have the events they should have', async () => {
+test('creating, force-pushing and deleting branches and tags have their events', async () => {
   await using scene = await openEngine()
   const { forge, ada, work, id } = scene
   const first = await work.commit('Begin')
@@ -103,7 +103,7 @@ test('branches and tags that are made, moved by force and deleted have the event
   await assertSettled(forge, id)
 })
 
-test('where there is no default branch, the first that is pushed becomes it', async (t) => {
+test('the first pushed branch becomes the default branch if there is none', async (t) => {
   await using scene = await openEngine({ worker: true })
   const { forge, ada, work, desk } = scene
   await work.commit('Begin')
@@ -119,7 +119,7 @@ test('where there is no default branch, the first that is pushed becomes it', as
   assert.equal((await ada.read('/repos/ada/engine')).default_branch, 'master')
 })
 
-test('a push that is refused, or moves nothing, has no event and leaves nothing open', async () => {
+test('a push that is refused or moves nothing has no event and is closed', async () => {
   await using scene = await openEngine()
   const { forge, ada, work, id, desk } = scene
   await work.commit('Begin')
@@ -134,7 +134,7 @@ test('a push that is refused, or moves nothing, has no event and leaves nothing 
   await assertSettled(forge, id)
 })
 
-test('what a fork begins with is nobody’s push, and what is pushed to it is', async (t) => {
+test('the initial refs of a fork are not a push, and later ones are', async (t) => {
   await using scene = await openEngine({ worker: true })
   const { forge, ada, work, desk } = scene
   await work.commit('Begin')
@@ -153,7 +153,7 @@ test('what a fork begins with is nobody’s push, and what is pushed to it is', 
   assert.equal((await eventsOf(ada, 'ada/engine')).length, 3)
 })
 
-test('messages of any kind and length are told as far as a timeline can', async () => {
+test('messages of any kind and length are cut to the limits of a timeline', async () => {
   await using scene = await openEngine()
   const { ada, work } = scene
   const smile = '😀'.repeat(10_000)

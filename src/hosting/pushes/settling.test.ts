@@ -14,7 +14,7 @@ import { beginPush, type Command, pushRefs, settlePushes } from './pushes.ts'
 
 const zeros = '0'.repeat(40)
 
-test('two people who push to different branches at once are each told of by name', async () => {
+test('concurrent pushes of two users to different branches have their own events', async () => {
   await using scene = await openEngine()
   const { forge, ada, work, id, desk } = scene
   await work.commit('Begin')
@@ -47,7 +47,7 @@ test('two people who push to different branches at once are each told of by name
   await assertSettled(forge, id)
 })
 
-test('pushes on top of each other are each recorded once, also when the first is still under way', async () => {
+test('consecutive pushes are recorded once each, also while the first still runs', async () => {
   await using scene = await openEngine()
   const { forge, ada, work, id } = scene
   const path = forge.belfry.storage.pathOf(id)
@@ -81,7 +81,7 @@ test('pushes on top of each other are each recorded once, also when the first is
   await assertSettled(forge, id)
 })
 
-test('a branch that comes back to where it was, while its first push is under way, has both in the log', async () => {
+test('a branch that moves back while its first push runs has both moves in the log', async () => {
   await using scene = await openEngine()
   const { forge, ada, work, id } = scene
   const path = forge.belfry.storage.pathOf(id)
@@ -106,7 +106,7 @@ test('a branch that comes back to where it was, while its first push is under wa
   await assertSettled(forge, id)
 })
 
-test('when a push cannot be recorded, the client is not told that it worked, and the schedule records it later', async () => {
+test('when a push cannot be recorded, the client gets an error, and a scheduled job records it later', async () => {
   await using scene = await openEngine()
   const { forge, ada, work, id } = scene
   const { db, storage } = forge.belfry
@@ -135,7 +135,7 @@ test('when a push cannot be recorded, the client is not told that it worked, and
   await assertSettled(forge, id)
 })
 
-test('a push that was begun and came to nothing is looked at for a day', async () => {
+test('an unfinished push is checked for a day', async () => {
   await using scene = await openEngine()
   const { forge, ada, work, id } = scene
   const { db, storage } = forge.belfry
@@ -151,7 +151,7 @@ test('a push that was begun and came to nothing is looked at for a day', async (
   assert.deepEqual(await eventsOf(ada, 'ada/engine'), [])
 })
 
-test('many who settle at once record everything once', async () => {
+test('concurrent recording records each move once', async () => {
   await using scene = await openEngine()
   const { forge, ada, work, id } = scene
   const { db, storage } = forge.belfry
@@ -175,7 +175,7 @@ test('many who settle at once record everything once', async () => {
   await assertSettled(forge, id)
 })
 
-test('refs are moved for a caller without git, all or none, and only from where they are said to be', async () => {
+test('pushRefs moves all refs or none, and only from their expected commits', async () => {
   await using scene = await openEngine()
   const { forge, ada, work, id } = scene
   const { db, storage } = forge.belfry
@@ -214,7 +214,7 @@ test('refs are moved for a caller without git, all or none, and only from where 
   await assertSettled(forge, id)
 })
 
-test('a repository that is deleted while it is pushed to is no fault', async () => {
+test('deleting a repository during a push causes no error', async () => {
   await using scene = await openEngine()
   const { forge, ada, work, id } = scene
   const { db, storage } = forge.belfry
@@ -228,7 +228,7 @@ test('a repository that is deleted while it is pushed to is no fault', async () 
   assert.deepEqual(await db.rows(sql`select * from pushes`), [])
 })
 
-test('after pushes a repository is tidied up once, some minutes later', async () => {
+test('after pushes, one maintenance job runs some minutes later', async () => {
   await using scene = await openEngine()
   const { forge, work, id } = scene
   const { db, storage } = forge.belfry

@@ -30,7 +30,7 @@ async function openWithEngine() {
   return Object.assign(forge, { ada, id: id as number, first, second, known, events })
 }
 
-test('octokit makes, finds, moves and deletes a branch', async () => {
+test('octokit creates, finds, moves and deletes a branch', async () => {
   await using forge = await openWithEngine()
   const { first, second } = forge
   const { git: refs } = new Octokit({ baseUrl: `${forge.web}/api/v3`, auth: forge.ada.token })
@@ -57,7 +57,7 @@ test('octokit makes, finds, moves and deletes a branch', async () => {
   assert.ok(events.includes('PushEvent refs/heads/feature/ñ'))
 })
 
-test('refs are found by the beginning of their names, and all at once', async () => {
+test('refs are listed by prefix, or all together', async () => {
   await using forge = await openWithEngine()
   for (const ref of ['refs/heads/feature-a', 'refs/heads/feature-b', 'refs/heads/feature/c', 'refs/tags/v1']) {
     await expect(201, await forge.ada.post(`${engine}/git/refs`, { ref, sha: forge.first }))
@@ -103,7 +103,7 @@ test('a branch goes back only by force', async () => {
   assert.deepEqual(await forge.events(), ['PushEvent refs/heads/main'])
 })
 
-test('what is no ref, no object, or not there is refused', async () => {
+test('invalid refs, invalid objects and missing ones are refused', async () => {
   await using forge = await openWithEngine()
   const { ada, first: sha } = forge
   const make = (body: Record<string, unknown>) => ada.post(`${engine}/git/refs`, body)
@@ -156,7 +156,7 @@ test('what is no ref, no object, or not there is refused', async () => {
   )
 })
 
-test('an empty repository has no refs to tell of, and none can be made', async () => {
+test('an empty repository has no refs, and none can be created', async () => {
   await using forge = await openForge()
   const ada = await forge.person('ada')
   await ada.owns('engine')
@@ -176,7 +176,7 @@ test('an empty repository has no refs to tell of, and none can be made', async (
   assert.equal((await ben.post('/repos/ben/engine/git/refs', { ref: 'refs/heads/x', sha: 'f'.repeat(40) })).status, 409)
 })
 
-test('of many who make one ref, one does, and it is told once', async () => {
+test('of concurrent requests to create a ref, one succeeds, and there is one event', async () => {
   await using forge = await openWithEngine()
   const body = { ref: 'refs/tags/once', sha: forge.first }
   const answers = await Promise.all(Array.from({ length: 8 }, () => forge.ada.post(`${engine}/git/refs`, body)))
@@ -189,7 +189,7 @@ test('of many who make one ref, one does, and it is told once', async () => {
   assert.deepEqual(await forge.events(), ['CreateEvent once'])
 })
 
-test('refs are moved by those who may push, in a repository that is not archived', async () => {
+test('moving a ref requires push access and a repository that is not archived', async () => {
   await using forge = await openWithEngine()
   const ben = await forge.person('ben')
   const body = { ref: 'refs/heads/x', sha: forge.first }
@@ -214,7 +214,7 @@ test('refs are moved by those who may push, in a repository that is not archived
   }
 })
 
-test('branches and commits are shown with the people they are by', async () => {
+test("branches and commits have their authors' accounts", async () => {
   await using forge = await openWithEngine()
   const { ada, first, second } = forge
   const { repos } = new Octokit({ baseUrl: `${forge.web}/api/v3`, auth: ada.token })

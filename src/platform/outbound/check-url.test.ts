@@ -101,7 +101,7 @@ test('brackets are for URLs only', () => {
   assert.deepEqual(['[::1]', '::1', 'a.example'].map(bareHost), ['::1', '::1', 'a.example'])
 })
 
-test('hosts of other protocols, where they are taken, are read as those of the web', () => {
+test('hosts of other protocols are normalized like those of http', () => {
   const check = (text: string) => checkUrl(text, external, ['http:', 'svn:'])
   const cases: [url: string, href: string][] = [
     ['svn://A.Example:80/Path/', 'svn://a.example:80/Path/'],

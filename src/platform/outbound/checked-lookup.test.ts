@@ -55,7 +55,7 @@ test('a connection goes to the address that was checked, and DNS is asked once',
   socket.destroy()
 })
 
-test('a name that was fine before is refused once DNS gives a forbidden address, and nothing is sent there', async () => {
+test('a name is refused when DNS changes to a forbidden address, and nothing is sent', async () => {
   await using server = await listen()
   const { asked, resolve } = resolver(['127.0.0.1'], ['169.254.169.254'], ['127.0.0.1', '10.0.0.1'])
   const lookup = checkedLookup(loopback, resolve)
@@ -126,7 +126,7 @@ function look(lookup: Lookup, host: string, options?: Parameters<Lookup>[1]) {
   })
 }
 
-test('it answers in the form it was asked in', async () => {
+test('the lookup returns the requested form', async () => {
   const both = ['2606:4700::1111', '8.8.8.8']
   const { asked, resolve } = resolver(both, both, both, both)
   const lookup = checkedLookup(external, resolve)
@@ -145,7 +145,7 @@ test('it answers in the form it was asked in', async () => {
   )
 })
 
-test('one refused address refuses them all, wherever it stands and whichever would be used', async () => {
+test('one refused address refuses all addresses of a name', async () => {
   for (const mixed of [
     ['8.8.8.8', '10.0.0.1'],
     ['10.0.0.1', '8.8.8.8'],
@@ -170,7 +170,7 @@ test('a resolver that changes its answer afterwards changes nothing', async () =
   assert.deepEqual(address, [{ address: '8.8.8.8', family: 4 }])
 })
 
-test('a failure of the resolver is passed on, and no address at all is a failure', async () => {
+test('a resolver error is passed on, and a name without addresses is an error', async () => {
   const failure = Object.assign(new Error('try again'), { code: 'EAI_AGAIN' })
   const failed = await look(
     checkedLookup(external, (_, __, give) => give(failure, [])),

@@ -77,7 +77,7 @@ async function ask(egress: Egress, path: string, { authorization = passwordOf(eg
   return { status: answer.statusCode, headers: answer.headers, text: Buffer.concat(chunks).toString(), socket }
 }
 
-test('the proxy passes on requests and answers of any size, without what is only between it and its client', async () => {
+test('the proxy forwards requests and responses of any size, without hop-by-hop headers', async () => {
   await using origin = await openOrigin()
   await using egress = await openEgress(loopback)
   const agent = new Agent({ keepAlive: true })
@@ -106,7 +106,7 @@ test('the proxy passes on requests and answers of any size, without what is only
   agent.destroy()
 })
 
-test('a connection that was closed behind our back is not the end of a small request', async () => {
+test('a small request is sent again when a kept-alive connection was closed', async () => {
   const requests: number[] = []
   const forgetful = createPlainServer((socket) => {
     let count = 0
@@ -134,7 +134,7 @@ test('a connection that was closed behind our back is not the end of a small req
   assert.deepEqual(requests.slice(3), [1, 2, 1])
 })
 
-test('who has no password, or another, is asked for it and gets nothing', async () => {
+test('the proxy refuses clients without its password', async () => {
   await using origin = await openOrigin()
   await using egress = await openEgress(loopback)
   const known = passwordOf(egress)
@@ -180,7 +180,7 @@ for (const [policy, host, named, reason] of blocked) {
   })
 }
 
-test('a name whose address changes is judged each time it is looked up, and reached where it was found', async () => {
+test('a name is checked at each lookup, and the connection goes to the checked address', async () => {
   await using origin = await openOrigin()
   await using egress = await openEgress(loopback, null, resolver('127.0.0.1', '10.0.0.1'))
   const url = `http://moving.example:${origin.port}/`
@@ -191,7 +191,7 @@ test('a name whose address changes is judged each time it is looked up, and reac
   assert.equal(tunnel.status, 421)
 })
 
-test('what cannot be reached, is no address or not for HTTP is told apart', async () => {
+test('unreachable hosts, invalid addresses and ports of other protocols get different responses', async () => {
   const gone = await openOrigin()
   await gone[Symbol.asyncDispose]()
   await using egress = await openEgress(loopback)
@@ -215,7 +215,7 @@ test('headers that are too long end the connection', async () => {
   await assert.rejects(sent, { code: 'ECONNRESET' })
 })
 
-test('a request of our own follows no redirect and trusts only who it should', async () => {
+test('a request follows no redirect and trusts only the configured certificates', async () => {
   await using origin = await openOrigin()
   const [key, cert] = ['localhost.key', 'localhost.pem'].map((name) => readFileSync(join(certificates, name), 'utf8'))
   await using secured = await listening(createSecureServer({ key, cert }, (_, answer) => void answer.end('secret')))
@@ -238,7 +238,7 @@ test('a request of our own follows no redirect and trusts only who it should', a
   assert.equal(Buffer.concat(await trusted.body.toArray()).toString(), 'secret')
 })
 
-test('a request of our own is given up when nothing comes, and when its signal says so', async () => {
+test('a request fails after silence, and when its signal aborts', async () => {
   await using silent = await listening(createServer(() => {}))
   await using egress = await openEgress(loopback)
   const url = `http://127.0.0.1:${silent.port}/`
@@ -246,7 +246,7 @@ test('a request of our own is given up when nothing comes, and when its signal s
   await assert.rejects(egress.request(url, { signal: AbortSignal.timeout(20) }), { name: 'TimeoutError' })
 })
 
-test('bytes go both ways by CONNECT, by a tunnel and by a connection of our own, until the egress is closed', async () => {
+test('CONNECT, tunnels and connections carry bytes in both directions until the egress is closed', async () => {
   await using echo = await listening(
     createPlainServer({ allowHalfOpen: true }, (socket) => void socket.on('error', () => {}).pipe(socket)),
   )

@@ -3,14 +3,14 @@ import { test } from 'node:test'
 import { StartError } from '#platform/errors.ts'
 import { policyWords, readPolicy, withLoopback } from './policy.ts'
 
-test('nothing in a policy means external', () => {
+test('an empty policy means external', () => {
   for (const text of ['', ' ', ',', ' ,\t\n, ']) {
     assert.ok(readPolicy(text).allowsAddress('a.example', '8.8.8.8'), JSON.stringify(text))
     assert.ok(!readPolicy(text).allowsAddress('a.example', '10.0.0.1'), JSON.stringify(text))
   }
 })
 
-test('words may be parted by commas, spaces and line ends, in any case and order', () => {
+test('words are separated by commas, spaces and line ends, in any case and order', () => {
   for (const text of ['private,external', 'external private', ' External ,\n PRIVATE\t', 'private,,external,']) {
     const policy = readPolicy(text)
     assert.deepEqual(
@@ -21,7 +21,7 @@ test('words may be parted by commas, spaces and line ends, in any case and order
   }
 })
 
-test('a server on loopback may also reach loopback, and nothing else that is new', () => {
+test('a server on loopback may also connect to loopback, and to nothing else', () => {
   const policy = readPolicy('external, *.corp.example, 10.1.0.0/16')
   const wider = withLoopback(policy)
   assert.equal(policy.whyNot('127.0.0.1', '127.0.0.1'), '127.0.0.1 is a loopback address')
@@ -34,14 +34,14 @@ test('a server on loopback may also reach loopback, and nothing else that is new
   assert.ok(!policy.allowsAddress('127.0.0.1', '127.0.0.1'), 'the first policy is unchanged')
 })
 
-test('the reason names a literal address, and does not tell where a name leads', () => {
+test('the reason shows a literal address, but not the address of a name', () => {
   const policy = readPolicy('external')
   assert.equal(policy.whyNot('169.254.169.254', '169.254.169.254'), '169.254.169.254 is a link-local address')
   assert.equal(policy.whyNot('db.corp.example.', '10.1.2.3'), 'db.corp.example has a private address')
   assert.equal(policy.whyNot('a.example', '64:ff9b::10.1.2.3'), 'a.example has a NAT64 address holding a private address')
 })
 
-test('what is not an address is never allowed, whatever the policy', () => {
+test('text that is not an address is never allowed', () => {
   const policy = readPolicy('external private loopback *.example 0.0.0.0/0 ::/0')
   for (const ip of ['', 'a.example', '127.1', 'fe80::1%eth0', '8.8.8.8%1']) assert.ok(!policy.allowsAddress('a.example', ip), ip)
 })
