@@ -168,7 +168,7 @@ test('every state of an import is accessible, on any screen, with and without sc
     message: 'The disk of this server is almost full. Ask an administrator to free space, then restart the import.',
   })
   await plain.page.goto(`${forge.web}${place}`)
-  await shows('It failed at “Map”', 'error')
+  await shows('The import failed at “Map”', 'error')
   await plain.page.getByRole('button', { name: 'Restart' }).click()
   await applyRunEvent(forge, 'imported', { commit_count: 20_000, large_files: large })
   await applyRunEvent(forge, 'mapped', { report })
