@@ -15,7 +15,7 @@ import {
   publishRelease,
   renameSomething,
 } from './acts.ts'
-import { compareAll, compareOne, compareParts, compareUnread } from './comparing.ts'
+import { compareAll, compareOne, compareParts, compareUnread } from './compare.ts'
 import { Crowd, logins } from './crowd.ts'
 import { askForReview, mergeSomething, proposeSomething, pushMore, reviewSomething } from './pull-acts.ts'
 import { changeMind, type Ids, markMany, markThread } from './reading-acts.ts'

@@ -8,7 +8,7 @@ import { seeded } from '#test/activity/crowd.ts'
 import { expect, type Person } from '#test/forge.ts'
 import { fillInbox, told } from '#test/inbox.ts'
 import { until } from '#test/machine.ts'
-import { act, engine, findLost, inLanes, type Lane, noteMarks, noticesOf, openLanes, threadOf } from './lanes.ts'
+import { act, engine, findLost, inLanes, type Lane, noteMarks, noticesOf, openLanes, threadOf } from './conversations.ts'
 
 /** All the ways to mark what is there. */
 const marks: ((reader: Person, thread: string) => Promise<Response>)[] = [

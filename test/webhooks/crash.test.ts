@@ -4,7 +4,7 @@ import { sql } from '#platform/database.ts'
 import { expect, openForge } from '#test/forge.ts'
 import { until } from '#test/machine.ts'
 import { openReceiver } from '#test/webhooks.ts'
-import { crash, points } from './crashing.ts'
+import { crash, points } from './crash.ts'
 
 /** How often a sender is killed at each point; a few in every run, and hundreds when asked for. */
 const rounds = Number(process.env.BELFRY_TEST_CRASHES ?? 2)

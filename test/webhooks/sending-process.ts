@@ -5,7 +5,7 @@ import { systemClock } from '#platform/clock.ts'
 import { Database } from '#platform/database.ts'
 import { readPolicy } from '#platform/outbound/policy.ts'
 import { Vault } from '#platform/vault.ts'
-import type { Orders } from './crashing.ts'
+import type { Orders } from './crash.ts'
 
 /** Where in the life of a delivery a process can be killed, and who says that it is there. */
 const channels: Record<Orders['point'], string> = {

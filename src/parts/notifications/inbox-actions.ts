@@ -1,5 +1,5 @@
 import { type Database, type Sql, sql, type Transaction } from '#platform/database.ts'
-import { markThreads } from './marking.ts'
+import { markThreads } from './mark-read.ts'
 
 /** What the inbox does to those that are selected. */
 export const acts = ['read', 'done', 'mute', 'undone'] as const

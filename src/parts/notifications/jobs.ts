@@ -2,7 +2,7 @@ import { forgetDates } from '#http/dated.ts'
 import type { Database } from '#platform/database.ts'
 import { enqueue, type Scheduled, type Task } from '#platform/queue.ts'
 import { forgetThreads, pruneThreads, tell } from './fan-out.ts'
-import { type MarkInBackground, markInBackground } from './marking.ts'
+import { type MarkInBackground, markInBackground } from './mark-read.ts'
 
 export function notificationTasks(db: Database): Record<string, Task> {
   return {

@@ -20,7 +20,7 @@ import { type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from 
 import { mountPageStream } from '#web/page-stream.ts'
 import { longestFilter, readFilter, withSearch } from './filters.ts'
 import { actOn, acts, type InboxAct, undo } from './inbox-actions.ts'
-import { markAllRead } from './marking.ts'
+import { markAllRead } from './mark-read.ts'
 import { countThreads, type Filter, listThreads, readChanges } from './threads.ts'
 
 export const pages: PageRoute[] = [showOwn(inbox, inboxPage), submitOwn(inbox, act)]

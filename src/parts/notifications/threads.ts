@@ -5,7 +5,7 @@ import { offeredTo } from '#hosting/transfers/transfers.ts'
 import { pausedFor } from '#parts/webhooks/pauses.ts'
 import { type Database, empty, type Listed, type Queryable, type Slice, type Sql, sql } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
-import { rememberSeen } from './seen.ts'
+import { rememberSeen } from './list-snapshots.ts'
 
 /** What a person is told of one subject, with that as it is now. */
 export interface Thread {

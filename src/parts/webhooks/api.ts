@@ -5,10 +5,10 @@ import { checkWritable } from '#identity/access.ts'
 import { type Policy, policyFor } from '#platform/outbound/policy.ts'
 import { Type } from '#platform/schema.ts'
 import type { Vault } from '#platform/vault.ts'
-import { resumeHook } from './holds.ts'
 import { createHook, deleteHook, listHooks, loadHook, pingHook, placeOf, updateConfig, updateHook } from './hooks.ts'
 import { configJson, HookConfig, hookJson } from './json.ts'
-import { type Kind, kinds } from './kinds.ts'
+import { resumeHook } from './resume.ts'
+import { type Kind, kinds } from './target-types.ts'
 
 const config = {
   url: Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 2048 }),

@@ -1,5 +1,5 @@
 import { invalid } from '#platform/errors.ts'
-import type { Place } from './places.ts'
+import type { Place } from './hook-target.ts'
 
 /** What a hook can hear of here. */
 export const toldEvents = [

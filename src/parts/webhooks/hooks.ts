@@ -5,15 +5,15 @@ import type { Policy } from '#platform/outbound/policy.ts'
 import type { Vault } from '#platform/vault.ts'
 import { type Config, readConfig, type WantedConfig } from './config.ts'
 import { changeEvents, checkEvents, type EventChanges } from './events.ts'
-import { resumeHook } from './holds.ts'
+import { pingHook, tellDeleted } from './hook-events.ts'
+import { hooksOf, type Place } from './hook-target.ts'
 import { checkRoom, checkUnlike } from './limits.ts'
 import { endPause, holdMaker, type PausedReason } from './pauses.ts'
-import { pingHook, tellDeleted } from './ping.ts'
-import { hooksOf, type Place } from './places.ts'
+import { resumeHook } from './resume.ts'
 import { changeSecret, type Sealed, sealSecret } from './secrets.ts'
 
-export { pingHook } from './ping.ts'
-export { type Place, placeOf } from './places.ts'
+export { pingHook } from './hook-events.ts'
+export { type Place, placeOf } from './hook-target.ts'
 
 export interface Hook extends Config, Sealed {
   id: number

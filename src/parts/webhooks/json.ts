@@ -1,7 +1,7 @@
 import { Address, NullableString, NullableTimestamp, Timestamp, timestamp, type Wire } from '#http/serialization.ts'
 import { type Static, Type } from '#platform/schema.ts'
+import type { Place } from './hook-target.ts'
 import type { Hook } from './hooks.ts'
-import type { Place } from './places.ts'
 import { stars } from './secrets.ts'
 
 const config = { content_type: Type.String(), insecure_ssl: Type.String(), url: Type.String() }

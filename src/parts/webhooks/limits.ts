@@ -2,8 +2,8 @@ import { listening } from '#hosting/announcements/announcements.ts'
 import { type Queryable, sql } from '#platform/database.ts'
 import { invalid } from '#platform/errors.ts'
 import { heardBy } from './events.ts'
+import { hooksOf, type Place } from './hook-target.ts'
 import type { Hook } from './hooks.ts'
-import { hooksOf, type Place } from './places.ts'
 
 /** How many hooks may hear of the same event in one place. */
 const most = 250

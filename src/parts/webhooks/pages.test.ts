@@ -4,7 +4,7 @@ import { toldEvents } from '#parts/webhooks/events.ts'
 import { expect } from '#test/forge.ts'
 import { Guest, signedIn } from '#test/guest.ts'
 import { settle } from '#test/hook-history.ts'
-import { hooksAt, openPlaces, organization, repository } from '#test/hook-places.ts'
+import { hooksAt, openPlaces, organization, repository } from '#test/hook-targets.ts'
 import { hookOn } from '#test/webhooks.ts'
 
 const secret = 'Nobody may see this'

@@ -10,7 +10,6 @@ import {
   type Wrong,
   wantedIn,
 } from '#parts/webhooks/views/form.ts'
-import { hookList, pausedNote, perPage } from '#parts/webhooks/views/list.ts'
 import {
   type HookPlace,
   type HookVisit,
@@ -20,13 +19,14 @@ import {
   loadVisited,
   placePage,
   placePaths,
-} from '#parts/webhooks/views/places.ts'
+} from '#parts/webhooks/views/hook-page.ts'
+import { hookList, pausedNote, perPage } from '#parts/webhooks/views/list.ts'
 import { policyFor } from '#platform/outbound/policy.ts'
 import { type Html, html } from '#web/html.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
 import { note } from '#web/settings.ts'
-import { resumeHook } from './holds.ts'
 import { createHook, deleteHook, type Hook, listHooks, loadHook, pingHook, updateHook } from './hooks.ts'
+import { resumeHook } from './resume.ts'
 import { openSecrets } from './secrets.ts'
 
 export const pages: PageRoute[] = placePaths.flatMap((path) => [

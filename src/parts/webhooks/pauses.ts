@@ -5,7 +5,7 @@ import { keepAccess, thisOwner, whoOwns } from '#hosting/repositories/watchers.t
 import { levelOf } from '#identity/access.ts'
 import { type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
-import type { Place } from './places.ts'
+import type { Place } from './hook-target.ts'
 
 /**
  * A hook sends as long as its maker may administer its repository or organization. The database pauses it when that ends, in any way

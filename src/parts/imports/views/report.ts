@@ -1,5 +1,5 @@
 import type { Report } from '#parts/imports/report.ts'
-import { amount, exactMoment, lengthOf, outcomeMark } from '#parts/webhooks/views/marks.ts'
+import { amount, exactMoment, lengthOf, outcomeMark } from '#parts/webhooks/views/outcome-marks.ts'
 import { type Html, html } from '#web/html.ts'
 import { spell } from './progress.ts'
 

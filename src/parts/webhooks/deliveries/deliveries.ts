@@ -2,15 +2,15 @@ import type { Push } from '#activity/events.ts'
 import type { Storage } from '#git/storage.ts'
 import { storeDeliveries } from '#hosting/announcements/announcements.ts'
 import { readPushNews } from '#hosting/pushes/telling.ts'
-import { endHold } from '#parts/webhooks/holds.ts'
 import type { Hook } from '#parts/webhooks/hooks.ts'
 import { compose } from '#parts/webhooks/replays/composing.ts'
 import { hears } from '#parts/webhooks/replays/news.ts'
+import { endHold } from '#parts/webhooks/resume.ts'
 import type { SignedHeaders } from '#parts/webhooks/signing.ts'
 import { type Database, empty, type Queryable, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { missing, Refusal } from '#platform/errors.ts'
-import { sendAgain } from './again.ts'
 import { type Cursor, writeCursor } from './cursors.ts'
+import { sendAgain } from './redelivery.ts'
 
 /** A delivery whose outcome is recorded. */
 export interface Delivery {

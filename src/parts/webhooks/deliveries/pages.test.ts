@@ -4,7 +4,7 @@ import { sql } from '#platform/database.ts'
 import { expect, type Forge } from '#test/forge.ts'
 import { type Guest, signedIn } from '#test/guest.ts'
 import { pinged, settle } from '#test/hook-history.ts'
-import { openPlaces, organization, repository } from '#test/hook-places.ts'
+import { openPlaces, organization, repository } from '#test/hook-targets.ts'
 import { handOver } from '#test/transfers.ts'
 import { hookOn, openReceiver } from '#test/webhooks.ts'
 

@@ -2,11 +2,11 @@ import type { Belfry } from '#belfry.ts'
 import { type Endpoint, type Group, get, group, post } from '#http/endpoint.ts'
 import { Nothing } from '#http/serialization.ts'
 import { loadHook, placeOf } from '#parts/webhooks/hooks.ts'
-import { type Kind, kinds } from '#parts/webhooks/kinds.ts'
+import { type Kind, kinds } from '#parts/webhooks/target-types.ts'
 import { Type } from '#platform/schema.ts'
+import { followDeliveries, type Sending } from './delivery-stream.ts'
 import { ToldSchema } from './json.ts'
-import { followDeliveries, type Sending } from './listening.ts'
-import { reportOutcome } from './reporting.ts'
+import { reportOutcome } from './report.ts'
 
 const ReportSchema = Type.Partial(
   Type.Object({

@@ -9,7 +9,7 @@ import { expect, openForge } from '#test/forge.ts'
 import { freePort, until } from '#test/machine.ts'
 import { BelfryProcess } from '#test/process.ts'
 import { openReceiver } from '#test/webhooks.ts'
-import { follow } from './following.ts'
+import { follow } from './stream-client.ts'
 
 const program = join(import.meta.dirname, '../../../../bin/belfry')
 const secret = 'it is between us'

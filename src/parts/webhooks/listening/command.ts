@@ -5,9 +5,9 @@ import type { Clock } from '#platform/clock.ts'
 import { StartError } from '#platform/errors.ts'
 import { checkUrl } from '#platform/outbound/check-url.ts'
 import { readPolicy } from '#platform/outbound/policy.ts'
-import { follow } from './following.ts'
-import { forward, reportBack } from './forwarding.ts'
+import { forward, reportBack } from './forward.ts'
 import type { Told } from './json.ts'
+import { follow } from './stream-client.ts'
 
 export const help = `Repeats the deliveries of a webhook on this machine, with the same headers and bytes.
 

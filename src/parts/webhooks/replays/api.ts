@@ -1,7 +1,7 @@
 import { Answer, del, type Endpoint, get, group, paged, post } from '#http/endpoint.ts'
 import { Nothing } from '#http/serialization.ts'
 import { loadHook, placeOf } from '#parts/webhooks/hooks.ts'
-import { type Kind, kinds } from '#parts/webhooks/kinds.ts'
+import { type Kind, kinds } from '#parts/webhooks/target-types.ts'
 import { Type } from '#platform/schema.ts'
 import { ReplaySchema, replayJson } from './json.ts'
 import { cancelReplay, createReplay, listReplays, loadReplay } from './replays.ts'

@@ -1,7 +1,7 @@
 import { deliveriesTopic, listening } from '#hosting/announcements/announcements.ts'
+import { pauseAfter, threshold } from '#parts/webhooks/throttling.ts'
 import { asyncCommit, codeOf, type Database, json, type Queryable, type Sql, sql, type Transaction } from '#platform/database.ts'
 import type { SignedHeaders } from '../signing.ts'
-import { pauseAfter, threshold } from './throttling.ts'
 
 /** What came of one attempt to deliver. */
 export interface Outcome {

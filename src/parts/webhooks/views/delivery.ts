@@ -1,6 +1,6 @@
 import type { Delivery } from '#parts/webhooks/deliveries/deliveries.ts'
 import { type Html, html } from '#web/html.ts'
-import { exactMoment, lengthOf, outcomeMark, signOf, wordsOf } from './marks.ts'
+import { exactMoment, lengthOf, outcomeMark, signOf, wordsOf } from './outcome-marks.ts'
 
 const nameOf = ({ event, action }: Pick<Delivery, 'event' | 'action'>) => (action ? `${event}.${action}` : event)
 

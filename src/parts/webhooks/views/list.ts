@@ -3,8 +3,8 @@ import type { Hook } from '#parts/webhooks/hooks.ts'
 import type { PausedReason } from '#parts/webhooks/pauses.ts'
 import { type Html, html } from '#web/html.ts'
 import { eventsInWords } from './events.ts'
-import { exactMoment, lastMark, outcomeMark } from './marks.ts'
-import { type HookPlace, shortUrl } from './places.ts'
+import { type HookPlace, shortUrl } from './hook-page.ts'
+import { exactMoment, lastMark, outcomeMark } from './outcome-marks.ts'
 
 export const perPage = 30
 

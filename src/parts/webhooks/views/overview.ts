@@ -3,9 +3,9 @@ import { type History, mostWaiting, type Span, type Waiting } from '#parts/webho
 import { type Html, html } from '#web/html.ts'
 import { deliveryRow } from './delivery.ts'
 import { eventsInWords } from './events.ts'
+import { type HookVisit, hookPath } from './hook-page.ts'
 import { heldMark, pausedNote, stateMarks } from './list.ts'
-import { amount, lastMark } from './marks.ts'
-import { type HookVisit, hookPath } from './places.ts'
+import { amount, lastMark } from './outcome-marks.ts'
 import { figures, plot } from './plot.ts'
 
 export const filters = { all: 'All', success: 'Succeeded', failure: 'Failed' } as const

@@ -1,6 +1,6 @@
 import type { History, Stretch } from '#parts/webhooks/history.ts'
 import { type Html, html } from '#web/html.ts'
-import { amount, lengthOf } from './marks.ts'
+import { amount, lengthOf } from './outcome-marks.ts'
 
 /** Widths are stretched to the page's, heights are not: so a bar fits any screen, and lettering, which stands beside, is never squeezed. */
 const step = 10

@@ -3,7 +3,7 @@ import { failureOf } from '#parts/webhooks/sending/failures.ts'
 import type { Transport } from '#parts/webhooks/sending/transport.ts'
 import { codeOf } from '#platform/database.ts'
 import type { Told } from './json.ts'
-import type { Report } from './reporting.ts'
+import type { Report } from './report.ts'
 
 /** A delivery waits half a minute for its outcome: what takes longer is told in time. In milliseconds. */
 const patience = 25_000

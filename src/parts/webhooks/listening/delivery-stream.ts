@@ -5,8 +5,8 @@ import { openSecrets } from '#parts/webhooks/secrets.ts'
 import { encodeBody, type SignedHeaders, sign } from '#parts/webhooks/signing.ts'
 import { type Database, sql } from '#platform/database.ts'
 import type { Vault } from '#platform/vault.ts'
-import { type Found, lookAfter, openBookmark, readBookmark, writeBookmark } from './bookmarks.ts'
 import { type Recorded, type Request, type Told, toldJson } from './json.ts'
+import { type Found, lookAfter, openBookmark, readBookmark, writeBookmark } from './stream-cursor.ts'
 
 /** What is needed to write a delivery as it is sent. */
 export interface Sending {

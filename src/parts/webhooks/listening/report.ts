@@ -4,7 +4,7 @@ import { cut } from '#parts/webhooks/sending/exchange.ts'
 import { type Outcome, recordIn } from '#parts/webhooks/sending/outcomes.ts'
 import { type Database, sql } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
-import { readWaiting, type Sending, sealOffer } from './listening.ts'
+import { readWaiting, type Sending, sealOffer } from './delivery-stream.ts'
 
 /** What whoever listens says came of a delivery. */
 export interface Report {

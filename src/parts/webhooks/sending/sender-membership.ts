@@ -1,6 +1,6 @@
 import type { Database } from '#platform/database.ts'
 import type { Logger } from '#platform/log.ts'
-import { joinSenders, type Membership, relieveDead, renewMembership } from './senders.ts'
+import { joinSenders, type Membership, relieveDead, renewMembership } from './sender-registry.ts'
 
 /** Every so many looks, we also look for deliveries marked with the number of a sender that had already left. */
 const looksBetween = 30

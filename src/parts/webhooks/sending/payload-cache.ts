@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fillIn } from '#hosting/announcements/addresses.ts'
 import { largest } from '#hosting/announcements/announcements.ts'
+import { encodeBody } from '#parts/webhooks/signing.ts'
 import { type Database, sql } from '#platform/database.ts'
 import { DatabaseUnavailable } from '#platform/unavailable.ts'
-import { encodeBody } from '../signing.ts'
 
 /** What is larger is read when its turn comes, and only so many are in memory at a time. */
 const small = 256 * 1024

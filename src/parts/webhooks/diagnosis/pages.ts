@@ -1,9 +1,9 @@
-import { lengthOf, outcomeMark, type Sign, signMark } from '#parts/webhooks/views/marks.ts'
-import { type HookVisit, hookPage, hookPath, loadVisited, placePaths } from '#parts/webhooks/views/places.ts'
+import { type HookVisit, hookPage, hookPath, loadVisited, placePaths } from '#parts/webhooks/views/hook-page.ts'
+import { lengthOf, outcomeMark, type Sign, signMark } from '#parts/webhooks/views/outcome-marks.ts'
 import { type Html, html } from '#web/html.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
 import { diagnosingOf } from './api.ts'
-import { type Diagnosis, diagnose } from './diagnosing.ts'
+import { type Diagnosis, diagnose } from './diagnosis.ts'
 
 export const pages: PageRoute[] = placePaths.flatMap((path) => [
   showOwn(`${path}/:hook_id/diagnose`, async (visit) =>

@@ -6,10 +6,10 @@ import { userJson } from '#hosting/people/json.ts'
 import { readRepositories } from '#hosting/repositories/repositories.ts'
 import { type Account, accountColumns } from '#identity/accounts.ts'
 import { type Queryable, sql, type Transaction } from '#platform/database.ts'
-import { endHold } from './holds.ts'
+import type { Place } from './hook-target.ts'
 import type { Hook } from './hooks.ts'
 import { hookJson } from './json.ts'
-import type { Place } from './places.ts'
+import { endHold } from './resume.ts'
 
 const sentences = [
   'A bell that nobody hears has still been rung.',

@@ -7,7 +7,7 @@ import { type Database, sql, type Transaction } from '#platform/database.ts'
 import { expect, type Forge, openForge } from '#test/forge.ts'
 import { until } from '#test/machine.ts'
 import { listen } from '#test/streams.ts'
-import { followDeliveries } from './listening.ts'
+import { followDeliveries } from './delivery-stream.ts'
 
 const url = 'https://ci.example/'
 const config = { url, content_type: 'json', secret: 'it is between us' }

@@ -1,6 +1,6 @@
 import { deliveriesTopic, listening, patience } from '#hosting/announcements/announcements.ts'
-import { endHold } from '#parts/webhooks/holds.ts'
 import type { Hook } from '#parts/webhooks/hooks.ts'
+import { endHold } from '#parts/webhooks/resume.ts'
 import { sql, type Transaction } from '#platform/database.ts'
 
 interface Repetition {

@@ -1,12 +1,12 @@
 import { listening } from '#hosting/announcements/announcements.ts'
-import type { Secrets } from '../secrets.ts'
-import { headersOf, sign } from '../signing.ts'
+import type { Secrets } from '#parts/webhooks/secrets.ts'
+import { headersOf, sign } from '#parts/webhooks/signing.ts'
+import type { Taken } from './claim.ts'
 import type { Exchange } from './exchange.ts'
 import { type Failure, failureOf, notTaken, tooLarge } from './failures.ts'
 import type { Outcome } from './outcomes.ts'
-import type { Letter } from './payloads.ts'
-import { retryAfter, retryIn } from './retrying.ts'
-import type { Taken } from './taking.ts'
+import type { Letter } from './payload-cache.ts'
+import { retryAfter, retryIn } from './retry.ts'
 import type { Transport } from './transport.ts'
 
 export interface Delivering {

@@ -8,7 +8,7 @@ import { seeded } from '#test/activity/crowd.ts'
 import { World } from '#test/activity/model.ts'
 import { expect, type Person } from '#test/forge.ts'
 import { told } from '#test/inbox.ts'
-import { act, engine, inLanes, type Lane, type Lanes, noticesOf, openLanes } from './lanes.ts'
+import { act, engine, inLanes, type Lane, type Lanes, noticesOf, openLanes } from './conversations.ts'
 import { type Happening, Inboxes, type Thread, type Topic } from './model.ts'
 
 test('people who are told by several at once, each of them killed again and again, are told everything once, in order', async () => {

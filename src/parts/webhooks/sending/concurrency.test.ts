@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { inAll, Lanes, perHook, perHost } from './lanes.ts'
+import { inAll, Lanes, perHook, perHost } from './concurrency.ts'
 
 /** Lanes whose items end when they are told to. */
 function openLanes() {

@@ -1,14 +1,14 @@
 import type { SecureContext } from 'node:tls'
 import type { Belfry } from '#belfry.ts'
 import { type Endpoint, type Group, group, post } from '#http/endpoint.ts'
+import { placeOf } from '#parts/webhooks/hook-target.ts'
 import { NullableBoolean, NullableString } from '#http/serialization.ts'
 import { loadHook } from '#parts/webhooks/hooks.ts'
-import { type Kind, kinds } from '#parts/webhooks/kinds.ts'
-import { placeOf } from '#parts/webhooks/places.ts'
+import { type Kind, kinds } from '#parts/webhooks/target-types.ts'
 import { trusting } from '#platform/outbound/agent.ts'
 import { policyFor } from '#platform/outbound/policy.ts'
 import { Type } from '#platform/schema.ts'
-import { type Diagnosing, diagnose, steps } from './diagnosing.ts'
+import { type Diagnosing, diagnose, steps } from './diagnosis.ts'
 
 const DiagnosisSchema = Type.Object(
   {
