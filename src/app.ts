@@ -69,7 +69,7 @@ import { api as watching } from '#parts/watching/api.ts'
 import { webhookApi } from '#parts/webhooks/api.ts'
 import { api as deliveries } from '#parts/webhooks/deliveries/api.ts'
 import { pages as deliveryPages, mountDeliveryStream } from '#parts/webhooks/deliveries/pages.ts'
-import { diagnosingApi } from '#parts/webhooks/diagnosis/api.ts'
+import { diagnosisApi } from '#parts/webhooks/diagnosis/api.ts'
 import { pages as diagnosisPages } from '#parts/webhooks/diagnosis/pages.ts'
 import { listeningApi } from '#parts/webhooks/listening/api.ts'
 import { pages as hookPages } from '#parts/webhooks/pages.ts'
@@ -114,7 +114,7 @@ export const apiGroups = (belfry: Belfry): Group[] => [
   deliveries,
   replays,
   listeningApi(belfry),
-  diagnosingApi(belfry),
+  diagnosisApi(belfry),
   importApi(belfry),
   automation,
   authorizations,

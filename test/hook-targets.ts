@@ -5,7 +5,7 @@ export const repository = '/ada/engine/settings/hooks'
 export const organization = '/organizations/acme/settings/hooks'
 
 /** Ada runs a repository and an organization; Ben pushes to the one and is a member of the other; Cy is a stranger. */
-export async function openPlaces() {
+export async function openTargets() {
   const forge = await openForge()
   const [ada, ben, cy] = [await forge.person('ada'), await forge.person('ben'), await forge.person('cy')]
   await ada.owns('engine', { private: true, auto_init: true })
@@ -18,5 +18,5 @@ export async function openPlaces() {
 }
 
 /** The hooks of a place as the interface shows them. */
-export const hooksAt = (forge: Awaited<ReturnType<typeof openPlaces>>, path: string) =>
+export const hooksAt = (forge: Awaited<ReturnType<typeof openTargets>>, path: string) =>
   forge.ada.read(path === repository ? '/repos/ada/engine/hooks' : '/orgs/acme/hooks')

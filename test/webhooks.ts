@@ -140,7 +140,7 @@ export async function delivered(person: Person, hook: { deliveries_url: string }
 }
 
 /** Has a hook hear of something that is too large to be sent. */
-export async function tellTooMuch({ belfry: { db } }: Forge, hook: { id: number }) {
+export async function storeTooLarge({ belfry: { db } }: Forge, hook: { id: number }) {
   await db.transaction(async (transaction) => {
     await transaction.query(sql`
       with told as (

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { type Notice, notify } from '#activity/notices.ts'
-import { tell } from '#parts/notifications/fan-out.ts'
+import { fanOut } from '#parts/notifications/fan-out.ts'
 import { type Database, sql } from '#platform/database.ts'
 import { expect, type Forge, type ForgeOptions, openForge, type Person } from '#test/forge.ts'
 
 /** A conversation of ada's, and somebody who takes part in it and reads what is new. */
-export interface Lane {
+export interface Conversation {
   reader: Person
   reader_id: number
   thread: string
@@ -14,39 +14,43 @@ export interface Lane {
   number: number
 }
 
-export interface Lanes extends Forge {
+export interface Conversations extends Forge {
   ada: Person
   ada_id: number
   repo_id: number
-  lanes: Lane[]
+  conversations: Conversation[]
 }
 
 export const engine = '/repos/ada/engine'
 
 /** Ada's engine with as many conversations, each with a reader of its own who was mentioned there; everyone was told. */
-export async function openLanes(count: number, options: ForgeOptions = {}): Promise<Lanes> {
+export async function openConversations(count: number, options: ForgeOptions = {}): Promise<Conversations> {
   const forge = await openForge(options)
   const { db } = forge.belfry
   const ada = await forge.person('ada')
   const repo = await ada.owns('engine', { auto_init: true })
-  const lanes: Lane[] = []
+  const conversations: Conversation[] = []
   for (let index = 0; index < count; index++) {
     const reader = await forge.person(`reader-${index}`)
     const fields = { title: `Rattle ${index}`, body: `@${reader.login}` }
     const { number, id: issue_id } = await expect(201, await ada.post(`${engine}/issues`, fields))
     const subject = await db.first<{ id: number }>(sql`select id from notification_subjects where issue_id = ${issue_id}`)
     const subject_id = subject?.id ?? assert.fail()
-    await tell(db, subject_id)
+    await fanOut(db, subject_id)
     const [thread] = await reader.read('/notifications')
     const user = await reader.read('/user')
-    lanes.push({ reader, reader_id: user.id, thread: thread.id, subject_id, issue_id, number })
+    conversations.push({ reader, reader_id: user.id, thread: thread.id, subject_id, issue_id, number })
   }
   const { id: ada_id } = await ada.read('/user')
-  return { ...forge, ada, ada_id, repo_id: repo.id, lanes }
+  return { ...forge, ada, ada_id, repo_id: repo.id, conversations }
 }
 
 /** Something that ada does to a conversation, noted as the act's own transaction does, and not told yet. */
-export function act({ belfry: { db }, ada_id, repo_id }: Lanes, { issue_id }: Pick<Lane, 'issue_id'>, notice: Notice) {
+export function act(
+  { belfry: { db }, ada_id, repo_id }: Conversations,
+  { issue_id }: Pick<Conversation, 'issue_id'>,
+  notice: Notice,
+) {
   const subject = { type: 'Issue', issue_id } as const
   return db.transaction((transaction) => notify(transaction, { id: ada_id }, { id: repo_id }, subject, notice))
 }
@@ -67,7 +71,7 @@ export async function noteMarks(db: Database) {
 }
 
 /** Threads of somebody that are read although their last update was not there to be seen by the mark. */
-export function findLost({ belfry: { db } }: Forge, { reader_id }: Lane) {
+export function findLost({ belfry: { db } }: Forge, { reader_id }: Conversation) {
   return db.rows<{ id: number }>(sql`
     select t.id from threads t, log_base
     where t.user_id = ${reader_id} and not t.unread and not pg_visible_in_snapshot((t.marked_position - base)::text::xid8, t.marked_in)`)
@@ -81,24 +85,28 @@ export interface Row {
   reasons: string[]
 }
 
-export async function threadOf({ belfry: { db } }: Forge, { thread }: Pick<Lane, 'thread'>): Promise<Row> {
+export async function threadOf({ belfry: { db } }: Forge, { thread }: Pick<Conversation, 'thread'>): Promise<Row> {
   const row = await db.first<Row>(sql`
     select unread, done, reason, notice_ids::int[], reasons::text[] from threads where id = ${thread}`)
   return row ?? assert.fail()
 }
 
 /** Which notices of a conversation there are, in the order in which they happened. */
-export async function noticesOf(db: Database, { subject_id }: Pick<Lane, 'subject_id'>): Promise<number[]> {
+export async function noticesOf(db: Database, { subject_id }: Pick<Conversation, 'subject_id'>): Promise<number[]> {
   const rows = await db.rows<{ id: number }>(sql`select id from notification_events where subject_id = ${subject_id} order by id`)
   return rows.map(({ id }) => id)
 }
 
-/** Runs a race so many times in every lane, all lanes at once; none goes on when one has failed. */
-export async function inLanes(lanes: Lane[], rounds: number, race: (lane: Lane, round: number) => Promise<void>) {
+/** Runs a race so many times in every conversation, all conversations at once; none goes on when one has failed. */
+export async function inParallel(
+  conversations: Conversation[],
+  rounds: number,
+  race: (conversation: Conversation, round: number) => Promise<void>,
+) {
   const failures: unknown[] = []
-  const run = async (lane: Lane, first: number) => {
-    for (let round = 0; round < rounds && !failures.length; round++) await race(lane, first + round)
+  const run = async (conversation: Conversation, first: number) => {
+    for (let round = 0; round < rounds && !failures.length; round++) await race(conversation, first + round)
   }
-  await Promise.all(lanes.map((lane, index) => run(lane, index).catch((error) => failures.push(error))))
+  await Promise.all(conversations.map((conversation, index) => run(conversation, index).catch((error) => failures.push(error))))
   if (failures.length) throw failures[0]
 }

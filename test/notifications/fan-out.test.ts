@@ -2,23 +2,23 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { notify } from '#activity/notices.ts'
-import { tell } from '#parts/notifications/fan-out.ts'
+import { fanOut } from '#parts/notifications/fan-out.ts'
 import { Database, sql } from '#platform/database.ts'
 import { seeded } from '#test/activity/crowd.ts'
 import { World } from '#test/activity/model.ts'
 import { expect, type Person } from '#test/forge.ts'
 import { told } from '#test/inbox.ts'
-import { act, engine, inLanes, type Lane, type Lanes, noticesOf, openLanes } from './conversations.ts'
+import { act, type Conversation, type Conversations, engine, inParallel, noticesOf, openConversations } from './conversations.ts'
 import { type Happening, Inboxes, type Thread, type Topic } from './model.ts'
 
 test('people who are told by several at once, each of them killed again and again, are told everything once, in order', async () => {
-  await using forge = await openLanes(10)
-  const { belfry, lanes, clock } = forge
-  const [subject] = lanes as [Lane]
-  for (const { reader } of lanes) await expect(200, await reader.put(`${engine}/subscription`, { subscribed: true }))
+  await using forge = await openConversations(10)
+  const { belfry, conversations, clock } = forge
+  const [subject] = conversations as [Conversation]
+  for (const { reader } of conversations) await expect(200, await reader.put(`${engine}/subscription`, { subscribed: true }))
   // Who is assigned hears of that alone, and is told of all else for that reason from then on.
   const before = await noticesOf(belfry.db, subject)
-  const expected = lanes.map(({ reader_id }, index) => ({
+  const expected = conversations.map(({ reader_id }, index) => ({
     reader_id,
     reason: index ? 'subscribed' : 'mention',
     lines: [] as string[],
@@ -36,7 +36,7 @@ test('people who are told by several at once, each of them killed again and agai
   const telling = Promise.all(
     [1, 2, 3].map(async () => {
       for (;;) {
-        const error = await tell(doomed, subject.subject_id).catch((failure: Error) => failure)
+        const error = await fanOut(doomed, subject.subject_id).catch((failure: Error) => failure)
         if (!error) return
         failures++
         assert.ok(failures < 500, error)
@@ -67,17 +67,17 @@ test('people who are told by several at once, each of them killed again and agai
 })
 
 test('many who talk in one conversation at the same moment each hear of all the others, once and in order', async () => {
-  await using forge = await openLanes(8, { worker: true })
-  const { belfry, ada, lanes } = forge
-  const [{ number, subject_id }] = lanes as [Lane]
-  const talking = lanes.map(async ({ reader }) => {
+  await using forge = await openConversations(8, { worker: true })
+  const { belfry, ada, conversations } = forge
+  const [{ number, subject_id }] = conversations as [Conversation]
+  const talking = conversations.map(async ({ reader }) => {
     for (let said = 0; said < 6; said++)
       await expect(201, await reader.post(`${engine}/issues/${number}/comments`, { body: 'Yes' }))
   })
   let ended = false
   // Besides the worker, which tells of it too.
   const telling = [1, 2, 3].map(async () => {
-    while (!ended) await tell(belfry.db, subject_id).then(() => sleep(1))
+    while (!ended) await fanOut(belfry.db, subject_id).then(() => sleep(1))
   })
   await Promise.all(talking).finally(() => {
     ended = true
@@ -86,13 +86,13 @@ test('many who talk in one conversation at the same moment each hear of all the 
   await told(forge)
   const comments: { id: number; user: { login: string } }[] = await ada.read(`${engine}/issues/${number}/comments?per_page=100`)
   assert.equal(comments.length, 48)
-  for (const person of [ada, ...lanes.map(({ reader }) => reader)]) {
+  for (const person of [ada, ...conversations.map(({ reader }) => reader)]) {
     const threads = await person.read('/notifications?all=true')
     const { id } = threads.find(({ subject }: { subject: { url: string } }) => subject.url.endsWith(`/issues/${number}`))
     const reasons: { act: string; url: string }[] = await person.read(`/notifications/threads/${id}/reasons`)
     const heard = reasons.filter(({ act }) => act === 'commented').map(({ url }) => Number(url.split('/').at(-1)))
     const joined =
-      person === ada || person === lanes[0]?.reader ? 0 : comments.find(({ user }) => user.login === person.login)?.id
+      person === ada || person === conversations[0]?.reader ? 0 : comments.find(({ user }) => user.login === person.login)?.id
     const others = comments.filter(({ user }) => user.login !== person.login).map((comment) => comment.id)
     const since = others.filter((comment) => comment > (joined ?? 0))
     assert.deepEqual(heard.toReversed(), since, person.login)
@@ -107,31 +107,31 @@ const changes = [
 ] as const
 
 test('a change of mind that meets an act ends as if one of them had come first', async () => {
-  await using forge = await openLanes(8)
+  await using forge = await openConversations(8)
   const { belfry, ada_id, repo_id } = forge
   const random = seeded(2)
   const reached = new Set<string>()
-  await inLanes(forge.lanes, 40, async (lane, round) => {
-    const { reader, reader_id, thread, subject_id, issue_id } = lane
+  await inParallel(forge.conversations, 40, async (conversation, round) => {
+    const { reader, reader_id, thread, subject_id, issue_id } = conversation
     const path = `/notifications/threads/${thread}/subscription`
     const [prepare] = changes[Math.floor(round / 9) % 3] ?? assert.fail()
     assert.ok((await prepare(reader, path)).ok)
     assert.ok((await reader.patch(`/notifications/threads/${thread}`)).ok)
     const [change, state] = changes[round % 3] ?? assert.fail()
     const happening = happenings[Math.floor(round / 3) % 3] ?? assert.fail()
-    const start = await outcomeOf(forge, lane)
+    const start = await outcomeOf(forge, conversation)
     const serial = [true, false].map((changed_first) => simulate(start, happening, state, changed_first))
     const { act: kind, people, mentioned } = happening
     const notice = { act: kind, ...(people && { people: [reader_id] }), ...(mentioned && { body: `@${reader.login}` }) }
     const telling = sleep(random() * 3).then(async () => {
       const subject = { type: 'Issue', issue_id } as const
       await belfry.db.transaction((transaction) => notify(transaction, { id: ada_id }, { id: repo_id }, subject, notice))
-      await tell(belfry.db, subject_id)
+      await fanOut(belfry.db, subject_id)
     })
     const changing = sleep(random() * 6).then(() => change(reader, path))
     const [, answer] = await Promise.all([telling, changing])
     assert.ok(answer.ok)
-    const end = JSON.stringify(await outcomeOf(forge, lane))
+    const end = JSON.stringify(await outcomeOf(forge, conversation))
     const found = serial.map((one) => JSON.stringify(one)).indexOf(end)
     assert.ok(found >= 0, `${JSON.stringify({ start, kind, state })} gave ${end} and not one of ${JSON.stringify(serial)}`)
     if (JSON.stringify(serial[0]) !== JSON.stringify(serial[1])) reached.add(found ? 'told first' : 'changed first')
@@ -152,7 +152,7 @@ interface Outcome {
   unread: boolean
 }
 
-async function outcomeOf({ belfry: { db } }: Lanes, { thread }: Lane): Promise<Outcome> {
+async function outcomeOf({ belfry: { db } }: Conversations, { thread }: Conversation): Promise<Outcome> {
   const found = await db.first<Outcome>(sql`
     select s.state, s.reason as takes_part, t.reason, t.unread
     from threads t join thread_subscriptions s on s.subject_id = t.subject_id and s.user_id = t.user_id where t.id = ${thread}`)
@@ -181,10 +181,10 @@ function simulate(
 }
 
 test('who loses access while something is told of what they lose sees nothing of it', async () => {
-  await using forge = await openLanes(4, { worker: true })
-  const { ada, lanes } = forge
+  await using forge = await openConversations(4, { worker: true })
+  const { ada, conversations } = forge
   await expect(200, await ada.patch(engine, { private: true }))
-  await inLanes(lanes, 10, async ({ reader, thread, number }, round) => {
+  await inParallel(conversations, 10, async ({ reader, thread, number }, round) => {
     const place = `${engine}/collaborators/${reader.login}`
     const { id } = await expect(201, await ada.put(place))
     await expect(204, await reader.patch(`/user/repository_invitations/${id}`))
@@ -202,18 +202,18 @@ test('who loses access while something is told of what they lose sees nothing of
     assert.equal((await reader.patch(path)).status, 404)
   })
   await told(forge)
-  for (const { reader } of lanes) assert.deepEqual(await reader.read('/notifications?all=true'), [])
+  for (const { reader } of conversations) assert.deepEqual(await reader.read('/notifications?all=true'), [])
 })
 
 test('what could not be told waits no longer than until something else happens there', async () => {
-  await using forge = await openLanes(1)
+  await using forge = await openConversations(1)
   const { db } = forge.belfry
-  const [lane] = forge.lanes as [Lane]
+  const [conversation] = forge.conversations as [Conversation]
   const jobs = () =>
     db.rows<{ waits: boolean }>(sql`select run_at > now() as waits from graphile_worker.jobs where key like 'tell %'`)
-  await act(forge, lane, { act: 'commented' })
+  await act(forge, conversation, { act: 'commented' })
   await db.query(sql`update graphile_worker._private_jobs set attempts = 9, run_at = now() + interval '1 day'`)
   assert.deepEqual(await jobs(), [{ waits: true }])
-  await act(forge, lane, { act: 'commented' })
+  await act(forge, conversation, { act: 'commented' })
   assert.deepEqual(await jobs(), [{ waits: false }])
 })

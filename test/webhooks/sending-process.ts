@@ -9,7 +9,7 @@ import type { Orders } from './crash.ts'
 
 /** Where in the life of a delivery a process can be killed, and who says that it is there. */
 const channels: Record<Orders['point'], string> = {
-  claimed: 'belfry:deliveries:taken',
+  claimed: 'belfry:deliveries:claimed',
   connected: 'undici:client:connected',
   sent: 'undici:request:bodySent',
   answered: 'undici:request:trailers',

@@ -6,10 +6,17 @@ import type { Database, Queryable } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
 import { parseIsoDate } from '#platform/iso-date.ts'
 import { Type } from '#platform/schema.ts'
-import { ThreadSchema, ThreadSubscriptionSchema, ToldSchema, threadJson, threadSubscriptionJson, toldJson } from './json.ts'
-import { recallSeen } from './list-snapshots.ts'
+import {
+  ThreadReasonSchema,
+  ThreadSchema,
+  ThreadSubscriptionSchema,
+  threadJson,
+  threadReasonJson,
+  threadSubscriptionJson,
+} from './json.ts'
+import { lastListSnapshot } from './list-snapshots.ts'
 import { markAllRead, markThreads } from './mark-read.ts'
-import { listTold } from './reasons.ts'
+import { listThreadReasons } from './reasons.ts'
 import { endThreadSubscription, findThreadSubscription, setThreadSubscription } from './subscriptions.ts'
 import { listThreads, loadThread, readChanges, type Thread } from './threads.ts'
 
@@ -44,8 +51,8 @@ async function list(
     view: all === 'false' ? 'unread' : 'inbox',
     participating: participating !== 'false',
     ...(repo_id !== undefined && { repo_id }),
-    since: momentOf('since', since),
-    before: momentOf('before', before),
+    since: parseTime('since', since),
+    before: parseTime('before', before),
   } as const
   const { rows, total } = await listThreads(db, viewer, filter, page)
   return new Answer(await writeAll(db, viewer, rows, wire), { total })
@@ -67,7 +74,7 @@ async function repositoryOf(db: Queryable, viewer: { id: number }, { repo_id }: 
   return repo
 }
 
-function momentOf(field: string, given: string | undefined): Date | undefined {
+function parseTime(field: string, given: string | undefined): Date | undefined {
   if (given === undefined || given === '') return undefined
   const moment = parseIsoDate(given)
   if (!moment) {
@@ -107,9 +114,9 @@ export const api = group('Notifications', [
       answers: { 205: Nothing, 202: Background },
     },
     async ({ db, viewer, body }) => {
-      const given = momentOf('last_read_at', body.last_read_at ?? undefined)
+      const given = parseTime('last_read_at', body.last_read_at ?? undefined)
       if (body.read === false) return new Answer(undefined, { status: 205 })
-      const [last_read_at, seen] = [given ?? db.now, recallSeen(db, viewer)]
+      const [last_read_at, seen] = [given ?? db.now, lastListSnapshot(db, viewer)]
       const finished = await db.transaction((transaction) => markAllRead(transaction, viewer, { last_read_at, seen }))
       return finished ? new Answer(undefined, { status: 205 }) : new Answer(background, { status: 202 })
     },
@@ -154,12 +161,12 @@ export const api = group('Notifications', [
       ...declared,
       operation: 'activity/list-thread-reasons',
       summary: 'Why the caller was told, each time: by which act, and by which rule; newest first',
-      answers: { 200: Type.Array(ToldSchema) },
+      answers: { 200: Type.Array(ThreadReasonSchema) },
     },
     async ({ db, viewer, params, wire }) => {
       const thread = await loadThread(db, viewer, params.thread_id)
       const repo = await repositoryOf(db, viewer, thread)
-      return (await listTold(db, thread)).map((told) => toldJson(told, thread, repo, wire))
+      return (await listThreadReasons(db, thread)).map((told) => threadReasonJson(told, thread, repo, wire))
     },
   ),
   get(
@@ -227,8 +234,8 @@ export const api = group('Notifications', [
       answers: { 202: Background },
     },
     async ({ db, viewer, repo, body }) => {
-      const last_read_at = momentOf('last_read_at', body.last_read_at ?? undefined) ?? db.now
-      const marks = { last_read_at, seen: recallSeen(db, viewer), repo_id: repo.id }
+      const last_read_at = parseTime('last_read_at', body.last_read_at ?? undefined) ?? db.now
+      const marks = { last_read_at, seen: lastListSnapshot(db, viewer), repo_id: repo.id }
       await db.transaction((transaction) => markAllRead(transaction, viewer, marks))
       return background
     },

@@ -1,12 +1,12 @@
 import { forgetDates } from '#http/dated.ts'
 import type { Database } from '#platform/database.ts'
 import { enqueue, type Scheduled, type Task } from '#platform/queue.ts'
-import { forgetThreads, pruneThreads, tell } from './fan-out.ts'
+import { fanOut, forgetThreads, pruneThreads } from './fan-out.ts'
 import { type MarkInBackground, markInBackground } from './mark-read.ts'
 
 export function notificationTasks(db: Database): Record<string, Task> {
   return {
-    tell: ({ subject_id }: { subject_id: number }) => tell(db, subject_id),
+    tell: ({ subject_id }: { subject_id: number }) => fanOut(db, subject_id),
     mark_read: (mark: MarkInBackground) => markInBackground(db, mark),
     /** A job for each batch here and below: there may be millions, and who stops the server waits for a job. */
     forget_threads: (gone: { user_ids?: number[]; subject_ids?: number[] }) =>

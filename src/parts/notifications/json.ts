@@ -4,7 +4,7 @@ import { MinimalRepository, minimalRepositoryJson } from '#hosting/repositories/
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { Address, NullableString, NullableTimestamp, Timestamp, timestamp, type Wire } from '#http/serialization.ts'
 import { type Static, Type } from '#platform/schema.ts'
-import { ruleOf, type Told } from './reasons.ts'
+import { ruleOf, type ThreadReason } from './reasons.ts'
 import type { ThreadSubscription } from './subscriptions.ts'
 import type { Thread } from './threads.ts'
 
@@ -42,7 +42,7 @@ export function threadJson(thread: Thread, repo: Repository, wire: Wire): Static
     subject: {
       title: titleOf(thread, full_name),
       url,
-      latest_comment_url: saidUrl(api, thread.number, thread.latest_type, thread.latest_id) ?? url,
+      latest_comment_url: commentUrl(api, thread.number, thread.latest_type, thread.latest_id) ?? url,
       type: thread.type,
       state: thread.state,
       html_url,
@@ -96,7 +96,7 @@ export function addressesOf(
 }
 
 /** The address of something that was said in a repository. */
-function saidUrl(api: string, number: number | null, type: Thread['latest_type'], id: number | null) {
+function commentUrl(api: string, number: number | null, type: Thread['latest_type'], id: number | null) {
   if (type === null || id === null) return null
   return {
     IssueComment: `${api}/issues/comments/${id}`,
@@ -134,7 +134,7 @@ export function threadSubscriptionJson(
   }
 }
 
-export const ToldSchema = Type.Object(
+export const ThreadReasonSchema = Type.Object(
   {
     reason: Type.String(),
     rule: Type.String(),
@@ -146,9 +146,14 @@ export const ToldSchema = Type.Object(
   { title: 'ThreadReason' },
 )
 
-export function toldJson(told: Told, thread: Thread, repo: Repository, wire: Wire): Static<typeof ToldSchema> {
+export function threadReasonJson(
+  told: ThreadReason,
+  thread: Thread,
+  repo: Repository,
+  wire: Wire,
+): Static<typeof ThreadReasonSchema> {
   const full_name = `${repo.owner_login}/${repo.name}`
-  const said = saidUrl(`${wire.api}/repos/${full_name}`, thread.number, told.comment_type, told.comment_id)
+  const said = commentUrl(`${wire.api}/repos/${full_name}`, thread.number, told.comment_type, told.comment_id)
   return {
     reason: told.reason,
     rule: ruleOf(told.reason, thread),

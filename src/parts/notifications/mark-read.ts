@@ -30,7 +30,7 @@ export async function markAllRead(
       select from threads t, log_base where ${among(scope)} order by t.updated_at desc, t.id desc
       offset ${raw(String(atOnce))} limit 1) more`)
   if (more) await enqueue(db, 'mark_read', { ...scope, snapshot: more.snapshot })
-  else await markSome(db, scope, sql`pg_current_snapshot()`, atOnce)
+  else await markBatch(db, scope, sql`pg_current_snapshot()`, atOnce)
   return more === undefined
 }
 
@@ -44,7 +44,7 @@ export interface MarkInBackground extends Omit<Scope, 'last_read_at'> {
 export async function markInBackground(db: Database, mark: MarkInBackground) {
   const scope = { ...mark, last_read_at: new Date(mark.last_read_at) }
   await db.transaction(async (transaction) => {
-    const marked = await markSome(transaction, scope, sql`${mark.snapshot}::pg_snapshot`, inBackground)
+    const marked = await markBatch(transaction, scope, sql`${mark.snapshot}::pg_snapshot`, inBackground)
     if (marked) await enqueue(transaction, 'mark_read', mark)
   })
 }
@@ -53,8 +53,8 @@ export async function markInBackground(db: Database, mark: MarkInBackground) {
  * The newest first. A row that somebody else holds is being updated by them, and not waited for. The limit stands in the statement itself:
  * one that is left open makes the database prepare for a tenth of all threads.
  */
-async function markSome(db: Transaction, scope: Scope, snapshot: Sql, most: number) {
-  await takeTurn(db, scope)
+async function markBatch(db: Transaction, scope: Scope, snapshot: Sql, most: number) {
+  await lockMarks(db, scope)
   const { rowCount } = await db.query(sql`
     update threads set unread = false, position = (select log_position()),
       last_read_at = greatest(last_read_at, least(${scope.last_read_at}::timestamptz, ${db.now}::timestamptz))
@@ -72,7 +72,7 @@ function among({ user_id, repo_id, last_read_at, seen }: Scope): Sql {
 }
 
 /** Marks of one person take turns, or one would take what the other holds for an update, and be lost. */
-async function takeTurn(db: Transaction, { user_id }: { user_id: number }) {
+async function lockMarks(db: Transaction, { user_id }: { user_id: number }) {
   await db.query(sql`select pg_advisory_xact_lock(hashtextextended('mark', ${user_id}))`)
 }
 
@@ -90,7 +90,7 @@ const changes: Record<Change, { set: Sql; those: Sql }> = {
 export async function markThreads(db: Transaction, user: { id: number }, ids: number[], change: Change) {
   const { set, those } = changes[change]
   const read = change === 'read' || change === 'done' ? sql`, last_read_at = greatest(last_read_at, ${db.now})` : empty
-  await takeTurn(db, { user_id: user.id })
+  await lockMarks(db, { user_id: user.id })
   await db.query(sql`
     update threads set ${set} ${read}, position = (select log_position())
     where id in (

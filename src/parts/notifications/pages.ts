@@ -3,14 +3,14 @@ import type { Belfry } from '#belfry.ts'
 import { readRepositories } from '#hosting/repositories/repositories.ts'
 import { pageIn } from '#hosting/repositories/views/repository-page.ts'
 import {
+  type ActionResult,
+  type InboxQuery,
   inbox,
   inboxBody,
   type Listing,
-  type Look,
   perPage,
   readFormer,
   readShown,
-  type Told,
   type View,
   views,
 } from '#parts/notifications/views/inbox.ts'
@@ -32,7 +32,7 @@ const filters: Record<View, Filter> = {
   done: { view: 'done' },
 }
 
-function lookOf(query: URLSearchParams): Look {
+function queryOf(query: URLSearchParams): InboxQuery {
   const view = query.get('view') ?? ''
   return {
     view: view in views ? (view as View) : 'unread',
@@ -44,14 +44,14 @@ function lookOf(query: URLSearchParams): Look {
 
 async function inboxPage(visit: SignedIn): Promise<Outcome> {
   const { db, visitor } = visit
-  const told = visit.flash.data as Told | undefined
-  const body = inboxBody(visit, await readListing(visit, lookOf(visit.query)), db.now, told)
+  const told = visit.flash.data as ActionResult | undefined
+  const body = inboxBody(visit, await readListing(visit, queryOf(visit.query)), db.now, told)
   const unread = await countThreads(db, visitor, filters.unread, 1000)
   const assets = ['conversations.css', 'inbox.css', 'inbox.js']
   return { title: unread ? `(${unread}) Notifications` : 'Notifications', body, assets, live: true }
 }
 
-async function readListing({ db, visitor }: SignedIn, look: Look): Promise<Listing> {
+async function readListing({ db, visitor }: SignedIn, look: InboxQuery): Promise<Listing> {
   const search = readFilter(look.q)
   const read_at = db.now
   const slice = { limit: perPage, offset: (look.page - 1) * perPage }
@@ -71,7 +71,7 @@ async function act(visit: SignedIn): Promise<Outcome> {
   return { to: visit.request.url, flash: { data: await change(visit) } }
 }
 
-async function change(visit: SignedIn): Promise<Told> {
+async function change(visit: SignedIn): Promise<ActionResult> {
   const { db, visitor, form } = visit
   const wanted = form.get('act') ?? ''
   if (wanted === 'all') return markEverything(visit)
@@ -98,7 +98,7 @@ function actIn(text: string | null): InboxAct {
 }
 
 /** All that was there when the page was made; there may be a million, so there is no way back. */
-async function markEverything({ db, visitor, form }: SignedIn): Promise<Told> {
+async function markEverything({ db, visitor, form }: SignedIn): Promise<ActionResult> {
   const read_at = new Date(typed(form, 'read_at'))
   if (Number.isNaN(read_at.getTime()) || read_at > db.now) throw missing()
   const finished = await db.transaction((transaction) => markAllRead(transaction, visitor, { last_read_at: read_at }))

@@ -5,7 +5,7 @@ import { type Queryable, sql } from '#platform/database.ts'
 import type { Thread } from './threads.ts'
 
 /** One time that a thread told of something: which act, and why its reader was told. */
-export interface Told {
+export interface ThreadReason {
   reason: Reason
   act: NoticeAct
   actor: Person | null
@@ -15,7 +15,7 @@ export interface Told {
 }
 
 /** Newest first. */
-export function listTold(db: Queryable, thread: { id: number }): Promise<Told[]> {
+export function listThreadReasons(db: Queryable, thread: { id: number }): Promise<ThreadReason[]> {
   return db.rows(sql`
     select told.reason, n.act, ${personOf(sql`n.actor_id`)} as actor, n.comment_type, n.comment_id, n.created_at
     from threads t cross join lateral unnest(t.notice_ids, t.reasons) with ordinality as told (notice_id, reason, place)

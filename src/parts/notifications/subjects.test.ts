@@ -4,7 +4,7 @@ import { sql } from '#platform/database.ts'
 import { expect, openForge } from '#test/forge.ts'
 import { openGuild, type Place } from '#test/guild.ts'
 import { inboxOf, told } from '#test/inbox.ts'
-import { tell } from './fan-out.ts'
+import { fanOut } from './fan-out.ts'
 
 const forge = await openGuild()
 after(() => forge[Symbol.asyncDispose]())
@@ -172,7 +172,7 @@ test('an invitation that was accepted before anyone was told has the reason too'
   const { id } = await expect(201, await eve.put('/repos/eve/vault/collaborators/fay'))
   await expect(204, await fay.patch(`/user/repository_invitations/${id}`))
   const { db } = quiet.belfry
-  for (const subject of await db.rows<{ id: number }>(sql`select id from notification_subjects`)) await tell(db, subject.id)
+  for (const subject of await db.rows<{ id: number }>(sql`select id from notification_subjects`)) await fanOut(db, subject.id)
   assert.deepEqual(await inboxOf(fay), ['Invitation to join eve/vault: invitation'])
 })
 

@@ -5,7 +5,7 @@ import { offeredTo } from '#hosting/transfers/transfers.ts'
 import { pausedFor } from '#parts/webhooks/pauses.ts'
 import { type Database, empty, type Listed, type Queryable, type Slice, type Sql, sql } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
-import { rememberSeen } from './list-snapshots.ts'
+import { rememberListSnapshot } from './list-snapshots.ts'
 
 /** What a person is told of one subject, with that as it is now. */
 export interface Thread {
@@ -66,15 +66,16 @@ const counted = sql`threads t join notification_subjects s on s.id = t.subject_i
  * The one rule of which threads a person has: theirs, of what they may see now. Whoever is invited sees the invitation, as long as it is
  * open, and after accepting it, as long as they see the repository; a release that became a draft again is hidden.
  */
-const seenBy = (db: Queryable, user: { id: number }) => sql`t.user_id = ${user.id} and case
+const visibleTo = (db: Queryable, user: { id: number }) => sql`t.user_id = ${user.id} and case
   when s.invitation_id is not null then exists (select from invitations v where v.id = s.invitation_id and v.invitee_id = ${user.id}
       and v.created_at > ${db.now}::timestamptz - ${goodFor})
-    or (exists (select from accepted_invitations v where v.id = s.invitation_id) and ${visibleTo(user)})
+    or (exists (select from accepted_invitations v where v.id = s.invitation_id) and ${repositoryVisibleTo(user)})
   when s.transfer_id is not null then exists (select from transfers f where f.id = s.transfer_id and ${offeredTo(db, user)})
   when s.hook_id is not null then exists (select from hooks h where h.id = s.hook_id and ${pausedFor(user)})
-  else ${visibleTo(user)} and (s.release_id is null or exists (select from releases d where d.id = s.release_id and not d.draft)) end`
+  else ${repositoryVisibleTo(user)} and (s.release_id is null or exists (select from releases d where d.id = s.release_id and not d.draft)) end`
 
-const visibleTo = (user: { id: number }) => sql`(not r.private or ${hasAccessByName({ viewer_id: user.id, sees_private: true })})`
+const repositoryVisibleTo = (user: { id: number }) =>
+  sql`(not r.private or ${hasAccessByName({ viewer_id: user.id, sees_private: true })})`
 
 export interface Filter {
   /** `inbox`: read and unread. */
@@ -107,10 +108,10 @@ export async function listThreads(
   { limit, offset }: Slice,
 ): Promise<Listed<Thread>> {
   const found = await db.genericPlanRows<Thread & { snapshot: string }>(sql`
-    select ${columns}, pg_current_snapshot()::text as snapshot from ${source} where ${seenBy(db, user)} and ${matching(filter)}
+    select ${columns}, pg_current_snapshot()::text as snapshot from ${source} where ${visibleTo(db, user)} and ${matching(filter)}
     order by t.updated_at desc, t.id desc limit ${limit + 1} offset ${offset}`)
   // Whoever reads on has not seen what has come to the front since.
-  if (found[0] && offset === 0) rememberSeen(db, user, found[0].snapshot)
+  if (found[0] && offset === 0) rememberListSnapshot(db, user, found[0].snapshot)
   const rows = found.slice(0, limit)
   if (found.length <= limit && (offset === 0 || found.length)) return { rows, total: offset + found.length }
   const total = await countThreads(db, user, filter, mostCounted)
@@ -123,12 +124,12 @@ export async function countThreads(db: Database, user: { id: number }, filter: F
   const from = filter.besides ? source : counted
   const [row] = await db.genericPlanRows<{ total: number }>(sql`
     select count(*) as total from (
-      select from ${from} where ${seenBy(db, user)} and ${matching(filter)} order by t.updated_at desc, t.id desc limit ${most}) few`)
+      select from ${from} where ${visibleTo(db, user)} and ${matching(filter)} order by t.updated_at desc, t.id desc limit ${most}) few`)
   return row?.total ?? 0
 }
 
 export async function loadThread(db: Queryable, user: { id: number }, id: number): Promise<Thread> {
-  const found = await db.first<Thread>(sql`select ${columns} from ${source} where ${seenBy(db, user)} and t.id = ${id}`)
+  const found = await db.first<Thread>(sql`select ${columns} from ${source} where ${visibleTo(db, user)} and t.id = ${id}`)
   if (!found) throw missing()
   return found
 }
@@ -147,7 +148,7 @@ export async function readChanges(db: Database, user: { id: number }, place: str
   if (since === null) return { threads: [], place: String(horizon) }
   const threads = await db.genericPlanRows<Thread>(sql`
     select ${columns} from ${source}
-    where ${seenBy(db, user)} and t.position >= ${since} and t.position < ${horizon}
+    where ${visibleTo(db, user)} and t.position >= ${since} and t.position < ${horizon}
     order by t.position desc, t.id desc limit ${mostChanges}`)
   // Also for who names a place that is yet to come, as one of another server: from now on.
   return { threads: threads.reverse(), place: String(horizon) }

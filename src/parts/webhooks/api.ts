@@ -5,10 +5,10 @@ import { checkWritable } from '#identity/access.ts'
 import { type Policy, policyFor } from '#platform/outbound/policy.ts'
 import { Type } from '#platform/schema.ts'
 import type { Vault } from '#platform/vault.ts'
-import { createHook, deleteHook, listHooks, loadHook, pingHook, placeOf, updateConfig, updateHook } from './hooks.ts'
+import { createHook, deleteHook, listHooks, loadHook, pingHook, targetOf, updateConfig, updateHook } from './hooks.ts'
 import { configJson, HookConfig, hookJson } from './json.ts'
 import { resumeHook } from './resume.ts'
-import { type Kind, kinds } from './target-types.ts'
+import { type TargetType, targetTypes } from './target-types.ts'
 
 const config = {
   url: Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 2048 }),
@@ -30,13 +30,13 @@ export const webhookApi = ({ vault, settings }: Belfry): Group => {
   const policy = policyFor(settings.BELFRY_HOST, settings.BELFRY_WEBHOOK_ADDRESSES)
   return group(
     'Webhooks',
-    Object.values(kinds).flatMap((kind) => endpointsOf(kind, vault, policy)),
+    Object.values(targetTypes).flatMap((kind) => endpointsOf(kind, vault, policy)),
   )
 }
 
 /** Repositories and organizations have the same endpoints. */
 const endpointsOf = (
-  { prefix, names, short, of, schema, reads, writes, deletes }: Kind,
+  { prefix, names, short, of, schema, reads, writes, deletes }: TargetType,
   vault: Vault,
   policy: Policy,
 ): Endpoint[] => [
@@ -50,8 +50,8 @@ const endpointsOf = (
       answers: { 200: Type.Array(schema) },
     },
     async ({ db, page, wire, ...context }) => {
-      const place = placeOf(context)
-      return paged(await listHooks(db, place, page), (hook) => hookJson(hook, place, wire))
+      const target = targetOf(context)
+      return paged(await listHooks(db, target, page), (hook) => hookJson(hook, target, wire))
     },
   ),
   post(
@@ -64,17 +64,17 @@ const endpointsOf = (
       answers: { 201: schema },
     },
     async ({ db, viewer, body, wire, ...context }) => {
-      const place = placeOf(context)
-      if (place.type === 'repository') checkWritable(context.repo)
-      return created(hookJson(await createHook(db, viewer, place, body, vault, policy), place, wire))
+      const target = targetOf(context)
+      if (target.type === 'repository') checkWritable(context.repo)
+      return created(hookJson(await createHook(db, viewer, target, body, vault, policy), target, wire))
     },
   ),
   get(
     `${prefix}/hooks/{hook_id}`,
     { ...reads, operation: `${names}/get-webhook`, summary: 'A webhook', answers: { 200: schema } },
     async ({ db, params, wire, ...context }) => {
-      const place = placeOf(context)
-      return hookJson(await loadHook(db, place, params.hook_id), place, wire)
+      const target = targetOf(context)
+      return hookJson(await loadHook(db, target, params.hook_id), target, wire)
     },
   ),
   patch(
@@ -87,8 +87,8 @@ const endpointsOf = (
       answers: { 200: schema },
     },
     async ({ db, viewer, params, body, wire, ...context }) => {
-      const place = placeOf(context)
-      return hookJson(await updateHook(db, viewer, place, { id: params.hook_id }, body, vault, policy), place, wire)
+      const target = targetOf(context)
+      return hookJson(await updateHook(db, viewer, target, { id: params.hook_id }, body, vault, policy), target, wire)
     },
   ),
   del(
@@ -99,7 +99,7 @@ const endpointsOf = (
       summary: 'Delete a webhook; what waits to be sent is dropped',
       answers: { 204: Nothing },
     },
-    ({ db, viewer, params, ...context }) => deleteHook(db, viewer, placeOf(context), { id: params.hook_id }),
+    ({ db, viewer, params, ...context }) => deleteHook(db, viewer, targetOf(context), { id: params.hook_id }),
   ),
   get(
     `${prefix}/hooks/{hook_id}/config`,
@@ -109,7 +109,7 @@ const endpointsOf = (
       summary: 'Where a webhook sends to; a secret is shown as stars',
       answers: { 200: HookConfig },
     },
-    async ({ db, params, ...context }) => configJson(await loadHook(db, placeOf(context), params.hook_id)),
+    async ({ db, params, ...context }) => configJson(await loadHook(db, targetOf(context), params.hook_id)),
   ),
   patch(
     `${prefix}/hooks/{hook_id}/config`,
@@ -121,14 +121,14 @@ const endpointsOf = (
       answers: { 200: HookConfig },
     },
     async ({ db, viewer, params, body, ...context }) =>
-      configJson(await updateConfig(db, viewer, placeOf(context), { id: params.hook_id }, body, vault, policy)),
+      configJson(await updateConfig(db, viewer, targetOf(context), { id: params.hook_id }, body, vault, policy)),
   ),
   post(
     `${prefix}/hooks/{hook_id}/pings`,
     { ...reads, operation: `${names}/ping-webhook`, summary: 'Send a `ping`', answers: { 204: Nothing } },
     async ({ db, viewer, params, ...context }) => {
-      const place = placeOf(context)
-      await pingHook(db, viewer, place, await loadHook(db, place, params.hook_id))
+      const target = targetOf(context)
+      await pingHook(db, viewer, target, await loadHook(db, target, params.hook_id))
     },
   ),
   post(
@@ -139,6 +139,6 @@ const endpointsOf = (
       summary: 'Send deliveries that were held back because the receiver failed',
       answers: { 204: Nothing },
     },
-    async ({ db, params, ...context }) => resumeHook(db, await loadHook(db, placeOf(context), params.hook_id)),
+    async ({ db, params, ...context }) => resumeHook(db, await loadHook(db, targetOf(context), params.hook_id)),
   ),
 ]

@@ -11,7 +11,7 @@ export interface Config {
 }
 
 /** As clients write it: null is as good as nothing. */
-export interface WantedConfig {
+export interface ConfigInput {
   url?: string | null
   content_type?: string | null
   secret?: string | null
@@ -19,7 +19,7 @@ export interface WantedConfig {
 }
 
 /** What is left out is as it was at first; or as it is in `present`, where there is one. */
-export function readConfig(wanted: WantedConfig, policy: Policy, present?: Config): Config {
+export function readConfig(wanted: ConfigInput, policy: Policy, present?: Config): Config {
   const { url, content_type, insecure_ssl } = wanted
   return {
     url: url === undefined && present ? present.url : readUrl(url, policy),

@@ -1,23 +1,23 @@
 import { type Queryable, sql } from '#platform/database.ts'
 import { notTaken } from './sending/failures.ts'
 
-/** What the deliveries of a stretch of time came to. Durations are in seconds. */
-export interface Stretch {
+/** What the deliveries of a interval of time came to. Durations are in seconds. */
+export interface Interval {
   succeeded: number
   failed: number
   /** Half of them took no longer, and nineteen of twenty. */
   median: number | null
-  nearly_all: number | null
+  p95: number | null
   slowest: number | null
 }
 
-export interface History extends Stretch {
+export interface History extends Interval {
   since: Date
   until: Date
   /** There were more than are counted: `since` is where those begin that are. */
   cut: boolean
-  /** So many stretches of the same length; null where nothing was delivered. */
-  stretches: (Stretch | null)[]
+  /** So many intervals of the same length; null where nothing was delivered. */
+  intervals: (Interval | null)[]
 }
 
 /** So many are counted, so that a page about a busy hook is made in no time. */
@@ -27,7 +27,7 @@ const second = 1000
 export const spans = { day: { length: 86_400 * second, parts: 48 }, month: { length: 30 * 86_400 * second, parts: 30 } } as const
 export type Span = keyof typeof spans
 
-interface Counted extends Stretch {
+interface Counted extends Interval {
   part: number | null
   since: Date
   cut: boolean
@@ -54,14 +54,14 @@ export async function readHistory(db: Queryable, hook: { id: number }, span: Spa
     select part, (select since from bounds), (select cut from bounds),
       count(*) filter (where fine) as succeeded, count(*) filter (where not fine) as failed,
       percentile_disc(0.5) within group (order by duration) as median,
-      percentile_disc(0.95) within group (order by duration) as nearly_all, max(duration) as slowest
+      percentile_disc(0.95) within group (order by duration) as p95, max(duration) as slowest
     from placed group by grouping sets ((part), ())`)
   const { part: _, ...all } = rows.find(({ part }) => part === null) ?? { ...nothing, part: null, since, cut: false }
-  const found = new Map(rows.map(({ part, since: __, cut: ___, ...stretch }) => [part, stretch]))
-  return { ...all, until, stretches: Array.from({ length: parts }, (_, part) => found.get(part) ?? null) }
+  const found = new Map(rows.map(({ part, since: __, cut: ___, ...interval }) => [part, interval]))
+  return { ...all, until, intervals: Array.from({ length: parts }, (_, part) => found.get(part) ?? null) }
 }
 
-const nothing: Stretch = { succeeded: 0, failed: 0, median: null, nearly_all: null, slowest: null }
+const nothing: Interval = { succeeded: 0, failed: 0, median: null, p95: null, slowest: null }
 
 /** What has no outcome yet, and how much of it is held back because the receiver was not well. */
 export interface Waiting {
@@ -80,7 +80,7 @@ export async function readWaiting(db: Queryable, hook: { id: number }): Promise<
 }
 
 /** Says whether anything about a hook's deliveries is other than before: every outcome takes a row away from those that wait. */
-export async function readMark(db: Queryable, hook: { id: number }): Promise<string> {
+export async function readChangeMarker(db: Queryable, hook: { id: number }): Promise<string> {
   const row = await db.first<{ mark: string }>(sql`
     select concat_ws(' ', (select max(id) from deliveries where hook_id = ${hook.id}), count(*), sum(id), count(throttled_at),
       (select concat_ws(' ', updated_at, throttled_until, deleted_at) from hooks where id = ${hook.id})) as mark

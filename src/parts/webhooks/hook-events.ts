@@ -6,10 +6,10 @@ import { userJson } from '#hosting/people/json.ts'
 import { readRepositories } from '#hosting/repositories/repositories.ts'
 import { type Account, accountColumns } from '#identity/accounts.ts'
 import { type Queryable, sql, type Transaction } from '#platform/database.ts'
-import type { Place } from './hook-target.ts'
+import type { HookTarget } from './hook-target.ts'
 import type { Hook } from './hooks.ts'
 import { hookJson } from './json.ts'
-import { endHold } from './resume.ts'
+import { clearThrottle } from './resume.ts'
 
 const sentences = [
   'A bell that nobody hears has still been rung.',
@@ -21,24 +21,28 @@ const sentences = [
 ]
 
 /** Sent whatever events the hook subscribes to, at once, and also to an inactive hook, because a person asks for it. */
-export async function pingHook(db: Transaction, sender: Account, place: Place, hook: Hook) {
-  await store(db, sender, place, await endHold(db, hook), { event: 'ping', action: null, body: await pingBody(db, place, hook) })
+export async function pingHook(db: Transaction, sender: Account, target: HookTarget, hook: Hook) {
+  await store(db, sender, target, await clearThrottle(db, hook), {
+    event: 'ping',
+    action: null,
+    body: await pingBody(db, target, hook),
+  })
 }
 
-export async function pingBody(db: Queryable, place: Place, hook: Hook) {
+export async function pingBody(db: Queryable, target: HookTarget, hook: Hook) {
   const zen = sentences[(hook.id + db.now.getSeconds()) % sentences.length]
-  return { zen, hook_id: hook.id, hook: hookJson(hook, place, wire), ...(await placeFields(db, place)) }
+  return { zen, hook_id: hook.id, hook: hookJson(hook, target, wire), ...(await targetFields(db, target)) }
 }
 
 /** A hook's last word. It has no addresses any more. */
-export async function tellDeleted(db: Transaction, deleter: Account, place: Place, hook: Hook) {
-  const { type, id, name, active, events, config, updated_at, created_at } = hookJson(hook, place, wire)
+export async function enqueueDeletedEvent(db: Transaction, deleter: Account, target: HookTarget, hook: Hook) {
+  const { type, id, name, active, events, config, updated_at, created_at } = hookJson(hook, target, wire)
   const told = { type, id, name, active, events, config, updated_at, created_at }
-  const body = { action: 'deleted', hook_id: id, hook: told, ...(await placeFields(db, place)) }
-  await store(db, deleter, place, hook, { event: 'meta', action: 'deleted', body })
+  const body = { action: 'deleted', hook_id: id, hook: told, ...(await targetFields(db, target)) }
+  await store(db, deleter, target, hook, { event: 'meta', action: 'deleted', body })
 }
 
-async function placeFields(db: Queryable, { type, id }: Place) {
+async function targetFields(db: Queryable, { type, id }: HookTarget) {
   const [repo] = type === 'repository' ? await readRepositories(db, null, [id]) : []
   const owner = await db.first<Account>(sql`select ${accountColumns} from accounts a where a.id = ${repo?.owner_id ?? id}`)
   return {
@@ -53,7 +57,7 @@ interface Word {
   body: object
 }
 
-async function store(db: Transaction, sender: Account, place: Place, hook: Hook, { event, action, body }: Word) {
+async function store(db: Transaction, sender: Account, target: HookTarget, hook: Hook, { event, action, body }: Word) {
   const text = JSON.stringify({ ...body, sender: userJson(sender, wire) })
-  await storeDeliveries(db, place.type === 'repository' ? place.id : null, [{ event, action, body: text, hooks: [hook] }])
+  await storeDeliveries(db, target.type === 'repository' ? target.id : null, [{ event, action, body: text, hooks: [hook] }])
 }

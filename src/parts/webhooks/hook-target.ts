@@ -5,7 +5,7 @@ import { sql } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
 
 /** Whose hooks they are; `path` is what their addresses begin with. */
-export interface Place {
+export interface HookTarget {
   type: 'repository' | 'organization'
   id: number
   path: string
@@ -16,7 +16,7 @@ type Holder =
   | { org: Pick<Organization, 'id' | 'login' | 'role'> }
 
 /** Whoever does not run a repository or an organization does not learn that it can have hooks. */
-export function placeOf(holder: Holder): Place {
+export function targetOf(holder: Holder): HookTarget {
   if ('repo' in holder) {
     const { id, owner_login, name, access } = holder.repo
     if (access < levelOf('admin')) throw missing()
@@ -27,6 +27,6 @@ export function placeOf(holder: Holder): Place {
   return { type: 'organization', id, path: `orgs/${login}` }
 }
 
-/** The hooks of a place, as a condition: those deleted are there only for their last deliveries. */
-export const hooksOf = ({ type, id }: Place) =>
+/** The hooks of a target, as a condition: those deleted are there only for their last deliveries. */
+export const hooksOf = ({ type, id }: HookTarget) =>
   type === 'repository' ? sql`h.repo_id = ${id} and h.deleted_at is null` : sql`h.org_id = ${id} and h.deleted_at is null`

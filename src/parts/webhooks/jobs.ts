@@ -1,13 +1,13 @@
 import type { Database } from '#platform/database.ts'
 import type { Scheduled, Task } from '#platform/queue.ts'
 import { purgeHooks } from './hooks.ts'
-import { tellPaused } from './pauses.ts'
+import { notifyPaused } from './pauses.ts'
 
 export function webhookTasks(db: Database): Record<string, Task> {
   return {
     purge_hooks: () => purgeHooks(db),
     /** The database adds this job when it pauses a hook. */
-    hook_paused: ({ hook_id }: { hook_id: number }) => db.transaction((transaction) => tellPaused(transaction, hook_id)),
+    hook_paused: ({ hook_id }: { hook_id: number }) => db.transaction((transaction) => notifyPaused(transaction, hook_id)),
   }
 }
 

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { toldEvents } from '#parts/webhooks/events.ts'
+import { emittedEvents } from '#parts/webhooks/events.ts'
 import { expect } from '#test/forge.ts'
 import { Guest, signedIn } from '#test/guest.ts'
 import { settle } from '#test/hook-history.ts'
-import { hooksAt, openPlaces, organization, repository } from '#test/hook-targets.ts'
+import { hooksAt, openTargets, organization, repository } from '#test/hook-targets.ts'
 import { hookOn } from '#test/webhooks.ts'
 
 const secret = 'Nobody may see this'
 const filled = { url: 'https://hooks.example/a?b=c&d', content_type: 'json', insecure_ssl: '0', active: '1', pick: 'push' }
 
 test('whoever does not run the place finds none of its pages, and whoever is signed out is asked who they are', async () => {
-  await using forge = await openPlaces()
+  await using forge = await openTargets()
   const [ben, cy, nobody] = [await signedIn(forge, 'ben'), await signedIn(forge, 'cy'), new Guest(forge)]
   const ada = await signedIn(forge, 'ada')
   const hooks = [await hookOn(forge.ada, 'repos/ada/engine', '*'), await hookOn(forge.ada, 'orgs/acme', '*')]
@@ -60,7 +60,7 @@ test('whoever does not run the place finds none of its pages, and whoever is sig
 })
 
 test('a webhook is made, changed and deleted by plain forms, for a repository as for an organization', async () => {
-  await using forge = await openPlaces()
+  await using forge = await openTargets()
   const ada = await signedIn(forge, 'ada')
   for (const place of [repository, organization]) {
     assert.match((await ada.get(place)).text, /Tell your own programs what happens here/)
@@ -115,7 +115,7 @@ test('a webhook is made, changed and deleted by plain forms, for a repository as
 })
 
 test('what is wrong is said beside its field, what was typed is kept, and a secret is never shown', async () => {
-  await using forge = await openPlaces()
+  await using forge = await openTargets()
   const ada = await signedIn(forge, 'ada')
   const form = `${repository}/new`
   await ada.get(form)
@@ -165,11 +165,11 @@ test('what is wrong is said beside its field, what was typed is kept, and a secr
 })
 
 test('every event that is told can be picked, and one that is not stays with a hook that has it', async () => {
-  await using forge = await openPlaces()
+  await using forge = await openTargets()
   const ada = await signedIn(forge, 'ada')
   const boxes = async (path: string) =>
     [...(await ada.get(path)).text.matchAll(/name="events" value="(\w+)"/g)].map(([, name]) => name)
-  assert.deepEqual((await boxes(`${repository}/new`)).toSorted(), toldEvents.filter((name) => name !== 'ping').toSorted())
+  assert.deepEqual((await boxes(`${repository}/new`)).toSorted(), emittedEvents.filter((name) => name !== 'ping').toSorted())
   const { id } = await hookOn(forge.ada, 'repos/ada/engine', 'push', 'check_run')
   assert.ok((await boxes(`${repository}/${id}/edit`)).includes('check_run'))
   assert.match(

@@ -5,7 +5,7 @@ import { keepAccess, thisOwner, whoOwns } from '#hosting/repositories/watchers.t
 import { levelOf } from '#identity/access.ts'
 import { type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
-import type { Place } from './hook-target.ts'
+import type { HookTarget } from './hook-target.ts'
 
 /**
  * A hook sends as long as its maker may administer its repository or organization. The database pauses it when that ends, in any way
@@ -14,10 +14,10 @@ import type { Place } from './hook-target.ts'
 export type PausedReason = 'maker_lost_access' | 'maker_suspended' | 'maker_deleted'
 
 /**
- * Locks admin access to the place until the transaction ends, so that a later transaction which removes it sees the hook that is written here.
+ * Locks admin access to the target until the transaction ends, so that a later transaction which removes it sees the hook that is written here.
  * Checks the access again under that lock, because it may have ended since the request was admitted.
  */
-export async function holdMaker(db: Transaction, { type, id }: Place, maker: { id: number }) {
+export async function lockMakerAccess(db: Transaction, { type, id }: HookTarget, maker: { id: number }) {
   await keepAccess(db, type === 'repository' ? whoOwns({ id }) : thisOwner({ id }))
   const may =
     type === 'repository'
@@ -49,7 +49,7 @@ interface Paused {
 }
 
 /** Notifies those who can resume it, once. */
-export async function tellPaused(db: Transaction, hook_id: number) {
+export async function notifyPaused(db: Transaction, hook_id: number) {
   const hook = await db.first<Paused>(sql`
     update hooks set paused_at = ${db.now}
     where id = ${hook_id} and paused_reason is not null and paused_at is null and deleted_at is null

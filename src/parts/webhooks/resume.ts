@@ -11,7 +11,7 @@ interface Held {
  * Lets one delivery that a person asked for go out at once, although its receiver failed before. It is a trial: when it succeeds,
  * everything that was held back follows; when it fails, the hold begins again.
  */
-export async function endHold<Hook extends Held>(db: Transaction, hook: Hook): Promise<Hook> {
+export async function clearThrottle<Hook extends Held>(db: Transaction, hook: Hook): Promise<Hook> {
   if (hook.throttled_until === null) return hook
   await db.query(sql`update hooks set throttled_until = null where id = ${hook.id}`)
   return { ...hook, throttled_until: null }

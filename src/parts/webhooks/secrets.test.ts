@@ -42,7 +42,7 @@ test('a secret is never shown, never logged, and encrypted where it is stored', 
   for (const { body } of payloads) assert.ok(!/first|second|\*\*/.test(body))
   assert.ok(forge.logged.length > 0)
   for (const line of forge.logged) assert.ok(!/(first|second) secret/.test(line), line)
-  // Sealed for this hook, it opens for no other.
+  // SealedSecrets for this hook, it opens for no other.
   assert.throws(() => forge.belfry.vault.open(secret, hookContext(made.id + 1)))
 })
 

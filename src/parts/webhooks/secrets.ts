@@ -1,7 +1,7 @@
 import type { Vault } from '#platform/vault.ts'
 
 /** A hook's secrets as they are stored. */
-export interface Sealed {
+export interface SealedSecrets {
   secret: Buffer | null
   former_secret: Buffer | null
   former_secret_until: Date | null
@@ -17,22 +17,22 @@ export function sealSecret(vault: Vault, hook_id: number, secret: string | null 
 }
 
 /** What signs a delivery of now. */
-export function openSecrets(vault: Vault, hook: Sealed & { id: number }, now: Date) {
+export function openSecrets(vault: Vault, hook: SealedSecrets & { id: number }, now: Date) {
   const { id, secret, former_secret, former_secret_until } = hook
   const open = (sealed: Buffer | null) => sealed && vault.open(sealed, hookContext(id))
   return { secret: open(secret), former_secret: former_secret_until && former_secret_until > now ? open(former_secret) : null }
 }
 
-/** Secrets that were opened, for those who sign with the same again and again: to open one takes as long as to sign with it. */
-export class Secrets {
+/** SecretCache that were opened, for those who sign with the same again and again: to open one takes as long as to sign with it. */
+export class SecretCache {
   readonly #vault: Vault
-  readonly #opened = new Map<number, Sealed & { secrets: ReturnType<typeof openSecrets> }>()
+  readonly #opened = new Map<number, SealedSecrets & { secrets: ReturnType<typeof openSecrets> }>()
 
   constructor(vault: Vault) {
     this.#vault = vault
   }
 
-  of(hook_id: number, sealed: Sealed, now: Date) {
+  of(hook_id: number, sealed: SealedSecrets, now: Date) {
     const known = this.#opened.get(hook_id)
     if (known && !known.former_secret && !sealed.former_secret && isSame(known.secret, sealed.secret)) return known.secrets
     const secrets = openSecrets(this.#vault, { ...sealed, id: hook_id }, now)
@@ -48,13 +48,18 @@ function isSame(one: Buffer | null, other: Buffer | null) {
 }
 
 /** What is shown in place of a secret, however long that is. */
-export const stars = '********'
+export const secretMask = '********'
 
 /** The same secret again changes nothing, nor does what is shown in its place; one that is taken away takes the former one with it. */
-export function changeSecret(vault: Vault, hook: Sealed & { id: number }, wanted: string | null, now: Date): Sealed {
+export function changeSecret(
+  vault: Vault,
+  hook: SealedSecrets & { id: number },
+  wanted: string | null,
+  now: Date,
+): SealedSecrets {
   const present = openSecrets(vault, hook, now).secret
   const { secret, former_secret, former_secret_until } = hook
-  if (present && (wanted === present || wanted === stars)) return { secret, former_secret, former_secret_until }
+  if (present && (wanted === present || wanted === secretMask)) return { secret, former_secret, former_secret_until }
   const sealed = sealSecret(vault, hook.id, wanted)
   if (!sealed || !secret) return { secret: sealed, former_secret: null, former_secret_until: null }
   return { secret: sealed, former_secret: secret, former_secret_until: new Date(now.getTime() + overlap) }

@@ -12,7 +12,7 @@ export interface Envelope {
 /** Headers that depend on the moment and the hook's secret: they are stored with the outcome. */
 export type SignedHeaders = Record<string, string>
 
-export interface Seal {
+export interface SigningOptions {
   content_type: 'json' | 'form'
   agent: string
   /** Signs everything; null where the hook has none. */
@@ -36,7 +36,11 @@ function formEncode(text: string) {
     .replace(/[!'()~]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)
 }
 
-export function sign(body: Buffer, guid: string, { content_type, agent, secret, former_secret, sent_at }: Seal): SignedHeaders {
+export function sign(
+  body: Buffer,
+  guid: string,
+  { content_type, agent, secret, former_secret, sent_at }: SigningOptions,
+): SignedHeaders {
   const moment = Math.floor(sent_at.getTime() / 1000)
   const standard = [secret, former_secret].filter((one) => one !== null).map((one) => standardSignature(one, guid, moment, body))
   return {

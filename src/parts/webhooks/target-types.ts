@@ -1,7 +1,7 @@
 import { OrganizationHook, RepositoryHook } from './json.ts'
 
 /** What may have hooks: where its endpoints are, what they are called by, and what they ask of a token. */
-export const kinds = {
+export const targetTypes = {
   repository: {
     prefix: '/repos/{owner}/{repo}',
     names: 'repos',
@@ -25,4 +25,4 @@ export const kinds = {
   },
 } as const
 
-export type Kind = (typeof kinds)[keyof typeof kinds]
+export type TargetType = (typeof targetTypes)[keyof typeof targetTypes]

@@ -14,14 +14,14 @@ export const views = { unread: 'Unread', participating: 'Participating', all: 'A
 export type View = keyof typeof views
 
 /** What is looked at: it stands in the address of the page. */
-export interface Look {
+export interface InboxQuery {
   view: View
   group: 'time' | 'repo'
   q: string
   page: number
 }
 
-export interface Listing extends Look {
+export interface Listing extends InboxQuery {
   threads: (Thread & { repo: Repository })[]
   total: number
   /** Whether it is of those that are done, in whichever view. */
@@ -32,12 +32,12 @@ export interface Listing extends Look {
 }
 
 /** What was done just now, and to which: it can be taken back. */
-export interface Told {
+export interface ActionResult {
   text: string
   undo?: { act: InboxAct; former: Former[] }
 }
 
-function addressOf(look: Look, change: Partial<Look> = {}): string {
+function addressOf(look: InboxQuery, change: Partial<InboxQuery> = {}): string {
   const { view, group, q, page } = { ...look, page: 1, ...change }
   const query = {
     ...(view !== 'unread' && { view }),
@@ -50,16 +50,16 @@ function addressOf(look: Look, change: Partial<Look> = {}): string {
 }
 
 /** Scripts exchange its parts by their ids, and without them it is whole. */
-export function inboxBody(visit: Visit, listing: Listing, now: Date, told?: Told): Html {
+export function inboxBody(visit: Visit, listing: Listing, now: Date, told?: ActionResult): Html {
   return html`<main class="inbox" id="inbox"><h1>Notifications</h1>${navigation(listing)}${filterBox(listing)}
-<div id="told" role="status">${told && showTold(visit, listing, told)}</div>
+<div id="told" role="status">${told && resultNote(visit, listing, told)}</div>
 <div id="threads">${list(visit, listing, now)}</div>${keys}</main>`
 }
 
 function navigation(look: Listing): Html {
   const tab = ([view, title]: [string, string]) =>
     html`<a href="${addressOf(look, { view: view as View })}"${view === look.view && html` aria-current="page"`}>${title}</a> `
-  const grouped = (group: Look['group'], title: string) =>
+  const grouped = (group: InboxQuery['group'], title: string) =>
     html`<a href="${addressOf(look, { group })}"${group === look.group && html` aria-current="true"`}>${title}</a> `
   return html`<nav class="views" aria-label="Views">${Object.entries(views).map(tab)}</nav>
 <nav class="views groups" aria-label="Grouped by"><span class="muted">Grouped by</span> ${grouped('time', 'time')}${grouped('repo', 'repository')}</nav>`
@@ -76,7 +76,7 @@ aria-describedby="q-hint"> <button>Filter</button><p class="hint muted" id="q-hi
 ${unknown.length > 0 && html`<p class="error" role="alert">Not understood, and passed over: ${unknown.map((word) => html`<code>${word}</code> `)}</p>`}`
 }
 
-function showTold(visit: Visit, look: Look, { text, undo }: Told): Html {
+function resultNote(visit: Visit, look: InboxQuery, { text, undo }: ActionResult): Html {
   const back =
     undo &&
     html`<input type="hidden" name="act" value="undo"><input type="hidden" name="undone" value="${undo.act}">
@@ -131,7 +131,7 @@ ${view === 'unread' && !listing.q && form(visit, place, all, { class: 'more' })}
 
 export const perPage = 50
 
-function emptyText({ view, q, page }: Look): string {
+function emptyText({ view, q, page }: InboxQuery): string {
   if (q) return 'Nothing here fits the filter.'
   if (page > 1) return 'There is no more.'
   return {
@@ -168,7 +168,7 @@ const anchors = {
   CommitComment: 'commitcomment-',
 }
 
-function row(thread: Listing['threads'][number], { group }: Look): Html {
+function row(thread: Listing['threads'][number], { group }: InboxQuery): Html {
   const { id, repo, number, unread, reason, type, state, latest_type, latest_id, updated_at } = thread
   const full_name = nameOf(repo)
   const title = titleOf(thread, full_name)

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Issue } from '#hosting/issues/issues.ts'
 import { markSubjectRead } from '#parts/notifications/inbox-actions.ts'
 import { rulesInWords } from '#parts/notifications/reasons.ts'
-import { findHearing, setHearing } from '#parts/notifications/thread-subscription.ts'
+import { findIssueSubscription, setIssueSubscription } from '#parts/notifications/thread-subscription.ts'
 import { type Sql, sql } from '#platform/database.ts'
 import { type Html, html } from '#web/html.ts'
 import { form, type Outcome, type SignedIn, type Visit } from '#web/page.ts'
@@ -22,18 +22,18 @@ function isShown({ method, headers }: FastifyRequest) {
   return method === 'GET' && !ahead && (headers['sec-fetch-dest'] ?? 'document') === 'document'
 }
 
-export const markTalkShown = (visit: Visit, repo: { id: number }, number: number) =>
+export const markConversationShown = (visit: Visit, repo: { id: number }, number: number) =>
   markShown(visit, sql`s.issue_id = (select i.id from issues i where i.repo_id = ${repo.id} and i.number = ${number})`)
 
 /** Whether the visitor hears of a conversation, why, and the way to change it. */
-export async function hearingBox(visit: Visit, { issue, path }: { issue: Issue; path: string }): Promise<Html | undefined> {
+export async function subscriptionBox(visit: Visit, { issue, path }: { issue: Issue; path: string }): Promise<Html | undefined> {
   if (!visit.visitor) return undefined
-  const { hears, reason, repository_ignored } = await findHearing(visit.db, visit.visitor, issue)
+  const { subscribed, reason, repository_ignored } = await findIssueSubscription(visit.db, visit.visitor, issue)
   if (repository_ignored) return box(html`<p>You ignore this repository, and hear nothing of it.</p>`)
-  const button = hears
+  const button = subscribed
     ? html`<button name="hears" value="no">Unsubscribe</button>`
     : html`<button name="hears" value="yes">Subscribe</button>`
-  const why = hears
+  const why = subscribed
     ? html`<p>You are receiving notifications because ${begun(rulesInWords[reason ?? 'manual'])}</p>`
     : html`<p>You are told of this only when you are mentioned.</p>`
   return box(html`${form(visit, `${path}/subscription`, button, { class: 'subscription' })}${why}`)
@@ -44,9 +44,9 @@ const box = (body: Html) =>
 
 const begun = (sentence: string) => sentence.charAt(0).toLowerCase() + sentence.slice(1)
 
-export async function changeHearing(visit: SignedIn, issue: Issue, path: string): Promise<Outcome> {
-  const hears = visit.form.get('hears') === 'yes'
+export async function changeSubscription(visit: SignedIn, issue: Issue, path: string): Promise<Outcome> {
+  const subscribed = visit.form.get('hears') === 'yes'
   const type = issue.pull_id === null ? 'Issue' : 'PullRequest'
-  await visit.db.transaction((db) => setHearing(db, visit.visitor, issue, type, hears))
+  await visit.db.transaction((db) => setIssueSubscription(db, visit.visitor, issue, type, subscribed))
   return { to: path }
 }

@@ -1,8 +1,8 @@
 import { Answer, type Endpoint, get, group, post } from '#http/endpoint.ts'
 import { text } from '#http/input.ts'
 import { Nothing } from '#http/serialization.ts'
-import { loadHook, placeOf } from '#parts/webhooks/hooks.ts'
-import { type Kind, kinds } from '#parts/webhooks/target-types.ts'
+import { loadHook, targetOf } from '#parts/webhooks/hooks.ts'
+import { type TargetType, targetTypes } from '#parts/webhooks/target-types.ts'
 import { invalid } from '#platform/errors.ts'
 import { Type } from '#platform/schema.ts'
 import { readCursor } from './cursors.ts'
@@ -12,7 +12,7 @@ import { DeliveryItemSchema, DeliverySchema, deliveryItemJson, deliveryJson } fr
 const Accepted = Type.Object({}, { title: 'Accepted' })
 
 /** Repositories and organizations have the same endpoints. */
-const endpointsOf = ({ prefix, names, reads, writes }: Kind): Endpoint[] => [
+const endpointsOf = ({ prefix, names, reads, writes }: TargetType): Endpoint[] => [
   get(
     `${prefix}/hooks/{hook_id}/deliveries`,
     {
@@ -25,7 +25,7 @@ const endpointsOf = ({ prefix, names, reads, writes }: Kind): Endpoint[] => [
       answers: { 200: Type.Array(DeliveryItemSchema) },
     },
     async ({ db, params, query, page, ...context }) => {
-      const hook = await loadHook(db, placeOf(context), params.hook_id)
+      const hook = await loadHook(db, targetOf(context), params.hook_id)
       const wanted = { status: readStatus(query.status), cursor: readCursor(query.cursor), limit: page.limit }
       const { rows, ...cursors } = await listDeliveries(db, hook, wanted)
       return new Answer(rows.map(deliveryItemJson), { cursors })
@@ -40,7 +40,7 @@ const endpointsOf = ({ prefix, names, reads, writes }: Kind): Endpoint[] => [
       answers: { 200: DeliverySchema },
     },
     async ({ db, params, wire, ...context }) => {
-      const hook = await loadHook(db, placeOf(context), params.hook_id)
+      const hook = await loadHook(db, targetOf(context), params.hook_id)
       return deliveryJson(await loadDelivery(db, hook, params.delivery_id), hook, wire)
     },
   ),
@@ -53,7 +53,7 @@ const endpointsOf = ({ prefix, names, reads, writes }: Kind): Endpoint[] => [
       answers: { 202: Accepted },
     },
     async ({ db, params, ...context }) => {
-      const hook = await loadHook(db, placeOf(context), params.hook_id)
+      const hook = await loadHook(db, targetOf(context), params.hook_id)
       await redeliver(db, hook, await loadDelivery(db, hook, params.delivery_id))
       return {}
     },
@@ -75,19 +75,19 @@ const tests = [
 ] as const
 
 export const api = group('Webhook deliveries', [
-  ...Object.values(kinds).flatMap(endpointsOf),
+  ...Object.values(targetTypes).flatMap(endpointsOf),
   ...tests.map(([name, operation]) =>
     post(
       `/repos/{owner}/{repo}/hooks/{hook_id}/${name}`,
       {
-        ...kinds.repository.reads,
+        ...targetTypes.repository.reads,
         operation,
         summary: 'Send the latest push once more, if the webhook listens to pushes',
         own_transaction: true,
         answers: { 204: Nothing },
       },
       async ({ db, storage, repo, params }) =>
-        resendLatestPush(db, storage, repo, await loadHook(db, placeOf({ repo }), params.hook_id)),
+        resendLatestPush(db, storage, repo, await loadHook(db, targetOf({ repo }), params.hook_id)),
     ),
   ),
 ])

@@ -5,12 +5,12 @@ import { readPushNews } from '#hosting/pushes/telling.ts'
 import type { Hook } from '#parts/webhooks/hooks.ts'
 import { compose } from '#parts/webhooks/replays/composing.ts'
 import { hears } from '#parts/webhooks/replays/news.ts'
-import { endHold } from '#parts/webhooks/resume.ts'
+import { clearThrottle } from '#parts/webhooks/resume.ts'
 import type { SignedHeaders } from '#parts/webhooks/signing.ts'
 import { type Database, empty, type Queryable, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { missing, Refusal } from '#platform/errors.ts'
 import { type Cursor, writeCursor } from './cursors.ts'
-import { sendAgain } from './redelivery.ts'
+import { enqueueRedelivery } from './redelivery.ts'
 
 /** A delivery whose outcome is recorded. */
 export interface Delivery {
@@ -88,7 +88,7 @@ export async function loadDelivery(db: Queryable, hook: { id: number }, id: numb
 
 /** Sends the same again, under the same guid, to where the hook sends now. Somebody asks for it, so it need not be active. */
 export async function redeliver(db: Transaction, hook: Hook, { payload_id, guid }: Pick<Delivery, 'payload_id' | 'guid'>) {
-  if (await sendAgain(db, hook, { payload_id, guid, redelivery: true })) return
+  if (await enqueueRedelivery(db, hook, { payload_id, guid, redelivery: true })) return
   throw new Refusal('invalid', 'What was delivered is not kept any more.')
 }
 
@@ -105,14 +105,14 @@ export async function resendLatestPush(db: Database, storage: Storage, repo: { i
   const payload_id = await findPayload(db, repo, push)
   const sent =
     payload_id !== undefined &&
-    (await db.transaction((transaction) => sendAgain(transaction, hook, { payload_id, guid: null, redelivery: false })))
+    (await db.transaction((transaction) => enqueueRedelivery(transaction, hook, { payload_id, guid: null, redelivery: false })))
   if (sent) return
   const { ref, before, head: after, size: most } = push.payload
   const payload = await readPushNews(db, storage, repo.id, { ref, before, after }, { most })
   await db.transaction(async (transaction) => {
     const happened = { repo_id: repo.id, actor_id: push.actor_id, news: [{ event: 'push' as const, payload }] }
     const [told = []] = await compose(transaction, [happened])
-    const receiver = await endHold(transaction, hook)
+    const receiver = await clearThrottle(transaction, hook)
     await storeDeliveries(
       transaction,
       repo.id,

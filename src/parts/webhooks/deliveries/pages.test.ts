@@ -4,14 +4,14 @@ import { sql } from '#platform/database.ts'
 import { expect, type Forge } from '#test/forge.ts'
 import { type Guest, signedIn } from '#test/guest.ts'
 import { pinged, settle } from '#test/hook-history.ts'
-import { openPlaces, organization, repository } from '#test/hook-targets.ts'
+import { openTargets, organization, repository } from '#test/hook-targets.ts'
 import { handOver } from '#test/transfers.ts'
 import { hookOn, openReceiver } from '#test/webhooks.ts'
 
 const secret = 'Nobody may see this'
 
 test('deliveries are listed, counted, plotted, looked at and sent again', async () => {
-  await using forge = await openPlaces()
+  await using forge = await openTargets()
   const ada = await signedIn(forge, 'ada')
   const hooks = '/repos/ada/engine/hooks'
   const hook = await expect(
@@ -105,7 +105,7 @@ test('deliveries are listed, counted, plotted, looked at and sent again', async 
 })
 
 test('deliveries of an organization say which repository they are about', async () => {
-  await using forge = await openPlaces()
+  await using forge = await openTargets()
   const ada = await signedIn(forge, 'ada')
   const hook = await hookOn(forge.ada, 'orgs/acme', 'issues')
   await expect(201, await forge.ada.post('/orgs/acme/repos', { name: 'site' }))
@@ -124,7 +124,7 @@ test('deliveries of an organization say which repository they are about', async 
 })
 
 test('what is held back says until when', async () => {
-  await using forge = await openPlaces()
+  await using forge = await openTargets()
   const ada = await signedIn(forge, 'ada')
   const hooks = '/repos/ada/engine/hooks'
   const config = { url: 'https://hooks.example/' }
@@ -151,7 +151,7 @@ test('what is held back says until when', async () => {
 })
 
 test('a webhook is diagnosed step by step', async () => {
-  await using forge = await openPlaces()
+  await using forge = await openTargets()
   await using receiver = await openReceiver((response) => response.writeHead(receiver.received.length > 1 ? 500 : 200).end('ok'))
   const ada = await signedIn(forge, 'ada')
   const { id } = await expect(201, await forge.ada.post('/repos/ada/engine/hooks', { config: { url: receiver.url, secret } }))
@@ -168,7 +168,7 @@ test('a webhook is diagnosed step by step', async () => {
 })
 
 test('the stream of a page ends with the right to look', async () => {
-  await using forge = await openPlaces()
+  await using forge = await openTargets()
   const hook = await hookOn(forge.ada, 'repos/ada/engine', 'push')
   const ada = await signedIn(forge, 'ada')
   await using stream = await follow(forge, ada, `${repository}/${hook.id}/stream`)

@@ -6,11 +6,11 @@ import { listRepositories } from '#hosting/repositories/repositories.ts'
 import { sightOf } from '#hosting/repositories/views/repository-page.ts'
 import type { Account } from '#identity/accounts.ts'
 import { markShown } from '#parts/notifications/views/thread-subscription.ts'
-import { readHistory, readMark, readWaiting, type Span, spans } from '#parts/webhooks/history.ts'
+import { readChangeMarker, readHistory, readWaiting, type Span, spans } from '#parts/webhooks/history.ts'
 import { headersOf } from '#parts/webhooks/signing.ts'
 import { exchangePanes } from '#parts/webhooks/views/delivery.ts'
-import { type HookVisit, hookPage, hookPath, idIn, loadVisited, placePaths } from '#parts/webhooks/views/hook-page.ts'
-import { exactMoment, lengthOf, outcomeMark, signOf, wordsOf } from '#parts/webhooks/views/outcome-marks.ts'
+import { type HookVisit, hookPage, hookPath, hookPaths, idIn, loadHookVisit } from '#parts/webhooks/views/hook-page.ts'
+import { exactTime, formatDuration, outcomeMark, outcomeText, signOf } from '#parts/webhooks/views/outcome-marks.ts'
 import { type Filter, filters, type Look, overview } from '#parts/webhooks/views/overview.ts'
 import { sql } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
@@ -21,7 +21,7 @@ import { note } from '#web/settings.ts'
 import { readCursor } from './cursors.ts'
 import { type Delivery, listDeliveries, loadDelivery, redeliver, resendLatestPush } from './deliveries.ts'
 
-export const pages: PageRoute[] = placePaths.flatMap((path) => [
+export const pages: PageRoute[] = hookPaths.flatMap((path) => [
   showOwn(`${path}/:hook_id`, overviewPage),
   submitOwn(`${path}/:hook_id/tests`, testPush),
   showOwn(`${path}/:hook_id/deliveries/:delivery_id`, deliveryPage),
@@ -41,7 +41,7 @@ const done = {
 }
 
 async function overviewPage(visit: SignedIn): Promise<Outcome> {
-  const visited = await loadVisited(visit)
+  const visited = await loadHookVisit(visit)
   const { db, query } = visit
   const { hook } = visited
   await markShown(visit, sql`s.hook_id = ${hook.id}`)
@@ -84,8 +84,8 @@ async function namesOf(visit: SignedIn, { repo }: HookVisit, rows: Delivery[]): 
   return new Map(repos.map(({ id, owner_login, name }) => [id, `${owner_login}/${name}`]))
 }
 
-function commandOf({ belfry }: SignedIn, { hook, place }: HookVisit): string | null {
-  const address = `${belfry.addresses.web}/api/v3/${place.path}/hooks/${hook.id}`
+function commandOf({ belfry }: SignedIn, { hook, target }: HookVisit): string | null {
+  const address = `${belfry.addresses.web}/api/v3/${target.path}/hooks/${hook.id}`
   return hook.url === listening ? `BELFRY_TOKEN=… npx belfry listen --hook ${address} --forward http://localhost:4000/` : null
 }
 
@@ -107,16 +107,16 @@ const resumeForm = (visit: SignedIn, visited: HookVisit): Html =>
   form(visit, `${hookPath(visited)}/resume`, html`<button>Resume now</button>`, { class: 'inline' })
 
 async function testPush(visit: SignedIn): Promise<Outcome> {
-  const visited = await loadVisited(visit)
+  const visited = await loadHookVisit(visit)
   if (!visited.repo) throw missing()
-  const before = await readMark(visit.db, visited.hook)
+  const before = await readChangeMarker(visit.db, visited.hook)
   await resendLatestPush(visit.db, visit.belfry.storage, visited.repo, visited.hook)
-  const sent = before !== (await readMark(visit.db, visited.hook))
+  const sent = before !== (await readChangeMarker(visit.db, visited.hook))
   return { to: `${hookPath(visited)}?done=${sent ? 'tested' : 'unheard'}` }
 }
 
 async function deliveryPage(visit: SignedIn): Promise<Outcome> {
-  const visited = await loadVisited(visit)
+  const visited = await loadHookVisit(visit)
   const { hook } = visited
   const delivery = await loadDelivery(visit.db, hook, idIn(visit.params.delivery_id))
   const { id, guid, event, action, body, redelivery, throttled_at, delivered_at, duration } = delivery
@@ -127,16 +127,16 @@ async function deliveryPage(visit: SignedIn): Promise<Outcome> {
     class: 'inline',
   })
   const shown = html`<div class="heading"><h2>${event}${action && `.${action}`}</h2>${again}</div>
-<dl class="figures facts-list"><div><dt>Outcome</dt><dd>${outcomeMark(signOf(delivery), wordsOf(delivery))}</dd></div><div><dt>Took</dt><dd>${lengthOf(duration)}</dd></div>
-<div><dt>Delivered</dt><dd>${exactMoment(delivered_at)}${redelivery && html` <span class="badge">sent again</span>`}</dd></div>
-${throttled_at && html`<div><dt>Held back since</dt><dd>${exactMoment(throttled_at)}</dd></div>`}<div><dt>GUID</dt><dd><code>${guid}</code></dd></div></dl>
+<dl class="figures facts-list"><div><dt>Outcome</dt><dd>${outcomeMark(signOf(delivery), outcomeText(delivery))}</dd></div><div><dt>Took</dt><dd>${formatDuration(duration)}</dd></div>
+<div><dt>Delivered</dt><dd>${exactTime(delivered_at)}${redelivery && html` <span class="badge">sent again</span>`}</dd></div>
+${throttled_at && html`<div><dt>Held back since</dt><dd>${exactTime(throttled_at)}</dd></div>`}<div><dt>GUID</dt><dd><code>${guid}</code></dd></div></dl>
 ${exchangePanes({ ...delivery, request_headers, payload })}`
   return hookPage(visited, '', `Delivery ${guid}`, shown)
 }
 
 /** Back to the list, where it will be seen. */
 async function sendAgain(visit: SignedIn): Promise<Outcome> {
-  const visited = await loadVisited(visit)
+  const visited = await loadHookVisit(visit)
   const delivery = await loadDelivery(visit.db, visited.hook, idIn(visit.params.delivery_id))
   await visit.db.transaction((db) => redeliver(db, visited.hook, delivery))
   return { to: `${hookPath(visited)}?done=again` }
@@ -146,9 +146,9 @@ async function sendAgain(visit: SignedIn): Promise<Outcome> {
 export function mountDeliveryStream(listener: FastifyInstance, belfry: Belfry) {
   const { db } = belfry
   const look = async (visitor: Account, params: Record<string, string>, from: string | null) => {
-    const { hook } = await loadVisited({ db, visitor, params })
-    const place = await readMark(db, hook)
+    const { hook } = await loadHookVisit({ db, visitor, params })
+    const place = await readChangeMarker(db, hook)
     return { news: from === null || place === from ? [] : [{ id: null, data: {} }], place }
   }
-  for (const path of placePaths) mountPageStream(listener, belfry, `${path}/:hook_id/stream`, look, betweenLooks)
+  for (const path of hookPaths) mountPageStream(listener, belfry, `${path}/:hook_id/stream`, look, betweenLooks)
 }

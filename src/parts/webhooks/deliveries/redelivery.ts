@@ -1,9 +1,9 @@
 import { deliveriesTopic, listening, patience } from '#hosting/announcements/announcements.ts'
 import type { Hook } from '#parts/webhooks/hooks.ts'
-import { endHold } from '#parts/webhooks/resume.ts'
+import { clearThrottle } from '#parts/webhooks/resume.ts'
 import { sql, type Transaction } from '#platform/database.ts'
 
-interface Repetition {
+interface RedeliveryOptions {
   payload_id: number
   /** Null for one of its own. */
   guid: string | null
@@ -14,7 +14,11 @@ interface Repetition {
  * Stores one more delivery of a payload; false when that is gone. One of another day is copied into this one, so that it is kept for as
  * long as the new delivery is.
  */
-export async function sendAgain(db: Transaction, hook: Hook, { payload_id, guid, redelivery }: Repetition): Promise<boolean> {
+export async function enqueueRedelivery(
+  db: Transaction,
+  hook: Hook,
+  { payload_id, guid, redelivery }: RedeliveryOptions,
+): Promise<boolean> {
   await db.query(sql`select open_delivery_day(delivery_day(${db.now}))`)
   const { rowCount } = await db.query(sql`
     with source as materialized (
@@ -28,7 +32,7 @@ export async function sendAgain(db: Transaction, hook: Hook, { payload_id, guid,
     select delivery_id(${db.now}), ${hook.id}, coalesce(copied.id, source.id), repo_id, coalesce(${guid}, gen_random_uuid()), event, action,
       ${redelivery}, ${db.now}, ${db.now}::timestamptz + ${hook.url === listening ? patience : 0} * interval '1 second'
     from source left join copied on true`)
-  await endHold(db, hook)
+  await clearThrottle(db, hook)
   db.touch(deliveriesTopic)
   return rowCount === 1
 }

@@ -1,14 +1,14 @@
 import type { SecureContext } from 'node:tls'
 import type { Belfry } from '#belfry.ts'
 import { type Endpoint, type Group, group, post } from '#http/endpoint.ts'
-import { placeOf } from '#parts/webhooks/hook-target.ts'
 import { NullableBoolean, NullableString } from '#http/serialization.ts'
+import { targetOf } from '#parts/webhooks/hook-target.ts'
 import { loadHook } from '#parts/webhooks/hooks.ts'
-import { type Kind, kinds } from '#parts/webhooks/target-types.ts'
+import { type TargetType, targetTypes } from '#parts/webhooks/target-types.ts'
 import { trusting } from '#platform/outbound/agent.ts'
 import { policyFor } from '#platform/outbound/policy.ts'
 import { Type } from '#platform/schema.ts'
-import { type Diagnosing, diagnose, steps } from './diagnosis.ts'
+import { type DiagnosisOptions, diagnose, steps } from './diagnosis.ts'
 
 const DiagnosisSchema = Type.Object(
   {
@@ -26,22 +26,22 @@ const DiagnosisSchema = Type.Object(
   { title: 'HookDiagnosis' },
 )
 
-export const diagnosingApi = (belfry: Belfry): Group =>
+export const diagnosisApi = (belfry: Belfry): Group =>
   group(
     'Webhook diagnosis',
-    Object.values(kinds).map((kind) => endpointOf(kind, diagnosingOf(belfry))),
+    Object.values(targetTypes).map((kind) => endpointOf(kind, diagnosisOptionsOf(belfry))),
   )
 
-const known = new WeakMap<Belfry, Diagnosing>()
+const known = new WeakMap<Belfry, DiagnosisOptions>()
 
 /** Of each server one, for its interface and its pages. */
-export function diagnosingOf(belfry: Belfry): Diagnosing {
-  const diagnosing = known.get(belfry) ?? openDiagnosing(belfry)
-  known.set(belfry, diagnosing)
-  return diagnosing
+export function diagnosisOptionsOf(belfry: Belfry): DiagnosisOptions {
+  const options = known.get(belfry) ?? openDiagnosisOptions(belfry)
+  known.set(belfry, options)
+  return options
 }
 
-function openDiagnosing({ vault, version, settings }: Belfry): Diagnosing {
+function openDiagnosisOptions({ vault, version, settings }: Belfry): DiagnosisOptions {
   let context: SecureContext | undefined
   return {
     vault,
@@ -56,7 +56,7 @@ function openDiagnosing({ vault, version, settings }: Belfry): Diagnosing {
   }
 }
 
-const endpointOf = ({ prefix, names, reads }: Kind, diagnosing: Diagnosing): Endpoint =>
+const endpointOf = ({ prefix, names, reads }: TargetType, options: DiagnosisOptions): Endpoint =>
   post(
     `${prefix}/hooks/{hook_id}/diagnose`,
     {
@@ -67,8 +67,8 @@ const endpointOf = ({ prefix, names, reads }: Kind, diagnosing: Diagnosing): End
       answers: { 200: DiagnosisSchema },
     },
     async ({ db, viewer, params, wire, ...context }) => {
-      const place = placeOf(context)
-      const hook = await loadHook(db, place, params.hook_id)
-      return diagnose(db, diagnosing, wire.web, viewer, place, hook)
+      const target = targetOf(context)
+      const hook = await loadHook(db, target, params.hook_id)
+      return diagnose(db, options, wire.web, viewer, target, hook)
     },
   )

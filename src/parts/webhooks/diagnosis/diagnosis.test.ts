@@ -11,7 +11,7 @@ import { readPolicy } from '#platform/outbound/policy.ts'
 import { expect, type Forge, openForge, type Person } from '#test/forge.ts'
 import { freePort } from '#test/machine.ts'
 import { openReceiver } from '#test/webhooks.ts'
-import { goThrough } from './probe.ts'
+import { runProbe } from './probe.ts'
 
 interface Diagnosis {
   steps: { step: string; ok: boolean | null; message: string; duration: number }[]
@@ -182,7 +182,7 @@ test('a name is looked up once: all of its addresses must be allowed, and the co
         )
     }
     const trusted = () => assert.fail('nothing is encrypted')
-    const steps = await goThrough({ ...probe, policy: readPolicy(rules), resolve, trusted })
+    const steps = await runProbe({ ...probe, policy: readPolicy(rules), resolve, trusted })
     return steps.flatMap(({ ok, message }) => (ok === null ? [] : message)).slice(1)
   }
   assert.deepEqual(await through(['10.1.2.3'], 'external'), ['Not allowed: inside.example has a private address.'])

@@ -5,7 +5,7 @@ import { listening } from '#hosting/announcements/announcements.ts'
 import { userJson } from '#hosting/people/json.ts'
 import type { Account } from '#identity/accounts.ts'
 import { pingBody } from '#parts/webhooks/hook-events.ts'
-import type { Place } from '#parts/webhooks/hook-target.ts'
+import type { HookTarget } from '#parts/webhooks/hook-target.ts'
 import type { Hook } from '#parts/webhooks/hooks.ts'
 import { resumeHook } from '#parts/webhooks/resume.ts'
 import { openSecrets } from '#parts/webhooks/secrets.ts'
@@ -14,9 +14,9 @@ import type { Database, Queryable } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'
 import type { Policy } from '#platform/outbound/policy.ts'
 import type { Vault } from '#platform/vault.ts'
-import { type Gone, goThrough, notGone, probeSteps } from './probe.ts'
+import { probeSteps, runProbe, type StepResult, skippedStep } from './probe.ts'
 
-export interface Diagnosing {
+export interface DiagnosisOptions {
   vault: Vault
   policy: Policy
   trusted: () => SecureContext
@@ -34,7 +34,7 @@ export const steps = [...probeSteps, 'signature'] as const
 type StepName = (typeof steps)[number]
 
 export interface Diagnosis {
-  steps: Gone<StepName>[]
+  steps: StepResult<StepName>[]
   ok: boolean
   failed: StepName | null
 }
@@ -42,19 +42,19 @@ export interface Diagnosis {
 /** Sends a ping like a delivery without recording it, and reports each step. If all succeed, deliveries that were held back are sent too. */
 export async function diagnose(
   db: Database,
-  diagnosing: Diagnosing,
+  options: DiagnosisOptions,
   web: string,
   sender: Account,
-  place: Place,
+  target: HookTarget,
   hook: Hook,
 ): Promise<Diagnosis> {
-  const { running } = diagnosing
+  const { running } = options
   const count = running.get(hook.id) ?? 0
   if (count >= most)
     throw new Refusal('rate_limited', `This webhook is being diagnosed ${most} times already. Wait for an answer.`)
   running.set(hook.id, count + 1)
   try {
-    const diagnosis = await goAllTheWay(db, diagnosing, web, sender, place, hook)
+    const diagnosis = await runDiagnosis(db, options, web, sender, target, hook)
     if (diagnosis.ok) await db.transaction((transaction) => resumeHook(transaction, hook))
     return diagnosis
   } finally {
@@ -64,32 +64,32 @@ export async function diagnose(
   }
 }
 
-async function goAllTheWay(
+async function runDiagnosis(
   db: Queryable,
-  { vault, policy, trusted, agent, timeout }: Diagnosing,
+  { vault, policy, trusted, agent, timeout }: DiagnosisOptions,
   web: string,
   sender: Account,
-  place: Place,
+  target: HookTarget,
   hook: Hook,
 ): Promise<Diagnosis> {
   const { url, content_type, insecure_ssl, target_id, target_type } = hook
-  const secrets = openAll(vault, hook, db.now)
-  if (!secrets) return conclude([...probeSteps.map((step) => notGone(step)), unreadable])
+  const secrets = tryOpenSecrets(vault, hook, db.now)
+  if (!secrets) return conclude([...probeSteps.map((step) => skippedStep(step)), unreadable])
   const guid = randomUUID()
-  const payload = { ...(await pingBody(db, place, hook)), sender: userJson(sender, unaddressed) }
+  const payload = { ...(await pingBody(db, target, hook)), sender: userJson(sender, unaddressed) }
   const body = encodeBody(fillIn(JSON.stringify(payload), web), content_type)
   const signed = sign(body, guid, { content_type, agent, ...secrets, sent_at: db.now })
   const headers = headersOf({ guid, event: 'ping', hook_id: hook.id, target_id, target_type }, signed)
   const signature = () => checkSignature(body, signed['X-Hub-Signature-256'], secrets.secret)
-  if (url === listening) return conclude([...probeSteps.map((step) => notGone(step, nothingSent)), signature()])
-  const gone = await goThrough({ url, policy, insecure_ssl, trusted, timeout, headers, body })
+  if (url === listening) return conclude([...probeSteps.map((step) => skippedStep(step, nothingSent)), signature()])
+  const gone = await runProbe({ url, policy, insecure_ssl, trusted, timeout, headers, body })
   const sent = gone.some(({ step, ok }) => step === 'http' && ok !== null)
-  return conclude([...gone, sent ? signature() : notGone('signature')])
+  return conclude([...gone, sent ? signature() : skippedStep('signature')])
 }
 
 const nothingSent = `Nothing is sent to ${listening}: deliveries are offered to whoever follows the stream.`
 
-function openAll(vault: Vault, hook: Hook, now: Date) {
+function tryOpenSecrets(vault: Vault, hook: Hook, now: Date) {
   try {
     return openSecrets(vault, hook, now)
   } catch {
@@ -97,14 +97,14 @@ function openAll(vault: Vault, hook: Hook, now: Date) {
   }
 }
 
-const unreadable: Gone<'signature'> = {
+const unreadable: StepResult<'signature'> = {
   ...{ step: 'signature', ok: false, duration: 0 },
   message: "The secret cannot be read: the key in the server's data folder is not the one it was kept with. Set it again.",
 }
 
 /** As a receiver checks it. */
-function checkSignature(body: Buffer, header: string | undefined, secret: string | null): Gone<'signature'> {
-  if (secret === null) return notGone('signature', 'There is no secret, so that receivers cannot tell who sent it.')
+function checkSignature(body: Buffer, header: string | undefined, secret: string | null): StepResult<'signature'> {
+  if (secret === null) return skippedStep('signature', 'There is no secret, so that receivers cannot tell who sent it.')
   const expected = Buffer.from(`sha256=${createHmac('sha256', secret).update(body).digest('hex')}`)
   const found = Buffer.from(header ?? '')
   const ok = found.length === expected.length && timingSafeEqual(found, expected)
@@ -114,7 +114,7 @@ function checkSignature(body: Buffer, header: string | undefined, secret: string
   return { step: 'signature', ok, message, duration: 0 }
 }
 
-function conclude(gone: Gone<StepName>[]): Diagnosis {
+function conclude(gone: StepResult<StepName>[]): Diagnosis {
   const failed = gone.find(({ ok }) => ok === false)?.step ?? null
   return { steps: gone, ok: failed === null, failed }
 }

@@ -1,13 +1,13 @@
-import { type HookVisit, hookPage, hookPath, loadVisited, placePaths } from '#parts/webhooks/views/hook-page.ts'
-import { lengthOf, outcomeMark, type Sign, signMark } from '#parts/webhooks/views/outcome-marks.ts'
+import { type HookVisit, hookPage, hookPath, hookPaths, loadHookVisit } from '#parts/webhooks/views/hook-page.ts'
+import { formatDuration, outcomeMark, type Sign, signMark } from '#parts/webhooks/views/outcome-marks.ts'
 import { type Html, html } from '#web/html.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
-import { diagnosingOf } from './api.ts'
+import { diagnosisOptionsOf } from './api.ts'
 import { type Diagnosis, diagnose } from './diagnosis.ts'
 
-export const pages: PageRoute[] = placePaths.flatMap((path) => [
+export const pages: PageRoute[] = hookPaths.flatMap((path) => [
   showOwn(`${path}/:hook_id/diagnose`, async (visit) =>
-    diagnosePage(visit, await loadVisited(visit), visit.flash.data as Diagnosis | undefined),
+    diagnosePage(visit, await loadHookVisit(visit), visit.flash.data as Diagnosis | undefined),
   ),
   submitOwn(`${path}/:hook_id/diagnose`, tryIt),
 ])
@@ -43,13 +43,13 @@ const signs = new Map<boolean | null, [sign: Sign, text: string]>([
 
 function showStep({ step, ok, message, duration }: Diagnosis['steps'][number]): Html {
   const [sign, text] = signs.get(ok) ?? ['none', '']
-  return html`<li>${signMark(sign)} <strong class="${sign}">${titles[step]} ${text}</strong> <span>${message}</span> <span class="muted">${duration > 0 && lengthOf(duration)}</span></li>`
+  return html`<li>${signMark(sign)} <strong class="${sign}">${titles[step]} ${text}</strong> <span>${message}</span> <span class="muted">${duration > 0 && formatDuration(duration)}</span></li>`
 }
 
 async function tryIt(visit: SignedIn): Promise<Outcome> {
-  const visited = await loadVisited(visit)
+  const visited = await loadHookVisit(visit)
   const { belfry, db, visitor } = visit
-  const { hook, place } = visited
-  const data = await diagnose(db, diagnosingOf(belfry), belfry.addresses.web, visitor, place, hook)
+  const { hook, target } = visited
+  const data = await diagnose(db, diagnosisOptionsOf(belfry), belfry.addresses.web, visitor, target, hook)
   return { to: `${hookPath(visited)}/diagnose`, flash: { data } }
 }

@@ -27,7 +27,7 @@ export const probeSteps = ['policy', 'dns', 'tcp', 'tls', 'http'] as const
 type ProbeStep = (typeof probeSteps)[number]
 
 /** How a step went: null where it was not gone. */
-export interface Gone<Step extends string> {
+export interface StepResult<Step extends string> {
   step: Step
   ok: boolean | null
   message: string
@@ -35,7 +35,7 @@ export interface Gone<Step extends string> {
   duration: number
 }
 
-export const notGone = <Step extends string>(step: Step, message = 'Not reached.'): Gone<Step> => ({
+export const skippedStep = <Step extends string>(step: Step, message = 'Not reached.'): StepResult<Step> => ({
   ...{ step, message },
   ok: null,
   duration: 0,
@@ -45,7 +45,7 @@ export const notGone = <Step extends string>(step: Step, message = 'Not reached.
 class Failed extends Error {}
 
 /** How far it has come. */
-interface Way {
+interface ProbeState {
   url: URL
   addresses: LookupAddress[]
   socket: Socket | TLSSocket | undefined
@@ -54,26 +54,30 @@ interface Way {
   ending: AbortSignal
 }
 
-type Go = (probe: Probe, way: Way) => Promise<string | { skipped: string }>
+type Go = (probe: Probe, state: ProbeState) => Promise<string | { skipped: string }>
 
-const goes: Record<ProbeStep, Go> = {
-  async policy({ url, policy }, way) {
+const stepRunners: Record<ProbeStep, Go> = {
+  async policy({ url, policy }, state) {
     const checked = checkUrl(url, policy)
     if ('refused' in checked) throw new Failed(`Not allowed: ${checked.refused}.`)
-    way.url = checked.url
+    state.url = checked.url
     return 'The address is one that webhooks may be sent to.'
   },
 
   /** Every address is checked, and the connection goes to one of these whatever is said next. */
-  async dns({ policy, resolve }, way) {
-    const host = bareHost(way.url.hostname)
+  async dns({ policy, resolve }, state) {
+    const host = bareHost(state.url.hostname)
     if (isIP(host)) return { skipped: `${host} is an address: there is nothing to look up.` }
-    way.addresses = await inTime(way.connecting, `${host} could not be looked up in time.`, lookUp(policy, host, resolve))
-    return `${host} has ${way.addresses.map(({ address }) => address).join(', ')}.`
+    state.addresses = await withDeadline(
+      state.connecting,
+      `${host} could not be looked up in time.`,
+      lookUp(policy, host, resolve),
+    )
+    return `${host} has ${state.addresses.map(({ address }) => address).join(', ')}.`
   },
 
-  async tcp(_, way) {
-    const { url, addresses, connecting } = way
+  async tcp(_, state) {
+    const { url, addresses, connecting } = state
     const host = bareHost(url.hostname)
     const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80)
     const socket = connect({
@@ -84,13 +88,13 @@ const goes: Record<ProbeStep, Go> = {
         else answer(null, first.address, first.family)
       },
     })
-    way.socket = socket
-    await opened(socket, 'connect', connecting, 'No connection came about in time.', refusalIn)
+    state.socket = socket
+    await waitForOpen(socket, 'connect', connecting, 'No connection came about in time.', explainConnectError)
     return `Connected to port ${port}.`
   },
 
-  async tls({ insecure_ssl, trusted }, way) {
-    const { url, socket, connecting } = way
+  async tls({ insecure_ssl, trusted }, state) {
+    const { url, socket, connecting } = state
     if (url.protocol !== 'https:') return { skipped: 'The address is not https: nothing is encrypted.' }
     const host = bareHost(url.hostname)
     const secured = secure({
@@ -98,22 +102,22 @@ const goes: Record<ProbeStep, Go> = {
       ALPNProtocols: ['http/1.1'],
       ...{ secureContext: trusted(), rejectUnauthorized: !insecure_ssl },
     })
-    way.socket = secured
-    await opened(secured, 'secureConnect', connecting, 'The TLS handshake did not end in time.', distrustIn)
+    state.socket = secured
+    await waitForOpen(secured, 'secureConnect', connecting, 'The TLS handshake did not end in time.', explainTlsError)
     const certificate = insecure_ssl
-      ? `the certificate is not checked, since insecure_ssl is 1${doubt(secured)}`
+      ? `the certificate is not checked, since insecure_ssl is 1${certificateProblem(secured)}`
       : `the certificate is trusted until ${secured.getPeerCertificate().valid_to}`
     return `${secured.getProtocol()}; ${certificate}.`
   },
 
-  async http({ headers, body, timeout }, way) {
-    const { url, socket, ending } = way
+  async http({ headers, body, timeout }, state) {
+    const { url, socket, ending } = state
     const sent = request({
       ...{ method: 'POST', path: url.pathname + url.search, signal: ending, maxHeaderSize: 32 * 1024 },
       headers: { Host: url.host, Connection: 'close', ...headers, 'Content-Length': body.length },
       createConnection: () => socket as Socket,
     })
-    const status = await answerTo(sent, body).catch((error) => {
+    const status = await readStatus(sent, body).catch((error) => {
       throw new Failed(ending.aborted ? `No answer within ${timeout} s.` : `${upperFirst(failureOf(error).status)}.`)
     })
     const told = `Answered ${status} ${STATUS_CODES[status] ?? ''}`.trim()
@@ -124,28 +128,28 @@ const goes: Record<ProbeStep, Go> = {
 }
 
 /** Goes step by step until one fails. The connection is closed whatever happens. */
-export async function goThrough(probe: Probe): Promise<Gone<ProbeStep>[]> {
+export async function runProbe(probe: Probe): Promise<StepResult<ProbeStep>[]> {
   const ending = AbortSignal.timeout(probe.timeout * 1000)
   const connecting = AbortSignal.any([ending, AbortSignal.timeout(connectPatience)])
-  const way: Way = { url: new URL('http://0.0.0.0'), addresses: [], socket: undefined, connecting, ending }
-  const gone: Gone<ProbeStep>[] = []
+  const state: ProbeState = { url: new URL('http://0.0.0.0'), addresses: [], socket: undefined, connecting, ending }
+  const gone: StepResult<ProbeStep>[] = []
   try {
     for (const step of probeSteps) {
       const stopped = gone.some(({ ok }) => ok === false)
-      gone.push(stopped ? notGone(step) : await tryStep(step, probe, way))
+      gone.push(stopped ? skippedStep(step) : await runStep(step, probe, state))
     }
   } finally {
-    way.socket?.destroy()
+    state.socket?.destroy()
   }
   return gone
 }
 
-async function tryStep(step: ProbeStep, probe: Probe, way: Way): Promise<Gone<ProbeStep>> {
+async function runStep(step: ProbeStep, probe: Probe, state: ProbeState): Promise<StepResult<ProbeStep>> {
   const begun = performance.now()
   const since = () => Math.round(performance.now() - begun) / 1000
   try {
-    const message = await goes[step](probe, way)
-    return typeof message === 'string' ? { step, ok: true, message, duration: since() } : notGone(step, message.skipped)
+    const message = await stepRunners[step](probe, state)
+    return typeof message === 'string' ? { step, ok: true, message, duration: since() } : skippedStep(step, message.skipped)
   } catch (error) {
     if (!(error instanceof Failed)) throw error
     return { step, ok: false, message: error.message.slice(0, 500), duration: since() }
@@ -164,7 +168,7 @@ function lookUp(policy: Policy, host: string, resolve?: Resolve): Promise<Lookup
   })
 }
 
-function inTime<T>(signal: AbortSignal, late: string, work: Promise<T>): Promise<T> {
+function withDeadline<T>(signal: AbortSignal, late: string, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const end = () => reject(new Failed(late))
     if (signal.aborted) end()
@@ -173,7 +177,7 @@ function inTime<T>(signal: AbortSignal, late: string, work: Promise<T>): Promise
   })
 }
 
-function opened(
+function waitForOpen(
   socket: Socket,
   event: 'connect' | 'secureConnect',
   signal: AbortSignal,
@@ -186,17 +190,17 @@ function opened(
     socket.once('close', () => reject(new Failed(explain(new Error('closed')))))
     socket.once(event, () => resolve())
   })
-  return inTime(signal, late, open)
+  return withDeadline(signal, late, open)
 }
 
-function refusalIn(error: unknown) {
+function explainConnectError(error: unknown) {
   const code = codeOf(error) ?? ''
   if (code === 'ECONNREFUSED') return 'The connection was refused: nothing listens there.'
   if (code === 'ETIMEDOUT') return 'No connection came about in time.'
   return `There is no way to that address (${code || 'closed'}).`
 }
 
-function distrustIn(error: unknown) {
+function explainTlsError(error: unknown) {
   const { status } = failureOf(error)
   if (status.startsWith('Peer certificate')) return `${status}.`
   const { reason } = error as { reason?: string }
@@ -204,18 +208,18 @@ function distrustIn(error: unknown) {
 }
 
 /** OpenSSL's word for what is wrong is not an error here, whatever its type says. */
-function doubt({ authorized, authorizationError }: TLSSocket) {
+function certificateProblem({ authorized, authorizationError }: TLSSocket) {
   return authorized ? '' : `; it would be refused (${authorizationError})`
 }
 
 /** The status of an answer that has come to its end, or is longer than what would be kept of it. */
-function answerTo(sent: ClientRequest, body: Buffer): Promise<number> {
+function readStatus(sent: ClientRequest, body: Buffer): Promise<number> {
   return new Promise((resolve, reject) => {
     const closed = () => reject(Object.assign(new Error('closed'), { code: 'ECONNRESET' }))
     sent.once('response', (answer) => {
       // From here on the answer itself tells when it breaks off.
       sent.off('close', closed).off('error', reject)
-      readThrough(answer).then(() => resolve(answer.statusCode ?? 0), reject)
+      drain(answer).then(() => resolve(answer.statusCode ?? 0), reject)
     })
     sent
       .on('error', () => {})
@@ -225,7 +229,7 @@ function answerTo(sent: ClientRequest, body: Buffer): Promise<number> {
   })
 }
 
-async function readThrough(answer: IncomingMessage) {
+async function drain(answer: IncomingMessage) {
   let size = 0
   for await (const chunk of answer) {
     size += chunk.length

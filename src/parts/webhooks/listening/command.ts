@@ -6,7 +6,7 @@ import { StartError } from '#platform/errors.ts'
 import { checkUrl } from '#platform/outbound/check-url.ts'
 import { readPolicy } from '#platform/outbound/policy.ts'
 import { forward, reportBack } from './forward.ts'
-import type { Told } from './json.ts'
+import type { DeliveryMessage } from './json.ts'
 import { follow } from './stream-client.ts'
 
 export const help = `Repeats the deliveries of a webhook on this machine, with the same headers and bytes.
@@ -32,7 +32,7 @@ const policy = readPolicy('external, private, loopback')
 const most = 8
 
 /** What was asked for. */
-interface Wish {
+interface ListenOptions {
   hook: string
   forward: string
   token: string
@@ -44,11 +44,11 @@ type Say = (text: string) => void
 export async function listen(given: string[], environment: NodeJS.ProcessEnv, clock: Clock, say: Say, warn: Say): Promise<void> {
   const options = readOptions(given)
   if (options.help) return say(help)
-  const wish = readWish(options, environment)
+  const wish = readListenOptions(options, environment)
   const transport = openTransport(policy, null)
   const underWay = new Set<Promise<void>>()
-  for await (const told of follow(wish.hook, wish.token, () => say(`Listening to ${wish.hook}`), warn)) {
-    const repeated = repeat(transport, wish, told, clock, say, warn).finally(() => underWay.delete(repeated))
+  for await (const message of follow(wish.hook, wish.token, () => say(`Listening to ${wish.hook}`), warn)) {
+    const repeated = forwardDelivery(transport, wish, message, clock, say, warn).finally(() => underWay.delete(repeated))
     underWay.add(repeated)
     if (underWay.size >= most) await Promise.race(underWay)
   }
@@ -64,7 +64,7 @@ function readOptions(given: string[]) {
   }
 }
 
-function readWish(options: ReturnType<typeof readOptions>, environment: NodeJS.ProcessEnv): Wish {
+function readListenOptions(options: ReturnType<typeof readOptions>, environment: NodeJS.ProcessEnv): ListenOptions {
   const {
     hook = '',
     forward: to = '',
@@ -91,14 +91,21 @@ function readHook(hook: string, server: string): string {
 
 const wrong = (message: string) => new StartError(`${message}. See npx belfry listen --help.`)
 
-async function repeat(transport: Transport, wish: Wish, told: Told, clock: Clock, say: Say, warn: Say) {
-  const report = await forward(transport, wish.forward, told)
-  const name = told.action ? `${told.event}.${told.action}` : told.event
+async function forwardDelivery(
+  transport: Transport,
+  wish: ListenOptions,
+  message: DeliveryMessage,
+  clock: Clock,
+  say: Say,
+  warn: Say,
+) {
+  const report = await forward(transport, wish.forward, message)
+  const name = message.action ? `${message.event}.${message.action}` : message.event
   const answer = report.error ?? report.status_code
-  say(`${timeOf(clock)}  ${name}  ${told.guid}  → ${answer}  ${Math.round(report.duration * 1000)} ms`)
-  if (told.url !== listening) return
-  const failed = await reportBack(wish.hook, wish.token, told, report)
-  if (failed) warn(`What came of ${told.guid} was not recorded: ${failed}.`)
+  say(`${timeOf(clock)}  ${name}  ${message.guid}  → ${answer}  ${Math.round(report.duration * 1000)} ms`)
+  if (message.url !== listening) return
+  const failed = await reportBack(wish.hook, wish.token, message, report)
+  if (failed) warn(`What came of ${message.guid} was not recorded: ${failed}.`)
 }
 
 /** As the clock on the wall has it. */

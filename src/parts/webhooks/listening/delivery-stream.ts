@@ -5,21 +5,21 @@ import { openSecrets } from '#parts/webhooks/secrets.ts'
 import { encodeBody, type SignedHeaders, sign } from '#parts/webhooks/signing.ts'
 import { type Database, sql } from '#platform/database.ts'
 import type { Vault } from '#platform/vault.ts'
-import { type Recorded, type Request, type Told, toldJson } from './json.ts'
-import { type Found, lookAfter, openBookmark, readBookmark, writeBookmark } from './stream-cursor.ts'
+import { type DeliveryMessage, deliveryMessageJson, type Recorded, type Request } from './json.ts'
+import { type Found, formatStreamCursor, openStreamCursor, parseStreamCursor, readAfter } from './stream-cursor.ts'
 
 /** What is needed to write a delivery as it is sent. */
-export interface Sending {
+export interface SigningContext {
   vault: Vault
-  /** What receivers are told is sending. */
+  /** What receivers are told is signing. */
   agent: string
   /** Where this server can be reached. */
   web: string
 }
 
 /** What a look found, and where the next one begins. */
-export interface Heard {
-  news: { id: string; data: Told }[]
+export interface StreamBatch {
+  news: { id: string; data: DeliveryMessage }[]
   place: string
 }
 
@@ -27,39 +27,44 @@ export interface Heard {
  * A hook's deliveries after a place, each once. Of a hook whose owner listens, those that wait for somebody to take them, and to begin with
  * all of them; of any other, those whose outcome is recorded, from now on.
  */
-export async function followDeliveries(db: Database, sending: Sending, hook: Hook, place: string | null): Promise<Heard> {
+export async function followDeliveries(
+  db: Database,
+  signing: SigningContext,
+  hook: Hook,
+  place: string | null,
+): Promise<StreamBatch> {
   const offered = hook.url === listening
-  const from = readBookmark(place) ?? (await openBookmark(db, hook, offered ? 'what waits' : 'now'))
+  const from = parseStreamCursor(place) ?? (await openStreamCursor(db, hook, offered ? 'what waits' : 'now'))
   // What a sender has taken, or has put back, waits for nobody any more.
   const source = offered
     ? sql`pending_deliveries d where d.hook_id = ${hook.id} and d.ready_at > ${db.now} and d.sender is null and d.throttled_at is null`
     : sql`deliveries d where d.hook_id = ${hook.id} and d.id >= ${from.lowest}`
-  const { found, end } = await lookAfter(db, hook, from, source)
-  const told = found.length ? await (offered ? readOffers : readRecorded)(db, sending, hook, found) : []
+  const { found, end } = await readAfter(db, hook, from, source)
+  const told = found.length ? await (offered ? readOffers : readRecorded)(db, signing, hook, found) : []
   const read = new Map(told.map((one) => [one.id, one]))
   const news = found.flatMap(({ id, position }) => {
     const data = read.get(id)
-    return data ? [{ id: writeBookmark({ ...from, position, id }), data }] : []
+    return data ? [{ id: formatStreamCursor({ ...from, position, id }), data }] : []
   })
-  return { news, place: writeBookmark(end) }
+  return { news, place: formatStreamCursor(end) }
 }
 
-async function readOffers(db: Database, sending: Sending, hook: Hook, found: Found[]): Promise<Told[]> {
-  const waiting = await readWaiting(
+async function readOffers(db: Database, signing: SigningContext, hook: Hook, found: Found[]): Promise<DeliveryMessage[]> {
+  const waiting = await readPending(
     db,
     hook,
     found.map(({ id }) => id),
   )
-  return waiting.map((one) => toldJson(hook, one, sealOffer(sending, hook, one, db.now), null))
+  return waiting.map((one) => deliveryMessageJson(hook, one, signOffer(signing, hook, one, db.now), null))
 }
 
 /** A delivery that waits, with its payload as it is stored. */
-export interface Waiting extends Request {
+export interface PendingDelivery extends Request {
   body: string
   created_at: Date
 }
 
-export function readWaiting(db: Database, hook: { id: number }, ids: number[]): Promise<Waiting[]> {
+export function readPending(db: Database, hook: { id: number }, ids: number[]): Promise<PendingDelivery[]> {
   return db.rows(sql`
     select u.id, u.guid, u.event, u.action, u.redelivery, u.created_at, p.body
     from pending_deliveries u join payloads p on p.id = u.payload_id
@@ -67,14 +72,19 @@ export function readWaiting(db: Database, hook: { id: number }, ids: number[]): 
 }
 
 /** Dated by when it was stored, so that what is recorded later is the very request that was offered. */
-export function sealOffer({ vault, agent, web }: Sending, hook: Hook, { guid, body, created_at }: Waiting, now: Date) {
+export function signOffer(
+  { vault, agent, web }: SigningContext,
+  hook: Hook,
+  { guid, body, created_at }: PendingDelivery,
+  now: Date,
+) {
   const { content_type } = hook
   const bytes = encodeBody(fillIn(body, web), content_type)
   const signed = sign(bytes, guid, { content_type, agent, ...openSecrets(vault, hook, now), sent_at: created_at })
   return { bytes, signed }
 }
 
-async function readRecorded(db: Database, { web }: Sending, hook: Hook, found: Found[]): Promise<Told[]> {
+async function readRecorded(db: Database, { web }: SigningContext, hook: Hook, found: Found[]): Promise<DeliveryMessage[]> {
   const rows = await db.rows<Recorded & { body: string | null; request_headers: SignedHeaders }>(sql`
     select d.id, d.guid, d.event, d.action, d.redelivery, d.url, d.request_headers, d.delivered_at, d.duration, d.status, d.status_code,
       d.response_headers, d.response_body, p.body
@@ -83,6 +93,6 @@ async function readRecorded(db: Database, { web }: Sending, hook: Hook, found: F
   return rows.map((row) => {
     const form = row.request_headers['content-type'] === 'application/x-www-form-urlencoded'
     const bytes = row.body === null ? null : encodeBody(fillIn(row.body, web), form ? 'form' : 'json')
-    return toldJson(hook, row, { bytes, signed: row.request_headers }, row)
+    return deliveryMessageJson(hook, row, { bytes, signed: row.request_headers }, row)
   })
 }

@@ -2,7 +2,7 @@ import { request } from 'undici'
 import { failureOf } from '#parts/webhooks/sending/failures.ts'
 import type { Transport } from '#parts/webhooks/sending/transport.ts'
 import { codeOf } from '#platform/database.ts'
-import type { Told } from './json.ts'
+import type { DeliveryMessage } from './json.ts'
 import type { Report } from './report.ts'
 
 /** A delivery waits half a minute for its outcome: what takes longer is told in time. In milliseconds. */
@@ -10,7 +10,11 @@ const patience = 25_000
 const never = new AbortController().signal
 
 /** Sends what was told once more, as it was sent or would have been. */
-export async function forward(transport: Transport, to: string, { headers, body }: Told): Promise<Report & { duration: number }> {
+export async function forward(
+  transport: Transport,
+  to: string,
+  { headers, body }: DeliveryMessage,
+): Promise<Report & { duration: number }> {
   if (body === null) return { error: 'it was too large to be sent', duration: 0 }
   const begun = performance.now()
   const answer = await transport
@@ -20,7 +24,12 @@ export async function forward(transport: Transport, to: string, { headers, body 
 }
 
 /** Gives what went wrong, if anything did. */
-export async function reportBack(hook: string, token: string, { id }: Told, report: Report): Promise<string | undefined> {
+export async function reportBack(
+  hook: string,
+  token: string,
+  { id }: DeliveryMessage,
+  report: Report,
+): Promise<string | undefined> {
   try {
     const { statusCode, body } = await request(`${hook}/deliveries/${id}/outcome`, {
       method: 'POST',

@@ -22,7 +22,7 @@ const RecordedOutcome = Type.Object(
 )
 
 /** What one message of the stream tells. */
-export const ToldSchema = Type.Object(
+export const DeliveryMessageSchema = Type.Object(
   {
     id: Type.Integer(),
     guid: Type.String(),
@@ -37,7 +37,7 @@ export const ToldSchema = Type.Object(
   },
   { title: 'HookDeliveryMessage' },
 )
-export type Told = Static<typeof ToldSchema>
+export type DeliveryMessage = Static<typeof DeliveryMessageSchema>
 
 export interface Request {
   id: number
@@ -63,7 +63,12 @@ interface Sent {
   signed: SignedHeaders
 }
 
-export function toldJson(hook: Hook, request: Request, { bytes, signed }: Sent, recorded: Recorded | null): Told {
+export function deliveryMessageJson(
+  hook: Hook,
+  request: Request,
+  { bytes, signed }: Sent,
+  recorded: Recorded | null,
+): DeliveryMessage {
   const { id: hook_id, target_id, target_type } = hook
   const { id, guid, event, action, redelivery } = request
   return {

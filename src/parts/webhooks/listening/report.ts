@@ -4,7 +4,7 @@ import { cut } from '#parts/webhooks/sending/exchange.ts'
 import { type Outcome, recordIn } from '#parts/webhooks/sending/outcomes.ts'
 import { type Database, sql } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
-import { readWaiting, type Sending, sealOffer } from './delivery-stream.ts'
+import { readPending, type SigningContext, signOffer } from './delivery-stream.ts'
 
 /** What whoever listens says came of a delivery. */
 export interface Report {
@@ -18,12 +18,12 @@ export interface Report {
 }
 
 /** Records what came of a delivery that waits, as if we had sent it. Whoever comes second finds nothing that waits. */
-export async function reportOutcome(db: Database, sending: Sending, hook: Hook, id: number, report: Report) {
+export async function reportOutcome(db: Database, signing: SigningContext, hook: Hook, id: number, report: Report) {
   if (hook.url !== listening) throw wrong('url', `Outcomes are reported of webhooks to ${listening} only`)
   const { status, status_code } = statusOf(report)
-  const [waiting] = await readWaiting(db, hook, [id])
+  const [waiting] = await readPending(db, hook, [id])
   if (!waiting) throw missing()
-  const { signed } = sealOffer(sending, hook, waiting, db.now)
+  const { signed } = signOffer(signing, hook, waiting, db.now)
   const answered = report.error === undefined
   const outcome: Outcome = {
     ...{ id, hook_id: hook.id, url: hook.url, status, status_code },

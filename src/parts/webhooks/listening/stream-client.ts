@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Dispatcher, request } from 'undici'
 import { codeOf } from '#platform/database.ts'
 import { StartError } from '#platform/errors.ts'
-import type { Told } from './json.ts'
+import type { DeliveryMessage } from './json.ts'
 
 /** The server says every ten seconds that it is there. In milliseconds. */
 const silence = 45_000
@@ -23,7 +23,7 @@ export async function* follow(hook: string, token: string, onOpen: () => void, w
       pause = firstPause
       for await (const { id, data } of messagesIn(stream)) {
         last = id || last
-        yield JSON.parse(data) as Told
+        yield JSON.parse(data) as DeliveryMessage
       }
       warn('The server has ended the stream.')
     } catch (error) {

@@ -4,7 +4,7 @@ import { type Database, type Sql, sql } from '#platform/database.ts'
  * How far a stream has told. Rows are told in the order of the transactions that wrote them, of which each row keeps the number, and not
  * before every earlier one has ended, as in the log (see log_horizon): ids are given long before that.
  */
-export interface Bookmark {
+export interface StreamCursor {
   /** The last row told, or the first transaction that nothing is told of yet. */
   position: number
   id: number
@@ -15,11 +15,11 @@ export interface Bookmark {
   given: number
 }
 
-export function writeBookmark({ position, id, lowest, asked, given }: Bookmark): string {
+export function formatStreamCursor({ position, id, lowest, asked, given }: StreamCursor): string {
   return [position, id, lowest, asked, given].join('.')
 }
 
-export function readBookmark(text: string | null): Bookmark | undefined {
+export function parseStreamCursor(text: string | null): StreamCursor | undefined {
   if (!/^\d{1,15}(\.\d{1,15}){4}$/.test(text ?? '')) return undefined
   const [position = 0, id = 0, lowest = 0, asked = 0, given = 0] = (text ?? '').split('.').map(Number)
   return { position, id, lowest, asked, given }
@@ -36,7 +36,7 @@ const position = sql`m.next - ((m.next - m.base - d.xmin::text::bigint) & 429496
 const oldestWaiting = (hook_id: number) => sql`(select min(id) from pending_deliveries where hook_id = ${hook_id})`
 
 /** From now on, or from the first that waits. */
-export async function openBookmark(db: Database, hook: { id: number }, from: 'now' | 'what waits'): Promise<Bookmark> {
+export async function openStreamCursor(db: Database, hook: { id: number }, from: 'now' | 'what waits'): Promise<StreamCursor> {
   const given = await readGiven(db)
   const row = await db.first<{ next: number; lowest: number }>(sql`
     select next, least(${oldestWaiting(hook.id)}, (delivery_day(${db.now}) - 1) << 36) as lowest from (${moment}) m`)
@@ -67,7 +67,7 @@ const most = 100
 const mostBytes = 4 * 1024 * 1024
 
 /** What of `source`, rows `d`, comes after a bookmark, in order; and the bookmark to go on from. */
-export async function lookAfter(db: Database, hook: { id: number }, from: Bookmark, source: Sql) {
+export async function readAfter(db: Database, hook: { id: number }, from: StreamCursor, source: Sql) {
   // Before the snapshot of what follows: what is given in between counts as later.
   const given = await readGiven(db)
   const rows = await db.rows<Partial<Found> & { horizon: number; next: number; waiting: number | null }>(sql`
@@ -80,7 +80,7 @@ export async function lookAfter(db: Database, hook: { id: number }, from: Bookma
     order by d.position, d.id`)
   const { horizon = 0, next = 0, waiting = null } = rows[0] ?? {}
   // A place that is yet to come is that of another server.
-  if (from.position > next || from.asked > next) return { found: [], end: await openBookmark(db, hook, 'now') }
+  if (from.position > next || from.asked > next) return { found: [], end: await openStreamCursor(db, hook, 'now') }
   const seen = rows.filter((row): row is typeof row & Found => typeof row.id === 'number')
   const settled = seen.filter((row) => row.position < horizon)
   const found = withinBounds(settled)

@@ -1,7 +1,7 @@
 import { Answer, del, type Endpoint, get, group, paged, post } from '#http/endpoint.ts'
 import { Nothing } from '#http/serialization.ts'
-import { loadHook, placeOf } from '#parts/webhooks/hooks.ts'
-import { type Kind, kinds } from '#parts/webhooks/target-types.ts'
+import { loadHook, targetOf } from '#parts/webhooks/hooks.ts'
+import { type TargetType, targetTypes } from '#parts/webhooks/target-types.ts'
 import { Type } from '#platform/schema.ts'
 import { ReplaySchema, replayJson } from './json.ts'
 import { cancelReplay, createReplay, listReplays, loadReplay } from './replays.ts'
@@ -15,7 +15,7 @@ const NewReplay = Type.Object({
 })
 
 /** Repositories and organizations have the same endpoints. */
-const endpointsOf = ({ prefix, names, reads, writes }: Kind): Endpoint[] => [
+const endpointsOf = ({ prefix, names, reads, writes }: TargetType): Endpoint[] => [
   get(
     `${prefix}/hooks/{hook_id}/replays`,
     {
@@ -26,9 +26,9 @@ const endpointsOf = ({ prefix, names, reads, writes }: Kind): Endpoint[] => [
       answers: { 200: Type.Array(ReplaySchema) },
     },
     async ({ db, params, page, wire, ...context }) => {
-      const place = placeOf(context)
-      const hook = await loadHook(db, place, params.hook_id)
-      return paged(await listReplays(db, hook, page), (replay) => replayJson(replay, place, wire))
+      const target = targetOf(context)
+      const hook = await loadHook(db, target, params.hook_id)
+      return paged(await listReplays(db, hook, page), (replay) => replayJson(replay, target, wire))
     },
   ),
   post(
@@ -41,9 +41,9 @@ const endpointsOf = ({ prefix, names, reads, writes }: Kind): Endpoint[] => [
       answers: { 202: ReplaySchema },
     },
     async ({ db, viewer, params, body, wire, ...context }) => {
-      const place = placeOf(context)
-      const hook = await loadHook(db, place, params.hook_id)
-      const replay = replayJson(await createReplay(db, viewer, hook, body), place, wire)
+      const target = targetOf(context)
+      const hook = await loadHook(db, target, params.hook_id)
+      const replay = replayJson(await createReplay(db, viewer, hook, body), target, wire)
       return new Answer(replay, { headers: { Location: replay.url } })
     },
   ),
@@ -56,9 +56,9 @@ const endpointsOf = ({ prefix, names, reads, writes }: Kind): Endpoint[] => [
       answers: { 200: ReplaySchema },
     },
     async ({ db, params, wire, ...context }) => {
-      const place = placeOf(context)
-      const hook = await loadHook(db, place, params.hook_id)
-      return replayJson(await loadReplay(db, hook, params.replay_id), place, wire)
+      const target = targetOf(context)
+      const hook = await loadHook(db, target, params.hook_id)
+      return replayJson(await loadReplay(db, hook, params.replay_id), target, wire)
     },
   ),
   del(
@@ -70,10 +70,10 @@ const endpointsOf = ({ prefix, names, reads, writes }: Kind): Endpoint[] => [
       answers: { 204: Nothing },
     },
     async ({ db, params, ...context }) => {
-      const hook = await loadHook(db, placeOf(context), params.hook_id)
+      const hook = await loadHook(db, targetOf(context), params.hook_id)
       await cancelReplay(db, await loadReplay(db, hook, params.replay_id))
     },
   ),
 ]
 
-export const api = group('Webhook replays', Object.values(kinds).flatMap(endpointsOf))
+export const api = group('Webhook replays', Object.values(targetTypes).flatMap(endpointsOf))

@@ -1,4 +1,4 @@
-import { heardBy } from '#parts/webhooks/events.ts'
+import { subscribedEvents } from '#parts/webhooks/events.ts'
 import type { Hook } from '#parts/webhooks/hooks.ts'
 import { codeOf, type Listed, listed, type Queryable, type Slice, sql, type Transaction } from '#platform/database.ts'
 import { type Fault, invalid, missing, Refusal } from '#platform/errors.ts'
@@ -82,7 +82,7 @@ function readSpan({ since: from, until: to }: WantedReplay, now: Date) {
 
 function readEvents({ events }: WantedReplay, { events: own, target_type }: Hook): string[] {
   if (events == null) return own
-  const heard = heardBy(own, target_type)
+  const heard = subscribedEvents(own, target_type)
   const unheard = events.filter((event) => !heard.includes(event))
   if (unheard.length) throw fault('events', `This hook does not listen to: ${[...new Set(unheard)].join(', ')}`)
   if (!events.length) throw fault('events', 'events must name one event or more')

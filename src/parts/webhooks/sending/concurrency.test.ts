@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { inAll, Lanes, perHook, perHost } from './concurrency.ts'
+import { ConcurrencyLimiter, inTotal, perHook, perHost } from './concurrency.ts'
 
-/** Lanes whose items end when they are told to. */
+/** ConcurrencyLimiter whose items end when they are told to. */
 function openLanes() {
   const going = new Map<string, () => void>()
-  const lanes = new Lanes<string>((item) => new Promise<void>((resolve) => going.set(item, resolve)))
+  const lanes = new ConcurrencyLimiter<string>((item) => new Promise<void>((resolve) => going.set(item, resolve)))
   return {
     lanes,
     going,
@@ -32,15 +32,15 @@ test('a hook, a host and all of them have so many places, and whoever waits long
   for (const hook of [full, full + 1]) add(hook, 'a', 1)
   assert.deepEqual([lanes.active, lanes.waiting], [perHost, 4])
   // Other hosts have places of their own, until there are none for anybody.
-  const others = (inAll - perHost) / perHook
+  const others = (inTotal - perHost) / perHook
   for (const hook of numbers(others + 2)) add(100 + hook, `b${hook}`, perHook)
-  assert.deepEqual([lanes.active, lanes.waiting], [inAll, 4 + 2 * perHook])
+  assert.deepEqual([lanes.active, lanes.waiting], [inTotal, 4 + 2 * perHook])
   const next = `${100 + others}.0`
   await end('1.0')
   assert.ok(going.has(`${full}.0`) && !going.has(`0.${perHook}`) && !going.has(next))
   await end('100.0')
   assert.ok(going.has(next) && !going.has(`${101 + others}.0`))
-  assert.equal(lanes.active, inAll)
+  assert.equal(lanes.active, inTotal)
 })
 
 test('a hook that waits for a place and has nothing to send any more leaves it to the next', async () => {
@@ -51,7 +51,7 @@ test('a hook that waits for a place and has nothing to send any more leaves it t
   await end('0.0')
   assert.ok(going.has('7.0'))
   for (const item of [...going.keys()]) await end(item)
-  assert.deepEqual([lanes.active, lanes.waiting, lanes.crowded(0)], [0, 0, []])
+  assert.deepEqual([lanes.active, lanes.waiting, lanes.fullHooks(0)], [0, 0, []])
 })
 
 test('a hook on trial sends one at a time, until there is room for more', async () => {
@@ -60,7 +60,7 @@ test('a hook on trial sends one at a time, until there is room for more', async 
   assert.deepEqual([...going.keys()], ['1.0'])
   await end('1.0')
   assert.deepEqual([...going.keys()], ['1.1'])
-  lanes.widen(1, 10)
+  lanes.setWidth(1, 10)
   assert.equal(going.size, 4)
-  lanes.widen(2, 10)
+  lanes.setWidth(2, 10)
 })

@@ -1,7 +1,7 @@
 /** How much goes on at the same time: for one hook, for one host, in all. A receiver that hangs takes its own places, and no others'. */
 export const perHook = 10
 export const perHost = 50
-export const inAll = 1000
+export const inTotal = 1000
 
 interface Lane<Item> {
   hook_id: number
@@ -14,15 +14,15 @@ interface Lane<Item> {
 interface Host<Item> {
   name: string
   active: number
-  /** Lanes that wait for a place at this host. */
+  /** ConcurrencyLimiter that wait for a place at this host. */
   blocked: Set<Lane<Item>>
 }
 
 /** Lets each hook's deliveries go in the order in which they came, as many at a time as there are places. */
-export class Lanes<Item> {
+export class ConcurrencyLimiter<Item> {
   readonly #lanes = new Map<number, Lane<Item>>()
   readonly #hosts = new Map<string, Host<Item>>()
-  /** Lanes that wait for a place among all. */
+  /** ConcurrencyLimiter that wait for a place among all. */
   readonly #blocked = new Set<Lane<Item>>()
   readonly #run: (item: Item) => Promise<void>
   #active = 0
@@ -47,7 +47,7 @@ export class Lanes<Item> {
   }
 
   /** Hooks that have so many here already. */
-  crowded(many: number): number[] {
+  fullHooks(many: number): number[] {
     return [...this.#lanes.values()].flatMap(({ hook_id, active, waiting }) => (active + waiting.length >= many ? hook_id : []))
   }
 
@@ -61,7 +61,7 @@ export class Lanes<Item> {
   }
 
   /** Lets more of a hook's go at the same time. */
-  widen(hook_id: number, width: number) {
+  setWidth(hook_id: number, width: number) {
     const lane = this.#lanes.get(hook_id)
     if (!lane) return
     lane.width = width
@@ -85,7 +85,7 @@ export class Lanes<Item> {
   #go(lane: Lane<Item>) {
     const { host } = lane
     while (lane.waiting.length > 0 && lane.active < lane.width) {
-      const full = this.#active >= inAll ? this.#blocked : host.active >= perHost ? host.blocked : undefined
+      const full = this.#active >= inTotal ? this.#blocked : host.active >= perHost ? host.blocked : undefined
       if (full) {
         full.add(lane)
         return
@@ -114,7 +114,7 @@ export class Lanes<Item> {
   /** One that has nothing to send any more leaves its turn to the next. */
   #letNext(blocked: Set<Lane<Item>>) {
     for (const next of blocked) {
-      if (this.#active >= inAll) return
+      if (this.#active >= inTotal) return
       const { active } = next
       blocked.delete(next)
       this.#go(next)

@@ -1,16 +1,16 @@
 import { listening } from '#hosting/announcements/announcements.ts'
-import type { Secrets } from '#parts/webhooks/secrets.ts'
+import type { SecretCache } from '#parts/webhooks/secrets.ts'
 import { headersOf, sign } from '#parts/webhooks/signing.ts'
-import type { Taken } from './claim.ts'
+import type { ClaimedDelivery } from './claim.ts'
 import type { Exchange } from './exchange.ts'
 import { type Failure, failureOf, notTaken, tooLarge } from './failures.ts'
 import type { Outcome } from './outcomes.ts'
-import type { Letter } from './payload-cache.ts'
+import type { Payload } from './payload-cache.ts'
 import { retryAfter, retryIn } from './retry.ts'
 import type { Transport } from './transport.ts'
 
-export interface Delivering {
-  secrets: Secrets
+export interface DeliveryDeps {
+  secrets: SecretCache
   transport: Transport
   /** What receivers are told is sending. */
   agent: string
@@ -22,9 +22,9 @@ export interface Delivering {
 
 /** Sends one delivery, and says what came of it; whatever goes wrong out there is an outcome, not an error. */
 export async function deliver(
-  { secrets, transport, agent, timeout, retries, clock }: Delivering,
-  delivery: Taken,
-  letter: Letter | undefined,
+  { secrets, transport, agent, timeout, retries, clock }: DeliveryDeps,
+  delivery: ClaimedDelivery,
+  letter: Payload | undefined,
   stopping: AbortSignal,
 ): Promise<Outcome> {
   const { id, hook_id, guid, url, content_type, insecure_ssl, attempts } = delivery

@@ -1,5 +1,5 @@
 import { deliveriesTopic, listening } from '#hosting/announcements/announcements.ts'
-import { pauseAfter, threshold } from '#parts/webhooks/throttling.ts'
+import { failureThreshold, throttleSeconds } from '#parts/webhooks/throttling.ts'
 import { asyncCommit, codeOf, type Database, json, type Queryable, type Sql, sql, type Transaction } from '#platform/database.ts'
 import type { SignedHeaders } from '../signing.ts'
 
@@ -24,7 +24,7 @@ export interface Outcome {
 }
 
 /** A hook that is to be left in peace for now. */
-export interface Throttled {
+export interface ThrottledHook {
   hook_id: number
   until: Date
 }
@@ -36,29 +36,33 @@ export const outcomesTopic = 'outcomes'
  * Records outcomes, and ends the waiting of what they are of, in one statement: whoever is killed before leaves the row that waits, and
  * whoever comes second finds it gone and records nothing.
  */
-export async function recordOutcomes(db: Database, outcomes: Outcome[], known: KnownHealth = new Map()): Promise<Throttled[]> {
+export async function recordOutcomes(
+  db: Database,
+  outcomes: Outcome[],
+  known: KnownHealth = new Map(),
+): Promise<ThrottledHook[]> {
   const health = healthOf(outcomes).filter((one) => isNew(one, known))
-  const noted = await db.genericPlanRows<Noted>(recording(db, outcomes, health)).catch(async (error) => {
+  const noted = await db.genericPlanRows<HookUpdate>(recordStatement(db, outcomes, health)).catch(async (error) => {
     // What was tried again after midnight is the first of its day.
     if (codeOf(error) !== noPartition) throw error
     await openDays(db, outcomes)
-    return db.genericPlanRows<Noted>(recording(db, outcomes, health))
+    return db.genericPlanRows<HookUpdate>(recordStatement(db, outcomes, health))
   })
   if (known.size > mostKnown) known.clear()
   for (const one of health) known.set(one.hook_id, one)
   db.notifyTransactionEnd('committed here', new Map([[outcomesTopic, []]]))
   if (await release(db, noted)) db.notifyTransactionEnd('committed here', new Map([[deliveriesTopic, []]]))
-  return throttledOf(noted)
+  return throttledHooks(noted)
 }
 const noPartition = '23514'
 
 /** The same within a transaction whose success is reported to a caller: so its commit waits for the disk. */
-export async function recordIn(db: Transaction, outcomes: Outcome[]): Promise<Throttled[]> {
+export async function recordIn(db: Transaction, outcomes: Outcome[]): Promise<ThrottledHook[]> {
   await openDays(db, outcomes)
-  const noted = await db.rows<Noted>(recording(db, outcomes, healthOf(outcomes), synced))
+  const noted = await db.rows<HookUpdate>(recordStatement(db, outcomes, healthOf(outcomes), synced))
   db.touch(outcomesTopic)
   if (await release(db, noted)) db.touch(deliveriesTopic)
-  return throttledOf(noted)
+  return throttledHooks(noted)
 }
 
 async function openDays(db: Queryable, outcomes: Outcome[]) {
@@ -67,7 +71,7 @@ async function openDays(db: Queryable, outcomes: Outcome[]) {
 }
 
 /** How a hook is after its outcomes were recorded. */
-interface Noted {
+interface HookUpdate {
   hook_id: number
   until: Date | null
   released: boolean
@@ -76,7 +80,7 @@ interface Noted {
 /** A source of one row, used instead of `asyncCommit`. */
 const synced = sql`(select) synced`
 
-function recording({ now }: Queryable, outcomes: Outcome[], health: Health[], commit = asyncCommit): Sql {
+function recordStatement({ now }: Queryable, outcomes: Outcome[], health: Health[], commit = asyncCommit): Sql {
   return sql`
     with outcome as materialized (
       select o.* from ${commit}, json_to_recordset(${json(outcomes)}::json) as o (id bigint, delivered_at timestamptz,
@@ -100,20 +104,20 @@ function recording({ now }: Queryable, outcomes: Outcome[], health: Health[], co
       select * from json_to_recordset(${json(health)}::json) as o (hook_id bigint, code integer, status text, message text,
         delivered_at timestamptz, failures integer, recovered boolean, retry_after double precision)
     ), counted as materialized (
-      select o.*, h.failures >= ${threshold} as was_throttled, case when o.recovered then o.failures
+      select o.*, h.failures >= ${failureThreshold} as was_throttled, case when o.recovered then o.failures
         -- Several that failed at the same time count as one step of the pause.
-        else least(h.failures + o.failures, greatest(h.failures + 1, ${threshold})) end as in_row
+        else least(h.failures + o.failures, greatest(h.failures + 1, ${failureThreshold})) end as in_row
       from health o join hooks h on h.id = o.hook_id
     )
     update hooks h set last_code = code, last_status = status, last_message = message, last_delivered_at = delivered_at,
-      failures = in_row, throttled_until = case when in_row >= ${threshold}
-        then ${now}::timestamptz + greatest(${pauseAfter(sql`in_row`)}, least(retry_after, 3600)) * interval '1 second' end
+      failures = in_row, throttled_until = case when in_row >= ${failureThreshold}
+        then ${now}::timestamptz + greatest(${throttleSeconds(sql`in_row`)}, least(retry_after, 3600)) * interval '1 second' end
     from counted c where h.id = c.hook_id
     returning h.id as hook_id, h.throttled_until as until, c.was_throttled and h.throttled_until is null as released`
 }
 
 /** A receiver that is well again gets what waited for it, at once. */
-async function release(db: Queryable, noted: Noted[]): Promise<boolean> {
+async function release(db: Queryable, noted: HookUpdate[]): Promise<boolean> {
   const released = noted.flatMap((hook) => (hook.released ? hook.hook_id : []))
   if (released.length === 0) return false
   await db.query(sql`
@@ -121,7 +125,8 @@ async function release(db: Queryable, noted: Noted[]): Promise<boolean> {
   return true
 }
 
-const throttledOf = (noted: Noted[]): Throttled[] => noted.flatMap(({ hook_id, until }) => (until ? { hook_id, until } : []))
+const throttledHooks = (noted: HookUpdate[]): ThrottledHook[] =>
+  noted.flatMap(({ hook_id, until }) => (until ? { hook_id, until } : []))
 
 /** How outcomes leave a hook: the last of them, and how many failures there are since its receiver was last well. */
 export interface Health {
@@ -140,7 +145,7 @@ function healthOf(outcomes: Outcome[]): Health[] {
   for (const { hook_id, url, status_code, status, delivered_at, retry_after } of outcomes) {
     const before = hooks.get(hook_id)
     // Whoever listens by a stream is asked by nobody: there is nothing to leave in peace.
-    const well = url === listening || isWell(status_code)
+    const well = url === listening || isReceiverUp(status_code)
     hooks.set(hook_id, {
       ...{ hook_id, delivered_at },
       ...{ code: status_code, message: status },
@@ -154,7 +159,7 @@ function healthOf(outcomes: Outcome[]): Health[] {
 }
 
 /** Who answers that a request is wrong is there and well; who is overloaded, broken or away is not. */
-function isWell(status_code: number) {
+function isReceiverUp(status_code: number) {
   return status_code < 500 && status_code !== 429
 }
 

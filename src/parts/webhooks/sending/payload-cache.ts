@@ -15,15 +15,15 @@ const kept = 16 * 1024 * 1024
 const pauseWhileAway = 1000
 
 /** A payload as it is sent, made once for each content type, whoever receives it. */
-export interface Letter {
+export interface Payload {
   bytes(content_type: 'json' | 'form'): Buffer
 }
 
 /** The payloads of what is in hand. */
-export class Letters {
+export class PayloadCache {
   readonly #db: Database
   readonly #web: () => string
-  readonly #letters = new Map<number, Letter & { size: number }>()
+  readonly #letters = new Map<number, Payload & { size: number }>()
   readonly #queue: (() => void)[] = []
   #size = 0
   #large = 0
@@ -44,14 +44,14 @@ export class Letters {
    * Gives `work` a payload, or undefined when it is too large to be sent, or gone. If it must be read and the database is away, reading is tried
    * again for as long as it is `wanted`.
    */
-  async use<T>(id: number, wanted: () => boolean, work: (letter: Letter | undefined) => Promise<T>): Promise<T> {
+  async use<T>(id: number, wanted: () => boolean, work: (letter: Payload | undefined) => Promise<T>): Promise<T> {
     const letter = this.#letters.get(id)
     if (letter) return work(letter)
     if (this.#large >= largeAtOnce) await new Promise<void>((resolve) => this.#queue.push(resolve))
     this.#large++
     try {
       const [row] = await this.#readPatiently(id, wanted)
-      return await work(row && letterOf(row.body))
+      return await work(row && payloadOf(row.body))
     } finally {
       this.#large--
       this.#queue.shift()?.()
@@ -94,7 +94,7 @@ export class Letters {
   /** Has it here for those who are sent it next. */
   keep(id: number, body: string) {
     if (body.length > small) return
-    const letter = { ...letterOf(body), size: body.length }
+    const letter = { ...payloadOf(body), size: body.length }
     this.#letters.set(id, letter)
     this.#size += letter.size
     for (const [oldest, { size }] of this.#letters) {
@@ -105,7 +105,7 @@ export class Letters {
   }
 }
 
-function letterOf(text: string): Letter {
+function payloadOf(text: string): Payload {
   const made: Partial<Record<'json' | 'form', Buffer>> = {}
   return {
     bytes(content_type) {

@@ -4,7 +4,7 @@ import { after, test } from 'node:test'
 import { sql } from '#platform/database.ts'
 import { expect, openForge } from '#test/forge.ts'
 import { freePort } from '#test/machine.ts'
-import { delivered, openReceiver, openSocketReceiver, tellTooMuch } from '#test/webhooks.ts'
+import { delivered, openReceiver, openSocketReceiver, storeTooLarge } from '#test/webhooks.ts'
 
 const forge = await openForge({ worker: true, settings: { BELFRY_WEBHOOK_TIMEOUT: '1' } })
 after(() => forge[Symbol.asyncDispose]())
@@ -196,7 +196,7 @@ test('what is too large to be sent is recorded as a failure, and not sent', asyn
   await using receiver = await openReceiver()
   const hook = await hookTo(receiver.url)
   await delivered(ada, hook)
-  await tellTooMuch(forge, hook)
+  await storeTooLarge(forge, hook)
   const [, delivery] = await delivered(ada, hook, 2)
   assert.partialDeepStrictEqual(delivery, {
     status: 'the payload is larger than 25 MB and was not sent',

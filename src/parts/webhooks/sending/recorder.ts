@@ -2,7 +2,7 @@ import { channel } from 'node:diagnostics_channel'
 import type { Database } from '#platform/database.ts'
 import type { Logger } from '#platform/log.ts'
 import { DatabaseUnavailable } from '#platform/unavailable.ts'
-import { type KnownHealth, type Outcome, recordOutcomes, type Throttled } from './outcomes.ts'
+import { type KnownHealth, type Outcome, recordOutcomes, type ThrottledHook } from './outcomes.ts'
 import { Pace } from './pace.ts'
 
 /**
@@ -16,7 +16,7 @@ const pause = 1000
 const recordingChannel = channel('belfry:deliveries:recording')
 
 /** What follows when outcomes are recorded; `false` when they could not be. */
-type Recorded = (batch: Outcome[], throttled: Throttled[] | false) => Promise<void>
+type Recorded = (batch: Outcome[], throttled: ThrottledHook[] | false) => Promise<void>
 
 /** Records outcomes, many in one statement: those that come while others are written go together with the next. */
 export class Recorder {
@@ -67,7 +67,7 @@ export class Recorder {
     this.#busy = false
   }
 
-  async #record(batch: Outcome[]): Promise<Throttled[] | false> {
+  async #record(batch: Outcome[]): Promise<ThrottledHook[] | false> {
     for (let attempt = 1; ; attempt++) {
       try {
         return await recordOutcomes(this.#db, batch, this.#health)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { sql } from '#platform/database.ts'
 import { expect, openForge } from '#test/forge.ts'
-import { delivered, hookOn, openReceiver, tellTooMuch } from '#test/webhooks.ts'
+import { delivered, hookOn, openReceiver, storeTooLarge } from '#test/webhooks.ts'
 
 const forge = await openForge({ worker: true, settings: { BELFRY_WEBHOOK_RETRIES: '3' } })
 after(() => forge[Symbol.asyncDispose]())
@@ -98,7 +98,7 @@ test('there is no retry after a success, after 410, or of what cannot be sent', 
   await expect(204, await ada.post(`${hooks}/${hook.id}/pings`))
   await delivered(ada, hook, 3)
   assert.equal(await pause(hook), undefined)
-  await tellTooMuch(forge, hook)
+  await storeTooLarge(forge, hook)
   assert.equal((await delivered(ada, hook, 4)).at(-1).status_code, 413)
   assert.equal(await pause(hook), undefined)
   assert.equal(receiver.received.length, 3)

@@ -1,6 +1,6 @@
 import type { Database } from '#platform/database.ts'
 import type { Logger } from '#platform/log.ts'
-import { joinSenders, type Membership, relieveDead, renewMembership } from './sender-registry.ts'
+import { registerSender, releaseDeadSenders, renewRegistration, type SenderRegistration } from './sender-registry.ts'
 
 /** Every so many looks, we also look for deliveries marked with the number of a sender that had already left. */
 const looksBetween = 30
@@ -15,11 +15,11 @@ export interface Deliveries {
 }
 
 /** Keeps a sender registered among those of all nodes, also when its connection is lost, and releases the deliveries of dead ones. */
-export class Standing {
+export class SenderMembership {
   readonly #db: Database
   readonly #log: Logger
   readonly #deliveries: Deliveries
-  #membership: Membership | undefined
+  #membership: SenderRegistration | undefined
   /** The number of a membership whose connection was lost, until it is renewed. */
   #former: number | undefined
   /** Senders that were found without their lock, and how often in a row. */
@@ -40,13 +40,13 @@ export class Standing {
   /** Joins if needed, then releases the deliveries of dead senders. */
   async look() {
     await this.#join()
-    const relieved = await relieveDead(this.#db, this.#missing, this.#looks++ % looksBetween === 0)
+    const relieved = await releaseDeadSenders(this.#db, this.#missing, this.#looks++ % looksBetween === 0)
     if (relieved) this.#log.warn({ deliveries: relieved }, 'a sender of webhooks is gone: its deliveries are sent by others')
   }
 
   async #join() {
     if (this.#membership || this.#left) return
-    const membership = await joinSenders(this.#db)
+    const membership = await registerSender(this.#db)
     try {
       if (this.#former !== undefined) await this.#renew(this.#former, membership.number)
     } catch (error) {
@@ -64,7 +64,7 @@ export class Standing {
   }
 
   async #renew(former: number, number: number) {
-    this.#deliveries.keep(await renewMembership(this.#db, former, number, this.#deliveries.inHand()))
+    this.#deliveries.keep(await renewRegistration(this.#db, former, number, this.#deliveries.inHand()))
   }
 
   async leave() {

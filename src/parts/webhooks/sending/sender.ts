@@ -2,20 +2,20 @@ import { channel } from 'node:diagnostics_channel'
 import { knowAddress } from '#hosting/announcements/addresses.ts'
 import { deliveriesTopic } from '#hosting/announcements/announcements.ts'
 import { type Hand, type Handful, lendHand } from '#hosting/announcements/hands.ts'
-import { holdBack, threshold } from '#parts/webhooks/throttling.ts'
+import { failureThreshold, postponeDeliveries } from '#parts/webhooks/throttling.ts'
 import type { Database } from '#platform/database.ts'
 import type { Logger } from '#platform/log.ts'
 import type { Policy } from '#platform/outbound/policy.ts'
 import type { Vault } from '#platform/vault.ts'
-import { Secrets } from '../secrets.ts'
-import { giveAllBack, giveBack, type Taken, take } from './claim.ts'
-import { Lanes, perHook } from './concurrency.ts'
-import { type Delivering, deliver } from './deliver.ts'
-import type { Outcome, Throttled } from './outcomes.ts'
+import { SecretCache } from '../secrets.ts'
+import { type ClaimedDelivery, claimDeliveries, releaseAll, releaseDeliveries } from './claim.ts'
+import { ConcurrencyLimiter, perHook } from './concurrency.ts'
+import { type DeliveryDeps, deliver } from './deliver.ts'
+import type { Outcome, ThrottledHook } from './outcomes.ts'
 import { Pace } from './pace.ts'
-import { type Letter, Letters } from './payload-cache.ts'
+import { type Payload, PayloadCache } from './payload-cache.ts'
 import { Recorder } from './recorder.ts'
-import { Standing } from './sender-membership.ts'
+import { SenderMembership } from './sender-membership.ts'
 import { openTransport } from './transport.ts'
 
 export interface SenderOptions {
@@ -32,10 +32,10 @@ export interface SenderOptions {
 }
 
 /** How many deliveries one sender has in hand, including unrecorded ones; and how many of them for one hook. */
-const mostInHand = 5000
-const mostOfOne = 4 * perHook
+const mostOwned = 5000
+const mostPerHook = 4 * perHook
 /** How many go at a time to a receiver that failed last: one that hangs must not take the places of many. */
-const widthInDoubt = 2
+const widthAfterFailure = 2
 /** Fewer are not worth a question, as long as others are in hand. */
 const worthTaking = 50
 /** With nothing told, we look all the same, for what time alone brings and for what dead senders left. In milliseconds. */
@@ -43,10 +43,10 @@ const pollInterval = 1000
 /** When something of our own went wrong, in milliseconds. */
 const pauseAfterFault = 10_000
 /** How long exchanges in hand may still take once a stop is asked for. */
-const patience = 10_000
+const stopPatience = 10_000
 
 /** A named moment in the life of deliveries, for whoever wants to watch: a sender has them in hand. */
-const takenChannel = channel('belfry:deliveries:taken')
+const claimedChannel = channel('belfry:deliveries:claimed')
 
 /**
  * Sends what is stored in `pending_deliveries` until it is recorded. What is in hand is marked with the sender's number; it goes back to all when the
@@ -54,17 +54,17 @@ const takenChannel = channel('belfry:deliveries:taken')
  */
 export class Sender {
   readonly #options: SenderOptions
-  readonly #lanes = new Lanes<Taken>((delivery) => this.#send(delivery))
-  readonly #letters: Letters
-  readonly #delivering: Delivering
+  readonly #limiter = new ConcurrencyLimiter<ClaimedDelivery>((delivery) => this.#send(delivery))
+  readonly #payloads: PayloadCache
+  readonly #deps: DeliveryDeps
   readonly #stopping = new AbortController()
   readonly #recorder: Recorder
   readonly #pace = new Pace(5)
   /** By the ids of deliveries that show whether a receiver is well again: lets the next go. */
   readonly #trials = new Map<number, () => void>()
-  readonly #standing: Standing
+  readonly #membership: SenderMembership
   /** What is queued, being sent, or sent and not recorded, by the ids of deliveries. */
-  readonly #mine = new Set<number>()
+  readonly #owned = new Set<number>()
   #ticking: Promise<void> | undefined
   #taking: Promise<void> | undefined
   #askedAgain = false
@@ -80,15 +80,15 @@ export class Sender {
   constructor(options: SenderOptions) {
     const { db, vault, log, policy, certificates, agent, timeout, retries, web } = options
     this.#options = options
-    this.#letters = new Letters(db, web)
-    this.#standing = new Standing(db, log, {
-      inHand: () => [...this.#mine],
+    this.#payloads = new PayloadCache(db, web)
+    this.#membership = new SenderMembership(db, log, {
+      inHand: () => [...this.#owned],
       keep: (ids) => this.#keep(new Set(ids)),
       lose: () => this.#lose(),
     })
     this.#recorder = new Recorder(db, log, (batch, throttled) => this.#recorded(batch, throttled))
-    this.#delivering = {
-      secrets: new Secrets(vault),
+    this.#deps = {
+      secrets: new SecretCache(vault),
       transport: openTransport(policy, certificates),
       agent,
       timeout,
@@ -103,7 +103,7 @@ export class Sender {
       if (ending === 'committed here') for (const handful of handed ?? []) this.#take(handful)
       // Whether it was committed we do not know: what we were to be handed may be ours, or not be there at all.
       else if (handed) this.#inDoubt = true
-      if (ending === 'committed elsewhere' && this.#standing.number === undefined) this.#tick()
+      if (ending === 'committed elsewhere' && this.#membership.number === undefined) this.#tick()
       // Where all went into our hands there is nothing to look for.
       if (ending === 'committed elsewhere' || (handed && (handed.length === 0 || handed.some(({ rest }) => rest)))) this.wake()
     })
@@ -111,19 +111,19 @@ export class Sender {
   }
 
   #hand(): Hand | undefined {
-    const { number } = this.#standing
-    if (number === undefined || this.#stopped || this.#inHand >= mostInHand || !this.#options.web()) return undefined
-    return { number, takes: (hook_id) => this.#lanes.count(hook_id) < mostOfOne }
+    const { number } = this.#membership
+    if (number === undefined || this.#stopped || this.#count >= mostOwned || !this.#options.web()) return undefined
+    return { number, takes: (hook_id) => this.#limiter.count(hook_id) < mostPerHook }
   }
 
   /** What was stored for us, and is committed. What a number had that we have no more is given back with all else it had. */
   #take({ sender, payload_id, event, body, deliveries }: Handful) {
-    if (sender !== this.#standing.number) return
-    this.#letters.keep(payload_id, body)
+    if (sender !== this.#membership.number) return
+    this.#payloads.keep(payload_id, body)
     const taken = deliveries.map(
-      ({ id, guid, hook }): Taken => ({ ...hook, id, guid, event, payload_id, hook_id: hook.id, attempts: 0 }),
+      ({ id, guid, hook }): ClaimedDelivery => ({ ...hook, id, guid, event, payload_id, hook_id: hook.id, attempts: 0 }),
     )
-    takenChannel.publish(taken)
+    claimedChannel.publish(taken)
     this.#queue(taken)
   }
 
@@ -146,7 +146,7 @@ export class Sender {
 
   async #look() {
     try {
-      await this.#standing.look()
+      await this.#membership.look()
       this.wake()
     } catch (error) {
       this.#away(error)
@@ -160,73 +160,78 @@ export class Sender {
   }
 
   #keep(ids: ReadonlySet<number>) {
-    for (const id of this.#mine) if (!ids.has(id)) this.#mine.delete(id)
+    for (const id of this.#owned) if (!ids.has(id)) this.#owned.delete(id)
   }
 
-  #unqueue(hook_id?: number): Taken[] {
-    const waiting = this.#lanes.empty(hook_id)
-    for (const { id } of waiting) this.#mine.delete(id)
+  #unqueue(hook_id?: number): ClaimedDelivery[] {
+    const waiting = this.#limiter.empty(hook_id)
+    for (const { id } of waiting) this.#owned.delete(id)
     return waiting
   }
 
-  get #inHand() {
-    return this.#lanes.active + this.#lanes.waiting + this.#recorder.size
+  get #count() {
+    return this.#limiter.active + this.#limiter.waiting + this.#recorder.size
   }
 
   async #takeAll() {
-    let taken: Taken[] = []
+    let taken: ClaimedDelivery[] = []
     do {
       await this.#pace.wait()
       this.#askedAgain = false
-      const room = mostInHand - this.#inHand
-      const { number } = this.#standing
+      const room = mostOwned - this.#count
+      const { number } = this.#membership
       if (this.#stopped || number === undefined || !this.#options.web()) return
       this.#more = true
-      if (room < worthTaking && this.#inHand > 0) return
-      if (this.#inDoubt && this.#inHand === 0) {
-        await giveAllBack(this.#options.db, number)
+      if (room < worthTaking && this.#count > 0) return
+      if (this.#inDoubt && this.#count === 0) {
+        await releaseAll(this.#options.db, number)
         this.#inDoubt = false
       }
-      const crowded = this.#lanes.crowded(mostOfOne)
-      taken = await take(this.#options.db, number, { most: room, of_one: mostOfOne, crowded })
-      takenChannel.publish(taken)
+      const fullHooks = this.#limiter.fullHooks(mostPerHook)
+      taken = await claimDeliveries(this.#options.db, number, { most: room, per_hook: mostPerHook, fullHooks })
+      claimedChannel.publish(taken)
       await this.#begin(taken, number)
-      this.#more = crowded.length > 0 || taken.length >= mostOfOne
-    } while (this.#askedAgain || taken.length >= mostOfOne)
+      this.#more = fullHooks.length > 0 || taken.length >= mostPerHook
+    } while (this.#askedAgain || taken.length >= mostPerHook)
   }
 
-  async #begin(taken: Taken[], number: number) {
+  async #begin(taken: ClaimedDelivery[], number: number) {
     const { db } = this.#options
     const now = db.now
     const [held = [], free = []] = [true, false].map((wanted) => taken.filter((one) => isThrottled(one, now) === wanted))
     const pauses = [...Map.groupBy(held, ({ hook_id }) => hook_id).values()]
     await Promise.all(pauses.map((ofOne) => this.#hold(ofOne, ofOne[0]?.throttled_until)))
-    await this.#letters.fetch(free.map(({ payload_id }) => payload_id)).catch((error) => this.#away(error))
+    await this.#payloads.fetch(free.map(({ payload_id }) => payload_id)).catch((error) => this.#away(error))
     // If we lost the number, another sender may have them by now.
-    if (this.#standing.number === number) this.#queue(free)
+    if (this.#membership.number === number) this.#queue(free)
   }
 
-  #queue(taken: Taken[]) {
+  #queue(taken: ClaimedDelivery[]) {
     for (const delivery of taken) {
       const { id, hook_id, url, failures } = delivery
-      this.#mine.add(id)
-      this.#lanes.add(hook_id, hostOf(url), failures === 0 ? perHook : failures < threshold ? widthInDoubt : 1, delivery)
+      this.#owned.add(id)
+      this.#limiter.add(
+        hook_id,
+        hostOf(url),
+        failures === 0 ? perHook : failures < failureThreshold ? widthAfterFailure : 1,
+        delivery,
+      )
     }
   }
 
-  async #hold(deliveries: Taken[], until: Date | null | undefined) {
+  async #hold(deliveries: ClaimedDelivery[], until: Date | null | undefined) {
     const ids = deliveries.map(({ id }) => id)
-    if (ids.length && until) await holdBack(this.#options.db, ids, until).catch((error) => this.#away(error))
+    if (ids.length && until) await postponeDeliveries(this.#options.db, ids, until).catch((error) => this.#away(error))
   }
 
-  async #send(delivery: Taken) {
+  async #send(delivery: ClaimedDelivery) {
     const { db, log } = this.#options
     try {
-      const stays = () => !this.#stopped && this.#mine.has(delivery.id)
-      const send = (letter: Letter | undefined) => deliver(this.#delivering, delivery, letter, this.#stopping.signal)
-      const outcome = await this.#letters.use(delivery.payload_id, stays, send)
+      const stays = () => !this.#stopped && this.#owned.has(delivery.id)
+      const send = (letter: Payload | undefined) => deliver(this.#deps, delivery, letter, this.#stopping.signal)
+      const outcome = await this.#payloads.use(delivery.payload_id, stays, send)
       this.#recorder.add(outcome, delivery.failures > 0)
-      if (delivery.failures >= threshold) {
+      if (delivery.failures >= failureThreshold) {
         await new Promise<void>((resolve) => this.#trials.set(delivery.id, resolve))
         setImmediate(() => this.#settle())
       }
@@ -234,13 +239,13 @@ export class Sender {
       // Nothing was sent: the hook's secret does not open, or the database is away and we stop. The sender that holds it then sends it later.
       log.error({ err: error, delivery: delivery.id, hook: delivery.hook_id }, 'a webhook could not be sent')
       const later = new Date(db.now.getTime() + pauseAfterFault)
-      if (this.#mine.delete(delivery.id)) await giveBack(db, [delivery.id], later).catch((fault) => this.#away(fault))
+      if (this.#owned.delete(delivery.id)) await releaseDeliveries(db, [delivery.id], later).catch((fault) => this.#away(fault))
       setImmediate(() => this.#settle())
     }
   }
 
-  async #recorded(batch: Outcome[], throttled: Throttled[] | false) {
-    for (const { id } of batch) this.#mine.delete(id)
+  async #recorded(batch: Outcome[], throttled: ThrottledHook[] | false) {
+    for (const { id } of batch) this.#owned.delete(id)
     if (!throttled) this.#inDoubt = true
     const pauses = throttled || []
     await Promise.all(pauses.map(({ hook_id, until }) => this.#hold(this.#unqueue(hook_id), until)))
@@ -249,18 +254,18 @@ export class Sender {
     this.#settle()
   }
 
-  #endTrials(batch: Outcome[], throttled: Throttled[]) {
+  #endTrials(batch: Outcome[], throttled: ThrottledHook[]) {
     for (const { id, hook_id } of batch) {
       const end = this.#trials.get(id)
       if (!end) continue
       this.#trials.delete(id)
-      if (throttled.every((one) => one.hook_id !== hook_id)) this.#lanes.widen(hook_id, perHook)
+      if (throttled.every((one) => one.hook_id !== hook_id)) this.#limiter.setWidth(hook_id, perHook)
       end()
     }
   }
 
   #settle() {
-    if (this.#inHand === 0) this.#idle?.()
+    if (this.#count === 0) this.#idle?.()
   }
 
   #away(error: unknown) {
@@ -277,20 +282,20 @@ export class Sender {
     this.#off()
     await Promise.all([this.#ticking, this.#taking])
     const waiting = this.#unqueue().map(({ id }) => id)
-    await giveBack(db, waiting, db.now).catch((error) => this.#away(error))
-    const deadline = setTimeout(() => this.#stopping.abort(), patience)
-    if (this.#inHand > 0) {
+    await releaseDeliveries(db, waiting, db.now).catch((error) => this.#away(error))
+    const deadline = setTimeout(() => this.#stopping.abort(), stopPatience)
+    if (this.#count > 0) {
       await new Promise<void>((resolve) => {
         this.#idle = resolve
       })
     }
     clearTimeout(deadline)
-    await this.#standing.leave()
-    await this.#delivering.transport.close()
+    await this.#membership.leave()
+    await this.#deps.transport.close()
   }
 }
 
-function isThrottled({ throttled_until }: Taken, now: Date) {
+function isThrottled({ throttled_until }: ClaimedDelivery, now: Date) {
   return throttled_until !== null && throttled_until > now
 }
 

@@ -1,6 +1,6 @@
 import type { Delivery } from '#parts/webhooks/deliveries/deliveries.ts'
 import { type Html, html } from '#web/html.ts'
-import { exactMoment, lengthOf, outcomeMark, signOf, wordsOf } from './outcome-marks.ts'
+import { exactTime, formatDuration, outcomeMark, outcomeText, signOf } from './outcome-marks.ts'
 
 const nameOf = ({ event, action }: Pick<Delivery, 'event' | 'action'>) => (action ? `${event}.${action}` : event)
 
@@ -9,7 +9,7 @@ export function deliveryRow(delivery: Delivery, path: string, repository: string
   const { id, guid, redelivery, throttled_at, delivered_at, duration } = delivery
   return html`<li data-id="${id}"><div class="row-head"><a class="title" href="${path}/deliveries/${id}">${nameOf(delivery)}</a> ${repository && html`<span class="muted">${repository}</span> `}
 ${redelivery && html`<span class="badge">sent again</span>`}${throttled_at && html` <span class="badge">was held back</span>`} <code class="guid">${guid}</code></div>
-<p class="row-end">${outcomeMark(signOf(delivery), wordsOf(delivery))} <span class="took">${lengthOf(duration)}</span> <span class="muted">${exactMoment(delivered_at)}</span></p></li>`
+<p class="row-end">${outcomeMark(signOf(delivery), outcomeText(delivery))} <span class="took">${formatDuration(duration)}</span> <span class="muted">${exactTime(delivered_at)}</span></p></li>`
 }
 
 /** What was sent and what came back. */
@@ -40,7 +40,7 @@ function responsePane(exchange: Exchange): Html {
   const { response_headers, response_body, duration, status } = exchange
   const answered = response_headers !== null || response_body !== null
   const body = response_body ? bodyOf('Body', response_body) : html`<p class="muted">It was empty.</p>`
-  return html`<h2 id="response">Response</h2><p class="line">${outcomeMark(signOf(exchange), wordsOf(exchange))} <span class="muted">after ${lengthOf(duration)}</span></p>
+  return html`<h2 id="response">Response</h2><p class="line">${outcomeMark(signOf(exchange), outcomeText(exchange))} <span class="muted">after ${formatDuration(duration)}</span></p>
 ${answered ? html`${headerTable('Response headers', response_headers ?? {})}<h3>Body</h3>${body}` : html`<p class="muted">No answer came: ${status}.</p>`}`
 }
 

@@ -1,9 +1,9 @@
-import type { toldEvents } from '#parts/webhooks/events.ts'
+import type { emittedEvents } from '#parts/webhooks/events.ts'
 import { choice } from '#web/fields.ts'
 import { type Html, html } from '#web/html.ts'
 
 /** When each is told; a ping is sent whatever a hook listens to. */
-const words: Record<Exclude<(typeof toldEvents)[number], 'ping'>, string> = {
+const words: Record<Exclude<(typeof emittedEvents)[number], 'ping'>, string> = {
   push: 'Commits or tags are pushed, or a branch is deleted.',
   create: 'A branch or tag is made.',
   delete: 'A branch or tag is deleted.',

@@ -7,7 +7,7 @@ import { moment } from '#web/settings.ts'
 import { eventPicker, type Pick, pickedEvents, pickOf, picks } from './events.ts'
 
 /** What stands in the form of a webhook. The secret is never among it. */
-export interface Filled {
+export interface HookFormValues {
   url: string
   content_type: string
   insecure_ssl: boolean
@@ -21,7 +21,7 @@ export interface Filled {
 
 type SecretWish = 'keep' | 'replace' | 'remove'
 
-export const blank: Filled = {
+export const blank: HookFormValues = {
   url: '',
   content_type: 'json',
   insecure_ssl: false,
@@ -31,12 +31,12 @@ export const blank: Filled = {
   secret: 'replace',
 }
 
-export function filledFrom({ url, content_type, insecure_ssl, active, events, secret }: Hook): Filled {
+export function valuesFromHook({ url, content_type, insecure_ssl, active, events, secret }: Hook): HookFormValues {
   return { url, content_type, insecure_ssl, active, pick: pickOf(events), events, secret: secret ? 'keep' : 'replace' }
 }
 
 /** As it was sent, to be shown again. */
-export function filledBy(given: URLSearchParams): Filled {
+export function valuesFromForm(given: URLSearchParams): HookFormValues {
   const pick = given.get('pick') ?? ''
   const secret = given.get('secret_wish')
   return {
@@ -52,8 +52,8 @@ export function filledBy(given: URLSearchParams): Filled {
 }
 
 /** What the verbs take. The secret is undefined to keep it, null to have none. */
-export function wantedIn(given: URLSearchParams) {
-  const { url, content_type, insecure_ssl, active, secret: wish } = filledBy(given)
+export function readHookForm(given: URLSearchParams) {
+  const { url, content_type, insecure_ssl, active, secret: wish } = valuesFromForm(given)
   const written = (given.get('secret') ?? '').replaceAll('\0', '')
   const secret = wish === 'keep' ? undefined : wish === 'remove' || written === '' ? null : written
   const events = pickedEvents(given)
@@ -85,22 +85,22 @@ function checkLengths(lengths: typeof longest) {
 }
 
 /** What is wrong, by the field that it is wrong with; under the empty name what is of none. */
-export type Wrong = Record<string, string>
+export type FieldErrors = Record<string, string>
 
 const fields = ['url', 'content_type', 'secret', 'insecure_ssl', 'active', 'events']
 
 /** Shows the form again when what was typed is refused. */
-export async function attemptForm(work: () => Promise<Outcome>, again: (wrong: Wrong) => Outcome): Promise<Outcome> {
+export async function attemptForm(work: () => Promise<Outcome>, again: (wrong: FieldErrors) => Outcome): Promise<Outcome> {
   try {
     return await work()
   } catch (error) {
     if (!(error instanceof Refusal) || error.reason !== 'invalid') throw error
-    return again(wrongBy(error))
+    return again(fieldErrorsOf(error))
   }
 }
 
-function wrongBy({ message, faults = [] }: Refusal): Wrong {
-  const wrong: Wrong = {}
+function fieldErrorsOf({ message, faults = [] }: Refusal): FieldErrors {
+  const wrong: FieldErrors = {}
   for (const fault of faults) {
     const named = fault.field?.replace(/^config[./]/, '') ?? ''
     const place = fields.find((name) => named === name || named.startsWith(`${name}/`)) ?? placeIn(fault.message)
@@ -125,7 +125,7 @@ function sentence(text: string) {
 }
 
 /** All but the button. */
-export function hookFields(filled: Filled, hook: Hook | null, now: Date, wrong: Wrong): Html {
+export function hookFields(filled: HookFormValues, hook: Hook | null, now: Date, wrong: FieldErrors): Html {
   const count = Object.keys(wrong).length
   return html`${count > 0 && html`<p class="error" role="alert">${wrong[''] ?? (count === 1 ? 'Something is not right yet: see below.' : `${count} things are not right yet: see below.`)}</p>`}
 ${field({ label: 'Payload URL', name: 'url', type: 'url', value: filled.url, required: true, longest: longest.url, error: wrong.url, hint: 'An http or https address; or belfry:listen, to receive by the command “belfry listen” on your own machine.' })}
@@ -149,13 +149,18 @@ function explained(label: Html | string, hint: string): Html {
   return html`<span>${label} <span class="hint muted">${hint}</span></span>`
 }
 
-const wrongWith = (name: string, wrong: Wrong) =>
+const wrongWith = (name: string, wrong: FieldErrors) =>
   wrong[name] && html`<p class="field-error" id="${name}-error">${wrong[name]}</p>`
 
 const secretUse = 'Signs each request, so that the receiver can tell that it comes from here. It is never shown again.'
 
 /** What is there is neither shown nor sent back: it is kept, replaced or removed. */
-function secretFields({ secret: wish, lost_secret = false }: Filled, hook: Hook | null, now: Date, wrong: Wrong): Html {
+function secretFields(
+  { secret: wish, lost_secret = false }: HookFormValues,
+  hook: Hook | null,
+  now: Date,
+  wrong: FieldErrors,
+): Html {
   const hint = lost_secret ? 'Type it again: a secret is not kept in a form.' : secretUse
   const input = (label: string) =>
     field({

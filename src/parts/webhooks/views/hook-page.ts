@@ -1,8 +1,8 @@
 import { loadOrganization, type Organization } from '#hosting/organizations/organizations.ts'
 import { loadRepository, type Repository } from '#hosting/repositories/repositories.ts'
 import { crumbs, pathOf } from '#hosting/repositories/views/repository-page.ts'
-import { type Place, placeOf } from '#parts/webhooks/hook-target.ts'
 import type { Account } from '#identity/accounts.ts'
+import { type HookTarget, targetOf } from '#parts/webhooks/hook-target.ts'
 import { type Hook, loadHook } from '#parts/webhooks/hooks.ts'
 import type { Queryable } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
@@ -10,8 +10,8 @@ import { type Html, html } from '#web/html.ts'
 import type { Visit } from '#web/page.ts'
 
 /** Whose webhooks a page is about: a repository's, or an organization's. */
-export interface HookPlace {
-  place: Place
+export interface TargetVisit {
+  target: HookTarget
   repo: Repository | null
   /** Of the list; what is about one hook stands below it. */
   path: string
@@ -20,7 +20,7 @@ export interface HookPlace {
 }
 
 /** Both have the same pages. */
-export const placePaths = ['/:owner/:repo/settings/hooks', '/organizations/:org/settings/hooks']
+export const hookPaths = ['/:owner/:repo/settings/hooks', '/organizations/:org/settings/hooks']
 
 interface Asked {
   db: Queryable
@@ -28,18 +28,24 @@ interface Asked {
   params: Record<string, string>
 }
 
-/** To all but those who run the place it is not there. */
-export async function loadHookPlace({ db, visitor, params }: Asked): Promise<HookPlace> {
+/** To all but those who run the target it is not there. */
+export async function loadTarget({ db, visitor, params }: Asked): Promise<TargetVisit> {
   const { owner = '', repo: name = '', org: login } = params
   if (/\0/.test(owner + name + (login ?? ''))) throw missing()
   if (login !== undefined) {
     const org = await loadOrganization(db, visitor.id, login)
-    return { place: placeOf({ org }), repo: null, path: organizationHooks(org), name: org.login, header: organizationHeader(org) }
+    return {
+      target: targetOf({ org }),
+      repo: null,
+      path: organizationHooks(org),
+      name: org.login,
+      header: organizationHeader(org),
+    }
   }
   const repo = await loadRepository(db, { viewer_id: visitor.id, sees_private: true }, owner, name)
   const path = `${pathOf(repo)}/settings/hooks`
   return {
-    place: placeOf({ repo }),
+    target: targetOf({ repo }),
     repo,
     path,
     name: `${repo.owner_login}/${repo.name}`,
@@ -59,13 +65,13 @@ export async function ownerLink({ db, visitor }: Visit, account: Account | null)
   return org.role === 'admin' ? html`<p><a href="${organizationHooks(org)}">Webhooks of this organization</a></p>` : undefined
 }
 
-export interface HookVisit extends HookPlace {
+export interface HookVisit extends TargetVisit {
   hook: Hook
 }
 
-export async function loadVisited(asked: Asked): Promise<HookVisit> {
-  const found = await loadHookPlace(asked)
-  return { ...found, hook: await loadHook(asked.db, found.place, idIn(asked.params.hook_id)) }
+export async function loadHookVisit(asked: Asked): Promise<HookVisit> {
+  const found = await loadTarget(asked)
+  return { ...found, hook: await loadHook(asked.db, found.target, idIn(asked.params.hook_id)) }
 }
 
 /** Ids of deliveries have fifteen digits. */
@@ -76,8 +82,8 @@ export function idIn(text: string | undefined): number {
 
 export const hookPath = ({ path, hook }: HookVisit) => `${path}/${hook.id}`
 
-/** A page about all webhooks of a place. */
-export function placePage({ header, name }: HookPlace, title: string, body: Html, status = 200) {
+/** A page about all webhooks of a target. */
+export function targetPage({ header, name }: TargetVisit, title: string, body: Html, status = 200) {
   return {
     title: `${title} · ${name}`,
     status,
@@ -100,7 +106,7 @@ export function hookPage(visited: HookVisit, current: (typeof tabs)[number][0] |
   )
   const heading = html`<h1>${shortUrl(hook.url)}</h1>
 <nav class="views tabs" aria-label="Webhook">${links}</nav>`
-  return placePage(visited, `${title} · Webhook`, html`${heading}${body}`, status)
+  return targetPage(visited, `${title} · Webhook`, html`${heading}${body}`, status)
 }
 
 /** The host stands out of what may be a long address. */

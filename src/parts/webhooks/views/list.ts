@@ -3,8 +3,8 @@ import type { Hook } from '#parts/webhooks/hooks.ts'
 import type { PausedReason } from '#parts/webhooks/pauses.ts'
 import { type Html, html } from '#web/html.ts'
 import { eventsInWords } from './events.ts'
-import { type HookPlace, shortUrl } from './hook-page.ts'
-import { exactMoment, lastMark, outcomeMark } from './outcome-marks.ts'
+import { shortUrl, type TargetVisit } from './hook-page.ts'
+import { exactTime, lastMark, outcomeMark } from './outcome-marks.ts'
 
 export const perPage = 30
 
@@ -15,7 +15,7 @@ interface Listing {
 }
 
 /** The webhooks of a place, or what they would be good for. */
-export function hookList({ path, repo, name }: HookPlace, { rows, total, page }: Listing, now: Date): Html {
+export function hookList({ path, repo, name }: TargetVisit, { rows, total, page }: Listing, now: Date): Html {
   const add = repo?.archived
     ? html`<span class="muted">This repository is archived: nothing is added to it.</span>`
     : html`<a class="button primary" href="${path}/new">Add webhook</a>`
@@ -31,10 +31,10 @@ an issue rings a chat, a release updates a site. Each delivery is kept for 30 da
 
 function row(path: string, hook: Hook, now: Date): Html {
   const { id, url, events, active, last_delivered_at, secret } = hook
-  const held = heldMark(hook, now)
+  const held = throttledMark(hook, now)
   return html`<li class="${!active && 'off'}"><div class="row-head"><a class="title" href="${path}/${id}">${shortUrl(url)}</a>${stateMarks(hook)}</div>
 <p class="muted">Hears of ${eventsInWords(events)} · ${secret ? 'signed' : 'not signed'}</p>${held && html`<p>${held}</p>`}
-<p class="row-end">${lastMark(hook)}${last_delivered_at && html` <span class="muted">${exactMoment(last_delivered_at)}</span>`} <a href="${path}/${id}/edit" aria-label="Edit ${url}">Edit</a></p></li>`
+<p class="row-end">${lastMark(hook)}${last_delivered_at && html` <span class="muted">${exactTime(last_delivered_at)}</span>`} <a href="${path}/${id}/edit" aria-label="Edit ${url}">Edit</a></p></li>`
 }
 
 /** What is out of the ordinary about a hook. */
@@ -54,12 +54,12 @@ export function pausedNote({ paused_reason, paused_at, maker }: Hook, settings?:
   if (!paused_reason) return undefined
   const where = settings ? html`in its <a href="${settings}">settings</a>` : 'below'
   return html`<section class="card paused" aria-label="Paused"><p><strong>This webhook is paused</strong>, because ${maker ? `${maker}, who is responsible for it,` : 'the person responsible for it'}
-${pausedBecause[paused_reason]}.${paused_at && html` <span class="muted">${exactMoment(paused_at)}</span>`}</p>
+${pausedBecause[paused_reason]}.${paused_at && html` <span class="muted">${exactTime(paused_at)}</span>`}</p>
 <p>Nothing is sent until someone sets it to active ${where}, and so takes responsibility for it. Check first where it sends to.</p></section>`
 }
 
 /** Until when the receiver is left in peace. */
-export const heldMark = ({ throttled_until }: Hook, now: Date) =>
-  throttled_until && throttled_until > now && outcomeMark('wait', html`Held back until ${exactMoment(throttled_until)}`)
+export const throttledMark = ({ throttled_until }: Hook, now: Date) =>
+  throttled_until && throttled_until > now && outcomeMark('wait', html`Held back until ${exactTime(throttled_until)}`)
 
 const bell = html`<svg class="picture" viewBox="0 0 48 48" width="64" height="64" aria-hidden="true"><path d="M24 6c-7 0-11 5-11 12v9l-4 6h30l-4-6v-9c0-7-4-12-11-12Z"/><path d="M20 38a4 4 0 0 0 8 0"/><path d="M38 8a16 16 0 0 1 5 10M10 8a16 16 0 0 0-5 10"/></svg>`

@@ -27,7 +27,7 @@ export const signOf = ({ status_code }: Pick<Delivered, 'status_code'>): Sign =>
   status_code >= 400 ? 'bad' : status_code >= 300 ? 'none' : 'good'
 
 /** What a delivery came to, in a few words: `200 OK`, `404 refused`, `timed out`. */
-export function wordsOf({ status, status_code }: Delivered): string {
+export function outcomeText({ status, status_code }: Delivered): string {
   if (!/^(OK|Invalid HTTP Response: \d+)$/.test(status)) return status
   if (status_code < 300) return `${status_code} OK`
   return status_code < 400
@@ -46,11 +46,11 @@ export function lastMark({ last_code, last_message, quiet }: LastResponse): Html
   if (quiet) return outcomeMark('none', 'Nothing sent for 30 days')
   if (last_code === null) return outcomeMark('none', 'Nothing sent yet')
   const last = { status_code: last_code, status: last_message ?? 'failed' }
-  return outcomeMark(signOf(last), `Last delivery: ${wordsOf(last)}`)
+  return outcomeMark(signOf(last), `Last delivery: ${outcomeText(last)}`)
 }
 
 /** How long something took, in seconds, as people say it. */
-export function lengthOf(seconds: number | null): string {
+export function formatDuration(seconds: number | null): string {
   if (seconds === null) return '–'
   const milliseconds = seconds * 1000
   if (milliseconds < 1) return 'under 1 ms'
@@ -59,7 +59,7 @@ export function lengthOf(seconds: number | null): string {
 }
 
 /** To the second, since much happens in a minute. */
-export function exactMoment(at: Date): Html {
+export function exactTime(at: Date): Html {
   const text = at.toISOString()
   return html`<time datetime="${text}">${text.slice(0, 19).replace('T', ' ')} UTC</time>`
 }

@@ -4,7 +4,7 @@ import { type Html, html } from '#web/html.ts'
 import { deliveryRow } from './delivery.ts'
 import { eventsInWords } from './events.ts'
 import { type HookVisit, hookPath } from './hook-page.ts'
-import { heldMark, pausedNote, stateMarks } from './list.ts'
+import { pausedNote, stateMarks, throttledMark } from './list.ts'
 import { amount, lastMark } from './outcome-marks.ts'
 import { figures, plot } from './plot.ts'
 
@@ -57,7 +57,7 @@ const countOf = ({ waiting, throttled }: Waiting) =>
 function stateOf(visited: HookVisit, { now }: Overview, resume: Html): Html {
   const { hook } = visited
   const { events, content_type, secret, failures } = hook
-  const held = heldMark(hook, now)
+  const held = throttledMark(hook, now)
   return html`<p class="facts">${lastMark(hook)}${stateMarks(hook)} <span class="muted">Hears of ${eventsInWords(events)} · ${content_type === 'json' ? 'JSON' : 'form'} · ${secret ? 'signed' : 'not signed'}</span></p>
 ${pausedNote(hook, `${hookPath(visited)}/edit`)}${held && html`<p class="held">${held} The receiver failed ${amount(failures)} times in a row. Deliveries that wait are sent at that time, or when you resume.</p>${resume}`}`
 }
