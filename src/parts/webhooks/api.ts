@@ -5,10 +5,15 @@ import { checkWritable } from '#identity/access.ts'
 import { type Policy, policyFor } from '#platform/outbound/policy.ts'
 import { Type } from '#platform/schema.ts'
 import type { Vault } from '#platform/vault.ts'
-import { createHook, deleteHook, listHooks, loadHook, pingHook, targetOf, updateConfig, updateHook } from './hooks.ts'
+import { createHook } from './create.ts'
+import { deleteHook } from './delete.ts'
+import { pingHook } from './hook-events.ts'
+import { targetOf } from './hook-target.ts'
+import { listHooks, loadHook } from './hooks.ts'
 import { configJson, HookConfig, hookJson } from './json.ts'
-import { resumeHook } from './resume.ts'
 import { type TargetType, targetTypes } from './target-types.ts'
+import { resumeHook } from './throttling.ts'
+import { updateConfig, updateHook } from './update.ts'
 
 const config = {
   url: Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 2048 }),

@@ -4,7 +4,7 @@ import { sql } from '#platform/database.ts'
 import { expect } from '#test/forge.ts'
 import { hooks, make, openWithEngine, url, waiting } from '#test/hooks.ts'
 import { checkPayload } from '#test/webhook-schemas.ts'
-import { purgeHooks } from './hooks.ts'
+import { purgeHooks } from './delete.ts'
 
 test('a deleted hook is gone at once, hears of its own end if it listens to that, and is forgotten later', async () => {
   await using forge = await openWithEngine()

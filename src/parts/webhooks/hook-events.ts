@@ -9,18 +9,18 @@ import { type Queryable, sql, type Transaction } from '#platform/database.ts'
 import type { HookTarget } from './hook-target.ts'
 import type { Hook } from './hooks.ts'
 import { hookJson } from './json.ts'
-import { clearThrottle } from './resume.ts'
+import { clearThrottle } from './throttling.ts'
 
 const sentences = [
-  'A bell that nobody hears has still been rung.',
-  'Say it once, and say it whole.',
-  'The first message is the one that finds the road.',
-  'Keep what you were told until somebody has it.',
+  'Deliver at least once, record exactly once.',
+  'Say what happened, then what to do.',
+  'Sign what you send.',
+  'Retry with patience.',
   'Small parts, clearly named.',
-  'An answer in time is worth two that are long.',
+  'A short response in time beats a long one late.',
 ]
 
-/** Sent whatever events the hook subscribes to, at once, and also to an inactive hook, because a person asks for it. */
+/** Ignores the hook's subscriptions, a throttle and an inactive state, because a person asks for the ping. */
 export async function pingHook(db: Transaction, sender: Account, target: HookTarget, hook: Hook) {
   await store(db, sender, target, await clearThrottle(db, hook), {
     event: 'ping',
@@ -34,11 +34,11 @@ export async function pingBody(db: Queryable, target: HookTarget, hook: Hook) {
   return { zen, hook_id: hook.id, hook: hookJson(hook, target, wire), ...(await targetFields(db, target)) }
 }
 
-/** A hook's last word. It has no addresses any more. */
+/** The payload shows the hook without addresses, because they respond 404 from now on. */
 export async function enqueueDeletedEvent(db: Transaction, deleter: Account, target: HookTarget, hook: Hook) {
   const { type, id, name, active, events, config, updated_at, created_at } = hookJson(hook, target, wire)
-  const told = { type, id, name, active, events, config, updated_at, created_at }
-  const body = { action: 'deleted', hook_id: id, hook: told, ...(await targetFields(db, target)) }
+  const deleted = { type, id, name, active, events, config, updated_at, created_at }
+  const body = { action: 'deleted', hook_id: id, hook: deleted, ...(await targetFields(db, target)) }
   await store(db, deleter, target, hook, { event: 'meta', action: 'deleted', body })
 }
 
@@ -51,13 +51,13 @@ async function targetFields(db: Queryable, { type, id }: HookTarget) {
   }
 }
 
-interface Word {
+interface HookEvent {
   event: string
   action: string | null
   body: object
 }
 
-async function store(db: Transaction, sender: Account, target: HookTarget, hook: Hook, { event, action, body }: Word) {
+async function store(db: Transaction, sender: Account, target: HookTarget, hook: Hook, { event, action, body }: HookEvent) {
   const text = JSON.stringify({ ...body, sender: userJson(sender, wire) })
   await storeDeliveries(db, target.type === 'repository' ? target.id : null, [{ event, action, body: text, hooks: [hook] }])
 }

@@ -25,9 +25,13 @@ import { policyFor } from '#platform/outbound/policy.ts'
 import { type Html, html } from '#web/html.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
 import { note } from '#web/settings.ts'
-import { createHook, deleteHook, type Hook, listHooks, loadHook, pingHook, updateHook } from './hooks.ts'
-import { resumeHook } from './resume.ts'
+import { createHook } from './create.ts'
+import { deleteHook } from './delete.ts'
+import { pingHook } from './hook-events.ts'
+import { type Hook, listHooks, loadHook } from './hooks.ts'
 import { openSecrets } from './secrets.ts'
+import { resumeHook } from './throttling.ts'
+import { updateHook } from './update.ts'
 
 export const pages: PageRoute[] = hookPaths.flatMap((path) => [
   showOwn(path, listPage),

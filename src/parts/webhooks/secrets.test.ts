@@ -3,7 +3,8 @@ import { test } from 'node:test'
 import { sql } from '#platform/database.ts'
 import { expect } from '#test/forge.ts'
 import { hooks, openWithEngine, url } from '#test/hooks.ts'
-import { type Hook, purgeHooks } from './hooks.ts'
+import { purgeHooks } from './delete.ts'
+import type { Hook } from './hooks.ts'
 import { hookContext, openSecrets } from './secrets.ts'
 
 const day = 86_400_000

@@ -1,6 +1,6 @@
 import { deliveriesTopic, listening, patience } from '#hosting/announcements/announcements.ts'
 import type { Hook } from '#parts/webhooks/hooks.ts'
-import { clearThrottle } from '#parts/webhooks/resume.ts'
+import { clearThrottle } from '#parts/webhooks/throttling.ts'
 import { sql, type Transaction } from '#platform/database.ts'
 
 interface RedeliveryOptions {

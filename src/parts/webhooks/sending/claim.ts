@@ -1,7 +1,7 @@
 import { type Listener, listenerColumns } from '#hosting/announcements/announcements.ts'
 import { asyncCommit, type Database, sql } from '#platform/database.ts'
 
-/** A delivery that a sender has in hand, with what it needs to know of its hook. */
+/** A delivery that belongs to one sender, with the fields of its hook that the sender needs. */
 export interface ClaimedDelivery extends Omit<Listener, 'id' | 'events'> {
   id: number
   hook_id: number
@@ -12,46 +12,45 @@ export interface ClaimedDelivery extends Omit<Listener, 'id' | 'events'> {
 }
 
 export interface ClaimLimits {
-  /** How many may be taken, and how many of one hook. */
   most: number
   per_hook: number
-  /** Hooks that have enough in hand. */
-  fullHooks: number[]
+  /** Hooks that the sender has enough deliveries of. */
+  full_hooks: number[]
 }
 
-/** How far we look for something to take: a hook may have thousands ready, and others come after it. */
+/** How many due deliveries are considered, because one hook may have thousands due before those of other hooks. */
 const lookAhead = 2000
 
-/** Takes what is ready, the oldest first. Several senders never take the same. */
+/** Claims due deliveries, the oldest first. Two senders never claim the same one. */
 export function claimDeliveries(
   db: Database,
   sender: number,
-  { most, per_hook, fullHooks }: ClaimLimits,
+  { most, per_hook, full_hooks }: ClaimLimits,
 ): Promise<ClaimedDelivery[]> {
   return db.genericPlanRows(sql`
     with ready as materialized (
-      select id, hook_id from pending_deliveries where ready_at <= ${db.now} and sender is null and hook_id <> all(${fullHooks}::bigint[])
+      select id, hook_id from pending_deliveries where ready_at <= ${db.now} and sender is null and hook_id <> all(${full_hooks}::bigint[])
       order by ready_at, id limit ${lookAhead}
     ), fair as materialized (
-      select id from (select id, row_number() over (partition by hook_id order by id) as place from ready) placed
-      where place <= ${per_hook} order by id limit ${most}
+      select id from (select id, row_number() over (partition by hook_id order by id) as rank from ready) ranked
+      where rank <= ${per_hook} order by id limit ${most}
     ), picked as materialized (
       select id from pending_deliveries, ${asyncCommit} where id = any(array(select id from fair)) and sender is null for update of pending_deliveries skip locked
-    ), taken as (
+    ), claimed as (
       update pending_deliveries u set sender = ${sender} from picked where u.id = picked.id
       returning u.id, u.hook_id, u.payload_id, u.guid, u.event, u.attempts
     )
-    -- The id is the last one named: the delivery's.
-    select ${listenerColumns}, t.*
-    from taken t join hooks h on h.id = t.hook_id order by t.id`)
+    -- The last column named id wins: the delivery's.
+    select ${listenerColumns}, c.*
+    from claimed c join hooks h on h.id = c.hook_id order by c.id`)
 }
 
-/** Puts back what was taken and not begun. */
+/** Releases claimed deliveries that were not sent. */
 export async function releaseDeliveries(db: Database, ids: number[], ready_at: Date) {
   await db.query(sql`update pending_deliveries set sender = null, ready_at = ${ready_at} where id = any(${ids})`)
 }
 
-/** Puts back all that a sender has which has nothing in hand. */
+/** Releases all deliveries of a sender, which must have none in flight. */
 export async function releaseAll(db: Database, sender: number) {
   await db.query(sql`update pending_deliveries set sender = null where sender = ${sender}`)
 }

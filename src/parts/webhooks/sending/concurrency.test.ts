@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { ConcurrencyLimiter, inTotal, perHook, perHost } from './concurrency.ts'
+import { ConcurrencyLimiter } from './concurrency.ts'
+import { inTotal, perHook, perHost } from './limits.ts'
 
-/** ConcurrencyLimiter whose items end when they are told to. */
-function openLanes() {
+/** A limiter whose items end when the test calls `end`. */
+function openLimiter() {
   const going = new Map<string, () => void>()
-  const lanes = new ConcurrencyLimiter<string>((item) => new Promise<void>((resolve) => going.set(item, resolve)))
+  const limiter = new ConcurrencyLimiter<string>((item) => new Promise<void>((resolve) => going.set(item, resolve)))
   return {
-    lanes,
+    limiter,
     going,
     async end(item: string) {
       going.get(item)?.()
@@ -20,47 +21,47 @@ function openLanes() {
 
 const numbers = (count: number) => Array.from({ length: count }, (_, number) => number)
 
-test('a hook, a host and all of them have so many places, and whoever waits longest comes first', async () => {
-  const { lanes, going, end } = openLanes()
+test('items are limited per hook, per host and in total, and the hook that waits longest comes first', async () => {
+  const { limiter, going, end } = openLimiter()
   const add = (hook: number, host: string, count: number) => {
-    for (const number of numbers(count)) lanes.add(hook, host, perHook, `${hook}.${number}`)
+    for (const number of numbers(count)) limiter.add(hook, host, perHook, `${hook}.${number}`)
   }
   const full = perHost / perHook
   add(0, 'a', perHook + 2)
-  assert.deepEqual([lanes.active, lanes.waiting], [perHook, 2])
+  assert.deepEqual([limiter.active, limiter.waiting], [perHook, 2])
   for (const hook of numbers(full).slice(1)) add(hook, 'a', perHook)
   for (const hook of [full, full + 1]) add(hook, 'a', 1)
-  assert.deepEqual([lanes.active, lanes.waiting], [perHost, 4])
-  // Other hosts have places of their own, until there are none for anybody.
+  assert.deepEqual([limiter.active, limiter.waiting], [perHost, 4])
+  // Other hosts are limited separately, until the total limit is reached.
   const others = (inTotal - perHost) / perHook
   for (const hook of numbers(others + 2)) add(100 + hook, `b${hook}`, perHook)
-  assert.deepEqual([lanes.active, lanes.waiting], [inTotal, 4 + 2 * perHook])
+  assert.deepEqual([limiter.active, limiter.waiting], [inTotal, 4 + 2 * perHook])
   const next = `${100 + others}.0`
   await end('1.0')
   assert.ok(going.has(`${full}.0`) && !going.has(`0.${perHook}`) && !going.has(next))
   await end('100.0')
   assert.ok(going.has(next) && !going.has(`${101 + others}.0`))
-  assert.equal(lanes.active, inTotal)
+  assert.equal(limiter.active, inTotal)
 })
 
-test('a hook that waits for a place and has nothing to send any more leaves it to the next', async () => {
-  const { lanes, going, end } = openLanes()
-  for (const hook of numbers(5)) for (const number of numbers(10)) lanes.add(hook, 'a', 10, `${hook}.${number}`)
-  for (const hook of [5, 6, 7]) lanes.add(hook, 'a', 10, `${hook}.0`)
-  assert.deepEqual([...lanes.empty(5), ...lanes.empty(6)], ['5.0', '6.0'])
+test('a blocked hook without waiting items is skipped', async () => {
+  const { limiter, going, end } = openLimiter()
+  for (const hook of numbers(5)) for (const number of numbers(10)) limiter.add(hook, 'a', 10, `${hook}.${number}`)
+  for (const hook of [5, 6, 7]) limiter.add(hook, 'a', 10, `${hook}.0`)
+  assert.deepEqual([...limiter.removeWaiting(5), ...limiter.removeWaiting(6)], ['5.0', '6.0'])
   await end('0.0')
   assert.ok(going.has('7.0'))
   for (const item of [...going.keys()]) await end(item)
-  assert.deepEqual([lanes.active, lanes.waiting, lanes.fullHooks(0)], [0, 0, []])
+  assert.deepEqual([limiter.active, limiter.waiting, limiter.fullHooks(0)], [0, 0, []])
 })
 
-test('a hook on trial sends one at a time, until there is room for more', async () => {
-  const { lanes, going, end } = openLanes()
-  for (const number of numbers(5)) lanes.add(1, 'a', 1, `1.${number}`)
+test('a hook of width one runs one item at a time until its width is raised', async () => {
+  const { limiter, going, end } = openLimiter()
+  for (const number of numbers(5)) limiter.add(1, 'a', 1, `1.${number}`)
   assert.deepEqual([...going.keys()], ['1.0'])
   await end('1.0')
   assert.deepEqual([...going.keys()], ['1.1'])
-  lanes.setWidth(1, 10)
+  limiter.setWidth(1, 10)
   assert.equal(going.size, 4)
-  lanes.setWidth(2, 10)
+  limiter.setWidth(2, 10)
 })

@@ -1,9 +1,6 @@
-/** How much goes on at the same time: for one hook, for one host, in all. A receiver that hangs takes its own places, and no others'. */
-export const perHook = 10
-export const perHost = 50
-export const inTotal = 1000
+import { inTotal, perHost } from './limits.ts'
 
-interface Lane<Item> {
+interface HookQueue<Item> {
   hook_id: number
   host: Host<Item>
   waiting: Item[]
@@ -14,16 +11,16 @@ interface Lane<Item> {
 interface Host<Item> {
   name: string
   active: number
-  /** ConcurrencyLimiter that wait for a place at this host. */
-  blocked: Set<Lane<Item>>
+  /** Queues that wait until this host has fewer active items. */
+  blocked: Set<HookQueue<Item>>
 }
 
-/** Lets each hook's deliveries go in the order in which they came, as many at a time as there are places. */
+/** Runs each hook's items in the order in which they were added, within the limits per hook, per host and in total. */
 export class ConcurrencyLimiter<Item> {
-  readonly #lanes = new Map<number, Lane<Item>>()
+  readonly #queues = new Map<number, HookQueue<Item>>()
   readonly #hosts = new Map<string, Host<Item>>()
-  /** ConcurrencyLimiter that wait for a place among all. */
-  readonly #blocked = new Set<Lane<Item>>()
+  /** Queues that wait because of the total limit. */
+  readonly #blocked = new Set<HookQueue<Item>>()
   readonly #run: (item: Item) => Promise<void>
   #active = 0
   #waiting = 0
@@ -40,40 +37,39 @@ export class ConcurrencyLimiter<Item> {
     return this.#waiting
   }
 
-  /** How many of a hook are here, going or waiting. */
+  /** The active and waiting items of a hook. */
   count(hook_id: number): number {
-    const lane = this.#lanes.get(hook_id)
-    return lane ? lane.active + lane.waiting.length : 0
+    const queue = this.#queues.get(hook_id)
+    return queue ? queue.active + queue.waiting.length : 0
   }
 
-  /** Hooks that have so many here already. */
+  /** Hooks that have at least `many` items. */
   fullHooks(many: number): number[] {
-    return [...this.#lanes.values()].flatMap(({ hook_id, active, waiting }) => (active + waiting.length >= many ? hook_id : []))
+    return [...this.#queues.values()].flatMap(({ hook_id, active, waiting }) => (active + waiting.length >= many ? hook_id : []))
   }
 
   add(hook_id: number, host: string, width: number, item: Item) {
-    const lane = this.#lanes.get(hook_id) ?? { hook_id, host: this.#hostOf(host), waiting: [], active: 0, width }
-    this.#lanes.set(hook_id, lane)
-    lane.width = width
-    lane.waiting.push(item)
+    const queue = this.#queues.get(hook_id) ?? { hook_id, host: this.#hostOf(host), waiting: [], active: 0, width }
+    this.#queues.set(hook_id, queue)
+    queue.width = width
+    queue.waiting.push(item)
     this.#waiting++
-    this.#go(lane)
+    this.#start(queue)
   }
 
-  /** Lets more of a hook's go at the same time. */
   setWidth(hook_id: number, width: number) {
-    const lane = this.#lanes.get(hook_id)
-    if (!lane) return
-    lane.width = width
-    this.#go(lane)
+    const queue = this.#queues.get(hook_id)
+    if (!queue) return
+    queue.width = width
+    this.#start(queue)
   }
 
-  /** Takes out what waits for a hook, or for all. */
-  empty(hook_id?: number): Item[] {
-    const lanes = [...this.#lanes.values()].filter((lane) => hook_id === undefined || lane.hook_id === hook_id)
-    const taken = lanes.flatMap((lane) => lane.waiting.splice(0))
-    this.#waiting -= taken.length
-    return taken
+  /** Removes the waiting items of one hook, or of all hooks. */
+  removeWaiting(hook_id?: number): Item[] {
+    const queues = [...this.#queues.values()].filter((queue) => hook_id === undefined || queue.hook_id === hook_id)
+    const removed = queues.flatMap((queue) => queue.waiting.splice(0))
+    this.#waiting -= removed.length
+    return removed
   }
 
   #hostOf(name: string): Host<Item> {
@@ -82,50 +78,49 @@ export class ConcurrencyLimiter<Item> {
     return host
   }
 
-  #go(lane: Lane<Item>) {
-    const { host } = lane
-    while (lane.waiting.length > 0 && lane.active < lane.width) {
+  #start(queue: HookQueue<Item>) {
+    const { host } = queue
+    while (queue.waiting.length > 0 && queue.active < queue.width) {
       const full = this.#active >= inTotal ? this.#blocked : host.active >= perHost ? host.blocked : undefined
       if (full) {
-        full.add(lane)
+        full.add(queue)
         return
       }
-      const item = lane.waiting.shift() as Item
+      const item = queue.waiting.shift() as Item
       this.#waiting--
       this.#active++
       host.active++
-      lane.active++
-      void this.#run(item).finally(() => this.#leave(lane))
+      queue.active++
+      void this.#run(item).finally(() => this.#finish(queue))
     }
   }
 
-  /** A place is free: for the hook itself, for another at the same host, or for any. */
-  #leave(lane: Lane<Item>) {
-    const { host } = lane
+  #finish(queue: HookQueue<Item>) {
+    const { host } = queue
     this.#active--
     host.active--
-    lane.active--
-    // Whoever waits longest comes first; a lane that must wait again does so at the end.
-    for (const blocked of [host.blocked, this.#blocked]) this.#letNext(blocked)
-    this.#go(lane)
-    this.#forget(lane)
+    queue.active--
+    // The queue that waits longest comes first. One that must wait again goes to the end.
+    for (const blocked of [host.blocked, this.#blocked]) this.#startNext(blocked)
+    this.#start(queue)
+    this.#forget(queue)
   }
 
-  /** One that has nothing to send any more leaves its turn to the next. */
-  #letNext(blocked: Set<Lane<Item>>) {
+  /** Skips queues that have become empty. */
+  #startNext(blocked: Set<HookQueue<Item>>) {
     for (const next of blocked) {
       if (this.#active >= inTotal) return
       const { active } = next
       blocked.delete(next)
-      this.#go(next)
+      this.#start(next)
       if (next.active > active || blocked.has(next)) return
       this.#forget(next)
     }
   }
 
-  #forget(lane: Lane<Item>) {
-    const { host } = lane
-    if (lane.active + lane.waiting.length === 0) this.#lanes.delete(lane.hook_id)
+  #forget(queue: HookQueue<Item>) {
+    const { host } = queue
+    if (queue.active + queue.waiting.length === 0) this.#queues.delete(queue.hook_id)
     if (host.active === 0 && host.blocked.size === 0) this.#hosts.delete(host.name)
   }
 }

@@ -12,26 +12,25 @@ import type { Transport } from './transport.ts'
 export interface DeliveryDeps {
   secrets: SecretCache
   transport: Transport
-  /** What receivers are told is sending. */
+  /** The User-Agent header. */
   agent: string
-  /** Seconds for the whole exchange. */
+  /** For the whole exchange, in seconds. */
   timeout: number
   retries: number
   clock: { readonly now: Date }
 }
 
-/** Sends one delivery, and says what came of it; whatever goes wrong out there is an outcome, not an error. */
+/** Sends one delivery. A failure of the receiver or of the network is an outcome, not an error. */
 export async function deliver(
   { secrets, transport, agent, timeout, retries, clock }: DeliveryDeps,
   delivery: ClaimedDelivery,
-  letter: Payload | undefined,
+  payload: Payload | undefined,
   stopping: AbortSignal,
 ): Promise<Outcome> {
   const { id, hook_id, guid, url, content_type, insecure_ssl, attempts } = delivery
-  // What comes so late was not sent: it is left to others.
   stopping.throwIfAborted()
   const sent_at = clock.now
-  const body = letter?.bytes(content_type)
+  const body = payload?.bytes(content_type)
   const signed = body ? sign(body, guid, { content_type, agent, ...secrets.of(hook_id, delivery, sent_at), sent_at }) : {}
   const begun = performance.now()
   const result = await exchange()

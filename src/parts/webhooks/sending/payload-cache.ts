@@ -5,25 +5,24 @@ import { encodeBody } from '#parts/webhooks/signing.ts'
 import { type Database, sql } from '#platform/database.ts'
 import { DatabaseUnavailable } from '#platform/unavailable.ts'
 
-/** What is larger is read when its turn comes, and only so many are in memory at a time. */
+/** Larger payloads are not cached: each is read when it is sent, and only `largeAtOnce` are in memory at a time. */
 const small = 256 * 1024
 const largeAtOnce = 4
-/** How much of what was read last is kept, for the hooks that hear of it next. In bytes. */
+/** The size of the cache in bytes. */
 const kept = 16 * 1024 * 1024
 
-/** In milliseconds. */
+/** How long to wait before reading again during an outage of the database, in milliseconds. */
 const pauseWhileAway = 1000
 
-/** A payload as it is sent, made once for each content type, whoever receives it. */
+/** A payload as it is sent, encoded once for each content type and shared by all receivers. */
 export interface Payload {
   bytes(content_type: 'json' | 'form'): Buffer
 }
 
-/** The payloads of what is in hand. */
 export class PayloadCache {
   readonly #db: Database
   readonly #web: () => string
-  readonly #letters = new Map<number, Payload & { size: number }>()
+  readonly #payloads = new Map<number, Payload & { size: number }>()
   readonly #queue: (() => void)[] = []
   #size = 0
   #large = 0
@@ -33,20 +32,20 @@ export class PayloadCache {
     this.#web = web
   }
 
-  /** Reads those that are not here yet. */
-  async fetch(ids: number[]) {
-    const wanted = [...new Set(ids)].filter((id) => !this.#letters.has(id))
+  /** Reads payloads that are not cached yet. */
+  async load(ids: number[]) {
+    const wanted = [...new Set(ids)].filter((id) => !this.#payloads.has(id))
     if (!wanted.length) return
-    for (const { id, body } of await this.#read(wanted, small)) this.keep(id, body)
+    for (const { id, body } of await this.#read(wanted, small)) this.add(id, body)
   }
 
   /**
-   * Gives `work` a payload, or undefined when it is too large to be sent, or gone. If it must be read and the database is away, reading is tried
-   * again for as long as it is `wanted`.
+   * Calls `work` with a payload, or with undefined when the payload is too large to be sent or deleted. During an outage of the database,
+   * reading is repeated as long as the payload is `wanted`.
    */
-  async use<T>(id: number, wanted: () => boolean, work: (letter: Payload | undefined) => Promise<T>): Promise<T> {
-    const letter = this.#letters.get(id)
-    if (letter) return work(letter)
+  async use<T>(id: number, wanted: () => boolean, work: (payload: Payload | undefined) => Promise<T>): Promise<T> {
+    const payload = this.#payloads.get(id)
+    if (payload) return work(payload)
     if (this.#large >= largeAtOnce) await new Promise<void>((resolve) => this.#queue.push(resolve))
     this.#large++
     try {
@@ -59,8 +58,8 @@ export class PayloadCache {
   }
 
   /**
-   * Payloads as they are sent. One that was stored before any address was known gets ours, once for all nodes: when a delivery is sent
-   * again after a crash, by a server that listens elsewhere, it has the same bytes.
+   * A payload that was stored before the server's address was known gets the address now, in the database. A server with another address
+   * that repeats the delivery after a crash then sends the same bytes.
    */
   async #read(ids: number[], longest: number): Promise<{ id: number; body: string }[]> {
     const read = () =>
@@ -91,15 +90,14 @@ export class PayloadCache {
     }
   }
 
-  /** Has it here for those who are sent it next. */
-  keep(id: number, body: string) {
+  add(id: number, body: string) {
     if (body.length > small) return
-    const letter = { ...payloadOf(body), size: body.length }
-    this.#letters.set(id, letter)
-    this.#size += letter.size
-    for (const [oldest, { size }] of this.#letters) {
+    const payload = { ...payloadOf(body), size: body.length }
+    this.#payloads.set(id, payload)
+    this.#size += payload.size
+    for (const [oldest, { size }] of this.#payloads) {
       if (this.#size <= kept) return
-      this.#letters.delete(oldest)
+      this.#payloads.delete(oldest)
       this.#size -= size
     }
   }

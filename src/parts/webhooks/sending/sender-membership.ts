@@ -2,73 +2,72 @@ import type { Database } from '#platform/database.ts'
 import type { Logger } from '#platform/log.ts'
 import { registerSender, releaseDeadSenders, renewRegistration, type SenderRegistration } from './sender-registry.ts'
 
-/** Every so many looks, we also look for deliveries marked with the number of a sender that had already left. */
-const looksBetween = 30
+/** Every so many checks, also deliveries with the number of a sender that had already left are released. */
+const thoroughEvery = 30
 
-/** The deliveries that a sender has in hand. */
-export interface Deliveries {
-  inHand(): number[]
-  /** Called after the connection was lost: only these are still ours; others have the rest. */
+/** The deliveries that a sender owns. */
+export interface OwnedDeliveries {
+  ids(): number[]
+  /** Called after a lost connection was replaced: only these ids are still ours. */
   keep(ids: number[]): void
-  /** The number is lost: others may take the deliveries marked with it. */
+  /** Called when the number is lost: other senders may claim the deliveries that carry it. */
   lose(): void
 }
 
-/** Keeps a sender registered among those of all nodes, also when its connection is lost, and releases the deliveries of dead ones. */
+/** Keeps a sender registered, renews the registration after a lost connection, and releases deliveries of dead senders. */
 export class SenderMembership {
   readonly #db: Database
   readonly #log: Logger
-  readonly #deliveries: Deliveries
-  #membership: SenderRegistration | undefined
-  /** The number of a membership whose connection was lost, until it is renewed. */
+  readonly #deliveries: OwnedDeliveries
+  #registration: SenderRegistration | undefined
+  /** The number of a registration whose connection was lost, until it is renewed. */
   #former: number | undefined
-  /** Senders that were found without their lock, and how often in a row. */
+  /** How many checks in a row found a sender without its lock. */
   readonly #missing = new Map<number, number>()
-  #looks = 0
+  #checks = 0
   #left = false
 
-  constructor(db: Database, log: Logger, deliveries: Deliveries) {
+  constructor(db: Database, log: Logger, deliveries: OwnedDeliveries) {
     this.#db = db
     this.#log = log
     this.#deliveries = deliveries
   }
 
   get number(): number | undefined {
-    return this.#membership?.number
+    return this.#registration?.number
   }
 
-  /** Joins if needed, then releases the deliveries of dead senders. */
-  async look() {
-    await this.#join()
-    const relieved = await releaseDeadSenders(this.#db, this.#missing, this.#looks++ % looksBetween === 0)
-    if (relieved) this.#log.warn({ deliveries: relieved }, 'a sender of webhooks is gone: its deliveries are sent by others')
+  async check() {
+    await this.#register()
+    const released = await releaseDeadSenders(this.#db, this.#missing, this.#checks++ % thoroughEvery === 0)
+    if (released) this.#log.warn({ deliveries: released }, 'a sender of webhooks is dead: its deliveries are released')
   }
 
-  async #join() {
-    if (this.#membership || this.#left) return
-    const membership = await registerSender(this.#db)
+  async #register() {
+    if (this.#registration || this.#left) return
+    const registration = await registerSender(this.#db)
     try {
-      if (this.#former !== undefined) await this.#renew(this.#former, membership.number)
+      if (this.#former !== undefined) await this.#renew(this.#former, registration.number)
     } catch (error) {
-      await membership.leave()
+      await registration.leave()
       throw error
     }
     this.#former = undefined
-    this.#membership = membership
-    void membership.lost.then(() => {
-      if (this.#membership !== membership || this.#left) return
-      this.#membership = undefined
-      this.#former = membership.number
+    this.#registration = registration
+    void registration.lost.then(() => {
+      if (this.#registration !== registration || this.#left) return
+      this.#registration = undefined
+      this.#former = registration.number
       this.#deliveries.lose()
     })
   }
 
   async #renew(former: number, number: number) {
-    this.#deliveries.keep(await renewRegistration(this.#db, former, number, this.#deliveries.inHand()))
+    this.#deliveries.keep(await renewRegistration(this.#db, former, number, this.#deliveries.ids()))
   }
 
   async leave() {
     this.#left = true
-    await this.#membership?.leave()
+    await this.#registration?.leave()
   }
 }
