@@ -33,7 +33,7 @@ export const RepositoryHook = Type.Object(
 
 export const OrganizationHook = Type.Object({ ...own, ...others }, { title: 'OrganizationWebhook' })
 
-/** Never has the secret in it. */
+/** Never contains the secret. */
 export function hookJson(hook: Hook, target: HookTarget, wire: Wire): Static<typeof OrganizationHook | typeof RepositoryHook> {
   const url = `${wire.api}/${target.path}/hooks/${hook.id}`
   const { secret, ...shown } = configJson(hook)
@@ -42,7 +42,7 @@ export function hookJson(hook: Hook, target: HookTarget, wire: Wire): Static<typ
     id: hook.id,
     name: 'web',
     active: hook.active,
-    // Only if it is paused, because clients of GitHub do not know these fields.
+    // Only when the hook is paused, because the public API does not have these fields.
     ...(hook.paused_reason && { paused_reason: hook.paused_reason, paused_at: hook.paused_at && timestamp(hook.paused_at) }),
     events: hook.events,
     config: shown,

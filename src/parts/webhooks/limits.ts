@@ -5,10 +5,10 @@ import { subscribedEvents } from './events.ts'
 import { type HookTarget, hooksOf } from './hook-target.ts'
 import type { Hook } from './hooks.ts'
 
-/** How many hooks may hear of the same event in one target. */
+/** How many hooks of one target may subscribe to the same event. */
 const most = 250
 
-/** Two hooks that send to the same address in the same way tell it of different things. Who listens by a stream has one of their own. */
+/** Hooks with the same config must differ in their events. Each stream listener has a hook of its own, so these may repeat. */
 export async function checkDuplicate(
   db: Queryable,
   target: HookTarget,
@@ -21,7 +21,7 @@ export async function checkDuplicate(
   if (rowCount) throw invalid({ resource: 'Hook', code: 'custom', message: `Hook already exists on this ${target.type}` })
 }
 
-/** Only what is new is counted. */
+/** Checks only events that are new for the hook. */
 export async function checkHookCount(db: Queryable, target: HookTarget, { id, events }: Pick<Hook, 'id' | 'events'>) {
   const full = await db.first<{ event: string }>(sql`
     select event from unnest(${subscribedEvents(events, target.type)}::text[]) event

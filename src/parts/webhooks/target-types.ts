@@ -1,6 +1,6 @@
 import { OrganizationHook, RepositoryHook } from './json.ts'
 
-/** What may have hooks: where its endpoints are, what they are called by, and what they ask of a token. */
+/** For each type of target: the path and operation names of its endpoints, and the scopes and permissions that they require. */
 export const targetTypes = {
   repository: {
     prefix: '/repos/{owner}/{repo}',
@@ -8,7 +8,7 @@ export const targetTypes = {
     short: 'repo',
     of: 'a repository',
     schema: RepositoryHook,
-    // What these scopes are for is the hooks, also those of private repositories, and nothing else of them.
+    // These scopes give access to the hooks of private repositories, and to nothing else in them.
     reads: { permission: 'webhooks:read', scopes: ['read:repo_hook', 'repo'], sees_private: true },
     writes: { permission: 'webhooks:write', scopes: ['repo', 'write:repo_hook'], sees_private: true },
     deletes: { permission: 'webhooks:write', scopes: ['repo', 'write:repo_hook'], sees_private: true },
