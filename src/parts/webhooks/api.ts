@@ -26,7 +26,7 @@ const Events = Type.Array(Type.String({ maxLength: 100 }), { maxItems: 250 })
 const options = { name: Type.String(), config: Config, events: Events, active: Type.Boolean() }
 const HookChanges = Type.Partial(Type.Object({ ...options, add_events: Events, remove_events: Events }))
 
-/** Nothing but what it names: a slip of the pen would make a hook that nobody wanted. */
+/** Unknown fields are refused, because a misspelled one would create a hook with defaults. */
 const only = { additionalProperties: false }
 const NewHook = Type.Object(Type.Partial(Type.Object(options)).properties, only)
 const ConfigChanges = Type.Object(Config.properties, only)
@@ -64,7 +64,7 @@ const endpointsOf = (
     {
       ...writes,
       operation: `${names}/create-webhook`,
-      summary: 'Make a webhook; it is sent a `ping`',
+      summary: 'Create a webhook and send it a `ping`',
       body: NewHook,
       answers: { 201: schema },
     },
@@ -76,7 +76,7 @@ const endpointsOf = (
   ),
   get(
     `${prefix}/hooks/{hook_id}`,
-    { ...reads, operation: `${names}/get-webhook`, summary: 'A webhook', answers: { 200: schema } },
+    { ...reads, operation: `${names}/get-webhook`, summary: 'Get a webhook', answers: { 200: schema } },
     async ({ db, params, wire, ...context }) => {
       const target = targetOf(context)
       return hookJson(await loadHook(db, target, params.hook_id), target, wire)
@@ -87,7 +87,7 @@ const endpointsOf = (
     {
       ...writes,
       operation: `${names}/update-webhook`,
-      summary: 'Change a webhook; a config without the secret removes the secret',
+      summary: 'Update a webhook; a config without a secret removes the secret',
       body: HookChanges,
       answers: { 200: schema },
     },
@@ -101,7 +101,7 @@ const endpointsOf = (
     {
       ...deletes,
       operation: `${names}/delete-webhook`,
-      summary: 'Delete a webhook; what waits to be sent is dropped',
+      summary: 'Delete a webhook and its pending deliveries',
       answers: { 204: Nothing },
     },
     ({ db, viewer, params, ...context }) => deleteHook(db, viewer, targetOf(context), { id: params.hook_id }),
@@ -111,7 +111,7 @@ const endpointsOf = (
     {
       ...reads,
       operation: `${names}/get-webhook-config-for-${short}`,
-      summary: 'Where a webhook sends to; a secret is shown as stars',
+      summary: 'Get the config of a webhook; the secret is masked',
       answers: { 200: HookConfig },
     },
     async ({ db, params, ...context }) => configJson(await loadHook(db, targetOf(context), params.hook_id)),
@@ -121,7 +121,7 @@ const endpointsOf = (
     {
       ...writes,
       operation: `${names}/update-webhook-config-for-${short}`,
-      summary: 'Change where a webhook sends to; what is not named stays',
+      summary: 'Update the config of a webhook; fields that are not given stay',
       body: ConfigChanges,
       answers: { 200: HookConfig },
     },
@@ -141,7 +141,7 @@ const endpointsOf = (
     {
       ...writes,
       operation: `${names}/resume-webhook`,
-      summary: 'Send deliveries that were held back because the receiver failed',
+      summary: 'Send deliveries that were postponed because the receiver failed',
       answers: { 204: Nothing },
     },
     async ({ db, params, ...context }) => resumeHook(db, await loadHook(db, targetOf(context), params.hook_id)),

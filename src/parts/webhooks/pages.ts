@@ -56,7 +56,7 @@ async function listPage(visit: SignedIn): Promise<Outcome> {
 function newPage(visit: SignedIn, found: TargetVisit, filled: HookFormValues = blank, wrong?: FieldErrors): Outcome {
   const title = 'Add webhook'
   const intro = html`<h1>${title}</h1>
-<p class="muted">An active webhook is sent a <code>ping</code> when it is added, so that you see at once whether it gets there.</p>`
+<p class="muted">When you add an active webhook, Belfry sends it a <code>ping</code>, so you see at once whether the receiver responds.</p>`
   return targetPage(
     found,
     title,
@@ -100,7 +100,7 @@ function editPage(visit: SignedIn, visited: HookVisit, sent?: { filled: HookForm
   const shown = { filled: sent?.filled ?? valuesFromHook(hook), hook, wrong: sent?.wrong, button: 'Save webhook' }
   const paused = pausedNote(hook)
   const body = html`${note(saved)}${paused}${hookForm(visit, `${hookPath(visited)}/edit`, shown)}
-<section class="danger-zone" aria-labelledby="deleting"><h2 id="deleting">Delete</h2><p>Nothing more is sent, and what waits is dropped.</p>
+<section class="danger-zone" aria-labelledby="deleting"><h2 id="deleting">Delete</h2><p>Nothing more is sent, and pending deliveries are dropped.</p>
 <p><a class="button danger" href="${hookPath(visited)}/delete">Delete webhook</a></p></section>`
   return hookPage(visited, '/edit', 'Settings', body, sent && 422)
 }
@@ -114,7 +114,7 @@ async function update(visit: SignedIn): Promise<Outcome> {
       const { config, secret: wanted, ...changes } = readHookForm(visit.form)
       await visit.db.transaction(async (db) => {
         const present = await loadHook(db, target, visited.hook.id)
-        // A config stands for the whole of it: what is kept is given again.
+        // A config replaces the whole former config, so a kept secret is passed again.
         const secret = wanted === undefined ? openSecrets(vault, present, db.now).secret : wanted
         await updateHook(
           db,
@@ -133,9 +133,9 @@ async function update(visit: SignedIn): Promise<Outcome> {
 }
 
 function deletePage(visit: SignedIn, visited: HookVisit): Outcome {
-  const buttons = html`<p class="buttons"><button class="danger">Delete this webhook</button> <a class="button" href="${hookPath(visited)}/edit">Keep it</a></p>`
-  const body = html`<h2>Delete this webhook?</h2><p>Nothing more is sent to <code>${visited.hook.url}</code>, what waits to be sent is dropped, and its deliveries can
-no longer be looked at. That cannot be taken back.</p>${form(visit, `${hookPath(visited)}/delete`, buttons)}`
+  const buttons = html`<p class="buttons"><button class="danger">Delete this webhook</button> <a class="button" href="${hookPath(visited)}/edit">Cancel</a></p>`
+  const body = html`<h2>Delete this webhook?</h2><p>Nothing more is sent to <code>${visited.hook.url}</code>, pending deliveries are dropped, and past deliveries are no longer
+shown. You cannot undo this.</p>${form(visit, `${hookPath(visited)}/delete`, buttons)}`
   return hookPage(visited, null, 'Delete', body)
 }
 

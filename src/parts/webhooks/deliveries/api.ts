@@ -20,7 +20,7 @@ const endpointsOf = ({ prefix, names, reads, writes }: TargetType): Endpoint[] =
       ...reads,
       operation: `${names}/list-webhook-deliveries`,
       refuses: ['malformed'],
-      summary: 'What was delivered to a webhook in the last thirty days, newest first',
+      summary: 'Deliveries of a webhook in the last thirty days, newest first',
       query: { cursor: text(), status: text() },
       list: 'by cursor',
       answers: { 200: Type.Array(DeliveryItemSchema) },
@@ -37,7 +37,7 @@ const endpointsOf = ({ prefix, names, reads, writes }: TargetType): Endpoint[] =
     {
       ...reads,
       operation: `${names}/get-webhook-delivery`,
-      summary: 'A delivery, with all that was sent and answered',
+      summary: 'Get a delivery with its request and response',
       answers: { 200: DeliverySchema },
     },
     async ({ db, params, wire, ...context }) => {
@@ -50,7 +50,7 @@ const endpointsOf = ({ prefix, names, reads, writes }: TargetType): Endpoint[] =
     {
       ...writes,
       operation: `${names}/redeliver-webhook-delivery`,
-      summary: 'Deliver the same again, under the same guid, to where the webhook sends now',
+      summary: 'Redeliver a payload with the same guid to the current url',
       answers: { 202: Accepted },
     },
     async ({ db, params, ...context }) => {
@@ -69,7 +69,7 @@ function readStatus(given: string): DeliveryStatus | null {
   throw invalid({ resource: 'HookDelivery', code: 'invalid', field: 'status', message })
 }
 
-/** The second is the name that the first had once. */
+/** The second is the former name of the first. */
 const tests = [
   ['tests', 'repos/test-push-webhook'],
   ['test', 'repos/test-push-webhook-by-old-name'],
@@ -83,7 +83,7 @@ export const api = group('Webhook deliveries', [
       {
         ...targetTypes.repository.reads,
         operation,
-        summary: 'Send the latest push once more, if the webhook listens to pushes',
+        summary: 'Send the latest push again if the webhook subscribes to pushes',
         own_transaction: true,
         answers: { 204: Nothing },
       },

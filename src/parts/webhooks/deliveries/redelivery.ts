@@ -5,14 +5,14 @@ import { sql, type Transaction } from '#platform/database.ts'
 
 interface RedeliveryOptions {
   payload_id: number
-  /** Null for one of its own. */
+  /** Null for a new one. */
   guid: string | null
   redelivery: boolean
 }
 
 /**
- * Stores one more delivery of a payload; false when that is gone. One of another day is copied into this one, so that it is kept for as
- * long as the new delivery is.
+ * Stores another delivery of a payload; false when the payload is deleted. The payload of an earlier day is copied, because payloads are
+ * deleted by day and this one must live as long as the new delivery.
  */
 export async function enqueueRedelivery(
   db: Transaction,

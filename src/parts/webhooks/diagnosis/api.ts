@@ -34,7 +34,7 @@ export const diagnosisApi = (belfry: Belfry): Group =>
 
 const known = new WeakMap<Belfry, DiagnosisOptions>()
 
-/** Of each server one, for its interface and its pages. */
+/** Shared by the endpoints and the pages of a server, so that `running` counts both. */
 export function diagnosisOptionsOf(belfry: Belfry): DiagnosisOptions {
   const options = known.get(belfry) ?? openDiagnosisOptions(belfry)
   known.set(belfry, options)
@@ -62,7 +62,7 @@ const endpointOf = ({ prefix, names, reads }: TargetType, options: DiagnosisOpti
     {
       ...reads,
       operation: `${names}/diagnose-webhook`,
-      summary: 'Send a signed `ping` that is recorded nowhere, and tell which step of the way fails',
+      summary: 'Send a signed `ping` without recording it, and report which step fails',
       own_transaction: true,
       answers: { 200: DiagnosisSchema },
     },

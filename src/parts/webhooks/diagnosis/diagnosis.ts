@@ -21,13 +21,13 @@ export interface DiagnosisOptions {
   policy: Policy
   trusted: () => SecureContext
   agent: string
-  /** Seconds for the whole exchange. */
+  /** For the whole exchange, in seconds. */
   timeout: number
-  /** How many are under way, by hook. */
+  /** The number of running diagnoses by hook. */
   running: Map<number, number>
 }
 
-/** So many of one hook at the same time: whoever asks faster than a receiver answers would hold ever more connections. */
+/** Concurrent diagnoses of one hook. Without a limit, a slow receiver would let a caller open any number of connections. */
 const most = 3
 
 export const steps = [...probeSteps, 'signature'] as const
@@ -39,7 +39,7 @@ export interface Diagnosis {
   failed: StepName | null
 }
 
-/** Sends a ping like a delivery without recording it, and reports each step. If all succeed, deliveries that were held back are sent too. */
+/** Sends a ping like a delivery without recording it, and reports each step. If all succeed, postponed deliveries are sent too. */
 export async function diagnose(
   db: Database,
   options: DiagnosisOptions,
@@ -50,8 +50,7 @@ export async function diagnose(
 ): Promise<Diagnosis> {
   const { running } = options
   const count = running.get(hook.id) ?? 0
-  if (count >= most)
-    throw new Refusal('rate_limited', `This webhook is being diagnosed ${most} times already. Wait for an answer.`)
+  if (count >= most) throw new Refusal('rate_limited', `${most} diagnoses of this webhook are running. Wait until one ends.`)
   running.set(hook.id, count + 1)
   try {
     const diagnosis = await runDiagnosis(db, options, web, sender, target, hook)
@@ -87,7 +86,7 @@ async function runDiagnosis(
   return conclude([...gone, sent ? signature() : skippedStep('signature')])
 }
 
-const nothingSent = `Nothing is sent to ${listening}: deliveries are offered to whoever follows the stream.`
+const nothingSent = `Nothing is sent to ${listening}: clients of the stream receive the deliveries.`
 
 function tryOpenSecrets(vault: Vault, hook: Hook, now: Date) {
   try {
@@ -99,18 +98,18 @@ function tryOpenSecrets(vault: Vault, hook: Hook, now: Date) {
 
 const unreadable: StepResult<'signature'> = {
   ...{ step: 'signature', ok: false, duration: 0 },
-  message: "The secret cannot be read: the key in the server's data folder is not the one it was kept with. Set it again.",
+  message: "The secret cannot be decrypted, because the key in the server's data folder has changed. Set the secret again.",
 }
 
-/** As a receiver checks it. */
+/** Verifies the signature as a receiver does. */
 function checkSignature(body: Buffer, header: string | undefined, secret: string | null): StepResult<'signature'> {
-  if (secret === null) return skippedStep('signature', 'There is no secret, so that receivers cannot tell who sent it.')
+  if (secret === null) return skippedStep('signature', 'There is no secret, so receivers cannot verify the sender.')
   const expected = Buffer.from(`sha256=${createHmac('sha256', secret).update(body).digest('hex')}`)
   const found = Buffer.from(header ?? '')
   const ok = found.length === expected.length && timingSafeEqual(found, expected)
   const message = ok
-    ? 'X-Hub-Signature-256 is right for the bytes and the secret. A receiver that finds otherwise has another secret, or other bytes.'
-    : 'X-Hub-Signature-256 is not that of the bytes and the secret.'
+    ? 'X-Hub-Signature-256 matches the body and the secret. If the receiver disagrees, it has another secret or changes the body.'
+    : 'X-Hub-Signature-256 does not match the body and the secret.'
   return { step: 'signature', ok, message, duration: 0 }
 }
 

@@ -9,29 +9,26 @@ export const pages: PageRoute[] = hookPaths.flatMap((path) => [
   showOwn(`${path}/:hook_id/diagnose`, async (visit) =>
     diagnosePage(visit, await loadHookVisit(visit), visit.flash.data as Diagnosis | undefined),
   ),
-  submitOwn(`${path}/:hook_id/diagnose`, tryIt),
+  submitOwn(`${path}/:hook_id/diagnose`, run),
 ])
 
 const titles: Record<Diagnosis['steps'][number]['step'], string> = {
   policy: 'Address',
-  dns: 'Name',
+  dns: 'DNS',
   tcp: 'Connection',
-  tls: 'Encryption',
-  http: 'Answer',
+  tls: 'TLS',
+  http: 'Response',
   signature: 'Signature',
 }
 
 function diagnosePage(visit: SignedIn, visited: HookVisit, diagnosis?: Diagnosis): Outcome {
   const button = html`<p class="buttons"><button class="primary">${diagnosis ? 'Diagnose again' : 'Diagnose now'}</button></p>`
-  const body = html`<p>Goes the way of a delivery, step by step, and says where it ends. A signed <code>ping</code> is sent to the address, and not kept among
-the deliveries.</p>${diagnosis && resultOf(diagnosis)}${form(visit, `${hookPath(visited)}/diagnose`, button)}`
+  const body = html`<p>Sends a signed <code>ping</code> like a delivery and reports each step. The ping is not listed among the deliveries.</p>${diagnosis && resultOf(diagnosis)}${form(visit, `${hookPath(visited)}/diagnose`, button)}`
   return hookPage(visited, '/diagnose', 'Diagnose', body)
 }
 
 function resultOf({ ok, failed, steps }: Diagnosis): Html {
-  const verdict = ok
-    ? outcomeMark('good', 'All is well.')
-    : outcomeMark('bad', `It fails at this step: ${failed && titles[failed]}.`)
+  const verdict = ok ? outcomeMark('good', 'All steps passed.') : outcomeMark('bad', `Failed step: ${failed && titles[failed]}.`)
   return html`<p role="status">${verdict}</p><ol class="rows probe">${steps.map(showStep)}</ol>`
 }
 
@@ -46,7 +43,7 @@ function showStep({ step, ok, message, duration }: Diagnosis['steps'][number]): 
   return html`<li>${signMark(sign)} <strong class="${sign}">${titles[step]} ${text}</strong> <span>${message}</span> <span class="muted">${duration > 0 && formatDuration(duration)}</span></li>`
 }
 
-async function tryIt(visit: SignedIn): Promise<Outcome> {
+async function run(visit: SignedIn): Promise<Outcome> {
   const visited = await loadHookVisit(visit)
   const { belfry, db, visitor } = visit
   const { hook, target } = visited

@@ -8,25 +8,25 @@ import { bareHost, checkUrl } from '#platform/outbound/check-url.ts'
 import { checkedLookup, connectPatience, ForbiddenAddress, type Resolve } from '#platform/outbound/checked-lookup.ts'
 import type { Policy } from '#platform/outbound/policy.ts'
 
-/** What is tried: the way of a delivery, one step after the other. */
+/** The request to try, one step after the other. */
 export interface Probe {
   url: string
   policy: Policy
   insecure_ssl: boolean
-  /** Whose certificates are trusted; asked for only when it comes to that. */
+  /** The trusted certificates, loaded only for https. */
   trusted: () => SecureContext
-  /** Seconds for all of it. */
+  /** For all steps, in seconds. */
   timeout: number
   headers: Record<string, string>
   body: Buffer
-  /** How names are looked up, when not as the system does. */
+  /** Replaces the system's DNS lookup in tests. */
   resolve?: Resolve
 }
 
 export const probeSteps = ['policy', 'dns', 'tcp', 'tls', 'http'] as const
 type ProbeStep = (typeof probeSteps)[number]
 
-/** How a step went: null where it was not gone. */
+/** `ok` is null for a step that was skipped. */
 export interface StepResult<Step extends string> {
   step: Step
   ok: boolean | null
@@ -41,15 +41,14 @@ export const skippedStep = <Step extends string>(step: Step, message = 'Not reac
   duration: 0,
 })
 
-/** A step that failed; its message is for whoever may read the hook. */
-class Failed extends Error {}
+/** A failed step. Everyone who may read the hook sees the message. */
+class StepFailure extends Error {}
 
-/** How far it has come. */
 interface ProbeState {
   url: URL
   addresses: LookupAddress[]
   socket: Socket | TLSSocket | undefined
-  /** Ends when the time for a connection, or for everything, is over. */
+  /** Aborted at the time limit for connecting, and for all steps. */
   connecting: AbortSignal
   ending: AbortSignal
 }
@@ -59,21 +58,17 @@ type Go = (probe: Probe, state: ProbeState) => Promise<string | { skipped: strin
 const stepRunners: Record<ProbeStep, Go> = {
   async policy({ url, policy }, state) {
     const checked = checkUrl(url, policy)
-    if ('refused' in checked) throw new Failed(`Not allowed: ${checked.refused}.`)
+    if ('refused' in checked) throw new StepFailure(`Not allowed: ${checked.refused}.`)
     state.url = checked.url
-    return 'The address is one that webhooks may be sent to.'
+    return 'Webhooks may be sent to this address.'
   },
 
-  /** Every address is checked, and the connection goes to one of these whatever is said next. */
+  /** Checks all addresses, and connects to one of them even if DNS changes its answer meanwhile. */
   async dns({ policy, resolve }, state) {
     const host = bareHost(state.url.hostname)
-    if (isIP(host)) return { skipped: `${host} is an address: there is nothing to look up.` }
-    state.addresses = await withDeadline(
-      state.connecting,
-      `${host} could not be looked up in time.`,
-      lookUp(policy, host, resolve),
-    )
-    return `${host} has ${state.addresses.map(({ address }) => address).join(', ')}.`
+    if (isIP(host)) return { skipped: `${host} is an IP address, so no DNS lookup is needed.` }
+    state.addresses = await withDeadline(state.connecting, `The DNS lookup of ${host} timed out.`, lookUp(policy, host, resolve))
+    return `${host} resolves to ${state.addresses.map(({ address }) => address).join(', ')}.`
   },
 
   async tcp(_, state) {
@@ -82,20 +77,20 @@ const stepRunners: Record<ProbeStep, Go> = {
     const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80)
     const socket = connect({
       ...{ host, port, autoSelectFamily: true },
-      lookup: (_, { all }, answer) => {
+      lookup: (_, { all }, done) => {
         const [first = { address: '', family: 0 }] = addresses
-        if (all) answer(null, addresses)
-        else answer(null, first.address, first.family)
+        if (all) done(null, addresses)
+        else done(null, first.address, first.family)
       },
     })
     state.socket = socket
-    await waitForOpen(socket, 'connect', connecting, 'No connection came about in time.', explainConnectError)
+    await waitForOpen(socket, 'connect', connecting, 'The connection timed out.', explainConnectError)
     return `Connected to port ${port}.`
   },
 
   async tls({ insecure_ssl, trusted }, state) {
     const { url, socket, connecting } = state
-    if (url.protocol !== 'https:') return { skipped: 'The address is not https: nothing is encrypted.' }
+    if (url.protocol !== 'https:') return { skipped: 'The url is not https, so nothing is encrypted.' }
     const host = bareHost(url.hostname)
     const secured = secure({
       ...{ socket, host, ...(!isIP(host) && { servername: host }) },
@@ -103,9 +98,9 @@ const stepRunners: Record<ProbeStep, Go> = {
       ...{ secureContext: trusted(), rejectUnauthorized: !insecure_ssl },
     })
     state.socket = secured
-    await waitForOpen(secured, 'secureConnect', connecting, 'The TLS handshake did not end in time.', explainTlsError)
+    await waitForOpen(secured, 'secureConnect', connecting, 'The TLS handshake timed out.', explainTlsError)
     const certificate = insecure_ssl
-      ? `the certificate is not checked, since insecure_ssl is 1${certificateProblem(secured)}`
+      ? `the certificate is not checked, because insecure_ssl is 1${certificateProblem(secured)}`
       : `the certificate is trusted until ${secured.getPeerCertificate().valid_to}`
     return `${secured.getProtocol()}; ${certificate}.`
   },
@@ -118,16 +113,16 @@ const stepRunners: Record<ProbeStep, Go> = {
       createConnection: () => socket as Socket,
     })
     const status = await readStatus(sent, body).catch((error) => {
-      throw new Failed(ending.aborted ? `No answer within ${timeout} s.` : `${upperFirst(failureOf(error).status)}.`)
+      throw new StepFailure(ending.aborted ? `No response within ${timeout} s.` : `${upperFirst(failureOf(error).status)}.`)
     })
-    const told = `Answered ${status} ${STATUS_CODES[status] ?? ''}`.trim()
-    if (status >= 300 && status < 400) throw new Failed(`${told}: redirects are not followed.`)
-    if (status < 200 || status >= 300) throw new Failed(`${told}: a delivery succeeds with 200 to 299.`)
-    return `${told}.`
+    const response = `Response: ${status} ${STATUS_CODES[status] ?? ''}`.trim()
+    if (status >= 300 && status < 400) throw new StepFailure(`${response}: redirects are not followed.`)
+    if (status < 200 || status >= 300) throw new StepFailure(`${response}: a delivery succeeds with 200 to 299.`)
+    return `${response}.`
   },
 }
 
-/** Goes step by step until one fails. The connection is closed whatever happens. */
+/** Runs the steps until one fails, and always closes the connection. */
 export async function runProbe(probe: Probe): Promise<StepResult<ProbeStep>[]> {
   const ending = AbortSignal.timeout(probe.timeout * 1000)
   const connecting = AbortSignal.any([ending, AbortSignal.timeout(connectPatience)])
@@ -151,7 +146,7 @@ async function runStep(step: ProbeStep, probe: Probe, state: ProbeState): Promis
     const message = await stepRunners[step](probe, state)
     return typeof message === 'string' ? { step, ok: true, message, duration: since() } : skippedStep(step, message.skipped)
   } catch (error) {
-    if (!(error instanceof Failed)) throw error
+    if (!(error instanceof StepFailure)) throw error
     return { step, ok: false, message: error.message.slice(0, 500), duration: since() }
   }
 }
@@ -160,17 +155,17 @@ function lookUp(policy: Policy, host: string, resolve?: Resolve): Promise<Lookup
   return new Promise((found, reject) => {
     checkedLookup(policy, resolve)(host, { all: true }, (error, addresses) => {
       if (!error) found(addresses as LookupAddress[])
-      // Of an address that is forbidden nothing is told but the rule.
-      else if (error instanceof ForbiddenAddress) reject(new Failed(`Not allowed: ${error.message}.`))
-      else if (codeOf(error) === 'EAI_AGAIN') reject(new Failed(`${host} cannot be looked up at the moment.`))
-      else reject(new Failed(`${host} has no address.`))
+      // A forbidden address itself is not shown, only the rule.
+      else if (error instanceof ForbiddenAddress) reject(new StepFailure(`Not allowed: ${error.message}.`))
+      else if (codeOf(error) === 'EAI_AGAIN') reject(new StepFailure(`The DNS lookup of ${host} failed temporarily.`))
+      else reject(new StepFailure(`${host} has no address.`))
     })
   })
 }
 
-function withDeadline<T>(signal: AbortSignal, late: string, work: Promise<T>): Promise<T> {
+function withDeadline<T>(signal: AbortSignal, message: string, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const end = () => reject(new Failed(late))
+    const end = () => reject(new StepFailure(message))
     if (signal.aborted) end()
     signal.addEventListener('abort', end)
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', end))
@@ -181,23 +176,23 @@ function waitForOpen(
   socket: Socket,
   event: 'connect' | 'secureConnect',
   signal: AbortSignal,
-  late: string,
+  message: string,
   explain: (error: unknown) => string,
 ): Promise<void> {
   const open = new Promise<void>((resolve, reject) => {
-    // An error that comes later, while nobody asks, must not end the process: the listener stays.
-    socket.on('error', (error) => reject(new Failed(explain(error))))
-    socket.once('close', () => reject(new Failed(explain(new Error('closed')))))
+    // The listener stays, because a later error without one would end the process.
+    socket.on('error', (error) => reject(new StepFailure(explain(error))))
+    socket.once('close', () => reject(new StepFailure(explain(new Error('closed')))))
     socket.once(event, () => resolve())
   })
-  return withDeadline(signal, late, open)
+  return withDeadline(signal, message, open)
 }
 
 function explainConnectError(error: unknown) {
   const code = codeOf(error) ?? ''
-  if (code === 'ECONNREFUSED') return 'The connection was refused: nothing listens there.'
-  if (code === 'ETIMEDOUT') return 'No connection came about in time.'
-  return `There is no way to that address (${code || 'closed'}).`
+  if (code === 'ECONNREFUSED') return 'The connection was refused, because no program listens on this port.'
+  if (code === 'ETIMEDOUT') return 'The connection timed out.'
+  return `The address is not reachable (${code || 'closed'}).`
 }
 
 function explainTlsError(error: unknown) {
@@ -207,19 +202,19 @@ function explainTlsError(error: unknown) {
   return `The TLS handshake failed${reason ? `: ${reason}` : ''}.`
 }
 
-/** OpenSSL's word for what is wrong is not an error here, whatever its type says. */
+/** `authorizationError` is OpenSSL's code, a string, although its type says Error. */
 function certificateProblem({ authorized, authorizationError }: TLSSocket) {
   return authorized ? '' : `; it would be refused (${authorizationError})`
 }
 
-/** The status of an answer that has come to its end, or is longer than what would be kept of it. */
+/** The status of a response, after its body ended or exceeded what a delivery would store. */
 function readStatus(sent: ClientRequest, body: Buffer): Promise<number> {
   return new Promise((resolve, reject) => {
     const closed = () => reject(Object.assign(new Error('closed'), { code: 'ECONNRESET' }))
-    sent.once('response', (answer) => {
-      // From here on the answer itself tells when it breaks off.
+    sent.once('response', (response) => {
+      // From here on, errors are reported on the response.
       sent.off('close', closed).off('error', reject)
-      drain(answer).then(() => resolve(answer.statusCode ?? 0), reject)
+      drain(response).then(() => resolve(response.statusCode ?? 0), reject)
     })
     sent
       .on('error', () => {})
@@ -229,9 +224,9 @@ function readStatus(sent: ClientRequest, body: Buffer): Promise<number> {
   })
 }
 
-async function drain(answer: IncomingMessage) {
+async function drain(response: IncomingMessage) {
   let size = 0
-  for await (const chunk of answer) {
+  for await (const chunk of response) {
     size += chunk.length
     if (size > 64 * 1024) return
   }

@@ -38,7 +38,7 @@ const endpointsOf = ({ prefix, names, reads, writes }: TargetType, signing: Omit
       ...reads,
       operation: `${names}/follow-webhook-deliveries`,
       summary:
-        'Deliveries as they are sent, with the very bytes; of a webhook to belfry:listen, as they wait to be taken. `Last-Event-ID` goes on',
+        'Stream deliveries with headers and body; for a webhook to belfry:listen, pending ones. `Last-Event-ID` resumes the stream',
       streamed: true,
       answers: { 200: DeliveryMessageSchema },
     },
@@ -52,7 +52,7 @@ const endpointsOf = ({ prefix, names, reads, writes }: TargetType, signing: Omit
     {
       ...writes,
       operation: `${names}/report-webhook-outcome`,
-      summary: 'Say what came of a delivery of a webhook to belfry:listen',
+      summary: 'Report the outcome of a delivery of a webhook to belfry:listen',
       body: ReportSchema,
       own_transaction: true,
       answers: { 204: Nothing },

@@ -8,24 +8,23 @@ import type { Vault } from '#platform/vault.ts'
 import { type DeliveryMessage, deliveryMessageJson, type Recorded, type Request } from './json.ts'
 import { type Found, formatStreamCursor, openStreamCursor, parseStreamCursor, readAfter } from './stream-cursor.ts'
 
-/** What is needed to write a delivery as it is sent. */
+/** What signing a delivery needs. */
 export interface SigningContext {
   vault: Vault
-  /** What receivers are told is signing. */
+  /** The User-Agent header. */
   agent: string
-  /** Where this server can be reached. */
+  /** The public address of this server. */
   web: string
 }
 
-/** What a look found, and where the next one begins. */
 export interface StreamBatch {
   news: { id: string; data: DeliveryMessage }[]
   place: string
 }
 
 /**
- * A hook's deliveries after a place, each once. Of a hook whose owner listens, those that wait for somebody to take them, and to begin with
- * all of them; of any other, those whose outcome is recorded, from now on.
+ * A hook's deliveries after a cursor, each once. For a hook to `belfry:listen`, the pending ones, starting with the oldest. For any other
+ * hook, those whose outcome is recorded from now on.
  */
 export async function followDeliveries(
   db: Database,
@@ -34,31 +33,29 @@ export async function followDeliveries(
   place: string | null,
 ): Promise<StreamBatch> {
   const offered = hook.url === listening
-  const from = parseStreamCursor(place) ?? (await openStreamCursor(db, hook, offered ? 'what waits' : 'now'))
-  // What a sender has taken, or has put back, waits for nobody any more.
+  const from = parseStreamCursor(place) ?? (await openStreamCursor(db, hook, offered ? 'pending' : 'now'))
+  // A delivery that a sender has claimed or postponed is no longer offered.
   const source = offered
     ? sql`pending_deliveries d where d.hook_id = ${hook.id} and d.ready_at > ${db.now} and d.sender is null and d.throttled_at is null`
     : sql`deliveries d where d.hook_id = ${hook.id} and d.id >= ${from.lowest}`
   const { found, end } = await readAfter(db, hook, from, source)
-  const told = found.length ? await (offered ? readOffers : readRecorded)(db, signing, hook, found) : []
-  const read = new Map(told.map((one) => [one.id, one]))
+  const messages = found.length ? await (offered ? readOffers : readRecorded)(db, signing, hook, found) : []
+  const byId = new Map(messages.map((one) => [one.id, one]))
   const news = found.flatMap(({ id, position }) => {
-    const data = read.get(id)
+    const data = byId.get(id)
     return data ? [{ id: formatStreamCursor({ ...from, position, id }), data }] : []
   })
   return { news, place: formatStreamCursor(end) }
 }
 
 async function readOffers(db: Database, signing: SigningContext, hook: Hook, found: Found[]): Promise<DeliveryMessage[]> {
-  const waiting = await readPending(
-    db,
-    hook,
-    found.map(({ id }) => id),
+  const ids = found.map(({ id }) => id)
+  return (await readPending(db, hook, ids)).map((one) =>
+    deliveryMessageJson(hook, one, signOffer(signing, hook, one, db.now), null),
   )
-  return waiting.map((one) => deliveryMessageJson(hook, one, signOffer(signing, hook, one, db.now), null))
 }
 
-/** A delivery that waits, with its payload as it is stored. */
+/** A pending delivery with its payload as it is stored. */
 export interface PendingDelivery extends Request {
   body: string
   created_at: Date
@@ -71,7 +68,7 @@ export function readPending(db: Database, hook: { id: number }, ids: number[]): 
     where u.id = any(${ids}) and u.hook_id = ${hook.id} and p.body is not null`)
 }
 
-/** Dated by when it was stored, so that what is recorded later is the very request that was offered. */
+/** Signed with the time of storing, so that the recorded request is the one that was offered. */
 export function signOffer(
   { vault, agent, web }: SigningContext,
   hook: Hook,

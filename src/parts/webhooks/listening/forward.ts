@@ -5,17 +5,16 @@ import { codeOf } from '#platform/database.ts'
 import type { DeliveryMessage } from './json.ts'
 import type { Report } from './report.ts'
 
-/** A delivery waits half a minute for its outcome: what takes longer is told in time. In milliseconds. */
+/** Less than the 30 seconds that a delivery waits for its outcome. In milliseconds. */
 const patience = 25_000
 const never = new AbortController().signal
 
-/** Sends what was told once more, as it was sent or would have been. */
 export async function forward(
   transport: Transport,
   to: string,
   { headers, body }: DeliveryMessage,
 ): Promise<Report & { duration: number }> {
-  if (body === null) return { error: 'it was too large to be sent', duration: 0 }
+  if (body === null) return { error: 'the payload is too large to be sent', duration: 0 }
   const begun = performance.now()
   const answer = await transport
     .post(to, headers, Buffer.from(body), false, patience / 1000, never)
@@ -23,7 +22,7 @@ export async function forward(
   return { ...answer, duration: Math.round(performance.now() - begun) / 1000 }
 }
 
-/** Gives what went wrong, if anything did. */
+/** Returns the reason if the report was not accepted. */
 export async function reportBack(
   hook: string,
   token: string,
@@ -40,7 +39,7 @@ export async function reportBack(
     })
     await body.dump()
     if (statusCode === 204) return undefined
-    return statusCode === 404 ? 'somebody else was faster, or it took too long' : `the server answers ${statusCode}`
+    return statusCode === 404 ? 'another client reported it first, or the time was over' : `the server responds ${statusCode}`
   } catch (error) {
     return (error as Error).message || codeOf(error) || 'the server cannot be reached'
   }

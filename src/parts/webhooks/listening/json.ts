@@ -21,7 +21,6 @@ const RecordedOutcome = Type.Object(
   { title: 'HookDeliveryOutcome' },
 )
 
-/** What one message of the stream tells. */
 export const DeliveryMessageSchema = Type.Object(
   {
     id: Type.Integer(),
@@ -57,7 +56,7 @@ export interface Recorded extends Request {
   response_body: string | null
 }
 
-/** What was sent, or would be: no bytes where they were too many. */
+/** The request; `bytes` is null when the payload was too large. */
 interface Sent {
   bytes: Buffer | null
   signed: SignedHeaders

@@ -6,20 +6,20 @@ import { type Database, sql } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
 import { readPending, type SigningContext, signOffer } from './delivery-stream.ts'
 
-/** What whoever listens says came of a delivery. */
+/** The outcome of a delivery, as a client of the stream reports it. */
 export interface Report {
   status_code?: number
   /** In seconds. */
   duration?: number
   headers?: Record<string, string>
   body?: string | null
-  /** Why there was no answer. */
+  /** Why there was no response. */
   error?: string
 }
 
-/** Records what came of a delivery that waits, as if we had sent it. Whoever comes second finds nothing that waits. */
+/** Records the outcome of a pending delivery as if we had sent it. A second report finds no pending delivery and is a 404. */
 export async function reportOutcome(db: Database, signing: SigningContext, hook: Hook, id: number, report: Report) {
-  if (hook.url !== listening) throw wrong('url', `Outcomes are reported of webhooks to ${listening} only`)
+  if (hook.url !== listening) throw wrong('url', `Only webhooks to ${listening} accept reports of outcomes`)
   const { status, status_code } = statusOf(report)
   const [waiting] = await readPending(db, hook, [id])
   if (!waiting) throw missing()
@@ -32,7 +32,7 @@ export async function reportOutcome(db: Database, signing: SigningContext, hook:
     request_headers: signed,
     response_headers: answered ? (report.headers ?? {}) : null,
     response_body: answered ? cut(Buffer.from(report.body ?? '')) : null,
-    // Who listens asks for it again when they are ready.
+    // The client requests a redelivery when it is ready.
     ...{ retry_in: null, retry_after: null },
   }
   await db.transaction(async (transaction) => {
@@ -47,10 +47,11 @@ export async function reportOutcome(db: Database, signing: SigningContext, hook:
 function statusOf({ status_code, error }: Report) {
   if (error !== undefined) {
     const usual = error === 'timed out' ? 504 : 502
-    if (status_code !== undefined && status_code !== usual) throw wrong('status_code', `With this error, status_code is ${usual}`)
+    if (status_code !== undefined && status_code !== usual)
+      throw wrong('status_code', `status_code must be ${usual} with this error`)
     return { status: error, status_code: usual }
   }
-  if (status_code === undefined) throw wrong('status_code', 'There must be a status_code or an error')
+  if (status_code === undefined) throw wrong('status_code', 'Send a status_code or an error')
   const fine = status_code >= 200 && status_code < 300
   return { status: fine ? 'OK' : `Invalid HTTP Response: ${status_code}`, status_code }
 }

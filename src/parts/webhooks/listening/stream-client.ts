@@ -4,14 +4,14 @@ import { codeOf } from '#platform/database.ts'
 import { StartError } from '#platform/errors.ts'
 import type { DeliveryMessage } from './json.ts'
 
-/** The server says every ten seconds that it is there. In milliseconds. */
+/** Longer than the server's ten seconds between keep-alive comments. In milliseconds. */
 const silence = 45_000
 const firstPause = 1000
 const longestPause = 30_000
 
 /**
- * What a webhook's stream tells, through all interruptions: it goes on after the last that came. Ends by StartError when the server refuses, or
- * was never there.
+ * Yields the messages of a webhook's stream. After an interruption it resumes after the last message. Throws StartError if the server
+ * refuses, or cannot be reached at the start.
  */
 export async function* follow(hook: string, token: string, onOpen: () => void, warn: (text: string) => void) {
   let last = ''
@@ -45,17 +45,16 @@ async function open(hook: string, token: string, last: string): Promise<AsyncIte
   })
   if (statusCode === 200 && `${headers['content-type']}`.startsWith('text/event-stream')) return body
   const message = await messageIn(body)
-  // A server that is not well may be so in a moment.
-  if (statusCode >= 500) throw new Error(`it answers ${statusCode}${message}`)
-  throw new StartError(refusals[statusCode]?.(hook, headers) ?? `The server answers ${statusCode}${message}.`)
+  // A 5xx may be temporary, so the stream is opened again.
+  if (statusCode >= 500) throw new Error(`the server responds ${statusCode}${message}`)
+  throw new StartError(refusals[statusCode]?.(hook, headers) ?? `The server responds ${statusCode}${message}.`)
 }
 
 const refusals: Record<number, (hook: string, headers: Dispatcher.ResponseData['headers']) => string> = {
-  200: (hook) => `${hook} is not the address of a webhook: what answers there is no stream.`,
-  301: (_, { location }) =>
-    `The repository has another name now: use --hook ${`${location}`.replace(/\/deliveries\/stream$/, '')}.`,
-  401: () => 'The server does not accept the token (401): set BELFRY_TOKEN to one that it has given.',
-  404: (hook) => `There is no such webhook, or the token may not see it (404): ${hook}.`,
+  200: (hook) => `${hook} is not the address of a webhook: the response is not an event stream.`,
+  301: (_, { location }) => `The repository was renamed. Use --hook ${`${location}`.replace(/\/deliveries\/stream$/, '')}.`,
+  401: () => 'The server does not accept the token (401). Set BELFRY_TOKEN to a valid token.',
+  404: (hook) => `The webhook does not exist, or the token has no access to it (404): ${hook}.`,
 }
 
 async function messageIn(body: Dispatcher.ResponseData['body']) {

@@ -1,16 +1,16 @@
 import { type Database, type Sql, sql } from '#platform/database.ts'
 
 /**
- * How far a stream has told. Rows are told in the order of the transactions that wrote them, of which each row keeps the number, and not
- * before every earlier one has ended, as in the log (see log_horizon): ids are given long before that.
+ * The position of a stream. Rows are sent in the order of the transactions that wrote them (their xmin), and only after all earlier
+ * transactions have ended, as in the log (see log_horizon). Ids do not give this order, because they are assigned before the commit.
  */
 export interface StreamCursor {
-  /** The last row told, or the first transaction that nothing is told of yet. */
+  /** The transaction and id of the last row sent; or the first transaction of which no row was sent, with id 0. */
   position: number
   id: number
-  /** No row that is yet to be told has a lower id: where its index is entered. */
+  /** No row that is still to be sent has a lower id: the start of the index scan. */
   lowest: number
-  /** When all transactions before `asked` have ended, those that are not yet seen have ids above `given`. */
+  /** Once all transactions before `asked` have ended, rows that are not visible yet have ids above `given`. */
   asked: number
   given: number
 }
@@ -25,18 +25,17 @@ export function parseStreamCursor(text: string | null): StreamCursor | undefined
   return { position, id, lowest, asked, given }
 }
 
-/** Where transactions stand: all before `horizon` have ended, none from `next` on has been seen. */
+/** All transactions before `horizon` have ended; those from `next` on are not visible. */
 const moment = sql`
-  select pg_snapshot_xmin(seen)::text::bigint + base as horizon, pg_snapshot_xmax(seen)::text::bigint + base as next, base
-  from pg_current_snapshot() seen, log_base`
+  select pg_snapshot_xmin(current)::text::bigint + base as horizon, pg_snapshot_xmax(current)::text::bigint + base as next, base
+  from pg_current_snapshot() current, log_base`
 
-/** The number of the transaction that wrote a row `d`: the row has its last 32 bits. */
+/** The number of the transaction that wrote a row `d`. xmin has its last 32 bits. */
 const position = sql`m.next - ((m.next - m.base - d.xmin::text::bigint) & 4294967295)`
 
 const oldestWaiting = (hook_id: number) => sql`(select min(id) from pending_deliveries where hook_id = ${hook_id})`
 
-/** From now on, or from the first that waits. */
-export async function openStreamCursor(db: Database, hook: { id: number }, from: 'now' | 'what waits'): Promise<StreamCursor> {
+export async function openStreamCursor(db: Database, hook: { id: number }, from: 'now' | 'pending'): Promise<StreamCursor> {
   const given = await readGiven(db)
   const row = await db.first<{ next: number; lowest: number }>(sql`
     select next, least(${oldestWaiting(hook.id)}, (delivery_day(${db.now}) - 1) << 36) as lowest from (${moment}) m`)
@@ -45,8 +44,8 @@ export async function openStreamCursor(db: Database, hook: { id: number }, from:
 }
 
 /**
- * Whatever transaction comes from now on, its ids are higher. Two margins: clocks of nodes differ, so that one may still be at yesterday;
- * and a number may be taken a moment before the transaction that takes it has its own.
+ * All transactions that start from now on have higher ids. An hour and 1000 numbers are the margins, because another node's clock may
+ * still show yesterday, and a transaction may take an id before it gets its own number.
  */
 async function readGiven(db: Database): Promise<number> {
   const earlier = new Date(db.now.getTime() - 3_600_000)
@@ -55,20 +54,19 @@ async function readGiven(db: Database): Promise<number> {
   return row?.given ?? 0
 }
 
-/** A row that may be told. */
 export interface Found {
   id: number
   position: number
   size: number
 }
 
-/** So many are told at a time, and no more bytes than this, unless it is a single one. */
+/** The limits of one batch. A single row may have more bytes. */
 const most = 100
 const mostBytes = 4 * 1024 * 1024
 
-/** What of `source`, rows `d`, comes after a bookmark, in order; and the bookmark to go on from. */
+/** The rows `d` of `source` after a cursor, in order, and the next cursor. */
 export async function readAfter(db: Database, hook: { id: number }, from: StreamCursor, source: Sql) {
-  // Before the snapshot of what follows: what is given in between counts as later.
+  // Read before the snapshot of the next query, so that ids assigned in between count as later.
   const given = await readGiven(db)
   const rows = await db.rows<Partial<Found> & { horizon: number; next: number; waiting: number | null }>(sql`
     with m as materialized (${moment})
@@ -79,13 +77,13 @@ export async function readAfter(db: Database, hook: { id: number }, from: Stream
     ) d on true left join payloads p on p.id = d.payload_id
     order by d.position, d.id`)
   const { horizon = 0, next = 0, waiting = null } = rows[0] ?? {}
-  // A place that is yet to come is that of another server.
+  // A cursor from the future comes from another server.
   if (from.position > next || from.asked > next) return { found: [], end: await openStreamCursor(db, hook, 'now') }
-  const seen = rows.filter((row): row is typeof row & Found => typeof row.id === 'number')
-  const settled = seen.filter((row) => row.position < horizon)
+  const visible = rows.filter((row): row is typeof row & Found => typeof row.id === 'number')
+  const settled = visible.filter((row) => row.position < horizon)
   const found = withinBounds(settled)
-  if (found.length < settled.length || seen.length > most) return { found, end: { ...from, ...found.at(-1) } }
-  const later = seen.slice(settled.length).map(({ id }) => id)
+  if (found.length < settled.length || visible.length > most) return { found, end: { ...from, ...found.at(-1) } }
+  const later = visible.slice(settled.length).map(({ id }) => id)
   const reached = horizon >= from.asked
   const lowest = reached ? Math.min(from.given, waiting ?? from.given, ...later) : from.lowest
   const end = { ...from, position: Math.max(horizon, from.position), id: 0, lowest, ...(reached && { asked: next, given }) }

@@ -37,7 +37,7 @@ const endpointsOf = ({ prefix, names, reads, writes }: TargetType): Endpoint[] =
     {
       ...writes,
       operation: `${names}/create-webhook-replay`,
-      summary: 'Deliver again what happened in a span of time, from the event log; ten a second at most',
+      summary: 'Redeliver the events of a period from the event log, at most ten per second',
       body: NewReplay,
       answers: { 202: ReplaySchema },
     },
@@ -53,7 +53,7 @@ const endpointsOf = ({ prefix, names, reads, writes }: TargetType): Endpoint[] =
     {
       ...reads,
       operation: `${names}/get-webhook-replay`,
-      summary: 'How far a replay is',
+      summary: 'Get the progress of a replay',
       answers: { 200: ReplaySchema },
     },
     async ({ db, params, wire, ...context }) => {
@@ -67,7 +67,7 @@ const endpointsOf = ({ prefix, names, reads, writes }: TargetType): Endpoint[] =
     {
       ...writes,
       operation: `${names}/cancel-webhook-replay`,
-      summary: 'Cancel a replay that is not done; the few that are about to be sent are sent',
+      summary: 'Cancel an unfinished replay; deliveries that are already stored are sent',
       answers: { 204: Nothing },
     },
     async ({ db, params, ...context }) => {

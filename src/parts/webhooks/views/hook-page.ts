@@ -9,17 +9,15 @@ import { missing } from '#platform/errors.ts'
 import { type Html, html } from '#web/html.ts'
 import type { Visit } from '#web/page.ts'
 
-/** Whose webhooks a page is about: a repository's, or an organization's. */
 export interface TargetVisit {
   target: HookTarget
   repo: Repository | null
-  /** Of the list; what is about one hook stands below it. */
+  /** The path of the list. Pages of one hook are below it. */
   path: string
   name: string
   header: Html
 }
 
-/** Both have the same pages. */
 export const hookPaths = ['/:owner/:repo/settings/hooks', '/organizations/:org/settings/hooks']
 
 interface Asked {
@@ -28,7 +26,7 @@ interface Asked {
   params: Record<string, string>
 }
 
-/** To all but those who run the target it is not there. */
+/** Responds 404 to visitors who do not administer the target. */
 export async function loadTarget({ db, visitor, params }: Asked): Promise<TargetVisit> {
   const { owner = '', repo: name = '', org: login } = params
   if (/\0/.test(owner + name + (login ?? ''))) throw missing()
@@ -58,7 +56,7 @@ const organizationHooks = ({ login }: Pick<Organization, 'login'>) => `/organiza
 const organizationHeader = (org: Organization) =>
   html`<nav class="crumbs" aria-label="Organization"><a href="/${org.login}"><strong>${org.login}</strong></a> <a href="${organizationHooks(org)}" aria-current="page">Webhooks</a></nav>`
 
-/** For owners, on the page of their organization. */
+/** A link on the page of an organization, for its owners. */
 export async function ownerLink({ db, visitor }: Visit, account: Account | null): Promise<Html | undefined> {
   if (!visitor || account?.type !== 'Organization') return undefined
   const org = await loadOrganization(db, visitor.id, account.login)
@@ -74,7 +72,7 @@ export async function loadHookVisit(asked: Asked): Promise<HookVisit> {
   return { ...found, hook: await loadHook(asked.db, found.target, idIn(asked.params.hook_id)) }
 }
 
-/** Ids of deliveries have fifteen digits. */
+/** Ids of deliveries have up to fifteen digits. */
 export function idIn(text: string | undefined): number {
   if (!/^[1-9]\d{0,14}$/.test(text ?? '')) throw missing()
   return Number(text)
@@ -82,7 +80,6 @@ export function idIn(text: string | undefined): number {
 
 export const hookPath = ({ path, hook }: HookVisit) => `${path}/${hook.id}`
 
-/** A page about all webhooks of a target. */
 export function targetPage({ header, name }: TargetVisit, title: string, body: Html, status = 200) {
   return {
     title: `${title} · ${name}`,
@@ -98,7 +95,6 @@ const tabs = [
   ['/diagnose', 'Diagnose'],
 ] as const
 
-/** A page about one webhook. */
 export function hookPage(visited: HookVisit, current: (typeof tabs)[number][0] | null, title: string, body: Html, status = 200) {
   const { hook } = visited
   const links = tabs.map(
@@ -109,7 +105,7 @@ export function hookPage(visited: HookVisit, current: (typeof tabs)[number][0] |
   return targetPage(visited, `${title} · Webhook`, html`${heading}${body}`, status)
 }
 
-/** The host stands out of what may be a long address. */
+/** Highlights the host, because the URL may be long. */
 export function shortUrl(url: string): Html {
   const { protocol, host = '' } = URL.parse(url) ?? {}
   if (!host) return html`<span class="url">${url}</span>`

@@ -1,6 +1,6 @@
 import { type Html, html } from '#web/html.ts'
 
-/** How something went: said in words and by a sign, and by colour only besides. */
+/** Outcomes are shown by text and a sign, because colour alone is not accessible. */
 export type Sign = 'good' | 'bad' | 'none' | 'wait'
 
 const signs: Record<Sign, string> = {
@@ -22,11 +22,11 @@ interface Delivered {
   status_code: number
 }
 
-/** As the filter of the list has it: what is below 400 succeeded. A redirect is not followed, so nobody has taken it. */
+/** Like the filter of the list, below 400 is a success; but a redirect is not followed, so it is shown as neither. */
 export const signOf = ({ status_code }: Pick<Delivered, 'status_code'>): Sign =>
   status_code >= 400 ? 'bad' : status_code >= 300 ? 'none' : 'good'
 
-/** What a delivery came to, in a few words: `200 OK`, `404 refused`, `timed out`. */
+/** For example `200 OK`, `404 refused`, `timed out`. */
 export function outcomeText({ status, status_code }: Delivered): string {
   if (!/^(OK|Invalid HTTP Response: \d+)$/.test(status)) return status
   if (status_code < 300) return `${status_code} OK`
@@ -41,7 +41,6 @@ interface LastResponse {
   quiet: boolean
 }
 
-/** What the last delivery of a hook came to. */
 export function lastMark({ last_code, last_message, quiet }: LastResponse): Html {
   if (quiet) return outcomeMark('none', 'Nothing sent for 30 days')
   if (last_code === null) return outcomeMark('none', 'Nothing sent yet')
@@ -49,7 +48,6 @@ export function lastMark({ last_code, last_message, quiet }: LastResponse): Html
   return outcomeMark(signOf(last), `Last delivery: ${outcomeText(last)}`)
 }
 
-/** How long something took, in seconds, as people say it. */
 export function formatDuration(seconds: number | null): string {
   if (seconds === null) return '–'
   const milliseconds = seconds * 1000
@@ -58,7 +56,7 @@ export function formatDuration(seconds: number | null): string {
   return `${seconds.toFixed(seconds < 9.95 ? 1 : 0)} s`
 }
 
-/** To the second, since much happens in a minute. */
+/** With seconds, because many deliveries happen in a minute. */
 export function exactTime(at: Date): Html {
   const text = at.toISOString()
   return html`<time datetime="${text}">${text.slice(0, 19).replace('T', ' ')} UTC</time>`
