@@ -1,10 +1,10 @@
 import { expect, openForge } from './forge.ts'
 
-/** Where the pages of their hooks are. */
+/** The paths of the pages. */
 export const repository = '/ada/engine/settings/hooks'
 export const organization = '/organizations/acme/settings/hooks'
 
-/** Ada runs a repository and an organization; Ben pushes to the one and is a member of the other; Cy is a stranger. */
+/** Ada administers a repository and an organization; Ben maintains the first and is a member of the second; Cy is neither. */
 export async function openTargets() {
   const forge = await openForge()
   const [ada, ben, cy] = [await forge.person('ada'), await forge.person('ben'), await forge.person('cy')]
@@ -17,6 +17,6 @@ export async function openTargets() {
   return Object.assign(forge, { ada, ben, cy })
 }
 
-/** The hooks of a place as the interface shows them. */
+/** The hooks of a target from the API. */
 export const hooksAt = (forge: Awaited<ReturnType<typeof openTargets>>, path: string) =>
   forge.ada.read(path === repository ? '/repos/ada/engine/hooks' : '/orgs/acme/hooks')

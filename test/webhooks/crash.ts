@@ -13,11 +13,11 @@ export interface Orders {
   times: number
 }
 
-/** Runs a sender until it has killed itself, and says whether it came to that. */
+/** Runs a sender until it kills itself; false if it did not get to the point. */
 export async function crash(orders: Orders): Promise<boolean> {
   const child = fork(join(import.meta.dirname, 'sending-process.ts'))
   child.send(orders)
-  // With nothing left to send it comes to no point: it is killed all the same, at whatever it does.
+  // With nothing left to send, it never reaches the point and is ended here.
   const deadline = setTimeout(() => child.kill('SIGTERM'), 20_000)
   const [, signal] = await once(child, 'exit')
   clearTimeout(deadline)

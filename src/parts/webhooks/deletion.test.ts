@@ -6,7 +6,7 @@ import { hooks, make, openWithEngine, url, waiting } from '#test/hooks.ts'
 import { checkPayload } from '#test/webhook-schemas.ts'
 import { purgeHooks } from './delete.ts'
 
-test('a deleted hook is gone at once, hears of its own end if it listens to that, and is forgotten later', async () => {
+test('a deleted hook disappears at once, is sent a meta event if it subscribes, and is purged later', async () => {
   await using forge = await openWithEngine()
   const { ada, belfry } = forge
   const plain = await make(ada)
@@ -37,7 +37,7 @@ test('a deleted hook is gone at once, hears of its own end if it listens to that
   assert.deepEqual(await left(), [])
 })
 
-test('the hooks of a deleted repository end with it, and what they are still to tell waits', async () => {
+test('the hooks of a deleted repository end with it, and their pending deliveries stay', async () => {
   await using forge = await openWithEngine()
   const { id } = await make(forge.ada)
   await expect(204, await forge.ada.delete('/repos/ada/engine'))
@@ -52,7 +52,7 @@ test('the hooks of a deleted repository end with it, and what they are still to 
   await expect(404, await forge.ada.get(`${hooks}/${id}`))
 })
 
-test('pings and last words are as publicly described', async () => {
+test('payloads of pings and deletions match the public schemas', async () => {
   await using forge = await openWithEngine()
   const { ada } = forge
   const hook = await make(ada, { config: { url, secret: 'hidden', content_type: 'json' }, events: ['push', 'meta'] })

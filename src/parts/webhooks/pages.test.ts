@@ -10,7 +10,7 @@ import { hookOn } from '#test/webhooks.ts'
 const secret = 'Nobody may see this'
 const filled = { url: 'https://hooks.example/a?b=c&d', content_type: 'json', insecure_ssl: '0', active: '1', pick: 'push' }
 
-test('whoever does not run the place finds none of its pages, and whoever is signed out is asked who they are', async () => {
+test('the pages are 404 for users without admin access, and ask signed-out visitors to sign in', async () => {
   await using forge = await openTargets()
   const [ben, cy, nobody] = [await signedIn(forge, 'ben'), await signedIn(forge, 'cy'), new Guest(forge)]
   const ada = await signedIn(forge, 'ada')
@@ -41,7 +41,7 @@ test('whoever does not run the place finds none of its pages, and whoever is sig
     }
     assert.equal((await hooksAt(forge, place)).length, 1)
   }
-  // One place's hooks and deliveries are not another's, and what is no id names nothing.
+  // Hooks and deliveries of other targets, and invalid ids, are 404.
   const [own, other] = [`${repository}/${hooks[0]?.id}`, `${repository}/${hooks[1]?.id}`]
   for (const end of ['', '/edit', '/delete', '/diagnose', '/stream', `/deliveries/${delivery.id}`]) {
     assert.equal((await ada.get(other + end)).status, 404, end)
@@ -59,11 +59,11 @@ test('whoever does not run the place finds none of its pages, and whoever is sig
   assert.equal((await ben.get('/acme')).text.includes('settings/hooks'), false)
 })
 
-test('a webhook is made, changed and deleted by plain forms, for a repository as for an organization', async () => {
+test('a webhook of a repository or an organization is created, changed and deleted by plain forms', async () => {
   await using forge = await openTargets()
   const ada = await signedIn(forge, 'ada')
   for (const place of [repository, organization]) {
-    assert.match((await ada.get(place)).text, /Tell your own programs what happens here/)
+    assert.match((await ada.get(place)).text, /Connect your own programs/)
     const made = await ada.fill(`${place}/new`, { ...filled, secret })
     const [hook] = await hooksAt(forge, place)
     assert.equal(made.location, `${place}/${hook.id}?done=created`)
@@ -114,7 +114,7 @@ test('a webhook is made, changed and deleted by plain forms, for a repository as
   }
 })
 
-test('what is wrong is said beside its field, what was typed is kept, and a secret is never shown', async () => {
+test('errors are shown beside their field, the input is kept, and a secret is never shown', async () => {
   await using forge = await openTargets()
   const ada = await signedIn(forge, 'ada')
   const form = `${repository}/new`
@@ -164,7 +164,7 @@ test('what is wrong is said beside its field, what was typed is kept, and a secr
   assert.equal((await ada.post(form, { ...filled, url: 'https://other.example' })).status, 403)
 })
 
-test('every event that is told can be picked, and one that is not stays with a hook that has it', async () => {
+test('every event that Belfry sends can be selected, and other events of a hook are kept', async () => {
   await using forge = await openTargets()
   const ada = await signedIn(forge, 'ada')
   const boxes = async (path: string) =>
@@ -180,5 +180,5 @@ test('every event that is told can be picked, and one that is not stays with a h
   assert.equal(none.status, 422)
   assert.match(none.text, /id="events-error">Choose one at least/)
   await hookOn(forge.ada, 'repos/ada/engine')
-  assert.match((await ada.get(repository)).text, /Hears of no events/)
+  assert.match((await ada.get(repository)).text, /Events: no events/)
 })

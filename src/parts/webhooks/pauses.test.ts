@@ -13,7 +13,7 @@ await forge.organization('acme', ada)
 
 let made = 0
 
-/** A private repository of the organization, which Ada owns; members may do nothing there. */
+/** A private repository of Ada's organization. Members have no access. */
 async function openRepository() {
   const name = `engine-${++made}`
   await expect(200, await ada.patch('/orgs/acme', { default_repository_permission: 'none' }))
@@ -34,16 +34,16 @@ const collaborate = async ({ path }: Repo) => {
   await expect(204, await ben.patch(`/user/repository_invitations/${id}`))
 }
 
-/** How Ben comes to administer a repository, and how that ends. */
+/** How Ben gets admin access to a repository, and how he loses it. */
 const ways: Record<string, [begin: (repo: Repo) => Promise<unknown>, end: (repo: Repo) => Promise<unknown>]> = {
-  'is a collaborator no more': [collaborate, async ({ path }) => expect(204, await ada.delete(`${path}/collaborators/ben`))],
+  'is removed as a collaborator': [collaborate, async ({ path }) => expect(204, await ada.delete(`${path}/collaborators/ben`))],
   leaves: [collaborate, async ({ path }) => expect(204, await ben.delete(`${path}/collaborators/ben`))],
   'may only maintain': [
     collaborate,
     async ({ path }) => expect(204, await ada.put(`${path}/collaborators/ben`, { permission: 'maintain' })),
   ],
   'is suspended': [collaborate, async () => expect(204, await forge.admin.put('/users/ben/suspended'))],
-  'is an owner no more': [() => member('admin'), () => member('member')],
+  'is no longer an owner': [() => member('admin'), () => member('member')],
   'leaves the organization': [() => member('admin'), async () => expect(204, await ada.delete('/orgs/acme/memberships/ben'))],
   'leaves the team': [team, async ({ name }) => expect(204, await ada.delete(`/orgs/acme/teams/${name}/memberships/ben`))],
   'is in a team that may only push': [
@@ -54,15 +54,15 @@ const ways: Record<string, [begin: (repo: Repo) => Promise<unknown>, end: (repo:
     team,
     async ({ name, path }) => expect(204, await ada.delete(`/orgs/acme/teams/${name}${path}`)),
   ],
-  'was in a team that is gone': [team, async ({ name }) => expect(204, await ada.delete(`/orgs/acme/teams/${name}`))],
-  'has no share in a new owner': [
+  'was in a team that is deleted': [team, async ({ name }) => expect(204, await ada.delete(`/orgs/acme/teams/${name}`))],
+  'is not part of the new owner': [
     () => member('admin'),
     async ({ path }) => expect(202, await ada.post(`${path}/transfer`, { new_owner: 'ada' })),
   ],
 }
 
 for (const [how, [begin, end]] of Object.entries(ways)) {
-  test(`a hook is paused when its maker ${how}, and its owners are told`, async () => {
+  test(`a hook is paused when its maker ${how}, and its owners are notified`, async () => {
     const repo = await openRepository()
     await begin(repo)
     const hook = await hookOn(ben, `repos/acme/${repo.name}`, 'issues')
@@ -91,7 +91,7 @@ for (const [how, [begin, end]] of Object.entries(ways)) {
   })
 }
 
-test('whoever resumes a hook is its maker from then on, and the thread ends', async () => {
+test('the user who resumes a hook becomes its maker, and the notification disappears', async () => {
   const repo = await openRepository()
   await collaborate(repo)
   const hook = await hookOn(ben, `repos/acme/${repo.name}`, 'issues')
@@ -113,7 +113,7 @@ test('whoever resumes a hook is its maker from then on, and the thread ends', as
   assert.equal((await ada.read(path)).active, true)
 })
 
-test('whoever has a hook send elsewhere is its maker from then on', async () => {
+test('the user who changes the url of a hook becomes its maker', async () => {
   const repo = await openRepository()
   await collaborate(repo)
   const [one, other] = [
@@ -129,7 +129,7 @@ test('whoever has a hook send elsewhere is its maker from then on', async () => 
   assert.equal((await ada.read(`${repo.path}/hooks/${other.id}`)).active, true)
 })
 
-test('a hook of an organization is paused with the ownership of its maker, and only owners are told', async () => {
+test('a hook of an organization is paused when its maker is no longer an owner, and only owners are notified', async () => {
   const repo = await openRepository()
   await member('admin')
   await expect(200, await ada.put('/orgs/acme/memberships/cy', { role: 'member' }))
@@ -150,7 +150,7 @@ test('a hook of an organization is paused with the ownership of its maker, and o
   await ada.delete('/orgs/acme/memberships/ben')
 })
 
-test('nobody makes a hook in the moment in which they lose the right to', async () => {
+test('a user who loses access at the same time cannot create a hook', async () => {
   const repo = await openRepository()
   for (let round = 0; round < 5; round++) {
     await collaborate(repo)
@@ -166,7 +166,7 @@ test('nobody makes a hook in the moment in which they lose the right to', async 
   }
 })
 
-test('the pages say why a hook is paused, and how it is resumed', async () => {
+test('the pages explain why a hook is paused and how to resume it', async () => {
   await using browser = await openBrowser()
   await using receiver = await openReceiver()
   const { host } = new URL(receiver.url)

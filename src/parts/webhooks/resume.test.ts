@@ -18,14 +18,14 @@ interface Hook {
   deliveries_url: string
 }
 
-/** A hook whose receiver failed so often that deliveries wait ten minutes, and one delivery that does. */
+/** A throttled hook with one postponed delivery. */
 async function openHeld(url: string): Promise<Hook> {
   const hook = await expect(201, await ada.post(hooks, { config: { url, content_type: 'json' }, events: ['label'] }))
   await delivered(ada, hook)
   const later = new Date(forge.clock.now().getTime() + 600_000)
   await db.query(sql`update hooks set failures = 20, throttled_until = ${later} where id = ${hook.id}`)
   await expect(201, await ada.post('/repos/ada/engine/labels', { name: `of hook ${hook.id}` }))
-  await until('the delivery is held back', async () => (await held(hook)).length === 1)
+  await until('the delivery is postponed', async () => (await held(hook)).length === 1)
   return hook
 }
 
@@ -33,14 +33,14 @@ const held = ({ id }: Hook) =>
   db.rows(sql`select id from pending_deliveries where hook_id = ${id} and throttled_at is not null and sender is null`)
 const isHeld = async ({ id }: Hook) =>
   (await db.first<{ held: boolean }>(sql`select throttled_until is not null as held from hooks where id = ${id}`))?.held === true
-/** What came, in the order in which it came, once so many deliveries are recorded. */
+/** The received events in order, once so many deliveries are recorded. */
 async function cameTo({ received }: Receiver, hook: Hook, count: number) {
   await delivered(ada, hook, count)
   return received.map(({ headers }) => headers['x-service-event'])
 }
 type Receiver = Awaited<ReturnType<typeof openReceiver>>
 
-test('a ping is sent at once to a receiver that failed before; when it fails too, the hold goes on', async () => {
+test('a ping is sent at once to a throttled receiver; if it fails too, the throttle continues', async () => {
   let status = 200
   await using receiver = await openReceiver((response) => response.writeHead(status).end())
   const hook = await openHeld(receiver.url)
@@ -50,13 +50,13 @@ test('a ping is sent at once to a receiver that failed before; when it fails too
   await until('it is held again', () => isHeld(hook))
   assert.equal((await held(hook)).length, 1)
 
-  // The receiver is well again: what was held back follows the delivery that shows it.
+  // The receiver has recovered, so postponed deliveries follow the trial.
   status = 200
   await expect(204, await ada.post(`${hooks}/${hook.id}/pings`))
   assert.deepEqual(await cameTo(receiver, hook, 4), ['ping', 'ping', 'ping', 'label'])
 })
 
-test('a redelivery is sent at once, and what was held back follows', async () => {
+test('a redelivery is sent at once, and postponed deliveries follow', async () => {
   await using receiver = await openReceiver()
   const hook = await openHeld(receiver.url)
   const [first] = await delivered(ada, hook)
@@ -64,7 +64,7 @@ test('a redelivery is sent at once, and what was held back follows', async () =>
   assert.deepEqual(await cameTo(receiver, hook, 3), ['ping', 'ping', 'label'])
 })
 
-test('a diagnosis that succeeds sends what was held back, and one that fails does not', async () => {
+test('a successful diagnosis sends postponed deliveries, and a failed one does not', async () => {
   let status = 200
   await using receiver = await openReceiver((response) => response.writeHead(status).end())
   const hook = await openHeld(receiver.url)
@@ -76,7 +76,7 @@ test('a diagnosis that succeeds sends what was held back, and one that fails doe
   assert.deepEqual(await cameTo(receiver, hook, 2), ['ping', 'ping', 'ping', 'label'])
 })
 
-test('what was held back is resumed by the interface and by a button, for those who may change the hook', async () => {
+test('postponed deliveries are resumed by the API and by a button, for users who may change the hook', async () => {
   await using receiver = await openReceiver()
   const hook = await openHeld(receiver.url)
   const reader = await forge.tokenFor('ada', ['read:repo_hook'])
@@ -85,14 +85,14 @@ test('what was held back is resumed by the interface and by a button, for those 
   assert.equal((await held(hook)).length, 1)
   await expect(204, await ada.post(`${hooks}/${hook.id}/resume`))
   assert.deepEqual(await cameTo(receiver, hook, 2), ['ping', 'label'])
-  // There is nothing to resume, and that is fine.
+  // Resuming again changes nothing.
   await expect(204, await ada.post(`${hooks}/${hook.id}/resume`))
 
   await using another = await openReceiver()
   const other = await openHeld(another.url)
   const guest = await signedIn(forge, 'ada')
   const page = `/ada/engine/settings/hooks/${other.id}`
-  assert.match((await guest.get(page)).text, /Held back until[\s\S]*Resume now/)
+  assert.match((await guest.get(page)).text, /Postponed until[\s\S]*Resume now/)
   assert.equal((await guest.post(`${page}/resume`, {})).location, `${page}?done=resumed`)
   assert.deepEqual(await cameTo(another, other, 2), ['ping', 'label'])
   assert.doesNotMatch((await guest.get(page)).text, /Resume now/)

@@ -23,13 +23,13 @@ const waiting = ({ id }: { id: number }) =>
   )
 
 const listener = await hookOn(ada, 'repos/ada/engine', 'star')
-/** Lets time pass; a delivery to somebody else has the sender look sooner than it would by itself. */
+/** Advances the clock. A delivery to another receiver wakes the sender before its next poll. */
 async function pass(seconds: number) {
   forge.clock.advance(seconds * 1000)
   await ping(listener)
 }
 
-/** Ten failures, one after the other: the ping that comes with the hook, and nine more. */
+/** Ten failures in a row: the ping of the new hook and nine more. */
 async function exhaust(hook: { id: number; deliveries_url: string }) {
   for (let count = 2; count <= 10; count++) {
     await delivered(ada, hook, count - 1)
@@ -38,7 +38,7 @@ async function exhaust(hook: { id: number; deliveries_url: string }) {
   await delivered(ada, hook, 10)
 }
 
-test('a receiver that keeps failing is left in peace for longer and longer, and gets all that waited once it is well', async () => {
+test('a failing receiver is throttled for growing pauses, and gets all postponed deliveries when it recovers', async () => {
   let status = 500
   await using bad = await openReceiver((response) => response.writeHead(status).end())
   await using good = await openReceiver()
@@ -57,7 +57,7 @@ test('a receiver that keeps failing is left in peace for longer and longer, and 
   assert.deepEqual(await waiting(hook), Array(4).fill({ ready_at: over, throttled_at: since }))
   assert.equal(bad.received.length, 10)
 
-  // On trial, one is sent; when it fails too, the others wait twice as long.
+  // One delivery is the trial. It fails too, so the others wait twice as long.
   for (const [trial, after] of [
     [1, 2000],
     [2, 4000],
@@ -82,7 +82,7 @@ test('a receiver that keeps failing is left in peace for longer and longer, and 
   assert.deepEqual([failures, throttled_until, active], [0, null, true])
   assert.equal((await ada.read(`${hooks}/${hook.id}`)).last_response.status, 'active')
 
-  // It begins anew: a single failure is no reason to wait.
+  // The count starts again, so a single failure does not throttle.
   status = 500
   for (const count of [15, 16]) {
     await ping(hook)
@@ -91,7 +91,7 @@ test('a receiver that keeps failing is left in peace for longer and longer, and 
   }
 })
 
-test('a pause is never longer than ten minutes, unless the receiver asks for it', async () => {
+test('a pause is at most ten minutes unless Retry-After asks for more', async () => {
   let wish = {}
   await using receiver = await openReceiver((response) => response.writeHead(503, wish).end())
   const hook = await hookTo(receiver.url)
@@ -112,7 +112,7 @@ test('a pause is never longer than ten minutes, unless the receiver asks for it'
   }
 })
 
-test('who answers that a request is wrong is well, and who does so to everything is told of everything', async () => {
+test('a receiver that responds 4xx is up and is never throttled', async () => {
   await using receiver = await openReceiver((response) => response.writeHead(404).end())
   const hook = await hookTo(receiver.url)
   for (let count = 1; count <= 12; count++) await ping(hook)

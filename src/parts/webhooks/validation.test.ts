@@ -32,7 +32,7 @@ const misshapen: [what: string, body: Record<string, unknown>, said: RegExp][] =
   ['a url without an end', { config: { url: `${url}/${'a'.repeat(2048)}` } }, /2048/],
 ]
 
-test('what is wrong with a new hook is said', async () => {
+test('invalid fields of a new hook are reported', async () => {
   await using forge = await openWithEngine()
   for (const [what, body, said, field] of wrong) {
     const { message, errors } = await expect(422, await forge.ada.post(hooks, body))
@@ -60,7 +60,7 @@ test('what is wrong with a new hook is said', async () => {
     await expect(422, await forge.ada.patch(`${hooks}/${id}${path}`, body))
 })
 
-test('a server that others can reach does not send to its own machine', async () => {
+test('a public server does not send to its own machine', async () => {
   await using forge = await openWithEngine({ BELFRY_HOST: '0.0.0.0' })
   for (const host of ['127.0.0.1', 'localhost', '2130706433', '[::1]']) {
     const { errors } = await expect(422, await forge.ada.post(hooks, { config: { url: `http://${host}/` } }))

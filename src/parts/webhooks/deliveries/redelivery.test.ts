@@ -12,17 +12,17 @@ after(() => forge[Symbol.asyncDispose]())
 const { db } = forge.belfry
 const ada = await forge.person('ada')
 
-/** Waits until everything that was stored is sent and recorded. */
+/** Waits until all deliveries are recorded. */
 const settled = () =>
   until('nothing waits', async () => !(await db.first(sql`select from pending_deliveries where ready_at <= ${db.now}`)))
 
-/** Commits a file; gives the commit. */
+/** Commits a file and returns the commit. */
 async function write(name: string, message: string): Promise<string> {
   const file = { message, content: btoa(message) }
   return (await expect(201, await ada.put(`/repos/ada/${name}/contents/${message}.txt`, file))).commit.sha
 }
 
-/** A repository with a push, and a hook that sends to a receiver. */
+/** A repository with a push, and a hook with a receiver. */
 async function openPlace(name: string, url: string, ...events: string[]) {
   await ada.owns(name)
   await write(name, 'first')
@@ -31,7 +31,7 @@ async function openPlace(name: string, url: string, ...events: string[]) {
   return { id: id as number, path: `${path}/${id}`, repo: { owner: 'ada', repo: name } }
 }
 
-test('deliveries can be listed, read and repeated by a public client, and are as the public documentation has them', async () => {
+test('a public client lists, reads and repeats deliveries, which match the public documentation', async () => {
   await using receiver = await openReceiver()
   const { id: hook_id, path, repo } = await openPlace('engine', receiver.url, 'issues')
   for (const title of ['One', 'Two', 'Three']) await expect(201, await ada.post('/repos/ada/engine/issues', { title }))
@@ -71,17 +71,17 @@ async function checkContract(name: VariantName, client: Client, path: string, de
     ...(await check('repos/get-webhook-delivery', 200, await client.get(`${path}/deliveries/${delivery_id}`))),
     ...(await check('repos/redeliver-webhook-delivery', 202, await client.post(`${path}/deliveries/${delivery_id}/attempts`))),
   ]
-  // Moments have milliseconds here, as these clients know them, and nowhere else.
+  // Only here do times have milliseconds, as in the public API.
   const others = faults.filter(({ path: place, message }) => !(place.endsWith('/delivered_at') && message.includes('date-time')))
   assert.deepEqual(others, [])
 }
 
-test('a test sends the latest push as it was told, or reads it when nobody was told; and nothing to who would not hear of it', async () => {
+test('a test sends the stored payload of the latest push, or composes it, and nothing to a hook without subscription', async () => {
   await using receiver = await openReceiver()
   const { id: hook_id, path, repo } = await openPlace('mill', receiver.url, 'push')
   const pushes = () => receiver.received.filter(({ headers }) => headers['x-github-event'] === 'push')
   const heard = (count: number) => until(`${count} pushes came`, () => pushes().length >= count)
-  // The first push was before there was a hook.
+  // The first push happened before the hook existed.
   const [octokit] = octokitsOf(forge, ada)
   assert.equal((await octokit.rest.repos.testPushWebhook({ ...repo, hook_id })).status, 204)
   await heard(1)

@@ -39,7 +39,7 @@ const diagnose = async (person: Person, hook: string): Promise<Diagnosis> => exp
 const outcomes = ({ steps }: Diagnosis) => Object.fromEntries(steps.map(({ step, ok }) => [step, ok]))
 const failure = ({ failed, steps }: Diagnosis) => [failed, steps.find(({ step }) => step === failed)?.message]
 
-/** A server of bytes: what it does with a connection that has said something. */
+/** A raw TCP server. `answer` handles a connection after its first data. */
 async function openPort(onData: (socket: Socket) => void) {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
@@ -62,7 +62,7 @@ async function listenAt(server: Server, end: () => void) {
   }
 }
 
-test('a receiver that is well gets a signed ping, every step is told, and nothing is recorded', async () => {
+test('a working receiver gets a signed ping, every step is reported, and nothing is recorded', async () => {
   await using forge = await openForge()
   await using receiver = await openReceiver()
   const ada = await ready(forge)
@@ -96,7 +96,7 @@ test('a receiver that is well gets a signed ping, every step is told, and nothin
   assert.match(listened.steps[0]?.message ?? '', /offered to whoever follows the stream/)
 })
 
-test('receivers that are not well: the step that fails is named, and what follows is not reached', async () => {
+test('a failing receiver: the failed step is named, and later steps are not reached', async () => {
   await using forge = await openForge({ settings: { BELFRY_WEBHOOK_TIMEOUT: '1' } })
   const ada = await ready(forge)
   const diagnosed = async (url: string) => failure(await diagnose(ada, await hookTo(ada, url)))
@@ -128,28 +128,28 @@ test('receivers that are not well: the step that fails is named, and what follow
     ),
   )
   assert.deepEqual(found, {
-    broken: ['http', 'Answered 500 Internal Server Error: a delivery succeeds with 200 to 299.'],
-    moved: ['http', 'Answered 302 Found: redirects are not followed.'],
+    broken: ['http', 'Response: 500 Internal Server Error: a delivery succeeds with 200 to 299.'],
+    moved: ['http', 'Response: 302 Found: redirects are not followed.'],
     garbage: ['http', 'The answer is not HTTP.'],
     upgrading: ['http', 'The connection was closed before an answer came.'],
     cut: ['http', 'The connection was closed before an answer came.'],
     short: ['http', 'The connection was closed before an answer came.'],
-    silent: ['http', 'No answer within 1 s.'],
-    dripping: ['http', 'No answer within 1 s.'],
-    refused: ['tcp', 'The connection was refused: nothing listens there.'],
-    plain: ['tls', 'The TLS handshake did not end in time.'],
+    silent: ['http', 'No response within 1 s.'],
+    dripping: ['http', 'No response within 1 s.'],
+    refused: ['tcp', 'The connection was refused, because no program listens on this port.'],
+    plain: ['tls', 'The TLS handshake timed out.'],
   })
   assert.equal(broken.received.length, 1)
 })
 
-test('what the policy forbids is named by its rule, and nothing else of it is learned', async () => {
+test('a forbidden address is reported by its rule only', async () => {
   await using receiver = await openReceiver()
   const { port } = new URL(receiver.url)
   const rules = { BELFRY_HOST: '0.0.0.0', BELFRY_WEBHOOK_ADDRESSES: 'external' }
   await using forge = await openForge({ settings: rules })
   const ada = await ready(forge)
   const hook = await hookTo(ada, 'http://example.com/')
-  // Such a hook was made when the policy was another, or before the name moved.
+  // Such a hook was created under another policy, or before DNS changed.
   const diagnosed = async (url: string) => {
     await forge.belfry.db.query(sql`update hooks set url = ${url}`)
     return diagnose(ada, hook)
@@ -166,7 +166,7 @@ test('what the policy forbids is named by its rule, and nothing else of it is le
   assert.equal(receiver.received.length, 0)
 })
 
-test('a name is looked up once: all of its addresses must be allowed, and the connection goes to one of them', async () => {
+test('a name is resolved once; all addresses must be allowed, and the connection uses one of them', async () => {
   await using receiver = await openReceiver()
   const { port } = new URL(receiver.url)
   const asked: string[] = []
@@ -191,18 +191,18 @@ test('a name is looked up once: all of its addresses must be allowed, and the co
   assert.deepEqual(await through(['127.0.0.1', '10.1.2.3'], 'loopback'), ['Not allowed: inside.example has a private address.'])
   assert.deepEqual(await through([], 'external'), ['inside.example has no address.'])
   assert.deepEqual(await through([], 'external', 'ENOTFOUND'), ['inside.example has no address.'])
-  assert.deepEqual(await through([], 'external', 'EAI_AGAIN'), ['inside.example cannot be looked up at the moment.'])
+  assert.deepEqual(await through([], 'external', 'EAI_AGAIN'), ['The DNS lookup of inside.example failed temporarily.'])
   assert.equal(receiver.received.length, 0)
   asked.length = 0
   assert.deepEqual(await through(['127.0.0.1'], 'loopback'), [
     'inside.example has 127.0.0.1.',
     `Connected to port ${port}.`,
-    'Answered 200 OK.',
+    'Response: 200 OK.',
   ])
   assert.deepEqual([asked, receiver.received[0]?.headers.host], [['inside.example'], `inside.example:${port}`])
 })
 
-test('a certificate decides, unless insecure_ssl does', async () => {
+test('the certificate is checked unless insecure_ssl is set', async () => {
   const [key, cert] = ['localhost.key', 'localhost.pem'].map((name) => readFileSync(join(certificates, name), 'utf8'))
   const server = createHttps({ key, cert }, (_, response) => response.end('ok'))
   await using at = await listenAt(server, () => server.closeAllConnections())
@@ -230,7 +230,7 @@ test('a certificate decides, unless insecure_ssl does', async () => {
   assert.match(found.steps[3]?.message ?? '', /^TLSv1\.3; the certificate is trusted until Jan {2}1 00:00:00 2120 GMT\.$/)
 })
 
-test('a few at a time for one hook; and only those who may read the hook', async () => {
+test('concurrent diagnoses of a hook are limited, and only its readers may diagnose it', async () => {
   await using forge = await openForge({ settings: { BELFRY_WEBHOOK_TIMEOUT: '1' } })
   await using silent = await openPort(() => {})
   const ada = await ready(forge)

@@ -19,14 +19,14 @@ const starred = async (person: Person, path = 'ada/engine') => {
   await expect(204, await person.put(`/user/starred/${path}`))
 }
 
-test('a hook to belfry:listen is offered its deliveries as they come, signed, each once', async () => {
+test('the stream of a hook to belfry:listen has each delivery once, signed', async () => {
   await using forge = await openForge()
   const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
   const engine = await ada.owns('engine')
   const hook = await hookOf(ada, 'repos/ada/engine')
   await using stream = await listen(ada, `${hook}/deliveries/stream`)
   assert.equal(stream.answer.headers.get('content-type'), 'text/event-stream; charset=utf-8')
-  assert.equal((await stream.until(1))[0].event, 'ping', 'what waits already is offered too')
+  assert.equal((await stream.until(1))[0].event, 'ping', 'pending deliveries are offered too')
   await starred(ben)
   const [, star] = await stream.until(2)
   assert.deepEqual(
@@ -55,7 +55,7 @@ test('a hook to belfry:listen is offered its deliveries as they come, signed, ea
     (await later.until(2)).map(({ id }) => id),
     (await stream.until(4)).slice(2).map(({ id }) => id),
   )
-  // The present secret signs, also what was stored before it was set.
+  // The current secret also signs deliveries that were stored before it was set.
   await expect(200, await ada.patch(`${hook}/config`, { secret: 'another', content_type: 'form' }))
   await ben.delete('/user/starred/ada/engine')
   const [unstar] = await latest.until(1)
@@ -65,7 +65,7 @@ test('a hook to belfry:listen is offered its deliveries as they come, signed, ea
   assert.ok(await verify('another', unstar.body, unstar.headers['X-Hub-Signature-256']))
   assert.equal(unstar.headers['webhook-signature'].split(' ').length, 2, 'the former secret signs as well')
 
-  // Half a minute later nobody is offered what nobody took.
+  // After half a minute, deliveries that nobody took are no longer offered.
   forge.clock.advance(31_000)
   await using late = await listen(ada, `${hook}/deliveries/stream`)
   await starred(ben)
@@ -75,7 +75,7 @@ test('a hook to belfry:listen is offered its deliveries as they come, signed, ea
   )
 })
 
-test('what came of an offered delivery is reported once, and recorded as if it had been sent', async () => {
+test('the outcome of an offered delivery is reported once, and recorded as if it had been sent', async () => {
   await using forge = await openForge()
   const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
   await ada.owns('engine')
@@ -140,7 +140,7 @@ test('what came of an offered delivery is reported once, and recorded as if it h
   assert.equal(stream.messages.length, 4)
 })
 
-test('only those who may read the hook follow its deliveries, and no longer than they may', async () => {
+test('only readers of the hook follow its deliveries, and only as long as they have access', async () => {
   await using forge = await openForge()
   const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
   await ada.owns('engine', { private: true })
@@ -161,7 +161,7 @@ test('only those who may read the hook follow its deliveries, and no longer than
   assert.equal(stream.messages.length, 1)
 })
 
-test("an organization's hook is followed by its owners, on either variant", async () => {
+test("owners follow an organization's hook on both variants", async () => {
   await using forge = await openForge()
   const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
   await forge.organization('acme', ada)
@@ -176,7 +176,7 @@ test("an organization's hook is followed by its owners, on either variant", asyn
   assert.equal((await ben.post(`${hook}/deliveries/${star.id}/outcome`, { status_code: 200 })).status, 404)
 })
 
-test('what was sent to another address is told with the very bytes and headers, and with the answer', async () => {
+test('deliveries to another url are streamed with their bytes, headers and response', async () => {
   await using forge = await openForge({ worker: true })
   await using receiver = await openReceiver((response) => response.writeHead(418, { a: 'b' }).end('short and stout'))
   const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
@@ -193,7 +193,7 @@ test('what was sent to another address is told with the very bytes and headers, 
   assert.deepEqual([told.outcome.response.payload, told.outcome.response.headers.a], ['short and stout', 'b'])
 })
 
-test('a delivery that no listener took says so, and does not count in latencies', async () => {
+test('a delivery that no listener took is marked so, and has no latency', async () => {
   await using forge = await openForge({ worker: true })
   const ada = await forge.person('ada')
   await ada.owns('engine')
@@ -205,5 +205,5 @@ test('a delivery that no listener took says so, and does not count in latencies'
   const [ping] = await delivered(ada, { deliveries_url })
   assert.deepEqual([ping.status, ping.status_code], ['no listener took this delivery', 504])
   const { text } = await (await signedIn(forge, 'ada')).get(`/ada/engine/settings/hooks/${id}`)
-  assert.match(text, /<dt>Failed<\/dt><dd>1<\/dd>[\s\S]*<dt>Median time<\/dt><dd>–<\/dd>/)
+  assert.match(text, /<dt>Failed<\/dt><dd>1<\/dd>[\s\S]*<dt>Median duration<\/dt><dd>–<\/dd>/)
 })

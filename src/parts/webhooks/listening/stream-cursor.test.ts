@@ -12,7 +12,7 @@ import { followDeliveries } from './delivery-stream.ts'
 const url = 'https://ci.example/'
 const config = { url, content_type: 'json', secret: 'it is between us' }
 
-/** A repository with two hooks that nobody sends for, and `ben` who stars it; what waits is recorded by hand. */
+/** A repository with two hooks, without a sender. The test records outcomes itself. */
 async function openWaiting() {
   const forge = await openForge()
   const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
@@ -23,14 +23,14 @@ async function openWaiting() {
     hooks.push((await expect(201, await ada.post('/repos/ada/engine/hooks', made))).id)
   }
   const [hook = 0] = hooks
-  // Their pings would wait below all others.
+  // The pings would have the lowest ids.
   await forge.belfry.db.query(sql`delete from pending_deliveries`)
   let stars = false
   return Object.assign(forge, {
     ada,
     hook,
     path: `/repos/ada/engine/hooks/${hook}/deliveries/stream`,
-    /** An act of its own, with ids far from those of the last; gives the id that waits for the hook. */
+    /** Creates a delivery whose id is far from the last one, and returns its id. */
     async act() {
       await forge.belfry.db.query(sql`select setval('delivery_numbers', nextval('delivery_numbers') + 5000)`)
       stars = !stars
@@ -51,7 +51,7 @@ const outcomeOf = (hook_id: number, id: number, now: Date): Outcome => ({
   ...{ retry_in: null, retry_after: null },
 })
 
-/** Does something in a transaction that is committed by calling what this gives. */
+/** Runs `work` in a transaction and returns the function that commits it. */
 async function hold(db: Database, work: (transaction: Transaction) => Promise<unknown>) {
   const [begun, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const done = db.transaction(async (transaction) => {
@@ -66,10 +66,10 @@ async function hold(db: Database, work: (transaction: Transaction) => Promise<un
   }
 }
 
-/** Long enough for several looks at what is new. */
+/** Long enough for several reads of the stream. */
 const moment = () => sleep(200)
 
-test('of any other hook, deliveries are told once their outcome is recorded: each once, whenever and in whichever order', async () => {
+test('for any other hook, each delivery is streamed once, when its outcome is recorded, in any order', async () => {
   await using forge = await openWaiting()
   const { belfry, hook, path, ada, act } = forge
   const { db } = belfry
@@ -90,7 +90,7 @@ test('of any other hook, deliveries are told once their outcome is recorded: eac
   })
   assert.deepEqual([message.url, message.headers['X-GitHub-Event'], JSON.parse(message.body).action], [url, 'star', 'deleted'])
   await moment()
-  // Days later, when thousands of others have been given ids: it was throttled, say.
+  // Days later, after thousands of other ids: for example because it was throttled.
   forge.clock.advance(3 * 86_400_000)
   const fourth = await act()
   await record(fourth)
@@ -111,7 +111,7 @@ test('of any other hook, deliveries are told once their outcome is recorded: eac
   assert.deepEqual([stream.messages.length, again.messages.length], [4, 3])
 })
 
-test('what is written before others and committed after them is neither passed over nor told twice', async () => {
+test('a row that is written first and committed last is neither skipped nor sent twice', async () => {
   await using forge = await openWaiting()
   const { belfry, hook, path, ada, act } = forge
   const { db } = belfry
@@ -120,7 +120,7 @@ test('what is written before others and committed after them is neither passed o
   await using stream = await listen(ada, path)
   const told = async (count: number) => (await stream.until(count)).map(({ id }) => id)
 
-  // Without what is noted at the hook itself, for which others would wait.
+  // Without the update of the hook's row, because others would wait for its lock.
   const commit = await hold(db, (transaction) =>
     transaction.query(sql`
       with done as (delete from pending_deliveries where id = ${early} returning *)
@@ -138,13 +138,13 @@ test('what is written before others and committed after them is neither passed o
   assert.equal(stream.messages.length, 2)
 })
 
-test('an act that is committed and sent between two looks, long after it took its ids, is not passed over', async () => {
+test('a delivery that is committed and sent between two reads, long after it got its id, is not skipped', async () => {
   await using forge = await openWaiting()
   const { belfry, hook, act } = forge
   const { db, vault } = belfry
   const record = (id: number) => recordOutcomes(db, [outcomeOf(hook, id, db.now)])
   let place: string | null = null
-  /** What one look tells: between two of them, more may happen than a stream would let us arrange. */
+  /** One read of the stream, so that the test controls what happens between two of them. */
   const look = async () => {
     const repo = { type: 'repository', id: 1, path: 'repos/ada/engine' } as const
     const heard = await followDeliveries(db, { vault, agent: '', web: forge.web }, await loadHook(db, repo, hook), place)
@@ -176,7 +176,7 @@ test('an act that is committed and sent between two looks, long after it took it
   await record(later)
   await toldInAll(3)
 
-  // Recorded, and seen by looks that may not tell of it yet, since another transaction began before and goes on.
+  // Recorded and visible, but not sent yet, because an earlier transaction is still open.
   const [seen, beyond] = [await act(), await act()]
   for (let looks = 0; looks < 5; looks++) told.push(...(await look()))
   const end = await hold(db, (transaction) => transaction.query(sql`select pg_current_xact_id()`))
@@ -190,7 +190,7 @@ test('an act that is committed and sent between two looks, long after it took it
   assert.deepEqual(told, [first, tardy, later, seen])
 })
 
-test('many at once are told in order and completely, also to whoever comes back in the middle', async () => {
+test('many deliveries are streamed in order and completely, also to a client that reconnects in between', async () => {
   await using forge = await openWaiting()
   const { belfry, hook, path, ada, act } = forge
   const { db } = belfry

@@ -15,20 +15,20 @@ const listener = await hookOn(ada, 'repos/ada/engine', 'star')
 const hookTo = async (url: string) =>
   expect(201, await ada.post(hooks, { config: { url, content_type: 'json', secret: 's' }, events: ['star'] }))
 
-/** In how many seconds the one delivery that waits at a hook is tried again; undefined when none does. */
+/** Seconds until the pending delivery of a hook is retried; undefined if there is none. */
 async function pause({ id }: { id: number }) {
   const [row, ...others] = await db.rows<{ ready_at: Date }>(sql`select ready_at from pending_deliveries where hook_id = ${id}`)
   assert.equal(others.length, 0)
   return row && (row.ready_at.getTime() - forge.clock.now().getTime()) / 1000
 }
 
-/** A delivery to somebody else has the sender look sooner than it would by itself. */
+/** A delivery to another receiver wakes the sender before its next poll. */
 async function pass(seconds: number) {
   forge.clock.advance(Math.round(seconds * 1000))
   await expect(204, await ada.post(`${hooks}/${listener.id}/pings`))
 }
 
-test('a delivery that fails is tried again after growing pauses, under the same guid, and not for ever', async () => {
+test('a failed delivery is retried with growing pauses and the same guid, a limited number of times', async () => {
   await using receiver = await openReceiver((response) => response.writeHead(500).end())
   const hook = await hookTo(receiver.url)
   for (const [count, least, most] of [
@@ -62,16 +62,16 @@ test('a delivery that fails is tried again after growing pauses, under the same 
     `${body}`,
   ])
   assert.deepEqual(sent, Array(4).fill(sent[0]))
-  // What refuses replays sees that it was signed anew.
+  // A receiver that refuses old timestamps sees a new signature.
   assert.equal(new Set(receiver.received.map(({ headers }) => headers['webhook-timestamp'])).size, 4)
 })
 
-test('a retry comes no sooner than the receiver asks for, and an hour later at most', async () => {
+test('a retry respects Retry-After, up to an hour', async () => {
   const date = 'Thu, 01 Jan 1970 00:00:00 GMT'
   for (const [wish, seconds] of [
     ['300', 300],
     ['86400', 3600],
-    // A moment, by the receiver's own clock.
+    // A date by the receiver's clock.
     ['Thu, 01 Jan 1970 00:05:00 GMT', 300],
   ] as const) {
     await using receiver = await openReceiver((response) => response.writeHead(503, { 'retry-after': wish, date }).end())
@@ -82,7 +82,7 @@ test('a retry comes no sooner than the receiver asks for, and an hour later at m
   }
 })
 
-test('there is no retry after a success, after 410, or of what cannot be sent', async () => {
+test('there is no retry after a success, after 410, or of a payload that is too large', async () => {
   let status = 502
   await using receiver = await openReceiver((response) => response.writeHead(status).end())
   const hook = await hookTo(receiver.url)
