@@ -18,7 +18,7 @@ interface Shown {
 const lastOf = (url: string) => url.split('/').at(-1)
 const second = (moment: number) => new Date(moment).toISOString().replace(/\.\d+/, '')
 
-/** A thread in a line, as it should be and as it is. */
+/** A thread as one line, expected and actual. */
 function lineOf({ repo, type, number, title, state, latest }: Topic, thread: Thread) {
   const name = `${repo.owner}/${repo.name}`
   const called = title || `Invitation to join ${name}`
@@ -33,7 +33,7 @@ function shownLine({ repository, subject, reason, unread, done, updated_at, last
   return `${reason}: ${type} ${lastOf(url)} '${title}' (${state}) of ${repository.full_name}, ${lastOf(latest_comment_url)}; ${flags}, ${updated_at}, ${last_read_at ?? 'never'}`
 }
 
-/** Read and unread. */
+/** Read and unread threads. */
 export const compareAll = (crowd: Crowd, ids: Ids, who: string, most = 20) =>
   compareList(crowd, ids, who, '/notifications?all=true', () => true, most)
 

@@ -4,7 +4,7 @@ import { fanOut } from '#parts/notifications/fan-out.ts'
 import { type Database, sql } from '#platform/database.ts'
 import { expect, type Forge, type ForgeOptions, openForge, type Person } from '#test/forge.ts'
 
-/** A conversation of ada's, and somebody who takes part in it and reads what is new. */
+/** A conversation of ada's with a reader who participates. */
 export interface Conversation {
   reader: Person
   reader_id: number
@@ -23,7 +23,7 @@ export interface Conversations extends Forge {
 
 export const engine = '/repos/ada/engine'
 
-/** Ada's engine with as many conversations, each with a reader of its own who was mentioned there; everyone was told. */
+/** Ada's repository with `count` conversations, each with its own mentioned reader, after the fan-out. */
 export async function openConversations(count: number, options: ForgeOptions = {}): Promise<Conversations> {
   const forge = await openForge(options)
   const { db } = forge.belfry
@@ -45,7 +45,7 @@ export async function openConversations(count: number, options: ForgeOptions = {
   return { ...forge, ada, ada_id, repo_id: repo.id, conversations }
 }
 
-/** Something that ada does to a conversation, noted as the act's own transaction does, and not told yet. */
+/** Stores an event of ada's for a conversation, before its fan-out. */
 export function act(
   { belfry: { db }, ada_id, repo_id }: Conversations,
   { issue_id }: Pick<Conversation, 'issue_id'>,
@@ -55,7 +55,7 @@ export function act(
   return db.transaction((transaction) => notify(transaction, { id: ada_id }, { id: repo_id }, subject, notice))
 }
 
-/** Marks note which version of a thread they marked, and what their statement could see. */
+/** Records for each mark the version of the thread and the snapshot of the statement. */
 export async function noteMarks(db: Database) {
   await db.query(sql`alter table threads add column marked_position bigint, add column marked_in pg_snapshot`)
   await db.query(sql`
@@ -70,7 +70,7 @@ export async function noteMarks(db: Database) {
   await db.query(sql`create trigger note_mark before update on threads for each row execute function note_mark()`)
 }
 
-/** Threads of somebody that are read although their last update was not there to be seen by the mark. */
+/** Threads that are read although the mark could not see their last update. */
 export function findLost({ belfry: { db } }: Forge, { reader_id }: Conversation) {
   return db.rows<{ id: number }>(sql`
     select t.id from threads t, log_base
@@ -91,13 +91,13 @@ export async function threadOf({ belfry: { db } }: Forge, { thread }: Pick<Conve
   return row ?? assert.fail()
 }
 
-/** Which notices of a conversation there are, in the order in which they happened. */
+/** The event ids of a conversation in order. */
 export async function noticesOf(db: Database, { subject_id }: Pick<Conversation, 'subject_id'>): Promise<number[]> {
   const rows = await db.rows<{ id: number }>(sql`select id from notification_events where subject_id = ${subject_id} order by id`)
   return rows.map(({ id }) => id)
 }
 
-/** Runs a race so many times in every conversation, all conversations at once; none goes on when one has failed. */
+/** Runs a race `rounds` times in every conversation, all in parallel, until one fails. */
 export async function inParallel(
   conversations: Conversation[],
   rounds: number,

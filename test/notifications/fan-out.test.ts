@@ -11,12 +11,12 @@ import { told } from '#test/inbox.ts'
 import { act, type Conversation, type Conversations, engine, inParallel, noticesOf, openConversations } from './conversations.ts'
 import { type Happening, Inboxes, type Thread, type Topic } from './model.ts'
 
-test('people who are told by several at once, each of them killed again and again, are told everything once, in order', async () => {
+test('concurrent fan-outs that are killed again and again notify of every event once and in order', async () => {
   await using forge = await openConversations(10)
   const { belfry, conversations, clock } = forge
   const [subject] = conversations as [Conversation]
   for (const { reader } of conversations) await expect(200, await reader.put(`${engine}/subscription`, { subscribed: true }))
-  // Who is assigned hears of that alone, and is told of all else for that reason from then on.
+  // The assignee is notified of the assignment, and later events have that reason.
   const before = await noticesOf(belfry.db, subject)
   const expected = conversations.map(({ reader_id }, index) => ({
     reader_id,
@@ -66,7 +66,7 @@ test('people who are told by several at once, each of them killed again and agai
   assert.equal(waiting.length, 0)
 })
 
-test('many who talk in one conversation at the same moment each hear of all the others, once and in order', async () => {
+test('users who comment concurrently are each notified of all others once and in order', async () => {
   await using forge = await openConversations(8, { worker: true })
   const { belfry, ada, conversations } = forge
   const [{ number, subject_id }] = conversations as [Conversation]
@@ -75,7 +75,7 @@ test('many who talk in one conversation at the same moment each hear of all the 
       await expect(201, await reader.post(`${engine}/issues/${number}/comments`, { body: 'Yes' }))
   })
   let ended = false
-  // Besides the worker, which tells of it too.
+  // In addition to the worker.
   const telling = [1, 2, 3].map(async () => {
     while (!ended) await fanOut(belfry.db, subject_id).then(() => sleep(1))
   })
@@ -99,14 +99,14 @@ test('many who talk in one conversation at the same moment each hear of all the 
   }
 })
 
-/** What a reader may do to their subscription, in Belfry and in the model. */
+/** Changes to a subscription, in Belfry and in the model. */
 const changes = [
   [(reader: Person, path: string) => reader.delete(path), 'muted'],
   [(reader: Person, path: string) => reader.put(path, { ignored: true }), 'ignored'],
   [(reader: Person, path: string) => reader.put(path, { ignored: false }), 'subscribed'],
 ] as const
 
-test('a change of mind that meets an act ends as if one of them had come first', async () => {
+test('a subscription change concurrent with an act ends as if one came first', async () => {
   await using forge = await openConversations(8)
   const { belfry, ada_id, repo_id } = forge
   const random = seeded(2)
@@ -159,7 +159,7 @@ async function outcomeOf({ belfry: { db } }: Conversations, { thread }: Conversa
   return found ?? assert.fail()
 }
 
-/** How it would end, one after the other. */
+/** The result of a sequential order. */
 function simulate(
   { state, takes_part, ...held }: Outcome,
   happening: Happening,
@@ -180,7 +180,7 @@ function simulate(
   return { state: mind.state, takes_part: mind.reason, reason: thread.reason, unread: thread.unread }
 }
 
-test('who loses access while something is told of what they lose sees nothing of it', async () => {
+test('a user who loses access during a fan-out sees nothing of it', async () => {
   await using forge = await openConversations(4, { worker: true })
   const { ada, conversations } = forge
   await expect(200, await ada.patch(engine, { private: true }))
@@ -205,7 +205,7 @@ test('who loses access while something is told of what they lose sees nothing of
   for (const { reader } of conversations) assert.deepEqual(await reader.read('/notifications?all=true'), [])
 })
 
-test('what could not be told waits no longer than until something else happens there', async () => {
+test('a failed fan-out is repeated by the next event of the subject', async () => {
   await using forge = await openConversations(1)
   const { db } = forge.belfry
   const [conversation] = forge.conversations as [Conversation]

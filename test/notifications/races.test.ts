@@ -20,7 +20,7 @@ import {
   threadOf,
 } from './conversations.ts'
 
-/** All the ways to mark what is there. */
+/** All ways to mark threads. */
 const marks: ((reader: Person, thread: string) => Promise<Response>)[] = [
   (reader, thread) => reader.patch(`/notifications/threads/${thread}`),
   (reader) => reader.put('/notifications'),
@@ -28,7 +28,7 @@ const marks: ((reader: Person, thread: string) => Promise<Response>)[] = [
   (reader, thread) => reader.delete(`/notifications/threads/${thread}`),
 ]
 
-test('what is told while somebody marks their inbox is read only where it was there to be seen: 1,000 times', async () => {
+test('a thread that is updated during a mark is read only if the mark saw the update: 1,000 times', async () => {
   await using forge = await openConversations(8, { own_database: true })
   const { belfry, conversations } = forge
   await noteMarks(belfry.db)
@@ -64,7 +64,7 @@ test('what is told while somebody marks their inbox is read only where it was th
   assert.ok(seen.read > 50 && seen.unread > 50, JSON.stringify(seen))
 })
 
-test('who marks what they have read up to the newest moment of their list has not read what came later in that second', async () => {
+test('marking up to the newest time of a list does not mark later updates of that second', async () => {
   await using forge = await openConversations(8, { worker: true })
   const race = async ({ reader, number }: Conversation, round: number) => {
     const [newest] = await reader.read('/notifications?all=true')
@@ -75,7 +75,7 @@ test('who marks what they have read up to the newest moment of their list has no
     assert.ok(said.ok && marked.ok)
   }
   for (let round = 0; round < 25; round++) {
-    // Half of the comments come in the very second of the last one.
+    // Half of the comments come in the same second as the last one.
     forge.clock.advance(round % 2 ? 10 : 500)
     await Promise.all(forge.conversations.map((conversation) => race(conversation, round)))
     await told(forge)
@@ -91,11 +91,11 @@ test('who marks what they have read up to the newest moment of their list has no
   }
 })
 
-test('who marks their inbox while something is being told waits for nobody, and what is told stays unread', async () => {
+test('a mark during a fan-out does not wait, and the updates stay unread', async () => {
   await using forge = await openConversations(3)
   const { belfry, conversations } = forge
   const [first, gate, last] = conversations as [Conversation, Conversation, Conversation]
-  // All three take part in the first conversation, in this order, and the second one's thread is held by somebody.
+  // All three participate in the first conversation, in this order, and the thread of the second is locked.
   const people = conversations.map(({ reader_id }) => reader_id)
   await act(forge, first, { act: 'assigned', people })
   await fanOut(belfry.db, first.subject_id)
@@ -123,7 +123,7 @@ test('who marks their inbox while something is being told waits for nobody, and 
   }
 })
 
-test('a thread that is put away while it is marked as read is put away', async () => {
+test('a thread that is marked as done and as read concurrently is done', async () => {
   await using forge = await openConversations(8)
   const ways = [
     (reader: Person, thread: string) => reader.patch(`/notifications/threads/${thread}`),
@@ -143,7 +143,7 @@ test('a thread that is put away while it is marked as read is put away', async (
   await inParallel(forge.conversations, 30, race)
 })
 
-test('20,000 threads are marked in the background while some of them are updated: these stay unread, and all others are read', async () => {
+test('20,000 threads are marked in the background while some are updated: those stay unread, all others are read', async () => {
   await using forge = await openConversations(1, { worker: true, own_database: true })
   const { belfry, repo_id, ada_id } = forge
   const { db } = belfry

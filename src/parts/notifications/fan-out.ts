@@ -3,39 +3,39 @@ import { findMentions, type Mentions } from '#hosting/mentions/mentions.ts'
 import { knownTo } from '#hosting/teams/teams.ts'
 import { type Database, empty, type Sql, sql, type Transaction } from '#platform/database.ts'
 
-interface Waiting {
+interface PendingEvent {
   id: number
   act: NoticeAct
   body: string | null
   body_before: string | null
 }
 
-const together = 20
+const eventsPerTransaction = 20
 
 /**
- * Tells everyone of what happened to a subject, in the order in which it happened. An act is told in one transaction with the note that it
- * was, so that nothing is told twice, however often this runs; those who tell of one subject take turns.
+ * Updates the threads of all recipients for the pending events of a subject, in order. Each event is marked as notified in the same
+ * transaction, so running this twice changes nothing. Concurrent runs for one subject take turns.
  */
 export async function fanOut(db: Database, subject_id: number) {
   for (;;) {
-    const waiting = await db.rows<Waiting>(sql`
-      select id, act, body, body_before from notification_events where subject_id = ${subject_id} and notified_at is null order by id limit ${together}`)
-    if (!waiting.length) return
-    const named = await Promise.all(waiting.map(findNewMentions))
+    const pending = await db.rows<PendingEvent>(sql`
+      select id, act, body, body_before from notification_events where subject_id = ${subject_id} and notified_at is null order by id limit ${eventsPerTransaction}`)
+    if (!pending.length) return
+    const mentions = await Promise.all(pending.map(findNewMentions))
     await db.transaction(async (transaction) => {
       await transaction.query(sql`select pg_advisory_xact_lock(hashtextextended('tell', ${subject_id}))`)
-      for (const [index, notice] of waiting.entries()) {
-        // As late as can be: whoever asks what is new since a moment must not have asked before this is there.
-        await fanOutEvent(transaction, db.now, notice, named[index] ?? nobody)
+      for (const [index, event] of pending.entries()) {
+        // The time is read as late as possible, because a client that polls by `since` must not have polled after it before the commit.
+        await fanOutEvent(transaction, db.now, event, mentions[index] ?? none)
       }
     })
   }
 }
 
-const nobody: Mentions = { users: [], teams: [] }
+const none: Mentions = { users: [], teams: [] }
 
-/** Those whom a text mentions now, and did not before it was changed. */
-async function findNewMentions({ body, body_before }: Waiting): Promise<Mentions> {
+/** Users and teams that a text mentions now and did not mention before the edit. */
+async function findNewMentions({ body, body_before }: PendingEvent): Promise<Mentions> {
   const now = await findMentions(body ?? '')
   const before = await findMentions(body_before ?? '')
   const teams = new Set(before.teams.map(({ org, slug }) => `${org}/${slug}`))
@@ -45,11 +45,11 @@ async function findNewMentions({ body, body_before }: Waiting): Promise<Mentions
   }
 }
 
-/** So many of the notices of a thread are remembered with it. */
+/** How many events a thread remembers. */
 const remembered = 100
 
-/** One statement for all who are told: who they are, why, that they take part from now on, and their threads. */
-async function fanOutEvent(db: Transaction, now: Date, { id, act }: Waiting, mentions: Mentions) {
+/** One statement finds the recipients and their reasons, subscribes them, and updates their threads. */
+async function fanOutEvent(db: Transaction, now: Date, { id, act }: PendingEvent, mentions: Mentions) {
   const { audience, own }: Rule = rules[act]
   await db.query(sql`
     with notice as materialized (
@@ -79,7 +79,7 @@ async function fanOutEvent(db: Transaction, now: Date, { id, act }: Waiting, men
       reasons = (t.reasons || excluded.reasons)[greatest(1, cardinality(t.reasons) - ${remembered - 2}):]`)
 }
 
-/** Everyone whom the act itself is about, with each reason they have; a team may be named by those only who may know of it. */
+/** Users that the event addresses directly, with all their reasons. A secret team can be mentioned only by users who may see it. */
 function addressed(act: NoticeAct, { users, teams }: Mentions): Sql {
   const { concerns }: Rule = rules[act]
   const [orgs, slugs] = [teams.map(({ org }) => org), teams.map(({ slug }) => slug)]
@@ -98,19 +98,19 @@ function addressed(act: NoticeAct, { users, teams }: Mentions): Sql {
 const subscription = sql`left join thread_subscriptions s on s.subject_id = event.subject_id and s.user_id = recipient.user_id`
 const watching = sql`left join subscriptions w on w.repo_id = event.repo_id and w.user_id = recipient.user_id`
 
-/** Users are not notified of their own acts, or of what they may not see. A receiver need not see the repository of an invitation or a transfer. */
+/** Users are not notified of their own acts, or of repositories they may not see, except for invitations and transfers to them. */
 const mayNotify = sql`recipient.user_id <> event.actor_id
   and (not event.private or event.personal
     or access_by_name(recipient.user_id, (select r from repositories r where r.id = event.repo_id)) > 0)`
 
-/** Who silenced a conversation is called back by their own name only; who watches the repository hears of it all the same. */
+/** A user who ignores a thread is notified of mentions only. A user who left a thread is notified if they watch the repository. */
 const toAddressed = sql`
   select recipient.user_id, recipient.reason, true as addressed
   from event cross join addressed recipient ${subscription} ${watching}
   where ${mayNotify} and not coalesce(w.ignored, false)
     and (recipient.reason = 'mention' or coalesce(s.state, 'subscribed') = 'subscribed' or (s.state = 'muted' and w.user_id is not null))`
 
-/** For an act with `own`: the person whom it concerns, if they have a thread for it. */
+/** For an act with `own`: the actor, if they have a thread for it. */
 const toActor = sql`
   select recipient.user_id, recipient.reason, true as addressed
   from event cross join addressed recipient join threads had on had.subject_id = event.subject_id and had.user_id = recipient.user_id`
@@ -123,13 +123,13 @@ const toParticipants = sql`
     ${watching}
   where ${mayNotify} and not coalesce(w.ignored, false) and ${others}`
 
-/** Those who watch, also who came to take part since. */
+/** Watchers, also those who subscribed to the thread after the event. */
 const toWatchers = sql`
   select recipient.user_id, 'subscribed'::notification_reason, false
   from event join subscriptions recipient on recipient.repo_id = event.repo_id and not recipient.ignored ${subscription}
   where ${mayNotify} and ${others} and (coalesce(s.state, 'muted') = 'muted' or (s.state = 'subscribed' and s.after_notice >= event.id))`
 
-/** Deletes some threads of people or subjects that are gone, and says whether there are more. */
+/** Deletes a batch of threads of deleted users or subjects; false when none is left. */
 export async function forgetThreads(
   db: Transaction,
   { user_ids = [], subject_ids = [] }: { user_ids?: number[]; subject_ids?: number[] },
@@ -142,12 +142,12 @@ export async function forgetThreads(
 }
 const batch = 5000
 
-/** Threads that nothing happened to for five months go, and what was noted of the acts they told of. */
+/** Deletes a batch of threads and events that are older than five months; false when none is left. */
 export async function pruneThreads(db: Transaction): Promise<boolean> {
-  const over = sql`${db.now}::timestamptz - interval '5 months'`
+  const limit = sql`${db.now}::timestamptz - interval '5 months'`
   const threads = await db.query(sql`
-    delete from threads where ctid = any(array(select ctid from threads where updated_at < ${over} limit ${batch}))`)
+    delete from threads where ctid = any(array(select ctid from threads where updated_at < ${limit} limit ${batch}))`)
   const notices = await db.query(sql`
-    delete from notification_events where ctid = any(array(select ctid from notification_events where notified_at < ${over} limit ${batch}))`)
+    delete from notification_events where ctid = any(array(select ctid from notification_events where notified_at < ${limit} limit ${batch}))`)
   return (threads.rowCount ?? 0) + (notices.rowCount ?? 0) > 0
 }

@@ -1,12 +1,12 @@
 import type { Database } from '#platform/database.ts'
 
-/** The snapshot of the database that a person's list was last read from here, by the person's id. */
+/** The database snapshot of the list that a user last read from this node, by user id. */
 const lists = new WeakMap<Database, Map<number, string>>()
 const mostKept = 10_000
 
 /**
- * Moments are told in whole seconds. A client that marks what it has read up to the moment of its newest thread means that one too, and
- * not what was updated later in that second: so we remember what its list showed. Where that is not known, the thread stays unread.
+ * The API shows times in whole seconds. A client that marks everything up to the time of its newest thread means this thread, but not
+ * one that was updated later in the same second. The snapshot of its list tells them apart. Without a snapshot, the thread stays unread.
  */
 export function rememberListSnapshot(db: Database, user: { id: number }, snapshot: string) {
   const kept = lists.get(db) ?? new Map<number, string>()

@@ -9,7 +9,7 @@ const forge = await openGuild()
 after(() => forge[Symbol.asyncDispose]())
 const { ada, ben, cy, dan, clock } = forge
 
-/** A place of which ben was told by an issue of cy's. */
+/** A repository with an issue of cy's that ben is notified of. */
 async function openWithNews() {
   const place = await forge.place()
   const number = await place.open(cy, { body: '@ben' })
@@ -20,7 +20,7 @@ async function openWithNews() {
 const background =
   "Unread notifications couldn't be marked in a single request. Notifications are being marked as read in the background."
 
-test('octokit marks a thread as read: 205, and it is said when', async () => {
+test('octokit marks a thread as read: 205 with last_read_at', async () => {
   for (const [index, { rest }] of octokitsOf(forge, ben).entries()) {
     const { thread, news } = await openWithNews()
     assert.deepEqual([thread.unread, thread.last_read_at], [true, null])
@@ -45,7 +45,7 @@ test('a 205 has no body, and marking again changes nothing', async () => {
   assert.equal((await ben.read(own)).last_read_at, last_read_at)
 })
 
-test('news after the mark are unread again, and what was read stays said', async () => {
+test('an update after the mark is unread again and keeps last_read_at', async () => {
   const { own, say, number, news } = await openWithNews()
   await expect(205, await ben.patch(own))
   const { last_read_at } = await ben.read(own)
@@ -66,7 +66,7 @@ test('octokit marks everything as read', async () => {
   }
 })
 
-test('no body, an empty one, an empty object and null for the moment all mean: everything', async () => {
+test('no body, an empty body, an empty object and a null time all mark everything', async () => {
   for (const body of [undefined, '', '{}', '{"last_read_at":null}', '{"read":true}', '{"last_read_at":""}']) {
     const { news } = await openWithNews()
     const answer = await ben.put('/notifications', body)
@@ -92,14 +92,14 @@ test('more than a thousand are marked in the background', async () => {
   assert.equal((await place.inbox(dan, '?all=true&per_page=100&page=11')).length, 1)
 })
 
-test('a thousand are marked at once', async () => {
+test('a thousand threads are marked at once', async () => {
   const place = await forge.place()
   await fillInbox(forge, dan, place, 1000)
   await expect(205, await dan.put('/notifications'))
   assert.deepEqual(await inboxOf(dan), [])
 })
 
-test('a repository is marked alone, and always with 202', async () => {
+test('marking a repository affects only its threads and always responds 202', async () => {
   for (const { rest } of octokitsOf(forge, ben)) {
     const [here, there] = [await openWithNews(), await openWithNews()]
     const { status, data } = await rest.activity.markRepoNotificationsAsRead(here.repo)
@@ -111,7 +111,7 @@ test('a repository is marked alone, and always with 202', async () => {
   assert.equal((await ben.put('/repos/guild/nowhere/notifications')).status, 404)
 })
 
-test('a repository of more than a thousand is marked in the background', async () => {
+test('more than a thousand threads of a repository are marked in the background', async () => {
   const place = await forge.place()
   await fillInbox(forge, dan, place, 1500)
   await expect(202, await dan.put(`${place.path}/notifications`))
@@ -119,11 +119,11 @@ test('a repository of more than a thousand is marked in the background', async (
 })
 
 for (const form of ['everything', 'a repository'] as const) {
-  /** Marks as read up to a moment, in this form. */
+  /** Marks as read up to a time, in this form. */
   const mark = ({ path }: { path: string }, last_read_at: string) =>
     form === 'everything' ? ben.put('/notifications', { last_read_at }) : ben.put(`${path}/notifications`, { last_read_at })
 
-  test(`what was updated after the moment stays unread: ${form}`, async () => {
+  test(`threads updated after the time stay unread: ${form}`, async () => {
     const place = await openWithNews()
     clock.advance(60_000)
     const moment = clock.now().toISOString()
@@ -136,7 +136,7 @@ for (const form of ['everything', 'a repository'] as const) {
     assert.equal(last_read_at, `${moment.slice(0, 19)}Z`)
   })
 
-  test(`the moment that a thread shows marks that thread too: ${form}`, async () => {
+  test(`the time that a thread shows marks that thread too: ${form}`, async () => {
     const place = await openWithNews()
     const [{ updated_at }] = await ben.read(`${place.path}/notifications`)
     assert.ok(Date.parse(updated_at) < clock.now().getTime())
@@ -144,7 +144,7 @@ for (const form of ['everything', 'a repository'] as const) {
     assert.deepEqual(await place.news(), [])
   })
 
-  test(`but not what happened to it in that second after the list was read: ${form}`, async () => {
+  test(`an update in the same second after the list was read stays unread: ${form}`, async () => {
     const place = await openWithNews()
     const [{ updated_at }] = await ben.read(`${place.path}/notifications`)
     await place.say(cy, place.number)
@@ -154,7 +154,7 @@ for (const form of ['everything', 'a repository'] as const) {
     assert.deepEqual((await place.news()).toSorted(), ['It rattles: mention', 'Unseen: mention'])
   })
 
-  test(`nor what came to the front while later pages were read: ${form}`, async () => {
+  test(`an update while later pages were read stays unread: ${form}`, async () => {
     const place = await openWithNews()
     await place.open(cy, { title: 'Another', body: '@ben' })
     await told(forge)
@@ -166,7 +166,7 @@ for (const form of ['everything', 'a repository'] as const) {
     assert.deepEqual(await place.news(), ['It rattles: mention'])
   })
 
-  test(`no moment at all marks nothing, and one in the future no more than there is: ${form}`, async () => {
+  test(`the distant past marks nothing, and the future marks what exists: ${form}`, async () => {
     const place = await openWithNews()
     assert.ok((await mark(place, '0001-01-01T00:00:00Z')).ok)
     assert.deepEqual(await place.news(), ['It rattles: mention'])
@@ -177,7 +177,7 @@ for (const form of ['everything', 'a repository'] as const) {
     assert.deepEqual(await place.news(), ['It rattles: mention'])
   })
 
-  test(`a moment that is none is refused, and nothing marked: ${form}`, async () => {
+  test(`an invalid time is refused and marks nothing: ${form}`, async () => {
     const place = await openWithNews()
     const path = form === 'everything' ? '/notifications' : `${place.path}/notifications`
     for (const last_read_at of ['yesterday', '2026-02-30', 5, true, [], {}]) {
@@ -189,7 +189,7 @@ for (const form of ['everything', 'a repository'] as const) {
   })
 }
 
-test('when it was read never moves back', async () => {
+test('last_read_at never moves back', async () => {
   const { own, path, thread } = await openWithNews()
   clock.advance(60_000)
   await expect(205, await ben.patch(own))
@@ -200,7 +200,7 @@ test('when it was read never moves back', async () => {
   assert.deepEqual([(await ben.read(own)).unread, (await ben.read(own)).last_read_at], [false, last_read_at])
 })
 
-test('octokit puts a thread away: it leaves every list, is there to be read, and comes back with news', async () => {
+test('octokit marks a thread as done: it leaves every list, can be read, and returns when it is updated', async () => {
   for (const { rest } of octokitsOf(forge, ben)) {
     const place = await openWithNews()
     const thread_id = Number(place.thread.id)
@@ -216,7 +216,7 @@ test('octokit puts a thread away: it leaves every list, is there to be read, and
   }
 })
 
-test('what is done stays done when everything is marked as read', async () => {
+test('done threads stay done when everything is marked as read', async () => {
   const place = await openWithNews()
   await expect(204, await ben.delete(place.own))
   await expect(205, await ben.put('/notifications'))

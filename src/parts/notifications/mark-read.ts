@@ -1,30 +1,34 @@
 import { type Database, empty, raw, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { enqueue } from '#platform/queue.ts'
 
-/** Which unread threads of a person are marked. */
+/** Which unread threads of a user are marked. */
 interface Scope {
   user_id: number
   repo_id: number | null
-  /** Those updated after this stay unread. */
+  /** Threads that were updated later stay unread. */
   last_read_at: Date
-  /** Updates of this very second are marked as far as they were in the list that this snapshot gave, see seen.ts. */
-  seen: string | null
+  /** Updates within the second of `last_read_at` are marked if this snapshot contains them, see list-snapshots.ts. */
+  list_snapshot: string | null
 }
 
-/** More than this are marked by a job, so many at a time. */
+/** More threads than `atOnce` are marked by a job, in batches of `inBackground`. */
 const atOnce = 1000
 const inBackground = 5000
 
 /**
- * Marks what a person has been told as read; true when that is done, false when it is done in the background. What is being updated at the
- * same moment stays unread: nobody has read that yet.
+ * Marks threads as read; false when this continues in the background. A thread that is updated at the same time stays unread, because the
+ * user has not seen the update.
  */
 export async function markAllRead(
   db: Transaction,
   user: { id: number },
-  { last_read_at, seen = null, repo_id = null }: { last_read_at: Date; seen?: string | null; repo_id?: number | null },
+  {
+    last_read_at,
+    list_snapshot = null,
+    repo_id = null,
+  }: { last_read_at: Date; list_snapshot?: string | null; repo_id?: number | null },
 ): Promise<boolean> {
-  const scope = { user_id: user.id, repo_id, last_read_at, seen }
+  const scope = { user_id: user.id, repo_id, last_read_at, list_snapshot }
   const more = await db.first<{ snapshot: string }>(sql`
     select pg_current_snapshot()::text as snapshot from (
       select from threads t, log_base where ${among(scope)} order by t.updated_at desc, t.id desc
@@ -34,15 +38,15 @@ export async function markAllRead(
   return more === undefined
 }
 
-/** What was to be seen when the mark was asked for, and nothing that came since. */
+/** `snapshot` is that of the request, so that later updates stay unread. */
 export interface MarkInBackground extends Omit<Scope, 'last_read_at'> {
   last_read_at: string
   snapshot: string
 }
 
-/** A job for each batch, so that nobody waits long for one to end. */
+/** Each batch is a job of its own, because a stop waits for running jobs. */
 export async function markInBackground(db: Database, mark: MarkInBackground) {
-  const scope = { ...mark, last_read_at: new Date(mark.last_read_at) }
+  const scope = { ...mark, last_read_at: new Date(mark.last_read_at), list_snapshot: mark.list_snapshot ?? null }
   await db.transaction(async (transaction) => {
     const marked = await markBatch(transaction, scope, sql`${mark.snapshot}::pg_snapshot`, inBackground)
     if (marked) await enqueue(transaction, 'mark_read', mark)
@@ -50,8 +54,8 @@ export async function markInBackground(db: Database, mark: MarkInBackground) {
 }
 
 /**
- * The newest first. A row that somebody else holds is being updated by them, and not waited for. The limit stands in the statement itself:
- * one that is left open makes the database prepare for a tenth of all threads.
+ * The newest first. A locked row is being updated and is skipped. The limit is a literal, because with a parameter the planner expects a
+ * tenth of all threads.
  */
 async function markBatch(db: Transaction, scope: Scope, snapshot: Sql, most: number) {
   await lockMarks(db, scope)
@@ -64,19 +68,18 @@ async function markBatch(db: Transaction, scope: Scope, snapshot: Sql, most: num
   return rowCount ?? 0
 }
 
-function among({ user_id, repo_id, last_read_at, seen }: Scope): Sql {
+function among({ user_id, repo_id, last_read_at, list_snapshot }: Scope): Sql {
   const inSecond = sql`date_trunc('second', t.updated_at) = ${last_read_at}::timestamptz
-    and log_seen(t.position, ${seen}::pg_snapshot, base)`
+    and log_seen(t.position, ${list_snapshot}::pg_snapshot, base)`
   return sql`t.user_id = ${user_id} and t.unread ${repo_id === null ? empty : sql`and t.repo_id = ${repo_id}`}
-    and (t.updated_at <= ${last_read_at} ${seen === null ? empty : sql`or (${inSecond})`})`
+    and (t.updated_at <= ${last_read_at} ${list_snapshot === null ? empty : sql`or (${inSecond})`})`
 }
 
-/** Marks of one person take turns, or one would take what the other holds for an update, and be lost. */
+/** Serializes marks of one user, because a mark skips locked rows and would miss those that another mark has locked. */
 async function lockMarks(db: Transaction, { user_id }: { user_id: number }) {
   await db.query(sql`select pg_advisory_xact_lock(hashtextextended('mark', ${user_id}))`)
 }
 
-/** What may be done to a thread by whoever has it. */
 export type Change = 'read' | 'unread' | 'done' | 'undone'
 
 const changes: Record<Change, { set: Sql; those: Sql }> = {
@@ -86,7 +89,7 @@ const changes: Record<Change, { set: Sql; those: Sql }> = {
   undone: { set: sql`done = false`, those: sql`t.done` },
 }
 
-/** Marks threads of a person; as with all of them, what is being updated at the same moment is left as it will be. */
+/** Marks threads of a user. Like markAllRead, it skips threads that are updated at the same time. */
 export async function markThreads(db: Transaction, user: { id: number }, ids: number[], change: Change) {
   const { set, those } = changes[change]
   const read = change === 'read' || change === 'done' ? sql`, last_read_at = greatest(last_read_at, ${db.now})` : empty

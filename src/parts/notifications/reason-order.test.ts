@@ -10,7 +10,7 @@ const { ada, ben, cy, dan } = forge
 await expect(201, await ada.post('/orgs/guild/teams', { name: 'millers' }))
 await expect(200, await ada.put('/orgs/guild/teams/millers/memberships/ben', {}))
 
-test('a mention replaces the reason that was there, and stays when plain comments follow', async () => {
+test('a mention replaces the former reason and stays after further comments', async () => {
   const place = await forge.place()
   const number = await place.open(ben)
   await place.say(ada, number)
@@ -23,7 +23,7 @@ test('a mention replaces the reason that was there, and stays when plain comment
   assert.deepEqual(await place.inbox(ben), ['It rattles: mention'])
 })
 
-test('a later reason replaces a stronger one that came before it, and stays', async () => {
+test('a later reason replaces an earlier stronger one and stays', async () => {
   const place = await forge.place()
   const number = await place.open(ada, { body: '@ben' })
   assert.deepEqual(await place.inbox(ben), ['It rattles: mention'])
@@ -33,7 +33,7 @@ test('a later reason replaces a stronger one that came before it, and stays', as
   assert.deepEqual(await place.inbox(ben), ['It rattles: assign'])
 })
 
-test('watching replaces no reason of one’s own', async () => {
+test('watching does not replace another reason', async () => {
   const place = await forge.place()
   await place.watch(ben)
   const number = await place.open(ada, { body: '@ben' })
@@ -120,7 +120,7 @@ test('manual before subscribed', async () => {
   assert.deepEqual(await place.inbox(ada), ['It rattles: manual'])
 })
 
-test('whoever has many reasons to be told is told once', async () => {
+test('a user with several reasons is notified once', async () => {
   const place = await forge.place()
   await place.watch(ben)
   const number = await place.open(ben)
@@ -133,7 +133,7 @@ test('whoever has many reasons to be told is told once', async () => {
   )
 })
 
-test('nobody is told of what they did themselves', async () => {
+test('users are not notified of their own acts', async () => {
   const place = await forge.place({ auto_init: true })
   const number = await place.open(ada, { body: '@ada @guild/millers', assignees: ['ada'] })
   await place.say(ada, number, 'I, @ada, am here')
@@ -144,7 +144,7 @@ test('nobody is told of what they did themselves', async () => {
   assert.deepEqual(await place.inbox(ada), [])
 })
 
-test('whoever assigns themselves takes part, and is not told', async () => {
+test('a user who assigns themselves is subscribed but not notified', async () => {
   const place = await forge.place()
   await expect(204, await ada.delete(`${place.path}/subscription`))
   const number = await place.open(ben)
@@ -154,11 +154,11 @@ test('whoever assigns themselves takes part, and is not told', async () => {
   assert.deepEqual(await place.inbox(ada), ['It rattles: assign'])
 })
 
-test('whoever comes to take part is not told of what was before, however late that is told', async () => {
+test('a new participant is not notified of earlier events, even if their fan-out is late', async () => {
   const place = await forge.place()
   await place.watch(ben)
   await forge.belfry.db.transaction(async (transaction) => {
-    // Nobody can be told of anything meanwhile.
+    // The fan-out waits meanwhile.
     await transaction.query(sql`lock table threads in exclusive mode`)
     const number = await place.open(dan)
     for (const person of [ben, cy]) await place.say(person, number)
@@ -171,12 +171,12 @@ test('whoever comes to take part is not told of what was before, however late th
     return history.map(({ act, reason, actor }) => `${actor.login} ${act}: ${reason}`)
   }
   assert.deepEqual(await told(dan), ['cy commented: author', 'ben commented: author'])
-  // Ben watches, and is told of that all the same.
+  // Ben watches the repository, so he is notified.
   assert.deepEqual(await told(ben), ['cy commented: comment', 'dan opened: subscribed'])
   assert.deepEqual(await place.inbox(cy), [])
 })
 
-test('labels, milestones, titles, locks, ended assignments and deleted comments tell nobody', async () => {
+test('labels, milestones, titles, locks, unassignments and deleted comments notify nobody', async () => {
   const place = await forge.place()
   const number = await place.open(ben, { body: 'Hm, @cy' })
   await expect(201, await ada.post(`${place.path}/issues/${number}/assignees`, { assignees: ['cy'] }))
@@ -194,7 +194,7 @@ test('labels, milestones, titles, locks, ended assignments and deleted comments 
   assert.deepEqual(await place.inbox(cy), ['It rattled: assign, read'])
 })
 
-test('an edit tells those only who are mentioned by it and were not before', async () => {
+test('an edit notifies only users it mentions newly', async () => {
   const place = await forge.place()
   const number = await place.open(ada, { body: 'Ask @ben' })
   const said = await place.say(ada, number, 'Nobody')

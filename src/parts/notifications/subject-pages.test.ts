@@ -6,7 +6,7 @@ import { expect } from '#test/forge.ts'
 import { Guest, signedIn } from '#test/guest.ts'
 import { openReading } from '#test/reading.ts'
 
-test('whatever is in the inbox leads to a page, which is read when it is shown', async () => {
+test('every thread links to a page, and showing it marks the thread as read', async () => {
   await using forge = await openReading()
   await using browser = await openBrowser()
   const { page, picture } = browser
@@ -47,7 +47,7 @@ test('whatever is in the inbox leads to a page, which is read when it is shown',
   assert.equal(page.url(), `${forge.web}/ada/vault`)
 })
 
-test('what the pages of commits, releases, invitations and teams show is for those who may see it', async () => {
+test('pages of commits, releases, invitations and teams respect access', async () => {
   await using forge = await openReading()
   await forge.organization('acme', forge.ada)
   await expect(201, await forge.ada.post('/orgs/acme/teams', { name: 'Writers', description: 'Who write' }))
@@ -78,13 +78,13 @@ test('what the pages of commits, releases, invitations and teams show is for tho
   assert.equal((await dan?.post('/ada/vault/invitations', { answer: 'accept' }))?.status, 404)
   assert.match(
     (await ben?.get('/ada/vault/invitations'))?.text ?? '',
-    /invites you to take part, with the role <strong>read<\/strong>/,
+    /invites you to collaborate, with the role <strong>read<\/strong>/,
   )
   assert.equal((await ben?.post('/ada/vault/invitations', { answer: 'decline' }))?.location, '/notifications')
   assert.equal((await ben?.get('/ada/vault/invitations'))?.status, 404)
 })
 
-test('the stream of the page tells of what is unread, and ends when its reader signs out', async () => {
+test('the stream of the page sends the unread count and ends at sign-out', async () => {
   await using forge = await openReading()
   const ben = await signedIn(forge, 'ben')
   await ben.get('/notifications')

@@ -7,7 +7,7 @@ import { type Database, empty, type Listed, type Queryable, type Slice, type Sql
 import { missing } from '#platform/errors.ts'
 import { rememberListSnapshot } from './list-snapshots.ts'
 
-/** What a person is told of one subject, with that as it is now. */
+/** A user's notification thread, with the current state of its subject. */
 export interface Thread {
   id: number
   repo_id: number
@@ -27,7 +27,7 @@ export interface Thread {
     | 'RepositoryImport'
     | 'RepositoryTransfer'
     | 'Webhook'
-  /** Null for an invitation or a transfer, which are called by their repository's name. */
+  /** Null for an invitation or a transfer, which have the name of their repository. */
   title: string | null
   state: 'open' | 'closed' | 'merged' | 'draft' | null
   number: number | null
@@ -37,9 +37,9 @@ export interface Thread {
   invitation_id: number | null
   transfer_id: number | null
   hook_id: number | null
-  /** Whose it is, where that is an organization. */
+  /** The login of the organization that owns the hook. */
   hook_org: string | null
-  /** The newest thing that was said there and still stands. */
+  /** The latest comment or review that is not deleted. */
   latest_type: 'IssueComment' | 'PullRequestReview' | 'PullRequestReviewComment' | 'CommitComment' | null
   latest_id: number | null
 }
@@ -59,12 +59,12 @@ const columns = sql`t.id, t.repo_id, t.subject_id, t.reason, t.unread, t.done, t
 const source = sql`threads t join notification_subjects s on s.id = t.subject_id join repositories r on r.id = t.repo_id
   left join issues i on i.id = s.issue_id left join pulls p on p.issue_id = i.id left join releases e on e.id = s.release_id`
 
-/** What the counting of threads needs of that. */
+/** The joins that counting needs. */
 const counted = sql`threads t join notification_subjects s on s.id = t.subject_id join repositories r on r.id = t.repo_id`
 
 /**
- * The one rule of which threads a person has: theirs, of what they may see now. Whoever is invited sees the invitation, as long as it is
- * open, and after accepting it, as long as they see the repository; a release that became a draft again is hidden.
+ * The one rule for which threads a user sees: their own, of subjects they may see now. An invitation is visible while it is open, and
+ * after it was accepted as long as the repository is. A release that became a draft again is hidden.
  */
 const visibleTo = (db: Queryable, user: { id: number }) => sql`t.user_id = ${user.id} and case
   when s.invitation_id is not null then exists (select from invitations v where v.id = s.invitation_id and v.invitee_id = ${user.id}
@@ -78,7 +78,7 @@ const repositoryVisibleTo = (user: { id: number }) =>
   sql`(not r.private or ${hasAccessByName({ viewer_id: user.id, sees_private: true })})`
 
 export interface Filter {
-  /** `inbox`: read and unread. */
+  /** `inbox` has read and unread threads. */
   view: 'unread' | 'inbox' | 'done'
   participating?: boolean
   repo_id?: number
@@ -88,7 +88,7 @@ export interface Filter {
   besides?: Sql
 }
 
-/** Each stands in the statement itself, so that its index is used. */
+/** Literals in the statement, so that the planner uses the partial indexes. */
 const views = { unread: sql`t.unread`, inbox: sql`not t.done`, done: sql`t.done` }
 
 function matching({ view, participating, repo_id, since, before, besides = empty }: Filter): Sql {
@@ -97,10 +97,10 @@ function matching({ view, participating, repo_id, since, before, besides = empty
     ${since ? sql`and t.updated_at > ${since}` : empty} ${before ? sql`and t.updated_at < ${before}` : empty} ${besides}`
 }
 
-/** Longer lists are not counted: their last page is nobody's business. */
+/** Longer lists are not counted, so they have no last page. */
 const mostCounted = 1000
 
-/** Newest first. A list that is longer than anyone counts has a total of Infinity. */
+/** Newest first. A list that is not counted has a total of Infinity. */
 export async function listThreads(
   db: Database,
   user: { id: number },
@@ -110,16 +110,16 @@ export async function listThreads(
   const found = await db.genericPlanRows<Thread & { snapshot: string }>(sql`
     select ${columns}, pg_current_snapshot()::text as snapshot from ${source} where ${visibleTo(db, user)} and ${matching(filter)}
     order by t.updated_at desc, t.id desc limit ${limit + 1} offset ${offset}`)
-  // Whoever reads on has not seen what has come to the front since.
+  // Later pages do not show threads that came to the front since, so only the first page is remembered.
   if (found[0] && offset === 0) rememberListSnapshot(db, user, found[0].snapshot)
   const rows = found.slice(0, limit)
   if (found.length <= limit && (offset === 0 || found.length)) return { rows, total: offset + found.length }
   const total = await countThreads(db, user, filter, mostCounted)
-  // Past its end there is no next page, however long it is.
+  // A page past the end has no next page.
   return { rows, total: total < mostCounted ? total : found.length ? Infinity : offset }
 }
 
-/** How many there are, up to so many. In their order, though any would do: the database would begin with all subjects otherwise. */
+/** Counts up to `most` threads. The order makes the planner start from the user's threads instead of all subjects. */
 export async function countThreads(db: Database, user: { id: number }, filter: Filter, most: number): Promise<number> {
   const from = filter.besides ? source : counted
   const [row] = await db.genericPlanRows<{ total: number }>(sql`
@@ -134,12 +134,12 @@ export async function loadThread(db: Queryable, user: { id: number }, id: number
   return found
 }
 
-/** A look tells of so many at most: of more changes at one moment, the newest. */
+/** The limit of one read. Of more changes, the newest are returned. */
 const mostChanges = 100
 
 /**
- * What changed after a place in the log, oldest first, and where the next look begins. Only what every earlier transaction has had its say
- * about is told, see log_horizon.
+ * Threads that changed after a position in the log, oldest first, and the position for the next read. Changes are returned once all
+ * earlier transactions have ended, see log_horizon.
  */
 export async function readChanges(db: Database, user: { id: number }, place: string | null) {
   const since = place !== null && /^\d{1,16}$/.test(place) ? Number(place) : null
@@ -150,6 +150,6 @@ export async function readChanges(db: Database, user: { id: number }, place: str
     select ${columns} from ${source}
     where ${visibleTo(db, user)} and t.position >= ${since} and t.position < ${horizon}
     order by t.position desc, t.id desc limit ${mostChanges}`)
-  // Also for who names a place that is yet to come, as one of another server: from now on.
+  // A position from the future, as of another server, also continues from now on.
   return { threads: threads.reverse(), place: String(horizon) }
 }

@@ -213,7 +213,7 @@ test('a redelivery has the same guid and payload, keeps the payload alive, and w
   assert.equal(payloads, 2)
   await db.query(sql`delete from payloads where event = 'issues'`)
   const { message } = await expect(422, await ada.post(`${path}/deliveries/${id}/attempts`))
-  assert.match(message, /not kept any more/)
+  assert.match(message, /no longer stored/)
 })
 
 test("an organization's hook has the same endpoints for deliveries, but no test endpoint", async () => {

@@ -39,7 +39,7 @@ test('deliveries are listed, counted, plotted, shown and redelivered', async () 
   const newest = await page()
   assert.match(
     newest,
-    /Of 35 in the last 24 hours, 34 succeeded and 1 failed\. Half took 100 ms or less, [^.]*the slowest took 30 s\./,
+    /Of 35 deliveries in the last 24 hours, 34 succeeded and 1 failed\. Half took 100 ms or less, [^.]*the slowest took 30 s\./,
   )
   assert.match(newest, /<dt>Succeeded<\/dt><dd>97\.1%</)
   assert.match(newest, /Last delivery: timed out/)
@@ -144,7 +144,7 @@ test('postponed deliveries show until when', async () => {
   const [delivery] = await forge.ada.read(`${hooks}/${hook.id}/deliveries`)
   assert.match(
     (await ada.get(`${repository}/${hook.id}/deliveries/${delivery.id}`)).text,
-    /No answer came: failed to connect to host/,
+    /There was no response: failed to connect to host/,
   )
   forge.clock.advance(3_600_000)
   assert.equal((await ada.get(repository)).text.includes('Postponed until'), false)

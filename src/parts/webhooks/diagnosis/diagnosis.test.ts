@@ -93,7 +93,7 @@ test('a working receiver gets a signed ping, every step is reported, and nothing
 
   const listened = await diagnose(ada, await hookTo(ada, 'belfry:listen'))
   assert.deepEqual(outcomes(listened), { policy: null, dns: null, tcp: null, tls: null, http: null, signature: true })
-  assert.match(listened.steps[0]?.message ?? '', /offered to whoever follows the stream/)
+  assert.match(listened.steps[0]?.message ?? '', /clients of the stream receive the deliveries/)
 })
 
 test('a failing receiver: the failed step is named, and later steps are not reached', async () => {
@@ -195,7 +195,7 @@ test('a name is resolved once; all addresses must be allowed, and the connection
   assert.equal(receiver.received.length, 0)
   asked.length = 0
   assert.deepEqual(await through(['127.0.0.1'], 'loopback'), [
-    'inside.example has 127.0.0.1.',
+    'inside.example resolves to 127.0.0.1.',
     `Connected to port ${port}.`,
     'Response: 200 OK.',
   ])
