@@ -1,4 +1,4 @@
-import type { Account } from '#hosting/people/people.ts'
+import type { Account } from '#identity/accounts.ts'
 import { type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { enqueueDeletedEvent } from './hook-events.ts'
 import { type HookTarget, lockHooks } from './hook-target.ts'

@@ -1,7 +1,7 @@
 import type { Organization } from '#hosting/organizations/organizations.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
-import { sql, type Transaction } from '#platform/database.ts'
 import { levelOf } from '#identity/access.ts'
+import { sql, type Transaction } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
 
 /** The repository or organization that hooks belong to; `path` starts the addresses of their endpoints. */

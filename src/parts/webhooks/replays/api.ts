@@ -1,7 +1,7 @@
 import { Answer, del, type Endpoint, get, group, paged, post } from '#http/endpoint.ts'
+import { Nothing } from '#http/serialization.ts'
 import { targetOf } from '#parts/webhooks/hook-target.ts'
 import { loadHook } from '#parts/webhooks/hooks.ts'
-import { Nothing } from '#http/serialization.ts'
 import { type TargetType, targetTypes } from '#parts/webhooks/target-types.ts'
 import { Type } from '#platform/schema.ts'
 import { ReplaySchema, replayJson } from './json.ts'

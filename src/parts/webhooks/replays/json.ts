@@ -1,5 +1,5 @@
-import type { HookTarget } from '#parts/webhooks/hook-target.ts'
 import { Address, NullableTimestamp, Timestamp, timestamp, type Wire } from '#http/serialization.ts'
+import type { HookTarget } from '#parts/webhooks/hook-target.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import type { Replay } from './replays.ts'
 
