@@ -160,7 +160,7 @@ test('without scripts, a webhook can be viewed, changed and deleted', async () =
   await page.getByLabel('Send me everything').check()
   assert.equal(await page.getByRole('checkbox', { name: 'issues' }).isVisible(), false)
   await page.getByRole('button', { name: 'Save webhook' }).click()
-  await page.getByText('The former secret signs too until').waitFor()
+  await page.getByText('The former secret also signs until').waitFor()
   await page.getByRole('link', { name: 'Delete webhook' }).click()
   await page.getByRole('button', { name: 'Delete this webhook' }).click()
   await page.getByText('The webhook is deleted').waitFor()

@@ -98,7 +98,7 @@ test('a webhook of a repository or an organization is created, changed and delet
     assert.match((await ada.get(place)).text, /inactive[\s\S]*certificates not checked/)
 
     await ada.post(`${path}/edit`, { ...change, secret_wish: 'replace', secret: `${secret}, either` })
-    assert.match((await ada.get(`${path}/edit`)).text, /The former secret signs too until <time datetime="2026-02-04T04:05:06/)
+    assert.match((await ada.get(`${path}/edit`)).text, /The former secret also signs until <time datetime="2026-02-04T04:05:06/)
     assert.equal((await ada.post(`${path}/edit`, { ...change, secret_wish: 'replace', secret: '' })).status, 422)
     assert.equal((await config()).secret, '********')
     await ada.post(`${path}/edit`, { ...change, secret_wish: 'remove', secret: 'typed in vain' })
@@ -151,7 +151,7 @@ test('errors are shown beside their field, the input is kept, and a secret is ne
   const [hook] = await hooksAt(forge, repository)
   const refused = await ada.post(`${repository}/${hook.id}/edit`, { ...filled, url: 'x', secret_wish: 'replace', secret })
   assert.equal(refused.status, 422)
-  assert.match(refused.text, /Type it again: a secret is not kept in a form/)
+  assert.match(refused.text, /Type the secret again, because the form does not keep it/)
   for (const end of ['', `/${hook.id}`, `/${hook.id}/edit`, `/${hook.id}/delete`]) {
     assert.equal((await ada.get(repository + end)).text.includes(secret), false)
   }
@@ -178,7 +178,7 @@ test('every event that Belfry sends can be selected, and other events of a hook 
   )
   const none = await ada.post(`${repository}/new`, { ...filled, pick: 'some' })
   assert.equal(none.status, 422)
-  assert.match(none.text, /id="events-error">Choose one at least/)
+  assert.match(none.text, /id="events-error">Choose at least one/)
   await hookOn(forge.ada, 'repos/ada/engine')
   assert.match((await ada.get(repository)).text, /Events: no events/)
 })

@@ -138,7 +138,7 @@ test('a hook has one replay at a time, which can be cancelled until it ends', as
   await fillLog(forge, id, (await ada.read('/user')).id, 120)
   const made = await replay(path)
   const refused = await Promise.all([ada.post(path, { since: ago(day) }), ada.post(path, { since: ago(day) })])
-  for (const answer of refused) assert.match((await expect(422, answer)).message, /under way/)
+  for (const answer of refused) assert.match((await expect(422, answer)).message, /is running/)
   await goOn(db, storage, made.id)
   assert.partialDeepStrictEqual(await ada.read(made.url), { status: 'running', total: 120, told: 50 })
   await expect(204, await ada.delete(made.url))

@@ -25,7 +25,10 @@ async function act(times: number) {
 }
 
 test('a stop sends nothing twice and loses nothing', async () => {
-  await using receiver = await openReceiver((response) => void setTimeout(() => response.end(), 300))
+  // The receiver responds when the test says so.
+  const unanswered: (() => void)[] = []
+  let answers = false
+  await using receiver = await openReceiver((response) => (answers ? response.end() : unanswered.push(() => response.end())))
   const hook = await hookTo(receiver.url)
   await act(30)
   const first = openSender(forge.belfry)
@@ -34,7 +37,12 @@ test('a stop sends nothing twice and loses nothing', async () => {
   // A delivery with its number that it does not know of, as after a lost response.
   const listener = await hookOn(ada, 'repos/ada/engine', 'push')
   await db.query(sql`update pending_deliveries set sender = (select number from senders) where hook_id = ${listener.id}`)
-  await first.stop()
+  const stopped = first.stop()
+  const released = sql`select from pending_deliveries where hook_id = ${hook.id} and sender is null`
+  await until('the queued deliveries are released', async () => (await db.rows(released)).length > 0)
+  answers = true
+  for (const answer of unanswered) answer()
+  await stopped
   const { length: begun } = receiver.received
   assert.ok(begun < 33)
   const held = sql`select hook_id from pending_deliveries where sender is not null`
