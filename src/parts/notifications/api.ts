@@ -1,4 +1,3 @@
-import { readRepositories } from '#hosting/repositories/repositories.ts'
 import { Answer, type BaseContext, del, get, group, patch, put } from '#http/endpoint.ts'
 import { choice, text } from '#http/input.ts'
 import { Nothing, type Wire } from '#http/serialization.ts'
@@ -18,7 +17,7 @@ import { lastListSnapshot } from './list-snapshots.ts'
 import { markAllRead, markThreads } from './mark-read.ts'
 import { listThreadReasons } from './reasons.ts'
 import { endThreadSubscription, findThreadSubscription, setThreadSubscription } from './thread-subscription.ts'
-import { listThreads, loadThread, readChanges, type Thread } from './threads.ts'
+import { listThreads, loadThread, readChanges, type Thread, withRepositories } from './threads.ts'
 
 /** The public documentation excludes fine-grained tokens. */
 const declared = { scopes: ['notifications', 'repo'], permission: 'classic' } as const
@@ -58,19 +57,13 @@ async function list(
   return new Answer(await writeAll(db, viewer, rows, wire), { total })
 }
 
-async function writeAll(db: Queryable, viewer: { id: number }, threads: Thread[], wire: Wire) {
-  const found = await readRepositories(db, viewer.id, [...new Set(threads.map(({ repo_id }) => repo_id))])
-  const repos = new Map(found.map((repo) => [repo.id, repo]))
-  return threads.flatMap((thread) => {
-    const repo = repos.get(thread.repo_id)
-    return repo ? [threadJson(thread, repo, wire)] : []
-  })
-}
+const writeAll = async (db: Queryable, viewer: { id: number }, threads: Thread[], wire: Wire) =>
+  (await withRepositories(db, viewer, threads)).map((thread) => threadJson(thread, thread.repo, wire))
 
-async function repositoryOf(db: Queryable, viewer: { id: number }, { repo_id }: Thread) {
-  const [repo] = await readRepositories(db, viewer.id, [repo_id])
-  if (!repo) throw missing()
-  return repo
+async function repositoryOf(db: Queryable, viewer: { id: number }, thread: Thread) {
+  const [found] = await withRepositories(db, viewer, [thread])
+  if (!found) throw missing()
+  return found.repo
 }
 
 function parseTime(field: string, given: string | undefined): Date | undefined {

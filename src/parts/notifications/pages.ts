@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify'
 import type { Belfry } from '#belfry.ts'
-import { readRepositories } from '#hosting/repositories/repositories.ts'
 import { pageIn } from '#hosting/repositories/views/repository-page.ts'
 import {
   type ActionResult,
@@ -21,7 +20,7 @@ import { mountPageStream } from '#web/page-stream.ts'
 import { longestFilter, readFilter, withSearch } from './filters.ts'
 import { actOn, acts, type InboxAct, undo } from './inbox-actions.ts'
 import { markAllRead } from './mark-read.ts'
-import { countThreads, type Filter, listThreads, readChanges } from './threads.ts'
+import { countThreads, type Filter, listThreads, readChanges, withRepositories } from './threads.ts'
 
 export const pages: PageRoute[] = [showOwn(inbox, inboxPage), submitOwn(inbox, act)]
 
@@ -57,12 +56,7 @@ async function readListing({ db, visitor }: SignedIn, query: InboxQuery): Promis
   const slice = { limit: perPage, offset: (query.page - 1) * perPage }
   const filter = withSearch(visitor, filters[query.view], search)
   const { rows, total } = await listThreads(db, visitor, filter, slice)
-  const repos = await readRepositories(db, visitor.id, [...new Set(rows.map(({ repo_id }) => repo_id))])
-  const byId = new Map(repos.map((repo) => [repo.id, repo]))
-  const threads = rows.flatMap((thread) => {
-    const repo = byId.get(thread.repo_id)
-    return repo ? [{ ...thread, repo }] : []
-  })
+  const threads = await withRepositories(db, visitor, rows)
   return { ...query, threads, total, done: filter.view === 'done', unknown: search.unknown, read_at }
 }
 

@@ -1,5 +1,6 @@
 import type { Reason } from '#activity/notices.ts'
 import { goodFor } from '#hosting/collaborators/collaborators.ts'
+import { readRepositories } from '#hosting/repositories/repositories.ts'
 import { hasAccessByName } from '#hosting/repositories/visibility.ts'
 import { offeredTo } from '#hosting/transfers/transfers.ts'
 import { pausedFor } from '#parts/webhooks/pauses.ts'
@@ -126,6 +127,16 @@ export async function countThreads(db: Database, user: { id: number }, filter: F
     select count(*) as total from (
       select from ${from} where ${visibleTo(db, user)} and ${matching(filter)} order by t.updated_at desc, t.id desc limit ${most}) few`)
   return row?.total ?? 0
+}
+
+/** Adds the repositories. A thread whose repository was deleted meanwhile is left out. */
+export async function withRepositories(db: Queryable, user: { id: number }, threads: Thread[]) {
+  const repos = await readRepositories(db, user.id, [...new Set(threads.map(({ repo_id }) => repo_id))])
+  const byId = new Map(repos.map((repo) => [repo.id, repo]))
+  return threads.flatMap((thread) => {
+    const repo = byId.get(thread.repo_id)
+    return repo ? [{ ...thread, repo }] : []
+  })
 }
 
 export async function loadThread(db: Queryable, user: { id: number }, id: number): Promise<Thread> {

@@ -1,6 +1,7 @@
 import { listening } from '#hosting/announcements/announcements.ts'
 import type { Hook } from '#parts/webhooks/hooks.ts'
 import { cut } from '#parts/webhooks/sending/exchange.ts'
+import { responseStatus } from '#parts/webhooks/sending/failures.ts'
 import { type Outcome, recordIn } from '#parts/webhooks/sending/outcomes.ts'
 import { type Database, sql } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
@@ -52,8 +53,7 @@ function statusOf({ status_code, error }: Report) {
     return { status: error, status_code: usual }
   }
   if (status_code === undefined) throw wrong('status_code', 'Send a status_code or an error')
-  const fine = status_code >= 200 && status_code < 300
-  return { status: fine ? 'OK' : `Invalid HTTP Response: ${status_code}`, status_code }
+  return { status: responseStatus(status_code), status_code }
 }
 
 const wrong = (field: string, message: string) => invalid({ resource: 'HookDelivery', code: 'custom', field, message })

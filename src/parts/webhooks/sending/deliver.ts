@@ -3,7 +3,7 @@ import type { SecretCache } from '#parts/webhooks/secrets.ts'
 import { headersOf, sign } from '#parts/webhooks/signing.ts'
 import type { ClaimedDelivery } from './claim.ts'
 import type { Exchange } from './exchange.ts'
-import { type Failure, failureOf, notTaken, tooLarge } from './failures.ts'
+import { type Failure, failureOf, notTaken, responseStatus, tooLarge } from './failures.ts'
 import type { Outcome } from './outcomes.ts'
 import type { Payload } from './payload-cache.ts'
 import { retryAfter, retryIn } from './retry.ts'
@@ -35,7 +35,8 @@ export async function deliver(
   const begun = performance.now()
   const result = await exchange()
   const answer = 'headers' in result ? result : undefined
-  const { status, status_code } = answer ? statusOf(answer) : (result as Failure)
+  const { status_code } = result
+  const status = 'status' in result ? result.status : responseStatus(status_code)
   return {
     ...{ id, hook_id, url, status, status_code },
     delivered_at: clock.now,
@@ -53,9 +54,4 @@ export async function deliver(
     const headers = headersOf(delivery, signed)
     return transport.post(url, headers, body, insecure_ssl, timeout, stopping).catch(failureOf)
   }
-}
-
-function statusOf({ status_code }: Exchange) {
-  const fine = status_code >= 200 && status_code < 300
-  return { status: fine ? 'OK' : `Invalid HTTP Response: ${status_code}`, status_code }
 }

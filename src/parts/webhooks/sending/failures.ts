@@ -12,6 +12,10 @@ export const notTaken: Failure = { status: 'no listener took this delivery', sta
 export const tooLarge: Failure = { status: 'the payload is larger than 25 MB and was not sent', status_code: 413 }
 const unreachable: Failure = { status: 'failed to connect to host', status_code: 502 }
 
+/** How a response is recorded. */
+export const responseStatus = (status_code: number) =>
+  status_code >= 200 && status_code < 300 ? 'OK' : `Invalid HTTP Response: ${status_code}`
+
 /** Describes an error without addresses, because the hook's creator must not learn about the server's network. */
 export function failureOf(error: unknown): Failure {
   const code = codeOf(error)
