@@ -28,7 +28,7 @@ const isCredential = (name: string) => /^(password|current|otp|proposal|decision
 
 /** What a button or a choice sends: a form of such fields alone holds nothing that a person wrote. */
 const isChoice = (name: string) =>
-  /^(id|act|action|answer|state|hears|seen|former|undone|read_at|use_lfs|vcs|svn_root|tfvc_project|human_name)$/.test(name)
+  /^(id|act|action|answer|state|subscribe|seen|former|undone|read_at|use_lfs|vcs|svn_root|tfvc_project|human_name)$/.test(name)
 
 /** What can be kept of a form; undefined when there is nothing to keep. `too long` when it does not fit. */
 export function draftOf(action: string, form: URLSearchParams, back: string): Draft | 'too long' | undefined {
