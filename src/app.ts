@@ -1,7 +1,8 @@
 import type { FastifyInstance } from 'fastify'
+import { knowAddress } from '#activity/outbox/addresses.ts'
+import { setPayloadComposer } from '#activity/outbox/outbox.ts'
 import type { Belfry } from '#belfry.ts'
 import { api as administration } from '#hosting/administration/api.ts'
-import { knowAddress } from '#hosting/announcements/addresses.ts'
 import { api as automation } from '#hosting/automation/api.ts'
 import { api as collaborators } from '#hosting/collaborators/api.ts'
 import { pages as invitationPages } from '#hosting/collaborators/pages.ts'
@@ -13,7 +14,7 @@ import { api as issues } from '#hosting/issues/api.ts'
 import { api as issueComments } from '#hosting/issues/comments/api.ts'
 import { api as issueEvents } from '#hosting/issues/events/api.ts'
 import { api as ownIssues } from '#hosting/issues/own/api.ts'
-import { pages as issuePages } from '#hosting/issues/pages.ts'
+import { assets as issueAssets, pages as issuePages } from '#hosting/issues/pages.ts'
 import { api as keys } from '#hosting/keys/api.ts'
 import { pages as keyPages } from '#hosting/keys/pages.ts'
 import { api as labels } from '#hosting/labels/api.ts'
@@ -23,6 +24,7 @@ import { countRepairs } from '#hosting/maintenance/maintenance.ts'
 import { api as milestones } from '#hosting/milestones/api.ts'
 import { api as organizations } from '#hosting/organizations/api.ts'
 import { pathLoaders } from '#hosting/path-records.ts'
+import { composePayloads } from '#hosting/payloads/compose-payloads.ts'
 import { api as people } from '#hosting/people/api.ts'
 import { reserveLogin } from '#hosting/people/people.ts'
 import { api as pulls } from '#hosting/pulls/api.ts'
@@ -45,26 +47,26 @@ import { openListener } from '#http/listener.ts'
 import { metaApi } from '#http/meta.ts'
 import { mountApi } from '#http/mount.ts'
 import { describeApi } from '#http/openapi.ts'
+import { pages as applicationPages } from '#parts/account/applications/pages.ts'
 import { pages as accountPages } from '#parts/account/pages.ts'
-import { pages as applicationPages } from '#parts/applications/pages.ts'
+import { pages as tokenPages } from '#parts/account/personal-tokens/pages.ts'
+import { pages as twoFactorPages } from '#parts/account/two-factor/pages.ts'
 import { api as authorizations } from '#parts/authentication/api.ts'
 import { lapsed, pages as resumePages } from '#parts/authentication/lapsed/pages.ts'
 import { pages as signInPages } from '#parts/authentication/pages.ts'
-import { documentationPages } from '#parts/documentation/pages.ts'
+import { assets as documentationAssets, documentationPages } from '#parts/documentation/pages.ts'
 import { feedApi } from '#parts/feeds/api.ts'
 import { pages as feedPages, mountFeeds } from '#parts/feeds/pages.ts'
 import { importApi } from '#parts/imports/api.ts'
-import { pages as importPages, mountImportStream } from '#parts/imports/pages.ts'
+import { assets as importAssets, pages as importPages, mountImportStream } from '#parts/imports/pages.ts'
 import { api as notifications } from '#parts/notifications/api.ts'
-import { pages as inboxPages, mountInboxStream } from '#parts/notifications/pages.ts'
+import { assets as inboxAssets, pages as inboxPages, mountInboxStream } from '#parts/notifications/pages.ts'
 import { countThreads } from '#parts/notifications/threads.ts'
 import { api as oauth } from '#parts/oauth/api.ts'
 import { pages as oauthPages } from '#parts/oauth/pages.ts'
 import { mountTokenEndpoint } from '#parts/oauth/token-endpoint.ts'
-import { pages as tokenPages } from '#parts/personal-tokens/pages.ts'
 import { api as starring } from '#parts/starring/api.ts'
 import { api as timelines } from '#parts/timelines/api.ts'
-import { pages as twoFactorPages } from '#parts/two-factor/pages.ts'
 import { api as watching } from '#parts/watching/api.ts'
 import { webhookApi } from '#parts/webhooks/api.ts'
 import { api as deliveries } from '#parts/webhooks/deliveries/api.ts'
@@ -72,7 +74,7 @@ import { pages as deliveryPages, mountDeliveryStream } from '#parts/webhooks/del
 import { diagnosisApi } from '#parts/webhooks/diagnosis/api.ts'
 import { pages as diagnosisPages } from '#parts/webhooks/diagnosis/pages.ts'
 import { listeningApi } from '#parts/webhooks/listening/api.ts'
-import { pages as hookPages } from '#parts/webhooks/pages.ts'
+import { assets as hookAssets, pages as hookPages } from '#parts/webhooks/pages.ts'
 import { api as replays } from '#parts/webhooks/replays/api.ts'
 import { selfHosted, type Variant, versioned } from '#variants.ts'
 import { mountAssets } from '#web/assets.ts'
@@ -80,7 +82,7 @@ import { mountAvatars } from '#web/avatars.ts'
 import { pages as homePages, mountFallbacks, showUnreadable } from '#web/home.ts'
 import { mountPages, type PageRoute, type Site } from '#web/page.ts'
 
-/** Everything the interface serves, in the order of its reference. */
+/** Every endpoint, in the order of the API reference. */
 export const apiGroups = (belfry: Belfry): Group[] => [
   metaApi(belfry),
   people,
@@ -123,7 +125,6 @@ export const apiGroups = (belfry: Belfry): Group[] => [
   maintenance,
 ]
 
-/** Every page that knows who looks at it. */
 const pageRoutes: PageRoute[] = [
   ...homePages,
   ...signInPages,
@@ -149,14 +150,17 @@ const pageRoutes: PageRoute[] = [
   ...importPages,
 ]
 
+// When the program is loaded: a start records pushes before it opens listeners.
+setPayloadComposer(composePayloads)
+
 export interface App {
   web: FastifyInstance
   versioned: FastifyInstance
-  /** Says so on `/readyz` first; then the listeners may be closed. */
+  /** Makes `/readyz` report the shutdown. Call this before the listeners close. */
   announceStop(): void
 }
 
-/** Every part on the two listeners: pages, git and the self-hosted variant on one, the versioned variant on the other. */
+/** Mounts everything on two listeners: pages, git and the self-hosted variant on one, the versioned variant on the other. */
 export async function openApp(belfry: Belfry): Promise<App> {
   const groups = apiGroups(belfry)
   const metrics = new Metrics(belfry, countRepairs)
@@ -173,7 +177,7 @@ export async function openApp(belfry: Belfry): Promise<App> {
     mountHealth(listener, belfry, () => stopping)
   }
   mountFallbacks(listeners.web, site)
-  mountAssets(listeners.web)
+  mountAssets(listeners.web, [issueAssets, inboxAssets, hookAssets, importAssets, documentationAssets])
   mountAvatars(listeners.web)
   const reference = documentationPages(() => describeApi(belfry, groups, selfHosted))
   mountPages(listeners.web, site, [...pageRoutes, ...reference])

@@ -38,8 +38,8 @@ async function main() {
   const { start } = await import('#start.ts')
   const { startUnderSignals } = await import('#signals.ts')
   let demo: DemoAccess | null | undefined
-  const running = await startUnderSignals(async (asked) => {
-    const started = await start(settings, systemClock, log, asked)
+  const running = await startUnderSignals(async (signal) => {
+    const started = await start(settings, systemClock, log, signal)
     if (options.demo) demo = await loadDemo(started)
     return started
   }, log)

@@ -12,20 +12,20 @@ const longestStop = 60_000
  * Returns undefined when a signal came before the start was complete.
  */
 export async function startUnderSignals(
-  begin: (asked: AbortSignal) => Promise<Running>,
+  begin: (signal: AbortSignal) => Promise<Running>,
   log: Logger,
 ): Promise<Running | undefined> {
-  const asked = new AbortController()
-  let asked_at = 0
+  const stopping = new AbortController()
+  let first_signal_at = 0
   let running: Running | undefined
   const onSignal = (signal: NodeJS.Signals) => {
     const now = performance.now()
-    if (!asked.signal.aborted) {
-      asked_at = now
+    if (!stopping.signal.aborted) {
+      first_signal_at = now
       log.info({ signal }, 'stopping; send a second signal to stop at once')
-      asked.abort()
+      stopping.abort()
       if (running) void end(running, log)
-    } else if (now - asked_at > echo) {
+    } else if (now - first_signal_at > echo) {
       running?.kill()
       process.exit(1)
     }
@@ -37,20 +37,20 @@ export async function startUnderSignals(
   process.on('uncaughtException', (error) => {
     log.fatal({ err: error }, 'uncaught exception: stopping. This is a bug in Belfry. Please report it with this log line')
     process.exitCode = 1
-    if (asked.signal.aborted) return
-    asked_at = performance.now()
-    asked.abort()
+    if (stopping.signal.aborted) return
+    first_signal_at = performance.now()
+    stopping.abort()
     setTimeout(() => process.exit(1), longestStop).unref()
     if (running) void end(running, log)
   })
   try {
-    running = await begin(asked.signal)
+    running = await begin(stopping.signal)
   } catch (error) {
-    if (error !== asked.signal.reason) throw error
+    if (error !== stopping.signal.reason) throw error
     log.info('stopped before the start was complete')
     return undefined
   }
-  if (asked.signal.aborted) {
+  if (stopping.signal.aborted) {
     await end(running, log)
     return undefined
   }

@@ -48,8 +48,8 @@ export const version: string = JSON.parse(readFileSync(join(import.meta.dirname,
 /** Milliseconds that requests and jobs have to finish when Belfry stops. */
 const stopTimeout = 20_000
 
-/** Starts everything in order. When a step fails or `asked` is aborted, stops what was started before. */
-export async function start(settings: Settings, clock: Clock, log: Logger, asked: AbortSignal): Promise<Running> {
+/** Starts everything in order. When a step fails or `signal` is aborted, stops what was started before. */
+export async function start(settings: Settings, clock: Clock, log: Logger, signal: AbortSignal): Promise<Running> {
   await using undo = new AsyncDisposableStack()
   const data = settings.BELFRY_DATA
   makeDataFolder(data)
@@ -57,7 +57,7 @@ export async function start(settings: Settings, clock: Clock, log: Logger, asked
   let postgres: EmbeddedPostgres | undefined
   if (settings.DATABASE_URL === null) {
     undo.use(claimDataFolder(data))
-    const started = await superviseEmbeddedPostgres(data, log, asked)
+    const started = await superviseEmbeddedPostgres(data, log, signal)
     postgres = started
     undo.defer(() => started.stop())
   } else {
@@ -73,10 +73,10 @@ export async function start(settings: Settings, clock: Clock, log: Logger, asked
   undo.defer(() => clearInterval(alive))
   // A query that hangs must not delay the stop.
   undo.defer(() => within(1000, db[Symbol.asyncDispose]()))
-  asked.throwIfAborted()
+  signal.throwIfAborted()
   const applied = await migrate(db)
   if (applied.length) log.info({ applied }, 'migrated')
-  asked.throwIfAborted()
+  signal.throwIfAborted()
   const belfry: Belfry = {
     version,
     settings,
@@ -102,7 +102,7 @@ export async function start(settings: Settings, clock: Clock, log: Logger, asked
   await db.withBackgroundTimeouts(() => tidy(belfry, postgres !== undefined))
   // The start does not wait for the count, because the queue may be busy.
   reportFailedJobs(belfry).catch((error) => log.debug({ err: error }, 'could not count failed jobs'))
-  asked.throwIfAborted()
+  signal.throwIfAborted()
   if (settings.BELFRY_ROLES.includes('worker')) {
     const worker = await openWorker(belfry)
     undo.defer(() => within(stopTimeout, worker.stop()))

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Storage } from '#git/storage.ts'
-import { Worktree } from '#test/git.ts'
+import { initWorktree } from '#test/git.ts'
 
 /** A bare repository without a server, and a worktree that pushes to it. */
 export async function openBare() {
@@ -10,9 +10,7 @@ export async function openBare() {
   const storage = new Storage(join(folder, 'data'))
   await storage.create(1, 'main')
   await mkdir(join(folder, 'work'))
-  const work = new Worktree(join(folder, 'work'), 'ada')
-  await work.git('init', '--quiet', '--initial-branch=main')
-  await work.git('remote', 'add', 'origin', storage.pathOf(1))
+  const work = await initWorktree(join(folder, 'work'), 'ada', storage.pathOf(1))
   return {
     folder,
     storage,

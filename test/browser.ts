@@ -15,23 +15,30 @@ export interface Browser extends AsyncDisposable {
   picture(name: string): Promise<void>
 }
 
-/** One for all tests of this process: to start it takes a second. */
-let running: ReturnType<typeof start> | undefined
+/** One for all tests of this process, or of the whole run if the run has started it: to start one takes a second. */
+let running: ReturnType<typeof chromium.launch> | undefined
 after(async () => (await running)?.close())
 
-const start = () =>
-  chromium.launch({
-    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-      '--no-first-run',
-      '--disable-quic',
-    ],
-  })
+/** Starts a browser for all processes of a run; returns its address. */
+export const serveBrowser = () => chromium.launchServer(launching)
+
+const launching = {
+  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+  args: [
+    '--no-sandbox',
+    '--disable-gpu',
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--disable-sync',
+    '--no-first-run',
+    '--disable-quic',
+  ],
+}
+
+const start = () => {
+  const { BELFRY_TEST_BROWSER: address } = process.env
+  return address ? chromium.connect(address) : chromium.launch(launching)
+}
 
 /** A real browser that talks to nobody but the page's own server, and knows nothing of what it did in other tests. */
 export async function openBrowser({ scripts = true } = {}): Promise<Browser> {

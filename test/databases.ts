@@ -1,9 +1,11 @@
 import pg from 'pg'
 import { randomText } from '#platform/secrets.ts'
-import { KeptClient, keptProcesses } from './kept-sessions.ts'
+import { KeptClient, openSessions } from './kept-sessions.ts'
 
 export interface TestDatabase {
   connection: pg.PoolConfig
+  /** Removes all rows that did not come with the migrations. */
+  empty(): Promise<void>
   /** Nobody needs it any more. */
   drop(): Promise<void>
 }
@@ -26,6 +28,7 @@ export async function copyDatabase(): Promise<TestDatabase> {
   await run('postgres', `create database ${name} template belfry`)
   return {
     connection: { ...server(), database: name },
+    empty: () => run(name, emptying([])),
     drop: () => run('postgres', `drop database ${name} with (force)`),
   }
 }
@@ -40,12 +43,16 @@ const spare: Spare[] = []
 /** The same, or one that was used before and emptied: copying takes 250 milliseconds, and emptying 10. */
 export async function takeDatabase(): Promise<TestDatabase> {
   const taken = spare.pop() ?? (await prepareSpare())
+  const empty = async () => {
+    taken.cleaner.ref()
+    await taken.cleaner.query(emptying(await openSessions()))
+    taken.cleaner.unref()
+  }
   return {
     connection: { ...server(), database: taken.name, Client: KeptClient },
+    empty,
     drop: async () => {
-      taken.cleaner.ref()
-      await taken.cleaner.query(empty(await keptProcesses()))
-      taken.cleaner.unref()
+      await empty()
       spare.push(taken)
     },
   }
@@ -59,8 +66,8 @@ async function prepareSpare(): Promise<Spare> {
   return { name, cleaner }
 }
 
-/** Back to what the migrations leave: months of the log are tables, and go; numbers begin anew. */
-const empty = (kept: number[]) => `
+/** Back to what the migrations leave, but ids continue. Ends sessions other than those of the pools; months of the log are tables, and go. */
+const emptying = (kept: number[]) => `
   select pg_terminate_backend(pid) from pg_stat_activity
   where datname = current_database() and pid <> pg_backend_pid() and pid <> all('{${kept}}');
   set session_replication_role = replica;
@@ -79,6 +86,5 @@ const empty = (kept: number[]) => `
       execute 'delete from ' || name;
     end loop;
     update log_base set base = 0;
-    perform setval(c.oid::regclass, 1, false) from pg_class c where c.relkind = 'S';
   end
   $$`

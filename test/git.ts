@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { sql } from '#platform/database.ts'
@@ -42,10 +42,7 @@ export class Desk implements AsyncDisposable {
 
   /** An empty folder that knows the repository as `origin`; nothing is fetched. */
   async begin(whoever: Whoever | null, full_name: string) {
-    const work = new Worktree(await this.#place(), whoever?.login ?? 'nobody')
-    await work.git('init', '--quiet', '--initial-branch=main')
-    await work.git('remote', 'add', 'origin', this.url(whoever, full_name))
-    return work
+    return initWorktree(await this.#place(), whoever?.login ?? 'nobody', this.url(whoever, full_name))
   }
 
   async clone(whoever: Whoever | null, full_name: string, ...options: string[]) {
@@ -64,6 +61,17 @@ export class Desk implements AsyncDisposable {
   async [Symbol.asyncDispose]() {
     await rm(this.folder, { recursive: true, force: true })
   }
+}
+
+/** What `git init` and `git remote add` make, without starting either. */
+export async function initWorktree(folder: string, author: string, origin: string) {
+  for (const inner of ['objects', 'refs/heads']) await mkdir(join(folder, '.git', inner), { recursive: true })
+  await writeFile(join(folder, '.git/HEAD'), 'ref: refs/heads/main\n')
+  await writeFile(
+    join(folder, '.git/config'),
+    `[core]\nbare = false\n[remote "origin"]\nurl = ${origin}\nfetch = +refs/heads/*:refs/remotes/origin/*\n`,
+  )
+  return new Worktree(folder, author)
 }
 
 export class Worktree {
@@ -98,8 +106,11 @@ export class Worktree {
     return this.head()
   }
 
-  head() {
-    return this.git('rev-parse', 'HEAD')
+  /** Read without git where that is simple. */
+  async head() {
+    const file = (name: string) => readFile(join(this.folder, '.git', name), 'utf8').catch(() => '')
+    const [, branch] = /^ref: (.+)$/m.exec(await file('HEAD')) ?? []
+    return ((branch && (await file(branch))) || (await this.git('rev-parse', 'HEAD'))).trim()
   }
 
   push(...args: string[]) {
@@ -117,6 +128,10 @@ function run(cwd: string, author: string, args: string[]): Promise<Ended> {
     GIT_CONFIG_GLOBAL: '/dev/null',
     GIT_TERMINAL_PROMPT: '0',
     GIT_ASKPASS: 'true',
+    // Otherwise a commit starts two more processes, which find nothing to do.
+    GIT_CONFIG_COUNT: '1',
+    GIT_CONFIG_KEY_0: 'maintenance.auto',
+    GIT_CONFIG_VALUE_0: 'false',
     GIT_AUTHOR_NAME: name,
     GIT_AUTHOR_EMAIL: email,
     GIT_COMMITTER_NAME: name,

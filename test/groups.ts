@@ -1,21 +1,32 @@
-import { globSync, mkdirSync, writeFileSync } from 'node:fs'
+import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
- * Writes files that each load some files of tests, and prints their paths. To start a process, load the program and do everything for the
- * first time takes a second and a half: neighbours share that.
+ * Writes a few files that load all test files, or those that are named, and prints their paths. Starting a process and loading the program takes
+ * 1.5 s of processor time, so many files share one. The groups take equally long by the durations that `TIMES=1 npm test` recorded.
  */
-const together = 8
+const groups = 9
+/** Seconds of a file that was not recorded. */
+const usual = 1
 
 const root = join(import.meta.dirname, '..')
 const folder = 'test-output/groups'
-// Those in this folder take longest, and what is long is begun first.
-const files = ['test', 'src'].flatMap((place) => globSync(`${place}/**/*.test.ts`, { cwd: root }).sort())
+const recorded: Record<string, number> = JSON.parse(readFileSync(join(root, 'test/durations.json'), 'utf8'))
+const secondsOf = (file: string) => recorded[file] ?? usual
+const named = process.argv.slice(2)
+const files = named.length ? named : ['test', 'src'].flatMap((top) => globSync(`${top}/**/*.test.ts`, { cwd: root })).sort()
+
+const made = Array.from({ length: named.length ? 3 : groups }, () => ({ seconds: 0, files: [] as string[] }))
+for (const file of files.toSorted((a, b) => secondsOf(b) - secondsOf(a))) {
+  const shortest = made.reduce((least, group) => (group.seconds < least.seconds ? group : least))
+  shortest.seconds += secondsOf(file)
+  shortest.files.push(file)
+}
 
 mkdirSync(join(root, folder), { recursive: true })
-for (let start = 0; start < files.length; start += together) {
-  const path = `${folder}/${`${start / together}`.padStart(3, '0')}.test.js`
-  const group = files.slice(start, start + together)
-  writeFileSync(join(root, path), group.map((file) => `import '../../${file}'\n`).join(''))
+for (const [index, { files }] of made.entries()) {
+  if (!files.length) continue
+  const path = `${folder}/${index}.test.js`
+  writeFileSync(join(root, path), files.map((file) => `import '../../${file}'\n`).join(''))
   process.stdout.write(`${path}\n`)
 }

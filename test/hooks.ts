@@ -1,4 +1,4 @@
-import { fillIn } from '#hosting/announcements/addresses.ts'
+import { fillIn } from '#activity/outbox/addresses.ts'
 import { sql } from '#platform/database.ts'
 import { expect, type Forge, openForge, type Person } from './forge.ts'
 

@@ -6,6 +6,9 @@ const kept = new Map<string, KeptClient[]>()
 const keyOf = ({ database, options, application_name, statement_timeout }: pg.ClientConfig) =>
   `${database} ${options} ${application_name} ${statement_timeout}`
 
+/** Every session that is open, in a pool or kept. */
+const open = new Set<KeptClient>()
+
 /** Those that are about to be kept: a pool does not wait for the end of its clients. */
 const leaving = new Set<Promise<void>>()
 
@@ -41,8 +44,10 @@ export class KeptClient extends pg.Client {
       return process.nextTick(callback, null)
     }
     this.#open = true
+    open.add(this)
     this.once('end', () => {
       this.#open = false
+      open.delete(this)
     })
     return callback ? super.connect(callback as (error: Error) => void) : super.connect()
   }
@@ -69,6 +74,7 @@ export class KeptClient extends pg.Client {
 
   #drop() {
     this.#open = false
+    open.delete(this)
     kept.set(
       this.#key,
       (kept.get(this.#key) ?? []).filter((client) => client !== this),
@@ -76,8 +82,8 @@ export class KeptClient extends pg.Client {
   }
 }
 
-/** The processes of the kept sessions. */
-export async function keptProcesses(): Promise<number[]> {
+/** The server processes of the open sessions. */
+export async function openSessions(): Promise<number[]> {
   await Promise.allSettled(leaving)
-  return [...kept.values()].flat().map(({ processID }) => processID)
+  return [...open].map(({ processID }) => processID)
 }

@@ -12,6 +12,13 @@ export async function until(what: string, condition: () => boolean | Promise<boo
   }
 }
 
+/** Counts steps of this process's own timers: on a busy machine they are as late as what is being waited for. */
+export function countSteps(milliseconds: number) {
+  const counter = { steps: 0, [Symbol.dispose]: () => clearInterval(timer) }
+  const timer = setInterval(() => counter.steps++, milliseconds)
+  return counter
+}
+
 /** Whether the system knows the process: it runs, or has ended and its parent has not noticed. */
 export function isListed(pid: number) {
   try {

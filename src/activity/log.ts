@@ -1,10 +1,10 @@
 import { json, type Queryable, sql, type Transaction } from '#platform/database.ts'
-import type { Act } from './events.ts'
+import type { LoggedEvent } from './acts.ts'
 
-/** The one door into the log: appends what a person did in a repository, in the transaction of the act itself. */
-export async function record(db: Transaction, actor: { id: number }, repo: { id: number }, ...acts: Act[]) {
-  if (!acts.length) return
-  await db.query(sql`select record_events(${db.now}, ${actor.id}, ${repo.id}, ${json(acts)}::jsonb)`)
+/** Appends events to the log. Only `publish` calls this. */
+export async function record(db: Transaction, actor: { id: number }, repo: { id: number }, ...events: LoggedEvent[]) {
+  if (!events.length) return
+  await db.query(sql`select record_events(${db.now}, ${actor.id}, ${repo.id}, ${json(events)}::jsonb)`)
 }
 
 /** Drops the months that ended before `kept_since`. */

@@ -1,22 +1,9 @@
 import { json, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { enqueue } from '#platform/queue.ts'
+import { type Act, meaningOf, type NoticeName, type NoticeRule, noticeRules, type Reason, reasons } from './acts.ts'
+import type { Facts } from './facts.ts'
 
-/** Why somebody is told of something, the strongest first. */
-export const reasons = [
-  'mention',
-  'review_requested',
-  'assign',
-  'team_mention',
-  'author',
-  'state_change',
-  'comment',
-  'invitation',
-  'manual',
-  'subscribed',
-] as const
-export type Reason = (typeof reasons)[number]
-
-/** What people are told about, by its id. */
+/** What a thread is about. */
 export type Subject =
   | { type: 'Issue' | 'PullRequest'; issue_id: number }
   | { type: 'Release'; release_id: number }
@@ -24,60 +11,82 @@ export type Subject =
   | { type: 'RepositoryTransfer'; transfer_id: number }
   | { type: 'RepositoryImport'; import_id: number; title: string }
   | { type: 'Webhook'; hook_id: number; title: string }
-  /** Of a commit the database knows nothing: the first line of its message, and whose it is when that is somebody here. */
+  /** Commits have no row: `title` is the first line of the message, `author_id` the account with the author's email address. */
   | { type: 'Commit'; commit_id: string; title: string; author_id: number | null }
 
-export interface Rule {
-  /** Whether those hear of it who watch the repository or take part, or only those whom it concerns and who are mentioned. */
-  audience: 'everyone' | 'concerned'
-  /** Whoever does it takes part from then on, for this reason. */
-  joins?: Reason
-  /** Why those are told whom it concerns. */
-  concerns?: Reason
-  /** The person it concerns did it: it changes the reason of their thread, which stays read or unread. */
-  own?: true
+/** Notifies users of those acts that have a notice. */
+export async function notifyOf(db: Transaction, actor: { id: number }, repo: { id: number }, published: Act[]) {
+  const [first, ...others] = published.filter(({ act }) => meaningOf(act).notice)
+  if (first)
+    await notify(db, actor, repo, subjectOf(first as Partial<Facts>), ...mergeConcerned([first, ...others].flatMap(noticeOf)))
 }
 
-export const rules = {
-  opened: { audience: 'everyone', joins: 'author', concerns: 'assign' },
-  commented: { audience: 'everyone', joins: 'comment' },
-  reviewed: { audience: 'everyone', joins: 'comment' },
-  closed: { audience: 'everyone', joins: 'state_change' },
-  reopened: { audience: 'everyone', joins: 'state_change' },
-  merged: { audience: 'everyone', joins: 'state_change' },
-  pushed: { audience: 'everyone' },
-  published: { audience: 'everyone', joins: 'author' },
-  imported: { audience: 'everyone' },
-  assigned: { audience: 'concerned', concerns: 'assign' },
-  review_requested: { audience: 'concerned', concerns: 'review_requested' },
-  // The spec has no reason for a request that waits for an answer.
-  invited: { audience: 'concerned', concerns: 'subscribed' },
-  offered: { audience: 'concerned', concerns: 'subscribed' },
-  paused: { audience: 'concerned', concerns: 'subscribed' },
-  accepted: { audience: 'concerned', concerns: 'invitation', own: true },
-  edited: { audience: 'concerned' },
-} satisfies Record<string, Rule>
+function subjectOf(facts: Partial<Facts>): Subject {
+  const { issue_id, pull_id, release_id, invitation_id, transfer_id, import_id, hook_id, commit_id, title = '' } = facts
+  if (issue_id) return { type: pull_id ? 'PullRequest' : 'Issue', issue_id }
+  if (release_id) return { type: 'Release', release_id }
+  if (invitation_id) return { type: 'RepositoryInvitation', invitation_id }
+  if (transfer_id) return { type: 'RepositoryTransfer', transfer_id }
+  if (import_id) return { type: 'RepositoryImport', import_id, title }
+  if (hook_id) return { type: 'Webhook', hook_id, title }
+  return { type: 'Commit', commit_id: commit_id ?? '', title, author_id: facts.commit_author_id ?? null }
+}
 
-export type NoticeAct = keyof typeof rules
+function noticeOf({ act, ...stated }: Act): Notice[] {
+  const { notice } = meaningOf(act)
+  const { body, changes, people = [], assignee_id, requested_reviewer_id, requested_team_id }: Partial<Facts> = stated
+  const edit = changes?.body as { from: string } | undefined
+  // An edit notifies only users who are newly mentioned in the text.
+  if (!notice || (notice === 'edited' && !edit)) return []
+  const comment = commentOf(stated)
+  return [
+    {
+      act: notice,
+      ...(body !== undefined && { body }),
+      ...(edit && { body_before: edit.from }),
+      people: [...people, ...[assignee_id, requested_reviewer_id].filter((id) => id !== undefined)],
+      teams: requested_team_id === undefined ? [] : [requested_team_id],
+      ...(comment && { comment }),
+    },
+  ]
+}
 
-/** An act that people are told of. */
+function commentOf({ comment_id, review_id, review_comment_id, commit_comment_id }: Partial<Facts>): Notice['comment'] {
+  if (comment_id) return { type: 'IssueComment', id: comment_id }
+  if (review_comment_id) return { type: 'PullRequestReviewComment', id: review_comment_id }
+  if (review_id) return { type: 'PullRequestReview', id: review_id }
+  return commit_comment_id ? { type: 'CommitComment', id: commit_comment_id } : undefined
+}
+
+/** One notice for all users whom a call concerns for the same reason, so that nobody is notified twice of an issue opened with assignees. */
+function mergeConcerned(notices: Notice[]): Notice[] {
+  const merged: Notice[] = []
+  for (const notice of notices) {
+    const { concerns } = ruleOf(notice)
+    const same = concerns && merged.find((other) => ruleOf(other).concerns === concerns)
+    if (same) Object.assign(same, { people: joined(same.people, notice.people), teams: joined(same.teams, notice.teams) })
+    else merged.push(notice)
+  }
+  return merged
+}
+
+const joined = (one: number[] = [], other: number[] = []) => [...one, ...other]
+const ruleOf = ({ act }: { act: NoticeName }): NoticeRule => noticeRules[act]
+
 export interface Notice {
-  act: NoticeAct
-  /** What was written, in Markdown: those who are mentioned in it hear of it. */
+  act: NoticeName
+  /** Markdown: users mentioned in it are notified. */
   body?: string | null
-  /** What it was before it was changed: who was mentioned there is not told again. */
+  /** The text before an edit: users mentioned in it are not notified again. */
   body_before?: string | null
-  /** Whom it concerns, see `concerns`. */
+  /** Whom the act concerns. */
   people?: number[]
   teams?: number[]
-  /** What was said, for the address of the latest comment. */
-  said?: { type: 'IssueComment' | 'PullRequestReview' | 'PullRequestReviewComment' | 'CommitComment'; id: number }
+  /** The comment that the address of the latest comment leads to. */
+  comment?: { type: 'IssueComment' | 'PullRequestReview' | 'PullRequestReviewComment' | 'CommitComment'; id: number }
 }
 
-/**
- * The one door to everybody's inbox: notes, in the transaction of the act itself, that people are to be told of it, and asks for that to be
- * done. Acts on one subject take turns here, so that its notices are told in the order in which they happened.
- */
+/** Stores notices of one subject and enqueues the job that notifies users. Transactions on one subject wait here, which keeps their order. */
 export async function notify(
   db: Transaction,
   actor: { id: number },
@@ -86,12 +95,12 @@ export async function notify(
   ...notices: Notice[]
 ) {
   if (!notices.length) return
-  // What is changed is not the newest for that.
-  const newest = notices.findLast(({ act, said }) => said && act !== 'edited')
-  const subject_id = await putSubject(db, repo, subject, newest?.said)
-  const rows = together(notices).map(({ act, body, body_before, people = [], teams = [], said }) => ({
+  // An edit does not make a comment the latest one.
+  const newest = notices.findLast(({ act, comment }) => comment && act !== 'edited')
+  const subject_id = await putSubject(db, repo, subject, newest?.comment)
+  const rows = together(notices).map(({ act, body, body_before, people = [], teams = [], comment }) => ({
     ...{ act, body, body_before, people, teams },
-    ...{ comment_type: said?.type, comment_id: said?.id },
+    ...{ comment_type: comment?.type, comment_id: comment?.id },
   }))
   const noted = await db.rows<{ id: number }>(sql`
     insert into notification_events (subject_id, actor_id, act, people, teams, body, body_before, comment_type, comment_id, created_at)
@@ -101,25 +110,25 @@ export async function notify(
     returning id`)
   const last = Math.max(...noted.map(({ id }) => id))
   await join(db, subject_id, actor.id, last, ...notices.flatMap((notice) => joiningReasons(notice, actor)))
-  // Whoever wrote a commit is told of this very notice.
+  // The author of the commit gets this notice too.
   if (subject.type === 'Commit' && subject.author_id) await join(db, subject_id, subject.author_id, 0, 'author')
   await enqueue(db, 'tell', { subject_id }, { key: `tell ${subject_id}` })
 }
 
-async function putSubject(db: Transaction, repo: { id: number }, subject: Subject, said: Notice['said']): Promise<number> {
+async function putSubject(db: Transaction, repo: { id: number }, subject: Subject, comment: Notice['comment']): Promise<number> {
   const { column, value, target = column, title = null } = keyOf(subject)
   const row = await db.first<{ id: number }>(sql`
     insert into notification_subjects as s (repo_id, type, ${column}, title, latest_type, latest_id)
-    values (${repo.id}, ${subject.type}, ${value}, ${title}, ${said?.type ?? null}, ${said?.id ?? null}::bigint)
+    values (${repo.id}, ${subject.type}, ${value}, ${title}, ${comment?.type ?? null}, ${comment?.id ?? null}::bigint)
     on conflict (${target}) where ${column} is not null do update
       set type = excluded.type, latest_type = coalesce(excluded.latest_type, s.latest_type),
         latest_id = coalesce(excluded.latest_id, s.latest_id)
     returning id`)
-  if (!row) throw new Error(`no ${subject.type} to tell of`)
+  if (!row) throw new Error(`no row for the subject ${subject.type}`)
   return row.id
 }
 
-/** What it is known by, by itself or with its repository, and what it is called where nothing else says so. */
+/** The column that identifies the subject, alone or with the repository, and its title if it has no row of its own. */
 function keyOf(subject: Subject): { column: Sql; value: number | string; target?: Sql; title?: string } {
   switch (subject.type) {
     case 'Commit':
@@ -139,20 +148,20 @@ function keyOf(subject: Subject): { column: Sql; value: number | string; target?
   }
 }
 
-/** Who is assigned by the same change that mentions them has two reasons, and is told once, for the stronger. */
+/** A user who is assigned and mentioned by one change is notified once, for the stronger reason. */
 function together(notices: Notice[]): Notice[] {
   const [edited, assigned] = (['edited', 'assigned'] as const).map((act) => notices.find((notice) => notice.act === act))
   if (!edited || !assigned) return notices
   return notices.flatMap((notice) => (notice === edited ? [] : notice === assigned ? { ...edited, ...assigned } : notice))
 }
 
-/** Why an act makes somebody take part who did it: also when it concerns themselves, as when they assign themselves. */
-function joiningReasons({ act, people = [] }: Notice, actor: { id: number }): Reason[] {
-  const { joins, concerns }: Rule = rules[act]
-  return [joins, people.includes(actor.id) ? concerns : undefined].filter((reason) => reason !== undefined)
+/** Why the actor becomes a participant: by the act itself, or because the act concerns the actor too, as when users assign themselves. */
+function joiningReasons(notice: Notice, actor: { id: number }): Reason[] {
+  const { joins, concerns } = ruleOf(notice)
+  return [joins, notice.people?.includes(actor.id) ? concerns : undefined].filter((reason) => reason !== undefined)
 }
 
-/** Who takes part for several reasons does so for the strongest. What somebody does ends their silence; being an author does not. */
+/** A participant keeps the strongest reason. A comment ends the participant's mute; being an author does not. */
 async function join(db: Transaction, subject_id: number, user_id: number, after_notice: number, ...joined: Reason[]) {
   const [strongest] = reasons.filter((reason) => joined.includes(reason))
   if (!strongest) return

@@ -10,6 +10,9 @@ export interface Conflict {
   reason: 'conflict' | 'unrelated'
 }
 
+/** A rebase reports the conflict of its first commit that has one. `nothing`: the base has all changes already. */
+export type Merged = { sha: string } | { nothing: true } | Conflict
+
 /** The tree that has what both sides changed since they parted, by git 2.38 or later: earlier ones cannot merge without a worktree. */
 export async function joinTrees(scratch: Scratch, ours: string, theirs: string): Promise<{ tree: string } | Conflict> {
   const options = ['--write-tree', '-z', '--name-only', '--no-messages', '--allow-unrelated-histories']

@@ -3,9 +3,9 @@ import { takeTimestamp } from '#platform/durable.ts'
 import { missing, Refusal } from '#platform/errors.ts'
 import { findBoth, findMergeBase } from './compare.ts'
 import { syncObjects, syncRefs } from './fsync.ts'
-import { type Conflict, joinTrees, readTrees } from './merge-tree.ts'
+import { type Conflict, joinTrees, type Merged, readTrees } from './merge-tree.ts'
 import { isRefName, typeOf } from './objects.ts'
-import { replay } from './rebase.ts'
+import { rebase } from './rebase.ts'
 import { runGit, within } from './run-git.ts'
 import { type Scratch, withScratch } from './scratch.ts'
 import type { Storage } from './storage.ts'
@@ -24,9 +24,6 @@ export interface Merge {
   /** Of the commit that is made; a rebase keeps those of the commits it repeats. */
   message: string
 }
-
-/** Paths are those of the first commit that does not fit, when it is a rebase. */
-export type Merged = { sha: string } | { nothing: true } | Conflict
 
 /**
  * Writes what a merge gives, and moves no branch: the commit that it gives is for a push to bring. Nothing is also what a squash or a
@@ -48,7 +45,7 @@ export async function merge(storage: Storage, repo_id: number, asked: Merge): Pr
 
 async function make(scratch: Scratch, base: string, head: string, asked: Merge): Promise<Merged> {
   const committer = sign(asked.committer, asked.at)
-  if (asked.method === 'rebase') return replay(scratch, base, head, committer)
+  if (asked.method === 'rebase') return rebase(scratch, base, head, committer)
   const joined = await joinTrees(scratch, base, head)
   if ('conflict' in joined) return joined
   const { tree } = joined

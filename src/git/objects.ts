@@ -1,8 +1,9 @@
 import { Refusal } from '#platform/errors.ts'
 import { git, readGit } from './git.ts'
+import { noObject } from './ref-command.ts'
 import type { Storage } from './storage.ts'
 
-export const noObject = '0'.repeat(40)
+export { noObject }
 
 /**
  * Refs that are hidden and cannot be pushed: those that Belfry uses itself, and those that have a meaning for git itself

@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { syncFolder } from '#platform/durable.ts'
 import { git, startGit } from './git.ts'
-import { noObject } from './objects.ts'
-import type { Command } from './storage.ts'
+import { type Command, noObject } from './ref-command.ts'
 
 /**
  * Moves many refs, all or none: they are written as one file that takes the place of another, and is on disk when this resolves. Git would

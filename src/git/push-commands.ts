@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import { Refusal } from '#platform/errors.ts'
-import type { Command } from './storage.ts'
+import type { Command } from './ref-command.ts'
 
 const mostBytes = 16 << 20
 /** Each is recorded, sent to webhooks and looked up: this bounds the work of one push. */

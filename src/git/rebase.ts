@@ -1,6 +1,5 @@
 import { Refusal } from '#platform/errors.ts'
-import type { Merged } from './merge.ts'
-import { joinTrees, lines, readTrees } from './merge-tree.ts'
+import { joinTrees, lines, type Merged, readTrees } from './merge-tree.ts'
 import type { Draft, Scratch } from './scratch.ts'
 
 /** More at once is no review that anyone has done. */
@@ -14,7 +13,7 @@ interface Step extends Draft {
 }
 
 /** Repeats the commits of `head` that `base` has not, one after the other; merges are left out, and what changes nothing. */
-export async function replay(scratch: Scratch, base: string, head: string, committer: string): Promise<Merged> {
+export async function rebase(scratch: Scratch, base: string, head: string, committer: string): Promise<Merged> {
   const shas = await listCommits(scratch, base, head)
   if (shas.length > most) throw new Refusal('invalid', `No more than ${most} commits can be rebased at once.`)
   const [steps, [base_tree = '']] = await Promise.all([readSteps(scratch, shas), readTrees(scratch, [base])])

@@ -7,7 +7,10 @@ import { syncObjects, syncRefs, syncRepository } from './fsync.ts'
 import { git } from './git.ts'
 import { type GitLimits, usualLimits } from './limits.ts'
 import { placeRefs } from './packed-refs.ts'
+import { type Command, noObject } from './ref-command.ts'
 import { Slots } from './slots.ts'
+
+export type { Command }
 
 export interface Commit {
   author: { name: string; email: string }
@@ -15,15 +18,6 @@ export interface Commit {
   message: string
   /** Whole contents by path; what is not named stays as it was. */
   files: Record<string, string>
-}
-
-/** Where a ref was and is to be; 40 zeros where it is not there. */
-export interface Command {
-  ref: string
-  before: string
-  after: string
-  /** The pull request that is merged by it. */
-  merges?: number
 }
 
 /** As many names as fit on a command line, whatever their length. */
@@ -178,7 +172,7 @@ export class Storage {
   async draft(repo_id: number, onto: string | undefined, commits: Commit[]): Promise<string> {
     const ref = `refs/drafts/${randomUUID()}`
     const head = await this.#import(repo_id, ref, onto, commits)
-    await this.moveRefs(repo_id, [{ ref, before: head, after: '0'.repeat(40) }])
+    await this.moveRefs(repo_id, [{ ref, before: head, after: noObject }])
     return head
   }
 

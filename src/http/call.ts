@@ -15,15 +15,15 @@ import { checkPermission } from './permissions.ts'
 import { type Allowance, RateLimiter } from './rate-limit.ts'
 import { checkVisible, type PathLoaders } from './route-params.ts'
 
-/** What is known of a request before its endpoint runs. */
+/** The properties of a request before its endpoint runs. */
 export interface Call {
   variant: Variant
   dialect: Dialect
   wire: Wire
   caller: Caller
-  /** Where the request comes from. */
+  /** The IP address of the client. */
   address: string
-  /** The application that calls for itself, where an endpoint is for such. */
+  /** The calling application, for endpoints with `viewer: 'client'`. */
   application: Application | undefined
   allowance: Allowance | null
 }
@@ -34,10 +34,10 @@ declare module 'fastify' {
   }
 }
 
-/** Finds out anew who is calling, and whether they still may: what a stream began with can end. */
+/** Authenticates and authorizes the caller again, because a stream may outlive the caller's access. */
 export type Readmit = (request: FastifyRequest) => Promise<void>
 
-/** What happens around every endpoint of a variant: who calls, may they, and what every answer carries. */
+/** The hooks around every endpoint of a variant: authentication, authorization, rate limit and response headers. */
 export function openCalls(app: FastifyInstance, belfry: Belfry, variant: Variant, loaders: PathLoaders): Readmit {
   const limiter = new RateLimiter(belfry.clock)
   const limits = limitsOf(belfry, variant)
@@ -50,7 +50,7 @@ export function openCalls(app: FastifyInstance, belfry: Belfry, variant: Variant
     const wire = { ...basesOf(belfry, variant), version: firstVersion, brand: dialect.brand }
     request.call = { variant, dialect, wire, caller: anonymous, address: request.ip, application: undefined, allowance: null }
     if (request.method === 'OPTIONS') return void reply.headers(preflight).code(204).send()
-    // A caller without a name is let in at once: to wait for nothing takes a twentieth of the time of a 304.
+    // An anonymous caller is admitted synchronously: an `await` takes a twentieth of the time of a 304.
     if (request.headers.authorization !== undefined) open(request, reply).then(() => done(), done)
     else {
       try {
@@ -63,7 +63,7 @@ export function openCalls(app: FastifyInstance, belfry: Belfry, variant: Variant
     }
   })
 
-  /** The steps from a request to a caller who may go on, in their order. */
+  /** The steps that admit a caller, in order. */
   async function open(request: FastifyRequest, reply: FastifyReply) {
     begin(request, reply)
     await identify(request, request.routeOptions.config.endpoint).catch((error) => {
@@ -84,11 +84,11 @@ export function openCalls(app: FastifyInstance, belfry: Belfry, variant: Variant
     describeCaller(request, reply)
     endpoint?.checkOpen?.(request.call.variant)
     if (endpoint) checkCaller(endpoint, request.call)
-    // Bodies are JSON whatever they claim: curl says form, some say nothing.
+    // Every body is JSON: curl sends the type of forms, and some clients send none.
     request.headers['content-type'] = 'application/json'
   }
 
-  /** An anonymous caller gets 404 for what they cannot see, and 401 only for what they can see. */
+  /** An anonymous caller gets 404 for a hidden record, and 401 only for a visible one. */
   async function refuse({ routeOptions, call, params }: FastifyRequest, error: Error): Promise<never> {
     const { endpoint } = routeOptions.config
     if (endpoint && endpoint.viewer !== 'site_admin' && error instanceof Refusal && error.reason === 'unauthenticated')
@@ -107,7 +107,7 @@ export function openCalls(app: FastifyInstance, belfry: Belfry, variant: Variant
     call.caller = await authenticator.authenticate({ authorization, address: ip, code: code?.toString() })
   }
 
-  /** Takes one request of the caller's hour. */
+  /** Counts the request against the caller's rate limit. */
   function charge(request: FastifyRequest, reply: FastifyReply) {
     if (!limits) return
     const { user } = request.call.caller
@@ -134,7 +134,7 @@ export function openCalls(app: FastifyInstance, belfry: Belfry, variant: Variant
         payload = null
       }
     }
-    // A 304 is free of charge.
+    // A 304 does not count.
     if (reply.statusCode === 304 && allowance && allowance.used > 0) {
       allowance.used--
       writeAllowance(reply, allowance)
@@ -149,7 +149,7 @@ export function openCalls(app: FastifyInstance, belfry: Belfry, variant: Variant
   }
 }
 
-/** What every answer to such a call carries, whatever it says. */
+/** The headers of every response to such a call. */
 export function describeAnswer({ dialect: { brand, media_type } }: Call): Record<string, string> {
   return { ...fixed[brand], [branded(brand, 'Media-Type')]: media_type }
 }
@@ -219,10 +219,10 @@ function describeCaller({ call, routeOptions }: FastifyRequest, reply: FastifyRe
   reply.header('X-Accepted-OAuth-Scopes', accepted)
 }
 
-/** What each endpoint says of itself, put together once. */
+/** `X-Accepted-OAuth-Scopes` of each endpoint, composed once. */
 const acceptedScopes = new WeakMap<Endpoint, string>()
 
-/** An application shows itself by Basic, with its id and its secret. */
+/** An application authenticates with its id and secret as Basic credentials. */
 async function identifyClient(db: Database, authorization: string, address: string) {
   const { name, password } = readPair(/^basic\s+(\S+)\s*$/i.exec(authorization)?.[1] ?? '')
   const application = await findClient(db, { client_id: name, client_secret: password, address })
@@ -230,7 +230,7 @@ async function identifyClient(db: Database, authorization: string, address: stri
   return application
 }
 
-/** Refuses whoever the declaration does not let in. */
+/** Refuses a caller that the declaration does not admit. */
 function checkCaller(endpoint: Endpoint, { caller, application }: Call) {
   const { viewer, scopes = [] } = endpoint
   if (viewer === 'optional' && (!caller.user || caller.token?.kind === 'fine_grained')) return

@@ -5,10 +5,10 @@ import type { FastifyInstance } from 'fastify'
 type Serializer = (body: unknown) => string
 
 const ajv = new Ajv({ allErrors: true, strict: false })
-/** One schema serves both variants and several endpoints: it is compiled once, and not before it is used. */
+/** Both variants and several endpoints share a schema, which is compiled on first use. */
 const serializers = new WeakMap<object, Serializer>()
 
-/** A start compiles nothing: that took most of its time, and half of the idle memory. */
+/** Compiling at start took most of the start-up time and half of the idle memory. */
 export function compileLazily(app: FastifyInstance) {
   app.setSerializerCompiler(({ schema }) => (body) => {
     let serialize = serializers.get(schema)
@@ -20,7 +20,7 @@ export function compileLazily(app: FastifyInstance) {
   })
   app.setValidatorCompiler(({ schema }) => {
     const check = (body: unknown) => {
-      // Ajv keeps what it compiled by the schema itself.
+      // Ajv caches compiled validators by schema.
       const validate = ajv.compile(schema as object)
       const valid = validate(body)
       check.errors = validate.errors ?? null

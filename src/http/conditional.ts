@@ -7,17 +7,17 @@ export function etagOf(body: string) {
 
 const second = (moment: Date) => Math.floor(moment.getTime() / 1000)
 
-/** What is known of an answer by date. */
+/** A version of a response, by date. */
 export interface Version {
   /** When this version was first found. */
   changed_at: Date
-  /** The date, in whole seconds, that is sent for this version and for no other. */
+  /** The date, in whole seconds, that is sent for this version only. */
   last_modified: Date
-  /** Found by this very request: no client has it yet. */
+  /** Found by this request, so no client has it yet. */
   found: boolean
 }
 
-/** The date of something that changes at most once in a second. */
+/** For data that changes at most once a second. */
 export function versionOf(changed_at: Date): Version {
   return { changed_at, last_modified: new Date(second(changed_at) * 1000), found: false }
 }
@@ -35,7 +35,7 @@ interface Asked {
   'if-modified-since'?: string | undefined
 }
 
-/** Whether the client has these very bytes already. */
+/** Whether the client has exactly these bytes. */
 export function isFresh({ 'if-none-match': tags }: Asked, etag: string | undefined) {
   if (tags === undefined || etag === undefined) return false
   return tags.trim() === '*' || tags.split(',').some((tag) => sameTag(tag.trim(), etag))
@@ -51,7 +51,7 @@ export function isUnchanged({ 'if-none-match': tags, 'if-modified-since': since 
   return date === version.last_modified.getTime() || date > second(version.changed_at) * 1000
 }
 
-/** A proxy that compresses weakens our tags on the way; for a GET the two are the same. */
+/** A compressing proxy makes our tags weak. For a GET, weak and strong tags compare equal. */
 function sameTag(asked: string, etag: string) {
   return asked === etag || asked === `W/${etag}`
 }

@@ -1,21 +1,20 @@
 import type { Brand } from '#http/serialization.ts'
 
-/** What an `Accept` header asks for. */
+/** A parsed `Accept` header. */
 export interface Dialect {
   brand: Brand
   /** Parts of a custom media type such as `star` in `application/vnd.service.v3.star+json`. */
   media: ReadonlySet<string>
-  /** How the answer names the media type it chose. */
+  /** The media type for the response header. */
   media_type: string
-  /** False when nothing we could send would be taken. */
   takes_json: boolean
-  /** Wants to be told what happens as it does, where there is such a stream. */
+  /** Accepts `text/event-stream`. */
   takes_stream: boolean
 }
 
 const custom = /^application\/vnd\.(service|github)((?:[.-][\w-]+)*)(?:\+json)?$/
 
-/** Clients send the same few headers again and again; the bound keeps a hostile one from filling memory. */
+/** Clients repeat a few headers. The cache is bounded, because a hostile client could fill the memory. */
 const remembered = new Map<string, Dialect>()
 
 export function readAccept(header = '*/*'): Dialect {

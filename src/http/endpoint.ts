@@ -16,56 +16,56 @@ import type { Cursors, Page, PageRule } from './paging.ts'
 import type { Allowance } from './rate-limit.ts'
 import type { Step } from './stream.ts'
 
-/** An endpoint's contract: who may call it, what it takes, what it gives. */
+/** An endpoint's contract: who may call it, its input and its output. */
 export interface Declaration {
-  /** The name that public clients' documentation has for it. */
+  /** The operation's name in the documentation of the public API. */
   operation: string
   summary: string
-  /** What a fine-grained token needs. */
+  /** Required of fine-grained tokens. */
   permission: Permission
-  /** Any other token needs one of these; with none named, it will do as it is. */
+  /** Other tokens need one of these scopes, if any is listed. */
   scopes?: readonly Scope[]
-  /** Scopes that are not needed, and show more. */
+  /** Scopes that are not required, but make more visible. */
   optional_scopes?: readonly Scope[]
   /**
-   * `optional`: callers without a name are welcome. `site_admin`: to anyone else it does not exist. `password`: a user, by password and,
-   * where they have a second factor, a code; no token will do. `classic_token`: a user, by a classic personal token and nothing else.
-   * `client`: an application, by its id and secret.
+   * `optional`: anonymous callers too. `site_admin`: Not Found for all others. `password`: a user with a password and, if they have a
+   * second factor, a code, but not with a token. `classic_token`: a user with a classic personal token. `client`: an application with
+   * its id and secret.
    */
   viewer?: 'optional' | 'site_admin' | 'password' | 'classic_token' | 'client'
-  /** Its scopes are enough for private repositories too: nothing of what these hold is shown. */
+  /** Its scopes are enough for private repositories too, because it shows none of their contents. */
   sees_private?: true
-  /** What the viewer must be allowed to do in the path's repository, beyond seeing it. */
+  /** The access to the path's repository that the viewer needs; by default, seeing it is enough. */
   access?: Access
-  /** What the viewer must be in the path's organization. */
+  /** The role in the path's organization that the viewer needs. */
   org_role?: 'member' | 'owner'
   body?: TObject
-  /** How long a body may be, where a megabyte is too little. */
+  /** The maximum length of the body, if a megabyte is not enough. */
   longest_body?: number
   query?: QueryFields
   /**
-   * Takes `page` and `per_page`, answers with `Link`; `true` for pages as most lists have them. One `by cursor` has no `page`, and declares
-   * its cursor itself.
+   * Has the parameters `page` and `per_page` and the header `Link`. `true`: the usual page sizes. `by cursor`: no `page`; the endpoint
+   * declares its cursor.
    */
   list?: true | 'by cursor' | ((variant: Variant) => PageRule)
-  /** Clients ask again and again: the answer is kept for the moment, see ReadCache, and says when to come back. */
+  /** Clients poll it: the response is cached briefly (see ReadCache) and has `X-Poll-Interval`. */
   polled?: true
-  /** A polled answer says with `Last-Modified` since when it is what it is. */
+  /** A polled response has `Last-Modified`. */
   dated?: true
   /**
-   * Those who ask for `text/event-stream` get the same list as it grows, see `following`. What comes is known by its own id, or by the
-   * place it was found at, when the same thing may come again.
+   * Clients that accept `text/event-stream` get new entries of the list as events. The id of an event is the entry's id or, if an entry
+   * may appear again, the position of the stream.
    */
   followed?: 'by id' | 'by place'
-  /** Answers with nothing but a stream, whatever the client takes: the handler tells what a look found, from `following` on. */
+  /** Always responds with a stream. The handler returns the events after `following`. */
   streamed?: true
-  /** The handler opens its transaction itself, after slow work that must not be inside one. */
+  /** The handler opens its transaction itself, after slow work. */
   own_transaction?: true
-  /** What it gives, by status; the lowest is the usual one. */
+  /** Response schemas by status; the lowest status is the default. */
   answers: Record<number, TSchema>
-  /** Reasons for which it may refuse that do not follow from the rest of the declaration, for the OpenAPI document; see openapi.ts. */
+  /** Further reasons for refusals that do not follow from the rest of the declaration; for the OpenAPI document. */
   refuses?: readonly Reason[]
-  /** Throws while it is served to nobody; asked before the body is looked at. */
+  /** Throws while the endpoint is closed. Called before the body is read. */
   checkOpen?: (variant: Variant) => void
   /** Variants that do not have it answer as if it did not exist. */
   served?: (variant: Variant) => boolean
@@ -107,30 +107,30 @@ type Params<Path extends string> = {
       : string
 }
 
-/** Ids in a path are numbers, but for those that applications are known by. */
+/** Ids in a path are numbers, except the client ids of applications. */
 export const isNumbered = (name: string) => /_(id|number)$/.test(name) && name !== 'client_id'
 
 export interface BaseContext {
   storage: Storage
   caller: Caller
-  /** Where the request comes from. */
+  /** The IP address of the client. */
   address: string
   wire: Wire
   variant: Variant
   dialect: Dialect
   page: Page
-  /** The caller's rate limit where there is one. */
+  /** The caller's rate limit, if there is one. */
   allowance: Allowance | null
   /** For a stream: what the client has seen last, or the place the last answer gave; null to begin with. */
   following: string | null | undefined
   revalidate: Revalidate
-  /** Reads once for the requests of a moment, see ReadCache; for what is read far more often than it changes. */
+  /** Caches data that is read far more often than it changes, see ReadCache. */
   cached<T>(key: string, load: () => Promise<T>): Promise<T>
 }
 
 /**
- * For answers that follow from something small: `key` names all that the body depends on, and the body is made only for a client
- * that has another one. Without it, the validator is taken from the finished body.
+ * For responses with a short key: `key` contains everything that the body depends on, and `make` is called only if the client does not have
+ * that body. Without this, the ETag is computed from the finished body.
  */
 export type Revalidate = <Result>(key: string, make: () => Result) => Result | Answer<never>
 
@@ -144,7 +144,7 @@ export type Context<Path extends string, D extends Declaration, Db> = BaseContex
     query: D extends { query: infer Fields extends QueryFields } ? Query<Fields> : Record<never, never>
   }
 
-/** An answer that is more than a body. */
+/** A response with more than a body. */
 export class Answer<Body> {
   readonly body: Body
   readonly status: number | undefined
@@ -169,15 +169,15 @@ export class Answer<Body> {
   }
 }
 
-/** 201 with the address of what was made. */
+/** 201 with the address of the new resource. */
 export const created = <Body extends { url: string }>(body: Body) =>
   new Answer(body, { status: 201, headers: { Location: body.url } })
 
-/** A page of a list, each row written as JSON. */
+/** A page of a list. */
 export const paged = <Row, Json>({ rows, total }: Listed<Row>, write: (row: Row) => Json) =>
   new Answer(rows.map(write), { total })
 
-/** Something that knows when it last changed. */
+/** A response with `Last-Modified`. */
 export const changed = <Body>(body: Body, changed_at: Date) => new Answer(body, { changed_at })
 
 type Body<D extends Declaration> = Static<Extract<D['answers'][keyof D['answers']], TSchema>>
@@ -186,7 +186,7 @@ type Handler<Path extends string, D extends Declaration, Db> = (context: Context
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** An endpoint whose handler's own types are settled where it is declared, and no longer needed. */
+/** A declared endpoint; the specific types of its handler are erased. */
 export interface Endpoint extends Declaration {
   method: Method
   path: string
@@ -213,7 +213,7 @@ const declare =
     handler,
   })
 
-/** Reads need no transaction; writes are one, from before the handler to the answer. */
+/** A GET handler gets the database. Other handlers get a transaction, which ends before the response is sent. */
 export const get = declare<Database>('GET')
 export const post = declare<Transaction>('POST')
 export const put = declare<Transaction>('PUT')

@@ -2,7 +2,7 @@ import type { Brand } from '#http/serialization.ts'
 
 const names = { service: 'X-Service', github: 'X-GitHub' }
 
-/** A header that both brands have, by the name the dialect gives it. */
+/** The name of a header that has a different prefix in each dialect. */
 export function branded(brand: Brand, name: 'Request-Id' | 'Media-Type' | 'Api-Version-Selected' | 'OTP') {
   return `${names[brand]}-${name}`
 }
@@ -15,7 +15,7 @@ const exposed = (brand: Brand) =>
     `${branded(brand, 'Media-Type')}, ${branded(brand, 'Request-Id')}, Deprecation, Sunset`,
   ].join(', ')
 
-/** What every answer of the interface carries. */
+/** The headers of every API response. */
 function fixedHeaders(brand: Brand) {
   return {
     Vary: 'Accept, Authorization, Cookie, Accept-Encoding, X-Requested-With',
@@ -31,7 +31,7 @@ function fixedHeaders(brand: Brand) {
 
 export const fixed: Record<Brand, Record<string, string>> = { service: fixedHeaders('service'), github: fixedHeaders('github') }
 
-/** What a browser is told before it sends a request from another site's page. */
+/** The response to a CORS preflight request. */
 export const preflight = {
   'Access-Control-Allow-Headers':
     'Authorization, Content-Type, If-Match, If-Modified-Since, If-None-Match, If-Unmodified-Since, X-Requested-With, ' +

@@ -1,17 +1,16 @@
 import { isIP } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { collectDefaultMetrics, Gauge, Registry } from 'prom-client'
+import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Belfry } from '#belfry.ts'
 import type { Database } from '#platform/database.ts'
 import { countJobs } from '#platform/failed-jobs.ts'
 import { sameSecret } from '#platform/secrets.ts'
-import { retryAfter } from '#platform/unavailable.ts'
-import { Durations } from './durations.ts'
+import { retryAfter } from './errors.ts'
 
-/** If an empty query takes longer, the node is not ready for requests. In milliseconds. */
+/** If an empty query takes more milliseconds, the node is not ready. */
 const slow = 1000
 
-/** Alive: the process answers. Ready: it can do its work, too. */
+/** `/healthz`: the process runs. `/readyz`: it can serve requests. */
 export function mountHealth(app: FastifyInstance, { db }: Belfry, isStopping: () => boolean) {
   app.get('/healthz', (_, reply) => reply.send({ status: 'ok' }))
   app.get('/readyz', async (_, reply) => {
@@ -21,14 +20,20 @@ export function mountHealth(app: FastifyInstance, { db }: Belfry, isStopping: ()
   })
 }
 
-/** What Prometheus reads. One registry for each Belfry, so that several can live in one process. */
+/** Prometheus metrics. Each server has its own registry, because tests run several in one process. */
 export class Metrics {
   readonly #registry = new Registry()
-  readonly #durations: Durations
+  readonly #durations: Histogram<'listener' | 'method' | 'status'>
 
   constructor({ db }: Belfry, countRepairs: (db: Database) => Promise<Record<string, number>>) {
     collectDefaultMetrics({ register: this.#registry })
-    this.#durations = new Durations(this.#registry)
+    this.#durations = new Histogram({
+      name: 'belfry_http_request_duration_seconds',
+      help: 'Duration of answered requests.',
+      labelNames: ['listener', 'method', 'status'],
+      buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10],
+      registers: [this.#registry],
+    })
     new Gauge({
       name: 'belfry_database_connections',
       help: 'Connections of the pool, by what they are doing.',
@@ -68,12 +73,13 @@ export class Metrics {
   observe(listener: FastifyInstance, name: 'web' | 'versioned') {
     listener.addHook('onResponse', (request, reply, done) => {
       const method = methods.has(request.method) ? request.method : 'other'
-      this.#durations.observe(name, method, `${Math.floor(reply.statusCode / 100)}xx`, reply.elapsedTime / 1000)
+      const status = `${Math.floor(reply.statusCode / 100)}xx`
+      this.#durations.observe({ listener: name, method, status }, reply.elapsedTime / 1000)
       done()
     })
   }
 
-  /** With a token, for its bearer alone. Without one, for requests that can only come from this machine. */
+  /** If a token is set, requests need it. Otherwise they must come from this machine. */
   mount(app: FastifyInstance, { settings }: Belfry) {
     app.get('/metrics', async (request, reply) => {
       const token = settings.BELFRY_METRICS_TOKEN
@@ -95,9 +101,9 @@ export class Metrics {
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
 /**
- * A proxy on this machine also connects from loopback, but its requests are from other clients. It passes on its own Host, which names another host
- * or port; or says so in a header; or, like nginx with no more than `proxy_pass`, replaces the Host and speaks HTTP/1.0. One that does none
- * of this looks like a local client: set BELFRY_URL or a token to refuse it.
+ * A proxy on this machine also connects from loopback, for clients elsewhere. We recognize it by a Host with another host or port, by a
+ * forwarding header, or by HTTP/1.0, as nginx with only `proxy_pass` uses. A proxy that does none of this looks like a local client: set
+ * BELFRY_URL or a token to refuse it.
  */
 function isLocal({ socket, headers, raw }: FastifyRequest) {
   const peer = socket.remoteAddress?.replace(/^::ffff:/, '') ?? ''

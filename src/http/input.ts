@@ -2,17 +2,17 @@ import type { FastifySchemaValidationError } from 'fastify'
 import { Refusal } from '#platform/errors.ts'
 import { type Static, type TSchema, Type } from '#platform/schema.ts'
 
-/** A query parameter that is one of a few words; anything else means the first. */
+/** A query parameter with a fixed set of words. Any other value means the first word. */
 export const choice = <const Words extends readonly [string, ...string[]]>(...words: Words) =>
   Type.Unsafe<Words[number]>({ type: 'string', enum: words, default: words[0] })
 
 export type QueryFields = Record<string, TSchema>
 export type Query<Fields extends QueryFields> = { [Name in keyof Fields]: Static<Fields[Name]> }
 
-/** A query parameter that is any text. */
+/** A query parameter with any text. */
 export const text = () => Type.String({ default: '' })
 
-/** Reads what an endpoint declares; junk is the default, as clients of this interface expect of queries. */
+/** Reads the declared parameters. An invalid value means the default, as clients of this API expect. */
 export function readQuery(fields: QueryFields, query: URLSearchParams) {
   return Object.fromEntries(
     Object.entries(fields).map(([name, field]) => {
@@ -24,7 +24,7 @@ export function readQuery(fields: QueryFields, query: URLSearchParams) {
   )
 }
 
-/** Every body is read as JSON, whatever its type claims to be: command-line tools rarely say. */
+/** Parses every body as JSON, whatever its content type, because command-line tools rarely set it. */
 export function parseBody(text: string): unknown {
   if (text.trim() === '') return undefined
   let body: unknown
@@ -35,7 +35,7 @@ export function parseBody(text: string): unknown {
   }
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw new Refusal('malformed', 'Body should be a JSON object')
-  // The database's text cannot hold it. The first test is cheap and finds nearly every body innocent.
+  // PostgreSQL text cannot contain a null character. The first test is cheap and passes nearly every body.
   if (text.includes('\\u0000') && JSON.stringify(Object.values(body)).includes('\\u0000') && holdsNull(body)) {
     throw nullCharacter()
   }
@@ -50,7 +50,7 @@ function holdsNull(value: unknown): boolean {
   return Object.entries(value).some(([key, inner]) => key.includes('\0') || holdsNull(inner))
 }
 
-/** Says what is wrong with a body, in the words that the interface is known by. */
+/** Describes the faults of a body with the messages of the public API. */
 export function describeFaults(faults: FastifySchemaValidationError[], body: unknown): Refusal {
   const lines = [
     ...sentence(faults, 'required', 'missingProperty', "wasn't supplied", "weren't supplied"),

@@ -13,8 +13,7 @@ import { withoutSecrets } from '#platform/log.ts'
 import { errorBody } from './errors.ts'
 
 /**
- * A listener, with what both have in common: limits, request ids, logs, and an answer to what is not even HTTP. The interface is below
- * `prefix` there.
+ * A listener with limits, request ids, logs, and a response to bytes that are not HTTP. The API is below `prefix`.
  */
 export function openListener(belfry: Belfry, prefix: string, showUnreadable?: Unreadable): FastifyInstance {
   const app = fastify({
@@ -24,7 +23,7 @@ export function openListener(belfry: Belfry, prefix: string, showUnreadable?: Un
     genReqId: newRequestId,
     trustProxy: belfry.settings.BELFRY_TRUSTED_PROXIES,
     routerOptions: { maxParamLength: 255 },
-    // On the way down, a request that still comes in on an open connection is answered like any other.
+    // During a shutdown, requests on open connections are served.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     clientErrorHandler: (error, socket) => refuseSocket(error, socket, `${belfry.addresses.web}/docs`),
@@ -38,7 +37,7 @@ export function openListener(belfry: Belfry, prefix: string, showUnreadable?: Un
   })
   app.addHook('onRequest', (request, reply, done) => {
     if (hasOneHost(request)) return done()
-    // Skips all other hooks, because they need what has not been read yet.
+    // Skips all other hooks, because they need properties that are not set yet.
     reply.hijack()
     const body = errorBody(400, 'The request has more than one Host header. Send exactly one.', `${belfry.addresses.web}/docs`)
     const headers = {
@@ -58,7 +57,7 @@ export function openListener(belfry: Belfry, prefix: string, showUnreadable?: Un
   return app
 }
 
-/** Answers an address that the router cannot read, or leaves it to the listener (undefined). */
+/** Serves an address that the router cannot parse; undefined to leave it to the listener. */
 type Unreadable = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown> | undefined
 
 /** With two, a proxy and we could each use a different one (RFC 9112, section 3.2). Node keeps the first and drops the rest. */
@@ -71,8 +70,8 @@ function hasOneHost({ raw: { rawHeaders } }: FastifyRequest) {
 }
 
 /**
- * A repository is also found by its id: where redirects lead to, and what never changes. The name that stands for "by id" is nobody's; a
- * second route for each would take 10 MB.
+ * `/repositories/{id}` is served by the routes of `/repos/{owner}/{repo}` with this owner, which no account can have. A second route for
+ * each endpoint would take 10 MB.
  */
 export const byIdOwner = '~'
 
@@ -91,7 +90,7 @@ function newRequestId() {
   return `${boot.slice(0, 4)}:${boot.slice(4, 8)}:${boot.slice(8)}:${serial.slice(0, -4)}:${serial.slice(-4)}`
 }
 
-/** Bytes that the HTTP parser gave up on still get an answer that a client can read. */
+/** Answers requests that the HTTP parser rejects. */
 function refuseSocket(error: Error, socket: Socket, documentation_url: string) {
   if (!socket.writable || codeOf(error) === 'ECONNRESET') return void socket.destroy()
   const status = statuses[codeOf(error) ?? ''] ?? 400

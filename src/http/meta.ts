@@ -96,7 +96,6 @@ const rateOf = ({ limit, used, reset }: Allowance) => ({
   used: Math.min(used, limit),
 })
 
-/** What the interface says of itself. */
 export function metaApi({ started_at, version: program_version }: Belfry): Group {
   return group('Meta', [
     get(

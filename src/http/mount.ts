@@ -8,13 +8,13 @@ import type { Variant } from '#variants.ts'
 import { openCalls } from './call.ts'
 import { compileLazily } from './compile.ts'
 import type { Endpoint, Group } from './endpoint.ts'
-import { errorBody, refusalFor, retryAfterOf, statusOf } from './errors.ts'
+import { errorBody, handleError } from './errors.ts'
 import { branded } from './headers.ts'
 import { parseBody } from './input.ts'
-import { keepAnswers } from './kept-answers.ts'
 import { Moved } from './moved.ts'
 import { describeApi } from './openapi.ts'
 import { PollInterval } from './poll-interval.ts'
+import { keepAnswers } from './response-cache.ts'
 import type { PathLoaders } from './route-params.ts'
 import { type Resources, serve, serveKept } from './serve.ts'
 import { closingOf } from './stream.ts'
@@ -25,7 +25,7 @@ declare module 'fastify' {
   }
 }
 
-/** Puts every endpoint of a variant on a listener, under the variant's prefix. */
+/** Mounts every endpoint of a variant on a listener, under the variant's prefix. */
 export async function mountApi(
   listener: FastifyInstance,
   belfry: Belfry,
@@ -79,25 +79,18 @@ function mount(app: FastifyInstance, resources: Resources, endpoint: Endpoint, v
   })
 }
 
-/** Who shares the same slots for reading repositories. */
+/** Requests with the same key share slots for reading repositories. */
 const callerOf = ({ ip, call: { caller } }: FastifyRequest) => (caller.user ? `user ${caller.user.id}` : `address ${ip}`)
 
 function sendError(request: FastifyRequest, reply: FastifyReply, error: unknown) {
   if (error instanceof Moved) return sendMoved(request, reply, error)
   const documentation_url = `${request.call.wire.web}/docs`
   if (error instanceof CodeRequired) reply.header(branded(request.call.dialect.brand, 'OTP'), `required; ${error.delivery}`)
-  const refusal = refusalFor(error, request.body)
-  const seconds = refusal && retryAfterOf(refusal)
-  if (seconds !== undefined) reply.header('Retry-After', seconds)
-  if (!refusal) request.log.error({ err: error }, 'request failed')
-  const status = refusal ? statusOf[refusal.reason] : 500
-  return reply
-    .code(status)
-    .type('application/json; charset=utf-8')
-    .send(errorBody(status, refusal?.message ?? 'Server Error', documentation_url, refusal?.faults))
+  const { status, message = 'Server Error', faults } = handleError(request, reply, error)
+  return reply.type('application/json; charset=utf-8').send(errorBody(status, message, documentation_url, faults))
 }
 
-/** A repository's own endpoints go on under its id, which no rename changes; others get its present name. */
+/** Endpoints of the repository redirect to its id, which no rename changes; others to its present name. */
 function sendMoved(request: FastifyRequest, reply: FastifyReply, { to, message }: Moved) {
   const { wire } = request.call
   const params = { ...(request.params as Record<string, string>), owner: to.owner, repo: to.name } as Record<string, string>

@@ -10,7 +10,7 @@ type Json = Record<string, unknown>
 
 const json = (schema: unknown) => ({ content: { 'application/json': { schema } } })
 
-/** The OpenAPI 3.1 document of what a variant really serves, made from the declarations that serve it. */
+/** The OpenAPI 3.1 document of a variant, generated from the declarations of its endpoints. */
 export function describeApi(belfry: Belfry, groups: Group[], variant: Variant) {
   const schemas: Record<string, Json> = { Error: errorSchema, Moved: moved }
   const paths: Record<string, Record<string, Json>> = {}
@@ -103,7 +103,7 @@ const phrases: Record<number, string> = {
   503: 'Unavailable at the moment',
 }
 
-/** The statuses that an endpoint can answer besides those it declares; they follow from its declaration. */
+/** The statuses that follow from an endpoint's declaration, besides those it declares. */
 function statusesBesides(
   { method, path, query, list, refuses = [], followed, streamed, ...endpoint }: Endpoint,
   variant: Variant,
@@ -111,7 +111,7 @@ function statusesBesides(
   const reads = method === 'GET'
   const named = path.includes('{') || endpoint.viewer === 'site_admin'
   return [
-    // Credentials, limits of requests and of guesses, `Accept` and the database come before any endpoint.
+    // Before any endpoint, a request can fail by its credentials, by limits, by `Accept` or by the database.
     ...[statusOf.bad_credentials, statusOf.forbidden, statusOf.unacceptable, statusOf.unavailable],
     ...(reads && !streamed ? [304] : []),
     ...(/\{owner\}\/\{repo\}/.test(path) ? [reads ? 301 : 307] : []),
@@ -132,7 +132,7 @@ const moved = {
   properties: { message: { type: 'string' }, url: { type: 'string' }, documentation_url: { type: 'string' } },
 }
 
-/** The answers that are the same for every operation. */
+/** The responses that all operations share. */
 const commonResponses = Object.fromEntries(
   [301, 304, 307, ...new Set(Object.values(statusOf))].map((status): [string, Json] => {
     const schema = status < 400 ? { $ref: '#/components/schemas/Moved' } : { $ref: '#/components/schemas/Error' }
@@ -164,7 +164,7 @@ function hoist(schema: TSchema, schemas: Record<string, Json>): unknown {
     if (Array.isArray(value)) return value.map(walk)
     if (typeof value !== 'object' || value === null) return value
     const inner = Object.fromEntries(Object.entries(value).map(([key, each]) => [key, walk(each)]))
-    // A word for our serializer, of no meaning to anyone else.
+    // This format is for our serializer only.
     if (inner.format === 'unsafe') delete inner.format
     const { title, ...rest } = inner
     if (typeof title !== 'string' || rest.type !== 'object') return inner
@@ -174,7 +174,7 @@ function hoist(schema: TSchema, schemas: Record<string, Json>): unknown {
   return walk(schema)
 }
 
-/** An empty word stands for "not given", and is no choice to tell of. */
+/** An empty word means "not given" and is not documented. */
 function describeWords(schema: TSchema) {
   const { enum: words, default: fallback, ...rest } = schema as { enum?: string[]; default: string }
   return { ...rest, ...(words && { enum: words.filter(Boolean) }), ...(fallback && { default: fallback }) }

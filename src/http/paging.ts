@@ -5,7 +5,7 @@ export interface Page extends Slice {
   size: number
 }
 
-/** How long the pages of a list are, and how long they may be asked to be; `fixed`: nobody is asked. */
+/** The default and maximum page size. `fixed`: `per_page` is ignored. */
 export interface PageRule {
   size: number
   largest: number
@@ -13,10 +13,10 @@ export interface PageRule {
 }
 
 export const usualPages: PageRule = { size: 30, largest: 100 }
-/** Beyond any list, and still a number the database takes. */
+/** More pages than any list has, and within the database's integers. */
 const lastPage = 1_000_000_000
 
-/** `page` and `per_page`: too much is cut to the most there is, junk means the default. */
+/** `page` and `per_page`: limited to the maximum; an invalid value means the default. */
 export function readPage(query: URLSearchParams, rule: PageRule = usualPages): Page {
   const asked = rule.fixed ? undefined : readCount(query.get('per_page'))
   const size = Math.min(asked ?? rule.size, rule.largest)
@@ -30,8 +30,8 @@ function readCount(text: string | null) {
 }
 
 /**
- * The `Link` header of a page, or nothing when everything fits on one. All other parameters stay, and `page` comes last:
- * some clients read it from the whole address and miss it elsewhere. A total of Infinity is one that nobody has counted.
+ * The `Link` header of a page; undefined if there is only one page. Keeps all other parameters and puts `page` last, because
+ * some clients search the address for it. A total of Infinity is unknown.
  */
 export function linkHeader(address: string, query: URLSearchParams, page: Page, total: number): string | undefined {
   const last = Math.max(1, Math.ceil(total / page.size))
@@ -51,7 +51,7 @@ export function linkHeader(address: string, query: URLSearchParams, page: Page, 
   return links.length && (last > 1 || page.number > 1) ? links.join(', ') : undefined
 }
 
-/** Where a list goes on that is paged by cursor. Nobody counts it, so it has no last page. */
+/** The neighbours of a page in a list paged by cursor, which has no known last page. */
 export interface Cursors {
   prev: string | undefined
   next: string | undefined

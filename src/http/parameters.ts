@@ -2,7 +2,7 @@ import type { Endpoint } from './endpoint.ts'
 
 const none = new URLSearchParams()
 
-/** The names that each endpoint declares, put together once. */
+/** The parameter names of each endpoint, collected once. */
 const names = new WeakMap<Endpoint, Set<string>>()
 
 function namesOf(endpoint: Endpoint) {
@@ -15,8 +15,8 @@ function namesOf(endpoint: Endpoint) {
 }
 
 /**
- * The parameters of an address that its endpoint declares, each once. Others have no meaning: without them, addresses that mean the same have
- * the same cached answer and the same links.
+ * The declared parameters of an address, each once. All others are ignored, so that equivalent addresses share a cached response and
+ * have the same links.
  */
 export function readParameters(endpoint: Endpoint, url: string): URLSearchParams {
   const mark = url.indexOf('?')

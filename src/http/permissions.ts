@@ -7,8 +7,8 @@ import type { Endpoint } from './endpoint.ts'
 export const notForToken = () => forbidden('Resource not accessible by personal access token')
 
 /**
- * Refuses a fine-grained token without the endpoint's permission. What is the user's own, and what is made in their account, is only for
- * tokens whose resource owner is the user.
+ * Refuses a fine-grained token without the endpoint's permission. Account settings and new repositories of the user are only for tokens
+ * whose resource owner is the user.
  */
 export function checkPermission({ token, user }: Caller, { permission, path, method }: Endpoint) {
   if (token?.kind !== 'fine_grained') return

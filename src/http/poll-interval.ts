@@ -1,16 +1,16 @@
 import { type EventLoopUtilization, performance } from 'node:perf_hooks'
 
-/** How long clients are asked to wait, by how busy this process is (1: it never rests). In seconds. */
+/** The poll interval in seconds by the utilization of the event loop, from 0 to 1. */
 const steps: [busy: number, seconds: number][] = [
   [0.98, 300],
   [0.95, 180],
   [0.85, 120],
 ]
 const usual = 60
-/** Busyness is that of the last stretch of at least this long. In milliseconds. */
+/** The utilization is measured over at least this many milliseconds. */
 const stretch = 1000
 
-/** What `X-Poll-Interval` says: rises while the process is under load, and falls back after. */
+/** The value of `X-Poll-Interval`: it rises under load. */
 export class PollInterval {
   #seconds = usual
   #marked_at = performance.now()

@@ -3,17 +3,17 @@ import type { Clock } from '#platform/clock.ts'
 export interface Allowance {
   limit: number
   used: number
-  /** When the hour ends, in seconds since 1970. */
+  /** The end of the hour, in seconds since 1970. */
   reset: number
 }
 
 const hour = 3600
-/** Callers on the books at most, so that a flood of addresses fills no memory: beyond, the oldest hour is forgotten. */
+/** The maximum number of callers, because a flood of addresses must not fill the memory. Beyond it, the oldest hour is dropped. */
 const most = 100_000
 
-/** Counts requests an hour for each caller, in this process: a node more is an allowance more. */
+/** Counts requests per hour and caller in this process. Each node has its own limits. */
 export class RateLimiter {
-  /** In the order in which the hours began, and so will end. */
+  /** Ordered by the start of the hour. */
   readonly #hours = new Map<string, Allowance>()
   readonly #clock: Clock
 
@@ -21,14 +21,14 @@ export class RateLimiter {
     this.#clock = clock
   }
 
-  /** What is left, without using any of it. */
+  /** The allowance, without using a request. */
   look(key: string, limit: number): Allowance {
     const now = this.#seconds()
     const running = this.#hours.get(key)
     return running && running.reset > now ? running : { limit, used: 0, reset: now + hour }
   }
 
-  /** Uses one request, and says what is left; `used` past `limit` means no. */
+  /** Uses one request. If `used` exceeds `limit`, it must be refused. */
   take(key: string, limit: number): Allowance {
     const allowance = this.look(key, limit)
     if (allowance.used === 0) this.#begin(key, allowance)

@@ -30,7 +30,7 @@ export async function loadRouteParams(
   const loaded: Record<string, unknown> = { params: readParams(endpoint, rest) }
   if (org !== undefined) {
     const found = await loaders.loadOrganization(db, caller.viewer_id, org)
-    // On an endpoint for everyone, a token for another account sees what everyone sees.
+    // On an endpoint with optional authentication, a token for another account sees public data.
     if (endpoint.viewer !== 'optional' && overOf(endpoint.permission)) checkResourceOwner(caller, found)
     if (endpoint.org_role) loaders.checkRole(found, endpoint.org_role)
     loaded.org = found
@@ -43,7 +43,7 @@ export async function loadRouteParams(
         ? await loaders.loadRepositoryById(db, sight, readNumber('repository_id', repo))
         : await loaders.loadRepository(db, sight, owner, repo)
     if (endpoint.access) checkAccess(found.access, endpoint.access)
-    // An endpoint for everyone also serves a fine-grained token without a permission: what is public.
+    // An endpoint with optional authentication serves public data to a fine-grained token without the permission.
     if (found.private) checkPermission(caller, endpoint)
     loaded.repo = found
   }
@@ -51,7 +51,7 @@ export async function loadRouteParams(
   return loaded
 }
 
-/** Refuses what the caller cannot see of the repository, organization or team in a path; users are visible to everyone. */
+/** Refuses the request if the caller cannot see the repository, organization or team in the path. Users are visible to everyone. */
 export async function checkVisible(
   loaders: PathLoaders,
   db: Database,
@@ -62,7 +62,7 @@ export async function checkVisible(
   if (params.repo !== undefined || params.org !== undefined) await loadRouteParams(loaders, db, endpoint, caller, params)
 }
 
-/** The router calls the rest of a path `*`; the endpoint has a name for it. */
+/** The router names the rest of a path `*`; the endpoint declares a name for it. */
 function readParams({ path }: Endpoint, params: Record<string, string>) {
   const rest = /\{(\w+)\+\}$/.exec(path)?.[1] ?? ''
   return Object.fromEntries(
@@ -73,7 +73,7 @@ function readParams({ path }: Endpoint, params: Record<string, string>) {
   )
 }
 
-/** What is no number names nothing, and neither does one beyond any: ids have more room than what is counted in one repository. */
+/** Not Found for anything but a number in range. Ids have up to 15 digits, numbers within a repository up to 9. */
 function readNumber(name: string, text: string) {
   if (!/^\d{1,15}$/.test(text) || (name.endsWith('_number') && text.length > 9)) throw missing()
   return Number(text)

@@ -1,6 +1,6 @@
 import { Type } from '#platform/schema.ts'
 
-/** How the answers to one request are written: whose addresses their links carry, and in which version and dialect. */
+/** How the response to a request is serialized: the base of its links, its version and its dialect. */
 export interface Wire {
   api: string
   web: string
@@ -8,13 +8,13 @@ export interface Wire {
   brand: Brand
 }
 
-/** Whose names an answer uses where the spec and the public documentation differ: the `Accept` header says. */
+/** Which names a response uses if the spec and the public documentation differ. The `Accept` header decides. */
 export type Brand = 'service' | 'github'
 
-/** The version whose shapes are spoken when none is asked for. */
+/** The default version. */
 export const firstVersion = '2022-11-28'
 
-/** From this version on, some old fields are gone. */
+/** The first version without some old fields. */
 export const slimVersion = '2026-03-10'
 
 /** `type: [string, null]` serializes several times faster than a union of the two. */
@@ -24,18 +24,18 @@ export const Timestamp = Type.String({ format: 'date-time' })
 export const NullableTimestamp = Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' })
 
 /**
- * An address made of our own base and names, none of which holds a character that JSON would escape: the serializer need not look.
- * Never for an address that somebody typed.
+ * An address composed of our base and names, without any character that JSON escapes, so the serializer does not check it. Never use it
+ * for an address that a user typed.
  */
 export const Address = Type.Unsafe<string>({ type: 'string', format: 'unsafe' })
 
-/** An answer without a body. */
+/** A response without a body. */
 export const Nothing = Type.Unsafe<void>({ type: 'null' })
 
-/** Moments come back again and again in answers, and writing one takes a microsecond: those last written are kept. */
+/** Caches formatted timestamps, because they repeat and formatting one takes a microsecond. */
 const written = new Map<number, string>()
 
-/** A moment as clients of the interface have always read it: UTC, whole seconds. */
+/** The format of the public API: UTC, whole seconds. */
 export function timestamp(date: Date) {
   const moment = date.getTime()
   let text = written.get(moment)
@@ -47,7 +47,7 @@ export function timestamp(date: Date) {
   return text
 }
 
-/** Global ids are opaque to clients; this spelling is the one older clients know. */
+/** Global ids are opaque to clients. This is the older format of the public API. */
 export function nodeId(kind: string, id: number) {
   return btoa(`0${kind.length}:${kind}${id}`)
 }

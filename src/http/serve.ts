@@ -4,22 +4,22 @@ import { forbidden } from '#platform/errors.ts'
 import type { ReadCache } from '#platform/read-cache.ts'
 import type { Call, Readmit } from './call.ts'
 import { etagOf, isFresh, isUnchanged, lastModifiedOf, versionOf } from './conditional.ts'
-import { dateAnswer } from './dated.ts'
 import { Answer, type BaseContext, type Endpoint, type Revalidate } from './endpoint.ts'
 import { readQuery } from './input.ts'
-import { type KeptAnswer, keyOf, sendKept } from './kept-answers.ts'
 import { cursorLinks, linkHeader, readPage, usualPages } from './paging.ts'
 import { readParameters } from './parameters.ts'
 import type { PollInterval } from './poll-interval.ts'
+import { type KeptAnswer, keyOf, sendKept } from './response-cache.ts'
+import { dateAnswer } from './response-validators.ts'
 import { loadRouteParams, type PathLoaders } from './route-params.ts'
 import { openStream, type Step, streamHeaders } from './stream.ts'
 
-/** What serving needs beside the request: of one variant on one listener. */
+/** What serving needs besides the request, for one variant on one listener. */
 export interface Resources {
   belfry: Belfry
   loaders: PathLoaders
   cache: ReadCache<unknown>
-  /** Whole answers of polled endpoints. */
+  /** Complete responses of polled endpoints. */
   answers: ReadCache<KeptAnswer>
   poll_interval: PollInterval
   readmit: Readmit
@@ -27,7 +27,7 @@ export interface Resources {
   closing: AbortSignal
 }
 
-/** From a request whose caller is known to its answer. */
+/** Serves a request of an admitted caller. */
 export async function serve(resources: Resources, endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply) {
   if (endpoint.streamed) return follow(resources, endpoint, request, reply)
   if (!endpoint.polled) return send(reply, await answer(resources, endpoint, request, reply))
@@ -42,13 +42,13 @@ export async function serve(resources: Resources, endpoint: Endpoint, request: F
     const dated = version && { 'Last-Modified': lastModifiedOf(version, db.now) }
     return { status, body: text, headers: { ...headers, ETag: etag, ...dated }, version }
   }
-  // What is newer than an event changes as transactions end, also those that are rolled back.
+  // Which events are newer changes when a transaction ends, even by a rollback.
   const fleeting = request.url.includes('after=')
   const kept = await (fleeting ? load() : resources.answers.getOrLoad(key, load))
   return sendKept(resources.poll_interval, request, reply, kept, kept.version)
 }
 
-/** The same without waiting, where the answer is kept: most of what polled endpoints send. */
+/** Serves a cached response synchronously. Most requests for polled endpoints end here. */
 export function serveKept(
   { answers, poll_interval }: Resources,
   endpoint: Endpoint,
@@ -118,7 +118,7 @@ async function openContext(resources: Resources, endpoint: Endpoint, request: Fa
   return { context, search }
 }
 
-/** A key's ETag goes out with the answer; whoever sent it back needs no body. */
+/** Derives the ETag from the key; a client that sends it back needs no body. */
 function revalidator({ headers }: FastifyRequest, reply: FastifyReply): Revalidate {
   return (key, make) => {
     const etag = etagOf(key)
@@ -142,7 +142,7 @@ async function follow(resources: Resources, endpoint: Endpoint, request: Fastify
   }
   const given = request.headers['last-event-id']
   const last = typeof given === 'string' ? given : null
-  // Nobody would read what follows, and nobody end it.
+  // A HEAD request has no body to stream.
   if (request.method === 'HEAD') {
     await look(last)
     return reply.headers(streamHeaders).send('')

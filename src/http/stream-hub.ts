@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Belfry } from '#belfry.ts'
-import { Refusal } from '#platform/errors.ts'
 import { DatabaseUnavailable } from '#platform/unavailable.ts'
-import { Moved } from './moved.ts'
+import { failureOf } from './errors.ts'
 import type { Look, News, StreamReader } from './stream-reader.ts'
 
 /** After a commit we look at once, and again a few times: an event shows only when all transactions that began before it have ended. */
@@ -43,8 +42,7 @@ export class Hubs {
 
   /** Logs bugs only. When a caller lost access, the stream just ends, and the reconnect says why. After the end of a stream, errors do not matter. */
   noteFailure(error: unknown, readers: StreamReader[]) {
-    if (error instanceof Refusal || error instanceof Moved || error instanceof DatabaseUnavailable) return
-    if (readers.every(({ ended }) => ended)) return
+    if (!failureOf(error).unexpected || readers.every(({ ended }) => ended)) return
     this.belfry.log.error({ err: error }, 'an event stream broke off')
   }
 

@@ -2,12 +2,12 @@ import { Refusal } from '#platform/errors.ts'
 import { networkOf } from '#platform/network.ts'
 
 /**
- * Open streams at most. A stream takes a connection and about 50 KB. A browser has one for each open page of the inbox, and a program one for
- * each timeline that it follows. Many users may share an address behind a router or a proxy that is not trusted.
+ * The maximum number of open streams. A stream takes a connection and about 50 KB. A browser has one for each open inbox page, a program one
+ * for each timeline that it follows. Many users may share an address behind a router or an untrusted proxy.
  */
 export const mostStreams = { user: 50, address: 200, server: 5000 }
 
-/** Who a stream is for. */
+/** The client of a stream. */
 export interface Follower {
   user_id: number | null
   ip: string
@@ -17,7 +17,7 @@ export interface Follower {
 export class StreamLimits {
   readonly #open = new Map<string, number>()
 
-  /** Takes a place before anything is read. The returned function gives it back; further calls do nothing. */
+  /** Call this before reading anything. The returned function ends the reservation; further calls do nothing. */
   reserve({ user_id, ip }: Follower): () => void {
     const kinds = { user: user_id === null ? undefined : `user ${user_id}`, address: networkOf(ip), server: '' }
     const taken = Object.entries(kinds).filter((entry): entry is [keyof typeof mostStreams, string] => entry[1] !== undefined)

@@ -1,7 +1,7 @@
 import { type Database, sql } from '#platform/database.ts'
 import { type Reason, Refusal } from '#platform/errors.ts'
 
-/** The most attempts at one subject, or from one network, within a time span. */
+/** The maximum number of attempts at a subject within a period. */
 export interface Limit {
   subject: string
   most: number
@@ -14,7 +14,7 @@ interface Reserved {
 }
 
 export async function reserveAttempt(db: Database, limits: Limit[], minutes: number, pending: boolean): Promise<Reserved> {
-  // The database takes no null character.
+  // PostgreSQL text cannot contain a null character.
   const subjects = limits.map(({ subject }) => subject.replaceAll('\0', '').slice(0, 300))
   const most = limits.map((limit) => limit.most)
   const row = await db.first<Reserved>(sql`
@@ -24,17 +24,17 @@ export async function reserveAttempt(db: Database, limits: Limit[], minutes: num
   return row
 }
 
-/** The guess was right: it does not count. */
+/** A right guess does not count. */
 export async function refundAttempt(db: Database, reservation: number) {
   await db.query(sql`delete from attempts where reservation = ${reservation}`)
 }
 
-/** The guess was wrong: it counts until it expires. */
+/** A wrong guess counts until it expires. */
 export async function settleAttempt(db: Database, reservation: number) {
   await db.query(sql`update attempts set pending = false where reservation = ${reservation}`)
 }
 
-/** Counts an attempt that is not a guess, before the work it asks for; refuses it when there were too many. */
+/** Counts an attempt that is not a guess, before its work is done. Refuses it if there were too many. */
 export async function countAttempt(db: Database, limits: Limit[], minutes: number, message: string) {
   const { outcome, retry_at } = await reserveAttempt(db, limits, minutes, false)
   if (outcome !== 'reserved') throw tooMany(db, 'rate_limited', message, retry_at)

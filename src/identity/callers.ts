@@ -10,26 +10,26 @@ import { allows, type Permission, type Permissions } from './permissions.ts'
 import { expandScopes } from './scopes.ts'
 import { type Delivery, findDelivery, type SendText, sendCode, spendCode } from './two-factor.ts'
 
-/** What is known of the token that a caller came with. */
+/** The token of a request. */
 export interface TokenFacts {
   id: number
   kind: 'classic' | 'fine_grained' | 'oauth'
   application_id: number | null
   client_id: string | null
   permissions: Permissions
-  /** The account that a fine-grained token is for: the user's own, or an organization's. */
+  /** The account that a fine-grained token has access to: the user or an organization. */
   resource_owner_id: number | null
   expires_at: Date | null
 }
 
-/** Who is calling, how they showed it, and what that lets them do. */
+/** The authenticated caller of a request, and what the credentials permit. */
 export interface Caller extends Sight {
   user: Account | null
   via: 'nothing' | 'token' | 'password'
-  /** Whether it came as a name and a password, be that one or a token in its place. */
+  /** Whether the credentials came as Basic authentication. */
   basic: boolean
   token: TokenFacts | null
-  /** The token's scopes as they are shown; null for callers without any. */
+  /** Null for fine-grained tokens and callers without a token. */
   scopes: readonly string[] | null
   may(scope: string): boolean
 }
@@ -48,7 +48,7 @@ export const anonymous: Caller = {
 
 export const badCredentials = () => new Refusal('bad_credentials', 'Bad credentials')
 
-/** The password was right, and a one-time code is needed besides; `delivery` says where it comes from. */
+/** The password was right, but the account also needs a one-time code. */
 export class CodeRequired extends Refusal {
   readonly delivery: Delivery
   constructor(delivery: Delivery) {
@@ -57,7 +57,7 @@ export class CodeRequired extends Refusal {
   }
 }
 
-/** What a request brings along. A code counts only where the endpoint takes passwords and nothing else. */
+/** The credentials of a request. `code` is for endpoints that accept passwords only. */
 export interface Credentials {
   authorization: string
   address: string
@@ -93,11 +93,11 @@ export class Authenticator {
     }
   }
 
-  /** A token may stand in for the password, or for the name with no password or the word that old clients send. */
+  /** A token may be sent as the password, or as the name with an empty password or `x-oauth-basic`. */
   async #byBasic({ name, password }: Pair, credentials: Credentials) {
     if (looksLikeToken(password)) return this.#byToken(password, name)
     if (password === '' || password === 'x-oauth-basic') return this.#byToken(name)
-    // The operator's own token may have any form.
+    // The operator's token may have any form.
     return (await this.#findByToken(password, name)) ?? this.#byPassword({ name, password }, credentials)
   }
 
@@ -107,7 +107,7 @@ export class Authenticator {
     return caller
   }
 
-  /** With a name beside it, the token must be that person's. */
+  /** If the client sends a name too, the token must belong to that user. */
   async #findByToken(token: string, name = ''): Promise<Caller | undefined> {
     const { db } = this.#resources
     const key = digest(token)
@@ -124,7 +124,7 @@ export class Authenticator {
     if (!user) throw badCredentials()
     const delivery = await findDelivery(db, user)
     if (delivery) {
-      // Codes are short: wrong ones count as wrong passwords do.
+      // Codes are short, so wrong codes count like wrong passwords.
       const right =
         code !== undefined && (await guessAtAccount(db, { login: user.login, address }, () => spendCode(db, vault, user, code)))
       if (code === undefined && delivery === 'sms') await sendCode(db, send_text, user)
@@ -150,12 +150,12 @@ function looksLikeToken(text: string) {
   return /^bf[a-z]_/.test(text)
 }
 
-/** What tools send as a name when only the token matters. */
+/** Names that tools send when only the token matters. */
 const anyName = new Set(['', 'x-access-token', 'x-oauth-basic', 'oauth2'])
 
 type TokenRow = Account & Omit<TokenFacts, 'id'> & { token_id: number; scopes: string[]; last_used_at: Date | null }
 
-/** Where a scope only widens what is seen, this permission widens it for a fine-grained token; no other scope has one. */
+/** For scopes that only make more visible, the permission with the same effect for fine-grained tokens. */
 const inPlaceOf: Record<string, Permission> = { repo: 'metadata:read', 'read:user': 'profile:read', 'read:org': 'members:read' }
 
 async function loadTokenCaller(db: Database, key: Buffer): Promise<Caller | undefined> {

@@ -33,14 +33,14 @@ export async function loadApplication(db: Queryable, client_id: string): Promise
   return found
 }
 
-/** The credentials of an application, and the address it calls from. */
+/** The credentials of an application, and the address of the client. */
 export interface ClientCredentials {
   client_id: string
   client_secret: string
   address: string
 }
 
-/** The application with these credentials, or undefined; a wrong id takes as long as a wrong secret. Guessing is limited. */
+/** The application with these credentials, or undefined. A wrong id takes as long as a wrong secret. Guesses are limited. */
 export async function findClient(db: Database, credentials: ClientCredentials): Promise<Application | undefined> {
   const { client_id, client_secret, address } = credentials
   return guessAtClient(db, client_id, address, async () => {

@@ -45,17 +45,19 @@ test('a suspended person with the right password reads that the account is suspe
 test('a name that nobody has takes as long as one that somebody has', async () => {
   await using forge = await openForge()
   await forge.person('ada')
-  const fastest = { ada: Number.POSITIVE_INFINITY, nobody: Number.POSITIVE_INFINITY }
+  // Processor time, because a busy machine does not change it much. The hash takes nearly all of it.
+  const least = { ada: Number.POSITIVE_INFINITY, nobody: Number.POSITIVE_INFINITY }
   for (let count = 0; count < 9; count++) {
     for (const login of ['ada', 'nobody'] as const) {
       const guest = new Guest(forge)
       await guest.get('/login')
-      const begin = performance.now()
+      const begin = process.cpuUsage()
       await guest.post('/login', { login, password: 'wrong' })
-      fastest[login] = Math.min(fastest[login], performance.now() - begin)
+      const { user, system } = process.cpuUsage(begin)
+      least[login] = Math.min(least[login], user + system)
     }
   }
-  const ratio = fastest.nobody / fastest.ada
+  const ratio = least.nobody / least.ada
   assert.ok(ratio > 0.6 && ratio < 1.7, `ratio ${ratio}`)
 })
 

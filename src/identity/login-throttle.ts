@@ -2,20 +2,20 @@ import { type Database, sql } from '#platform/database.ts'
 import { networkOf } from '#platform/network.ts'
 import { type Limit, refundAttempt, reserveAttempt, settleAttempt, tooMany } from './attempts.ts'
 
-/** After so many failed guesses within a quarter of an hour, no guess is checked, right or wrong. */
+/** After this many wrong guesses within 15 minutes, no guess is checked, right or wrong. */
 const forAccount = 10
 const fromNetwork = 50
 const minutes = 15
 
-/** What guesses are counted by. The account need not exist, so that answers do not reveal which accounts exist. */
+/** Guesses are counted by login and address. The account need not exist, because responses must not reveal which accounts exist. */
 export interface Guess {
   login: string
   address: string
 }
 
 /**
- * Guesses at an account count together wherever they come from, except from an address where the account is signed in: that has a count
- * of its own, so that strangers cannot lock the owner out there.
+ * Guesses at an account count together, whatever their address, except for an address with a session of the account: it has a count
+ * of its own, so that strangers cannot lock the owner out.
  */
 async function accountLimits(db: Database, { login, address }: Guess): Promise<Limit[]> {
   const name = login.toLowerCase().slice(0, 100)
@@ -29,14 +29,14 @@ async function accountLimits(db: Database, { login, address }: Guess): Promise<L
   ]
 }
 
-/** Checks a guess at a password or a code of an account; `check` gives undefined when it is wrong. */
+/** Checks a guess at a password or a code of an account. `check` returns undefined for a wrong guess. */
 export async function guessAtAccount<T>(db: Database, guess: Guess, check: () => Promise<T | undefined>) {
   return guessWithin(db, await accountLimits(db, guess), check)
 }
 
 /**
- * Client ids are public and secrets have 160 bits: a limit for each application alone would let anyone lock it out, so guesses are
- * counted by application and network.
+ * Guesses are counted by application and network. Client ids are public, so with a limit per application anyone could lock it out;
+ * secrets have 160 bits.
  */
 export function guessAtClient<T>(db: Database, client_id: string, address: string, check: () => Promise<T | undefined>) {
   const network = networkOf(address)
@@ -47,7 +47,7 @@ export function guessAtClient<T>(db: Database, client_id: string, address: strin
   return guessWithin(db, limits, check)
 }
 
-/** Reserves the guess before the check, so that a burst cannot exceed the limit; a right guess gives its reservation back. */
+/** Reserves the guess before the check, so that a burst cannot exceed the limit. A right guess releases its reservation. */
 async function guessWithin<T>(db: Database, limits: Limit[], check: () => Promise<T | undefined>): Promise<T | undefined> {
   const subjects = limits.map(({ subject }) => subject)
   try {
@@ -66,11 +66,11 @@ async function guessWithin<T>(db: Database, limits: Limit[], check: () => Promis
   }
 }
 
-/** Milliseconds: how long a guess waits for running checks, and how often it looks whether one ended on another node. */
+/** Milliseconds: how long a guess waits for running checks, and how often it polls for checks on other nodes. */
 const longestWait = 30_000
 const recheck = 250
 
-/** When the running checks could use up the limit, a further guess waits for them: if they were right, it is checked too. */
+/** If the running checks could use up the limit, another guess waits for them, and is checked if they were right. */
 async function waitForReservation(db: Database, limits: Limit[]): Promise<number> {
   const deadline = AbortSignal.timeout(longestWait)
   for (;;) {
@@ -84,13 +84,13 @@ async function waitForReservation(db: Database, limits: Limit[]): Promise<number
   }
 }
 
-/** Guesses of this process that wait, in the order in which they came. */
+/** Waiting guesses of this process, in order of arrival. */
 const waiting = new Map<string, Set<() => void>>()
 const mostWaiting = 500
 
 const isCrowded = (subject: string) => (waiting.get(subject)?.size ?? 0) >= mostWaiting
 
-/** Waits until a check of this process ends and it is this guess's turn. If checks run on another node, only the first waiting guess polls. */
+/** Waits until a check of this process ends and this guess is next. If checks run on another node, only the first waiting guess polls. */
 function waitForOthers(subjects: string[]): Promise<void> {
   return new Promise((resolve) => {
     const wake = () => {

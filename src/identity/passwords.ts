@@ -4,13 +4,13 @@ import { hashPassword, verifyPassword } from '#platform/secrets.ts'
 import { type Account, accountColumns } from './accounts.ts'
 import { type Guess, guessAtAccount } from './login-throttle.ts'
 
-/** The user whose password this is, or undefined. Takes as long for a name that does not exist. Refuses a suspended user by name. */
+/** The user with this password, or undefined. A name that does not exist takes equally long. Refuses a suspended user. */
 export async function checkPassword(db: Database, guess: Guess, password: string): Promise<Account | undefined> {
-  // The database takes no null character, and nobody's name has one.
+  // PostgreSQL text cannot contain a null character, so no login has one.
   if (guess.login.includes('\0')) return undefined
   const matched = await guessAtAccount(db, guess, async () => {
     const found = await findByName(db, guess.login)
-    // An unknown address takes as many hashes as an address of several accounts.
+    // An unknown address takes as many hashes as one with several accounts.
     const tried = Array.from({ length: isAddress(guess.login) ? mostByAddress : 1 }, (_, index) => found[index])
     const right = await Promise.all(tried.map((account) => verifyPassword(account?.password_hash, password)))
     const matches = tried.filter((account, index) => account && right[index])
@@ -19,16 +19,16 @@ export async function checkPassword(db: Database, guess: Guess, password: string
     const { password_hash: _, ...user } = match
     return user
   })
-  // Only the owner of the right password learns this.
+  // Shown only after the right password.
   if (matched?.suspended_at) throw forbidden('This account is suspended. Ask the operator of this server to reactivate it.')
   return matched
 }
 
-/** No login holds an @. */
+/** A login cannot contain an @. */
 const isAddress = (name: string) => name.includes('@')
 
 /**
- * Several accounts may name an address. We try the one that it is verified for and the two that claimed it last: so a user who has just claimed
+ * Several accounts may have the same address. We try the one that verified it and the two that claimed it last. So a user who has just claimed
  * an address can sign in with it, and does not learn whether another account has it too.
  */
 const mostByAddress = 3
@@ -44,7 +44,7 @@ function findByName(db: Database, name: string) {
   )
 }
 
-/** A password to be stored: long enough to be worth guessing at. */
+/** Checks the length of a new password and hashes it. */
 export async function preparePassword(password: string): Promise<string> {
   if (password.length < 8 || password.length > 256) {
     throw invalid({ resource: 'User', code: 'invalid', field: 'password', message: 'A password has 8 to 256 characters.' })

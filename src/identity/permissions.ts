@@ -1,4 +1,4 @@
-/** What a fine-grained token can be given, by what it is over; `write` holds `read`. */
+/** The permissions of fine-grained tokens, by what they apply to. `write` includes `read`. */
 export const permissionNames = {
   repository: ['administration', 'contents', 'issues', 'metadata', 'pull_requests', 'webhooks'],
   organization: ['members', 'organization_administration', 'organization_events', 'organization_hooks'],
@@ -10,12 +10,11 @@ type Name = (typeof permissionNames)[keyof typeof permissionNames][number]
 export type Level = 'read' | 'write'
 
 /**
- * What an endpoint asks of a fine-grained token: a permission at a level; `any`: being one is enough, for what is public or the user's
- * own name; `classic`: such tokens have no business there.
+ * What an endpoint requires of a fine-grained token: a permission at a level. `any`: no permission, for public data and the user's own
+ * name. `classic`: fine-grained tokens are refused.
  */
 export type Permission = `${Name}:${Level}` | 'any' | 'classic'
 
-/** A token's permissions, as they are stored. */
 export type Permissions = Partial<Record<Name, Level>>
 
 const known = new Set<string>(Object.values(permissionNames).flat())
@@ -24,7 +23,7 @@ export function isPermission(name: string): name is Name {
   return known.has(name)
 }
 
-/** What an endpoint's permission is over; undefined where it asks for none. */
+/** What a permission applies to; undefined for `any` and `classic`. */
 export function overOf(asked: Permission): Over | undefined {
   const [name = ''] = asked.split(':')
   return (Object.keys(permissionNames) as Over[]).find((over) => (permissionNames[over] as readonly string[]).includes(name))

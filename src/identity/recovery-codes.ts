@@ -4,8 +4,8 @@ import { digest, randomText, slowDigest } from '#platform/secrets.ts'
 import type { Account } from './accounts.ts'
 
 /**
- * Ten codes for when the phone is lost, each valid once. All codes of a person share a salt, so that one slow computation finds the code
- * that was typed.
+ * Ten codes for a user who lost the phone, each valid once. All codes of a user share a salt, so that one slow hash is enough to look up the
+ * code that was typed.
  */
 export interface RecoveryCodes {
   codes: string[]
@@ -13,14 +13,14 @@ export interface RecoveryCodes {
   digests: Buffer[]
 }
 
-/** Before the transaction that stores them: hashing is slow. */
+/** Call this before the transaction, because hashing is slow. */
 export async function newRecoveryCodes(): Promise<RecoveryCodes> {
   const codes = Array.from({ length: 10 }, () => `${randomText(5)}-${randomText(5)}`.toLowerCase())
   const salt = randomBytes(16)
   return { codes, salt, digests: await Promise.all(codes.map((code) => slowDigest(digest(code), salt))) }
 }
 
-/** The earlier ones end. */
+/** Replaces the user's earlier codes. */
 export async function storeRecoveryCodes(db: Transaction, user: Account, { salt, digests }: RecoveryCodes) {
   await db.query(sql`delete from recovery_codes where user_id = ${user.id}`)
   await db.query(sql`insert into recovery_codes (user_id, digest) select ${user.id}, unnest(${digests}::bytea[])`)
@@ -29,7 +29,7 @@ export async function storeRecoveryCodes(db: Transaction, user: Account, { salt,
 
 export const isRecoveryCode = (plain: string) => /^\w{5}-\w{5}$/.test(plain)
 
-/** What is stored of a code, if it is one of theirs. */
+/** The digest under which a code of this user is stored. */
 export async function digestRecoveryCode(db: Queryable, user: Account, plain: string): Promise<Buffer> {
   const stored = await db.first<{ recovery_salt: Buffer | null }>(
     sql`select recovery_salt from two_factor where user_id = ${user.id}`,
@@ -44,8 +44,8 @@ export async function takeRecoveryCode(db: Transaction, user: Account, stored: B
 }
 
 /**
- * Codes that were stored as plain digests, by earlier versions, get a slow hash over those: they go on working, and their owners need not
- * print new ones. Safe to repeat and to run on several nodes: a person whose codes were hashed meanwhile is skipped.
+ * Earlier versions stored plain digests. This hashes those slowly, so the codes keep working. Safe to repeat and to run on several nodes,
+ * because users whose codes have a salt are skipped.
  */
 export async function slowRecoveryCodes(db: Database) {
   for (;;) {

@@ -1,4 +1,4 @@
-/** What a token may be allowed to do. A parent holds its children: who has `repo` has `public_repo`. */
+/** The scopes of classic and OAuth tokens. A scope includes its children: `repo` includes `public_repo`. */
 const tree = {
   repo: ['repo:status', 'repo_deployment', 'public_repo', 'repo:invite', 'security_events'],
   'admin:repo_hook': ['write:repo_hook'],
@@ -29,7 +29,7 @@ export type Scope = Parent | (typeof tree)[Parent][number]
 const childrenOf = new Map<string, readonly string[]>(Object.entries(tree))
 const known = new Set<string>([...childrenOf.keys(), ...[...childrenOf.values()].flat()])
 
-/** As people choose from them: each below the one that holds it. */
+/** In the order of the settings page: each scope below the one that includes it. */
 export const scopeTree: { name: string; depth: number }[] = []
 const addBranch = (name: string, depth: number) => {
   scopeTree.push({ name, depth })
@@ -39,8 +39,8 @@ const inner = new Set([...childrenOf.values()].flat())
 for (const name of childrenOf.keys()) if (!inner.has(name)) addBranch(name, 0)
 
 /**
- * Whether an endpoint asks for it, or the spec names it. The others are accepted, kept and shown, because clients of the public interface
- * send them; no page offers them.
+ * Whether an endpoint needs the scope, or the spec names it. We accept, store and show the others, because clients of the public API
+ * send them, but no page offers them.
  */
 export const isServed = (name: string) =>
   !/(packages|gpg_key|enterprise|project)$|^(repo:status|repo_deployment|security_events|workflow|user:email)$/.test(name)
@@ -49,7 +49,7 @@ export function isScope(name: string): name is Scope {
   return known.has(name)
 }
 
-/** The scopes with everything they hold. */
+/** The scopes and all scopes that they include. */
 export function expandScopes(scopes: readonly string[]): ReadonlySet<string> {
   const all = new Set<string>()
   const add = (scope: string) => {
@@ -60,11 +60,11 @@ export function expandScopes(scopes: readonly string[]): ReadonlySet<string> {
   return all
 }
 
-/** As they are stored and shown: sorted, each once, and none that another one holds. */
+/** Scopes are stored and shown sorted, without duplicates and without those that another scope includes. */
 export function normaliseScopes(scopes: readonly string[]): string[] {
   const held = new Set(scopes.flatMap((scope) => [...expandScopes([scope])].filter((inner) => inner !== scope)))
   return [...new Set(scopes)].filter((scope) => !held.has(scope)).sort()
 }
 
-/** Every scope there is, as few as they can be named. */
+/** The shortest list that includes every scope. */
 export const allScopes = normaliseScopes([...known])

@@ -10,23 +10,23 @@ export interface Session {
   awaits_code: boolean
   created_at: Date
   last_seen_at: Date
-  /** When the password was last given in it. */
+  /** When the user last entered the password in this session. */
   confirmed_at: Date | null
 }
 
-/** A session ends when it was not used for so long. */
+/** An unused session expires after this time. */
 const idle = sql`interval '30 days'`
 
-/** Half of a sign-in does not stay open. */
+/** A session that waits for a one-time code expires sooner. */
 const half = sql`interval '15 minutes'`
 
-/** Where a sign-in comes from, as the list of sessions shows it. */
+/** The client of a session, for the list of sessions. */
 export interface Origin {
   address: string
   user_agent: string
 }
 
-/** Returns what the cookie holds; it is kept nowhere else. */
+/** Returns the token for the cookie. The database stores its digest only. */
 export async function openSession(db: Transaction, user: Account, origin: Origin, awaits_code: boolean): Promise<string> {
   const token = randomText(40)
   await db.query(sql`
@@ -49,21 +49,20 @@ export async function findSession(db: Queryable, token: string): Promise<{ sessi
   return { user, session: { ...session, created_at, last_seen_at, confirmed_at } }
 }
 
-/** Written once in a while only: pages are read far more often than anyone looks at when. */
+/** Writes at most every ten minutes, because every page calls this. */
 export async function touchSession(db: Queryable, session: Session) {
   if (session.awaits_code || db.now.getTime() - session.last_seen_at.getTime() < 10 * 60_000) return
   await db.query(sql`
     update sessions set last_seen_at = ${db.now}, expires_at = ${db.now}::timestamptz + ${idle} where id = ${session.id}`)
 }
 
-/** How long after the password was given it is not asked for again. In milliseconds. */
+/** Milliseconds for which an entered password counts as confirmation. */
 const confirmedFor = 3600_000
 
 export function isConfirmed(db: Queryable, { confirmed_at }: Session): boolean {
   return confirmed_at !== null && db.now.getTime() - confirmed_at.getTime() <= confirmedFor
 }
 
-/** The password was given again. */
 export async function confirmSession(db: Queryable, session: Session) {
   await db.query(sql`update sessions set confirmed_at = ${db.now} where id = ${session.id}`)
 }
@@ -79,7 +78,7 @@ export async function closeSession(db: Queryable, user: Account, id: number) {
   if (!rowCount) throw missing()
 }
 
-/** After a change of password or second factor, whoever else was signed in is so no more. */
+/** Called after a change of the password or the second factor. */
 export async function closeOtherSessions(db: Queryable, user: Account, keep: Session) {
   await db.query(sql`delete from sessions where user_id = ${user.id} and id <> ${keep.id}`)
 }

@@ -4,13 +4,13 @@ import { checkedLookup } from '#platform/outbound/checked-lookup.ts'
 import { readPolicy } from '#platform/outbound/policy.ts'
 import type { SendText } from './two-factor.ts'
 
-/** Milliseconds for the whole request: the user is waiting at the sign-in page. */
+/** Milliseconds for the whole request, because the user waits for the sign-in page. */
 const patience = 10_000
 
-/** The operator names the endpoint, so it may be on a private network or on this machine. */
+/** The operator sets the endpoint, so it may be on a private network or on this machine. */
 const policy = readPolicy('external, private, loopback')
 
-/** Sends text messages the way `BELFRY_SMS_URL` says; null when it is not set. */
+/** Sends text messages as set by `BELFRY_SMS_URL`; null if it is not set. */
 export function openTextSender(target: 'log' | URL | null, certificates: string | null, log: Logger): SendText {
   if (target === null) return null
   if (target === 'log') {

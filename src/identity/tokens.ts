@@ -25,16 +25,16 @@ export interface NewToken {
   scopes: readonly string[]
   note_url?: string | null
   fingerprint?: string | null
-  /** The application it is for; a personal one without. */
+  /** Null for a personal token. */
   application_id?: number | null
-  /** The authorization code it is given for. */
+  /** The authorization code that was exchanged for it. */
   code_digest?: Buffer
   impersonation?: boolean
-  /** Given by the operator instead of made by us. */
+  /** Set by the operator; random otherwise. */
   token?: string
 }
 
-/** The clear text is returned here, once, and kept nowhere. */
+/** Returns the token in clear text, which is not stored. */
 export async function createToken(
   db: Transaction,
   user: Pick<Account, 'id'>,
@@ -56,8 +56,8 @@ export async function createToken(
 }
 
 /**
- * A person has at most ten tokens per application and set of scopes; the eleventh ends the oldest. By id, not by date: a request that waits for
- * others carries an earlier date than theirs, and its own new token must not be the one that goes.
+ * A user has at most ten tokens per application and set of scopes; the eleventh deletes the oldest. Ordered by id, because a request that waited
+ * for others has an earlier date than theirs, and must not delete its own new token.
  */
 async function keepTen(db: Transaction, user_id: number, application_id: number, scopes: string[]) {
   await db.query(sql`
@@ -71,10 +71,10 @@ export async function deleteImpersonationTokens(db: Transaction, user: Account) 
   return rowCount ?? 0
 }
 
-/** The note of the operator's token, and of no other. */
+/** Only the operator's token has this note. */
 export const operators = 'BELFRY_ADMIN_TOKEN'
 
-/** The site admin's token as the operator sets it: a new one replaces the old, none removes it. */
+/** Sets the site admin's token. A new one replaces the old one, null removes it. */
 export async function setOperatorsToken(db: Transaction, admin: Account, token: string | null, scopes: readonly string[]) {
   await db.query(sql`delete from tokens where user_id = ${admin.id} and note = ${operators}`)
   if (token) await createToken(db, admin, { note: operators, scopes, token })

@@ -7,10 +7,9 @@ import { digestRecoveryCode, isRecoveryCode, type RecoveryCodes, storeRecoveryCo
 
 export type Delivery = 'app' | 'sms'
 
-/** Brings a text message to a phone; rejects when it could not. Null where the operator has not set `BELFRY_SMS_URL`. */
+/** Sends a text message to a phone. Null if the operator has not set `BELFRY_SMS_URL`. */
 export type SendText = ((phone: string, text: string) => Promise<void>) | null
 
-/** What became of a code that was to be sent. */
 export type Sending = 'sent' | 'too_soon' | 'failed'
 
 export const tooSoon = 'A code was sent less than a minute ago. Wait a moment, and try again.'
@@ -28,18 +27,18 @@ const contextOf = (user: Account) => `two-factor ${user.id}`
 const totpOf = (user: Account, secret: string) =>
   new TOTP({ issuer: 'Belfry', label: user.login, secret: Secret.fromBase32(secret), period })
 
-/** How the user's codes come, or undefined: they need none. */
+/** How the user gets one-time codes; undefined without a second factor. */
 export async function findDelivery(db: Queryable, user: Account): Promise<Delivery | undefined> {
   const row = await db.first<{ kind: Delivery }>(sql`select kind from two_factor where user_id = ${user.id}`)
   return row?.kind
 }
 
-/** A seed for an app to hold, as text and as the address that its QR code shows. Nothing is on until a code proves it arrived. */
+/** A new secret for an authenticator app, as text and as the address in its QR code. `enableApp` turns the second factor on. */
 export function newSeed(user: Account, secret = new Secret({ size: 20 }).base32) {
   return { secret, uri: totpOf(user, secret).toString() }
 }
 
-/** Turns codes of an app on, if the given one proves that the app has the seed. */
+/** Turns codes of an app on, if the code proves that the app has the secret. */
 export async function enableApp(
   db: Transaction,
   vault: Vault,
@@ -52,7 +51,7 @@ export async function enableApp(
   return true
 }
 
-/** Turns codes by text message on, once the one that was sent has come back. */
+/** Turns codes by text message on, if the code is the one that was sent. */
 export async function enableText(
   db: Transaction,
   user: Account,
@@ -77,19 +76,19 @@ export async function disableTwoFactor(db: Transaction, user: Account) {
   await db.query(sql`delete from recovery_codes where user_id = ${user.id}`)
 }
 
-/** A code as it was typed, with its slow hash. */
+/** A typed code, and its slow hash if it looks like a recovery code. */
 export interface TypedCode {
   plain: string
   recovery_digest: Buffer | null
 }
 
-/** Before the transaction that takes it: hashing is slow. */
+/** Call this before the transaction, because hashing is slow. */
 export async function readCode(db: Queryable, user: Account, code: string): Promise<TypedCode> {
   const plain = code.trim().toLowerCase()
   return { plain, recovery_digest: isRecoveryCode(plain) ? await digestRecoveryCode(db, user, plain) : null }
 }
 
-/** Whether a code is right, and now used: the same one, or an earlier one, is wrong from here on. */
+/** Uses up a right code: it and all earlier codes are wrong afterwards. */
 export async function takeCode(
   db: Transaction,
   vault: Vault,
@@ -108,13 +107,13 @@ export async function takeCode(
   return rowCount === 1
 }
 
-/** The same in a transaction of its own; undefined when the code is wrong. */
+/** Like `takeCode`, in a transaction of its own. Undefined for a wrong code. */
 export async function spendCode(db: Database, vault: Vault, user: Account, code: string): Promise<true | undefined> {
   const read = await readCode(db, user, code)
   return (await db.transaction((transaction) => takeCode(transaction, vault, user, read))) || undefined
 }
 
-/** The time step a code is of; one step early or late is forgiven, clocks being what they are. */
+/** The time step of a code. One step early or late is accepted, because clocks differ. */
 function stepOf(user: Account, secret: string, code: string, now: Date): number | undefined {
   if (!/^\d{6}$/.test(code.trim())) return undefined
   const timestamp = now.getTime()
@@ -129,8 +128,8 @@ async function takeSentCode(db: Transaction, user: Account, code: string) {
 }
 
 /**
- * Sends a new code to the user's phone, or to the one they are about to use; one a minute at most. A failed message uses up its minute too: a
- * provider that is down is not asked again and again.
+ * Sends a new code to the user's phone or to `new_phone`, at most once a minute. A failed message counts too, so that an unavailable provider
+ * gets few requests.
  */
 export async function sendCode(db: Queryable, send: SendText, user: Account, new_phone?: string): Promise<Sending> {
   const stored = await db.first<Stored>(sql`select kind, secret, phone from two_factor where user_id = ${user.id}`)

@@ -1,6 +1,3 @@
-/** The Retry-After that clients get, in seconds. */
-export const retryAfter = 5
-
 /**
  * The database did not answer, or not in time. The work was not done, unless the answer to a commit was lost: then it may have been.
  * Clients get 503; background work tries again.

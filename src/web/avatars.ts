@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 
-/** A picture for every account, drawn from its id: five by five squares, mirrored, in a colour of its own. */
+/** An avatar derived from the account's id: five by five mirrored squares in one colour. */
 export function mountAvatars(app: FastifyInstance) {
   app.get<{ Params: { id: string } }>('/avatars/:id', (request, reply) => {
     if (!/^\d{1,15}$/.test(request.params.id)) return reply.callNotFound()
@@ -23,8 +23,8 @@ function draw(id: string) {
   for (let row = 0; row < 5; row++) {
     for (let column = 0; column < 3; column++) {
       if ((bytes[1 + row * 3 + column] ?? 0) < 128) continue
-      const places = new Set([column, 4 - column])
-      for (const x of places) squares.push(`<rect x="${x + 0.5}" y="${row + 0.5}" width="1" height="1"/>`)
+      const columns = new Set([column, 4 - column])
+      for (const x of columns) squares.push(`<rect x="${x + 0.5}" y="${row + 0.5}" width="1" height="1"/>`)
     }
   }
   return (

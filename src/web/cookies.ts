@@ -10,12 +10,12 @@ export function readCookie({ headers }: FastifyRequest, name: string): string | 
 }
 
 interface CookieOptions {
-  /** Seconds; left out, it goes when the browser closes. Zero removes it. */
+  /** Seconds. Without it, the cookie ends with the browser session; zero removes the cookie. */
   max_age?: number
   secure: boolean
 }
 
-/** Scripts never see our cookies, and other sites' forms do not send them. */
+/** Scripts cannot read our cookies, and forms of other sites do not send them. */
 export function writeCookie(reply: FastifyReply, name: string, value: string, { max_age, secure }: CookieOptions) {
   const parts = [
     `${name}=${value}`,

@@ -5,14 +5,14 @@ import type { Outcome } from './page.ts'
 interface Field {
   label: string
   name: string
-  /** Where two forms of one page ask for the same. */
+  /** Set if two forms of a page have a field of the same name. */
   id?: string
   type?: 'text' | 'email' | 'password' | 'tel' | 'url'
   value?: string | null | undefined
   autocomplete?: string
   required?: boolean
   hint?: string
-  /** What is wrong with it, said beside it. */
+  /** Shown next to the field. */
   error?: string | undefined
   numeric?: boolean
   longest?: number
@@ -44,16 +44,16 @@ export function select(label: string, name: string, options: [value: string, tex
   return html`<label for="${name}">${label}</label><select id="${name}" name="${name}">${items}</select>`
 }
 
-/** What was typed. The database takes no null character. */
+/** A trimmed form field. PostgreSQL text cannot contain a null character. */
 export function typed(form: URLSearchParams, name: string): string {
   return (form.get(name) ?? '').replaceAll('\0', '').trim()
 }
 
-/** What is wrong with what was typed, said beside the form. */
+/** Why a form was refused; shown above the form. */
 export interface Problem {
   message: string
   status: number
-  /** Seconds, when there were too many attempts. */
+  /** Seconds, after too many attempts. */
   retry_after?: number | undefined
 }
 
@@ -61,7 +61,7 @@ export function alert(problem: Problem | undefined): Html | undefined {
   return problem && html`<p class="error" role="alert">${problem.message}</p>`
 }
 
-/** Shows the form again when what was typed is refused; other errors go their own way. */
+/** Shows the form again if its input is refused; rethrows other errors. */
 export async function attempt(
   work: () => Promise<Outcome>,
   again: (problem: Problem) => Outcome | Promise<Outcome>,

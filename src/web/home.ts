@@ -1,11 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { DatabaseUnavailable, retryAfter } from '#platform/unavailable.ts'
+import { type Failure, handleError } from '#http/errors.ts'
 import { selfHosted } from '#variants.ts'
 import { html } from './html.ts'
 import { nothingHere, sendPage } from './layout.ts'
 import { type PageRoute, type Site, sendErrorPage, show } from './page.ts'
 
-/** The first page says where everything is. */
 export const pages: PageRoute[] = [
   show('/', ({ belfry: { addresses } }) => ({
     title: 'Welcome',
@@ -20,27 +19,28 @@ ${addresses.versioned && html`<tr><th>Versioned variant</th><td><a href="${addre
   })),
 ]
 
-/** What has no page says so, and what fails says whose fault it is. */
+/** Pages for unknown addresses and for errors. */
 export function mountFallbacks(app: FastifyInstance, site: Site) {
   app.setNotFoundHandler((request, reply) => sendErrorPage(site, request, reply, nothingHere))
   app.setErrorHandler((error, request, reply) => {
-    if (error instanceof DatabaseUnavailable) return sendUnavailable(reply, error)
-    const { statusCode: status = 500 } = error as { statusCode?: number }
-    if (status < 500) {
+    const failure = handleError(request, reply, error)
+    if (failure.kind === 'outage') return sendUnavailable(reply, failure)
+    if (failure.status === 404) return sendErrorPage(site, request, reply, nothingHere)
+    if (failure.kind === 'refusal') {
+      const { statusCode: status = failure.status } = error as { statusCode?: number }
       const body = html`<main><h1>That cannot be read</h1><p>Send the form of the page again.</p></main>`
       return sendErrorPage(site, request, reply, { title: 'Not possible', body, status })
     }
-    request.log.error({ err: error }, 'page failed')
     const body = html`<main><h1>That did not work</h1><p>The fault is ours; it is in the log as ${request.id}.</p></main>`
     return sendErrorPage(site, request, reply, { title: 'Error', body, status: 500 })
   })
 }
 
-/** Does not use the database, so it does not know who is signed in either. */
-function sendUnavailable(reply: FastifyReply, { message }: DatabaseUnavailable) {
+/** Does not use the database, so it is the same for signed-in users. */
+function sendUnavailable(reply: FastifyReply, { status, message }: Failure) {
   const body = html`<main><h1>Back in a moment</h1><p class="error" role="alert">${message}</p>
 <p>What you sent in a form may not have been saved: check before you send it again.</p></main>`
-  return sendPage(reply.header('Retry-After', retryAfter), 'Not available', body, 503)
+  return sendPage(reply, 'Not available', body, status)
 }
 
 /** For an address that the router cannot parse: a page for browsers, the API's JSON for all others. */

@@ -8,19 +8,25 @@ export class Html {
 
 type Value = string | number | Html | Value[] | null | undefined | false
 
-/** Everything put into a template is escaped, unless a template made it. */
-export function html(strings: TemplateStringsArray, ...values: Value[]): Html {
-  return new Html(strings.map((text, index) => text + (index < values.length ? render(values[index]) : '')).join(''))
-}
-
-function render(value: Value): string {
-  if (value === null || value === undefined || value === false) return ''
-  if (Array.isArray(value)) return value.map(render).join('')
-  return value instanceof Html ? value.text : escapeText(String(value))
-}
+/** Makes a template tag that escapes every value which is not markup already. */
+const templateOf =
+  (escapeText: (text: string) => string) =>
+  (strings: TemplateStringsArray, ...values: Value[]): Html => {
+    const render = (value: Value): string => {
+      if (value === null || value === undefined || value === false) return ''
+      if (Array.isArray(value)) return value.map(render).join('')
+      return value instanceof Html ? value.text : escapeText(String(value))
+    }
+    return new Html(strings.map((text, index) => text + (index < values.length ? render(values[index]) : '')).join(''))
+  }
 
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+/** A parser of XML turns a bare carriage return into a line feed, so it is escaped. */
+const xmlEntities: Record<string, string> = { ...entities, "'": '&apos;', '\r': '&#13;' }
+/** XML 1.0 cannot contain these characters in any form. */
+const notInXml = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu
 
-function escapeText(text: string) {
-  return text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? character)
-}
+export const html = templateOf((text) => text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? ''))
+export const xml = templateOf((text) =>
+  text.replaceAll(notInXml, '').replaceAll(/[&<>"'\r]/g, (character) => xmlEntities[character] ?? ''),
+)

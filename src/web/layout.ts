@@ -3,33 +3,33 @@ import type { Account } from '#identity/accounts.ts'
 import { type Html, html } from './html.ts'
 import { signInAddress } from './return-to.ts'
 
-/** Nothing is loaded from anywhere but here, nobody frames us, and forms are sent here; where they lead on to is our own choice. */
+/** Nothing is loaded from other servers, and no site may frame our pages. There is no form-action: OAuth redirects to other sites after a form. */
 const policy =
   "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'"
 
-/** What is not there, and what the visitor may not see. */
+/** The same page for what does not exist and what the visitor may not see. */
 export const nothingHere = {
   title: 'Not found',
   status: 404,
   body: html`<main><h1>There is no such page</h1><p>Try the <a href="/">first page</a>.</p></main>`,
 }
 
-/** Who is signed in, for the links at the top. */
+/** The signed-in user, for the links at the top. */
 export interface Signed {
   visitor: Account
   csrf: string
-  /** How many notifications are unread, up to one more than are counted. */
+  /** The number of unread notifications, counted up to one more than is shown. */
   unread: number
 }
 
 export const mostShown = 99
 
 export interface Extras {
-  /** Where the same is told to feed readers. */
+  /** The Atom feed of this page. */
   feed?: string
-  /** Style and scripts of this page alone, from /assets. */
+  /** Styles and scripts for this page, from /assets. */
   assets?: string[]
-  /** Its scripts ask this server for news. */
+  /** Its scripts open connections to this server. */
   live?: boolean
 }
 

@@ -3,19 +3,19 @@ import { type Queryable, sql } from '#platform/database.ts'
 import { digest, randomText } from '#platform/secrets.ts'
 import type { Vault } from '#platform/vault.ts'
 
-/** `flash`: a result that one page shows once. `draft`: a form to be sent again, shown until it expires. */
+/** `flash`: a result that one page shows once. `draft`: an unsent form, shown until it expires. */
 type Kind = 'flash' | 'draft'
 
 const minutes: Record<Kind, number> = { flash: 5, draft: 60 }
 
-/** The most rows of one person, so that one person cannot fill the table: the oldest are deleted first. */
+/** The maximum number of rows per user; the oldest are deleted first. */
 const mostKept = 20
 
 type Owner = Pick<Account, 'id'>
 
 const contextOf = (kind: Kind, { id }: Owner) => `${kind} ${id}`
 
-/** Stores `content` for a later page of the same person. Returns the key that goes into the address. */
+/** Stores `content` for a later page of the same user. Returns the key for the address. */
 export async function keepState(db: Queryable, vault: Vault, user: Owner, kind: Kind, content: unknown): Promise<string> {
   const key = randomText(30)
   const sealed = vault.seal(JSON.stringify(content), contextOf(kind, user))

@@ -1,19 +1,19 @@
 import { hash } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import type { Belfry } from '#belfry.ts'
-import { retryAfterOf, statusOf } from '#http/errors.ts'
+import { failureOf, handleError } from '#http/errors.ts'
 import { Moved } from '#http/moved.ts'
 import { closingOf, openStream, type Step, streamHeaders } from '#http/stream.ts'
 import type { Account } from '#identity/accounts.ts'
 import { missing, Refusal } from '#platform/errors.ts'
 import { findVisitor } from './page.ts'
 
-/** For pages that reload themselves as a whole: at most four times a second. In milliseconds. */
+/** Milliseconds between two events for pages that reload as a whole. */
 export const betweenLooks = 250
 
 type PageLook = (visitor: Account, params: Record<string, string>, from: string | null) => Promise<Step>
 
-/** Tells the script of a page that something changed. Each look loads the visitor again; `pause` is the least time between two. */
+/** Notifies the script of a page of changes. Every poll loads the visitor again; `pause` is the minimum time between two polls. */
 export function mountPageStream(listener: FastifyInstance, belfry: Belfry, path: string, look: PageLook, pause = 0) {
   const closing = closingOf(listener)
   listener.get(path, { exposeHeadRoute: false }, async (request, reply) => {
@@ -37,15 +37,10 @@ export function mountPageStream(listener: FastifyInstance, belfry: Belfry, path:
       })
       return reply.headers(streamHeaders).send(stream)
     } catch (error) {
-      if (error instanceof Moved) return reply.callNotFound()
-      if (!(error instanceof Refusal)) throw error
-      const seconds = retryAfterOf(error)
-      if (!seconds) return reply.callNotFound()
-      return reply
-        .code(statusOf[error.reason])
-        .header('Retry-After', seconds)
-        .type('text/plain; charset=utf-8')
-        .send(error.message)
+      if (!(error instanceof Refusal || error instanceof Moved)) throw error
+      if (failureOf(error).retry_after === undefined) return reply.callNotFound()
+      const { message } = handleError(request, reply, error)
+      return reply.type('text/plain; charset=utf-8').send(message)
     }
   })
 }

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Belfry } from '#belfry.ts'
 import { withSlotsOf } from '#git/slots.ts'
+import { handleError } from '#http/errors.ts'
 import { Moved } from '#http/moved.ts'
 import type { Account } from '#identity/accounts.ts'
 import { findSession, type Session, touchSession } from '#identity/sessions.ts'
@@ -13,26 +14,26 @@ import { readCookie, writeCookie } from './cookies.ts'
 import { type Html, html } from './html.ts'
 import { type Extras, mostShown, nothingHere, type Signed, sendPage } from './layout.ts'
 
-/** One person looking at one page. */
+/** A request for a page. */
 export interface Visit {
   belfry: Belfry
   db: Database
   request: FastifyRequest
   reply: FastifyReply
-  /** Whoever is signed in, second factor and all. */
+  /** The signed-in user; null until the second factor is given. */
   visitor: Account | null
-  /** Also there when only the password was right so far. */
+  /** Also set while the session waits for a one-time code. */
   session: Session | null
   params: Record<string, string>
   query: URLSearchParams
   form: URLSearchParams
-  /** Goes into every form, and comes back with it. */
+  /** Every form contains it and must send it back. */
   csrf: string
   /** The result of the form that redirected here; a reload does not show it again. */
   flash: Flash
 }
 
-/** What the page after a redirect shows once: a message, a new secret, or a result of its own. */
+/** Shown once by the page after a redirect: a message, a new secret, or data for that page. */
 export interface Flash {
   done?: string
   secret?: string
@@ -41,7 +42,7 @@ export interface Flash {
 
 export type SignedIn = Visit & { visitor: Account; session: Session }
 
-/** What a handler gives: a page, or somewhere else to go. */
+/** A page, or a redirect. */
 export type Outcome = ({ title: string; body: Html; status?: number } & Extras) | { to: string; flash?: Flash }
 
 export interface PageRoute {
@@ -57,7 +58,7 @@ export type Lapsed = (visit: Visit) => Outcome | Promise<Outcome>
 
 type Handler<V> = (visit: V) => Outcome | Promise<Outcome>
 
-/** Pages for everyone, and for those who are signed in; a form is sent to the path of a page. */
+/** `show` and `submit` are for everyone, `showOwn` and `submitOwn` for signed-in users. */
 export const show = (path: string, handler: Handler<Visit>): PageRoute => ({ method: 'GET', path, signed_in: false, handler })
 export const submit = (path: string, handler: Handler<Visit>, lapsed?: Lapsed): PageRoute => ({
   method: 'POST',
@@ -80,7 +81,7 @@ export const submitOwn = (path: string, handler: Handler<SignedIn>): PageRoute =
 })
 
 export const sessionCookie = 'belfry_session'
-/** What forms are bound to before anyone is signed in. */
+/** The CSRF tokens of visitors without a session are derived from this cookie. */
 const visitCookie = 'belfry_visit'
 
 /** The server, with what pages need from parts. */
@@ -111,13 +112,16 @@ export function mountPages(listener: FastifyInstance, site: Site, routes: PageRo
   })
 }
 
-/** For an address that is a page to some who ask, and something else to others. */
+/** For routes that serve a page or something else, depending on the request. */
 export async function servePage(site: Site, route: PageRoute, request: FastifyRequest, reply: FastifyReply) {
   const visit = await openVisit(site.belfry, request, reply)
   try {
     return send(site, visit, await outcomeOf(visit, route))
   } catch (error) {
-    if (error instanceof Refusal) return send(site, visit, describeRefusal(error))
+    if (error instanceof Refusal) {
+      handleError(request, reply, error)
+      return send(site, visit, describeRefusal(error))
+    }
     if (!(error instanceof Moved)) throw error
     const moved = route.method === 'GET' ? { to: addressIn(error.to, request.url) } : describeRefusal(renamed(error))
     return send(site, visit, moved)
@@ -136,16 +140,16 @@ function outcomeOf(visit: Visit, { method, signed_in, handler, lapsed }: PageRou
   return withSlotsOf(visit.belfry.storage.reading, key, () => (handler as Handler<Visit>)(visit))
 }
 
-/** A form was shown while the repository had another name; a page leads on by itself. */
+/** Pages redirect; a form must be sent again. */
 const renamed = ({ to }: Moved) =>
   new Refusal('conflict', `The repository is called ${to.owner}/${to.name} now. Open its page, and send the form again.`)
 
-/** The same page of a repository that has another name by now. */
+/** The same page under the repository's present name. */
 function addressIn({ owner, name }: Moved['to'], url: string) {
   return url.replace(/^(?:\/[^/?]*){2}/, `/${owner}/${name}`)
 }
 
-/** Who is signed in, for what is no page. */
+/** The signed-in user, for routes that are not pages. */
 export async function findVisitor(belfry: Belfry, request: FastifyRequest): Promise<Account | null> {
   const found = await sessionOf(belfry, readCookie(request, sessionCookie))
   return found && !found.session.awaits_code ? found.user : null
@@ -189,19 +193,19 @@ function visitOf(belfry: Belfry, request: FastifyRequest, reply: FastifyReply) {
   return fresh
 }
 
-/** Follows from the cookie and does not show it: whoever reads a page's source cannot take the session over. */
+/** Derived from the cookie without revealing it, so that the source of a page is not enough to take over the session. */
 function csrfOf(cookie: string) {
   return createHmac('sha256', cookie).update('form').digest('hex')
 }
 
-/** Browsers say where a form comes from. A form of another site is refused, and its fields are not shown to the sender. */
+/** Browsers send the origin of a form. A form of another site is refused, and its fields are not shown. */
 function isForeign({ request, belfry }: Visit) {
   const { origin, 'sec-fetch-site': site } = request.headers
   const elsewhere = site === 'cross-site' || site === 'same-site'
   return elsewhere || (origin !== undefined && origin !== new URL(belfry.addresses.web).origin)
 }
 
-/** Looks like the token of some session, which may have ended. */
+/** Has the form of a CSRF token; its session may have ended. */
 const isToken = (csrf: string | null) => csrf !== null && /^[0-9a-f]{64}$/.test(csrf)
 
 export const outOfDate = () =>
@@ -224,7 +228,7 @@ async function signedBy({ belfry, countUnread }: Site, visitor: Account, csrf: s
   return { visitor, csrf, unread: await countUnread(belfry.db, visitor, mostShown + 1) }
 }
 
-/** A page about an error. If the database cannot say who is signed in, the page is shown as to an anonymous visitor. */
+/** An error page. During an outage of the database, it is shown as to an anonymous visitor. */
 export async function sendErrorPage(
   site: Site,
   request: FastifyRequest,
@@ -267,7 +271,7 @@ export function isSecure({ addresses }: Belfry) {
   return addresses.web.startsWith('https:')
 }
 
-/** A form that carries the token of the visit. */
+/** A form with the CSRF token. */
 export function form({ csrf }: Pick<Visit, 'csrf'>, action: string, body: Html, options: { class?: string } = {}): Html {
   return html`<form method="post" action="${action}" class="${options.class ?? 'form'}"><input type="hidden" name="csrf" value="${csrf}">${body}</form>`
 }

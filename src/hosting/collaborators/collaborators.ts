@@ -1,6 +1,4 @@
-import { record } from '#activity/log.ts'
-import { notify } from '#activity/notices.ts'
-import { announce } from '#hosting/announcements/announcements.ts'
+import { publish } from '#activity/publish.ts'
 import { loadRepositoryById, type Repository } from '#hosting/repositories/repositories.ts'
 import { changingAccess, onePair, whoOwns } from '#hosting/repositories/watchers.ts'
 import { permissionOf, roleOf } from '#identity/access.ts'
@@ -79,8 +77,8 @@ export async function addCollaborator(
     values (${repo.id}, ${user.id}, ${inviter.id}, ${access}, ${db.now})
     on conflict (repo_id, invitee_id) do update set access = excluded.access, inviter_id = excluded.inviter_id, created_at = excluded.created_at`)
   const { rows } = await listInvitations(db, { repo_id: repo.id, invitee_id: user.id }, { limit: 1, offset: 0 })
-  const subject = { type: 'RepositoryInvitation', invitation_id: rows[0]?.id ?? 0 } as const
-  await notify(db, inviter, repo, subject, { act: 'invited', people: [user.id] })
+  const facts = { invitation_id: rows[0]?.id ?? 0, people: [user.id] }
+  await publish(db, inviter, repo, { act: 'member.invited', ...facts })
   return rows[0]
 }
 
@@ -95,13 +93,12 @@ async function belongs(db: Queryable, repo: Repository, user: Account) {
 async function putCollaborator(db: Transaction, repo: { id: number }, adder: { id: number }, user: Account, access: number) {
   const before = await changingAccess(db, whoOwns(repo), onePair(user, repo), () => writeAccess(db, repo, user, access))
   if (before === undefined) {
-    await record(db, adder, repo, { type: 'MemberEvent', payload: { action: 'added', member_id: user.id } })
     const changes = { permission: { to: permissionOf(access) } }
-    await announce(db, adder, repo, { event: 'member', payload: { action: 'added', member_id: user.id, changes } })
+    await publish(db, adder, repo, { act: 'member.added', member_id: user.id, changes })
   } else if (before !== access) {
     const [from, to] = [roleOf(before), roleOf(access)]
     const changes = { old_permission: { from }, permission: { from, to } }
-    await announce(db, adder, repo, { event: 'member', payload: { action: 'edited', member_id: user.id, changes } })
+    await publish(db, adder, repo, { act: 'member.edited', member_id: user.id, changes })
   }
 }
 
@@ -121,7 +118,7 @@ export async function removeCollaborator(db: Transaction, repo: Repository, remo
   const { rowCount } = await changingAccess(db, whoOwns(repo), onePair(user, repo), () =>
     db.query(sql`delete from collaborators where repo_id = ${repo.id} and user_id = ${user.id}`),
   )
-  if (rowCount) await announce(db, remover, repo, { event: 'member', payload: { action: 'removed', member_id: user.id } })
+  if (rowCount) await publish(db, remover, repo, { act: 'member.removed', member_id: user.id })
 }
 
 /** An invitation is good for a week. */
@@ -178,8 +175,7 @@ export async function acceptInvitation(db: Transaction, invitee: Account, id: nu
     select id, repo_id, invitee_id, inviter_id, access, created_at, ${db.now} from invitations where ${open}`)
   await db.query(sql`delete from invitations where ${open}`)
   await putCollaborator(db, { id: found.repo_id }, { id: found.inviter_id }, invitee, found.access)
-  const subject = { type: 'RepositoryInvitation', invitation_id: id } as const
-  await notify(db, invitee, { id: found.repo_id }, subject, { act: 'accepted', people: [invitee.id] })
+  await publish(db, invitee, { id: found.repo_id }, { act: 'member.accepted', invitation_id: id, people: [invitee.id] })
 }
 
 export async function declineInvitation(db: Transaction, invitee: Account, id: number) {

@@ -1,8 +1,6 @@
-import { record } from '#activity/log.ts'
-import { notify, type Subject } from '#activity/notices.ts'
+import { publish } from '#activity/publish.ts'
 import { type CommitObject, readCommit, resolveCommit } from '#git/objects.ts'
 import type { Storage } from '#git/storage.ts'
-import { announce } from '#hosting/announcements/announcements.ts'
 import { associationOf, personOf } from '#hosting/issues/authors.ts'
 import { checkMayEdit } from '#hosting/issues/rights.ts'
 import { findAuthors, loadCommit } from '#hosting/refs/commits.ts'
@@ -68,17 +66,14 @@ export async function createCommitComment(
 ): Promise<CommitComment> {
   const body = checkBody(wanted.body)
   if (path === null && (position ?? line) !== null) throw fault('missing_field', 'path')
-  const subject = await tellOf(db, await loadCommit(storage, repo, name))
+  const commit = await commitFacts(db, await loadCommit(storage, repo, name))
   return db.transaction(async (transaction) => {
     const made = await transaction.first<{ id: number }>(sql`
       insert into commit_comments (repo_id, commit_id, author_id, body, path, position, line, created_at, updated_at)
-      values (${repo.id}, ${subject.commit_id}, ${author.id}, ${body}, ${path}, ${position}, ${line}, ${transaction.now}, ${transaction.now})
+      values (${repo.id}, ${commit.commit_id}, ${author.id}, ${body}, ${path}, ${position}, ${line}, ${transaction.now}, ${transaction.now})
       returning id`)
     if (!made) throw missing()
-    const payload = { action: 'created', commit_comment_id: made.id } as const
-    await record(transaction, author, repo, { type: 'CommitCommentEvent', payload })
-    await notify(transaction, author, repo, subject, { act: 'commented', body, said: { type: 'CommitComment', id: made.id } })
-    await announce(transaction, author, repo, { event: 'commit_comment', payload })
+    await publish(transaction, author, repo, { act: 'commit_comment.created', commit_comment_id: made.id, ...commit, body })
     return loadCommitComment(transaction, repo, made.id)
   })
 }
@@ -96,8 +91,8 @@ export async function updateCommitComment(
   const body = checkBody(wanted)
   // Commits that no branch leads to any more are forgotten by git in time; what was said of them is not.
   const there = await resolveCommit(storage, repo.id, commit_id)
-  const gone: Subject = { type: 'Commit', commit_id, title: commit_id.slice(0, 7), author_id: null }
-  const subject = there ? await tellOf(db, await readCommit(storage, repo.id, there)) : gone
+  const gone = { commit_id, title: commit_id.slice(0, 7), commit_author_id: null }
+  const commit = there ? await commitFacts(db, await readCommit(storage, repo.id, there)) : gone
   return db.transaction(async (transaction) => {
     const before = await transaction.first<{ body: string }>(
       sql`select body from commit_comments where id = ${id} for no key update`,
@@ -107,8 +102,8 @@ export async function updateCommitComment(
       sql`update commit_comments set body = ${body}, updated_at = greatest(updated_at, ${transaction.now}) where id = ${id}`,
     )
     if (before.body !== body) {
-      const said = { type: 'CommitComment', id } as const
-      await notify(transaction, editor, repo, subject, { act: 'edited', body, body_before: before.body, said })
+      const facts = { commit_comment_id: id, ...commit, body, changes: { body: { from: before.body } } }
+      await publish(transaction, editor, repo, { act: 'commit_comment.edited', ...facts })
     }
     return loadCommitComment(transaction, repo, id)
   })
@@ -122,19 +117,15 @@ export async function deleteCommitComment(db: Transaction, repo: Repository, edi
 
 const longestTitle = 256
 
-/** Messages hold anything, also what the database's text cannot. */
-async function tellOf(db: Queryable, commit: CommitObject): Promise<Subject & { type: 'Commit' }> {
+/** The title is the first line of the message, without characters that PostgreSQL does not store. */
+async function commitFacts(db: Queryable, commit: CommitObject) {
   const [line = ''] = commit.message
     .replaceAll('\0', '')
     .trimStart()
     .split(/[\r\n]/, 1)
   const { author } = await findAuthors(db, commit)
-  return {
-    type: 'Commit',
-    commit_id: commit.sha,
-    title: line.slice(0, longestTitle).toWellFormed(),
-    author_id: author?.id ?? null,
-  }
+  const title = line.slice(0, longestTitle).toWellFormed()
+  return { commit_id: commit.sha, title, commit_author_id: author?.id ?? null }
 }
 
 function checkBody(body: string) {

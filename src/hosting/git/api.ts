@@ -9,13 +9,12 @@ import { type Head, readCommands } from '#git/push-commands.ts'
 import { holdLast, openService, type Service, type ServiceName } from '#git/smart-http.ts'
 import { beginPush, catchUp, settlePushes } from '#hosting/pushes/pushes.ts'
 import { loadRepository, type Repository } from '#hosting/repositories/repositories.ts'
-import { refusalFor, statusOf } from '#http/errors.ts'
+import { handleError } from '#http/errors.ts'
 import { Moved } from '#http/moved.ts'
 import { checkAccess, checkWritable } from '#identity/access.ts'
 import { Authenticator, anonymous, type Caller, CodeRequired } from '#identity/callers.ts'
 import { allows } from '#identity/permissions.ts'
 import { forbidden, missing, Refusal } from '#platform/errors.ts'
-import { retryAfter } from '#platform/unavailable.ts'
 
 /** Bytes that a fetch may send: a million of commits that are wanted or known. */
 const longestWants = 64 << 20
@@ -238,13 +237,11 @@ function sendError(request: FastifyRequest, reply: FastifyReply, error: unknown)
     const rest = request.url.replace(/^\/[^/]+\/[^/]+/, '')
     return reply.headers(uncached).header('Location', `/${owner}/${name}.git${rest}`).code(301).send()
   }
-  const refusal = refusalFor(isBadGzip(error) ? new Refusal('malformed', 'The body is not gzip.') : error, undefined)
-  if (!refusal) request.log.error({ err: error }, 'request failed')
-  const status = refusal ? statusOf[refusal.reason] : 500
+  const refusal = isBadGzip(error) ? new Refusal('malformed', 'The body is not gzip.') : error
+  const { status, message = 'That did not work. The fault is ours.' } = handleError(request, reply, refusal)
   if (status === 401) reply.header('WWW-Authenticate', 'Basic realm="Belfry", charset="UTF-8"')
-  if (status === 503) reply.header('Retry-After', retryAfter)
-  const text = status === 404 ? 'Repository not found.' : (refusal?.message ?? 'That did not work. The fault is ours.')
-  return reply.headers(uncached).code(status).type('text/plain; charset=utf-8').send(`${text}\n`)
+  const text = status === 404 ? 'Repository not found.' : message
+  return reply.headers(uncached).type('text/plain; charset=utf-8').send(`${text}\n`)
 }
 
 function isBadGzip(error: unknown) {

@@ -1,20 +1,16 @@
-import type { Act } from '#activity/events.ts'
-import { record } from '#activity/log.ts'
-import { type Notice, notify } from '#activity/notices.ts'
-import { announce } from '#hosting/announcements/announcements.ts'
+import type { Act } from '#activity/acts.ts'
+import { publish } from '#activity/publish.ts'
+import { changesOf } from '#hosting/payloads/edited-fields.ts'
 import { reopenPull } from '#hosting/pulls/reopening.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { checkAccess } from '#identity/access.ts'
 import type { Account } from '#identity/accounts.ts'
 import { type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
-import { stateAct } from './acts.ts'
-import { type IssueAct, milestonedBy, recordIssueEvents, sortedBy } from './events/events.ts'
+import { type ActedOn, actOn } from './issue-act.ts'
 import { holdIssue, type Issue, loadIssue, type StateReason, touchIssue } from './issues.ts'
-import { editNews, issueNews, newsOf } from './news.ts'
 import { checkMayEdit, maySort } from './rights.ts'
 import { setAssignees, setLabels } from './sorting.ts'
-import { assignedBy, editOf, noticesOf, subjectOf } from './telling.ts'
 
 export interface NewIssue {
   title: string
@@ -44,13 +40,9 @@ export async function createIssue(db: Transaction, repo: Repository, author: Acc
   if (!made) throw missing()
   const issue = { id: made.id, pull_id: null }
   const assigned = assignees ? await setAssignees(db, repo, issue, assignees) : []
-  const labelled = labels ? await setLabels(db, repo, author, issue, labels) : []
-  await record(db, author, repo, stateAct(issue, 'opened'), ...assigned, ...labelled)
-  const sorted = [...milestonedBy(null, milestone_id), ...sortedBy([...assigned, ...labelled])]
-  await recordIssueEvents(db, author, repo, issue, ...sorted)
-  const notice: Notice = { act: 'opened', body: wanted.body ?? null, people: assignedBy(assigned) }
-  await notify(db, author, repo, subjectOf(issue), notice)
-  await announce(db, author, repo, issueNews(issue, 'opened'), ...newsOf(issue, ...sorted))
+  const labeled = labels ? await setLabels(db, repo, author, issue, labels) : []
+  const opened = { ...actOn(issue, 'opened'), body: wanted.body ?? null }
+  await publish(db, author, repo, opened, ...milestoneActs(issue, null, milestone_id), ...assigned, ...labeled)
   return loadIssue(db, repo, taken.number)
 }
 
@@ -73,7 +65,6 @@ export async function updateIssue(
   const moved = next.state !== held.state
   const closed = next.state === 'closed'
   if (moved && !closed && held.pull_id !== null) await reopenPull(db, held.pull_id, editor)
-  const moves = moved ? [stateAct(held, closed ? 'closed' : 'reopened')] : []
   await db.query(sql`
     update issues set title = ${said.title}, body = ${said.body}, state = ${next.state}, state_reason = ${next.state_reason},
       milestone_id = ${milestone_id}, updated_at = greatest(updated_at, ${db.now}),
@@ -81,19 +72,29 @@ export async function updateIssue(
       closed_by_id = case when ${moved} then ${closed ? editor.id : null}::bigint else closed_by_id end
     where id = ${held.id}`)
   const assigned = assignees ? await setAssignees(db, repo, held, assignees) : []
-  const labelled = labels ? await setLabels(db, repo, editor, held, labels) : []
-  await record(db, editor, repo, ...moves, ...assigned, ...labelled)
-  const sorted = [...milestonedBy(held.milestone_id, milestone_id), ...sortedBy([...assigned, ...labelled])]
-  const closing: IssueAct[] = moved ? [{ event: closed ? 'closed' : 'reopened', state_reason: next.state_reason }] : []
-  await recordIssueEvents(db, editor, repo, held, ...renamedBy(held.title, said.title), ...sorted, ...closing)
-  const notices: Notice[] = [...(moved ? [{ act: closed ? 'closed' : 'reopened' } as const] : []), ...editOf(body, held.body)]
-  await notify(db, editor, repo, subjectOf(held), ...notices, ...noticesOf(assigned))
-  await announce(db, editor, repo, ...editNews(held, said), ...newsOf(held, ...sorted, ...closing))
+  const labeled = labels ? await setLabels(db, repo, editor, held, labels) : []
+  const moves: Act[] = moved ? [{ ...actOn(held, closed ? 'closed' : 'reopened'), state_reason: next.state_reason }] : []
+  const sorted = [...milestoneActs(held, held.milestone_id, milestone_id), ...assigned, ...labeled]
+  await publish(db, editor, repo, ...editActs(held, said), ...sorted, ...moves)
   return loadIssue(db, repo, number)
 }
 
-const renamedBy = (before: string, after: string): IssueAct[] =>
-  before === after ? [] : [{ event: 'renamed', renamed_from: before, renamed_to: after }]
+type Written = Pick<Issue, 'title' | 'body'>
+
+function editActs(before: ActedOn & Written, { title, body }: Written): Act[] {
+  const changes = changesOf<Written>(before, { title, body }, 'title', 'body')
+  if (!changes) return []
+  const edited = { ...actOn(before, 'edited'), body, changes }
+  const renamed = { ...actOn(before, 'renamed'), renamed_from: before.title, renamed_to: title }
+  return before.title === title ? [edited] : [edited, renamed]
+}
+
+/** From one milestone to another; either may be null. */
+function milestoneActs(issue: ActedOn, before: number | null, after: number | null): Act[] {
+  if (before === after) return []
+  const left = before === null ? [] : [{ ...actOn(issue, 'demilestoned'), milestone_id: before }]
+  return after === null ? left : [...left, { ...actOn(issue, 'milestoned'), milestone_id: after }]
+}
 
 /** Who sorts issues may also close them; what they say is their author's, and of those who may push. */
 function checkMayChange(repo: Repository, editor: Account, { author }: Issue, { title, body }: IssueChanges) {
@@ -120,11 +121,7 @@ export async function sortIssue(
   const acts = await act(held)
   if (!acts.length) return held
   await touchIssue(db, held)
-  await record(db, editor, repo, ...acts)
-  const sorted = sortedBy(acts)
-  await recordIssueEvents(db, editor, repo, held, ...sorted)
-  await notify(db, editor, repo, subjectOf(held), ...noticesOf(acts))
-  await announce(db, editor, repo, ...newsOf(held, ...sorted))
+  await publish(db, editor, repo, ...acts)
   return loadIssue(db, repo, number)
 }
 
@@ -142,9 +139,7 @@ export async function setLock(
   await db.query(sql`update issues set locked = ${locked}, lock_reason = ${reason} where id = ${id}`)
   await touchIssue(db, { id })
   if (held.locked === locked) return
-  const act = { event: locked ? 'locked' : 'unlocked', lock_reason: reason } as const
-  await recordIssueEvents(db, editor, repo, held, act)
-  await announce(db, editor, repo, ...newsOf(held, act))
+  await publish(db, editor, repo, { ...actOn(held, locked ? 'locked' : 'unlocked'), lock_reason: reason })
 }
 
 async function findMilestone(db: Queryable, repo: Repository, number: number): Promise<number> {

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { addressOf, type Conversation, conversationPage, count } from '#hosting/issues/views/conversation.ts'
 import { listPage } from '#hosting/issues/views/issue-list.ts'
 import { reply } from '#hosting/issues/views/reply.ts'
@@ -18,6 +19,8 @@ import { form, type Outcome, type PageRoute, type SignedIn, show, showOwn, submi
 import { createIssue } from './changes.ts'
 import { loadIssue } from './issues.ts'
 import { checkEnabled, checkMayTalk } from './rights.ts'
+
+export const assets = join(import.meta.dirname, 'assets')
 
 const place = '/:owner/:repo/issues'
 

@@ -4,14 +4,14 @@ import { Contract, type Fault } from '#test/activity/schemas.ts'
 import { engine, openWithEngine } from '#test/conversations.ts'
 import { type Client, expect } from '#test/forge.ts'
 
-/** Every request with a response body; creations come first. `{m}` is a new number on each variant. */
+/** Every request with a response body; creations come first. `{m}` is a new number on each variant, `{comment}` the id of its comment. */
 const visits: [operation: string, method: 'get' | 'post' | 'put' | 'patch' | 'delete', path: string, body?: object][] = [
   ['issues/create-milestone', 'post', 'milestones', { title: 'T{m}', due_on: '2026-03-01T00:00:00Z' }],
   ['issues/create-label', 'post', 'labels', { name: 'L{m}', color: 'ff0000', description: 'Red' }],
   ['issues/create', 'post', 'issues', { title: 'Smoke', labels: ['L{m}'], assignees: ['ben', 'ada'], milestone: '{m}' }],
   ['issues/create-comment', 'post', 'issues/{m}/comments', { body: 'Hm' }],
   ['issues/update', 'patch', 'issues/{m}', { state: 'closed', state_reason: 'duplicate' }],
-  ['issues/update-comment', 'patch', 'issues/comments/{m}', { body: 'Ha' }],
+  ['issues/update-comment', 'patch', 'issues/comments/{comment}', { body: 'Ha' }],
   ['issues/update-label', 'patch', 'labels/L{m}', { description: null }],
   ['issues/update-milestone', 'patch', 'milestones/{m}', { state: 'open' }],
   ['issues/add-assignees', 'post', 'issues/{m}/assignees', { assignees: ['cy'] }],
@@ -25,7 +25,7 @@ const visits: [operation: string, method: 'get' | 'post' | 'put' | 'patch' | 'de
   ['issues/list-for-repo', 'get', 'issues?state=all'],
   ['issues/list-comments', 'get', 'issues/{m}/comments'],
   ['issues/list-comments-for-repo', 'get', 'issues/comments'],
-  ['issues/get-comment', 'get', 'issues/comments/{m}'],
+  ['issues/get-comment', 'get', 'issues/comments/{comment}'],
   ['issues/list-assignees', 'get', 'assignees'],
   ['issues/list-labels-for-repo', 'get', 'labels'],
   ['issues/get-label', 'get', 'labels/L{m}'],
@@ -40,13 +40,15 @@ test('every response about issues matches the public documentation, on both vari
     const contract = new Contract(name)
     const speaker: Client = name === 'versioned' ? forge.ada.versioned : forge.ada
     const ada = speaker.with({ accept: 'application/vnd.github+json' })
-    const fill = (text: string) => text.replaceAll('{m}', String(index + 1))
+    let comment = 0
+    const fill = (text: string) => text.replaceAll('{m}', `${index + 1}`).replaceAll('{comment}', `${comment}`)
     const faults: Fault[] = []
     for (const [operation, method, path, body] of visits) {
       const sent = body && JSON.parse(fill(JSON.stringify(body)))
       const answer = await ada[method](`${engine}/${fill(path)}`, sent)
       assert.ok(answer.ok, `${operation}: ${answer.status}`)
       const found = await expect(answer.status, answer)
+      if (operation === 'issues/create-comment') comment = found.id
       if (Array.isArray(found)) assert.ok(found.length > 0, `${path} shows nothing`)
       faults.push(...contract.check(operation, answer.status, 'application/json', found))
       if (path !== 'events') continue

@@ -1,15 +1,15 @@
-import type { Act } from '#activity/events.ts'
+import type { Act } from '#activity/acts.ts'
 import { findLabelIds } from '#hosting/labels/changes.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import type { Account } from '#identity/accounts.ts'
 import { sql, type Transaction } from '#platform/database.ts'
 import { invalid, Refusal } from '#platform/errors.ts'
-import { assigneeAct, labelAct, type Subject } from './acts.ts'
 import { findAssignable } from './assignees.ts'
+import { type ActedOn, actOn } from './issue-act.ts'
 import { mayPush } from './rights.ts'
 
 /** Who an issue is assigned to, and how it is labelled. Each verb is given an issue that is held, and tells what really changed. */
-type Held = Subject
+type Held = ActedOn
 
 export async function addLabels(
   db: Transaction,
@@ -55,7 +55,7 @@ async function putLabels(db: Transaction, issue: Held, ids: number[]): Promise<A
 }
 
 const labelActs = (action: 'labeled' | 'unlabeled', issue: Held, rows: { label_id: number }[]) =>
-  rows.map(({ label_id }) => labelAct(issue, action, label_id))
+  rows.map(({ label_id }) => ({ ...actOn(issue, action), label_id }))
 
 /** Whoever cannot be assigned is passed over. */
 export async function addAssignees(db: Transaction, repo: Repository, issue: Held, logins: string[]): Promise<Act[]> {
@@ -103,7 +103,7 @@ async function putAssignees(db: Transaction, issue: Held, ids: number[]): Promis
 }
 
 const assigneeActs = (action: 'assigned' | 'unassigned', issue: Held, rows: { user_id: number }[]) =>
-  rows.map(({ user_id }) => assigneeAct(issue, action, user_id))
+  rows.map(({ user_id }) => ({ ...actOn(issue, action), assignee_id: user_id }))
 
 const tooMany = (field: string, most: number) =>
   invalid({ resource: 'Issue', code: 'custom', field, message: `an issue has ${most} ${field} at most` })

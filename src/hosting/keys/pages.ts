@@ -1,4 +1,4 @@
-import { confirmed } from '#web/confirming.ts'
+import { confirmed } from '#web/confirm-password.ts'
 import { alert, attempt, field, type Problem, typed } from '#web/fields.ts'
 import { html } from '#web/html.ts'
 import { form, type Outcome, type SignedIn, showOwn, submitOwn } from '#web/page.ts'

@@ -1,6 +1,5 @@
-import { announce } from '#hosting/announcements/announcements.ts'
-import { changesOf } from '#hosting/announcements/changes.ts'
-import type { News } from '#hosting/announcements/news.ts'
+import { publish } from '#activity/publish.ts'
+import { changesOf } from '#hosting/payloads/edited-fields.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import type { Account } from '#identity/accounts.ts'
 import { codeOf, type Sql, sql, type Transaction } from '#platform/database.ts'
@@ -28,12 +27,8 @@ export async function createLabel(
     insert into labels as l (repo_id, name, color, description)
     values (${repo.id}, ${checkName(name)}, ${checkColor(color)}, ${description}) returning ${labelColumns}`,
   )
-  await announce(db, creator, repo, labelNews('created', label))
+  await publish(db, creator, repo, { act: 'label.created', label_id: label.id })
   return label
-}
-
-function labelNews(action: 'created' | 'deleted', { id: label_id }: { id: number }): News {
-  return { event: 'label', payload: { action, label_id } }
 }
 
 export async function updateLabel(
@@ -52,8 +47,8 @@ export async function updateLabel(
     update labels l set name = ${checkName(next.name)}, color = ${checkColor(next.color)}, description = ${next.description}
     where l.id = ${id} returning ${labelColumns}`,
   )
-  const edit = changesOf(held, label, 'name', 'color', 'description')
-  if (edit.changes) await announce(db, editor, repo, { event: 'label', payload: { action: 'edited', label_id: id, ...edit } })
+  const edits = changesOf(held, label, 'name', 'color', 'description')
+  if (edits) await publish(db, editor, repo, { act: 'label.edited', label_id: id, changes: edits })
   return label
 }
 
@@ -61,7 +56,7 @@ export async function updateLabel(
 export async function deleteLabel(db: Transaction, repo: Repository, editor: Account, { id }: Label) {
   const held = await db.first<{ id: number }>(sql`select id from labels where id = ${id} for update`)
   if (!held) throw missing()
-  await announce(db, editor, repo, labelNews('deleted', held))
+  await publish(db, editor, repo, { act: 'label.deleted', label_id: id })
   await db.query(sql`delete from labels where id = ${id}`)
 }
 
@@ -80,7 +75,7 @@ export async function findLabelIds(
       insert into labels (repo_id, name, color)
       select distinct on (lower(name)) ${repo.id}::bigint, name, ${plain} from unnest(${names}::text[]) name order by lower(name)
       on conflict do nothing returning id`)
-    await announce(db, editor, repo, ...made.map((label) => labelNews('created', label)))
+    await publish(db, editor, repo, ...made.map((label) => ({ act: 'label.created' as const, label_id: label.id })))
   }
   const found = await db.rows<{ name: string; id: number | null }>(sql`
     select n.name, l.id from unnest(${names}::text[]) with ordinality n (name, place)

@@ -3,11 +3,10 @@ import type { Belfry } from '#belfry.ts'
 import { isOid, lfsRoot, mostBytes, openObject, type StoredObject, storeObject } from '#git/lfs-store.ts'
 import { openGate } from '#hosting/git/api.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
-import { refusalFor, statusOf } from '#http/errors.ts'
+import { handleError } from '#http/errors.ts'
 import { Moved } from '#http/moved.ts'
 import { codeOf } from '#platform/database.ts'
 import { missing, Refusal } from '#platform/errors.ts'
-import { retryAfter } from '#platform/unavailable.ts'
 import { type Batch, readBatch, readLimited } from './batch.ts'
 import { addObjects, findObjects } from './objects.ts'
 import { readRange } from './range.ts'
@@ -141,17 +140,15 @@ function sendError({ addresses }: Belfry, request: FastifyRequest, reply: Fastif
     const rest = request.url.replace(/^\/[^/]+\/[^/]+/, '')
     return reply.header('Location', `${addresses.web}/${owner}/${name}.git${rest}`).code(308).send()
   }
-  const refusal = refusalFor(error, undefined)
-  const is_full = full.includes(codeOf(error) ?? '')
-  if (!refusal) request.log.error({ err: error }, 'request failed')
-  const status = refusal ? statusOf[refusal.reason] : is_full ? 507 : 500
+  const failure = handleError(request, reply, error)
+  const is_full = failure.kind === 'bug' && full.includes(codeOf(error) ?? '')
+  const status = is_full ? 507 : failure.status
   if (status === 401) {
     const scheme = 'Basic realm="Belfry", charset="UTF-8"'
     reply.headers({ 'LFS-Authenticate': scheme, 'WWW-Authenticate': scheme })
   }
-  if (status === 503) reply.header('Retry-After', retryAfter)
   const fault = is_full ? 'The server has no room for this object.' : 'That did not work. The fault is ours.'
-  const message = refusal?.message ?? fault
+  const message = failure.message ?? fault
   return reply
     .code(status)
     .type(json)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { loadUser } from '#identity/accounts.ts'
-import { createFineGrainedToken } from '#parts/personal-tokens/personal-tokens.ts'
+import { createFineGrainedToken } from '#parts/account/personal-tokens/personal-tokens.ts'
 import { expect, type Person } from '#test/forge.ts'
 import { batch, get, media, openPlaces, put, sha256 } from '#test/lfs.ts'
 

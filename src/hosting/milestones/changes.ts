@@ -1,6 +1,6 @@
-import { announce } from '#hosting/announcements/announcements.ts'
-import { changesOf } from '#hosting/announcements/changes.ts'
-import type { News } from '#hosting/announcements/news.ts'
+import type { Act } from '#activity/acts.ts'
+import { publish } from '#activity/publish.ts'
+import { changesOf } from '#hosting/payloads/edited-fields.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { timestamp } from '#http/serialization.ts'
 import type { Account } from '#identity/accounts.ts'
@@ -33,15 +33,10 @@ export async function createMilestone(
       ${state === 'closed' ? db.now : null})`,
   )
   const made = await loadMilestone(db, repo, taken.number)
-  const closed = state === 'closed' ? [milestoneNews(made, 'closed')] : []
-  await announce(db, creator, repo, milestoneNews(made, 'created'), ...closed)
+  const milestone_id = made.id
+  const closed: Act[] = state === 'closed' ? [{ act: 'milestone.closed', milestone_id }] : []
+  await publish(db, creator, repo, { act: 'milestone.created', milestone_id }, ...closed)
   return made
-}
-
-type Action = Exclude<Extract<News, { event: 'milestone' }>['payload']['action'], 'edited'>
-
-function milestoneNews({ id: milestone_id }: { id: number }, action: Action): News {
-  return { event: 'milestone', payload: { action, milestone_id } }
 }
 
 export async function updateMilestone(
@@ -62,24 +57,29 @@ export async function updateMilestone(
       due_on = ${next.due_on}, updated_at = ${db.now}, closed_at = ${closed_at} where id = ${id}`,
   )
   const after = await loadMilestone(db, repo, number)
-  await announce(db, editor, repo, ...changeNews(held, after))
+  await publish(db, editor, repo, ...changeActs(held, after))
   return after
 }
 
-function changeNews(held: Milestone, after: Milestone): News[] {
-  const edit = changesOf(toldOf(held), toldOf(after), 'title', 'description', 'due_on')
-  const edited: News = { event: 'milestone', payload: { action: 'edited', milestone_id: held.id, ...edit } }
-  const moved = milestoneNews(held, after.state === 'open' ? 'opened' : 'closed')
-  return [...(edit.changes ? [edited] : []), ...(held.state === after.state ? [] : [moved])]
+function changeActs(before: Milestone, after: Milestone): Act[] {
+  const milestone_id = before.id
+  const changes = changesOf(deliveredFields(before), deliveredFields(after), 'title', 'description', 'due_on')
+  const edited: Act[] = changes ? [{ act: 'milestone.edited', milestone_id, changes }] : []
+  if (before.state === after.state) return edited
+  return [...edited, { act: after.state === 'open' ? 'milestone.opened' : 'milestone.closed', milestone_id }]
 }
 
-const toldOf = ({ title, description, due_on }: Milestone) => ({ title, description, due_on: due_on && timestamp(due_on) })
+const deliveredFields = ({ title, description, due_on }: Milestone) => ({
+  title,
+  description,
+  due_on: due_on && timestamp(due_on),
+})
 
 /** Its issues stay, without one. */
 export async function deleteMilestone(db: Transaction, repo: Repository, editor: Account, { id }: Milestone) {
   const held = await db.first<{ id: number }>(sql`select id from milestones where id = ${id} for update`)
   if (!held) throw missing()
-  await announce(db, editor, repo, milestoneNews(held, 'deleted'))
+  await publish(db, editor, repo, { act: 'milestone.deleted', milestone_id: id })
   await db.query(sql`delete from milestones where id = ${id}`)
 }
 

@@ -1,9 +1,8 @@
+import type { Act } from '#activity/acts.ts'
+import { publish } from '#activity/publish.ts'
 import { type Comparison, compare } from '#git/compare.ts'
 import type { Storage } from '#git/storage.ts'
-import { announce } from '#hosting/announcements/announcements.ts'
-import type { News } from '#hosting/announcements/news.ts'
 import { updateIssue } from '#hosting/issues/changes.ts'
-import { recordIssueEvents } from '#hosting/issues/events/events.ts'
 import { checkMayEdit } from '#hosting/issues/rights.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { checkAccess } from '#identity/access.ts'
@@ -48,11 +47,9 @@ export async function updatePull(
     if (Object.keys(said).length || !comparison) await updateIssue(transaction, repo, editor, number, said)
     const rebased = comparison && base !== held.base_ref
     const turned = draft !== undefined && draft !== held.draft
-    const event = draft ? 'convert_to_draft' : 'ready_for_review'
-    if (turned) await recordIssueEvents(transaction, editor, repo, { id: held.issue_id }, { event })
-    const action = draft ? 'converted_to_draft' : 'ready_for_review'
-    const turn: News[] = turned ? [{ event: 'pull_request', payload: { action, pull_id: held.id } }] : []
-    await announce(transaction, editor, repo, ...(rebased ? [baseNews(held)] : []), ...turn)
+    const facts = { issue_id: held.issue_id, pull_id: held.id }
+    const turn: Act[] = turned ? [{ act: draft ? 'pull.converted_to_draft' : 'pull.ready_for_review', ...facts }] : []
+    await publish(transaction, editor, repo, ...(rebased ? [baseAct(held)] : []), ...turn)
   })
   return loadPull(db, repo, number, sight)
 }
@@ -78,8 +75,8 @@ async function changeBase(db: Transaction, held: Pull, base_ref: string, compari
   await writeCounts(db, held, countsOf(comparison))
 }
 
-/** Told of a pull request that has another base now. */
-function baseNews({ id, base_ref, base_sha }: Pull): News {
+/** For a pull request as it was before. */
+function baseAct({ issue_id, id: pull_id, base_ref, base_sha }: Pull): Act {
   const changes = { base: { ref: { from: base_ref }, sha: { from: base_sha } } }
-  return { event: 'pull_request', payload: { action: 'edited', pull_id: id, changes } }
+  return { act: 'pull.base_changed', issue_id, pull_id, changes }
 }

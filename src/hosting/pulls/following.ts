@@ -1,11 +1,10 @@
 import { resolve } from 'node:path'
-import { type Notice, notify } from '#activity/notices.ts'
+import { publish } from '#activity/publish.ts'
 import { compare } from '#git/compare.ts'
 import { bringObjects } from '#git/merge.ts'
 import { findRef, holdsAll, noObject, typeOf } from '#git/objects.ts'
 import { runGit, within } from '#git/run-git.ts'
 import type { Storage } from '#git/storage.ts'
-import { announce } from '#hosting/announcements/announcements.ts'
 import { touchIssue } from '#hosting/issues/issues.ts'
 import { mayCopy } from '#hosting/repositories/crossing.ts'
 import { type Database, type Queryable, sql } from '#platform/database.ts'
@@ -39,7 +38,7 @@ export async function catchUpPull(db: Database, storage: Storage, { pull_id, bef
   if (pull?.state !== 'open' || pull.head_sha !== before) return
   if (!(await mayFollow(db, pull, ...(actor_id ? [actor_id] : [])))) return keepOwn(storage, pull)
   await keepHead(storage, pull, head_sha)
-  if (head_sha !== pull.head_sha) await moveHead(db, storage, pull, head_sha, { id: actor_id })
+  if (head_sha !== pull.head_sha) await moveHead(db, storage, pull, head_sha, { id: actor_id }, 'pull.caught_up')
 }
 
 /**
@@ -72,7 +71,7 @@ async function followHead(db: Database, storage: Storage, { id }: Pull, pusher: 
     }
     await keepHead(storage, pull, tip ?? pull.head_sha)
     if (!tip || tip === pull.head_sha) return pull
-    const moved = await moveHead(db, storage, pull, tip, pusher, { act: 'pushed' })
+    const moved = await moveHead(db, storage, pull, tip, pusher, 'pull.pushed')
     if (moved) await refreshMergeability(db, storage, { ...pull, head_sha: tip })
     // Where it was merged or closed in the meantime, what it was then must not be cleared away.
     else await keepOwn(storage, pull)
@@ -86,7 +85,7 @@ async function moveHead(
   pull: Pull,
   head_sha: string,
   mover: { id: number },
-  ...notices: Notice[]
+  act: 'pull.pushed' | 'pull.caught_up',
 ): Promise<boolean> {
   const counts = await countsWith(db, storage, pull, head_sha)
   return db.transaction(async (transaction) => {
@@ -98,10 +97,8 @@ async function moveHead(
     if (!rowCount) return false
     if (counts) await writeCounts(transaction, pull, counts)
     await touchIssue(transaction, { id: pull.issue_id })
-    const repo = { id: pull.repo_id }
-    await notify(transaction, mover, repo, { type: 'PullRequest', issue_id: pull.issue_id }, ...notices)
-    const payload = { action: 'synchronize', pull_id: pull.id, before: pull.head_sha, after: head_sha } as const
-    await announce(transaction, mover, repo, { event: 'pull_request', payload })
+    const facts = { issue_id: pull.issue_id, pull_id: pull.id, before: pull.head_sha, after: head_sha }
+    await publish(transaction, mover, { id: pull.repo_id }, { act, ...facts })
     return true
   })
 }

@@ -1,8 +1,8 @@
+import { hasSubscribers } from '#activity/outbox/subscribed-hooks.ts'
 import { type Comparison, compare } from '#git/compare.ts'
 import { isMergeable } from '#git/merge.ts'
 import { findRef } from '#git/objects.ts'
 import type { Storage } from '#git/storage.ts'
-import { isHeard } from '#hosting/announcements/announcements.ts'
 import { type Queryable, sql } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'
 import type { Pull } from './pulls.ts'
@@ -33,7 +33,7 @@ export const countsOf = ({ total_commits, additions, deletions, changed_files }:
 
 /** How much it is with another head, where hooks are told of that; not when it takes too long, or the base has it all. */
 export async function countsWith(db: Queryable, storage: Storage, pull: Pull, head_sha: string): Promise<Counts | undefined> {
-  if (!(await isHeard(db, { id: pull.repo_id }, 'pull_request'))) return undefined
+  if (!(await hasSubscribers(db, { id: pull.repo_id }, 'pull_request'))) return undefined
   try {
     const comparison = await comparePull(storage, { ...pull, head_sha })
     return comparison.ahead_by ? countsOf(comparison) : undefined

@@ -1,7 +1,5 @@
-import { record } from '#activity/log.ts'
-import { notify } from '#activity/notices.ts'
-import { announce } from '#hosting/announcements/announcements.ts'
-import { recordIssueEvents } from '#hosting/issues/events/events.ts'
+import type { Act } from '#activity/acts.ts'
+import { publish } from '#activity/publish.ts'
 import type { Move } from '#hosting/pushes/ref-moves.ts'
 import { sql, type Transaction } from '#platform/database.ts'
 import { type Counts, writeCounts } from './mergeability.ts'
@@ -41,12 +39,10 @@ export async function becomeMerged(
     update pulls set merged_at = ${db.now}, merged_by_id = ${merger.id}, merge_commit_sha = ${sha}, base_sha = ${base_sha}
     where id = ${pull_id}`)
   if (counts) await writeCounts(db, { id: pull_id }, counts)
-  const repo = { id: pull.repo_id }
-  await record(db, merger, repo, { type: 'PullRequestEvent', payload: { action: 'closed', pull_id, merged: true } })
-  const closing = pull.state === 'open' ? [{ event: 'closed' } as const] : []
-  await recordIssueEvents(db, merger, repo, { id: pull.issue_id }, { event: 'merged', commit_id: sha }, ...closing)
-  await notify(db, merger, repo, { type: 'PullRequest', issue_id: pull.issue_id }, { act: 'merged' })
-  await announce(db, merger, repo, { event: 'pull_request', payload: { action: 'closed', pull_id } })
+  const facts = { issue_id: pull.issue_id, pull_id }
+  const closing: Act[] = pull.state === 'open' ? [{ act: 'pull.closed_by_merge', ...facts }] : []
+  const merged: Act = { act: 'pull.merged', ...facts, merged: true, commit_id: sha }
+  await publish(db, merger, { id: pull.repo_id }, merged, ...closing)
 }
 
 /** Closes a pull request whose base is gone. */
@@ -56,11 +52,8 @@ export async function closeBaseless(db: Transaction, { issue_id }: { issue_id: n
     select p.id, p.repo_id from pulls p join issues i on i.id = p.issue_id where p.issue_id = ${issue_id} and i.state = 'open'`)
   if (!pull) return
   await closeIssue(db, issue_id, closer)
-  const repo = { id: pull.repo_id }
-  await record(db, closer, repo, { type: 'PullRequestEvent', payload: { action: 'closed', pull_id: pull.id } })
-  await recordIssueEvents(db, closer, repo, { id: issue_id }, { event: 'closed' })
-  await notify(db, closer, repo, { type: 'PullRequest', issue_id }, { act: 'closed' })
-  await announce(db, closer, repo, { event: 'pull_request', payload: { action: 'closed', pull_id: pull.id } })
+  const facts = { issue_id, pull_id: pull.id, state_reason: null }
+  await publish(db, closer, { id: pull.repo_id }, { act: 'pull.closed', ...facts })
 }
 
 async function closeIssue(db: Transaction, id: number, { id: closer_id }: { id: number }) {

@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { record } from '#activity/log.ts'
-import { notify } from '#activity/notices.ts'
+import { publish } from '#activity/publish.ts'
 import { type Comparison, compare } from '#git/compare.ts'
 import { bringObjects } from '#git/merge.ts'
 import { noObject } from '#git/objects.ts'
 import type { Storage } from '#git/storage.ts'
-import { announce } from '#hosting/announcements/announcements.ts'
 import { checkTitle } from '#hosting/issues/changes.ts'
 import { holdIssue } from '#hosting/issues/issues.ts'
 import { checkMayEdit, mayPush } from '#hosting/issues/rights.ts'
@@ -163,10 +161,8 @@ async function writePull(
       ${wanted.draft ?? false}, ${(wanted.maintainer_can_modify ?? false) && mayPush(head)}, ${commits}, ${additions}, ${deletions}, ${changed_files})
     returning id`)
   if (!pull) throw missing()
-  await record(db, author, repo, { type: 'PullRequestEvent', payload: { action: 'opened', pull_id: pull.id } })
-  await notify(db, author, repo, { type: 'PullRequest', issue_id: issue.id }, { act: 'opened', body: issue.body })
   await enqueueCatchUp(db, { pull_id: pull.id, before: head_sha, head_sha })
-  await announce(db, author, repo, { event: 'pull_request', payload: { action: 'opened', pull_id: pull.id } })
+  await publish(db, author, repo, { act: 'pull.opened', issue_id: issue.id, pull_id: pull.id, body: issue.body })
   return issue.number
 }
 

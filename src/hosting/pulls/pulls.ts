@@ -39,8 +39,8 @@ export interface Pull extends Omit<Issue, 'id' | 'pull_id' | 'draft'> {
 
 const nobody: Sight = { viewer_id: null, sees_private: false }
 
-/** Whether hooks are told of the team `t`. They are set by whoever runs the repository; what is secret is not theirs to know. */
-export const isTold = sql`t.privacy = 'closed'`
+/** Payloads do not name a secret team `t`: hooks are set by repository admins, who may not know it. */
+export const isKnownToHooks = sql`t.privacy = 'closed'`
 
 const columns = (known: Sql) => sql`p.*, ${personOf(sql`p.head_owner_id`)} as head_owner,
   ${personOf(sql`p.merged_by_id`)} as merged_by,
@@ -80,9 +80,9 @@ export function loadPulls(db: Queryable, ids: number[], sight?: Sight): Promise<
   return readPulls(db, sql`pulls p where p.id = any(${ids})`, sight)
 }
 
-/** Pull requests by id, as hooks are told of them. */
-export function loadToldPulls(db: Queryable, ids: number[]): Promise<Pull[]> {
-  return readPulls(db, sql`pulls p where p.id = any(${ids})`, nobody, isTold)
+/** Pull requests by id, as webhook payloads show them. */
+export function loadDeliveredPulls(db: Queryable, ids: number[]): Promise<Pull[]> {
+  return readPulls(db, sql`pulls p where p.id = any(${ids})`, nobody, isKnownToHooks)
 }
 
 /** Without `sight`, a private head repository is omitted. */

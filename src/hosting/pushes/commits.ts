@@ -1,4 +1,4 @@
-import type { Push } from '#activity/events.ts'
+import type { Push } from '#activity/facts.ts'
 import { git } from '#git/git.ts'
 import { noObject } from '#git/objects.ts'
 import type { Command } from '#git/storage.ts'

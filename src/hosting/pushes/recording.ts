@@ -1,67 +1,67 @@
-import type { Act } from '#activity/events.ts'
-import { record } from '#activity/log.ts'
+import type { Act } from '#activity/acts.ts'
+import type { DeliveredPush, Facts } from '#activity/facts.ts'
+import { hasSubscribers } from '#activity/outbox/subscribed-hooks.ts'
+import { publish } from '#activity/publish.ts'
 import { noObject } from '#git/objects.ts'
 import type { Storage } from '#git/storage.ts'
-import { announce, isHeard } from '#hosting/announcements/announcements.ts'
-import type { News, PushNews } from '#hosting/announcements/news.ts'
 import { holdMerged, markMerged } from '#hosting/pulls/merged.ts'
 import { enqueueFollowers } from '#hosting/pulls/queue.ts'
 import { type Database, sql, type Transaction } from '#platform/database.ts'
 import { enqueue } from '#platform/queue.ts'
 import { type Brought, describeMove, describeTogether } from './commits.ts'
 import { endCorrections } from './import-refs.ts'
+import { newBudget, readBriefDeliveries, readDelivery } from './pushed-commits.ts'
 import type { Move, OpenPush } from './ref-moves.ts'
-import { allow, readBriefNews, readPushNews } from './telling.ts'
 
 const branches = 'refs/heads/'
 const tags = 'refs/tags/'
 
 type DescribedMove = Move & {
   brought?: Brought
-  /** What webhooks are told of it, when one listened as it was read. */
-  told?: PushNews
+  /** Only when a hook subscribed to pushes before the transaction. */
+  delivery?: DeliveredPush
 }
 
 /** How many moves are read one by one, with some git processes each; a few git processes read all others together. */
 const mostSingly = 20
 
-/** Asks git for the commits of each move that somebody will be told of; other branches are taken as they were before it. */
+/** Reads the commits of each move from git. Other branches are taken as they were before the move. */
 export async function describeMoves(db: Database, storage: Storage, repo_id: number, moves: Move[]): Promise<DescribedMove[]> {
-  const telling = moves.length > 0 && (await isHeard(db, { id: repo_id }, 'push'))
-  if (!telling && !moves.some(bringsCommits)) return moves
+  const subscribed = moves.length > 0 && (await hasSubscribers(db, { id: repo_id }, 'push'))
+  if (!subscribed && !moves.some(bringsCommits)) return moves
   const rows = await db.rows<{ name: string; sha: string }>(sql`
     select name, sha from refs where repo_id = ${repo_id} and name like ${`${branches}%`}`)
   const heads = new Map(rows.map(({ name, sha }) => [name, sha]))
-  const tellable = new Set(telling ? moves.filter(tellableAmong(moves)) : [])
-  const allowance = allow()
+  const deliverable = new Set(subscribed ? moves.filter(isDeliverableIn(moves)) : [])
+  const budget = newBudget()
   const described: DescribedMove[] = []
   for (const move of moves.slice(0, mostSingly)) {
     heads.delete(move.ref)
-    const [brought, told] = await Promise.all([
+    const [brought, delivery] = await Promise.all([
       bringsCommits(move) && describeMove(storage.pathOf(repo_id), move, heads.values()),
-      tellable.has(move) && readPushNews(db, storage, repo_id, move, { others: heads, allowance }),
+      deliverable.has(move) && readDelivery(db, storage, repo_id, move, { others: heads, budget }),
     ])
-    described.push({ ...move, ...(brought && { brought }), ...(told && { told }) })
+    described.push({ ...move, ...(brought && { brought }), ...(delivery && { delivery }) })
     if (move.ref.startsWith(branches) && move.after !== noObject) heads.set(move.ref, move.after)
   }
   const rest = moves.slice(mostSingly)
   const bringing = rest.filter(bringsCommits)
-  const [brought, told] = await Promise.all([
+  const [brought, deliveries] = await Promise.all([
     describeTogether(storage.pathOf(repo_id), bringing, heads.values()),
-    readBriefNews(
+    readBriefDeliveries(
       db,
       storage,
       repo_id,
-      rest.filter((move) => tellable.has(move)),
-      allowance,
+      rest.filter((move) => deliverable.has(move)),
+      budget,
     ),
   ])
   const broughtBy = new Map(bringing.map((move, index) => [move, brought[index]]))
   return [
     ...described,
     ...rest.map((move) => {
-      const [commits, news] = [broughtBy.get(move), told.get(move)]
-      return { ...move, ...(commits && { brought: commits }), ...(news && { told: news }) }
+      const [commits, delivery] = [broughtBy.get(move), deliveries.get(move)]
+      return { ...move, ...(commits && { brought: commits }), ...(delivery && { delivery }) }
     }),
   ]
 }
@@ -103,12 +103,10 @@ export async function recordMoves(db: Transaction, repo_id: number, settlement: 
     update repositories set default_branch = ${default_branch}, pushed_at = ${db.now}, updated_at = ${db.now}, size = ${size}
     where id = ${repo_id}`)
   const facts = { master_branch: default_branch, description: repo.description }
+  const isDeliverable = isDeliverableIn(moves)
   for (const group of byPush(moves)) {
-    await record(db, { id: group[0].push.pusher_id }, { id: repo_id }, ...group.flatMap((move) => actsOf(move, facts)))
-  }
-  const tellable = tellableAmong(moves)
-  for (const group of byPush(moves.filter(tellable))) {
-    await announce(db, { id: group[0].push.pusher_id }, { id: repo_id }, ...group.flatMap(newsOf))
+    const acts = group.flatMap((move) => actsOf(move, { ...facts, in_bulk: !isDeliverable(move) }))
+    await publish(db, { id: group[0].push.pusher_id }, { id: repo_id }, ...acts)
   }
   await markMerged(db, moves)
   await enqueueFollowers(db, repo_id, moves)
@@ -183,38 +181,28 @@ function byPush(moves: DescribedMove[]) {
   return groups
 }
 
-/** A new branch is made, and then pushed to if it brings commits; what is neither branch nor tag has no event. */
-function actsOf(move: DescribedMove, facts: { master_branch: string; description: string | null }): Act[] {
-  const { ref, before, after, push, brought } = move
+/** A new ref is created, and then pushed to if it brings commits. Refs other than branches and tags have no acts. */
+function actsOf(move: DescribedMove, facts: Pick<Facts, 'master_branch' | 'description' | 'in_bulk'>): Act[] {
+  const { ref, before, after: head, push, brought, delivery } = move
   const ref_type = typeOf(move)
   if (!ref_type) return []
-  if (after === noObject) return [{ type: 'DeleteEvent', payload: { ref: shortOf(ref), ref_type } }]
-  const made: Act = { type: 'CreateEvent', payload: { ref: shortOf(ref), ref_type, ...facts } }
-  const pushed: Act[] = brought
-    ? [{ type: 'PushEvent', payload: { push_id: push.id, ref, head: after, before, ...brought } }]
-    : []
-  if (before !== noObject) return pushed
-  return brought?.size ? [made, ...pushed] : [made]
+  const named = { ref: shortOf(ref), ref_type, ...facts }
+  const bare: Act[] = delivery ? [{ act: 'push.without_commits', delivery }] : []
+  if (head === noObject) return [{ act: `${ref_type}.deleted`, ...named }, ...bare]
+  const created: Act[] = before === noObject ? [{ act: `${ref_type}.created`, ...named }] : []
+  if (!brought || (created.length && !brought.size)) return [...created, ...bare]
+  return [...created, { act: 'push.with_commits', push_id: push.id, ref, head, before, ...brought, delivery }]
 }
 
-/** Hooks are not told of tags when a push moves more than three, nor of branches when it moves more than 5,000. */
-function tellableAmong(moves: Move[]): (move: Move) => boolean {
-  const crowds = new Map<string, number>()
-  const crowdOf = ({ ref, push }: Move) => `${push.id} ${ref.startsWith(tags)}`
-  for (const move of moves) if (typeOf(move)) crowds.set(crowdOf(move), (crowds.get(crowdOf(move)) ?? 0) + 1)
+/** Hooks get no deliveries for tags when a push moves more than three, nor for branches when it moves more than 5,000. */
+function isDeliverableIn(moves: Move[]): (move: Move) => boolean {
+  const counts = new Map<string, number>()
+  const groupOf = ({ ref, push }: Move) => `${push.id} ${ref.startsWith(tags)}`
+  for (const move of moves) if (typeOf(move)) counts.set(groupOf(move), (counts.get(groupOf(move)) ?? 0) + 1)
   return (move) => {
     const type = typeOf(move)
-    return type !== undefined && (crowds.get(crowdOf(move)) ?? 0) <= (type === 'tag' ? 3 : 5000)
+    return type !== undefined && (counts.get(groupOf(move)) ?? 0) <= (type === 'tag' ? 3 : 5000)
   }
-}
-
-function newsOf({ told, ...move }: DescribedMove): News[] {
-  const ref_type = typeOf(move)
-  if (!ref_type) return []
-  const payload = { ref: shortOf(move.ref), ref_type }
-  const pushed: News[] = told ? [{ event: 'push', payload: told }] : []
-  if (move.before === noObject) return [{ event: 'create', payload }, ...pushed]
-  return move.after === noObject ? [{ event: 'delete', payload }, ...pushed] : pushed
 }
 
 function typeOf({ ref }: Move): 'branch' | 'tag' | undefined {

@@ -1,8 +1,8 @@
-import { record } from '#activity/log.ts'
-import { notify } from '#activity/notices.ts'
+import type { Act } from '#activity/acts.ts'
+import { publish } from '#activity/publish.ts'
 import { findRef, isRefName, noObject, resolveCommit } from '#git/objects.ts'
 import type { Storage } from '#git/storage.ts'
-import { announce } from '#hosting/announcements/announcements.ts'
+import { changesOf } from '#hosting/payloads/edited-fields.ts'
 import { catchUp, pushRefs } from '#hosting/pushes/pushes.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import type { Account } from '#identity/accounts.ts'
@@ -18,7 +18,6 @@ import {
   type Transaction,
 } from '#platform/database.ts'
 import { invalid, missing, Refusal } from '#platform/errors.ts'
-import { changeNews, creationNews } from './news.ts'
 
 export interface Release {
   id: number
@@ -97,9 +96,9 @@ export async function createRelease(
         ${wanted.prerelease ?? false}, ${transaction.now}, ${draft ? null : transaction.now})
       returning id`,
     )
-    if (!draft) await recordPublished(transaction, author, repo, { id, body: wanted.body ?? null })
     const made = await one(transaction, sql`e.id = ${id}`)
-    await announce(transaction, author, repo, ...creationNews(made))
+    const created: Act = { act: 'release.created', release_id: id }
+    await publish(transaction, author, repo, created, ...(draft ? [] : publications(made)))
     return made
   })
 }
@@ -135,19 +134,38 @@ export async function updateRelease(
         body = ${next.body}, draft = ${next.draft}, prerelease = ${next.prerelease}, published_at = ${published_at}
       where id = ${held.id} returning id`,
     )
-    if (held.draft && !next.draft) await recordPublished(transaction, editor, repo, next)
-    await announce(transaction, editor, repo, ...changeNews(held, next))
+    await publish(transaction, editor, repo, ...editActs(held, next), ...stateActs(held, next))
     return one(transaction, sql`e.id = ${held.id}`)
   })
 }
 
 const needsTag = (before: Release, after: Release) => !after.draft && (before.draft || before.tag_name !== after.tag_name)
 
+const details = ['name', 'body', 'tag_name', 'target_commitish', 'prerelease'] as const
+
+function editActs(before: Release, after: Release): Act[] {
+  if (details.every((field) => before[field] === after[field])) return []
+  const changes = changesOf(before, after, 'name', 'body', 'tag_name') ?? {}
+  return [{ act: 'release.edited', release_id: after.id, changes }]
+}
+
+function stateActs(before: Release, after: Release): Act[] {
+  const { id: release_id, draft, prerelease } = after
+  if (before.draft) return draft ? [] : publications(after)
+  if (draft) return [{ act: 'release.unpublished', release_id }]
+  return before.prerelease && !prerelease ? [{ act: 'release.released', release_id }] : []
+}
+
+const publications = ({ id: release_id, body, prerelease }: Release): Act[] => [
+  { act: 'release.published', release_id, body },
+  { act: prerelease ? 'release.prereleased' : 'release.released', release_id },
+]
+
 /** Its tag stays. */
 export async function deleteRelease(db: Transaction, repo: Repository, deleter: Account, { id }: Release) {
   const held = await db.first<{ id: number }>(sql`select id from releases where id = ${id} for update`)
   if (!held) throw missing()
-  await announce(db, deleter, repo, { event: 'release', payload: { action: 'deleted', release_id: id } })
+  await publish(db, deleter, repo, { act: 'release.deleted', release_id: id })
   await db.query(sql`delete from releases where id = ${id}`)
 }
 
@@ -183,16 +201,6 @@ async function makeTag(db: Database, storage: Storage, repo: Repository, pusher:
     // Somebody else made it in the meantime: it is there, and that is all that was wanted.
     if (!(await findRef(storage, repo.id, ref))) throw error
   }
-}
-
-async function recordPublished(
-  db: Transaction,
-  publisher: Account,
-  repo: Repository,
-  { id: release_id, body }: Pick<Release, 'id' | 'body'>,
-) {
-  await record(db, publisher, repo, { type: 'ReleaseEvent', payload: { action: 'published', release_id } })
-  await notify(db, publisher, repo, { type: 'Release', release_id }, { act: 'published', body })
 }
 
 async function write(db: Transaction, statement: Sql): Promise<{ id: number }> {

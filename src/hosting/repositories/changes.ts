@@ -1,6 +1,5 @@
-import { record } from '#activity/log.ts'
-import { announce } from '#hosting/announcements/announcements.ts'
-import type { News } from '#hosting/announcements/news.ts'
+import type { Act } from '#activity/acts.ts'
+import { publish } from '#activity/publish.ts'
 import { enqueueCurrent } from '#hosting/pulls/queue.ts'
 import type { Account, Sight } from '#identity/accounts.ts'
 import { sql, type Transaction } from '#platform/database.ts'
@@ -67,9 +66,8 @@ async function writeChanges(
   if (repo.private !== next.private && repo.parent_id !== null) await countPublicForks(db, repo.parent_id, next.private ? -1 : 1)
   if (repo.private && !next.private) await enqueueCurrent(db, { repo_id: repo.id, pusher_id: editor.id })
   if (renamed) await endRedirect(db, repo, name, editor.id)
-  if (repo.private && !next.private) await record(db, editor, repo, { type: 'PublicEvent', payload: {} })
   if (next.default_branch !== repo.default_branch) await enqueue(db, 'point_head', { repo_id: repo.id })
-  await announce(db, editor, repo, ...newsOf(repo, { ...next, name }))
+  await publish(db, editor, repo, ...actsOf(repo, { ...next, name }))
   return loadRepositoryById(db, sight, repo.id)
 }
 
@@ -81,19 +79,17 @@ async function holdWithParent(db: Transaction, id: number, network_id: number) {
     order by id for no key update`)
 }
 
-function newsOf(before: Repository, after: Repository): News[] {
-  const told: RepositoryNews[] = []
-  if (after.name !== before.name) told.push({ action: 'renamed', changes: { repository: { name: { from: before.name } } } })
+function actsOf(before: Repository, after: Repository): Act[] {
+  const acts: Act[] = []
+  if (after.name !== before.name) acts.push({ act: 'repo.renamed', changes: { repository: { name: { from: before.name } } } })
   const edited = edits.filter((field) => after[field] !== before[field])
-  if (edited.length)
-    told.push({ action: 'edited', changes: Object.fromEntries(edited.map((field) => [field, { from: before[field] }])) })
-  if (after.archived !== before.archived) told.push({ action: after.archived ? 'archived' : 'unarchived' })
-  if (after.private !== before.private) told.push({ action: after.private ? 'privatized' : 'publicized' })
-  const shown: News[] = before.private && !after.private ? [{ event: 'public', payload: {} }] : []
-  return [...told.map((payload): News => ({ event: 'repository', payload })), ...shown]
+  const changes = Object.fromEntries(edited.map((field) => [field, { from: before[field] }]))
+  if (edited.length) acts.push({ act: 'repo.edited', changes })
+  if (after.archived !== before.archived) acts.push({ act: after.archived ? 'repo.archived' : 'repo.unarchived' })
+  if (after.private !== before.private) acts.push({ act: after.private ? 'repo.privatized' : 'repo.publicized' })
+  return acts
 }
 
-type RepositoryNews = Extract<News, { event: 'repository' }>['payload']
 const edits = ['description', 'homepage', 'default_branch'] as const
 
 /** What a fork of a private repository holds is not its owner's to publish. */
@@ -110,7 +106,7 @@ export async function deleteRepository(db: Transaction, deleter: Account, { id, 
   // Whoever forks it at the same moment waits for this lock, and then finds it gone.
   const held = await db.first<Kin>(sql`select id, parent_id, private from repositories where id = ${id} for update`)
   if (!held) throw missing()
-  await announce(db, deleter, { id }, { event: 'repository', payload: { action: 'deleted' } })
+  await publish(db, deleter, { id }, { act: 'repo.deleted' })
   const forks = await db.rows<Kin>(
     sql`select id, parent_id, private from repositories where parent_id = ${id} order by created_at, id`,
   )

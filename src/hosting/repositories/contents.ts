@@ -1,9 +1,8 @@
-import { record } from '#activity/log.ts'
+import type { Act } from '#activity/acts.ts'
+import { publish } from '#activity/publish.ts'
 import { noObject } from '#git/objects.ts'
 import type { Storage } from '#git/storage.ts'
-import { announce } from '#hosting/announcements/announcements.ts'
-import type { News } from '#hosting/announcements/news.ts'
-import { readPushNews } from '#hosting/pushes/telling.ts'
+import { readDelivery } from '#hosting/pushes/pushed-commits.ts'
 import type { Account, Person, Sight } from '#identity/accounts.ts'
 import { type Database, sql } from '#platform/database.ts'
 import { invalid } from '#platform/errors.ts'
@@ -35,23 +34,21 @@ export async function createOnDisk(
     const first = auto_init ? await storage.commit(id, branch, [firstCommit(wanted, creator, db.now)]) : undefined
     // Only an organization's hooks can be there before the repository is.
     const heard = first && owner.type === 'Organization'
-    const pushed =
-      heard && (await readPushNews(db, storage, id, { ref: `refs/heads/${branch}`, before: noObject, after: first.head }))
+    const delivery =
+      heard && (await readDelivery(db, storage, id, { ref: `refs/heads/${branch}`, before: noObject, after: first.head }))
     return await db.transaction(async (transaction) => {
       const repo = await createRepository(transaction, sight, owner, wanted, id)
-      const facts = { master_branch: branch, description: repo.description }
-      await record(transaction, creator, repo, { type: 'CreateEvent', payload: { ref: null, ref_type: 'repository', ...facts } })
-      const news: News[] = [{ event: 'repository', payload: { action: 'created' } }]
+      const facts = { master_branch: branch, description: repo.description, in_bulk: false }
+      const created: Act[] = [{ act: 'repo.created', ref: null, ref_type: 'repository', ...facts }]
       if (first) {
-        await record(transaction, creator, repo, { type: 'CreateEvent', payload: { ref: branch, ref_type: 'branch', ...facts } })
         await transaction.query(
           sql`insert into refs (repo_id, name, sha) values (${id}, ${`refs/heads/${branch}`}, ${first.head})`,
         )
         await transaction.query(sql`update repositories set size = ${first.size} where id = ${id}`)
-        news.push({ event: 'create', payload: { ref: branch, ref_type: 'branch' } })
-        if (pushed) news.push({ event: 'push', payload: pushed })
+        created.push({ act: 'branch.created', ref: branch, ref_type: 'branch', ...facts })
+        if (delivery) created.push({ act: 'push.without_commits', delivery })
       }
-      await announce(transaction, creator, repo, ...news)
+      await publish(transaction, creator, repo, ...created)
       return { ...repo, size: first?.size ?? repo.size }
     })
   } catch (error) {

@@ -1,5 +1,4 @@
-import { record } from '#activity/log.ts'
-import { announce } from '#hosting/announcements/announcements.ts'
+import { publish } from '#activity/publish.ts'
 import { copyObjects } from '#hosting/lfs/objects.ts'
 import type { Account, Sight } from '#identity/accounts.ts'
 import { type Listed, type Queryable, type Slice, type Sql, sql, type Transaction } from '#platform/database.ts'
@@ -43,9 +42,8 @@ export async function forkRepository(
     where id = ${fork.id}`)
   if (!parent.private) await countPublicForks(db, repo.id, 1)
   await copyObjects(db, repo.id, fork.id)
-  await record(db, forker, repo, { type: 'ForkEvent', payload: { forkee_id: fork.id } })
-  await announce(db, forker, repo, { event: 'fork', payload: { forkee_id: fork.id } })
-  await announce(db, forker, fork, { event: 'repository', payload: { action: 'created' } })
+  await publish(db, forker, repo, { act: 'repo.forked', forkee_id: fork.id })
+  await publish(db, forker, fork, { act: 'repo.created_as_fork' })
   await enqueue(db, 'copy_repository', {
     from_id: repo.id,
     to_id: fork.id,

@@ -1,8 +1,4 @@
-import { unaddressed } from '#hosting/announcements/addresses.ts'
-import { announce } from '#hosting/announcements/announcements.ts'
-import { simpleOrganizationJson } from '#hosting/organizations/json.ts'
-import { userJson } from '#hosting/people/json.ts'
-import { type Account, loadAccount, type Person } from '#identity/accounts.ts'
+import type { Person } from '#identity/accounts.ts'
 import { sql, type Transaction } from '#platform/database.ts'
 import { endRedirect, type Repository, redirectFrom, writeNamed } from './repositories.ts'
 import { changingAccess, thisOwner, watchersOf, whoOwns } from './watchers.ts'
@@ -43,14 +39,4 @@ export async function keepFormerOwner(db: Transaction, repo: Repository) {
   await db.query(sql`
     insert into collaborators (repo_id, user_id, access, created_at) values (${repo.id}, ${repo.owner_id}, 3, ${db.now})
     on conflict do nothing`)
-}
-
-/** Sends webhooks with the new owner and name. `repo` is as it was before. */
-export async function announceTransfer(db: Transaction, mover: Account, repo: Repository) {
-  const former = await loadAccount(db, repo.owner_login)
-  const from =
-    former.type === 'User'
-      ? { user: userJson(former, unaddressed) }
-      : { organization: simpleOrganizationJson(former, unaddressed) }
-  await announce(db, mover, repo, { event: 'repository', payload: { action: 'transferred', changes: { owner: { from } } } })
 }

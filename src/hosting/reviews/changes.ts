@@ -1,8 +1,6 @@
-import { record } from '#activity/log.ts'
-import { notify } from '#activity/notices.ts'
+import type { Act } from '#activity/acts.ts'
+import { publish } from '#activity/publish.ts'
 import type { Storage } from '#git/storage.ts'
-import { announce } from '#hosting/announcements/announcements.ts'
-import type { News } from '#hosting/announcements/news.ts'
 import { touchIssue } from '#hosting/issues/issues.ts'
 import { checkMayEdit, mayPush } from '#hosting/issues/rights.ts'
 import { holdPull, loadPull, type Pull } from '#hosting/pulls/pulls.ts'
@@ -83,28 +81,12 @@ export async function submitReview(
 async function tellOf(db: Transaction, repo: Repository, pull: Pull, author: Account, review: { id: number }, body: string) {
   await db.query(sql`delete from review_requests where pull_id = ${pull.id} and user_id = ${author.id}`)
   await touchIssue(db, { id: pull.issue_id })
-  await record(db, author, repo, {
-    type: 'PullRequestReviewEvent',
-    payload: { action: 'created', pull_id: pull.id, review_id: review.id },
-  })
   const comments = await saidIn(db, review)
-  const said = [body, ...comments.map((comment) => comment.body)].filter((text) => text !== '').join('\n\n')
-  const subject = { type: 'PullRequest', issue_id: pull.issue_id } as const
-  await notify(db, author, repo, subject, { act: 'reviewed', body: said, said: { type: 'PullRequestReview', id: review.id } })
-  await announce(db, author, repo, ...submittedNews(pull, review, comments))
-}
-
-/** A review is told of, and then each comment in it. */
-export function submittedNews({ id: pull_id }: Pull, review: { id: number }, comments: { id: number }[]): News[] {
-  return [
-    { event: 'pull_request_review', payload: { action: 'submitted', pull_id, review_id: review.id } },
-    ...comments.map(
-      ({ id }): News => ({
-        event: 'pull_request_review_comment',
-        payload: { action: 'created', pull_id, review_comment_id: id },
-      }),
-    ),
-  ]
+  const facts = { issue_id: pull.issue_id, pull_id: pull.id }
+  const texts = [body, ...comments.map((comment) => comment.body)].filter((text) => text !== '')
+  const submitted: Act = { act: 'review.submitted', ...facts, review_id: review.id, body: texts.join('\n\n') }
+  const lines = comments.map(({ id }): Act => ({ act: 'review_comment.submitted', ...facts, review_comment_id: id }))
+  await publish(db, author, repo, submitted, ...lines)
 }
 
 export async function updateReview(
@@ -121,11 +103,8 @@ export async function updateReview(
   if (body.trim() === '') throw refused("Body can't be blank")
   await db.query(sql`update reviews set body = ${body}, updated_at = greatest(updated_at, ${db.now}) where id = ${id}`)
   if (review.state !== 'PENDING' && review.body !== body) {
-    const subject = { type: 'PullRequest', issue_id: pull.issue_id } as const
-    const said = { type: 'PullRequestReview', id } as const
-    await notify(db, editor, repo, subject, { act: 'edited', body, body_before: review.body, said })
-    const payload = { action: 'edited', pull_id: pull.id, review_id: id, changes: { body: { from: review.body } } } as const
-    await announce(db, editor, repo, { event: 'pull_request_review', payload })
+    const facts = { issue_id: pull.issue_id, pull_id: pull.id, review_id: id, body, changes: { body: { from: review.body } } }
+    await publish(db, editor, repo, { act: 'review.edited', ...facts })
   }
   return loadReview(db, pull, editor, id)
 }
@@ -162,8 +141,8 @@ export async function dismissReview(
   await db.query(sql`
     update reviews set state = 'DISMISSED', dismissal = ${message}, updated_at = greatest(updated_at, ${db.now}) where id = ${id}`)
   await touchIssue(db, { id: pull.issue_id })
-  const payload = { action: 'dismissed', pull_id: pull.id, review_id: id } as const
-  await announce(db, editor, repo, { event: 'pull_request_review', payload })
+  const facts = { issue_id: pull.issue_id, pull_id: pull.id, review_id: id }
+  await publish(db, editor, repo, { act: 'review.dismissed', ...facts })
   return loadReview(db, pull, editor, id)
 }
 

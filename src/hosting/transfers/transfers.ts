@@ -1,7 +1,7 @@
-import { notify } from '#activity/notices.ts'
+import { publish } from '#activity/publish.ts'
 import { findMembership } from '#hosting/organizations/organizations.ts'
 import { checkName, hold, type Repository, readRepositories } from '#hosting/repositories/repositories.ts'
-import { announceTransfer, changingOwner, keepFormerOwner, moveRepository } from '#hosting/repositories/transfers.ts'
+import { changingOwner, keepFormerOwner, moveRepository } from '#hosting/repositories/transfers.ts'
 import { checkAccess } from '#identity/access.ts'
 import { type Account, accountColumns, loadAccount, type Person, type Sight } from '#identity/accounts.ts'
 import { type Listed, listed, type Queryable, type Slice, type Sql, sql, type Transaction } from '#platform/database.ts'
@@ -66,7 +66,7 @@ async function give(db: Transaction, sight: Sight, giver: Account, repo: Reposit
     await moveRepository(db, held, owner, name ?? held.name)
     await keepFormerOwner(db, held)
     await dropKeysOfFormerAdmins(db, held)
-    await announceTransfer(db, giver, held)
+    await publish(db, giver, held, { act: 'repo.transferred', former_owner_id: held.owner_id })
   })
 }
 
@@ -86,8 +86,8 @@ async function offer(db: Transaction, sight: Sight, giver: Account, repo: Reposi
   const people = await db.rows<{ id: number }>(sql`
     select id from accounts where id = ${owner.id} and type = 'User'
     union select user_id from memberships where org_id = ${owner.id} and role = 'admin'`)
-  const subject = { type: 'RepositoryTransfer', transfer_id: made?.id ?? 0 } as const
-  await notify(db, giver, held, subject, { act: 'offered', people: people.map(({ id }) => id) })
+  const facts = { transfer_id: made?.id ?? 0, people: people.map(({ id }) => id) }
+  await publish(db, giver, held, { act: 'transfer.offered', ...facts })
 }
 
 const goodFor = sql`interval '7 days'`
@@ -152,7 +152,7 @@ export async function acceptTransfer(db: Transaction, accepter: Account, id: num
     await moveRepository(db, repo, owner, name)
     const gone = await dropAttached(db, repo, wanted.keep_collaborators ?? false)
     if (wanted.keep_former_owner) await keepFormerOwner(db, repo)
-    await announceTransfer(db, accepter, repo)
+    await publish(db, accepter, repo, { act: 'repo.transferred', former_owner_id: repo.owner_id })
     return gone
   })
   const [repo] = await readRepositories(db, accepter.id, [repo_id])

@@ -27,10 +27,14 @@ const explanations: [RegExp, Explanation][] = [
     () => new ImportFailure('There is not enough space for this repository. Ask whoever runs this server.'),
   ],
   [/certificate|SSL/, () => new ImportFailure(untrusted)],
-  [/SOCKS5 connection .*\(2\)/, () => new ImportFailure('This server may not connect there. Ask whoever runs it.')],
+  // The status with which our proxy refuses an address.
+  [
+    /(returned error:|response|HTTP code) 421/,
+    () => new ImportFailure('This server may not connect there. Ask whoever runs it.'),
+  ],
   [/transport '.*' not allowed/, () => new ImportFailure('The address must begin with http:// or https://.')],
   [
-    /early EOF|RPC failed|hung up|Could not resolve|Failed to connect|timed out|Operation too slow|transfer closed|Empty reply|SOCKS5/i,
+    /early EOF|RPC failed|hung up|Could not resolve|Failed to connect|timed out|Operation too slow|transfer closed|Empty reply|(returned error:|response|HTTP code) 50[24]/i,
     () => new ImportFailure('The connection to the source broke off. Start again when it can be reached.'),
   ],
   [

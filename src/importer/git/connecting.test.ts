@@ -168,6 +168,8 @@ test('a source is believed whose certificate is known, and no other', async () =
   await using stranger = await openWorkshop()
   await assert.rejects(git.convert(origin, stranger), failing(/certificate of the source is not trusted/))
   await assert.rejects(connectGit(origin, stranger, ['ls-remote', '--', origin.url]), failing(/certificate of the source is not/))
+  await using strict = await openWorkshop('external')
+  await assert.rejects(connectGit(origin, strict, ['ls-remote', '--', origin.url]), failing(/may not connect there/))
   await using friend = await openWorkshop('loopback', await readFile(certificateFile('authority'), 'utf8'))
   assert.equal((await git.convert(origin, friend)).commit_count, 3)
 })

@@ -51,7 +51,7 @@ export async function connectGit(origin: Origin, workshop: Workshop, args: strin
   return Buffer.concat(output)
 }
 
-async function environmentFor({ url, username, password }: Origin, { folder, egress: { relay, certificates } }: Workshop) {
+async function environmentFor({ url, username, password }: Origin, { folder, egress: { proxy, certificates } }: Workshop) {
   const script = join(folder, 'askpass')
   await writeFile(script, askpass, { mode: 0o700 })
   const config = Object.entries({
@@ -70,8 +70,11 @@ async function environmentFor({ url, username, password }: Origin, { folder, egr
     'credential.helper': '',
     'transfer.bundleURI': 'false',
     'http.followRedirects': 'false',
-    // With an h at its end, names are left to the proxy to resolve.
-    'http.proxy': `socks5h://${relay.username}:${relay.password}@${relay.host}:${relay.port}`,
+    'http.proxy': `http://${proxy.username}:${proxy.password}@${proxy.host}:${proxy.port}`,
+    // Otherwise git sends each first request without the password.
+    'http.proxyAuthMethod': 'basic',
+    // The proxy copies the response to such a request without parsing it.
+    ...(url.startsWith('http:') && { 'http.extraHeader': 'Connection: close' }),
     ...(certificates && { 'http.sslCAInfo': await writeAuthorities(folder, certificates) }),
     'http.lowSpeedLimit': '1000',
     'http.lowSpeedTime': '60',

@@ -40,7 +40,7 @@ export async function turnOffTwoFactor(db: Database, vault: Vault, owner: Owner,
   })
 }
 
-/** The earlier ones end. */
+/** Replaces the user's earlier codes. */
 export async function renewRecoveryCodes(db: Database, vault: Vault, owner: Owner, proof: Proof): Promise<string[]> {
   await checkProof(db, vault, owner, proof)
   const made = await newRecoveryCodes()

@@ -1,6 +1,9 @@
+import { join } from 'node:path'
 import type { ApiDescription } from '#http/openapi.ts'
 import { type Html, html } from '#web/html.ts'
 import { type PageRoute, show } from '#web/page.ts'
+
+export const assets = join(import.meta.dirname, 'assets')
 
 interface Schema {
   $ref?: string
@@ -63,7 +66,7 @@ ${
   parameters.length > 0 &&
   fields(
     'Parameters',
-    parameters.map(({ name, in: place, required, schema }) => ({ name, required: required ?? false, schema, place })),
+    parameters.map(({ name, in: location, required, schema }) => ({ name, required: required ?? false, schema, location })),
   )
 }
 ${
@@ -74,7 +77,7 @@ ${
       name,
       schema,
       required: body.required?.includes(name) ?? false,
-      place: 'body',
+      location: 'body',
     })),
   )
 }
@@ -105,10 +108,10 @@ function needs(entry: Entry) {
   return security ? 'Open to everyone; a token may show more.' : 'Needs a token or a password.'
 }
 
-function fields(title: string, rows: { name: string; place: string; required: boolean; schema: Schema }[]) {
+function fields(title: string, rows: { name: string; location: string; required: boolean; schema: Schema }[]) {
   return html`<h4>${title}</h4><table><tbody>${rows.map(
-    ({ name, required, schema, place }) =>
-      html`<tr><td><code>${name}</code></td><td>${typeName(schema)}${schema.enum && html`: ${schema.enum.join(', ')}`}${schema.default !== undefined && html`, by default ${String(schema.default)}`}</td><td class="muted">${place}${required && ', required'}</td></tr>`,
+    ({ name, required, schema, location }) =>
+      html`<tr><td><code>${name}</code></td><td>${typeName(schema)}${schema.enum && html`: ${schema.enum.join(', ')}`}${schema.default !== undefined && html`, by default ${String(schema.default)}`}</td><td class="muted">${location}${required && ', required'}</td></tr>`,
   )}</tbody></table>`
 }
 

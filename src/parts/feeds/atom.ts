@@ -1,6 +1,6 @@
 import { timestamp } from '#http/serialization.ts'
+import { type Html, xml } from '#web/html.ts'
 import type { Entry } from './entries.ts'
-import { type Markup, xml } from './markup.ts'
 
 /** A feed with all that its document says. */
 export interface FeedDocument {
@@ -36,7 +36,7 @@ function hostOf(web: string) {
 }
 
 /** What is HTML in an entry is text to XML, and so escaped once more. */
-function writeEntry({ id, type, actor, created_at, link, title, content }: Entry, tag: string, web: string): Markup {
+function writeEntry({ id, type, actor, created_at, link, title, content }: Entry, tag: string, web: string): Html {
   const at = timestamp(created_at)
   return xml`  <entry>
     <id>${tag}${type}/${id}</id>

@@ -1,8 +1,8 @@
-import type { Push } from '#activity/events.ts'
+import type { Push } from '#activity/facts.ts'
 import { noObject } from '#git/objects.ts'
 import type { EventRecord } from '#parts/timelines/records.ts'
 import type { TimelineEvent } from '#parts/timelines/timelines.ts'
-import { type Markup, xml } from './markup.ts'
+import { type Html, xml } from '#web/html.ts'
 
 /** An event as a feed shows it. */
 export interface Entry {
@@ -14,7 +14,7 @@ export interface Entry {
   link: string
   title: string
   /** The title with links, and the text that follows it. */
-  content: Markup
+  content: Html
 }
 
 interface Link {
@@ -26,7 +26,7 @@ interface Link {
 interface Description {
   words: (string | Link)[]
   link: string
-  more?: Markup
+  more?: Html
 }
 
 export function entryOf(record: EventRecord, web: string): Entry {

@@ -1,15 +1,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { listOrganizations } from '#hosting/organizations/organizations.ts'
 import { etagOf, isFresh } from '#http/conditional.ts'
-import { ownerLink } from '#parts/webhooks/views/hook-page.ts'
+import { type Failure, failureOf, handleError } from '#http/errors.ts'
 import type { Account } from '#identity/accounts.ts'
+import { ownerLink } from '#parts/webhooks/views/hook-page.ts'
 import { missing } from '#platform/errors.ts'
 import { ReadCache } from '#platform/read-cache.ts'
-import { DatabaseUnavailable, retryAfter } from '#platform/unavailable.ts'
 import type { Variant } from '#variants.ts'
-import { confirmed } from '#web/confirming.ts'
+import { confirmed } from '#web/confirm-password.ts'
 import { alert, attempt, field, type Problem, typed } from '#web/fields.ts'
-import { Html, html } from '#web/html.ts'
+import { type Html, html } from '#web/html.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, type Site, servePage, show, showOwn, submitOwn } from '#web/page.ts'
 import { askFirst, moment, note, settingsPage, shownOnce } from '#web/settings.ts'
 import { atomOf, type FeedDocument } from './atom.ts'
@@ -44,8 +44,8 @@ export function mountFeeds(listener: FastifyInstance, site: Site, variant: Varia
     try {
       return await find(request, reply, place, atom)
     } catch (error) {
-      if (!atom || !(error instanceof DatabaseUnavailable)) throw error
-      return sendUnavailable(reply, place, error)
+      if (!atom || failureOf(error).kind !== 'outage') throw error
+      return sendUnavailable(reply, place, handleError(request, reply, error))
     }
   }
 
@@ -64,12 +64,11 @@ export function mountFeeds(listener: FastifyInstance, site: Site, variant: Varia
   }
 
   /** A feed without entries, whose title says why: feed readers that show it show the title. */
-  function sendUnavailable(reply: FastifyReply, place: Place, { message }: DatabaseUnavailable) {
+  function sendUnavailable(reply: FastifyReply, place: Place, { message = '' }: Failure) {
     const path = pathOf(place)
     const empty = { title: message, path, page: path, token: null, updated_at: db.now, entries: [] }
     return reply
-      .code(503)
-      .headers({ 'Retry-After': retryAfter, 'Cache-Control': 'no-store', Vary: 'Accept', 'X-Content-Type-Options': 'nosniff' })
+      .headers({ 'Cache-Control': 'no-store', Vary: 'Accept', 'X-Content-Type-Options': 'nosniff' })
       .type('application/atom+xml; charset=utf-8')
       .send(atomOf(empty, belfry.addresses.web))
   }
@@ -153,7 +152,7 @@ function site(blog: string): Html {
 }
 
 const showEntry = ({ actor, content, created_at }: Entry) =>
-  html`<li><img src="/avatars/${actor.id}" alt="" width="30" height="30"><div>${new Html(content.text)}<p class="muted">${moment(created_at)}</p></div></li>`
+  html`<li><img src="/avatars/${actor.id}" alt="" width="30" height="30"><div>${content}<p class="muted">${moment(created_at)}</p></div></li>`
 
 const place = '/settings/feeds'
 
@@ -217,5 +216,12 @@ async function askToRevoke(visit: SignedIn): Promise<Outcome> {
   const fields = html`<input type="hidden" name="id" value="${key.id}">`
   const body = html`<section class="card">${describe(key)}</section>
 <p>Feed readers that use it are refused at once. A revoked key cannot be brought back.</p>`
-  return askFirst(visit, { place, title: 'Revoke this key?', body, action: `${place}/delete`, fields, button: 'Revoke this key' })
+  return askFirst(visit, {
+    path: place,
+    title: 'Revoke this key?',
+    body,
+    action: `${place}/delete`,
+    fields,
+    button: 'Revoke this key',
+  })
 }

@@ -1,8 +1,7 @@
-import { record } from '#activity/log.ts'
-import { notify } from '#activity/notices.ts'
+import type { Act } from '#activity/acts.ts'
+import { publish } from '#activity/publish.ts'
 import { noObject } from '#git/objects.ts'
 import type { Command, Storage } from '#git/storage.ts'
-import { announce } from '#hosting/announcements/announcements.ts'
 import { forgetLater } from '#hosting/pushes/import-refs.ts'
 import { adoptMoves } from '#hosting/pushes/pushes.ts'
 import { ImportFailure } from '#importer/source.ts'
@@ -134,16 +133,13 @@ async function settle(db: Transaction, held: Import, { refs, moves, default_bran
   const published = await untouched(db, repo_id, refs)
   const done = await applyEvent(db, id, run, 'pushed', { published, ...(held.report && { report: counted(held.report, refs) }) })
   const requester = { id: present.requester_id ?? repo.owner_id }
-  const repository_import = { event: 'repository_import', payload: { status: 'success' } } as const
-  // One event for all that came, however many branches that is; an import that is done again brings nothing new to tell of.
+  // One event for all branches. An import that runs again brings nothing new.
   if (default_branch && !Object.keys(held.published ?? {}).length) {
-    const payload = { ref: default_branch, ref_type: 'branch' } as const
-    const { description } = repo
-    await record(db, requester, { id: repo_id }, { type: 'CreateEvent', payload: { ...payload, master_branch, description } })
-    await announce(db, requester, { id: repo_id }, { event: 'create', payload }, repository_import)
+    const ref = { ref: default_branch, ref_type: 'branch', master_branch, description: repo.description, in_bulk: false } as const
     const title = `Imported from ${present.vcs_url}`.slice(0, longestTitle)
-    await notify(db, requester, { id: repo_id }, { type: 'RepositoryImport', import_id: id, title }, { act: 'imported' })
-  } else await announce(db, requester, { id: repo_id }, repository_import)
+    const completed: Act = { act: 'import.completed', import_id: id, title, status: 'success' }
+    await publish(db, requester, { id: repo_id }, { act: 'branch.created', ...ref }, completed)
+  } else await publish(db, requester, { id: repo_id }, { act: 'import.repeated', status: 'success' })
   await enqueue(db, 'maintain_repository', { repo_id }, { key: `maintain ${repo_id}`, minutes: 5 })
   return done
 }

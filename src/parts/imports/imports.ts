@@ -1,5 +1,5 @@
+import { publish } from '#activity/publish.ts'
 import type { Storage } from '#git/storage.ts'
-import { announce } from '#hosting/announcements/announcements.ts'
 import { forgetLater, withdrawLater } from '#hosting/pushes/import-refs.ts'
 import { checkWritable } from '#identity/access.ts'
 import type { Account } from '#identity/accounts.ts'
@@ -184,6 +184,6 @@ export async function cancelImport(db: Transaction, canceller: Account, repo: { 
   // Refs may just have been moved that nobody has heard of.
   if (held.status === 'pushing') await withdrawLater(db, repo.id)
   if (!isOver(held.status)) {
-    await announce(db, canceller, repo, { event: 'repository_import', payload: { status: 'cancelled' } })
+    await publish(db, canceller, repo, { act: 'import.cancelled', status: 'cancelled' })
   }
 }

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import type { Belfry } from '#belfry.ts'
 import { setAutomation } from '#hosting/automation/automation.ts'
@@ -22,6 +23,8 @@ import { holdImportOf } from './changing.ts'
 import { cancelImport, type ImportChanges, startImport, updateImport } from './imports.ts'
 import { setLfsPreference } from './large-files.ts'
 import { readMark } from './looking.ts'
+
+export const assets = join(import.meta.dirname, 'assets')
 
 const place = '/:owner/:repo/import'
 

@@ -1,4 +1,4 @@
-import { announce } from '#hosting/announcements/announcements.ts'
+import { publish } from '#activity/publish.ts'
 import type { Author, Choice, Kind } from '#importer/source.ts'
 import type { LargeFile } from '#importer/worker/steps.ts'
 import { type Database, json, sql, type Transaction } from '#platform/database.ts'
@@ -46,11 +46,11 @@ export async function applyEvent(
     ...(message !== undefined && { message: message.slice(0, longestMessage).toWellFormed().replaceAll('\0', '') }),
     ...consequencesOf(held, happened, db.now),
   })
-  if (hasFailed(next.status)) await announce(db, actor, { id: held.repo_id }, failure)
+  if (hasFailed(next.status)) {
+    await publish(db, actor, { id: held.repo_id }, { act: 'import.failed', status: 'failure' })
+  }
   return next
 }
-
-const failure = { event: 'repository_import', payload: { status: 'failure' } } as const
 
 /** Whether there is more to do by itself, how far that is, and whether the credentials have been of use. */
 function consequencesOf({ status, use_lfs, correcting }: Import, event: ImportEvent, now: Date): Changes {

@@ -1,5 +1,6 @@
-import { unaddressed } from '#hosting/announcements/addresses.ts'
-import { announce, isHeard } from '#hosting/announcements/announcements.ts'
+import { hasSubscribers } from '#activity/outbox/subscribed-hooks.ts'
+import { publish } from '#activity/publish.ts'
+import { unaddressed } from '#hosting/payloads/payload-context.ts'
 import { sql, type Transaction } from '#platform/database.ts'
 import type { Import } from './import-row.ts'
 import { importJson } from './json.ts'
@@ -17,10 +18,10 @@ export async function publishStatus(
   status: State | 'cancelled' = imported.status,
 ) {
   const repo = { id: imported.repo_id }
-  if (!(await isHeard(db, repo, 'RepositoryImportEvent'))) return
+  if (!(await hasSubscribers(db, repo, 'RepositoryImportEvent'))) return
   const names = await db.first<{ owner_login: string; name: string }>(sql`
     select a.login as owner_login, r.name from repositories r join accounts a on a.id = r.owner_id where r.id = ${repo.id}`)
   if (!names) return
-  const payload = { status, previous_status, import: importJson(imported, names, unaddressed) }
-  await announce(db, actor, repo, { event: 'RepositoryImportEvent', payload })
+  const facts = { status, previous_status, import: importJson(imported, names, unaddressed) }
+  await publish(db, actor, repo, { act: 'import.status_changed', ...facts })
 }

@@ -1,11 +1,11 @@
-import { type NoticeAct, type Rule, rules } from '#activity/notices.ts'
+import { type NoticeName, type NoticeRule, noticeRules } from '#activity/acts.ts'
 import { findMentions, type Mentions } from '#hosting/mentions/mentions.ts'
 import { knownTo } from '#hosting/teams/teams.ts'
 import { type Database, empty, type Sql, sql, type Transaction } from '#platform/database.ts'
 
 interface PendingEvent {
   id: number
-  act: NoticeAct
+  act: NoticeName
   body: string | null
   body_before: string | null
 }
@@ -50,7 +50,7 @@ const remembered = 100
 
 /** One statement finds the recipients and their reasons, subscribes them, and updates their threads. */
 async function fanOutEvent(db: Transaction, now: Date, { id, act }: PendingEvent, mentions: Mentions) {
-  const { audience, own }: Rule = rules[act]
+  const { audience, own }: NoticeRule = noticeRules[act]
   await db.query(sql`
     with notice as materialized (
       update notification_events set notified_at = ${now}, body = null, body_before = null where id = ${id} and notified_at is null returning *
@@ -80,8 +80,8 @@ async function fanOutEvent(db: Transaction, now: Date, { id, act }: PendingEvent
 }
 
 /** Users that the event addresses directly, with all their reasons. A secret team can be mentioned only by users who may see it. */
-function addressed(act: NoticeAct, { users, teams }: Mentions): Sql {
-  const { concerns }: Rule = rules[act]
+function addressed(act: NoticeName, { users, teams }: Mentions): Sql {
+  const { concerns }: NoticeRule = noticeRules[act]
   const [orgs, slugs] = [teams.map(({ org }) => org), teams.map(({ slug }) => slug)]
   return sql`
     select unnest(event.people) as user_id, ${concerns ?? null}::notification_reason as reason from event

@@ -1,4 +1,4 @@
-import { reasons } from '#activity/notices.ts'
+import { reasons } from '#activity/acts.ts'
 import { type Sql, sql } from '#platform/database.ts'
 import type { Filter, Thread } from './threads.ts'
 

@@ -1,4 +1,4 @@
-import { forgetDates } from '#http/dated.ts'
+import { forgetDates } from '#http/response-validators.ts'
 import type { Database } from '#platform/database.ts'
 import { enqueue, type Scheduled, type Task } from '#platform/queue.ts'
 import { fanOut, forgetThreads, pruneThreads } from './fan-out.ts'

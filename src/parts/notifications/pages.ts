@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import type { Belfry } from '#belfry.ts'
 import { pageIn } from '#hosting/repositories/views/repository-page.ts'
@@ -21,6 +22,8 @@ import { longestFilter, readFilter, withSearch } from './filters.ts'
 import { actOn, acts, type InboxAct, undo } from './inbox-actions.ts'
 import { markAllRead } from './mark-read.ts'
 import { countThreads, type Filter, listThreads, readChanges, withRepositories } from './threads.ts'
+
+export const assets = join(import.meta.dirname, 'assets')
 
 export const pages: PageRoute[] = [showOwn(inbox, inboxPage), submitOwn(inbox, act)]
 
@@ -46,8 +49,12 @@ async function inboxPage(visit: SignedIn): Promise<Outcome> {
   const result = visit.flash.data as ActionResult | undefined
   const body = inboxBody(visit, await readListing(visit, queryOf(visit.query)), db.now, result)
   const unread = await countThreads(db, visitor, filters.unread, 1000)
-  const assets = ['conversations.css', 'inbox.css', 'inbox.js']
-  return { title: unread ? `(${unread}) Notifications` : 'Notifications', body, assets, live: true }
+  return {
+    title: unread ? `(${unread}) Notifications` : 'Notifications',
+    body,
+    assets: ['conversations.css', 'inbox.css', 'inbox.js'],
+    live: true,
+  }
 }
 
 async function readListing({ db, visitor }: SignedIn, query: InboxQuery): Promise<Listing> {

@@ -1,4 +1,4 @@
-import type { NoticeAct, Reason } from '#activity/notices.ts'
+import type { NoticeName, Reason } from '#activity/acts.ts'
 import { personOf } from '#hosting/issues/authors.ts'
 import type { Person } from '#identity/accounts.ts'
 import { type Queryable, sql } from '#platform/database.ts'
@@ -7,7 +7,7 @@ import type { Thread } from './threads.ts'
 /** One event of a thread: the act, and why the user was notified. */
 export interface ThreadReason {
   reason: Reason
-  act: NoticeAct
+  act: NoticeName
   actor: Person | null
   comment_type: 'IssueComment' | 'PullRequestReview' | 'PullRequestReviewComment' | 'CommitComment' | null
   comment_id: number | null

@@ -1,4 +1,4 @@
-import type { Reason } from '#activity/notices.ts'
+import type { Reason } from '#activity/acts.ts'
 import { type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
 

@@ -1,4 +1,4 @@
-import type { Reason } from '#activity/notices.ts'
+import type { Reason } from '#activity/acts.ts'
 import { goodFor } from '#hosting/collaborators/collaborators.ts'
 import { readRepositories } from '#hosting/repositories/repositories.ts'
 import { hasAccessByName } from '#hosting/repositories/visibility.ts'

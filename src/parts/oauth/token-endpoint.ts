@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { handleError } from '#http/errors.ts'
 import type { Database } from '#platform/database.ts'
-import { Refusal } from '#platform/errors.ts'
-import { DatabaseUnavailable, retryAfter } from '#platform/unavailable.ts'
+import { xml } from '#web/html.ts'
 import type { Failed, Parameters } from './client-request.ts'
 import { lifetimeSeconds, startDevice } from './device.ts'
 import { errorParameters } from './errors.ts'
@@ -20,15 +20,10 @@ export function mountTokenEndpoint(listener: FastifyInstance, { db, addresses }:
     app.removeAllContentTypeParsers()
     app.addContentTypeParser('*', { parseAs: 'string' }, async (_: FastifyRequest, text: string) => text)
     app.setErrorHandler((error: Error & { statusCode?: number }, request, reply) => {
-      if (error instanceof Refusal && error.retry_after !== undefined) {
-        reply.code(429).header('Retry-After', error.retry_after)
-        return sendFailure(request, reply, { error: 'too_many_requests' })
-      }
-      const away = error instanceof DatabaseUnavailable
-      const status = away ? 503 : (error.statusCode ?? 500)
-      if (away) reply.header('Retry-After', retryAfter)
-      else if (status >= 500) request.log.error({ err: error }, 'request failed')
-      return sendFailure(request, reply.code(status), { error: status < 500 ? 'invalid_request' : 'server_error' })
+      const { kind, retry_after, status } = handleError(request, reply, error)
+      if (kind !== 'refusal') return sendFailure(request, reply, { error: 'server_error' })
+      if (retry_after !== undefined) return sendFailure(request, reply.code(429), { error: 'too_many_requests' })
+      return sendFailure(request, reply.code(error.statusCode ?? status), { error: 'invalid_request' })
     })
     app.post('/login/oauth/access_token', async (request, reply) => {
       const result = await exchange(db, { parameters: readParameters(request), address: request.ip })
@@ -100,7 +95,7 @@ function formatFor(accept: string) {
     .split(',')
     .map((entry) => /(?:^|[/+])(json|xml|x-www-form-urlencoded)\s*(?:;|$)/.exec(entry.trim())?.[1])
     .find((found) => found !== undefined)
-  return name === 'json' ? json : name === 'xml' ? xml : form
+  return name === 'json' ? json : name === 'xml' ? elements : form
 }
 
 const form = {
@@ -109,15 +104,11 @@ const form = {
 }
 const json = { type: 'application/json', write: (fields: Fields) => JSON.stringify(fields) }
 /** The other way round than the form: older clients show it so. */
-const xml = {
+const elements = {
   type: 'application/xml',
   write: (fields: Fields) => {
-    const elements = Object.entries(fields).map(([name, value]) => `  <${name}>${escapeXml(String(value))}</${name}>\n`)
-    const ordered = 'access_token' in fields ? elements.reverse() : elements
-    return `<?xml version="1.0" encoding="UTF-8"?>\n<OAuth>\n${ordered.join('')}</OAuth>\n`
+    const written = Object.entries(fields).map(([name, value]) => xml`  <${name}>${value}</${name}>\n`)
+    const ordered = 'access_token' in fields ? written.reverse() : written
+    return xml`<?xml version="1.0" encoding="UTF-8"?>\n<OAuth>\n${ordered}</OAuth>\n`.text
   },
-}
-
-function escapeXml(text: string) {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }

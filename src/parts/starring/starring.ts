@@ -1,8 +1,6 @@
-import { record } from '#activity/log.ts'
-import { announce } from '#hosting/announcements/announcements.ts'
+import { publish } from '#activity/publish.ts'
 import { countNetworks } from '#hosting/repositories/forks.ts'
 import { listRepositories, type Repository } from '#hosting/repositories/repositories.ts'
-import { timestamp } from '#http/serialization.ts'
 import { type Account, type Person, personColumns, type Sight } from '#identity/accounts.ts'
 import { type Listed, type Queryable, type Slice, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'
@@ -11,21 +9,12 @@ import { Refusal } from '#platform/errors.ts'
 export async function star(db: Transaction, user: Account, repo: Repository) {
   const { rowCount } = await db.query(sql`
     insert into stars (user_id, repo_id, starred_at) values (${user.id}, ${repo.id}, ${db.now}) on conflict do nothing`)
-  if (!rowCount) return
-  await record(db, user, repo, { type: 'WatchEvent', payload: { action: 'started' } })
-  const starred_at = timestamp(db.now)
-  await announce(
-    db,
-    user,
-    repo,
-    { event: 'star', payload: { action: 'created', starred_at } },
-    { event: 'watch', payload: { action: 'started' } },
-  )
+  if (rowCount) await publish(db, user, repo, { act: 'repo.starred' })
 }
 
 export async function unstar(db: Transaction, user: Account, repo: Repository) {
   const { rowCount } = await db.query(sql`delete from stars where user_id = ${user.id} and repo_id = ${repo.id}`)
-  if (rowCount) await announce(db, user, repo, { event: 'star', payload: { action: 'deleted', starred_at: null } })
+  if (rowCount) await publish(db, user, repo, { act: 'repo.unstarred' })
 }
 
 export async function hasStarred(db: Queryable, user: Account, repo: Repository): Promise<boolean> {

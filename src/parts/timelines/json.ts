@@ -1,4 +1,4 @@
-import type { Push } from '#activity/events.ts'
+import type { Push } from '#activity/facts.ts'
 import { commitCommentJson } from '#hosting/commit-comments/json.ts'
 import { commentJson } from '#hosting/issues/comments/json.ts'
 import { issueJson } from '#hosting/issues/json.ts'

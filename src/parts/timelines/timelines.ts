@@ -1,4 +1,4 @@
-import type { Act } from '#activity/events.ts'
+import type { LoggedEvent } from '#activity/acts.ts'
 import { hasAccessByName } from '#hosting/repositories/visibility.ts'
 import type { Account, Sight } from '#identity/accounts.ts'
 import { type Database, empty, type Listed, raw, type Slice, type Sql, sql } from '#platform/database.ts'
@@ -8,7 +8,7 @@ import type { Facts } from './facts.ts'
 import { countEvents } from './length.ts'
 
 /** An event of the log, with the current names of its actor and its repository. */
-export type TimelineEvent = Act & {
+export type TimelineEvent = LoggedEvent & {
   id: number
   facts: Facts | null
   public: boolean
@@ -90,7 +90,7 @@ export function shown({ sight, since, until }: View): Sql {
     and ${own ? sql`(e.public and not r.private or ${hasAccessByName(own)})` : sql`e.public and not r.private`}
     and (e.type not in ('ForkEvent', 'MemberEvent', 'ReleaseEvent', 'IssueCommentEvent', 'PullRequestReviewEvent',
         'PullRequestReviewCommentEvent', 'CommitCommentEvent')
-      or mention_shown(e.type, e.payload, ${own?.viewer_id ?? null}, ${own?.token_id ?? null}))`
+      or references_visible(e.type, e.payload, ${own?.viewer_id ?? null}, ${own?.token_id ?? null}))`
 }
 
 /** A page of a timeline, newest first, and how many events it has in all, as far as anyone may page. */

@@ -1,7 +1,7 @@
-import { unaddressed as wire } from '#hosting/announcements/addresses.ts'
-import { storeDeliveries } from '#hosting/announcements/announcements.ts'
-import { toldRepositoryJson } from '#hosting/announcements/repositories.ts'
+import { storeDeliveries } from '#activity/outbox/outbox.ts'
 import { simpleOrganizationJson } from '#hosting/organizations/json.ts'
+import { unaddressed as wire } from '#hosting/payloads/payload-context.ts'
+import { deliveredRepositoryJson } from '#hosting/payloads/repository-payload.ts'
 import { userJson } from '#hosting/people/json.ts'
 import { readRepositories } from '#hosting/repositories/repositories.ts'
 import { type Account, accountColumns } from '#identity/accounts.ts'
@@ -46,7 +46,7 @@ async function targetFields(db: Queryable, { type, id }: HookTarget) {
   const [repo] = type === 'repository' ? await readRepositories(db, null, [id]) : []
   const owner = await db.first<Account>(sql`select ${accountColumns} from accounts a where a.id = ${repo?.owner_id ?? id}`)
   return {
-    ...(repo && { repository: toldRepositoryJson(repo) }),
+    ...(repo && { repository: deliveredRepositoryJson(repo) }),
     ...(owner?.type === 'Organization' && { organization: simpleOrganizationJson(owner, wire) }),
   }
 }

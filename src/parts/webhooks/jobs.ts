@@ -4,7 +4,7 @@ import type { Scheduled, Task } from '#platform/queue.ts'
 import { purgeHooks } from './delete.ts'
 import { forgetDeliveries } from './deliveries/retention.ts'
 import { notifyPaused } from './pauses.ts'
-import { goOn } from './replays/telling.ts'
+import { goOn } from './replays/run-replay.ts'
 
 export function webhookTasks(db: Database, storage: Storage): Record<string, Task> {
   return {

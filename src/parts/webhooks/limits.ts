@@ -1,4 +1,4 @@
-import { listening } from '#hosting/announcements/announcements.ts'
+import { listening } from '#activity/outbox/outbox.ts'
 import { type Queryable, sql } from '#platform/database.ts'
 import { invalid } from '#platform/errors.ts'
 import { subscribedEvents } from './events.ts'

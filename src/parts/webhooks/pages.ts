@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { pageIn } from '#hosting/repositories/views/repository-page.ts'
 import { checkWritable } from '#identity/access.ts'
 import {
@@ -32,6 +33,8 @@ import { type Hook, listHooks, loadHook } from './hooks.ts'
 import { openSecrets } from './secrets.ts'
 import { resumeHook } from './throttling.ts'
 import { updateHook } from './update.ts'
+
+export const assets = join(import.meta.dirname, 'assets')
 
 export const pages: PageRoute[] = hookPaths.flatMap((path) => [
   showOwn(path, listPage),

@@ -1,4 +1,4 @@
-import { notify } from '#activity/notices.ts'
+import { publish } from '#activity/publish.ts'
 import { listCollaborators } from '#hosting/collaborators/collaborators.ts'
 import { readRepositories } from '#hosting/repositories/repositories.ts'
 import { keepAccess, thisOwner, whoOwns } from '#hosting/repositories/watchers.ts'
@@ -58,7 +58,7 @@ export async function notifyPaused(db: Transaction, hook_id: number) {
   if (!repo_id) return
   const people = hook.org_id === null ? await findAdmins(db, repo_id) : await findOwners(db, hook.org_id)
   const title = `Webhook to ${URL.parse(hook.url)?.host || hook.url} is paused`
-  await notify(db, { id: hook.creator_id ?? 0 }, { id: repo_id }, { type: 'Webhook', hook_id, title }, { act: 'paused', people })
+  await publish(db, { id: hook.creator_id ?? 0 }, { id: repo_id }, { act: 'hook.paused', hook_id, title, people })
 }
 
 /** A notification thread needs a repository, so an organization's hook uses the oldest. Without repositories, nothing is sent anyway. */

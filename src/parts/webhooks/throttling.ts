@@ -1,4 +1,4 @@
-import { deliveriesTopic } from '#hosting/announcements/announcements.ts'
+import { deliveriesTopic } from '#activity/outbox/outbox.ts'
 import { type Database, type Sql, sql, type Transaction } from '#platform/database.ts'
 
 /** After this many failures in a row, deliveries to a receiver are postponed: for a second at first, then twice as long each time. */

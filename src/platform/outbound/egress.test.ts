@@ -93,12 +93,15 @@ test('the proxy passes on requests and answers of any size, without what is only
     const posted = await ask(egress, url, { method: 'POST', body, agent })
     assert.equal(posted.text.length, size)
   }
+  // The response to this one is copied without being parsed.
+  const last = await ask(egress, url, { method: 'POST', body: Buffer.alloc(60_000, 'x'), headers: { Connection: 'close' } })
+  assert.deepEqual([last.status, last.text.length], [200, 60_000])
   const moved = await ask(egress, `http://127.0.0.1:${origin.port}/moved`, { agent })
   assert.equal(moved.status, 302)
   assert.equal(moved.headers.location, '/elsewhere')
   assert.deepEqual(
     origin.asked.map((line) => line.split(' ').slice(0, 2).join(' ')),
-    ['GET /a?b=c', 'POST /a?b=c', 'POST /a?b=c', 'GET /moved'],
+    ['GET /a?b=c', 'POST /a?b=c', 'POST /a?b=c', 'POST /a?b=c', 'GET /moved'],
   )
   agent.destroy()
 })
@@ -169,9 +172,9 @@ for (const [policy, host, named, reason] of blocked) {
   test(`with "${policy}", no way leads to ${host}${named && ` at ${named}`}`, async () => {
     await using egress = await openEgress(readPolicy(policy), null, resolver(named))
     const plain = await ask(egress, `http://${host}:8080/`)
-    assert.deepEqual([plain.status, plain.text], [403, `${reason}\n`])
+    assert.deepEqual([plain.status, plain.text], [421, `${reason}\n`])
     const tunnel = await ask(egress, `${host}:8443`, { method: 'CONNECT' })
-    assert.deepEqual([tunnel.status, tunnel.text], [403, `${reason}\n`])
+    assert.deepEqual([tunnel.status, tunnel.text], [421, `${reason}\n`])
     await assert.rejects(egress.request(`http://${host}:8080/`), { code: 'FORBIDDEN_ADDRESS', message: reason })
     await assert.rejects(egress.tunnel(host.replace(/^\[|\]$/g, ''), 3690), { code: 'FORBIDDEN_ADDRESS', message: reason })
   })
@@ -185,7 +188,7 @@ test('a name whose address changes is judged each time it is looked up, and reac
   assert.deepEqual(origin.asked, [`GET / moving.example:${origin.port} 0`])
   await assert.rejects(egress.request(url), { message: 'moving.example has a private address' })
   const tunnel = await ask(egress, `moving.example:${origin.port}`, { method: 'CONNECT' })
-  assert.equal(tunnel.status, 403)
+  assert.equal(tunnel.status, 421)
 })
 
 test('what cannot be reached, is no address or not for HTTP is told apart', async () => {
@@ -194,14 +197,15 @@ test('what cannot be reached, is no address or not for HTTP is told apart', asyn
   await using egress = await openEgress(loopback)
   const dead = `127.0.0.1:${gone.port}`
   assert.equal((await ask(egress, `http://${dead}/`)).status, 502)
+  assert.equal((await ask(egress, `http://${dead}/`, { headers: { Connection: 'close' } })).status, 502)
   assert.equal((await ask(egress, dead, { method: 'CONNECT' })).status, 502)
   await assert.rejects(egress.request(`http://${dead}/`), { code: 'ECONNREFUSED' })
   await assert.rejects(egress.tunnel('127.0.0.1', gone.port), { code: 'ECONNREFUSED' })
   for (const path of ['/', 'ftp://127.0.0.1/', 'http://a:b@127.0.0.1/', 'http://127.0.0.1:25/', 'https://127.0.0.1/']) {
-    assert.equal((await ask(egress, path)).status, 403, path)
+    assert.equal((await ask(egress, path)).status, 421, path)
   }
   for (const path of ['127.0.0.1:22', 'a@127.0.0.1:443', '127.0.0.1:443/x', '']) {
-    assert.equal((await ask(egress, path, { method: 'CONNECT' })).status, 403, path)
+    assert.equal((await ask(egress, path, { method: 'CONNECT' })).status, 421, path)
   }
 })
 

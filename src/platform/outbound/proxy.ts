@@ -1,25 +1,28 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
-import type { Account, Way } from './egress.ts'
-import type { openForwarding } from './forwarding.ts'
+import type { Connector } from './connector.ts'
+import type { openForwardProxy, ProxyAccount } from './forward-proxy.ts'
 
-/** Listens for programs that speak HTTP. What forwards it is loaded for the first of them: that takes longer than all the rest. */
-export async function openProxy(way: Way, account: Account): Promise<{ host: string; port: number } & AsyncDisposable> {
-  let forwarding: Promise<ReturnType<typeof openForwarding>> | undefined
+/** Listens for HTTP clients. The code that serves them is loaded with the first one, because loading takes longer than the rest of a start. */
+export async function openProxy(
+  connector: Connector,
+  account: ProxyAccount,
+): Promise<{ host: string; port: number } & AsyncDisposable> {
+  let loaded: Promise<ReturnType<typeof openForwardProxy>> | undefined
   const clients = new Set<Socket>()
   const server = createServer({ pauseOnConnect: true, noDelay: true, allowHalfOpen: true }, async (client) => {
     clients.add(client)
     client.on('error', () => {}).once('close', () => clients.delete(client))
-    forwarding ??= import('./forwarding.ts').then((loaded) => loaded.openForwarding(way, account))
-    const { take } = await forwarding
-    take(client)
+    loaded ??= import('./forward-proxy.ts').then(({ openForwardProxy }) => openForwardProxy(connector, account))
+    const { serve } = await loaded
+    serve(client)
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   return {
     ...{ host: '127.0.0.1', port: (server.address() as AddressInfo).port },
     async [Symbol.asyncDispose]() {
-      await forwarding?.then(({ close }) => close())
+      await loaded?.then(({ close }) => close())
       for (const client of clients) client.destroy()
       await new Promise((closed) => server.close(closed))
     },

@@ -1,4 +1,4 @@
-/** An issue or pull request by its number; without owner and repo, of the repository the text is in. */
+/** An issue or pull request by its number. Without owner and repo, it is in the repository of the text. */
 export interface Reference {
   owner: string | null
   repo: string | null
@@ -10,7 +10,7 @@ export type Name = { user: string } | { org: string; slug: string } | { referenc
 const login = '[A-Za-z0-9](?:[A-Za-z0-9]|-(?=[A-Za-z0-9])){0,38}'
 const slug = String.raw`\w(?:\w|-(?=\w)){0,99}`
 
-/** Only Latin letters join a name: other scripts are written right up to it, without a space. */
+/** Only a Latin letter next to a name makes it part of a longer word, because other scripts write names without spaces around them. */
 const letter = String.raw`\p{Script=Latin}\p{Nd}_`
 
 const mention = String.raw`(?<![${letter}/.@\x60\-])@(?<user>${login})(?:/(?<slug>${slug}))?(?![${letter}@/]|[.\-]+[${letter}])`

@@ -7,14 +7,14 @@ import { longest, mostPieces, openMarkdown, parseMarkdown } from '#web/markdown/
 
 type Address = string | null | undefined
 
-/** Where those named in a text are found; nothing for those who are not there. */
+/** The addresses of names in a text; undefined or null for a name that does not exist. */
 export interface Links {
   userLink?(login: string): Address
   teamLink?(org: string, slug: string): Address
   referenceLink?(reference: Reference): Address
 }
 
-/** What is being written: how many links are open, and how much addresses and titles may still take. */
+/** The state of rendering: the number of open links, and the length left for addresses and titles. */
 interface Page {
   markdown: MarkdownIt
   open: number
@@ -27,20 +27,20 @@ interface Named {
   content: string
 }
 
-/** A text that was read: who and what it names, to be found before it is written. */
+/** A parsed text. Its names must be looked up before it is written. */
 export interface Reading {
   names: Name[]
-  /** How much work it was. */
+  /** The number of tokens, as a measure of the work. */
   pieces: number
   write(links: Links): Html
 }
 
-/** Texts that were read before, by their digests: a page shows the same ones again and again. */
+/** Parsed texts by their digests, because pages show the same texts repeatedly. */
 const kept = new ByteCache<Reading>(16 * 1024 * 1024)
-/** Shorter ones are read in less than a tenth of a millisecond. */
+/** Shorter texts are parsed in less than 0.1 ms. */
 const worthKeeping = 500
 
-/** A text in Markdown, safe on a page of ours: HTML in it is shown as it is written, and nothing is loaded from elsewhere. */
+/** Renders Markdown. HTML in the text is escaped, and nothing is loaded from other servers. */
 export async function renderMarkdown(text: string, links: Links = {}): Promise<Html> {
   return (await readMarkdown(text)).write(links)
 }
@@ -71,7 +71,7 @@ async function read(text: string): Promise<{ reading: Reading; bytes: number }> 
   return { reading: { names: names.map(({ meta }) => meta as Name), pieces, write }, bytes: 2 * length + 200 * names.length }
 }
 
-/** What is beyond the limits is shown as it is written. */
+/** A text beyond the limits is shown unformatted. */
 export function plainReading(text: string, pieces = 0): Reading {
   const shown = html`<p class="muted">This text is too long or too complex to be formatted. It is shown as it was written.</p>
 <pre class="unformatted" tabindex="0">${text}</pre>\n`
@@ -104,7 +104,7 @@ function markTask(first: Token | undefined) {
   if (first?.type === 'text' && /^\[[ x]\] /i.test(first.content)) first.type = 'task'
 }
 
-/** Only what is listed here becomes an element; of anything else, the text is shown. */
+/** Only listed tokens become elements; of all others, the text is shown. */
 function write(page: Page, token: Token) {
   if (token.hidden) return html``
   const [, kind = '', side] = /^(.*?)(?:_(open|close))?$/.exec(token.type) ?? []
@@ -143,7 +143,7 @@ const writers: Record<string, (page: Page, token: Token) => Html> = {
   td_open: (_, token) => html`<td${alignment(token)}>`,
   td_close: () => html`</td>`,
   code_inline: (_, { content }) => html`<code>${content}</code>`,
-  // What is wider than the page scrolls, for the keyboard too.
+  // `tabindex` makes wide content scrollable by keyboard.
   code_block: (_, { content }) => html`<pre tabindex="0"><code>${content}</code></pre>\n`,
   fence: (_, { content }) => html`<pre tabindex="0"><code>${content}</code></pre>\n`,
   link_open: (page, token) =>
@@ -182,19 +182,19 @@ function openLink(page: Page, address: string | null, more = html``) {
   return html`<a${attribute('href', spend(page, address))}${more} rel="nofollow noopener">`
 }
 
-/** One long address may be written by very many short references to it: beyond the length of the longest text, links lead nowhere. */
+/** Many short references may repeat one long address. Beyond the length of the longest text, links have no address. */
 function spend(page: Page, value: string | null) {
   page.room -= value?.length ?? 0
   return page.room < 0 ? null : value
 }
 
-/** An image would tell its host who reads: it is a link to it. */
+/** An image becomes a link, because loading it would reveal the reader to its host. */
 function writeImage(page: Page, token: Token) {
   const shown = (token.children ?? []).map(({ type, content }) => (type === 'softbreak' ? ' ' : content)).join('') || 'image'
   return page.open > 0 ? html`${shown}` : html`${openLink(page, attributeOf(token, 'src'))}${shown}</a>`
 }
 
-/** Templates for issues are full of comments that are not for readers. */
+/** Issue templates contain comments that are not for readers. */
 function withoutComments(markup: string) {
   let shown = ''
   let from = 0
@@ -212,7 +212,7 @@ function writeTask(_: Page, { content }: Token) {
   return html`<input type="checkbox" disabled ${state}> ${content.slice(4)}`
 }
 
-/** A bare address: others who are named are found when the text is shown. */
+/** A bare address. Other names are looked up when the text is shown. */
 function writeAddress(page: Page, { content, meta }: Token) {
   const { address } = meta as { address: string }
   return html`${openLink(page, page.markdown.normalizeLink(address))}${content}</a>`

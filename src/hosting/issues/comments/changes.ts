@@ -1,10 +1,7 @@
-import { record } from '#activity/log.ts'
-import { notify } from '#activity/notices.ts'
-import { announce } from '#hosting/announcements/announcements.ts'
-import { changesOf } from '#hosting/announcements/changes.ts'
+import { publish } from '#activity/publish.ts'
 import { holdIssue, touchIssue } from '#hosting/issues/issues.ts'
 import { checkMayEdit, mayPush } from '#hosting/issues/rights.ts'
-import { editOf, subjectOf } from '#hosting/issues/telling.ts'
+import { changesOf } from '#hosting/payloads/edited-fields.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import type { Account } from '#identity/accounts.ts'
 import { sql, type Transaction } from '#platform/database.ts'
@@ -25,10 +22,8 @@ export async function createComment(
     values (${repo.id}, ${issue.id}, ${author.id}, ${checkBody(body)}, ${db.now}, ${db.now}) returning id`)
   if (!made) throw missing()
   await touchIssue(db, issue)
-  const payload = { action: 'created', issue_id: issue.id, comment_id: made.id } as const
-  await record(db, author, repo, { type: 'IssueCommentEvent', payload })
-  await notify(db, author, repo, subjectOf(issue), { act: 'commented', body, said: { type: 'IssueComment', id: made.id } })
-  await announce(db, author, repo, { event: 'issue_comment', payload })
+  const facts = { issue_id: issue.id, pull_id: issue.pull_id, comment_id: made.id, body }
+  await publish(db, author, repo, { act: 'issue_comment.created', ...facts })
   return loadComment(db, repo, made.id)
 }
 
@@ -46,20 +41,18 @@ export async function updateComment(
   await db.query(
     sql`update comments set body = ${checkBody(body)}, updated_at = greatest(updated_at, ${db.now}) where id = ${id}`,
   )
-  await notify(db, editor, repo, subjectOf({ id: issue_id, pull_id }), ...editOf(body, held.body, { type: 'IssueComment', id }))
-  const edit = changesOf(held, { body }, 'body')
-  const payload = { action: 'edited', issue_id, comment_id: id, ...edit } as const
-  if (edit.changes) await announce(db, editor, repo, { event: 'issue_comment', payload })
+  const changes = changesOf(held, { body }, 'body')
+  const facts = { issue_id, pull_id, comment_id: id, body }
+  if (changes) await publish(db, editor, repo, { act: 'issue_comment.edited', ...facts, changes })
   return loadComment(db, repo, id)
 }
 
 export async function deleteComment(db: Transaction, repo: Repository, editor: Account, id: number) {
-  const { author, issue_id } = await loadComment(db, repo, id)
+  const { author, issue_id, pull_id } = await loadComment(db, repo, id)
   checkMayEdit(repo, editor, author)
   const held = await db.first(sql`select from comments where id = ${id} for update`)
   if (!held) throw missing()
-  const payload = { action: 'deleted', issue_id, comment_id: id } as const
-  await announce(db, editor, repo, { event: 'issue_comment', payload })
+  await publish(db, editor, repo, { act: 'issue_comment.deleted', issue_id, pull_id, comment_id: id })
   await db.query(sql`delete from comments where id = ${id}`)
 }
 

@@ -1,74 +1,19 @@
-import type { Act } from '#activity/events.ts'
+import type { HistoryName } from '#activity/acts.ts'
 import { personOf } from '#hosting/issues/authors.ts'
 import { checkEnabled } from '#hosting/issues/rights.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import type { ShownTeam } from '#hosting/teams/json.ts'
 import { knownTo, shownTeam } from '#hosting/teams/teams.ts'
 import type { Person, Sight } from '#identity/accounts.ts'
-import { empty, json, type Listed, listed, type Queryable, type Slice, sql, type Transaction } from '#platform/database.ts'
+import { empty, type Listed, listed, type Queryable, type Slice, sql } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
-
-/** What happens to an issue or a pull request, by the names that clients know. */
-export type IssueAct =
-  | { event: 'closed' | 'reopened'; state_reason?: string | null }
-  | { event: 'merged'; commit_id: string }
-  | { event: 'ready_for_review' | 'convert_to_draft' }
-  | { event: 'renamed'; renamed_from: string; renamed_to: string }
-  | { event: 'locked' | 'unlocked'; lock_reason: string | null }
-  | { event: 'labeled' | 'unlabeled'; label_id: number }
-  | { event: 'milestoned' | 'demilestoned'; milestone_id: number }
-  | { event: 'assigned' | 'unassigned'; assignee_id: number }
-  | { event: 'review_requested' | 'review_request_removed'; requested_reviewer_id: number }
-  | { event: 'review_requested' | 'review_request_removed'; requested_team_id: number }
-
-/**
- * The one door into the history of issues: writes what happened to one that is held, in this order, in the transaction of the act itself.
- * Labels and milestones are kept by what they are called now.
- */
-export async function recordIssueEvents(
-  db: Transaction,
-  actor: { id: number },
-  repo: { id: number },
-  issue: { id: number },
-  ...acts: IssueAct[]
-) {
-  if (!acts.length) return
-  const rows = acts.map((act, place) => ({ ...act, place }))
-  await db.query(sql`
-    insert into issue_events (repo_id, issue_id, actor_id, created_at, event, assignee_id, label_name, label_color, milestone_title,
-      renamed_from, renamed_to, requested_reviewer_id, requested_team_id, state_reason, lock_reason, commit_id)
-    select ${repo.id}, ${issue.id}, ${actor.id}, ${db.now}, event, assignee_id, l.name, l.color, m.title,
-      renamed_from, renamed_to, requested_reviewer_id, requested_team_id, state_reason, lock_reason, commit_id
-    from jsonb_to_recordset(${json(rows)}::jsonb) as act (place integer, event text, assignee_id bigint, label_id bigint,
-        milestone_id bigint, renamed_from text, renamed_to text, requested_reviewer_id bigint, requested_team_id bigint,
-        state_reason text, lock_reason text, commit_id text)
-      left join labels l on l.id = label_id left join milestones m on m.id = milestone_id
-    order by place`)
-}
-
-/** Of what the log is told, how an issue was sorted. */
-export function sortedBy(acts: Act[]): IssueAct[] {
-  return acts.flatMap(({ payload }): IssueAct[] => {
-    if ('label_id' in payload) return [{ event: payload.action, label_id: payload.label_id }]
-    if ('assignee_id' in payload) return [{ event: payload.action, assignee_id: payload.assignee_id }]
-    return []
-  })
-}
-
-/** From one milestone to another, either of which may be none. */
-export function milestonedBy(before: number | null, after: number | null): IssueAct[] {
-  if (before === after) return []
-  const left = before === null ? [] : [{ event: 'demilestoned', milestone_id: before } as const]
-  const joined = after === null ? [] : [{ event: 'milestoned', milestone_id: after } as const]
-  return [...left, ...joined]
-}
 
 export interface IssueEvent {
   id: number
   issue_id: number
   /** Null when the account was deleted, like every user below. */
   actor: Person | null
-  event: IssueAct['event']
+  event: HistoryName
   assignee: Person | null
   label_name: string | null
   label_color: string | null

@@ -1,12 +1,10 @@
-import { record } from '#activity/log.ts'
-import { notify } from '#activity/notices.ts'
+import { publish } from '#activity/publish.ts'
 import type { Storage } from '#git/storage.ts'
-import { announce } from '#hosting/announcements/announcements.ts'
 import { touchIssue } from '#hosting/issues/issues.ts'
 import { checkMayEdit } from '#hosting/issues/rights.ts'
 import { holdPull, loadPull } from '#hosting/pulls/pulls.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
-import { checkMayReview, submittedNews } from '#hosting/reviews/changes.ts'
+import { checkMayReview } from '#hosting/reviews/changes.ts'
 import { fault, findReviewed, type RequestedPosition, resolvePositions } from '#hosting/reviews/diff-position.ts'
 import { putReview } from '#hosting/reviews/reviews.ts'
 import type { Account } from '#identity/accounts.ts'
@@ -61,14 +59,8 @@ async function say(
   const review = await putReview(db, pull, author, { state: 'COMMENTED', body: '', commit_id: comment.commit_id })
   const [id = 0] = await putReviewComments(db, review, [comment])
   await touchIssue(db, { id: pull.issue_id })
-  await record(db, author, repo, {
-    type: 'PullRequestReviewCommentEvent',
-    payload: { action: 'created', pull_id: pull.id, review_comment_id: id },
-  })
-  const subject = { type: 'PullRequest', issue_id: pull.issue_id } as const
-  const said = { type: 'PullRequestReviewComment', id } as const
-  await notify(db, author, repo, subject, { act: 'commented', body: comment.body, said })
-  await announce(db, author, repo, ...submittedNews(pull, review, [{ id }]))
+  const facts = { issue_id: pull.issue_id, pull_id: pull.id, review_id: review.id, review_comment_id: id, body: comment.body }
+  await publish(db, author, repo, { act: 'review_comment.created', ...facts })
   return loadReviewComment(db, repo, author, id)
 }
 
@@ -84,12 +76,9 @@ export async function updateReviewComment(
   await db.query(sql`
     update review_comments set body = ${body}, updated_at = greatest(updated_at, ${db.now}) where id = ${id}`)
   if (comment.review_state !== 'PENDING' && comment.body !== body) {
-    const subject = { type: 'PullRequest', issue_id: pull.issue_id } as const
-    const said = { type: 'PullRequestReviewComment', id } as const
-    await notify(db, editor, repo, subject, { act: 'edited', body, body_before: comment.body, said })
     const changes = { body: { from: comment.body } }
-    const payload = { action: 'edited', pull_id: pull.id, review_comment_id: id, changes } as const
-    await announce(db, editor, repo, { event: 'pull_request_review_comment', payload })
+    const facts = { issue_id: pull.issue_id, pull_id: pull.id, review_comment_id: id, body, changes }
+    await publish(db, editor, repo, { act: 'review_comment.edited', ...facts })
   }
   return loadReviewComment(db, repo, editor, id)
 }
@@ -97,8 +86,8 @@ export async function updateReviewComment(
 export async function deleteReviewComment(db: Transaction, repo: Repository, editor: Account, id: number) {
   const { pull, comment } = await holdComment(db, repo, editor, id)
   if (comment.review_state !== 'PENDING') {
-    const payload = { action: 'deleted', pull_id: pull.id, review_comment_id: id } as const
-    await announce(db, editor, repo, { event: 'pull_request_review_comment', payload })
+    const facts = { issue_id: pull.issue_id, pull_id: pull.id, review_comment_id: id }
+    await publish(db, editor, repo, { act: 'review_comment.deleted', ...facts })
   }
   await db.query(sql`delete from review_comments where id = ${id}`)
   // A review that says nothing any more goes with its last comment.

@@ -1,13 +1,10 @@
-import { notify } from '#activity/notices.ts'
-import { announce } from '#hosting/announcements/announcements.ts'
-import type { News } from '#hosting/announcements/news.ts'
+import type { Act } from '#activity/acts.ts'
+import { publish } from '#activity/publish.ts'
 import { findAssignable } from '#hosting/issues/assignees.ts'
-import { type IssueAct, recordIssueEvents } from '#hosting/issues/events/events.ts'
 import { touchIssue } from '#hosting/issues/issues.ts'
-import { holdPull, isTold, loadPull, type Pull } from '#hosting/pulls/pulls.ts'
+import { holdPull, loadPull, type Pull } from '#hosting/pulls/pulls.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
-import type { ShownTeam } from '#hosting/teams/json.ts'
-import { knownTo, shownTeam } from '#hosting/teams/teams.ts'
+import { knownTo } from '#hosting/teams/teams.ts'
 import type { Account, Sight } from '#identity/accounts.ts'
 import { type Sql, sql, type Transaction } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'
@@ -45,11 +42,7 @@ export async function requestReviews(
     on conflict (pull_id, team_id) where team_id is not null do nothing returning team_id`)
   if (!people.length && !teams.length) return pull
   await touchIssue(db, { id: pull.issue_id })
-  const subject = { type: 'PullRequest', issue_id: pull.issue_id } as const
-  const newly = { people: people.map(({ user_id }) => user_id), teams: teams.map(({ team_id }) => team_id) }
-  await recordIssueEvents(db, asker, repo, { id: pull.issue_id }, ...requestsOf('review_requested', [...people, ...teams]))
-  await notify(db, asker, repo, subject, { act: 'review_requested', ...newly })
-  await announce(db, asker, repo, ...(await requestNews(db, 'review_requested', pull, [...people, ...teams])))
+  await publish(db, asker, repo, ...requestActs('review_requested', pull, [...people, ...teams]))
   return loadPull(db, repo, number, sight)
 }
 
@@ -72,8 +65,9 @@ export async function withdrawRequests(
     returning user_id, team_id`)
   if (!withdrawn.length) return pull
   await touchIssue(db, { id: pull.issue_id })
-  await recordIssueEvents(db, asker, repo, { id: pull.issue_id }, ...requestsOf('review_request_removed', withdrawn))
-  await announce(db, asker, repo, ...(await requestNews(db, 'review_request_removed', pull, withdrawn)))
+  const people = withdrawn.filter(({ user_id }) => user_id)
+  const teams = withdrawn.filter(({ team_id }) => team_id)
+  await publish(db, asker, repo, ...requestActs('review_request_removed', pull, [...people, ...teams]))
   return loadPull(db, repo, number, sight)
 }
 
@@ -82,30 +76,16 @@ interface Asked {
   team_id?: number | null
 }
 
-/** One for each who is asked, or is no longer. */
-function requestsOf(event: 'review_requested' | 'review_request_removed', asked: Asked[]): IssueAct[] {
-  return asked.flatMap(({ user_id, team_id }): IssueAct[] => {
-    if (user_id) return [{ event, requested_reviewer_id: user_id }]
-    return team_id ? [{ event, requested_team_id: team_id }] : []
-  })
-}
-
-/** The same, as hooks are told. */
-async function requestNews(
-  db: Transaction,
-  action: 'review_requested' | 'review_request_removed',
-  { id: pull_id }: Pull,
+/** One for each requested reviewer. */
+function requestActs(
+  verb: 'review_requested' | 'review_request_removed',
+  { issue_id, id: pull_id }: Pull,
   asked: Asked[],
-): Promise<News[]> {
-  const people = asked.flatMap(({ user_id }) => user_id ?? [])
-  const ids = asked.flatMap(({ team_id }) => team_id ?? [])
-  const teams = await db.rows<{ requested_team: ShownTeam }>(sql`
-    select ${shownTeam} as requested_team from teams t join accounts o on o.id = t.org_id
-    where t.id = any(${ids}) and ${isTold} order by t.id`)
-  return [
-    ...people.map((reviewer_id): News => ({ event: 'pull_request', payload: { action, pull_id, reviewer_id } })),
-    ...teams.map(({ requested_team }): News => ({ event: 'pull_request', payload: { action, pull_id, requested_team } })),
-  ]
+): Act[] {
+  return asked.flatMap(({ user_id, team_id }): Act[] => {
+    if (user_id) return [{ act: `pull.${verb}`, issue_id, pull_id, requested_reviewer_id: user_id }]
+    return team_id ? [{ act: `pull.team_${verb}`, issue_id, pull_id, requested_team_id: team_id }] : []
+  })
 }
 
 /** Teams of the owner with access to the repository, that the asker may know of. */

@@ -1,10 +1,10 @@
-import type { Push } from '#activity/events.ts'
+import type { Push } from '#activity/facts.ts'
+import { storeDeliveries } from '#activity/outbox/outbox.ts'
+import { subscribesTo } from '#activity/outbox/subscribed-hooks.ts'
 import type { Storage } from '#git/storage.ts'
-import { storeDeliveries } from '#hosting/announcements/announcements.ts'
-import { readPushNews } from '#hosting/pushes/telling.ts'
+import { readDelivery } from '#hosting/pushes/pushed-commits.ts'
 import type { Hook } from '#parts/webhooks/hooks.ts'
-import { compose } from '#parts/webhooks/replays/composing.ts'
-import { hears } from '#parts/webhooks/replays/news.ts'
+import { composeReplay } from '#parts/webhooks/replays/compose-replay.ts'
 import type { SignedHeaders } from '#parts/webhooks/signing.ts'
 import { clearThrottle } from '#parts/webhooks/throttling.ts'
 import { type Database, empty, type Queryable, type Sql, sql, type Transaction } from '#platform/database.ts'
@@ -96,7 +96,7 @@ export async function redeliver(db: Transaction, hook: Hook, { payload_id, guid 
  * not get the next push.
  */
 export async function resendLatestPush(db: Database, storage: Storage, repo: { id: number }, hook: Hook): Promise<void> {
-  if (!hook.active || !hears(hook.events, 'push')) return
+  if (!hook.active || !subscribesTo(hook, 'push')) return
   const [push] = await db.genericPlanRows<LoggedPush>(sql`
     select e.actor_id, e.payload, e.created_at from events e
     where e.repo_id = ${repo.id} and e.type = 'PushEvent' order by e.created_at desc, e.id desc limit 1`)
@@ -107,15 +107,16 @@ export async function resendLatestPush(db: Database, storage: Storage, repo: { i
     (await db.transaction((transaction) => enqueueRedelivery(transaction, hook, { payload_id, guid: null, redelivery: false })))
   if (sent) return
   const { ref, before, head: after, size: most } = push.payload
-  const payload = await readPushNews(db, storage, repo.id, { ref, before, after }, { most })
+  const delivery = await readDelivery(db, storage, repo.id, { ref, before, after }, { most })
   await db.transaction(async (transaction) => {
-    const happened = { repo_id: repo.id, actor_id: push.actor_id, news: [{ event: 'push' as const, payload }] }
-    const [told = []] = await compose(transaction, [happened])
+    const events = [{ event: 'push' as const, action: null, facts: { delivery } }]
+    const past = { repo_id: repo.id, actor_id: push.actor_id, at: push.created_at, events }
+    const [composed = []] = await composeReplay(transaction, [past])
     const receiver = await clearThrottle(transaction, hook)
     await storeDeliveries(
       transaction,
       repo.id,
-      told.map((one) => ({ ...one, hooks: [receiver] })),
+      composed.map((payload) => ({ ...payload, hooks: [receiver] })),
     )
   })
 }

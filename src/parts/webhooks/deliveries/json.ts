@@ -1,4 +1,4 @@
-import { fillIn } from '#hosting/announcements/addresses.ts'
+import { fillIn } from '#activity/outbox/addresses.ts'
 import { NullableString, NullableTimestamp, Timestamp, type Wire } from '#http/serialization.ts'
 import type { Hook } from '#parts/webhooks/hooks.ts'
 import { headersOf } from '#parts/webhooks/signing.ts'

@@ -1,4 +1,4 @@
-import { deliveriesTopic, listening, patience } from '#hosting/announcements/announcements.ts'
+import { deliveriesTopic, listening, patience } from '#activity/outbox/outbox.ts'
 import type { Hook } from '#parts/webhooks/hooks.ts'
 import { clearThrottle } from '#parts/webhooks/throttling.ts'
 import { sql, type Transaction } from '#platform/database.ts'

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { listening } from '#hosting/announcements/announcements.ts'
+import { listening } from '#activity/outbox/outbox.ts'
 import { openTransport, type Transport } from '#parts/webhooks/sending/transport.ts'
 import type { Clock } from '#platform/clock.ts'
 import { StartError } from '#platform/errors.ts'

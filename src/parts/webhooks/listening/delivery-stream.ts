@@ -1,5 +1,5 @@
-import { fillIn } from '#hosting/announcements/addresses.ts'
-import { listening } from '#hosting/announcements/announcements.ts'
+import { fillIn } from '#activity/outbox/addresses.ts'
+import { listening } from '#activity/outbox/outbox.ts'
 import type { Hook } from '#parts/webhooks/hooks.ts'
 import { openSecrets } from '#parts/webhooks/secrets.ts'
 import { encodeBody, type SignedHeaders, sign } from '#parts/webhooks/signing.ts'

@@ -1,4 +1,4 @@
-import { listening } from '#hosting/announcements/announcements.ts'
+import { listening } from '#activity/outbox/outbox.ts'
 import { NullableString, Timestamp } from '#http/serialization.ts'
 import type { Hook } from '#parts/webhooks/hooks.ts'
 import { headersOf, type SignedHeaders } from '#parts/webhooks/signing.ts'

@@ -1,4 +1,4 @@
-import { listening } from '#hosting/announcements/announcements.ts'
+import { listening } from '#activity/outbox/outbox.ts'
 import type { Hook } from '#parts/webhooks/hooks.ts'
 import { cut } from '#parts/webhooks/sending/exchange.ts'
 import { responseStatus } from '#parts/webhooks/sending/failures.ts'

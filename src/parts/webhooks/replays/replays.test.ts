@@ -5,7 +5,7 @@ import { expect, openForge, type Person } from '#test/forge.ts'
 import { octokitsOf } from '#test/inbox.ts'
 import { fillLog } from '#test/timelines.ts'
 import { hookOn } from '#test/webhooks.ts'
-import { goOn } from './telling.ts'
+import { goOn } from './run-replay.ts'
 
 const forge = await openForge()
 after(() => forge[Symbol.asyncDispose]())

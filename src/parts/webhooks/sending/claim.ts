@@ -1,8 +1,8 @@
-import { type Listener, listenerColumns } from '#hosting/announcements/announcements.ts'
+import { type SubscribedHook, subscribedHookColumns } from '#activity/outbox/subscribed-hooks.ts'
 import { asyncCommit, type Database, sql } from '#platform/database.ts'
 
 /** A delivery that belongs to one sender, with the fields of its hook that the sender needs. */
-export interface ClaimedDelivery extends Omit<Listener, 'id' | 'events'> {
+export interface ClaimedDelivery extends Omit<SubscribedHook, 'id' | 'events'> {
   id: number
   hook_id: number
   payload_id: number
@@ -41,7 +41,7 @@ export function claimDeliveries(
       returning u.id, u.hook_id, u.payload_id, u.guid, u.event, u.attempts
     )
     -- The last column named id wins: the delivery's.
-    select ${listenerColumns}, c.*
+    select ${subscribedHookColumns}, c.*
     from claimed c join hooks h on h.id = c.hook_id order by c.id`)
 }
 

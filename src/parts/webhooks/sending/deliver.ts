@@ -1,4 +1,4 @@
-import { listening } from '#hosting/announcements/announcements.ts'
+import { listening } from '#activity/outbox/outbox.ts'
 import type { SecretCache } from '#parts/webhooks/secrets.ts'
 import { headersOf, sign } from '#parts/webhooks/signing.ts'
 import type { ClaimedDelivery } from './claim.ts'

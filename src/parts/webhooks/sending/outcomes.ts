@@ -1,4 +1,4 @@
-import { deliveriesTopic, listening } from '#hosting/announcements/announcements.ts'
+import { deliveriesTopic, listening } from '#activity/outbox/outbox.ts'
 import { failureThreshold, throttleSeconds } from '#parts/webhooks/throttling.ts'
 import { asyncCommit, codeOf, type Database, json, type Queryable, type Sql, sql, type Transaction } from '#platform/database.ts'
 import type { SignedHeaders } from '../signing.ts'

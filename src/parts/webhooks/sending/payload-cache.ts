@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fillIn } from '#hosting/announcements/addresses.ts'
-import { largest } from '#hosting/announcements/announcements.ts'
+import { fillIn } from '#activity/outbox/addresses.ts'
+import { largest } from '#activity/outbox/outbox.ts'
 import { encodeBody } from '#parts/webhooks/signing.ts'
 import { type Database, sql } from '#platform/database.ts'
 import { DatabaseUnavailable } from '#platform/unavailable.ts'

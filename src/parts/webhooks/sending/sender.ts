@@ -1,7 +1,7 @@
 import { channel } from 'node:diagnostics_channel'
-import { knowAddress } from '#hosting/announcements/addresses.ts'
-import { deliveriesTopic } from '#hosting/announcements/announcements.ts'
-import { type Hand, type Handful, lendHand } from '#hosting/announcements/hands.ts'
+import { knowAddress } from '#activity/outbox/addresses.ts'
+import { type Batch, type LocalSender, setLocalSender } from '#activity/outbox/local-dispatch.ts'
+import { deliveriesTopic } from '#activity/outbox/outbox.ts'
 import { failureThreshold, postponeDeliveries } from '#parts/webhooks/throttling.ts'
 import type { Database } from '#platform/database.ts'
 import { type Logger, logFailure } from '#platform/log.ts'
@@ -77,10 +77,10 @@ export class Sender {
     const transport = openTransport(policy, certificates)
     this.#deps = { secrets: new SecretCache(vault), transport, agent, timeout, retries, clock: db }
     this.#timer = setInterval(() => this.#tick(), limits.pollInterval).unref()
-    lendHand(db, () => this.#localSender())
+    setLocalSender(db, () => this.#localSender())
     knowAddress(db, web)
     this.#off = db.onTransactionEnd((ending, topics) => {
-      const batches = topics.get(deliveriesTopic) as Handful[] | undefined
+      const batches = topics.get(deliveriesTopic) as Batch[] | undefined
       if (ending === 'committed here') for (const batch of batches ?? []) this.#accept(batch)
       // The transaction may have been committed or not, so rows that were stored for us may exist or not.
       else if (batches) this.#inDoubt = true
@@ -91,14 +91,14 @@ export class Sender {
     this.#tick()
   }
 
-  #localSender(): Hand | undefined {
+  #localSender(): LocalSender | undefined {
     const { number } = this.#membership
     if (number === undefined || this.#stopped || this.#count >= limits.mostOwned || !this.#options.web()) return undefined
     return { number, takes: (hook_id) => this.#limiter.count(hook_id) < limits.mostOwnedPerHook }
   }
 
   /** Queues committed deliveries that were stored for this sender. Those of a lost number were released with that number. */
-  #accept({ sender, payload_id, event, body, deliveries }: Handful) {
+  #accept({ sender, payload_id, event, body, deliveries }: Batch) {
     if (sender !== this.#membership.number) return
     this.#payloads.add(payload_id, body)
     const claimed = deliveries.map(

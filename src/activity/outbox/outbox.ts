@@ -1,0 +1,106 @@
+import { type Act, type WebhookName, webhooksOf } from '#activity/acts.ts'
+import type { Facts } from '#activity/facts.ts'
+import { sql, type Transaction } from '#platform/database.ts'
+import { addressed } from './addresses.ts'
+import { type Batch, localSenderFor } from './local-dispatch.ts'
+import { findSubscribed, type SubscribedHook, subscribesTo } from './subscribed-hooks.ts'
+
+/** The URL of a hook whose owner receives deliveries by a stream. */
+export const listening = 'belfry:listen'
+/** How long a delivery waits for a stream to be open, in seconds. */
+export const patience = 30
+/** Larger payloads are not sent and are recorded as failures. In bytes. */
+export const largest = 25 * 1024 * 1024
+/** The topic of transactions that store deliveries, see Transaction.touch. */
+export const deliveriesTopic = 'deliveries'
+
+export interface WebhookEvent {
+  event: WebhookName
+  action: string | null
+  facts: Partial<Facts>
+}
+
+/** Writes the payloads of events in their order; undefined where the receivers must not get a payload. */
+export type PayloadComposer = (
+  db: Transaction,
+  actor: { id: number },
+  repo: { id: number },
+  events: WebhookEvent[],
+) => Promise<(string | undefined)[]>
+
+let composePayloads: PayloadComposer = () => {
+  throw new Error('No payload composer is set: call setPayloadComposer at the start of the program')
+}
+
+/** Payloads show records of layers above this one, so the program provides the composer. */
+export function setPayloadComposer(composer: PayloadComposer) {
+  composePayloads = composer
+}
+
+/** Stores a payload and a delivery for each subscribed hook, in the transaction of the acts. Without subscribers it costs one query. */
+export async function enqueueDeliveries(db: Transaction, actor: { id: number }, repo: { id: number }, published: Act[]) {
+  const events = published.flatMap(({ act, ...facts }) =>
+    isDeliverable(facts) ? webhooksOf(act).map((webhook): WebhookEvent => ({ ...webhook, facts })) : [],
+  )
+  if (!events.length) return
+  const hooks = await findSubscribed(db, repo.id, events)
+  const subscribed = events.filter(({ event }) => hooks.some((hook) => subscribesTo(hook, event)))
+  if (!subscribed.length) return
+  const bodies = await composePayloads(db, actor, repo, subscribed)
+  const payloads = subscribed.flatMap(({ event, action }, index) => {
+    const body = bodies[index]
+    return body === undefined ? [] : { event, action, body, hooks: hooks.filter((hook) => subscribesTo(hook, event)) }
+  })
+  if (payloads.length) await storeDeliveries(db, repo.id, payloads)
+}
+
+/** Hooks get nothing of refs that move in bulk, nor of a push that was not read from git because no hook subscribed. */
+const isDeliverable = (facts: Partial<Facts>) => !facts.in_bulk && !('delivery' in facts && !facts.delivery)
+
+/** A payload and the hooks that get it. */
+interface NewPayload {
+  event: string
+  action: string | null
+  body: string
+  hooks: SubscribedHook[]
+}
+
+export async function storeDeliveries(db: Transaction, repo_id: number | null, unaddressed: NewPayload[]) {
+  const payloads = unaddressed.map((payload) => ({ ...payload, body: addressed(db, payload.body) }))
+  const senderOf = localSenderFor(db)
+  const pairs = payloads.flatMap(({ hooks }, index) =>
+    hooks.map((hook) => ({ index: index + 1, hook, sender: hook.url === listening ? null : senderOf(hook) })),
+  )
+  const stored = await db.rows<Stored>(sql`
+    select * from store_deliveries(${db.now}, ${repo_id}, ${payloads.map(({ event }) => event)}::text[],
+      ${payloads.map(({ action }) => action)}::text[],
+      ${payloads.map(({ body }) => (Buffer.byteLength(body) > largest ? null : body))}::text[],
+      ${pairs.map(({ index }) => index)}::integer[], ${pairs.map(({ hook }) => hook.id)}::bigint[],
+      ${pairs.map(({ hook }) => (hook.url === listening ? patience : 0))}::double precision[],
+      ${pairs.map(({ sender }) => sender)}::bigint[])`)
+  db.touch(deliveriesTopic, ...batchesOf(payloads, pairs, stored))
+}
+
+interface Stored {
+  payload_id: number
+  hook_id: number
+  id: number
+  guid: string
+  sender: number | null
+}
+
+/** The deliveries that a sender of this process sends. Ids of payloads ascend in the order of `payloads`. */
+function batchesOf(payloads: NewPayload[], pairs: { hook: SubscribedHook }[], stored: Stored[]): Batch[] {
+  const hooks = new Map(pairs.map(({ hook }) => [hook.id, hook]))
+  const byPayload = [...Map.groupBy(stored, ({ payload_id }) => payload_id)].toSorted(([one], [other]) => one - other)
+  return byPayload.flatMap(([payload_id, rows], index) => {
+    const { event = '', body = '' } = payloads[index] ?? {}
+    const deliveries = rows.flatMap(({ id, guid, hook_id, sender }) => {
+      const hook = sender === null ? undefined : hooks.get(hook_id)
+      return hook ? { id, guid, hook } : []
+    })
+    const sender = rows.find((row) => row.sender !== null)?.sender
+    const rest = deliveries.length < rows.length
+    return sender ? { sender, payload_id, event, body, deliveries, rest } : []
+  })
+}

@@ -1,0 +1,290 @@
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { type ActName, acts, meaningOf, noticeRules, webhooksOf } from '#activity/acts.ts'
+import { sql } from '#platform/database.ts'
+import { engine } from './conversations.ts'
+import { subscribe } from './feeds.ts'
+import { expect, type Forge } from './forge.ts'
+import { openWithTopic } from './pulls.ts'
+import { checkPayload } from './webhook-schemas.ts'
+import { heardOf, hookOn } from './webhooks.ts'
+
+type World = Awaited<ReturnType<typeof openWithTopic>>
+
+/** Each step does something by the API. The receivers must get what the table says of the step's acts, and nothing else. */
+interface Step {
+  acts: ActName[]
+  run: (world: World) => Promise<unknown>
+}
+
+const issue = `${engine}/issues/1`
+const pull = `${engine}/pulls/2`
+const asIssue = `${engine}/issues/2`
+const ids: Record<string, number> = {}
+const step = (run: Step['run'], ...names: ActName[]): Step => ({ acts: names, run })
+const keep = async (name: string, answer: Promise<Response>) => {
+  ids[name] = (await expect(201, await answer)).id
+}
+
+/** Steps that issues and pull requests share. */
+const triage = (noun: 'issue' | 'pull', path: string): Step[] => [
+  step(async ({ ada }) => expect(200, await ada.patch(path, { body: 'New' })), `${noun}.edited`),
+  step(async ({ ada }) => expect(200, await ada.patch(path, { title: 'Steam' })), `${noun}.edited`, `${noun}.renamed`),
+  step(async ({ ada }) => expect(200, await ada.patch(path, { milestone: 1 })), `${noun}.milestoned`),
+  step(async ({ ada }) => expect(200, await ada.patch(path, { milestone: null })), `${noun}.demilestoned`),
+  step(async ({ ada }) => expect(201, await ada.post(`${path}/assignees`, { assignees: ['ben'] })), `${noun}.assigned`),
+  step(async ({ ada }) => expect(200, await ada.delete(`${path}/assignees`, { assignees: ['ben'] })), `${noun}.unassigned`),
+  step(async ({ ada }) => expect(200, await ada.post(`${path}/labels`, { labels: ['bug'] })), `${noun}.labeled`),
+  step(async ({ ada }) => expect(200, await ada.delete(`${path}/labels/bug`)), `${noun}.unlabeled`),
+  step(async ({ ada }) => expect(204, await ada.put(`${path}/lock`)), `${noun}.locked`),
+  step(async ({ ada }) => expect(204, await ada.delete(`${path}/lock`)), `${noun}.unlocked`),
+  step(async ({ ada }) => expect(200, await ada.patch(path, { state: 'closed' })), `${noun}.closed`),
+]
+
+const steps: Step[] = [
+  step(async ({ ada }) => expect(201, await ada.post(`${engine}/labels`, { name: 'bug' })), 'label.created'),
+  step(async ({ ada }) => expect(200, await ada.patch(`${engine}/labels/bug`, { color: '112233' })), 'label.edited'),
+  step(async ({ ada }) => expect(201, await ada.post(`${engine}/milestones`, { title: 'One' })), 'milestone.created'),
+  step(async ({ ada }) => expect(200, await ada.patch(`${engine}/milestones/1`, { title: '1.0' })), 'milestone.edited'),
+  step(async ({ ada }) => expect(200, await ada.patch(`${engine}/milestones/1`, { state: 'closed' })), 'milestone.closed'),
+  step(async ({ ada }) => expect(200, await ada.patch(`${engine}/milestones/1`, { state: 'open' })), 'milestone.opened'),
+
+  step(({ open }) => open(), 'issue.opened'),
+  ...triage('issue', issue),
+  step(async ({ ada }) => expect(200, await ada.patch(issue, { state: 'open' })), 'issue.reopened'),
+  step(({ ada }) => keep('comment', ada.post(`${issue}/comments`, { body: 'Why?' })), 'issue_comment.created'),
+  step(
+    async ({ ada }) => expect(200, await ada.patch(`${engine}/issues/comments/${ids.comment}`, { body: 'How?' })),
+    'issue_comment.edited',
+  ),
+  step(async ({ ada }) => expect(204, await ada.delete(`${engine}/issues/comments/${ids.comment}`)), 'issue_comment.deleted'),
+
+  step(({ propose, ben }) => propose({}, ben), 'pull.opened'),
+  ...triage('pull', asIssue),
+  step(
+    async ({ ada, work, follow }) => {
+      await work.commit('More', { 'more.txt': 'more\n' })
+      await work.push('topic')
+      await follow()
+      await expect(200, await ada.patch(pull, { state: 'open' }))
+      await follow()
+    },
+    ...(['push.with_commits', 'pull.reopened', 'pull.caught_up'] as const),
+  ),
+  step(
+    async ({ work, follow }) => {
+      await work.commit('Last', { 'last.txt': 'last\n' })
+      await work.push('topic')
+      await follow()
+    },
+    ...(['push.with_commits', 'pull.pushed'] as const),
+  ),
+  step(({ work }) => work.push('main:refs/heads/stable'), 'branch.created', 'push.without_commits'),
+  step(async ({ ada }) => expect(200, await ada.patch(pull, { base: 'stable' })), 'pull.base_changed'),
+  step(async ({ ada }) => expect(200, await ada.patch(pull, { draft: true })), 'pull.converted_to_draft'),
+  step(async ({ ada }) => expect(200, await ada.patch(pull, { draft: false })), 'pull.ready_for_review'),
+  step(
+    async ({ ada }) => expect(201, await ada.post(`${pull}/requested_reviewers`, { reviewers: ['cy'] })),
+    'pull.review_requested',
+  ),
+  step(
+    async ({ ada }) => expect(200, await ada.delete(`${pull}/requested_reviewers`, { reviewers: ['cy'] })),
+    'pull.review_request_removed',
+  ),
+  step(
+    ({ ada, topic }) => keep('line', ada.post(`${pull}/comments`, { ...line, body: 'Here', commit_id: topic })),
+    'review_comment.created',
+  ),
+  step(
+    async ({ ada }) => expect(200, await ada.patch(`${engine}/pulls/comments/${ids.line}`, { body: 'There' })),
+    'review_comment.edited',
+  ),
+  step(async ({ ada }) => expect(204, await ada.delete(`${engine}/pulls/comments/${ids.line}`)), 'review_comment.deleted'),
+  step(
+    async ({ ada }) => {
+      const answer = await ada.post(`${pull}/reviews`, { event: 'APPROVE', body: 'Good', comments: [{ ...line, body: 'Nice' }] })
+      ids.review = (await expect(200, answer)).id
+    },
+    'review.submitted',
+    'review_comment.submitted',
+  ),
+  step(async ({ ada }) => expect(200, await ada.put(`${pull}/reviews/${ids.review}`, { body: 'Fine' })), 'review.edited'),
+  step(
+    async ({ ada }) => expect(200, await ada.put(`${pull}/reviews/${ids.review}/dismissals`, { message: 'Old' })),
+    'review.dismissed',
+  ),
+  step(
+    async ({ ada, follow }) => {
+      await expect(200, await ada.put(`${pull}/merge`))
+      await follow()
+    },
+    'push.with_commits',
+    'pull.merged',
+    'pull.closed_by_merge',
+  ),
+
+  step(
+    ({ ada, main }) => keep('note', ada.post(`${engine}/commits/${main}/comments`, { body: 'Why?' })),
+    'commit_comment.created',
+  ),
+  step(
+    async ({ ada }) => expect(200, await ada.patch(`${engine}/comments/${ids.note}`, { body: 'How?' })),
+    'commit_comment.edited',
+  ),
+  step(({ work }) => work.push('main:refs/tags/v1'), 'tag.created', 'push.without_commits'),
+  step(({ work }) => work.push(':refs/tags/v1'), 'tag.deleted', 'push.without_commits'),
+  step(({ work }) => work.push(':stable'), 'branch.deleted', 'push.without_commits'),
+
+  step(({ ada }) => keep('release', ada.post(`${engine}/releases`, { tag_name: 'v2', draft: true })), 'release.created'),
+  step(
+    async ({ ada }) => expect(200, await ada.patch(`${engine}/releases/${ids.release}`, { name: 'Two', prerelease: true })),
+    'release.edited',
+  ),
+  step(
+    async ({ ada }) => expect(200, await ada.patch(`${engine}/releases/${ids.release}`, { draft: false })),
+    'tag.created',
+    'push.without_commits',
+    'release.published',
+    'release.prereleased',
+  ),
+  step(
+    async ({ ada }) => expect(200, await ada.patch(`${engine}/releases/${ids.release}`, { prerelease: false })),
+    'release.edited',
+    'release.released',
+  ),
+  step(
+    async ({ ada }) => expect(200, await ada.patch(`${engine}/releases/${ids.release}`, { draft: true })),
+    'release.unpublished',
+  ),
+  step(async ({ ada }) => expect(204, await ada.delete(`${engine}/releases/${ids.release}`)), 'release.deleted'),
+
+  step(async ({ dan }) => expect(204, await dan.put('/user/starred/ada/engine')), 'repo.starred'),
+  step(async ({ dan }) => expect(204, await dan.delete('/user/starred/ada/engine')), 'repo.unstarred'),
+  step(async ({ ada }) => expect(200, await ada.patch(engine, { description: 'It runs' })), 'repo.edited'),
+  step(async ({ ada }) => expect(200, await ada.patch(engine, { name: 'motor' })), 'repo.renamed'),
+  step(async ({ ada }) => expect(200, await ada.patch('/repos/ada/motor', { name: 'engine' })), 'repo.renamed'),
+  step(async ({ ada }) => expect(200, await ada.patch(engine, { archived: true })), 'repo.archived'),
+  step(async ({ ada }) => expect(200, await ada.patch(engine, { archived: false })), 'repo.unarchived'),
+  step(async ({ ada }) => expect(200, await ada.patch(engine, { private: true })), 'repo.privatized'),
+  step(async ({ ada }) => expect(200, await ada.patch(engine, { private: false })), 'repo.publicized'),
+  step(({ ada }) => keep('invitation', ada.put(`${engine}/collaborators/dan`)), 'member.invited'),
+  step(
+    async ({ dan }) => expect(204, await dan.patch(`/user/repository_invitations/${ids.invitation}`)),
+    'member.added',
+    'member.accepted',
+  ),
+  step(async ({ ada }) => expect(204, await ada.put(`${engine}/collaborators/dan`, { permission: 'admin' })), 'member.edited'),
+  step(async ({ ada }) => expect(204, await ada.delete(`${engine}/collaborators/dan`)), 'member.removed'),
+  step(
+    async ({ ada }) => expect(202, await ada.post(`${engine}/forks`, { organization: 'acme' })),
+    'repo.forked',
+    'repo.created_as_fork',
+  ),
+  step(async ({ ada }) => expect(202, await ada.post(`${engine}/transfer`, { new_owner: 'dan' })), 'transfer.offered'),
+  step(
+    async ({ ada }) => expect(202, await ada.post(`${engine}/transfer`, { new_owner: 'acme', new_name: 'works' })),
+    'repo.transferred',
+  ),
+  step(async ({ ada }) => expect(204, await ada.delete('/repos/acme/works/labels/bug')), 'label.deleted'),
+  step(async ({ ada }) => expect(204, await ada.delete('/repos/acme/works/milestones/1')), 'milestone.deleted'),
+  step(async ({ ada }) => expect(204, await ada.delete('/repos/acme/works')), 'repo.deleted'),
+  step(async ({ ada }) => expect(201, await ada.post('/orgs/acme/repos', { name: 'new' })), 'repo.created'),
+]
+
+const line = { path: 'notes.txt', line: 1, side: 'RIGHT' }
+
+/** Acts of teams, imports and paused hooks take more than a call: these files test them, by the texts named here. */
+const elsewhere: Partial<Record<ActName, [file: string, text: string]>> = {
+  'pull.team_review_requested': ['src/hosting/payloads/pull-payload.test.ts', 'team_reviewers'],
+  'pull.team_review_request_removed': ['src/hosting/payloads/pull-payload.test.ts', 'team_reviewers'],
+  'import.completed': ['src/parts/imports/completing.test.ts', "'repository_import', 'success'"],
+  'import.repeated': ['src/parts/imports/completing.test.ts', 'repository_import'],
+  'import.failed': ['src/parts/imports/imports.test.ts', 'failure ada'],
+  'import.cancelled': ['src/parts/imports/imports.test.ts', 'cancelled ada'],
+  'import.status_changed': ['src/parts/imports/imports.test.ts', 'RepositoryImportEvent'],
+  'hook.paused': ['src/parts/webhooks/makers.test.ts', 'Webhook'],
+}
+
+test('every act has a test', () => {
+  const driven = new Set([...steps.flatMap((each) => each.acts), ...Object.keys(elsewhere)])
+  assert.deepEqual(
+    Object.keys(acts).filter((name) => !driven.has(name)),
+    [],
+  )
+  for (const [file, text] of Object.values(elsewhere)) {
+    assert.ok(readFileSync(join(import.meta.dirname, '..', file), 'utf8').includes(text), `${file} does not contain ${text}`)
+  }
+})
+
+test('the receivers get what the table says of each act', async () => {
+  await using world = await openWithTopic({ settings: { BELFRY_PUBLIC_EVENTS_DELAY: '0' } })
+  await world.organization('acme', world.ada)
+  await hookOn(world.ada, 'repos/ada/engine', '*')
+  await hookOn(world.ada, 'orgs/acme', '*')
+  for (const { acts: names, run } of steps) {
+    world.clock.advance(1000)
+    const { webhooks, ...stored } = await observe(world, () => run(world))
+    const expected = {
+      timeline: sorted(names.map((name) => meaningOf(name).timeline)),
+      history: sorted(names.map((name) => meaningOf(name).history)),
+      notices: sorted(names.map((name) => (isEditOfTitle(name, names) ? undefined : meaningOf(name).notice))),
+    }
+    assert.deepEqual(stored, expected, names.join(', '))
+    const events = names.flatMap(webhooksOf).map(({ event, action }) => [event, action].filter(Boolean).join(' '))
+    assert.deepEqual(
+      sorted(webhooks.map(({ event, payload }) => [event, payload.action].filter(Boolean).join(' '))),
+      sorted(events),
+    )
+    for (const { event, payload } of webhooks) checkPayload(event, payload)
+    if (stored.timeline.length) await checkSentences(world, stored.timeline.length)
+  }
+})
+
+const sorted = (names: (string | undefined)[]) => [...new Set(names.filter((name) => name !== undefined))].sort()
+
+/** Only an edit of the text notifies. */
+const isEditOfTitle = (name: ActName, names: ActName[]) =>
+  name.endsWith('.edited') && names.some((other) => other.endsWith('.renamed'))
+
+async function observe({ belfry: { db }, ...forge }: Forge, run: () => Promise<unknown>) {
+  const since = await db.first<{ events: number; history: number; notices: number }>(sql`
+    select (select coalesce(max(id), 0) from events) as events, (select coalesce(max(id), 0) from issue_events) as history,
+      (select coalesce(max(id), 0) from notification_events) as notices`)
+  const webhooks = await heardOf({ belfry: { db }, ...forge } as Forge, run)
+  const names = async (rows: Promise<{ name: string }[]>) => sorted((await rows).map(({ name }) => name))
+  return {
+    webhooks,
+    timeline: await names(
+      db.rows(sql`
+        select concat_ws(' ', type, payload->>'action', payload->>'ref_type') as name from events where id > ${since?.events ?? 0}`),
+    ),
+    history: await names(db.rows(sql`select event as name from issue_events where id > ${since?.history ?? 0}`)),
+    notices: await names(db.rows(sql`select act as name from notification_events where id > ${since?.notices ?? 0}`)),
+  }
+}
+
+/** The newest entries of the feed have a title: the actor and a sentence. */
+async function checkSentences({ web }: Forge, count: number) {
+  const { titles } = await subscribe(`${web}/timeline.atom`)
+  for (const title of titles.slice(0, count)) assert.match(title ?? '', /^\w+ \w+ .*\w+\/\w+/)
+}
+
+test('every notice belongs to an act', () => {
+  const used = new Set(Object.values(acts).map((row) => ('notice' in row ? row.notice : undefined)))
+  assert.deepEqual(
+    Object.keys(noticeRules).filter((name) => !used.has(name as never)),
+    [],
+  )
+})
+
+test('publish is the only way to the four receivers', () => {
+  const root = join(import.meta.dirname, '..', 'src')
+  const receivers =
+    /import \{[^}]*\b(record|recordHistory|notify|notifyOf|enqueueDeliveries)\b[^}]*\} from '[^']*(log|issue-history|notices|outbox)\.ts'/
+  const callers = globSync('**/*.ts', { cwd: root }).filter(
+    (file) => !file.endsWith('.test.ts') && receivers.test(readFileSync(join(root, file), 'utf8')),
+  )
+  assert.deepEqual(callers, ['activity/publish.ts'])
+})

@@ -1,0 +1,166 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after } from 'node:test'
+import { pino } from 'pino'
+import { type App, openApp } from '#app.ts'
+import type { Belfry } from '#belfry.ts'
+import { readSettings } from '#config.ts'
+import { gitLimits } from '#git/limits.ts'
+import { Storage } from '#git/storage.ts'
+import { openTextSender } from '#identity/text-messages.ts'
+import { Database, type DatabaseOptions } from '#platform/database.ts'
+import { randomText } from '#platform/secrets.ts'
+import { Vault } from '#platform/vault.ts'
+import { bind } from '#start.ts'
+import { copyDatabase, takeDatabase } from './databases.ts'
+import { until } from './machine.ts'
+
+/** Time that stands still until a test moves it. */
+export class TestClock {
+  #now = firstMoment
+  now() {
+    return new Date(this.#now)
+  }
+  advance(milliseconds: number) {
+    this.#now += milliseconds
+  }
+  reset() {
+    this.#now = firstMoment
+  }
+}
+const firstMoment = Date.parse('2026-02-03T04:05:06.789Z')
+
+export interface ServerOptions {
+  /** Settings as the environment would give them. */
+  settings?: Record<string, string>
+  /** A database that no other test will have, for one that changes its tables. */
+  own_database?: true
+  /** Reach it by this proxy; it must be the test's own. */
+  proxy?: { port: number }
+  database?: DatabaseOptions
+}
+
+export interface Server {
+  belfry: Belfry
+  clock: TestClock
+  /** Everything that was logged, a line each. */
+  logged: string[]
+  /** Every text message that was sent. */
+  texts: { phone: string; text: string }[]
+  /** Ends the streams, waits for requests in flight, and removes what a test left. */
+  reset(): Promise<void>
+  close(): Promise<void>
+}
+
+/** Those that no test uses at the moment, by their settings. */
+const idle = new Map<string, Server[]>()
+after(() => Promise.all([...idle.values()].flat().map((server) => server.close())))
+
+/**
+ * Mounting a thousand routes takes 80 ms of processor time, so tests with the same settings take turns with one server. Ids continue from one test to
+ * the next: what a process remembers by id cannot be about a row of a later test.
+ */
+export async function takeServer(options: ServerOptions): Promise<Server & AsyncDisposable> {
+  const { settings = {}, ...own } = options
+  // The counters of a rate limit have no end that a test could wait for.
+  const shared = !Object.keys(own).length && !settings.BELFRY_RATE_LIMIT
+  const key = JSON.stringify(settings)
+  const server = (shared && idle.get(key)?.pop()) || (await openServer(options))
+  return Object.assign(server, {
+    async [Symbol.asyncDispose]() {
+      if (!shared) return server.close()
+      await server.reset()
+      idle.set(key, [...(idle.get(key) ?? []), server])
+    },
+  })
+}
+
+async function openServer({ settings: environment = {}, own_database, proxy, database: limits }: ServerOptions): Promise<Server> {
+  await using undo = new AsyncDisposableStack()
+  const data = await mkdtemp(join(tmpdir(), 'belfry-forge-'))
+  undo.defer(() => rm(data, { recursive: true, force: true }))
+  const { connection, empty, drop } = await (own_database ? copyDatabase() : takeDatabase())
+  undo.defer(drop)
+  const clock = new TestClock()
+  const way = proxy && { host: '127.0.0.1', port: proxy.port }
+  const db = undo.use(new Database({ ...connection, max: 8, ...way }, clock, limits))
+  const settings = readSettings({
+    BELFRY_DATA: data,
+    BELFRY_ADMIN_TOKEN: `bfp_${randomText(36)}`,
+    BELFRY_RATE_LIMIT: 'off',
+    ...environment,
+  })
+  const log = pino({ level: 'debug' }, { write: (line: string) => void server.logged.push(line) })
+  const belfry: Belfry = {
+    version: '0.0.0-test',
+    settings,
+    clock,
+    log,
+    db,
+    storage: new Storage(data, gitLimits(settings)),
+    vault: new Vault(data),
+    send_text:
+      environment.BELFRY_SMS_URL === undefined
+        ? async (phone, text) => void server.texts.push({ phone, text })
+        : openTextSender(settings.BELFRY_SMS_URL, null, log),
+    started_at: clock.now(),
+    addresses: { web: '', versioned: '' },
+  }
+  const server: Server = {
+    belfry,
+    clock,
+    logged: [],
+    texts: [],
+    close: () => running.disposeAsync(),
+    async reset() {
+      await endRequests()
+      await until('no query runs', () => [db.pool, db.background].every((pool) => pool.idleCount === pool.totalCount))
+      await Promise.all([empty(), emptyFolder(data)])
+      clock.reset()
+      server.logged = []
+      server.texts = []
+      // Ends what is cached.
+      db.notifyTransactionEnd('committed elsewhere')
+    },
+  }
+  const app = await openApp(belfry)
+  undo.defer(async () => {
+    await Promise.all([app.web.close(), app.versioned.close()])
+  })
+  const endRequests = watchRequests(app)
+  belfry.addresses.web = await bind(app.web, '127.0.0.1', 0, 'BELFRY_PORT', settings.BELFRY_URL)
+  belfry.addresses.versioned = await bind(app.versioned, '127.0.0.1', 0, 'BELFRY_VERSIONED_PORT', settings.BELFRY_VERSIONED_URL)
+  const running = undo.move()
+  return server
+}
+
+/** Returns a function that ends event streams, and waits until every other request is answered. */
+function watchRequests(app: App) {
+  const open = new Map<ServerResponse, Promise<void>>()
+  const note = (_: IncomingMessage, response: ServerResponse) => {
+    const closed = new Promise<void>((resolve) => {
+      response.once('close', () => {
+        open.delete(response)
+        resolve()
+      })
+    })
+    open.set(response, closed)
+  }
+  for (const { server } of [app.web, app.versioned]) server.prependListener('request', note)
+  return async () => {
+    while (open.size) {
+      for (const response of open.keys()) {
+        if (`${response.getHeader('content-type')}`.startsWith('text/event-stream')) response.destroy()
+      }
+      await Promise.all(open.values())
+    }
+  }
+}
+
+/** The vault has read its key already. */
+async function emptyFolder(folder: string) {
+  const names = (await readdir(folder)).filter((name) => name !== 'secrets.key')
+  await Promise.all(names.map((name) => rm(join(folder, name), { recursive: true, force: true })))
+}
