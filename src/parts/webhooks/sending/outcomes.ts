@@ -55,7 +55,7 @@ export async function recordOutcomes(
 }
 const noPartition = '23514'
 
-/** The same for a transaction whose success a caller is told about, so the commit waits for the disk. */
+/** The same for a transaction whose success is reported to a caller, so the commit waits for the disk. */
 export async function recordIn(db: Transaction, outcomes: Outcome[]): Promise<ThrottledHook[]> {
   await openDays(db, outcomes)
   const updates = await db.rows<HookUpdate>(recordStatement(db, outcomes, healthOf(outcomes), synced))
