@@ -56,7 +56,8 @@ import { lapsed, pages as resumePages } from '#parts/authentication/lapsed/pages
 import { pages as signInPages } from '#parts/authentication/pages.ts'
 import { assets as documentationAssets, documentationPages } from '#parts/documentation/pages.ts'
 import { feedApi } from '#parts/feeds/api.ts'
-import { pages as feedPages, mountFeeds } from '#parts/feeds/pages.ts'
+import { pages as feedKeyPages } from '#parts/feeds/key-pages.ts'
+import { mountFeeds } from '#parts/feeds/pages.ts'
 import { importApi } from '#parts/imports/api.ts'
 import { assets as importAssets, pages as importPages, mountImportStream } from '#parts/imports/pages.ts'
 import { api as notifications } from '#parts/notifications/api.ts'
@@ -132,7 +133,7 @@ const pageRoutes: PageRoute[] = [
   ...accountPages,
   ...twoFactorPages,
   ...tokenPages,
-  ...feedPages,
+  ...feedKeyPages,
   ...applicationPages,
   ...keyPages,
   ...oauthPages,

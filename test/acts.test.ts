@@ -204,7 +204,7 @@ const elsewhere: Partial<Record<ActName, [file: string, text: string]>> = {
   'import.failed': ['src/parts/imports/imports.test.ts', 'failure ada'],
   'import.cancelled': ['src/parts/imports/imports.test.ts', 'cancelled ada'],
   'import.status_changed': ['src/parts/imports/imports.test.ts', 'RepositoryImportEvent'],
-  'hook.paused': ['src/parts/webhooks/makers.test.ts', 'Webhook'],
+  'hook.paused': ['src/parts/webhooks/pauses.test.ts', 'Webhook'],
 }
 
 test('every act has a test', () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { parseFeed } from '@rowanmanning/feed-parser'
 import { Client, expect, type Forge, type Person } from './forge.ts'
 
-/** A document as a feed reader gets and understands it, checked against the rules that every feed of ours keeps. */
+/** Reads and parses a feed, and checks the rules that hold for all of them. */
 export async function subscribe(url: string, headers: Record<string, string> = {}) {
   const answer = await fetch(url, { headers })
   const text = await answer.text()
@@ -15,13 +15,13 @@ export async function subscribe(url: string, headers: Record<string, string> = {
   assert.equal(new Set(ids).size, feed.items.length + 1, 'ids are unique')
   assert.match(ids[0] ?? '', new RegExp(`^tag:${hostname},2008:/`))
   for (const { id } of feed.items) assert.match(id ?? '', new RegExp(`^tag:${hostname},2008:[A-Z]\\w+Event/\\d+$`))
-  const moments = feed.items.map((item) => Date.parse(item.updated ?? ''))
+  const dates = feed.items.map((item) => Date.parse(item.updated ?? ''))
   assert.deepEqual(
-    moments,
-    moments.toSorted((a, b) => b - a),
+    dates,
+    dates.toSorted((a, b) => b - a),
     'the newest comes first',
   )
-  if (moments.length) assert.equal(Date.parse(feed.updated ?? ''), moments[0])
+  if (dates.length) assert.equal(Date.parse(feed.updated ?? ''), dates[0])
   for (const { url: link, authors } of feed.items) {
     assert.ok(link?.startsWith(`${origin}/`), link ?? '')
     assert.ok(authors[0]?.name && authors[0].url?.startsWith(`${origin}/`))
@@ -30,7 +30,7 @@ export async function subscribe(url: string, headers: Record<string, string> = {
   return { answer, text, feed, id: ids[0], titles: feed.items.map(({ title }) => title) }
 }
 
-/** What the elements of a document hold, as HTML: the parser above goes one step further, to what people see. */
+/** The HTML inside the elements of a document; the feed parser returns plain text. */
 export function markupIn(text: string, element: 'title' | 'content') {
   const plain: Record<string, string> = { lt: '<', gt: '>', quot: '"', apos: "'", '#13': '\r', amp: '&' }
   return [...text.matchAll(new RegExp(`<${element} type="html">([^<]*)</${element}>`, 'g'))].map(([, inner = '']) =>
@@ -38,12 +38,12 @@ export function markupIn(text: string, element: 'title' | 'content') {
   )
 }
 
-/** The same person, who shows their token, or their password, by Basic. */
+/** The same user with Basic authentication, by token or password. */
 export function byBasic(forge: Forge, person: Person, password = person.token, base = `${forge.web}/api/v3`) {
   return new Client(base, { authorization: `Basic ${btoa(`${person.login}:${password}`)}` })
 }
 
-/** The addresses that someone's list of feeds has for them alone. */
+/** The URLs of a user's private feeds. */
 export async function privateFeeds(forge: Forge, person: Person) {
   const listed = await expect(200, await byBasic(forge, person).get('/feeds'))
   const { current_user_url, current_user_actor_url, current_user_organization_urls } = listed

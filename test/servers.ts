@@ -119,6 +119,7 @@ async function openServer({ settings: environment = {}, own_database, proxy, dat
       await until('no query runs', () => [db.pool, db.background].every((pool) => pool.idleCount === pool.totalCount))
       await Promise.all([empty(), emptyFolder(data)])
       clock.reset()
+      Object.assign(belfry.addresses, bound)
       server.logged = []
       server.texts = []
       // Ends what is cached.
@@ -132,6 +133,10 @@ async function openServer({ settings: environment = {}, own_database, proxy, dat
   const endRequests = watchRequests(app)
   belfry.addresses.web = await bind(app.web, '127.0.0.1', 0, 'BELFRY_PORT', settings.BELFRY_URL)
   belfry.addresses.versioned = await bind(app.versioned, '127.0.0.1', 0, 'BELFRY_VERSIONED_PORT', settings.BELFRY_VERSIONED_URL)
+  // Tests may change the addresses, and nothing else.
+  const bound = { ...belfry.addresses }
+  Object.freeze(belfry)
+  Object.freeze(settings)
   const running = undo.move()
   return server
 }

@@ -1,6 +1,5 @@
 import type { Client, Forge } from '#test/forge.ts'
 
-/** What tests look at of an event. */
 export interface Event {
   id: string
   type: string
@@ -11,13 +10,13 @@ export interface Event {
   payload: Record<string, unknown>
 }
 
-/** What a timeline shows: whole, by kind, or each event as a sentence. */
+/** The events of a timeline, their types, or a sentence for each. */
 export const read = async (client: Client, path: string): Promise<Event[]> => client.read(path)
 export const types = async (client: Client, path: string) => (await read(client, path)).map(({ type }) => type)
 export const tell = async (client: Client, path: string) =>
   (await read(client, path)).map(({ type, actor, repo }) => `${actor.login} ${type} ${repo.name}`)
 
-/** Events written straight into the log, for timelines that are far longer than a test could act. */
+/** Writes events directly to the log, because acting hundreds of times is slow. */
 export async function fillLog({ belfry: { db, clock } }: Forge, repo_id: number, actor_id: number, count: number) {
   const act = { type: 'CreateEvent', payload: { ref: 'x', ref_type: 'tag', master_branch: 'main', description: null } }
   await db.pool.query('select record_events($1, $2, $3, $4)', [

@@ -5,11 +5,11 @@ import { forgetEvents, forgetRepository } from './log.ts'
 
 export function activityTasks(db: Database): Record<string, Task> {
   return {
-    /** A timeline leaves out what a deleted repository had; one that was busy would be in the way of all others. */
+    /** Timelines skip the events of deleted repositories; many of them would slow every read. */
     forget_repository: async ({ repo_id }: { repo_id: number }) => {
       while (await db.transaction((transaction) => forgetRepository(transaction, repo_id)));
     },
-    /** The months that nobody is shown any more go as whole tables. */
+    /** Months that no timeline shows any more are dropped as whole tables. */
     forget_events: async () => {
       const kept_since = new Date(db.now.getTime() - daysKept * 86_400_000)
       await db.transaction((transaction) => forgetEvents(transaction, kept_since))

@@ -17,7 +17,7 @@ export async function forgetEvents(db: Transaction, kept_since: Date): Promise<s
   return over
 }
 
-/** Deletes some of a repository's events, and says whether there are more. */
+/** Deletes a batch of a repository's events. Returns whether there are more. */
 export async function forgetRepository(db: Transaction, repo_id: number): Promise<boolean> {
   const { rowCount } = await db.query(sql`
     delete from events where repo_id = ${repo_id} and (created_at, id) in (
@@ -27,8 +27,8 @@ export async function forgetRepository(db: Transaction, repo_id: number): Promis
 const batch = 5000
 
 /**
- * Transaction ids of a database that was restored from a dump begin anew, below those that its log was written with. Run before
- * anything is recorded: positions then go on above all that are there.
+ * A database restored from a dump restarts its transaction ids below the positions in its log. This moves new positions above all
+ * existing ones; it runs before anything is recorded.
  */
 export async function alignLog(db: Queryable) {
   const log = await db.first<{ restored: boolean }>(sql`select max(position) >= log_position() as restored from events`)

@@ -1,26 +1,26 @@
 import type { Database, Transaction } from '#platform/database.ts'
 
 /**
- * What is told is written before it is known where this server can be reached: a push may be recorded at a start before a listener is
- * bound, or by a node that has none. Addresses begin with a character that no text in the database can contain, and are filled in
- * when the payload is stored, or before it is sent for the first time. Then they stay, so all attempts of a delivery have the same bytes.
+ * Payloads may be written before the public address of the server is known: a start records pushes before it binds a listener, and some
+ * nodes have none. Until then URLs begin with a character that no text in the database can contain. The address is filled in when the
+ * payload is stored, or before the first attempt; after that it stays, so that all attempts of a delivery send the same bytes.
  */
 export const unknownAddress = '\0://\0'
 
 const known = new WeakMap<Database, () => string>()
 
-/** Payloads that are stored through `db` from now on get this address, as soon as there is one. */
+/** Payloads stored through `db` get this address once it is known. */
 export function knowAddress(db: Database, web: () => string) {
   known.set(db, web)
 }
 
-/** Fills in the address if it is known, so that a delivery has the same bytes whenever it is sent, and by any node. */
+/** Fills in the address if it is known. */
 export function addressed(db: Transaction, body: string) {
   const web = known.get(db.home)?.()
   return web ? fillIn(body, web) : body
 }
 
-/** Fills in where this server is. An address is the beginning of a string, so that what people wrote is never taken for one. */
+/** Replaces the address only at the beginning of a JSON string, so that it never changes text that users wrote. */
 export function fillIn(body: string, web: string) {
   const host = web.slice(web.indexOf('://') + 3)
   return body

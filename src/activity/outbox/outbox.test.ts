@@ -6,7 +6,7 @@ import { expect } from '#test/forge.ts'
 import { checkPayload } from '#test/webhook-schemas.ts'
 import { heardOf, hookOn } from '#test/webhooks.ts'
 
-test('only active hooks that listen to it hear of an act, and only when it was done', async () => {
+test('only active, subscribed hooks get a delivery, and only for committed acts', async () => {
   await using forge = await openWithEngine()
   const { ada, dan, open } = forge
   const { db } = forge.belfry
@@ -50,7 +50,7 @@ test('only active hooks that listen to it hear of an act, and only when it was d
   assert.deepEqual(heard, [])
 })
 
-test('a private repository tells its own hooks, and an organization’s hear of all of its repositories', async () => {
+test('hooks of a private repository get its deliveries, and hooks of an organization those of all its repositories', async () => {
   await using forge = await openWithEngine()
   const { ada } = forge
   await forge.organization('acme', ada)

@@ -6,7 +6,7 @@ import { openWithTopic } from '#test/pulls.ts'
 import { checkPayload, unneeded } from '#test/webhook-schemas.ts'
 import { type Heard, heardOf, hookOn } from '#test/webhooks.ts'
 
-/** What an act is told as, a line each: what, and what besides it is named. Every payload is as the public schemas have it. */
+/** The deliveries of an act, a line each: the event and the records it shows. Every payload matches the public schemas. */
 async function told(forge: Forge, act: () => Promise<unknown>): Promise<string[]> {
   const news = await heardOf(forge, act)
   for (const { event, payload } of news) {
@@ -23,7 +23,7 @@ function lineOf({ event, payload }: Heard) {
   return [sender.login, event, action, ...(named ? [named] : []), ...(before ?? [])].join(' ')
 }
 
-/** Every address of a payload is one of this server. */
+/** Every URL in a payload is an address of this server. */
 function checkAddresses({ web }: Forge, value: unknown, key = '') {
   if (typeof value === 'object' && value !== null)
     for (const [name, inner] of Object.entries(value)) checkAddresses({ web } as Forge, inner, name)
@@ -33,7 +33,7 @@ function checkAddresses({ web }: Forge, value: unknown, key = '') {
   assert.ok(bases.some((base) => value.startsWith(base)) && !value.includes('\0'), `${key}: ${value}`)
 }
 
-test('what is done to an issue is told, one after the other, and what changes nothing is not', async () => {
+test('acts on an issue are delivered in order, and requests that change nothing deliver nothing', async () => {
   await using forge = await openWithEngine()
   const { ada, ben, open } = forge
   await hookOn(ada, 'repos/ada/engine', '*')
@@ -97,18 +97,19 @@ test('what is done to an issue is told, one after the other, and what changes no
   assert.deepEqual(await act(204, () => ben.delete(`${issue}/lock`)), [])
 })
 
-test('comments, labels and milestones are told of as they are made, changed and deleted', async () => {
+test('created, edited and deleted comments, labels and milestones are delivered', async () => {
   await using forge = await openWithEngine()
   const { ada, ben, open } = forge
   await open()
   await hookOn(ada, 'repos/ada/engine', 'issue_comment', 'label', 'milestone')
   const act = (status: number, sent: () => Promise<Response>) => told(forge, async () => expect(status, await sent()))
 
-  const comments = `${engine}/issues/comments`
   assert.deepEqual(await act(201, () => ben.post(`${engine}/issues/1/comments`, { body: 'Hm' })), ['ben issue_comment created'])
-  assert.deepEqual(await act(200, () => ada.patch(`${comments}/1`, { body: 'Ha' })), ['ada issue_comment edited body<Hm>'])
-  assert.deepEqual(await act(200, () => ada.patch(`${comments}/1`, { body: 'Ha' })), [])
-  const [deleted] = await heardOf(forge, async () => expect(204, await ben.delete(`${comments}/1`)))
+  const [{ id }] = await ada.read(`${engine}/issues/1/comments`)
+  const comment = `${engine}/issues/comments/${id}`
+  assert.deepEqual(await act(200, () => ada.patch(comment, { body: 'Ha' })), ['ada issue_comment edited body<Hm>'])
+  assert.deepEqual(await act(200, () => ada.patch(comment, { body: 'Ha' })), [])
+  const [deleted] = await heardOf(forge, async () => expect(204, await ben.delete(comment)))
   assert.deepEqual([deleted?.payload.action, deleted?.payload.comment.body], ['deleted', 'Ha'])
 
   assert.deepEqual(await act(201, () => ada.post(`${engine}/labels`, { name: 'hot' })), ['ada label created hot'])
@@ -137,7 +138,7 @@ test('comments, labels and milestones are told of as they are made, changed and 
   assert.deepEqual(unneeded('milestone created'), [])
 })
 
-test('the same acts on a pull request are news of pull requests, and its comments say that it is one', async () => {
+test('acts on a pull request are delivered as pull_request, and its comments show that the issue is one', async () => {
   await using forge = await openWithTopic()
   const { ada, ben } = forge
   await expect(201, await ada.post(`${engine}/milestones`, { title: 'One' }))
@@ -175,7 +176,7 @@ test('the same acts on a pull request are news of pull requests, and its comment
   assert.deepEqual(unneeded('pull_request demilestoned'), [])
 })
 
-test('what people write is never taken for an address', async () => {
+test('text of users is never replaced by the public address', async () => {
   await using forge = await openWithEngine()
   const { ada } = forge
   await hookOn(ada, 'repos/ada/engine', '*')
@@ -207,7 +208,7 @@ test('what people write is never taken for an address', async () => {
   }
 })
 
-test('what two do at the same moment is told once', async () => {
+test('concurrent acts are delivered once', async () => {
   await using forge = await openWithEngine()
   const { ada, open } = forge
   await open()

@@ -10,7 +10,7 @@ import { type Heard, heardOf, hookOn } from '#test/webhooks.ts'
 
 const first = `${engine}/pulls/1`
 
-/** What hooks are told of an act, each as it is publicly described. */
+/** The payloads of an act. Each matches the public schemas. */
 async function told(forge: Forge, act: () => Promise<unknown>): Promise<Heard['payload'][]> {
   const news = await heardOf(forge, act)
   for (const { event, payload } of news) {
@@ -20,7 +20,7 @@ async function told(forge: Forge, act: () => Promise<unknown>): Promise<Heard['p
   return news.map(({ payload }) => payload)
 }
 
-/** Who did what to which one, a line each. */
+/** Sender, action and number, a line each. */
 const lines = (news: Heard['payload'][]) =>
   news.map(({ sender, action, number, pull_request, changes, requested_reviewer, requested_team }) =>
     [
@@ -31,7 +31,7 @@ const lines = (news: Heard['payload'][]) =>
       .join(' '),
   )
 
-test('every act on a pull request is told once, as it is when the act is done', async () => {
+test('every act on a pull request is delivered once, with the state after the act', async () => {
   await using forge = await openWithTopic()
   const { ada, ben, cy, work, desk, topic, main } = forge
   await hookOn(ada, 'repos/ada/engine', 'pull_request')
@@ -131,7 +131,7 @@ test('every act on a pull request is told once, as it is when the act is done', 
   })
 })
 
-test('what a push or a page does to pull requests is told once', async () => {
+test('acts on pull requests by a push or a page are delivered once', async () => {
   await using forge = await openWithTopic()
   const { ada, ben, work, desk, topic, main } = forge
   await hookOn(ada, 'repos/ada/engine', '*')
@@ -172,7 +172,7 @@ test('what a push or a page does to pull requests is told once', async () => {
   for (const payload of [...by_push, ...by_page, ...by_deletion]) checkPayload('pull_request', payload)
 })
 
-test('a pull request from a fork is told where it goes to, also when the fork and its owner are gone', async () => {
+test('a pull request from a fork is delivered to hooks of the base, also when the fork and its owner are deleted', async () => {
   await using forge = await openWithTopic()
   const { ada, dan, desk } = forge
   await expect(202, await dan.post(`${engine}/forks`))
@@ -216,7 +216,7 @@ test('a pull request from a fork is told where it goes to, also when the fork an
   assert.deepEqual(unneeded('pull_request_review', 'pull_request_review_comment'), [])
 })
 
-test('teams that are asked are told of, but secret ones are not; and a try that failed is not told', async () => {
+test('requested teams are delivered except secret ones, and a failed attempt delivers nothing', async () => {
   await using forge = await openWithTopic({ own_database: true })
   const { ada } = forge
   await forge.organization('acme', ada)
@@ -229,7 +229,7 @@ test('teams that are asked are told of, but secret ones are not; and a try that 
     await expect(201, await ada.post('/orgs/acme/teams', { name, privacy }))
     await expect(204, await ada.put(`/orgs/acme/teams/${name}/repos/acme/engine`, { permission: 'push' }))
   }
-  // Fails the first transaction at its end as one that a neighbour got in the way of.
+  // Fails the first transaction at its commit, as a concurrent transaction would.
   await forge.belfry.db.query(sql`create sequence tries`)
   await forge.belfry.db.query(sql`
     create function fail_first() returns trigger language plpgsql as $$

@@ -7,7 +7,7 @@ import { installHook, openEngine, zeros } from '#test/git.ts'
 import { checkPayload } from '#test/webhook-schemas.ts'
 import { type Heard, heard, heardOf, hookOn } from '#test/webhooks.ts'
 
-/** A repository whose hook hears of every push; what it is told has passed the public schemas. */
+/** A repository with a hook for pushes. Its payloads match the public schemas. */
 async function openHeard() {
   const engine = await openEngine()
   await hookOn(engine.ada, 'repos/ada/engine', 'push', 'create', 'delete')
@@ -22,7 +22,7 @@ async function openHeard() {
 const lines = (all: Heard[]) =>
   all.map(({ event, payload }) => `${event} ${payload.ref}${payload.commits ? ` ${payload.commits.length}` : ''}`)
 
-test('A push tells its hooks what each commit did', async () => {
+test('a push payload lists the files that each commit changed', async () => {
   await using engine = await openHeard()
   const { work, told, forge, ada } = engine
   const first = await work.commit('One', { 'a.txt': 'a\n', 'b.bin': Buffer.from([0, 1, 2, 255]) })
@@ -80,7 +80,7 @@ test('A push tells its hooks what each commit did', async () => {
   )
   assert.deepEqual(next?.payload.head_commit.author, { name: 'Nobody', email: '' })
 
-  // What is made through the interface is somebody's too, and comes by the same way.
+  // A commit made by the API is delivered in the same way.
   const file = { message: 'Four', content: Buffer.from('4').toString('base64') }
   const [written] = await told(async () => expect(201, await ada.put('/repos/ada/engine/contents/four.txt', file)))
   assert.partialDeepStrictEqual(written?.payload, {
@@ -89,7 +89,7 @@ test('A push tells its hooks what each commit did', async () => {
   })
 })
 
-test('Branches and tags that come, go and are turned back are told of, each in its order', async () => {
+test('created, deleted and reset branches and tags are delivered in order', async () => {
   await using engine = await openHeard()
   const { work, told, ada } = engine
   const first = await work.commit('One')
@@ -121,7 +121,7 @@ test('Branches and tags that come, go and are turned back are told of, each in i
   })
   const [back] = await told(() => work.push('--force', `${first}:main`))
   assert.partialDeepStrictEqual(back?.payload, { forced: true, after: first, commits: [], head_commit: { id: first } })
-  // What another branch brought before is not distinct.
+  // Commits that another branch brought before are not distinct.
   const [again] = await told(() => work.push(`${second}:main`))
   assert.partialDeepStrictEqual(again?.payload, { forced: false, commits: [{ id: second, distinct: false }] })
 
@@ -166,7 +166,7 @@ test('Branches and tags that come, go and are turned back are told of, each in i
   assert.deepEqual(lines(await told(() => ada.post('/repos/ada/engine/releases', release))), ['create v1', 'push refs/tags/v1 0'])
 })
 
-test('A merge is told by what it brought, and commits of somebody else under their name', async () => {
+test('a merge lists the commits it brought, with the logins of their authors', async () => {
   await using engine = await openHeard()
   const { work, told, forge, ada } = engine
   await forge.person('ben')
@@ -190,7 +190,7 @@ test('A merge is told by what it brought, and commits of somebody else under the
   assert.deepEqual(commits.at(-1), head_commit)
   assert.partialDeepStrictEqual(head_commit, { added: ['side.txt'], modified: [], removed: [] })
 
-  // By the interface, it is a push like another.
+  // A merge by the API is a push too.
   await work.git('checkout', '--quiet', '-b', 'more')
   await work.commit('More', { 'more.txt': 'm' })
   await work.push('more')
@@ -208,7 +208,7 @@ test('A merge is told by what it brought, and commits of somebody else under the
   })
 })
 
-test('Pushes that come to nothing, too many tags at once and refs of other kinds tell nothing', async () => {
+test('refused pushes, more than three tags and refs of other kinds deliver nothing', async () => {
   await using engine = await openHeard()
   const { work, told, forge, id } = engine
   await work.commit('One')
@@ -224,7 +224,7 @@ test('Pushes that come to nothing, too many tags at once and refs of other kinds
   assert.equal((await told(() => work.push('a', 'b', 'c'))).length, 6)
 })
 
-test('Commits with strange times, many files and unreadable text are told as well as can be', async () => {
+test('commits with impossible dates, many files and invalid text are delivered as far as possible', async () => {
   await using engine = await openHeard()
   const { work, told } = engine
   const many = Object.fromEntries(Array.from({ length: 3010 }, (_, index) => [`many/${index}`, '']))
@@ -245,7 +245,7 @@ test('Commits with strange times, many files and unreadable text are told as wel
   })
 })
 
-test('Only those who may hear are told: an organization of all its repositories, also of one that begins with a commit', async () => {
+test('hooks of an organization get pushes of all its repositories, also of one created with a commit', async () => {
   await using engine = await openEngine()
   const { forge, ada, work } = engine
   await forge.organization('acme', ada)

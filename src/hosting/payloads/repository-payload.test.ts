@@ -5,7 +5,7 @@ import { expect, type Forge, openForge } from '#test/forge.ts'
 import { checkPayload, unneeded } from '#test/webhook-schemas.ts'
 import { heardOf, hookOn } from '#test/webhooks.ts'
 
-/** What hooks hear of an act, in one line each; every payload has passed the public schemas. */
+/** The deliveries of an act, a line each. Every payload matches the public schemas. */
 async function told(forge: Forge, status: number, act: () => Promise<Response>) {
   const all = await heardOf(forge, async () => expect(status, await act()))
   for (const { event, payload } of all) checkPayload(event, payload)
@@ -15,7 +15,7 @@ async function told(forge: Forge, status: number, act: () => Promise<Response>) 
   }
 }
 
-test('Stars and forks are told of, the first time', async () => {
+test('the first star and fork are delivered', async () => {
   await using forge = await openForge()
   const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
   await ada.owns('engine', { description: 'Of brass' })
@@ -52,7 +52,7 @@ test('Stars and forks are told of, the first time', async () => {
   assert.deepEqual((await told(forge, 202, () => ben.post('/repos/ada/engine/forks', into))).lines, [])
 })
 
-test('What is changed about a repository is told with what it was before', async () => {
+test('changes of a repository are delivered with the previous values', async () => {
   await using forge = await openForge()
   const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
   await forge.organization('acme', ada)
@@ -71,13 +71,13 @@ test('What is changed about a repository is told with what it was before', async
   assert.deepEqual(edited.lines, ['repository edited'])
   assert.deepEqual(edited.payloads[0].changes, { description: { from: null }, homepage: { from: null } })
   assert.equal(edited.payloads[0].repository.description, 'Of brass')
-  // One request may do several things, and each is told.
+  // One request may change several things, and each is delivered.
   const shown = await change({ visibility: 'public', description: 'Of steel', archived: true })
   assert.deepEqual(shown.lines, ['repository edited', 'repository archived', 'repository publicized', 'public'])
   assert.deepEqual(shown.payloads[0].changes, { description: { from: 'Of brass' } })
   const hidden = await change({ private: true, archived: false })
   assert.deepEqual(hidden.lines, ['repository unarchived', 'repository privatized'])
-  // Refused, and so nothing happened.
+  // A refused request delivers nothing.
   assert.deepEqual((await told(forge, 422, () => ada.patch('/repos/acme/engine', { default_branch: 'nowhere' }))).lines, [])
   assert.deepEqual((await told(forge, 404, () => ben.patch('/repos/acme/engine', { description: 'x' }))).lines, [])
 
@@ -92,7 +92,7 @@ test('What is changed about a repository is told with what it was before', async
   assert.equal(renamed.payloads[0].repository.full_name, 'acme/motor')
 })
 
-test('A repository that is given away is told of to its hooks and to those of whom it comes to, and one that ends before it does', async () => {
+test('a transfer is delivered to hooks of the repository and of the new owner, and a deletion before the repository is gone', async () => {
   await using forge = await openForge()
   const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
   await ada.owns('engine')
@@ -128,7 +128,7 @@ test('A repository that is given away is told of to its hooks and to those of wh
   assert.deepEqual((await hooks()).slice(2).sort(), ['bolts', 'engine'])
 })
 
-test('Who comes to work here, what they may do and who leaves is told', async () => {
+test('added, changed and removed collaborators are delivered', async () => {
   await using forge = await openForge()
   const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
   await ada.owns('engine', { private: true })
@@ -161,7 +161,7 @@ test('Who comes to work here, what they may do and who leaves is told', async ()
   assert.deepEqual(unneeded('member added'), [])
 })
 
-test('Releases are told of as they are made, published, changed, taken back and deleted; and comments on commits', async () => {
+test('acts on releases and comments on commits are delivered', async () => {
   await using forge = await openForge()
   const ada = await forge.person('ada')
   await ada.owns('engine', { auto_init: true })

@@ -8,14 +8,14 @@ import { type Heard, heardOf, hookOn } from '#test/webhooks.ts'
 
 const reviews = `${pull}/reviews`
 
-/** What hooks are told of an act, each as it is publicly described. */
+/** The payloads of an act. Each matches the public schemas. */
 async function told(forge: Forge, act: () => Promise<unknown>) {
   const news = await heardOf(forge, act)
   for (const { event, payload } of news) checkPayload(event, payload)
   return news
 }
 
-/** What was told, a line each: who did what, and what it says. */
+/** Sender, event, action and text, a line each. */
 const lines = (news: Heard[]) =>
   news.map(({ event, payload: { sender, action, review, comment } }) =>
     [event.replace('pull_request_', ''), action, sender.login, review?.state ?? comment.path, (review ?? comment).body].join(' '),
@@ -23,7 +23,7 @@ const lines = (news: Heard[]) =>
 
 const at = (line: number, body: string) => ({ path: 'mill.txt', line, side: 'RIGHT', body })
 
-test('a review and its comments are told of when it is submitted, and when they change', async () => {
+test('a submitted review and its comments are delivered, and so are their edits', async () => {
   await using forge = await openWithPull()
   const { ada, ben, cy, dan } = forge
   await hookOn(ada, 'repos/ada/engine', 'pull_request_review', 'pull_request_review_comment')
@@ -65,7 +65,7 @@ test('a review and its comments are told of when it is submitted, and when they 
   assert.deepEqual(changed[0]?.payload.changes, { body: { from: 'So far so good' } })
 })
 
-test('a comment by itself is told of as a review that says nothing, and a comment', async () => {
+test('a comment by itself is delivered as an empty review and a comment', async () => {
   await using forge = await openWithPull()
   const { ada, ben, dan, head } = forge
   await hookOn(ada, 'repos/ada/engine', '*')

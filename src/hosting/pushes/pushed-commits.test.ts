@@ -4,7 +4,7 @@ import { eventsOf, openEngine, zeros } from '#test/git.ts'
 import { heardOf, hookOn } from '#test/webhooks.ts'
 import { newBudget, readDelivery } from './pushed-commits.ts'
 
-test('What is told of a push has bounds, and what is beyond them is left out', async () => {
+test('a push payload has limits, and leaves out what exceeds them', async () => {
   await using engine = await openEngine()
   const { id } = engine
   const { db, storage } = engine.forge.belfry
@@ -46,7 +46,7 @@ test('What is told of a push has bounds, and what is beyond them is left out', a
   })
 })
 
-test('A push is recorded also when there is no time to read it for its hooks', async (t) => {
+test('a push is recorded even if there is no time to read its commits for hooks', async (t) => {
   await using engine = await openEngine()
   const { ada, work, forge } = engine
   await hookOn(ada, 'repos/ada/engine', 'push')

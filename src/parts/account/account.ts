@@ -8,20 +8,20 @@ import type { Database } from '#platform/database.ts'
 import { invalid } from '#platform/errors.ts'
 import type { Vault } from '#platform/vault.ts'
 
-/** Someone at their own settings: who, in which session, and from where. */
+/** A user in their own settings, with the session and the client. */
 export interface Owner {
   user: Account
   session: Session
   address: string
 }
 
-/** What shows once more that it is really them: the password, or a code. */
+/** Proof of identity: the password or a one-time code. */
 export interface Proof {
   password: string
   code: string
 }
 
-/** Whoever else is signed in as this user is so no more. */
+/** Ends all other sessions of the user. */
 export async function changePassword(db: Database, { user, session, address }: Owner, current: string, wanted: string) {
   if (!(await checkPassword(db, { login: user.login, address }, current))) throw wrong('The current password is wrong.')
   const password_hash = await preparePassword(wanted)
@@ -48,7 +48,7 @@ export async function renewRecoveryCodes(db: Database, vault: Vault, owner: Owne
   return made.codes
 }
 
-/** Each proof that is given must be right. A code alone is enough only when the password was given within the last hour. */
+/** Every given proof must be right. A code alone is enough only if the user entered the password within the last hour. */
 async function checkProof(db: Database, vault: Vault, { user, session, address }: Owner, { password, code }: Proof) {
   const guess = { login: user.login, address }
   if (password || !code) {

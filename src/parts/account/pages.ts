@@ -65,7 +65,7 @@ function saveProfile(visit: SignedIn): Promise<Outcome> {
   )
 }
 
-/** One of the page's forms, beside which it is said what was done or went wrong. */
+/** One of the page's forms, with its result or error. */
 type About = 'password' | 'two-factor'
 
 async function securityPage(visit: SignedIn, wrong?: { about: About; problem: Problem }): Promise<Outcome> {
@@ -127,7 +127,6 @@ function changeTwoFactor(visit: SignedIn): Promise<Outcome> {
   )
 }
 
-/** For the day the phone is lost. */
 function recoveryCodes(codes: string): Html {
   return html`<p>Keep these codes where you find them when your phone is lost. Each is taken once instead of a code.</p>
 ${shownOnce('Recovery codes', codes)}<p><a href="${security}">I have kept them</a></p>`
@@ -148,7 +147,7 @@ function sessionCard(visit: SignedIn, { id, address, user_agent, created_at, las
 ${!mine && form(visit, '/settings/sessions', end, { class: 'inline' })}</section>`
 }
 
-/** What people call their browser and system; what is none of these is shown as it came. */
+/** The browser and system of a session. An unknown user agent is shown as it is. */
 function browserOf(user_agent: string) {
   const browser = ['Edg', 'OPR', 'Firefox', 'Chrome', 'Safari'].find((name) => user_agent.includes(`${name}/`))
   const system = ['Android', 'iPhone', 'iPad', 'Windows', 'Mac OS X', 'Linux'].find((name) => user_agent.includes(name))

@@ -22,7 +22,7 @@ import {
 import { Authorization, authorizationJson, GrantSchema, grantJson } from './json.ts'
 
 const byPassword = { permission: 'classic', viewer: 'password' } as const
-/** The client's secret is checked before the transaction, so that wrong ones stay counted when it is rolled back. */
+/** The client's secret is checked before the transaction, because a rollback must not undo the count of wrong secrets. */
 const forClient = { ...byPassword, own_transaction: true } as const
 
 const ScopeNames = Type.Array(Type.String({ maxLength: 100 }), { maxItems: 100 })
@@ -38,7 +38,7 @@ const common = {
 
 const ForApplication = Type.Object({ ...common, client_secret: Type.String({ maxLength: 40 }) })
 
-/** 201 with a new token in clear, or 200 with the one that there is, which nobody can show any more. */
+/** 201 with a new token in clear text, or 200 with the existing one, whose clear text is not stored. */
 async function getOrCreate(db: Database, user: Account, wire: Wire, client: ClientCredentials, wanted: NewAuthorization) {
   const application = await loadClient(db, client)
   return db.transaction(async (transaction) => {

@@ -8,7 +8,7 @@ import { invalid, missing, Refusal } from '#platform/errors.ts'
 
 type App = Pick<Application, 'name' | 'url' | 'client_id'>
 
-/** A token with the application it is for, if it is not a personal one. */
+/** A token with its application, unless it is a personal one. */
 export interface AuthorizationRow extends Token {
   app: App | null
 }
@@ -16,7 +16,7 @@ export interface AuthorizationRow extends Token {
 const app = sql`case when p.id is not null then json_build_object('name', p.name, 'url', p.url, 'client_id', p.client_id) end as app`
 const columns = sql`t.*, ${app}`
 
-/** What a person manages as authorizations. Fine-grained tokens have no scopes to show, and what a site admin made is theirs to end. */
+/** The tokens that users manage as authorizations. Fine-grained tokens have no scopes, and impersonation tokens belong to the site admin. */
 const ownTokens = (user: Account) => sql`
   tokens t left join applications p on p.id = t.application_id
   where t.user_id = ${user.id} and t.kind <> 'fine_grained' and not t.impersonation`
@@ -50,7 +50,7 @@ export async function loadClient(db: Database, credentials: ClientCredentials): 
   return application
 }
 
-/** A token of the person's own, or with an application named, one for it. Its clear text is in the answer, and nowhere else. */
+/** A personal token or, if an application is given, a token for it. Returns the clear text, which is not stored. */
 export async function createAuthorization(
   db: Transaction,
   user: Account,
@@ -70,7 +70,7 @@ export async function createAuthorization(
   return { ...token, app: application }
 }
 
-/** The token that an application has of a person already, told apart by its fingerprint; its clear text is gone. */
+/** The existing token of a user for an application with this fingerprint. Its clear text is not stored. */
 export async function findAuthorization(
   db: Transaction,
   user: Account,
@@ -146,12 +146,12 @@ function checkScopes(scopes: readonly string[]) {
   throw invalid({ resource: 'OauthAccess', code: 'invalid', field: 'scopes', message })
 }
 
-/** A start finds the operator's token by its note, to replace it: no other may be taken for it, and it may not be hidden. */
+/** A start finds and replaces the operator's token by its note, so no other token may have that note. */
 function checkNote(note: string | null) {
   if (note === operators) throw invalid({ resource: 'OauthAccess', code: 'already_exists', field: 'description' })
 }
 
-/** Notes and fingerprints tell one application's tokens of a person apart, and the person's own ones. */
+/** Notes and fingerprints are unique among a user's tokens for an application, and among the user's personal tokens. */
 async function checkUnused(
   db: Transaction,
   user: Account,
@@ -167,12 +167,12 @@ async function checkUnused(
   }
 }
 
-/** Two calls at the same moment must not both find a name free. */
+/** Concurrent calls must not both find a note free. */
 async function lock(db: Transaction, user: Account) {
   await db.query(sql`select from accounts where id = ${user.id} for no key update`)
 }
 
-/** All that a person has allowed an application. */
+/** A user's grant to an application. */
 export interface Grant {
   id: number
   application_id: number
@@ -196,7 +196,7 @@ export async function loadGrant(db: Queryable, user: Account, id: number): Promi
   return found
 }
 
-/** The application is let in no more. */
+/** Revokes the application's access. */
 export async function deleteGrant(db: Transaction, user: Account, id: number) {
   const { application_id } = await loadGrant(db, user, id)
   await revokeGrant(db, { id: application_id }, user)

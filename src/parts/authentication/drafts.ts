@@ -1,36 +1,35 @@
 import type { Vault } from '#platform/vault.ts'
 
-/** A form that was sent when its session had ended: what was written, to be sent again after signing in. */
+/** The fields of a form whose session had ended, to be submitted after signing in. */
 export interface Draft {
-  /** The path that the form is sent to. */
   action: string
   fields: [name: string, value: string][]
-  /** Names of fields that were typed and are not kept, because they hold secrets. */
+  /** Names of fields that are not stored, because they contain secrets. */
   omitted: string[]
   /** The page that showed the form. */
   back: string
 }
 
-/** The page that shows a kept form again, by its key. */
+/** The page that shows a draft, by its key. */
 export const resumePath = '/login/resume'
 
-/** Bytes of a kept form. The longest text that a form takes, 65,536 characters of four bytes each, fits. */
+/** The maximum size of a draft in bytes. It fits the longest text of a form: 65,536 characters of four bytes. */
 const longest = 300_000
 
-/** A kept form expires after this time, in milliseconds. */
+/** A draft expires after this time, in milliseconds. */
 const lifetime = 3600_000
 
-/** Fields whose values never leave the form that they were typed in. */
+/** Fields whose values are not stored. */
 const isSecret = (name: string) => /^(secret|vcs_password)$/.test(name)
 
-/** A form about the credentials themselves, or that gives an application access, is filled in again from the beginning. */
+/** A form with a credential or an authorization decision is not stored at all. */
 const isCredential = (name: string) => /^(password|current|otp|proposal|decision)$/.test(name)
 
-/** What a button or a choice sends: a form of such fields alone holds nothing that a person wrote. */
+/** Fields of buttons and choices. A form with only such fields contains nothing that a user wrote. */
 const isChoice = (name: string) =>
   /^(id|act|action|answer|state|subscribe|seen|former|undone|read_at|use_lfs|vcs|svn_root|tfvc_project|human_name)$/.test(name)
 
-/** What can be kept of a form; undefined when there is nothing to keep. `too long` when it does not fit. */
+/** The draft of a form; undefined if there is nothing to store. */
 export function draftOf(action: string, form: URLSearchParams, back: string): Draft | 'too long' | undefined {
   // The password is dropped, because a user who has just signed in is not asked for it again.
   const sent = [...form].filter(([name]) => name !== 'csrf' && name !== 'confirm_password')
@@ -43,7 +42,7 @@ export function draftOf(action: string, form: URLSearchParams, back: string): Dr
 
 const context = 'form sent without a session'
 
-/** For a hidden field of the sign-in page: encrypted, so that it cannot be read or changed. */
+/** Encrypts a draft for a hidden field of the sign-in page. */
 export function sealDraft(vault: Vault, now: Date, draft: Draft): string {
   const expires_at = now.getTime() + lifetime
   return vault.seal(JSON.stringify({ ...draft, expires_at }), context).toString('base64url')

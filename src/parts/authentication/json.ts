@@ -27,7 +27,7 @@ export const Authorization = Type.Object(
   { title: 'Authorization' },
 )
 
-/** A token as it is shown: with its application, if it is one's, and in clear only by the call that made it. */
+/** A token with its application, if it has one. Only the call that creates a token shows it in clear text. */
 export type ShownToken = Token & { app?: Static<typeof App> | null; token?: string }
 
 export function authorizationJson(token: ShownToken, user: Account, wire: Wire): Static<typeof Authorization> {

@@ -18,7 +18,7 @@ import { finishSignIn, signIn } from './sign-in.ts'
 
 export const pages: PageRoute[] = [
   show('/login', (visit) => {
-    // A kept form comes with the form of the sign-in page, never with a link.
+    // A draft is accepted from the form of the sign-in page only, never from a link.
     const wish = { ...wishOf(visit.query), draft: undefined }
     return visit.visitor ? { to: wish.return_to } : loginPage(visit, wish)
   }),
@@ -36,18 +36,18 @@ export const pages: PageRoute[] = [
 
 const outdated: Problem = { status: 403, message: 'This page was open for too long. Please fill it in again.' }
 
-/** A user who has signed in since, in another tab, is not asked again. */
+/** A user who has signed in in another tab meanwhile is not asked again. */
 function openTooLong(visit: Visit, again: () => Outcome): Outcome {
   if (!visit.visitor) return again()
   throw new Refusal('forbidden', `This page is out of date: you are signed in as ${visit.visitor.login} already. Reload it.`)
 }
 
-/** What somebody came to the sign-in page with, and takes along through its steps. */
+/** The parameters that all steps of the sign-in carry along. */
 export interface Wish {
   login: string
   return_to: string
   allow_signup: boolean
-  /** A form that was sent without a session, sealed. */
+  /** A form that was sent without a session, encrypted. */
   draft?: string | undefined
 }
 
@@ -93,19 +93,19 @@ function takePassword(visit: Visit): Promise<Outcome> {
       const failed = sending === 'failed' ? '&sent=failed' : ''
       return { to: awaits_code ? `/login/otp?return_to=${encodeURIComponent(return_to)}${failed}` : return_to }
     },
-    // Who has an account here is nobody's business: a wrong name and a wrong password are one answer.
+    // A wrong login and a wrong password get the same message, which must not reveal who has an account.
     ({ message, status }) =>
       loginPage(visit, wish, { status, message: status === 403 ? message : 'The login or the password is wrong.' }),
   )
 }
 
-/** Stores the kept form in the database, for its owner alone. Returns where to go after signing in. */
+/** Stores the draft in the database, for its owner only. Returns the address to open after signing in. */
 async function keepDraft({ db, belfry }: Visit, user: Account, { draft, return_to }: Wish): Promise<string> {
   const opened = draft === undefined ? undefined : openDraft(belfry.vault, db.now, draft)
   return opened ? `${resumePath}/${await keepState(db, belfry.vault, user, 'draft', opened)}` : return_to
 }
 
-/** Someone whose password was right, and who has a second factor. */
+/** A sign-in that waits for a one-time code. */
 interface Half {
   user: Account
   waiting: Session
@@ -216,7 +216,7 @@ async function signUp(visit: Visit): Promise<Outcome> {
   )
 }
 
-/** Forms sent from one network within an hour. Counted before the password is hashed, which is slow. */
+/** The maximum number of sign-up forms from a network within an hour. Counted before the password is hashed, which is slow. */
 const mostSignUps = 20
 
 function limitSignUps({ db, request }: Visit) {
@@ -224,7 +224,7 @@ function limitSignUps({ db, request }: Visit) {
   return countAttempt(db, limits, 60, 'Too many accounts were made from your network within the last hour. Try again later.')
 }
 
-/** Other systems' names are made to fit; a person is told instead, and not surprised by another login than the typed one. */
+/** The API converts names of other systems into logins. A form is refused instead, because a user expects the login that they typed. */
 function checkTypedLogin(login: string) {
   if (/^[a-z\d]+(-[a-z\d]+)*$/i.test(login)) return
   const message = 'A login has letters, digits and single hyphens, and does not begin or end with a hyphen.'
@@ -233,12 +233,12 @@ function checkTypedLogin(login: string) {
 
 const originOf = ({ request }: Visit) => ({ address: request.ip, user_agent: request.headers['user-agent'] ?? '' })
 
-/** Ends the session that the browser had until now. */
+/** Ends the browser's previous session. */
 async function leave({ db, visitor, session }: Visit) {
   if (visitor && session) await closeSession(db, visitor, session.id)
 }
 
-/** The server ends a session that is not used for a month; the browser just has to keep it longer than that. */
+/** The server ends a session that is unused for a month; the cookie only has to last longer. */
 const year = 365 * 24 * 3600
 
 function keep({ reply, belfry }: Visit, token: string, half: boolean) {

@@ -8,16 +8,16 @@ import type { Database } from '#platform/database.ts'
 import { sql } from '#platform/database.ts'
 import type { Vault } from '#platform/vault.ts'
 
-/** What the browser holds from now on, and whether a code is still to come. */
+/** A new session. */
 export interface Opened {
   user: Account
   token: string
   awaits_code: boolean
-  /** Whether the code was sent, if it comes by text message. */
+  /** Whether the text message with the code was sent; undefined if the code comes from an app. */
   sending: Sending | undefined
 }
 
-/** The first step: a name and a password. Whoever has a second factor gets a session that is good for giving the code, and nothing else. */
+/** The first step: login and password. With a second factor, the session is valid for entering the code only. */
 export async function signIn(
   db: Database,
   send_text: SendText,
@@ -33,7 +33,7 @@ export async function signIn(
   return { user, token, awaits_code: delivery !== undefined, sending }
 }
 
-/** The second step: a code. The session that waited for it ends, and a new one begins: nobody who knew the old one has it. */
+/** The second step: the code. A new session replaces the waiting one, whose token may be known to others. */
 export async function finishSignIn(
   db: Database,
   vault: Vault,

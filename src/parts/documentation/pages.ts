@@ -31,7 +31,7 @@ interface Entry extends Operation {
   path: string
 }
 
-/** A reference to read and to search, made from the same document that programs read. */
+/** The API reference, generated from the OpenAPI document. */
 export const documentationPages = (describe: () => ApiDescription): PageRoute[] => [
   show('/docs', () => {
     const document = describe()
@@ -86,7 +86,7 @@ ${
 </section>`
 }
 
-/** What the operation gives, and in one row the statuses that all operations share. */
+/** The responses of the operation, with one row for the statuses that all operations share. */
 function answerRows(responses: Operation['responses']) {
   const own = Object.entries(responses).filter(([, answer]) => !answer.$ref)
   const common = Object.entries(responses).flatMap(([status, answer]) => (answer.$ref ? status : []))
@@ -97,7 +97,7 @@ function answerRows(responses: Operation['responses']) {
   return html`${rows}<tr><td class="muted">or</td><td class="muted">${common.join(', ')}</td></tr>`
 }
 
-/** Endpoints that only a person's password, or an application's secret, opens. */
+/** Endpoints that need a password or a client secret. */
 const opensBy = ({ security }: Entry, scheme: string) => security?.length === 1 && security.some((way) => scheme in way)
 
 function needs(entry: Entry) {
@@ -129,7 +129,7 @@ function resolve(schema: Schema, document: ApiDescription): Schema {
   return name ? ((document.components.schemas[name] as Schema | undefined) ?? schema) : schema
 }
 
-/** A command one can paste, with the least that the body needs. */
+/** A curl command with the required fields of the body. */
 function example(entry: Entry, address: string, body: Schema | undefined) {
   const { method, path, security } = entry
   const lines = [`curl ${method === 'get' ? '' : `-X ${method.toUpperCase()} `}'${address}${path}'`]

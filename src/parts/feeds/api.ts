@@ -7,20 +7,19 @@ import type { Caller } from '#identity/callers.ts'
 import type { Queryable } from '#platform/database.ts'
 import { forbidden } from '#platform/errors.ts'
 import { Type } from '#platform/schema.ts'
-import { FeedKeySchema, FeedList, feedKeyJson, feedListJson, feedUrls, NewFeedKey, type Opened } from './json.ts'
-import { createFeedKey, deleteFeedKey, listFeedKeys, loadFeedKey, standingToken } from './keys.ts'
+import { FeedKeySchema, FeedList, feedKeyJson, feedListJson, feedUrls, NewFeedKey, type PrivateFeeds } from './json.ts'
+import { createFeedKey, deleteFeedKey, listFeedKeys, loadFeedKey, permanentToken } from './keys.ts'
 
 /**
- * Private feeds show everything their owner sees, and go on when the token that asked has ended: nobody gets them by one that would see
- * less, nor by an application's, which its user can take back.
+ * A private feed shows everything its owner sees, and outlives the token that asked for its URL. So the token must be classic, because users can
+ * revoke an application's token, and must have the scope `repo`.
  */
-const seesAll = (caller: Caller) => (caller.token?.kind ?? 'classic') === 'classic' && caller.may('repo')
+const seesEverything = (caller: Caller) => (caller.token?.kind ?? 'classic') === 'classic' && caller.may('repo')
 
-/** More than anyone is a member of. */
-const most = { limit: 1000, offset: 0 }
+const allOrganizations = { limit: 1000, offset: 0 }
 
-async function open(db: Queryable, caller: Caller, user: Account, token: string): Promise<Opened> {
-  const { rows } = await listOrganizations(db, user, most, !caller.may('read:org'))
+async function privateFeedsOf(db: Queryable, caller: Caller, user: Account, token: string): Promise<PrivateFeeds> {
+  const { rows } = await listOrganizations(db, user, allOrganizations, !caller.may('read:org'))
   return { user, token, organizations: rows }
 }
 
@@ -31,15 +30,17 @@ export const feedApi = ({ vault }: Belfry): Group =>
       {
         operation: 'activity/get-feeds',
         permission: 'any',
-        summary: 'Where the Atom feeds are; the private ones only for callers who use Basic authentication',
+        summary: 'URLs of the Atom feeds; private ones for callers with Basic authentication only',
         viewer: 'optional',
         optional_scopes: ['read:org', 'repo'],
         answers: { 200: FeedList },
       },
       async ({ db, viewer, caller, wire, dialect }) => {
-        const opened =
-          viewer && caller.basic && seesAll(caller) ? await open(db, caller, viewer, standingToken(vault, viewer)) : null
-        return feedListJson(viewer, opened, wire.web, dialect.brand === 'github')
+        const feeds =
+          viewer && caller.basic && seesEverything(caller)
+            ? await privateFeedsOf(db, caller, viewer, permanentToken(vault, viewer))
+            : null
+        return feedListJson(viewer, feeds, wire.web, dialect.brand === 'github')
       },
     ),
     get(
@@ -47,7 +48,7 @@ export const feedApi = ({ vault }: Belfry): Group =>
       {
         operation: 'feeds/list-keys',
         permission: 'classic',
-        summary: 'The keys to the private feeds of the viewer',
+        summary: 'Keys of the viewer’s private feeds',
         scopes: ['user'],
         list: true,
         answers: { 200: Type.Array(FeedKeySchema) },
@@ -60,15 +61,19 @@ export const feedApi = ({ vault }: Belfry): Group =>
         operation: 'feeds/create-key',
         permission: 'classic',
         summary:
-          'Make a key to the private feeds of the viewer; the token is told this once, and the caller needs the scope `repo` too',
+          'Create a key for the viewer’s private feeds; the token is shown once, and the caller also needs the scope `repo`',
         scopes: ['user'],
         body: Type.Object({ name: Type.String() }),
         answers: { 201: NewFeedKey },
       },
       async ({ db, viewer, caller, body, wire }) => {
-        if (!seesAll(caller)) throw forbidden("Missing the 'repo' scope.")
+        if (!seesEverything(caller)) throw forbidden("Missing the 'repo' scope.")
         const { key, token } = await createFeedKey(db, viewer, body.name)
-        return created({ ...feedKeyJson(key, wire), token, ...feedUrls(await open(db, caller, viewer, token), wire.web) })
+        return created({
+          ...feedKeyJson(key, wire),
+          token,
+          ...feedUrls(await privateFeedsOf(db, caller, viewer, token), wire.web),
+        })
       },
     ),
     get(
@@ -76,7 +81,7 @@ export const feedApi = ({ vault }: Belfry): Group =>
       {
         operation: 'feeds/get-key',
         permission: 'classic',
-        summary: 'A key to the private feeds of the viewer',
+        summary: 'A key of the viewer’s private feeds',
         scopes: ['user'],
         answers: { 200: FeedKeySchema },
       },
@@ -87,7 +92,7 @@ export const feedApi = ({ vault }: Belfry): Group =>
       {
         operation: 'feeds/delete-key',
         permission: 'classic',
-        summary: 'Revoke a key to the private feeds of the viewer',
+        summary: 'Revoke a key of the viewer’s private feeds',
         scopes: ['user'],
         answers: { 204: Nothing },
       },

@@ -7,7 +7,7 @@ import { Guest } from '#test/guest.ts'
 const hostile = `<script>alert("1 & 2")</script> ]]> &amp; it's`
 const escaped = '&lt;script&gt;alert(&quot;1 &amp; 2&quot;)&lt;/script&gt; ]]&gt; &amp;amp; it&apos;s'
 
-/** Ada's engine, with whatever she does to it. */
+/** Ada's repository `engine`. */
 async function openEngine(options: Record<string, unknown> = {}) {
   const forge = await openForge({ settings: { BELFRY_PUBLIC_EVENTS_DELAY: '0' } })
   const ada = await forge.person('ada')
@@ -18,7 +18,7 @@ async function openEngine(options: Record<string, unknown> = {}) {
   return Object.assign(forge, { ada, write, read, repo: `${forge.web}/ada/engine` })
 }
 
-test('every act has its sentence, its link and its author', async () => {
+test('every type of event has a sentence, a link and an author', async () => {
   await using forge = await openEngine()
   const { ada, web, repo } = forge
   const [ben, cleo] = [await forge.person('ben'), await forge.person('cleo')]
@@ -36,7 +36,7 @@ test('every act has its sentence, its link and its author', async () => {
   await expect(200, await ada.patch('/repos/ada/diary', { private: false }))
 
   const { feed, text } = await subscribe(`${web}/timeline.atom`)
-  // Of two with the same words, the newer.
+  // If two entries have the same title, use the newer.
   const told = new Map(feed.items.toReversed().map((item) => [item.title ?? '', item]))
   const links: Record<string, string> = {
     'ada made ada/diary public': `${web}/ada/diary`,
@@ -63,7 +63,7 @@ test('every act has its sentence, its link and its author', async () => {
   assert.ok(!feed.items.some(({ content }) => content?.includes('and more')), 'a commit is told by its first line')
 })
 
-test('what people type stays text: in titles, links and content, in the feed and on the page', async () => {
+test('user input is escaped in titles, links and content, in the feed and on the page', async () => {
   await using forge = await openEngine({ description: hostile })
   await expect(201, await forge.write('one', hostile))
   const { commit } = await expect(201, await forge.write('two', `${hostile} 🔔`))
@@ -85,14 +85,14 @@ test('what people type stays text: in titles, links and content, in the feed and
   assert.ok(page.text.includes(escaped) && !page.text.includes('<script'))
 })
 
-test('characters that XML has no way to write are left out', async () => {
+test('characters that XML cannot represent are removed', async () => {
   await using forge = await openEngine({ description: 'one\u0001\b\u000b two\ufffe\uffff\u001b \ud800three\ttab\r\nend🔔' })
   const { text } = await subscribe(`${forge.web}/ada.atom`)
   assert.ok(!/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u.test(text))
   assert.match(text, /one two \ufffd?three\ttab&amp;#13;\nend🔔/)
 })
 
-test('a client that has a feed is not sent it again, until something happens', async () => {
+test('an unchanged feed is a 304', async () => {
   await using forge = await openEngine()
   const url = `${forge.web}/ada.atom`
   const first = await fetch(url)
@@ -112,7 +112,7 @@ test('a client that has a feed is not sent it again, until something happens', a
   assert.equal(later.status, 200)
 })
 
-test('a date alone is enough once it is settled, and never hides anything', async () => {
+test('If-Modified-Since gives a 304 only when no earlier entry can still appear', async () => {
   await using forge = await openEngine()
   const ask = (since: string | null) => fetch(`${forge.web}/ada.atom`, { headers: { 'if-modified-since': since ?? '' } })
   const early = (await ask(null)).headers.get('last-modified')

@@ -2,20 +2,19 @@ import { timestamp } from '#http/serialization.ts'
 import { type Html, xml } from '#web/html.ts'
 import type { Entry } from './entries.ts'
 
-/** A feed with all that its document says. */
 export interface FeedDocument {
   title: string
-  /** Where it is below the web address, without a suffix. */
+  /** The path of its URL, without a suffix. */
   path: string
-  /** The page for people. */
+  /** The path of the HTML page. */
   page: string
-  /** In its own address, where it needs one. */
+  /** Part of the URL of a private feed. */
   token: string | null
   updated_at: Date
   entries: Entry[]
 }
 
-/** An Atom document (RFC 4287), with the ids and elements that readers of the public service know. */
+/** An Atom document (RFC 4287), with the ids and elements of the public service's feeds. */
 export function atomOf(feed: FeedDocument, web: string): string {
   const tag = `tag:${hostOf(web)},2008:`
   const self = `${web}${feed.path}.atom${feed.token === null ? '' : `?token=${encodeURIComponent(feed.token)}`}`
@@ -30,12 +29,12 @@ ${feed.entries.map((entry) => writeEntry(entry, tag, web))}</feed>
 `.text
 }
 
-/** Tags have no room for the brackets of a numeric host, nor for a port. */
+/** A tag URI (RFC 4151) allows neither brackets nor a port. */
 function hostOf(web: string) {
   return new URL(web).hostname.replaceAll(/[[\]]/g, '')
 }
 
-/** What is HTML in an entry is text to XML, and so escaped once more. */
+/** HTML in an entry is text in XML, so it is escaped twice. */
 function writeEntry({ id, type, actor, created_at, link, title, content }: Entry, tag: string, web: string): Html {
   const at = timestamp(created_at)
   return xml`  <entry>

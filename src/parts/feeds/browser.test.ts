@@ -4,7 +4,7 @@ import { check, openBrowser } from '#test/browser.ts'
 import { privateFeeds } from '#test/feeds.ts'
 import { expect, openForge } from '#test/forge.ts'
 
-test('people read what happens, and make a key for their reader', async () => {
+test('a visitor reads an activity page and creates a feed key', async () => {
   await using forge = await openForge({ settings: { BELFRY_PUBLIC_EVENTS_DELAY: '0' } })
   await using browser = await openBrowser()
   const { page, picture } = browser
@@ -42,7 +42,7 @@ test('people read what happens, and make a key for their reader', async () => {
   await page.getByRole('button', { name: 'Revoke this key' }).click()
   await page.getByText('The key is revoked').waitFor()
 
-  // A browser takes no XML that is not well-formed.
+  // The browser's parser rejects XML that is not well-formed.
   const { received, actor } = await privateFeeds(forge, ada)
   for (const url of [String(feed), `${forge.web}/timeline.atom`, received, actor]) {
     const text = await (await fetch(url)).text()

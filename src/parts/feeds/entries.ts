@@ -10,7 +10,7 @@ export interface Entry {
   type: TimelineEvent['type']
   actor: { id: number; login: string }
   created_at: Date
-  /** The page that shows most of it. */
+  /** The page that shows the event best. */
   link: string
   title: string
   /** The title with links, and the text that follows it. */
@@ -194,7 +194,6 @@ function paragraph(text: string | null | undefined) {
   return xml`${text && xml`<p>${text}</p>`}`
 }
 
-/** The beginning of a body. */
 function excerpt(body: string | undefined) {
   return paragraph(body?.slice(0, 1000))
 }

@@ -7,7 +7,7 @@ import { expect, openForge, type Person } from '#test/forge.ts'
 const type = 'application/atom+xml'
 const atom = { accept: type }
 
-/** Ada's engine in public and her diary in private; Ben watches neither and follows her. Everyone's timeline has no delay. */
+/** Ada has a public repository `engine` and a private `diary`; Ben follows her. The public timeline has no delay. */
 async function openFeeds() {
   const forge = await openForge({ settings: { BELFRY_PUBLIC_EVENTS_DELAY: '0' } })
   const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
@@ -20,7 +20,7 @@ async function openFeeds() {
 
 const star = async (who: Person, repo: string) => assert.equal((await who.put(`/user/starred/${repo}`)).status, 204)
 
-test('the list of feeds shows nobody their own, a token the public one, and Basic the private ones too', async () => {
+test('the list of feeds adds the public feed for a token, and private feeds for Basic authentication', async () => {
   await using forge = await openFeeds()
   const { ada, web } = forge
   const everyones = { timeline_url: `${web}/timeline`, user_url: `${web}/{user}` }
@@ -61,14 +61,14 @@ test('the list of feeds shows nobody their own, a token the public one, and Basi
   assert.notEqual(bens, token)
 })
 
-test('a token that sees less than its owner is not told the private feeds, even by Basic', async () => {
+test('a token without the scope repo gets no private feeds, even by Basic authentication', async () => {
   await using forge = await openFeeds()
   for (const scopes of [[], ['public_repo', 'user', 'notifications'], ['read:org']]) {
     const listed = await byBasic(forge, await forge.tokenFor('ada', scopes)).read('/feeds')
     assert.deepEqual(Object.keys(listed).sort(), ['_links', 'current_user_public_url', 'timeline_url', 'user_url'])
   }
   const repo = await byBasic(forge, await forge.tokenFor('ada', ['repo'])).read('/feeds')
-  assert.deepEqual(repo.current_user_organization_urls, [], 'a membership that is not public needs a scope of its own')
+  assert.deepEqual(repo.current_user_organization_urls, [], 'a private membership needs the scope read:org')
   assert.equal(repo.current_user_organization_url, '')
   assert.deepEqual(repo._links[0].current_user_organization, { href: '', type: '' })
   assert.ok(repo.current_user_url)
@@ -95,14 +95,14 @@ test('every listed feed is Atom, by its suffix and by the Accept header', async 
     for (const { feed, id } of both) {
       assert.equal(id, `tag:127.0.0.1,2008:${path}`)
       assert.equal(feed.self, suffixed)
-      assert.equal((await fetch(feed.url ?? '')).status, 200, 'the page for people is there')
+      assert.equal((await fetch(feed.url ?? '')).status, 200, 'the HTML page exists')
     }
   }
   const cased = await subscribe(listed.current_user_url.replace('/ada.', '/ADA.'))
-  assert.equal(cased.feed.self, listed.current_user_url.replace('?', '.atom?'), 'by any spelling, it is one feed')
+  assert.equal(cased.feed.self, listed.current_user_url.replace('?', '.atom?'), 'logins are not case-sensitive')
 })
 
-test('who takes pages rather than Atom gets a page; private feeds are Atom to everyone', async () => {
+test('a client that prefers HTML gets a page; private feeds are always Atom', async () => {
   await using forge = await openFeeds()
   const { received } = await privateFeeds(forge, forge.ada)
   const typeOf = async (url: string, accept: string) => (await fetch(url, { headers: { accept } })).headers.get('content-type')
@@ -123,7 +123,7 @@ test('who takes pages rather than Atom gets a page; private feeds are Atom to ev
   for (const accept of ['*/*', 'text/html']) assert.equal(await typeOf(received, accept), `${type}; charset=utf-8`)
 })
 
-test('a feed tells what its timeline has, and nothing private in public', async () => {
+test('a feed has the entries of its timeline; a public feed has no private ones', async () => {
   await using forge = await openFeeds()
   const { ada, ben, web } = forge
   await star(ben, 'ada/engine')
@@ -147,7 +147,7 @@ test('a feed tells what its timeline has, and nothing private in public', async 
   for (const path of ['/timeline', '/ada', '/acme']) assert.ok(!/diary|anvil/.test(await (await fetch(web + path)).text()))
 })
 
-test('who loses access to a private repository sees it in their feeds no more', async () => {
+test('a user who loses access to a private repository no longer sees it in feeds', async () => {
   await using forge = await openFeeds()
   const { ada, ben } = forge
   const { id } = await expect(201, await ada.put('/repos/ada/diary/collaborators/ben'))
@@ -172,7 +172,7 @@ test('the dashboard feed of an organization ends with the membership', async () 
   assert.deepEqual((await privateFeeds(forge, forge.ben)).organizations, [])
 })
 
-test('everyone’s timeline is late by as much as the interface is, and forgets after 90 days', async () => {
+test('the public feed has the delay of the API, and goes back 90 days', async () => {
   await using forge = await openForge()
   const ada = await forge.person('ada')
   await ada.owns('engine')
@@ -190,7 +190,7 @@ test('everyone’s timeline is late by as much as the interface is, and forgets 
   assert.equal(await entries('/ada.atom'), 0)
 })
 
-test('a feed has the last thirty entries', async () => {
+test('a feed has the last 30 entries', async () => {
   await using forge = await openFeeds()
   for (let count = 0; count < 31; count++) await forge.ada.owns(`part-${count}`)
   const { titles } = await subscribe(`${forge.web}/ada.atom`)

@@ -7,45 +7,44 @@ import type { Vault } from '#platform/vault.ts'
 import type { Variant } from '#variants.ts'
 import type { FeedDocument } from './atom.ts'
 import { entryOf } from './entries.ts'
-import { opensFeeds } from './keys.ts'
+import { isFeedToken } from './keys.ts'
 
-/** What an address names. */
-export type Place =
-  | { of: 'everyone' }
-  /** What someone does in public, or what happens in public in an organization. */
-  | { of: 'public'; login: string }
-  /** What someone receives, and what they do, in private too. */
-  | { of: 'received' | 'actor'; login: string }
+export type FeedAddress =
+  | { kind: 'everyone' }
+  /** Public events by a user, or of an organization. */
+  | { kind: 'public'; login: string }
+  /** Events that a user receives, or that they cause; private ones included. */
+  | { kind: 'received' | 'actor'; login: string }
   /** A member's dashboard of an organization. */
-  | { of: 'organization'; login: string; org: string }
+  | { kind: 'organization'; login: string; org: string }
 
-export function pathOf(place: Place): string {
-  switch (place.of) {
+export function feedPath(address: FeedAddress): string {
+  switch (address.kind) {
     case 'everyone':
       return '/timeline'
     case 'public':
-      return `/${place.login}`
+      return `/${address.login}`
     case 'received':
-      return `/${place.login}.private`
+      return `/${address.login}.private`
     case 'actor':
-      return `/${place.login}.private.actor`
+      return `/${address.login}.private.actor`
     case 'organization':
-      return `/organizations/${place.org}/${place.login}.private`
+      return `/organizations/${address.org}/${address.login}.private`
   }
 }
 
-/** Reads the last part of an address: a login, what is wanted of it, and whether as Atom whatever the client says it takes. */
-export function readPlace(name: string, org?: string): { place: Place; atom: boolean } | undefined {
+/** Parses the last segment of a path. `atom` is true if the feed is Atom whatever the Accept header says. */
+export function parseFeedAddress(name: string, org?: string): { address: FeedAddress; atom: boolean } | undefined {
   const [, login, hidden, suffix] = /^([a-z\d-]{1,39})(\.private(?:\.actor)?)?(\.atom)?$/i.exec(name) ?? []
   if (login === undefined || /[^a-z\d-]/i.test(org ?? '')) return undefined
-  if (org !== undefined) return hidden === '.private' ? { place: { of: 'organization', login, org }, atom: true } : undefined
-  if (hidden === undefined) return { place: { of: 'public', login }, atom: suffix !== undefined }
-  return { place: { of: hidden === '.private' ? 'received' : 'actor', login }, atom: true }
+  if (org !== undefined) return hidden === '.private' ? { address: { kind: 'organization', login, org }, atom: true } : undefined
+  if (hidden === undefined) return { address: { kind: 'public', login }, atom: suffix !== undefined }
+  return { address: { kind: hidden === '.private' ? 'received' : 'actor', login }, atom: true }
 }
 
-/** A feed that is there, and open to whoever asks. */
+/** A feed that exists and that the caller may read. */
 export interface Feed extends Omit<FeedDocument, 'entries' | 'updated_at'> {
-  /** Whom it is about; null for everyone. */
+  /** Null for the public timeline. */
   account: Account | null
   timeline: Timeline
   view: View
@@ -56,73 +55,73 @@ interface Resources {
   vault: Vault
 }
 
-/** Undefined when there is no such feed, for anyone or for the holder of this token. */
+/** Undefined if the feed does not exist or the token does not open it. */
 export async function findFeed(
   { db, vault }: Resources,
   { events }: Variant,
-  place: Place,
+  address: FeedAddress,
   token: string | null,
 ): Promise<Feed | undefined> {
   const now = db.now.getTime()
   const view: View = { sight: null, since: new Date(now - events.days * 86_400_000), until: null }
-  if (place.of === 'everyone') {
+  if (address.kind === 'everyone') {
     const until = events.public_delay ? new Date(now - events.public_delay * 1000) : null
-    const path = pathOf(place)
+    const path = feedPath(address)
     const title = 'Belfry public timeline'
     return { title, path, page: path, token: null, account: null, timeline: timelines.everyone(), view: { ...view, until } }
   }
-  const account = await findAccount(db, place.login)
+  const account = await findAccount(db, address.login)
   if (!account) return undefined
-  if (place.of === 'public') {
-    const path = pathOf({ ...place, login: account.login })
+  if (address.kind === 'public') {
+    const path = feedPath({ ...address, login: account.login })
     const timeline = account.type === 'User' ? timelines.actor(account) : timelines.organization(account)
     return { title: `Public activity of ${account.login}`, path, page: path, token: null, account, timeline, view }
   }
-  if (account.type !== 'User' || token === null || !(await opensFeeds(db, vault, account, token))) return undefined
-  return findPrivateFeed(db, place, account, token, { ...view, sight: { viewer_id: account.id, sees_private: true } })
+  if (account.type !== 'User' || token === null || !(await isFeedToken(db, vault, account, token))) return undefined
+  return findPrivateFeed(db, address, account, token, { ...view, sight: { viewer_id: account.id, sees_private: true } })
 }
 
 async function findPrivateFeed(
   db: Queryable,
-  place: Exclude<Place, { of: 'everyone' | 'public' }>,
+  address: Exclude<FeedAddress, { kind: 'everyone' | 'public' }>,
   user: Account,
   token: string,
   view: View,
 ): Promise<Feed | undefined> {
   const { login } = user
   const page = `/${login}`
-  if (place.of !== 'organization') {
+  if (address.kind !== 'organization') {
     const [title, timeline] =
-      place.of === 'received'
+      address.kind === 'received'
         ? [`Private feed for ${login}`, timelines.received(user)]
         : [`Private activity of ${login}`, timelines.actor(user)]
-    return { title, path: pathOf({ ...place, login }), page, token, account: user, timeline, view }
+    return { title, path: feedPath({ ...address, login }), page, token, account: user, timeline, view }
   }
-  const org = await findAccount(db, place.org)
+  const org = await findAccount(db, address.org)
   if (org?.type !== 'Organization' || !(await findMembership(db, org, user))) return undefined
-  const path = pathOf({ of: 'organization', login, org: org.login })
+  const path = feedPath({ kind: 'organization', login, org: org.login })
   const title = `Private feed for ${login} of ${org.login}`
   return { title, path, page: `/${org.login}`, token, account: org, timeline: timelines.organization(org), view }
 }
 
-/** Whoever is suspended has no feeds, and no page. */
+/** A suspended account has no feeds and no page. */
 function findAccount(db: Queryable, login: string): Promise<Account | undefined> {
   return db.first(sql`select ${accountColumns} from accounts a where lower(a.login) = lower(${login}) and a.suspended_at is null`)
 }
 
-/** As many as readers of the public service get. */
-const mostEntries = 30
+/** As on the public service. */
+const maxEntries = 30
 
 export async function readFeed(db: Database, feed: Feed, web: string): Promise<FeedDocument> {
-  const { rows } = await readTimeline(db, feed.timeline, feed.view, { limit: mostEntries, offset: 0 })
+  const { rows } = await readTimeline(db, feed.timeline, feed.view, { limit: maxEntries, offset: 0 })
   const records = await loadRecords(db, rows)
   const { title, path, page, token } = feed
-  const updated_at = rows[0]?.created_at ?? feed.account?.created_at ?? (await findBeginning(db))
+  const updated_at = rows[0]?.created_at ?? feed.account?.created_at ?? (await findFirstDate(db))
   return { title, path, page, token, updated_at, entries: records.map((record) => entryOf(record, web)) }
 }
 
-/** When the first account was made: nothing has happened since, as far as a feed without entries knows. */
-async function findBeginning(db: Queryable): Promise<Date> {
+/** The date of a feed without entries: when the first account was created. */
+async function findFirstDate(db: Queryable): Promise<Date> {
   const first = await db.first<{ created_at: Date }>(sql`select created_at from accounts order by id limit 1`)
   return first?.created_at ?? db.now
 }

@@ -1,7 +1,7 @@
 import { Address, NullableTimestamp, Timestamp, timestamp, type Wire } from '#http/serialization.ts'
 import type { Account } from '#identity/accounts.ts'
 import { type Static, Type } from '#platform/schema.ts'
-import { pathOf } from './feeds.ts'
+import { feedPath } from './feeds.ts'
 import type { FeedKey } from './keys.ts'
 
 const LinkSchema = Type.Object({ href: Address, type: Type.String() })
@@ -31,42 +31,41 @@ export const FeedList = Type.Object(
     current_user_actor_url: Type.Optional(Address),
     current_user_organization_url: Type.Optional(Address),
     current_user_organization_urls: Type.Optional(Type.Array(Address)),
-    // The spec has a list of one; the public documentation, and clients that are typed by it, the object itself.
+    // The spec has a list of one object; the public documentation, and clients generated from it, have the object.
     _links: Type.Unsafe<Static<typeof Links> | Static<typeof Links>[]>({ ...Links, type: ['array', 'object'], items: Links }),
   },
   { title: 'FeedList' },
 )
 
-/** What the private feeds of a person are opened with, and the organizations they have a feed of. */
-export interface Opened {
+/** A user with a token for their private feeds, and the organizations they have a feed of. */
+export interface PrivateFeeds {
   user: Account
   token: string
   organizations: Pick<Account, 'login'>[]
 }
 
-export function feedUrls({ user: { login }, token, organizations }: Opened, web: string) {
-  const opened = `?token=${token}`
+export function feedUrls({ user: { login }, token, organizations }: PrivateFeeds, web: string) {
+  const query = `?token=${token}`
   return {
-    current_user_url: `${web}${pathOf({ of: 'received', login })}${opened}`,
-    current_user_actor_url: `${web}${pathOf({ of: 'actor', login })}${opened}`,
+    current_user_url: `${web}${feedPath({ kind: 'received', login })}${query}`,
+    current_user_actor_url: `${web}${feedPath({ kind: 'actor', login })}${query}`,
     current_user_organization_urls: organizations.map(
-      (org) => `${web}${pathOf({ of: 'organization', login, org: org.login })}.atom${opened}`,
+      (org) => `${web}${feedPath({ kind: 'organization', login, org: org.login })}.atom${query}`,
     ),
   }
 }
 
-/** For a caller without a name, with one, and with one that is shown what is private too. */
 export function feedListJson(
   viewer: Account | null,
-  opened: Opened | null,
+  feeds: PrivateFeeds | null,
   web: string,
   plain: boolean,
 ): Static<typeof FeedList> {
   const addresses = {
-    timeline_url: `${web}${pathOf({ of: 'everyone' })}`,
+    timeline_url: `${web}${feedPath({ kind: 'everyone' })}`,
     user_url: `${web}/{user}`,
     ...(viewer && { current_user_public_url: `${web}/${viewer.login}` }),
-    ...(opened && withFirstOrganization(feedUrls(opened, web))),
+    ...(feeds && withFirstOrganization(feedUrls(feeds, web))),
   }
   const { current_user_public_url, current_user_url, current_user_actor_url, current_user_organization_urls } = addresses
   const links = {
@@ -114,5 +113,5 @@ export function feedKeyJson(row: FeedKey, wire: Wire): Static<typeof FeedKeySche
   }
 }
 
-/** As it is told once, with what it opens. */
+/** The response to creating a key, the only one with its token. */
 export const NewFeedKey = Type.Object({ ...key, token: Type.String(), ...privateUrls }, { title: 'NewFeedKey' })

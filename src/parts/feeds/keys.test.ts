@@ -7,7 +7,7 @@ import { byBasic, privateFeeds, subscribe } from '#test/feeds.ts'
 import { Client, expect, openForge, Person } from '#test/forge.ts'
 import { signedIn, withoutSignIn } from '#test/guest.ts'
 
-/** Ada with a private diary. */
+/** Ada has a private repository `diary`. */
 async function openDiary() {
   const forge = await openForge()
   const ada = await forge.person('ada')
@@ -17,7 +17,7 @@ async function openDiary() {
 
 const statusOf = async (url: string) => (await fetch(url)).status
 
-test('the standing token is the same for ever, and survives a change of password', async () => {
+test('the permanent token never changes, not even with the password', async () => {
   await using forge = await openDiary()
   const { token, received } = await privateFeeds(forge, forge.ada)
   const [, body = '', check = ''] = /^bfd_(\w{30})(\w{6})$/.exec(token) ?? []
@@ -37,7 +37,7 @@ test('the standing token is the same for ever, and survives a change of password
   assert.equal((await privateFeeds(forge, forge.ada)).token, token)
 })
 
-test('a token of any kind of feed opens feeds, and nothing else', async () => {
+test('a feed token opens feeds and nothing else', async () => {
   await using forge = await openDiary()
   const { token } = await privateFeeds(forge, forge.ada)
   const made = await expect(201, await forge.ada.post('/user/feed_keys', { name: 'reader' }))
@@ -67,7 +67,7 @@ test('a token of any kind of feed opens feeds, and nothing else', async () => {
   }
 })
 
-test('whoever has no right token is told what is told of people who do not exist', async () => {
+test('a wrong token gets the same response as an account that does not exist', async () => {
   await using forge = await openDiary()
   const { ada, web } = forge
   const eve = await forge.person('eve')
@@ -114,7 +114,7 @@ test('whoever has no right token is told what is told of people who do not exist
   for (const path of [...paths, '/ada', '/ada.atom']) assert.equal(await statusOf(`${web}${path}?token=${token}`), 404, path)
 })
 
-test('private feeds are kept by nobody but their reader, and their addresses are told to nobody', async () => {
+test('private feeds are cached by the reader only, and their URLs are not sent as referrers', async () => {
   await using forge = await openDiary()
   const { received, token } = await privateFeeds(forge, forge.ada)
   const { answer, feed } = await subscribe(received)
@@ -130,7 +130,7 @@ test('private feeds are kept by nobody but their reader, and their addresses are
   assert.ok(!forge.logged.some((line) => line.includes(token.slice(4, 20))))
 })
 
-test('a named key opens the same feeds, is told once, and ends when it is revoked', async () => {
+test('a named key opens the same feeds, is shown once, and stops working when revoked', async () => {
   await using forge = await openDiary()
   const { ada, web } = forge
   await forge.organization('acme', ada)
@@ -162,7 +162,7 @@ test('a named key opens the same feeds, is told once, and ends when it is revoke
   assert.deepEqual(await ada.read('/user/feed_keys'), [])
 })
 
-test('a key tells when it was last used, to the minute', async () => {
+test('a key shows when it was last used, to the minute', async () => {
   await using forge = await openDiary()
   const made = await expect(201, await forge.ada.post('/user/feed_keys', { name: 'reader' }))
   const used = async () => (await forge.ada.read(`/user/feed_keys/${made.id}`)).last_used_at
@@ -176,7 +176,7 @@ test('a key tells when it was last used, to the minute', async () => {
   assert.equal(await used(), '2026-02-03T04:06:06Z')
 })
 
-test('keys are for their owner, with a token that may make them', async () => {
+test('only the owner manages keys, with a token that has the scopes', async () => {
   await using forge = await openDiary()
   const { ada } = forge
   const eve = await forge.person('eve')
@@ -201,7 +201,7 @@ test('keys are for their owner, with a token that may make them', async () => {
   assert.equal((await ada.delete(`/user/feed_keys/${id}`)).status, 204)
 })
 
-test('a key needs a name, and nobody has more than fifty', async () => {
+test('a key needs a name, and a user has at most 50', async () => {
   await using forge = await openDiary()
   const { ada } = forge
   const make = (body: Record<string, unknown>) => ada.post('/user/feed_keys', body)
@@ -215,7 +215,7 @@ test('a key needs a name, and nobody has more than fifty', async () => {
   assert.equal((await ada.read('/user/feed_keys?per_page=20&page=3')).length, 10)
 })
 
-test('keys are made and revoked in the settings', async () => {
+test('keys are created and revoked in the settings', async () => {
   await using forge = await openDiary()
   await forge.organization('acme', forge.ada)
   const ada = await signedIn(forge, 'ada')

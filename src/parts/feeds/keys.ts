@@ -4,14 +4,14 @@ import { invalid, missing } from '#platform/errors.ts'
 import { digest, newToken, sameSecret, tokenFrom } from '#platform/secrets.ts'
 import type { Vault } from '#platform/vault.ts'
 
-/** The token in a person's own list of feeds. It follows from who they are, and ends with the account only. */
-export function standingToken(vault: Vault, user: Pick<Account, 'id'>): string {
+/** The token in a user's list of feeds. It is derived from the account's id, and is valid as long as the account exists. */
+export function permanentToken(vault: Vault, user: Pick<Account, 'id'>): string {
   return tokenFrom('bfd_', vault.derive(`feeds of user ${user.id}`))
 }
 
-/** Whether the token opens this person's private feeds: their standing one, or one of their keys. */
-export async function opensFeeds(db: Queryable, vault: Vault, user: Account, token: string): Promise<boolean> {
-  if (sameSecret(token, standingToken(vault, user))) return true
+/** Whether the token opens this user's private feeds: their permanent token, or that of one of their keys. */
+export async function isFeedToken(db: Queryable, vault: Vault, user: Account, token: string): Promise<boolean> {
+  if (sameSecret(token, permanentToken(vault, user))) return true
   const key = await db.first<Pick<FeedKey, 'id' | 'last_used_at'>>(sql`
     select id, last_used_at from feed_keys where digest = ${digest(token)} and user_id = ${user.id}`)
   if (!key) return false
@@ -21,7 +21,7 @@ export async function opensFeeds(db: Queryable, vault: Vault, user: Account, tok
   return true
 }
 
-/** A key with a name, to be taken back by itself. */
+/** A named token that can be revoked by itself. */
 export interface FeedKey {
   id: number
   name: string
@@ -32,8 +32,7 @@ export interface FeedKey {
 
 const columns = sql`k.id, k.name, k.last_eight, k.created_at, k.last_used_at`
 
-/** As many as anyone may have. */
-export const mostKeys = 50
+export const maxKeys = 50
 
 export function listFeedKeys(db: Queryable, user: Account, slice: Slice): Promise<Listed<FeedKey>> {
   return listed(db, { columns, source: sql`feed_keys k where k.user_id = ${user.id}`, order: sql`k.id` }, slice)
@@ -45,14 +44,14 @@ export async function loadFeedKey(db: Queryable, user: Account, id: number): Pro
   return found
 }
 
-/** Gives the token in clear, once. */
+/** Returns the token, of which only a digest is stored. */
 export async function createFeedKey(db: Transaction, user: Account, wanted: string): Promise<{ key: FeedKey; token: string }> {
   const name = wanted.trim()
   if (name === '' || name.length > 200) throw fault('name', 'Say in up to 200 characters what the key is for.')
-  // Two that are made at once take turns, or both would be the last.
+  // A lock, so that two concurrent requests cannot both create the last key.
   await db.query(sql`select from accounts where id = ${user.id} for no key update`)
   const count = await db.first<{ total: number }>(sql`select count(*) as total from feed_keys where user_id = ${user.id}`)
-  if ((count?.total ?? 0) >= mostKeys) throw fault('name', `You have ${mostKeys} keys, and that is the most. Revoke one first.`)
+  if ((count?.total ?? 0) >= maxKeys) throw fault('name', `You have ${maxKeys} keys, the maximum. Revoke one first.`)
   const token = newToken('bfd_')
   const key = await db.first<FeedKey>(sql`
     insert into feed_keys as k (user_id, name, digest, last_eight, created_at)
@@ -61,7 +60,6 @@ export async function createFeedKey(db: Transaction, user: Account, wanted: stri
   return { key, token }
 }
 
-/** It stops working at once. */
 export async function deleteFeedKey(db: Transaction, user: Account, id: number) {
   const { rowCount } = await db.query(sql`delete from feed_keys where user_id = ${user.id} and id = ${id}`)
   if (!rowCount) throw missing()

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { expect, openForge } from '#test/forge.ts'
 import { Guest, signedIn, withoutSignIn } from '#test/guest.ts'
 
-test('people’s pages hide no other page, and what is nobody’s is not found', async () => {
+test('pages of accounts hide no other page, and an unknown login is 404', async () => {
   await using forge = await openForge()
   await forge.person('ada')
   const guest = new Guest(forge)
@@ -34,7 +34,7 @@ test('people’s pages hide no other page, and what is nobody’s is not found',
   assert.equal((await guest.post('/ada', {})).status, 404)
 })
 
-test('a person’s page says who they are and what they did in public', async () => {
+test('a user’s page shows their profile and public activity', async () => {
   await using forge = await openForge()
   const ada = await forge.person('ada')
   await expect(200, await ada.patch('/user', { name: 'Ada <L>', bio: 'Notes & more', blog: 'https://ada.example/?a&b' }))
@@ -53,7 +53,7 @@ test('a person’s page says who they are and what they did in public', async ()
   assert.match((await visitor.get('/ada')).text, /· javascript:alert\(1\) ·/)
 })
 
-test('a feed for everyone may be kept for a minute, and sets no cookie', async () => {
+test('a public feed may be cached for a minute, and sets no cookie', async () => {
   await using forge = await openForge()
   await forge.person('ada')
   for (const path of ['/timeline.atom', '/ada.atom', '/ada.atom?token=bfd_nonsense']) {

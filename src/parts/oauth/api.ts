@@ -87,7 +87,7 @@ export const api = group('OAuth applications', [
   ),
 ])
 
-/** An application acts for itself only; others' do not exist for it. */
+/** An application can act for itself only; others are not found. */
 function checkOwn({ client_id }: Application, named: string) {
   if (client_id !== named) throw missing()
 }

@@ -9,7 +9,7 @@ import { isCallback } from './redirects.ts'
 export type NewApplication = Pick<Application, 'name' | 'url' | 'callback_url'> &
   Partial<Pick<Application, 'description' | 'strict_redirect'>>
 
-/** Returns the secret in clear, once. */
+/** Returns the secret in clear text, which is not stored. */
 export async function createApplication(
   db: Transaction,
   owner: Account,
@@ -43,7 +43,7 @@ export async function updateApplication(
   return loadApplication(db, application.client_id)
 }
 
-/** The old secret stops working at once. Returns the new one in clear, once. */
+/** The old secret is invalid at once. Returns the new one in clear text, which is not stored. */
 export async function rotateSecret(db: Transaction, application: Application): Promise<string> {
   const client_secret = randomBytes(20).toString('hex')
   await db.query(sql`
@@ -52,7 +52,7 @@ export async function rotateSecret(db: Transaction, application: Application): P
   return client_secret
 }
 
-/** All its tokens and grants go with it. */
+/** Its tokens and grants are deleted too. */
 export async function deleteApplication(db: Transaction, application: Application) {
   await db.query(sql`delete from applications where id = ${application.id}`)
 }

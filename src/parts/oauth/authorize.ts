@@ -8,29 +8,29 @@ import { errorParameters } from './errors.ts'
 import { findGrant, holdGrant, recordGrant } from './grants.ts'
 import { redirectTarget, withParameters } from './redirects.ts'
 
-/** What an application asks of a person, once it is known to be that application and to have a right to the answer. */
+/** A verified authorization request. */
 export interface AuthorizeRequest {
   application: Application
-  /** Verified: the only place an answer goes to. */
+  /** The verified address that every response goes to. */
   redirect_uri: string
   state: string | undefined
-  /** Null when it names none: then the token gets all that was granted before. */
+  /** Null if the request has none: then the token gets all scopes that were granted before. */
   scopes: string[] | null
   code_challenge: string | null
 }
 
-/** What a person is asked, and whether they have to be. */
+/** What the consent page shows, and whether it is needed. */
 export interface Consent {
   needed: boolean
-  /** All that the application may do afterwards: what it asks for and what it was given before. */
+  /** The requested scopes and those granted before. */
   scopes: string[]
   added: string[]
   known: boolean
-  /** It was given so many tokens lately that a person should look. */
+  /** The application got so many tokens lately that the user must confirm. */
   busy: boolean
 }
 
-/** The request is answered at the application's address, and the answer is a fault. */
+/** An error that is sent to the application's redirect address. */
 export class SentBack extends Error {
   readonly to: string
   constructor(address: string, fault: ReturnType<typeof faultOf>) {
@@ -39,7 +39,7 @@ export class SentBack extends Error {
   }
 }
 
-/** The steps from an address to a request that may be answered, in their order. */
+/** The steps that verify an authorization request, in order. */
 export async function readRequest(db: Queryable, query: URLSearchParams, docs: string): Promise<AuthorizeRequest> {
   checkGivenOnce(query)
   const application = await loadApplication(db, query.get('client_id') ?? '')
@@ -63,14 +63,14 @@ function checkGivenOnce(query: URLSearchParams) {
     throw new Refusal('malformed', `The application gave the parameter '${twice.slice(0, 50)}' more than once.`)
 }
 
-/** A wrong address is reported at the registered one, and never at the wrong one. */
+/** A wrong redirect address is reported to the registered one, never to the wrong one. */
 function checkRedirect(application: Application, query: URLSearchParams, docs: string) {
   const target = redirectTarget(application, query.get('redirect_uri') ?? undefined)
   if (target === undefined) throw new SentBack(application.callback_url, faultOf('redirect_uri_mismatch', query, docs))
   return target
 }
 
-/** There is no implicit grant: a token never travels in an address. */
+/** There is no implicit grant, because an address must not contain a token. */
 function checkResponseType(query: URLSearchParams) {
   const asked = query.get('response_type')
   if (asked !== null && asked !== 'code') {
@@ -81,7 +81,7 @@ function checkResponseType(query: URLSearchParams) {
   }
 }
 
-/** A challenge that is sent is honoured or refused, never dropped: the application relies on it. */
+/** A challenge is used or refused, never ignored, because the application relies on it. */
 function checkChallenge(query: URLSearchParams, redirect_uri: string, docs: string) {
   const challenge = query.get('code_challenge')
   const method = query.get('code_challenge_method')
@@ -96,17 +96,17 @@ function faultOf(error: 'redirect_uri_mismatch' | 'access_denied' | 'invalid_req
   return { ...errorParameters(error, docs), state: query.get('state') ?? undefined }
 }
 
-/** Separated by spaces, or by commas as older clients write them. What we do not know is not asked for. */
+/** Separated by spaces, or by commas as older clients do. Unknown scopes are ignored. */
 export function readScopes(text: string | null | undefined): string[] {
   return normaliseScopes((text ?? '').split(/[\s,]+/).filter(isScope))
 }
 
-/** A parameter without a value counts as omitted, as OAuth says. */
+/** An empty parameter counts as omitted (RFC 6749, section 3.1). */
 export function readAskedScopes(text: string | null | undefined): string[] | null {
   return text?.trim() ? readScopes(text) : null
 }
 
-/** A person is asked for what is new, and when tokens are made faster than people sign in. */
+/** The user must confirm new scopes, and tokens that are created faster than users sign in. */
 export async function planConsent(db: Queryable, user: Account, request: AuthorizeRequest): Promise<Consent> {
   const { application } = request
   const scopes = request.scopes ?? []
@@ -118,10 +118,10 @@ export async function planConsent(db: Queryable, user: Account, request: Authori
   return { needed: !grant || added.length > 0 || busy, scopes: union, added, known: grant !== undefined, busy }
 }
 
-/** In an hour, without anyone looking. */
+/** The number of tokens within an hour without confirmation. */
 const mostNewTokens = 10
 
-/** Undefined when the person must be asked. Held meanwhile, so that a grant which is just being revoked does not come back by itself. */
+/** Undefined if the user must confirm. Locks the grant, so that a concurrent revocation is not undone. */
 export async function allowAgain(db: Transaction, user: Account, request: AuthorizeRequest): Promise<string | undefined> {
   await holdGrant(db, request.application, user)
   const { needed } = await planConsent(db, user, request)
@@ -129,8 +129,8 @@ export async function allowAgain(db: Transaction, user: Account, request: Author
 }
 
 /**
- * Adds what was allowed to the grant; returns where the browser goes with the code for it. The token gets the scopes that were asked for, so
- * that an application can have a narrower one than its grant.
+ * Adds the scopes to the grant and returns the redirect with the code. The token gets the requested scopes only, so an application can have
+ * a narrower token than its grant.
  */
 export async function allow(db: Transaction, user: Account, request: AuthorizeRequest): Promise<string> {
   const { application, redirect_uri, code_challenge, state } = request
@@ -144,7 +144,7 @@ export function deny({ redirect_uri, state }: AuthorizeRequest, docs: string) {
   return answerAt(redirect_uri, { ...errorParameters('access_denied', docs), state })
 }
 
-/** A header holds plain letters only; an address that has others is written as browsers would. */
+/** A header contains ASCII only, so other characters are percent-encoded as in browsers. */
 function answerAt(address: string, parameters: Record<string, string | undefined>) {
   return withParameters(/^[\x21-\x7e]+$/.test(address) ? address : new URL(address).href, parameters)
 }

@@ -1,9 +1,8 @@
 import type { ErrorName } from './errors.ts'
 
-/** What a client sends to the token endpoint, however it sends it. */
+/** The parameters of a request to the token endpoint. */
 export type Parameters = Partial<Record<string, string>>
 
-/** The same, with where it comes from. */
 export interface ClientRequest {
   parameters: Parameters
   address: string
@@ -14,9 +13,9 @@ export interface Issued {
   scopes: string[]
 }
 
-/** An error is an answer, not an exception: what it set right in the database must stay. */
+/** An error is a result and not an exception, because the transaction must commit. */
 export interface Failed {
   error: ErrorName
-  /** How long a device has to wait from now on. */
+  /** The new polling interval of a device in seconds. */
   interval?: number
 }

@@ -15,10 +15,10 @@ interface NewCode {
 const lifetime = sql`interval '10 minutes'`
 const hour = sql`interval '1 hour'`
 
-/** Returns the code in clear, for the one address it is good for. */
+/** Returns the code in clear text. */
 export async function issueCode(db: Transaction, { application, user, redirect_uri, scopes, code_challenge }: NewCode) {
   const code = randomText(32)
-  // Those of the last hour are counted; the older ones would only pile up.
+  // `countNewTokens` needs the codes of the last hour only.
   await db.query(sql`delete from authorization_codes where expires_at < ${db.now}::timestamptz - ${hour}`)
   await db.query(sql`
     insert into authorization_codes (digest, application_id, user_id, redirect_uri, scopes, code_challenge, created_at, expires_at)
@@ -27,7 +27,7 @@ export async function issueCode(db: Transaction, { application, user, redirect_u
   return code
 }
 
-/** How many tokens an application was given for a person within the last hour, also those that ended since. */
+/** The number of tokens that an application got for a user within the last hour, including deleted ones. */
 export async function countNewTokens(db: Queryable, application: Application, user: Account): Promise<number> {
   const found = await db.first<{ count: number }>(sql`
     select (select count(*) from authorization_codes c where c.application_id = ${application.id} and c.user_id = ${user.id}
@@ -47,7 +47,7 @@ export interface CodeRow {
   used_at: Date | null
 }
 
-/** Holds the row: of two exchanges at once, the second sees what the first did. A code of another client is no code. */
+/** Locks the row, so that the second of two concurrent exchanges sees the first. A code of another client is not found. */
 export function findCode(db: Transaction, application: Application, code: string): Promise<CodeRow | undefined> {
   return db.first<CodeRow>(sql`
     select c.digest, c.user_id, c.redirect_uri, c.scopes, c.code_challenge, c.used_at, c.expires_at > ${db.now} as fresh
@@ -58,12 +58,12 @@ export async function spendCode(db: Transaction, code: CodeRow) {
   await db.query(sql`update authorization_codes set used_at = ${db.now} where digest = ${code.digest}`)
 }
 
-/** Somebody else has the code too, and nobody can tell who came first: what it gave is taken back. */
+/** A code that is presented twice was stolen from one of the two clients, so the tokens it gave are deleted. */
 export async function endTokensOf(db: Transaction, application: Application, code: string) {
   await db.query(sql`delete from tokens where code_digest = ${digest(code)} and application_id = ${application.id}`)
 }
 
-/** With a challenge the verifier must meet it; without one there is nothing that a verifier could prove. */
+/** A challenge requires its verifier. A verifier without a challenge is refused. */
 export function meetsChallenge(challenge: string | null, verifier: string | undefined) {
   if (challenge === null) return verifier === undefined
   if (verifier === undefined || !/^[\w.~-]{43,128}$/.test(verifier)) return false

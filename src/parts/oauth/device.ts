@@ -18,16 +18,16 @@ export interface DeviceStart {
   interval: number
 }
 
-/** A device has no secret to keep: its application's id is enough, and a secret that is sent must be right. */
+/** A device cannot keep a secret, so the client id is enough; a secret that is sent must be right. */
 async function identify(db: Database, { parameters: { client_id = '', client_secret }, address }: ClientRequest) {
   return client_secret === undefined ? findApplication(db, client_id) : findClient(db, { client_id, client_secret, address })
 }
 
-/** New codes within their lifetime, which also limits how many are open: from one network, and of one application. */
+/** The maximum number of new codes within their lifetime, from a network and for an application. */
 const mostFromNetwork = 50
 const mostOfClient = 5000
 
-/** Ids of applications are public and anyone may request codes, so requests are limited. */
+/** Client ids are public and anyone may request codes, so requests are limited. */
 export async function startDevice(db: Database, request: ClientRequest): Promise<DeviceStart | Failed> {
   const application = await identify(db, request)
   if (!application) return { error: 'incorrect_client_credentials' }
@@ -52,7 +52,7 @@ async function openDevice(db: Transaction, application: Application, scopes: str
   return { device_code, user_code, interval: 5 }
 }
 
-/** Consonants only: they make no words, and none is mistaken for a digit. */
+/** Consonants only: they form no words, and none looks like a digit. */
 const letters = 'BCDFGHJKLMNPQRSTVWXZ'
 
 function newUserCode() {
@@ -70,7 +70,7 @@ interface DeviceRow {
   hasty: boolean
 }
 
-/** The steps from a device's code to a token, in their order. */
+/** The steps from a device code to a token, in order. */
 export async function exchangeDeviceCode(db: Database, request: ClientRequest): Promise<Issued | Failed> {
   const application = await identify(db, request)
   if (!application) return { error: 'incorrect_client_credentials' }
@@ -96,7 +96,7 @@ function findDevice(db: Transaction, application: Application, code: string): Pr
     from device_codes d where d.digest = ${digest(code)} and d.application_id = ${application.id} for update`)
 }
 
-/** Who asks again too soon has to wait five seconds longer from then on. */
+/** Polling too soon makes the interval five seconds longer. */
 async function recordPoll(db: Transaction, device: DeviceRow) {
   const interval = device.interval_seconds + (device.hasty ? 5 : 0)
   await db.query(
@@ -112,15 +112,15 @@ async function give(db: Transaction, application: Application, device: DeviceRow
   return access_token === undefined ? { error: 'access_denied' } : { access_token, scopes }
 }
 
-/** A device that waits for someone to decide. */
+/** A device that waits for a decision. */
 export interface WaitingDevice {
   user_code: string
   client_id: string
-  /** Null when it asked for none: then it gets all that was granted before. */
+  /** Null if it requested none: then it gets all scopes that were granted before. */
   scopes: string[] | null
 }
 
-/** As people type it: in either case, with or without the hyphen. Guessing is slowed. */
+/** Accepts the code in either case, with or without the hyphen. Guesses are limited. */
 export async function findWaiting(
   db: Database,
   user: Account,
@@ -135,7 +135,7 @@ export async function findWaiting(
   )
 }
 
-/** False when somebody else was faster, or it is too late. */
+/** False if the code was decided already, or has expired. */
 export async function decideDevice(
   db: Transaction,
   user: Account,

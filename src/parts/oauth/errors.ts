@@ -1,4 +1,4 @@
-/** What can go wrong between us and an application, in the words that clients look for. */
+/** The errors of OAuth with the descriptions of the public documentation. */
 const descriptions = {
   incorrect_client_credentials: 'The client_id and/or client_secret passed are incorrect.',
   redirect_uri_mismatch: 'The redirect_uri MUST match the registered callback URL for this application.',

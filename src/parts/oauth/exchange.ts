@@ -17,7 +17,7 @@ export async function exchange(db: Database, { parameters, address }: ClientRequ
   return db.transaction((transaction) => exchangeCode(transaction, application, parameters))
 }
 
-/** The steps from a code to a token, in their order. */
+/** The steps from a code to a token, in order. */
 async function exchangeCode(db: Transaction, application: Application, parameters: Parameters): Promise<Issued | Failed> {
   const { code: text = '', redirect_uri, code_verifier } = parameters
   const code = await findCode(db, application, text)

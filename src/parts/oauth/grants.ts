@@ -22,7 +22,7 @@ export function findGrant(db: Queryable, application: Id, user: Id): Promise<Gra
   return db.first<Grant>(grantOf(application, user))
 }
 
-/** Adds to what was allowed before. The row stays held, so that two consents at once do not lose one another. */
+/** Adds scopes to the grant. Locks the row, so that no concurrent consent is lost. */
 export async function recordGrant(db: Transaction, application: Application, user: Account, scopes: string[]): Promise<Grant> {
   await db.query(sql`
     insert into grants (application_id, user_id, scopes, created_at, updated_at)
@@ -34,7 +34,7 @@ export async function recordGrant(db: Transaction, application: Application, use
   return { ...held, scopes: union }
 }
 
-/** Whoever holds it is the only one to give tokens under it, or to end it. */
+/** Locks the grant: only the owner of the lock may issue tokens under it or end it. */
 export function holdGrant(db: Transaction, application: Id, user: Id): Promise<Grant | undefined> {
   return db.first<Grant>(sql`${grantOf(application, user)} for update`)
 }
@@ -45,7 +45,7 @@ interface NewOAuthToken {
   code_digest?: Buffer
 }
 
-/** Undefined when the person has taken the grant back, or is suspended. The clear text is returned here, once. */
+/** Returns the token in clear text; undefined if the user has revoked the grant or is suspended. */
 export async function issueToken(db: Transaction, application: Application, wanted: NewOAuthToken): Promise<string | undefined> {
   const user = await db.first<{ id: number }>(sql`select id from accounts where id = ${wanted.user_id} and suspended_at is null`)
   if (!user || !(await holdGrant(db, application, user))) return undefined
@@ -61,7 +61,7 @@ export async function issueToken(db: Transaction, application: Application, want
 
 export type ApplicationToken = Token & { user: Account }
 
-/** A token that this application was given, and that still works. */
+/** A valid token of this application. */
 export async function loadToken(db: Queryable, application: Application, token: string): Promise<ApplicationToken> {
   const held = await db.first<Token>(sql`
     select t.* from tokens t where t.digest = ${digest(token)} and t.application_id = ${application.id}
@@ -74,7 +74,7 @@ export async function loadToken(db: Queryable, application: Application, token: 
   return { ...held, user }
 }
 
-/** The old one stops working at once. */
+/** The old token is invalid at once. */
 export async function resetToken(db: Transaction, held: ApplicationToken): Promise<ApplicationToken & { token: string }> {
   const token = newToken('bfo_')
   const row = await db.first<Token>(sql`
@@ -88,7 +88,7 @@ export async function deleteToken(db: Transaction, { id }: ApplicationToken) {
   await db.query(sql`delete from tokens where id = ${id}`)
 }
 
-/** Ends all that an application may do for a person, with what is under way, and the keys it made for them. */
+/** Deletes the grant with its tokens, pending codes and the SSH keys that the application added. */
 export async function revokeGrant(db: Transaction, application: Id, user: Id) {
   const both = sql`application_id = ${application.id} and user_id = ${user.id}`
   await db.query(sql`delete from authorization_codes where ${both}`)
@@ -104,7 +104,7 @@ export interface AuthorizedApplication extends Pick<Application, 'client_id' | '
   last_used_at: Date | null
 }
 
-/** What a person has authorized, by name. */
+/** The applications that a user has authorized, by name. */
 export function listAuthorized(db: Queryable, user: Account): Promise<AuthorizedApplication[]> {
   return db.rows<AuthorizedApplication>(sql`
     select p.client_id, p.name, p.url, o.login as owner_login, g.scopes, g.created_at as authorized_at,

@@ -29,14 +29,14 @@ export const pages: PageRoute[] = [
   submitOwn('/settings/connections/applications/:client_id', revoke),
 ]
 
-/** The steps of an authorization, in their order: is the request sound, who is there, and what do they say. */
+/** The steps of an authorization, in order: verify the request, sign in, confirm. */
 async function authorize(visit: Visit, next: (visit: SignedIn, request: AuthorizeRequest) => Promise<Outcome>): Promise<Outcome> {
   try {
     const request = await readRequest(visit.db, visit.query, docsOf(visit))
     return isSignedIn(visit) ? await next(visit, request) : signInFirst(visit)
   } catch (error) {
     if (!(error instanceof SentBack)) throw error
-    // Anyone can register an application: redirecting strangers at once would make our address an open redirect.
+    // Anyone can register an application, so redirecting anonymous visitors would make our address an open redirect.
     if (!isSignedIn(visit)) throw new Refusal('malformed', error.message)
     return { to: error.to }
   }
@@ -48,7 +48,7 @@ function isSignedIn(visit: Visit): visit is SignedIn {
   return visit.visitor !== null
 }
 
-/** Then they come back to the same request. */
+/** After signing in, the user returns to the same request. */
 function signInFirst(visit: Visit): Outcome {
   const query = visit.query
   const login = query.get('login')
@@ -60,13 +60,13 @@ function signInFirst(visit: Visit): Outcome {
   return { to: `/login?${passed}` }
 }
 
-/** A user whose session ended before they decided is asked again after signing in. */
+/** If the session ended before the decision, the user is asked again after signing in. */
 function signInAgain(visit: Visit): Outcome {
   if (visit.visitor) throw outOfDate()
   return signInFirst(visit)
 }
 
-/** Nobody is asked twice for the same. */
+/** A user does not confirm the same scopes twice. */
 async function answer(visit: SignedIn, request: AuthorizeRequest): Promise<Outcome> {
   const to = await visit.db.transaction((db) => allowAgain(db, visit.visitor, request))
   return to === undefined ? consentPage(visit, request, await planConsent(visit.db, visit.visitor, request)) : { to }
@@ -79,7 +79,7 @@ async function decide(visit: SignedIn, request: AuthorizeRequest): Promise<Outco
   return consentPage(visit, request, await planConsent(visit.db, visit.visitor, request))
 }
 
-/** The form goes back to the address of the request itself: nothing of it passes through fields that a browser would tidy. */
+/** The form posts to the address of the request, because browsers normalize the values of fields. */
 function consentPage(visit: SignedIn, request: AuthorizeRequest, consent: Consent): Outcome {
   const { application, redirect_uri } = request
   const body = html`${consentCard(application, visit, consent)}
@@ -91,7 +91,7 @@ ${form(visit, `/login/oauth/authorize?${visit.query}`, decisionButtons(applicati
   }
 }
 
-/** Where it is, without what the application keeps in its query. */
+/** The redirect address without its query. */
 function placeOf(address: string) {
   const { protocol, host, pathname } = new URL(address)
   return `${protocol}//${host}${pathname}`
@@ -189,7 +189,7 @@ ${form(visit, pathOf(application), html`<button class="danger">Revoke access</bu
   return settingsPage('/settings/applications', application.name, body)
 }
 
-/** What was never authorized has nothing to review. */
+/** 404 for an application that the user never authorized. */
 async function loadConnection({ db, params, visitor }: SignedIn): Promise<{ application: Application; grant: Grant }> {
   const application = await loadApplication(db, params.client_id ?? '')
   const grant = await findGrant(db, application, visitor)

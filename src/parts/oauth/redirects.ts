@@ -1,17 +1,16 @@
 import { domainToASCII } from 'node:url'
 
-/** What an application registered. */
 export interface Registration {
   callback_url: string
-  /** Asks for the very address that is registered. */
+  /** Only exactly the registered address is allowed. */
   strict_redirect: boolean
 }
 
 const loopback = new Set(['localhost', '127.0.0.1', '[::1]'])
 
 /**
- * Where an authorization may send the browser back to, or undefined: not there. Without an address it is the registered one. With one,
- * scheme, host and port must be the registered ones and the path the registered path or below it; on this machine any port will do.
+ * The address that an authorization may redirect to, or undefined if it is refused. By default, it is the registered one. Otherwise scheme,
+ * host and port must be the registered ones and the path the registered path or below it; on localhost any port is allowed.
  */
 export function redirectTarget({ callback_url, strict_redirect }: Registration, asked: string | undefined): string | undefined {
   if (asked === undefined || asked === callback_url) return callback_url
@@ -31,7 +30,7 @@ export function isSameAddress(one: string, other: string) {
   return sameHost(first, second) && first.port === second.port && restOf(one) === restOf(other)
 }
 
-/** An address to register: absolute, and nothing that a browser would run or read from disk. */
+/** Whether an address can be registered: it is absolute, and no browser would run it or read it from disk. */
 export function isCallback(text: string) {
   const url = URL.parse(text)
   return (
@@ -43,8 +42,8 @@ export function isCallback(text: string) {
 }
 
 /**
- * Nothing that two programs could read in two ways: no user-info, fragment, backslash, space or control character, no dot segments
- * and no encoded slash, backslash or dot. Looked for in the text itself, since parsing would tidy most of it away.
+ * Refuses everything that two programs could parse differently: user-info, fragment, backslash, space, control characters, dot segments,
+ * and encoded slashes, backslashes and dots. Tests the text itself, because parsing would normalize most of this.
  */
 function isPlain(text: string) {
   const [, authority = '', path = ''] = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)([^?#]*)/i.exec(text) ?? []
@@ -61,7 +60,7 @@ function sameHost(callback: URL, target: URL) {
   return callback.protocol === target.protocol && hostOf(callback) === hostOf(target)
 }
 
-/** In its ASCII form. For http and https, the parser has done that; it leaves hosts of other schemes percent-encoded. */
+/** The host in ASCII form. The parser converts it for http and https only, and leaves hosts of other schemes percent-encoded. */
 function hostOf({ hostname }: URL) {
   const plain = hostname.replaceAll(/(?:%[89a-f][\da-f])+/gi, (encoded) =>
     Buffer.from(encoded.replaceAll('%', ''), 'hex').toString(),
@@ -75,12 +74,12 @@ function isLocalWithPort(asked: string, { hostname, protocol }: URL) {
   return loopback.has(hostname) && /^https?:$/.test(protocol) && /^[^:]*:\/\/[^/?#]*:\d+(?=[/?#]|$)/.test(asked)
 }
 
-/** `/callback` holds `/callback/x` and not `/callback-x`. */
+/** `/callback/x` is below `/callback`, `/callback-x` is not. */
 function isBelow(base: string, path: string) {
   return path === base || path.startsWith(base.endsWith('/') ? base : `${base}/`)
 }
 
-/** The address with what the answer adds to its query; what was there stays first. */
+/** Appends parameters to the query of an address. */
 export function withParameters(address: string, added: Record<string, string | undefined>) {
   const given = Object.entries(added).filter((entry): entry is [string, string] => entry[1] !== undefined)
   const query = new URLSearchParams(given).toString()

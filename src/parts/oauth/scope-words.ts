@@ -1,6 +1,6 @@
 import type { Scope } from '#identity/scopes.ts'
 
-/** What a scope lets an application do, in the words of the person who is asked. */
+/** What a scope allows, for the consent page. */
 const words: Record<Scope, string> = {
   repo: 'Read and change all your repositories, public and private, with their issues, settings and webhooks',
   'repo:status': 'Read and set the status of commits, also in private repositories',
@@ -45,5 +45,5 @@ export function inWords(scope: string): string {
   return Object.hasOwn(words, scope) ? words[scope as Scope] : scope
 }
 
-/** Every token can do this much. */
+/** What every token allows. */
 export const withoutScope = 'Know who you are, and read what is public'

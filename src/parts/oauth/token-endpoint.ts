@@ -14,7 +14,7 @@ interface Resources {
 
 type Fields = Record<string, string | number>
 
-/** Where programs get tokens and device codes: no pages, and not part of the interface under its prefix either. */
+/** The endpoints for tokens and device codes. They are neither pages nor part of the API under its prefix. */
 export function mountTokenEndpoint(listener: FastifyInstance, { db, addresses }: Resources) {
   listener.register(async (app) => {
     app.removeAllContentTypeParsers()
@@ -40,13 +40,13 @@ export function mountTokenEndpoint(listener: FastifyInstance, { db, addresses }:
     })
   })
 
-  /** Clients of this protocol's dialect look for `error` in an answer that succeeded. */
+  /** Public clients expect `error` in a response with status 200. */
   function sendFailure(request: FastifyRequest, reply: FastifyReply, { error, interval }: Failed) {
     return sendFields(request, reply, { ...errorParameters(error, `${addresses.web}/docs`), ...(interval && { interval }) })
   }
 }
 
-/** From the address, the body and Basic; the later wins, and two names for the client are none. */
+/** From the query, the body and Basic authentication; later ones win. Two different client ids are refused. */
 function readParameters(request: FastifyRequest): Parameters {
   const mark = request.url.indexOf('?')
   const query = readForm(mark < 0 ? '' : request.url.slice(mark + 1))
@@ -62,7 +62,7 @@ function readBody({ body, headers }: FastifyRequest): Parameters {
   return /\bjson\b/i.test(headers['content-type'] ?? '') ? readJson(body) : readForm(body)
 }
 
-/** Of a name given twice, the first counts. */
+/** The first value of a repeated name counts. */
 function readForm(text: string): Parameters {
   return Object.fromEntries([...new URLSearchParams(text)].reverse())
 }
@@ -88,7 +88,7 @@ function sendFields({ headers }: FastifyRequest, reply: FastifyReply, fields: Fi
   return reply.headers({ 'Cache-Control': 'no-store', Pragma: 'no-cache' }).type(`${type}; charset=utf-8`).send(write(fields))
 }
 
-/** The first that is asked for by name; a form when none is. */
+/** The first format that `Accept` names; a form otherwise. */
 function formatFor(accept: string) {
   const name = accept
     .toLowerCase()
@@ -103,7 +103,7 @@ const form = {
   write: (fields: Fields) => new URLSearchParams(Object.entries(fields).map(([name, value]) => [name, String(value)])).toString(),
 }
 const json = { type: 'application/json', write: (fields: Fields) => JSON.stringify(fields) }
-/** The other way round than the form: older clients show it so. */
+/** In the reverse order of the form, as older clients expect. */
 const elements = {
   type: 'application/xml',
   write: (fields: Fields) => {

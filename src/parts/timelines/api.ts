@@ -8,12 +8,12 @@ import type { Database } from '#platform/database.ts'
 import { missing, Refusal } from '#platform/errors.ts'
 import { Type } from '#platform/schema.ts'
 import type { Variant } from '#variants.ts'
-import { readAfter } from './after.ts'
+import { readEventsAfter } from './events-after.ts'
 import { EventSchema, eventJson } from './json.ts'
 import { loadRecords } from './records.ts'
 import { readTimeline, type Timeline, type TimelineEvent, timelines, type View } from './timelines.ts'
 
-/** What every timeline declares. */
+/** The declaration that all timelines share. */
 const declared = {
   viewer: 'optional',
   query: { after: text() },
@@ -25,21 +25,21 @@ const declared = {
 
 type Context = Pick<BaseContext, 'variant' | 'wire' | 'page' | 'following'> & { db: Database; query: { after: string } }
 
-/** A page, newest first; or, with `after` and for those who follow, what is newer than an event, oldest first. */
+/** A page, newest first. With `after`, and in a stream: the events after one, oldest first. */
 async function show(context: Context, timeline: Timeline, sight: Sight | null, delay = 0) {
   const { db, page, query, following } = context
   const view = viewOf(context, sight, delay)
   if (following !== undefined) {
-    const { events, bookmark } = await readAfter(db, timeline, view, following, 100)
-    return new Answer(await writeAll(context, events), { place: bookmark })
+    const { events, bookmark } = await readEventsAfter(db, timeline, view, following, 100)
+    return new Answer(await toJson(context, events), { place: bookmark })
   }
   if (query.after !== '') {
     if (!/^\d{1,15}$/.test(query.after)) throw new Refusal('invalid', '`after` must be the id of an event.')
-    const { events } = await readAfter(db, timeline, view, query.after, page.size)
-    return writeAll(context, events)
+    const { events } = await readEventsAfter(db, timeline, view, query.after, page.size)
+    return toJson(context, events)
   }
   const { rows, total } = await readTimeline(db, timeline, view, page)
-  return new Answer(await writeAll(context, rows), { total })
+  return new Answer(await toJson(context, rows), { total })
 }
 
 function viewOf({ db, variant }: Context, sight: Sight | null, delay: number): View {
@@ -47,17 +47,17 @@ function viewOf({ db, variant }: Context, sight: Sight | null, delay: number): V
   return { sight, since: new Date(now - variant.events.days * 86_400_000), until: delay ? new Date(now - delay * 1000) : null }
 }
 
-async function writeAll({ db, wire, variant }: Context, events: TimelineEvent[]) {
+async function toJson({ db, wire, variant }: Context, events: TimelineEvent[]) {
   return (await loadRecords(db, events)).map((record) => eventJson(record, wire, variant))
 }
 
-/** Private things of a user are for that user alone; a fine-grained token needs to have been made for it. */
+/** Only the user sees their own private events. A fine-grained token needs the `Events` permission. */
 function ownSight(caller: Caller, user: Account): Sight | null {
   if (caller.user?.id !== user.id) return null
   return caller.token?.kind === 'fine_grained' && !allows(caller.token.permissions, 'events:read') ? null : caller
 }
 
-/** Anyone but that member of the organization gets 404. A fine-grained token needs the organization's `Events` permission. */
+/** Everyone but that member gets 404. A fine-grained token needs the organization's `Events` permission. */
 function checkDashboard(caller: Caller, user: Account, org: { id: number; role: string | null }) {
   if (caller.user?.id !== user.id || !org.role) throw missing()
   checkResourceOwner(caller, org)
@@ -71,7 +71,7 @@ export const api = group('Event timelines', [
       ...declared,
       operation: 'activity/list-public-events',
       permission: 'any',
-      summary: 'What happens in public, with some delay',
+      summary: 'Public events, with a delay',
       list: (variant: Variant) => variant.events.public_page,
     },
     (context) => show(context, timelines.everyone(), null, context.variant.events.public_delay),
@@ -82,7 +82,7 @@ export const api = group('Event timelines', [
       ...declared,
       operation: 'activity/list-public-events-for-repo-network',
       permission: 'any',
-      summary: 'What happens in public in a repository and all that was forked from it',
+      summary: 'Public events of a repository and its forks',
     },
     (context) => show(context, timelines.network(context.repo), null),
   ),
@@ -92,7 +92,7 @@ export const api = group('Event timelines', [
       ...declared,
       operation: 'activity/list-public-org-events',
       permission: 'any',
-      summary: 'What happens in public in an organization',
+      summary: 'Public events of an organization',
     },
     (context) => show(context, timelines.organization(context.org), null),
   ),
@@ -102,7 +102,7 @@ export const api = group('Event timelines', [
       ...declared,
       operation: 'activity/list-repo-events',
       permission: 'metadata:read',
-      summary: 'What happens in a repository',
+      summary: 'Events of a repository',
       optional_scopes: ['repo'],
     },
     (context) => show(context, timelines.repository(context.repo), context.caller),
@@ -113,7 +113,7 @@ export const api = group('Event timelines', [
       ...declared,
       operation: 'activity/list-events-for-authenticated-user',
       permission: 'any',
-      summary: 'What a user does; in private, only for that user',
+      summary: 'Events by a user; private ones for that user only',
       optional_scopes: ['repo'],
     },
     (context) => show(context, timelines.actor(context.user), ownSight(context.caller, context.user)),
@@ -138,7 +138,7 @@ export const api = group('Event timelines', [
       ...declared,
       operation: 'activity/list-public-events-for-user',
       permission: 'any',
-      summary: 'What a user does in public',
+      summary: 'Public events by a user',
     },
     (context) => show(context, timelines.actor(context.user), null),
   ),
@@ -148,7 +148,7 @@ export const api = group('Event timelines', [
       ...declared,
       operation: 'activity/list-received-events-for-user',
       permission: 'any',
-      summary: 'What happens where a user watches, and what those do whom they follow; in private, only for that user',
+      summary: 'Events of the repositories a user watches and by the people they follow; private ones for that user only',
       optional_scopes: ['repo'],
     },
     (context) => show(context, timelines.received(context.user), ownSight(context.caller, context.user)),
@@ -159,7 +159,7 @@ export const api = group('Event timelines', [
       ...declared,
       operation: 'activity/list-received-public-events-for-user',
       permission: 'any',
-      summary: 'What happens in public where a user watches, and what those do whom they follow',
+      summary: 'Public events of the repositories a user watches and by the people they follow',
     },
     (context) => show(context, timelines.received(context.user), null),
   ),

@@ -142,7 +142,7 @@ function pullJson({ pull, base }: EventRecord, wire: Wire, { events }: Variant) 
   return events.whole_pulls ? fullPullJson(pull, base, wire) : minimalPullJson(pull, base, wire)
 }
 
-/** A repository is made with its first branch in mind. */
+/** A new repository has the name of its default branch as `ref`. */
 function fullRef(name: string, ref_type: 'repository' | 'branch' | 'tag') {
   return `${ref_type === 'tag' ? 'refs/tags' : 'refs/heads'}/${name}`
 }

@@ -13,7 +13,7 @@ async function openEngine() {
   return Object.assign(forge, { ada, ben, repo: { id: id as number } })
 }
 
-/** Waits until everything that happened is shown in order: other tests' transactions on the same server may hold that up. */
+/** Waits until `log_horizon` has passed all events: transactions of other tests on the same server may delay it. */
 async function settle({ belfry: { db } }: Forge) {
   for (let n = 0; n < 1000; n++) {
     const over = await db.query(sql`select where log_horizon() > coalesce((select max(position) from events), 0)`)
@@ -25,10 +25,10 @@ async function settle({ belfry: { db } }: Forge) {
 const ids = async (client: Client, path: string): Promise<string[]> =>
   (await client.read(path)).map(({ id }: { id: string }) => id)
 
-/** More than a minute only while the machine is busy, see below. */
+/** More than 60 only while the machine is busy. */
 const interval = /^(60|120|180|300)$/
 
-test('a timeline that has not changed is a 304 with the interval, by the exact quoted tag', async () => {
+test('an unchanged timeline is a 304 with X-Poll-Interval, by the exact quoted ETag', async () => {
   await using forge = await openEngine()
   for (const path of ['/repos/ada/engine/events', '/users/ada/events', '/users/ben/received_events', '/events']) {
     const first = await forge.ben.get(path)
@@ -44,7 +44,7 @@ test('a timeline that has not changed is a 304 with the interval, by the exact q
   }
 })
 
-test('a new event is a new tag, at once', async () => {
+test('a new event changes the ETag at once', async () => {
   await using forge = await openEngine()
   const path = '/repos/ada/engine/events'
   const etag = (await forge.nobody.get(path)).headers.get('etag') ?? ''
@@ -54,7 +54,7 @@ test('a new event is a new tag, at once', async () => {
   assert.notEqual(changed.headers.get('etag'), etag)
 })
 
-test('while nothing is committed, polling asks the database nothing, whatever else the address says', async () => {
+test('polling runs no query until something is committed, whatever unknown parameters the URL has', async () => {
   await using forge = await openEngine()
   const { pool } = forge.belfry.db
   const query = pool.query.bind(pool)
@@ -63,7 +63,7 @@ test('while nothing is committed, polling asks the database nothing, whatever el
     queries++
     return query(...args)
   }) as typeof pool.query
-  // What is kept ends after a moment, so one of several rounds must have passed without a question.
+  // A cached page expires after 0.8 seconds, so at least one of several rounds must run no query.
   const rounds: number[] = []
   for (let round = 0; round < 5; round++) {
     const etag = (await forge.ben.get('/repos/ada/engine/events')).headers.get('etag') ?? ''
@@ -74,10 +74,10 @@ test('while nothing is committed, polling asks the database nothing, whatever el
     }
     rounds.push(queries)
   }
-  assert.ok(rounds.includes(0), `questions in each round: ${rounds}`)
+  assert.ok(rounds.includes(0), `queries in each round: ${rounds}`)
 })
 
-test('what one token may see is not kept for another', async () => {
+test('a page that is cached for one token is not sent to another', async () => {
   await using forge = await openEngine()
   await forge.ada.owns('secret', { private: true })
   const narrow = await forge.tokenFor('ada', ['public_repo'])
@@ -88,7 +88,7 @@ test('what one token may see is not kept for another', async () => {
   assert.equal((await forge.ben.get('/repos/ada/secret/events')).status, 404)
 })
 
-test('the interval rises while the server is busy, and falls back', async () => {
+test('the poll interval rises while the server is busy, and falls again', async () => {
   await using forge = await openEngine()
   const interval = async () => Number((await forge.nobody.get('/repos/ada/engine/events')).headers.get('x-poll-interval'))
   let busy = true
@@ -110,7 +110,7 @@ test('the interval rises while the server is busy, and falls back', async () => 
   assert.ok(await within((seconds) => seconds === 60))
 })
 
-test('`after` gives what is newer, oldest first, on every timeline', async () => {
+test('`after` returns newer events, oldest first, on every timeline', async () => {
   await using forge = await openEngine()
   await forge.ben.put('/user/starred/ada/engine')
   await forge.ben.put('/user/following/ada')
@@ -123,7 +123,7 @@ test('`after` gives what is newer, oldest first, on every timeline', async () =>
   assert.deepEqual(await ids(forge.ada, `/users/ada/received_events?after=${all[2]}`), [])
   assert.deepEqual(await ids(forge.nobody, `/repos/ada/engine/events?after=${all[0]}`), [all[1]])
   assert.deepEqual(await ids(forge.nobodyVersioned, '/users/ada/events?after=0&per_page=1'), [all[0]])
-  // Later than anything there is, or gone: from now on, or from what came after it.
+  // An id that does not exist yet starts now; a deleted one starts with the first event after it.
   assert.deepEqual(await ids(forge.ada, '/users/ada/events?after=999999'), [])
   for (const junk of ['1%00', 'x', '-1', '1.5', '1e3', '99999999999999999999']) {
     assert.equal((await forge.ada.get(`/users/ada/events?after=${junk}`)).status, 422, junk)
@@ -145,7 +145,7 @@ test('an event that commits late, with a lower id, is not skipped', async () => 
   await forge.ada.owns('mill')
   const path = '/users/ada/received_events?after='
   const seen = await ids(forge.ada, `${path}0`)
-  // Everyone sees the newer one at once; who reads in order waits for what may still come before it.
+  // The list shows the newer event at once; `after` waits until no earlier one can appear.
   assert.equal((await ids(forge.ada, '/users/ada/received_events')).length, 2)
   assert.equal(seen.length, 1)
   finish.resolve()
@@ -156,7 +156,7 @@ test('an event that commits late, with a lower id, is not skipped', async () => 
   assert.ok(Number(rest[0]) < Number(rest[1]))
 })
 
-test('everyone’s timeline in order obeys its delay', async () => {
+test('`after` on the public timeline obeys its delay', async () => {
   await using forge = await openEngine()
   forge.clock.advance(200_000)
   await forge.ada.owns('mill')
@@ -170,7 +170,7 @@ test('everyone’s timeline in order obeys its delay', async () => {
 
 const typesOf = (events: { type: string }[]) => events.map(({ type }) => type)
 
-test('a stream tells of new events as they happen, and goes on after the last that was seen', async () => {
+test('a stream sends new events as they happen, and resumes after Last-Event-ID', async () => {
   await using forge = await openEngine()
   const path = '/repos/ada/engine/events'
   await settle(forge)
@@ -188,7 +188,7 @@ test('a stream tells of new events as they happen, and goes on after the last th
   assert.deepEqual(typesOf(await resumed.until(1)), ['ForkEvent'])
 })
 
-test('a stream shows what its caller may see, and ends when its token does', async () => {
+test('a stream shows what its caller may see, and ends when the token is revoked', async () => {
   await using forge = await openEngine()
   await forge.ada.owns('secret', { private: true })
   await settle(forge)
@@ -199,7 +199,7 @@ test('a stream shows what its caller may see, and ends when its token does', asy
   await forge.ada.put('/user/starred/ada/secret')
   await forge.ada.put('/user/starred/ada/engine')
   assert.deepEqual(typesOf(await own.until(3)), ['PublicEvent', 'WatchEvent', 'WatchEvent'])
-  // Whoever looked in the moment when it was public has seen that it was made so.
+  // A viewer that read while the repository was public has seen its PublicEvent.
   const starred = () => others.messages.map(({ data }) => JSON.parse(data)).filter(({ type }) => type === 'WatchEvent')
   for (let n = 0; n < 500 && !starred().length; n++) await sleep(10)
   assert.deepEqual(
@@ -211,7 +211,7 @@ test('a stream shows what its caller may see, and ends when its token does', asy
   assert.equal((await forge.nobody.with({ accept: 'text/event-stream' }).get('/repos/ada/secret/events')).status, 404)
 })
 
-test('a stream needs no password, and no other endpoint has one', async () => {
+test('a stream refuses passwords, and other endpoints refuse to stream', async () => {
   await using forge = await openEngine()
   const authorization = `Basic ${btoa("ada:ada's password")}`
   const byPassword = forge.nobody.with({ authorization, accept: 'text/event-stream' })
@@ -219,7 +219,7 @@ test('a stream needs no password, and no other endpoint has one', async () => {
   assert.equal((await forge.ada.with({ accept: 'text/event-stream' }).get('/user')).status, 415)
 })
 
-test('open streams do not keep the server from stopping', async () => {
+test('the server stops while streams are open', async () => {
   const forge = await openEngine()
   await using stream = await listen(forge.nobody, '/repos/ada/engine/events')
   await forge[Symbol.asyncDispose]()

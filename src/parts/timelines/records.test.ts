@@ -94,33 +94,27 @@ test('right after an act, its event shows what the API shows', async () => {
   await expect(204, await ada.put(`${engine}/issues/2/lock`, { lock_reason: 'spam' }))
   await expect(200, await ben.patch(`${engine}/issues/2`, { state: 'closed', state_reason: 'not_planned' }))
   await same('issue', `${engine}/issues/2`, 'IssuesEvent')
-  const { id } = await expect(
-    201,
-    await cy.post(`${engine}/commits/${forge.head}/comments`, { body: 'Hm', path: 'mill.txt', position: 1 }),
-  )
-  await same('comment', `${engine}/comments/${id}`, 'CommitCommentEvent')
-  await expect(201, await dan.post(`${engine}/issues/1/comments`, { body: 'Hm' }))
+  const made = async (status: number, answer: Promise<Response>): Promise<number> => (await expect(status, await answer)).id
+  const on_file = { body: 'Hm', path: 'mill.txt', position: 1 }
+  const on_commit = await made(201, cy.post(`${engine}/commits/${forge.head}/comments`, on_file))
+  await same('comment', `${engine}/comments/${on_commit}`, 'CommitCommentEvent')
+  const on_issue = await made(201, dan.post(`${engine}/issues/1/comments`, { body: 'Hm' }))
   await same('issue', `${engine}/issues/1`, 'IssueCommentEvent')
-  await same('comment', `${engine}/issues/comments/1`, 'IssueCommentEvent')
+  await same('comment', `${engine}/issues/comments/${on_issue}`, 'IssueCommentEvent')
   await expect(201, await ben.post(`${pull}/requested_reviewers`, { reviewers: ['cy'] }))
-  await expect(200, await ada.post(`${pull}/reviews`, { event: 'REQUEST_CHANGES', body: 'Finer' }))
-  await same('review', `${pull}/reviews/1`, 'PullRequestReviewEvent')
-  await expect(
-    201,
-    await dan.post(`${pull}/comments`, { body: 'x', path: 'mill.txt', line: 2, side: 'RIGHT', commit_id: forge.head }),
-  )
-  const [comment] = await nobody.read(`${pull}/comments`)
-  await same('comment', comment.url.replace(/.*(?=\/repos)/, ''), 'PullRequestReviewCommentEvent')
+  const review = await made(200, ada.post(`${pull}/reviews`, { event: 'REQUEST_CHANGES', body: 'Finer' }))
+  await same('review', `${pull}/reviews/${review}`, 'PullRequestReviewEvent')
+  const line = { body: 'x', path: 'mill.txt', line: 2, side: 'RIGHT', commit_id: forge.head }
+  const on_line = await made(201, dan.post(`${pull}/comments`, line))
+  await same('comment', `${engine}/pulls/comments/${on_line}`, 'PullRequestReviewCommentEvent')
   await expect(200, await ada.patch(`${engine}/issues/1`, { ...sorted, state: 'closed' }))
   const { pull_request } = await last('PullRequestEvent')
   const shown = await nobody.read(pull)
   for (const { repo } of [shown.head, shown.base]) delete repo.permissions
   assert.deepEqual(pull_request, shown)
-  await expect(
-    201,
-    await ada.post(`${engine}/releases`, { tag_name: 'v/1', target_commitish: 'main', name: 'One', body: 'Notes' }),
-  )
-  await same('release', `${engine}/releases/1`, 'ReleaseEvent')
+  const notes = { tag_name: 'v/1', target_commitish: 'main', name: 'One', body: 'Notes' }
+  const release = await made(201, ada.post(`${engine}/releases`, notes))
+  await same('release', `${engine}/releases/${release}`, 'ReleaseEvent')
   await expect(202, await dan.post(`${engine}/forks`))
   const [{ forkee }] = await payloads(nobody, 'ForkEvent')
   const { parent, source, network_count, permissions: _, ...fork } = await nobody.read('/repos/dan/engine')

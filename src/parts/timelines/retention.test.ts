@@ -5,7 +5,7 @@ import { fillLog, read, tell } from '#test/timelines.ts'
 
 const day = 86_400_000
 
-/** Waits until the worker has nothing to do. */
+/** Waits until no job is due. */
 async function idle({ belfry: { db } }: Forge) {
   for (let n = 0; n < 500; n++) {
     const { rows } = await db.pool.query(`select from graphile_worker.jobs where run_at <= now()`)
@@ -14,7 +14,7 @@ async function idle({ belfry: { db } }: Forge) {
   }
 }
 
-test('timelines go back thirty days on the versioned variant and ninety on the self-hosted one', async () => {
+test('timelines go back 30 days on the versioned variant and 90 on the self-hosted one', async () => {
   await using forge = await openForge()
   const ada = await forge.person('ada')
   await ada.owns('engine')
@@ -27,7 +27,7 @@ test('timelines go back thirty days on the versioned variant and ninety on the s
   assert.equal((await read(ada, '/users/ada/events')).length, 0)
 })
 
-test('the log forgets what a deleted repository had, however much', async () => {
+test('a job deletes the events of a deleted repository', async () => {
   await using forge = await openForge({ worker: true })
   const ada = await forge.person('ada')
   const { id } = await ada.owns('engine')
@@ -40,7 +40,7 @@ test('the log forgets what a deleted repository had, however much', async () => 
   assert.equal(rows.length, 1)
 })
 
-test('events of months that nobody is shown any more are dropped as whole tables', async () => {
+test('partitions of months that no timeline shows are dropped', async () => {
   await using forge = await openForge({ worker: true })
   const { db } = forge.belfry
   const ada = await forge.person('ada')

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { type Client, expect, openForge, type Person } from '#test/forge.ts'
 import { type Event, fillLog, read, tell, types } from '#test/timelines.ts'
 
-/** Many branches made one after the other: a timeline of some length. */
+/** Creates tags one after the other. */
 async function fill(person: Person, repo: string, count: number, prefix = 'b') {
   const { object } = await person.read(`/repos/${person.login}/${repo}/git/ref/heads/main`)
   for (let n = 0; n < count; n++) {
@@ -12,7 +12,7 @@ async function fill(person: Person, repo: string, count: number, prefix = 'b') {
   }
 }
 
-test('a star makes news once, and a repository begins with its creation', async () => {
+test('starring twice makes one event, and the first event of a repository is its creation', async () => {
   await using forge = await openForge()
   const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
   await ada.owns('engine')
@@ -21,7 +21,7 @@ test('a star makes news once, and a repository begins with its creation', async 
   assert.deepEqual(await types(ben, '/repos/ada/engine/events'), ['WatchEvent', 'CreateEvent'])
 })
 
-test('an event has the documented fields, and no more', async () => {
+test('an event has exactly the documented fields', async () => {
   await using forge = await openForge()
   const ada = await forge.person('ada')
   const { id } = await ada.owns('engine', { description: 'Computes' })
@@ -55,7 +55,7 @@ test('an event has the documented fields, and no more', async () => {
   assert.ok(JSON.stringify(versioned).includes(`${forge.versioned}/repos/ada/engine`))
 })
 
-test('everyone’s timeline shows public events only, and those of five minutes or half a minute ago', async () => {
+test('the public timeline shows public events only, after five minutes or 30 seconds', async () => {
   await using forge = await openForge()
   const ada = await forge.person('ada')
   await ada.owns('engine')
@@ -68,14 +68,14 @@ test('everyone’s timeline shows public events only, and those of five minutes 
   assert.deepEqual(await tell(ada, '/events'), ['ada CreateEvent ada/engine'])
 })
 
-test('the operator sets the delay of everyone’s timeline for both variants', async () => {
+test('BELFRY_PUBLIC_EVENTS_DELAY sets the delay of the public timeline for both variants', async () => {
   await using forge = await openForge({ settings: { BELFRY_PUBLIC_EVENTS_DELAY: '0' } })
   const ada = await forge.person('ada')
   await ada.owns('engine')
   for (const client of [ada, ada.versioned]) assert.deepEqual(await tell(client, '/events'), ['ada CreateEvent ada/engine'])
 })
 
-test('received events are those of watched repositories and followed people, each once, public ones for all to see', async () => {
+test('received events come from watched repositories and followed users, each once; public ones are visible to everyone', async () => {
   await using forge = await openForge()
   const [ada, ben, cleo] = [await forge.person('ada'), await forge.person('ben'), await forge.person('cleo')]
   await ada.owns('engine')
@@ -94,7 +94,7 @@ test('received events are those of watched repositories and followed people, eac
   assert.deepEqual(await tell(cleo, '/users/cleo/received_events'), [])
 })
 
-test('whoever watches and follows hundreds receives the same as if it were few', async () => {
+test('a user who watches hundreds of repositories receives the same events as one who watches a few', async () => {
   await using forge = await openForge()
   const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
   const { id } = await ada.owns('engine')
@@ -107,7 +107,7 @@ test('whoever watches and follows hundreds receives the same as if it were few',
     insert into subscriptions (user_id, repo_id, created_at)
     select a.id, r.id, r.created_at from accounts a, repositories r where a.login = 'ben'`)
   db.notifyTransactionEnd('committed here')
-  // Few hits among all that happened lately: each place is looked at. Then many: a page is found among them.
+  // Too few of the recent events match, so each source is read; then enough of them match.
   for (const filled of [3, 40]) {
     await fillLog(forge, id, (await ada.read('/user')).id, filled)
     const received = await read(ben, '/users/ben/received_events')
@@ -116,7 +116,7 @@ test('whoever watches and follows hundreds receives the same as if it were few',
   }
 })
 
-test('an organization’s timeline is public; its dashboard is for the member who asks for it, and for nobody else', async () => {
+test('an organization’s timeline is public; only the member sees their dashboard', async () => {
   await using forge = await openForge()
   const [ada, ben, cleo] = [await forge.person('ada'), await forge.person('ben'), await forge.person('cleo')]
   await forge.organization('acme', ada)
@@ -140,7 +140,7 @@ test('an organization’s timeline is public; its dashboard is for the member wh
   assert.equal((await cleo.get('/users/cleo/events/orgs/acme')).status, 404)
 })
 
-test('a network’s timeline is that of a repository and all its forks, in public, also by its old name', async () => {
+test('a network’s timeline has the public events of a repository and its forks, also by a former name', async () => {
   await using forge = await openForge()
   const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
   await ada.owns('engine')
@@ -156,7 +156,7 @@ test('a network’s timeline is that of a repository and all its forks, in publi
   assert.equal((await forge.nobody.get('/networks/ada/nothing/events')).status, 404)
 })
 
-test('pages are of thirty on the self-hosted variant whatever is asked, and of up to a hundred on the versioned one', async () => {
+test('a page has 30 events on the self-hosted variant, and up to 100 on the versioned one', async () => {
   await using forge = await openForge({ settings: { BELFRY_PUBLIC_EVENTS_DELAY: '0' } })
   const ada = await forge.person('ada')
   const { id } = await ada.owns('engine')
@@ -178,7 +178,7 @@ test('pages are of thirty on the self-hosted variant whatever is asked, and of u
   assert.match(last.headers.get('link') ?? '', /page=9>; rel="prev", <[^>]*page=1>; rel="first"$/)
 })
 
-test('a walk through all pages meets every event once, newest first', async () => {
+test('paging through a timeline returns every event once, newest first', async () => {
   await using forge = await openForge()
   const ada = await forge.person('ada')
   await ada.owns('engine', { auto_init: true })

@@ -4,8 +4,8 @@ import type { Account, Sight } from '#identity/accounts.ts'
 import { type Database, empty, type Listed, raw, type Slice, type Sql, sql } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'
 import { mostEvents } from '#variants.ts'
+import { countEvents } from './count-events.ts'
 import type { Facts } from './facts.ts'
-import { countEvents } from './length.ts'
 
 /** An event of the log, with the current names of its actor and its repository. */
 export type TimelineEvent = LoggedEvent & {
@@ -24,15 +24,14 @@ export type TimelineEvent = LoggedEvent & {
   owner_site_admin: boolean
 }
 
-/** Which events belong together. */
 export interface Timeline {
-  /** Over the event `e` and its repository `r`. */
+  /** Selects the events, with the event as `e` and its repository as `r`. */
   condition: Sql
-  /** Where to look for them, in timelines that many places feed. Each event is found at one of them only. */
-  places?: { repositories: Sql; actors?: Sql; actors_besides?: Sql }
+  /** The repositories and actors whose events make up the timeline, if there are many. Each event comes from one source only. */
+  sources?: { repositories: Sql; actors?: Sql; actors_except?: Sql }
 }
 
-/** Asked row by row: with `exists`, the database would first read all that somebody watches. */
+/** Evaluated per row: with `exists`, the planner reads the viewer's whole watch list first. */
 const watches = (user: Account) =>
   sql`coalesce((select not s.ignored from subscriptions s where s.user_id = ${user.id} and s.repo_id = e.repo_id), false)`
 const follows = (user: Account) =>
@@ -44,47 +43,46 @@ export const timelines = {
   actor: (user: Account): Timeline => ({ condition: sql`e.actor_id = ${user.id}` }),
   network: (repo: { network_id: number }): Timeline => ({
     condition: sql`r.network_id = ${repo.network_id}`,
-    places: { repositories: sql`select id from repositories where network_id = ${repo.network_id}` },
+    sources: { repositories: sql`select id from repositories where network_id = ${repo.network_id}` },
   }),
   organization: (org: Account): Timeline => ({
     condition: sql`r.owner_id = ${org.id}`,
-    places: { repositories: sql`select id from repositories where owner_id = ${org.id}` },
+    sources: { repositories: sql`select id from repositories where owner_id = ${org.id}` },
   }),
-  /** What a person watches, and what those do whom they follow. */
+  /** Events of the repositories that a user watches, and by the people they follow. */
   received: (user: Account): Timeline => ({
     condition: sql`(${watches(user)} or ${follows(user)})`,
-    places: {
+    sources: {
       repositories: sql`select repo_id as id from subscriptions where user_id = ${user.id} and not ignored`,
       actors: sql`select followed_id as id from follows where follower_id = ${user.id}`,
-      actors_besides: sql`not ${watches(user)}`,
+      actors_except: sql`not ${watches(user)}`,
     },
   }),
 }
 
-/** How a timeline is looked at. */
 export interface View {
-  /** Whose private things are shown; null: nobody's. */
+  /** The viewer whose private events are shown; null: only public events. */
   sight: Sight | null
   since: Date
-  /** Nothing younger than this is shown yet; null: no such limit. */
+  /** Newer events are not shown yet; null: no delay. */
   until: Date | null
 }
 
-/** The events `e`, with those they are about. */
-export const written = (events: Sql) => sql`
+/** Adds the names of actors and repositories to a query of events. */
+export const withNames = (events: Sql) => sql`
   select e.id, e.position, e.type, e.payload, e.facts, e.public and not r.private as public, e.created_at, e.actor_id, a.login as actor_login,
     e.repo_id, r.name as repo_name, r.private as repo_private, r.owner_id, o.login as owner_login, o.type as owner_type,
     o.site_admin as owner_site_admin
   from (${events}) e join repositories r on r.id = e.repo_id join accounts a on a.id = e.actor_id join accounts o on o.id = r.owner_id`
 
-/** What it takes to know whether an event is shown. */
-export const related = sql`join repositories r on r.id = e.repo_id join accounts a on a.id = e.actor_id`
+/** The joins that `isShown` needs. */
+export const visibilityJoins = sql`join repositories r on r.id = e.repo_id join accounts a on a.id = e.actor_id`
 
 /**
- * The one rule of what is shown: what was public when it happened and still is, or is within the viewer's reach; by people who are not
- * suspended; about things that are still there, and that the viewer may see.
+ * Decides which events are shown: those that were public at the act and still are, and those of repositories that the viewer has access to. The
+ * actor must not be suspended, and what the event refers to must exist and be visible to the viewer.
  */
-export function shown({ sight, since, until }: View): Sql {
+export function isShown({ sight, since, until }: View): Sql {
   const own = sight?.sees_private ? sight : null
   return sql`e.created_at > ${since} ${until ? sql`and e.created_at <= ${until}` : empty} and a.suspended_at is null
     and ${own ? sql`(e.public and not r.private or ${hasAccessByName(own)})` : sql`e.public and not r.private`}
@@ -93,83 +91,87 @@ export function shown({ sight, since, until }: View): Sql {
       or references_visible(e.type, e.payload, ${own?.viewer_id ?? null}, ${own?.token_id ?? null}))`
 }
 
-/** A page of a timeline, newest first, and how many events it has in all, as far as anyone may page. */
+/** A page of a timeline, newest first, and the number of its events, at most `mostEvents`. */
 export async function readTimeline(db: Database, timeline: Timeline, view: View, slice: Slice): Promise<Listed<TimelineEvent>> {
   if (slice.offset >= mostEvents) throw tooFar()
   const limit = Math.min(slice.limit, mostEvents - slice.offset)
-  const end = slice.offset + limit
-  const { found, source, asked } = await find(db, timeline, view, end)
-  const rows = found.slice(slice.offset, end)
-  if (found.length < asked) return { rows, total: found.length }
-  return { rows, total: await countEvents(db, source(mostEvents, 'any')) }
+  const { rows, found, query, asked } = await readNewest(db, timeline, view, { ...slice, limit })
+  if (found < asked) return { rows, total: found }
+  return { rows, total: await countEvents(db, query(mostEvents, 'any')) }
 }
 
 const tooFar = () =>
   new Refusal('invalid', 'In order to keep the API fast for everyone, pagination is limited for this resource.')
 
 /**
- * Limits stand in the statement itself: one that is left open makes the database prepare for a tenth of all events. Few lengths make few
- * statements.
+ * Limits are literals: with a parameter, the planner assumes a tenth of all events. Only a few lengths are used, because each is a prepared
+ * statement of its own.
  */
 const lengths = [30, 100, mostEvents]
 const literal = (number: number) => raw(String(number))
 
-/** So many events of a timeline: the newest, or any when they are only to be counted. */
-type Source = (most: number, which: 'newest' | 'any') => Sql
+/** A query of up to `most` events of a timeline; in any order if they are only counted. */
+type EventQuery = (most: number, which: 'newest' | 'any') => Sql
 const newestFirst = sql`order by e.created_at desc, e.id desc`
 
-/** Up to this many places are looked at one by one; more than that are found faster among all that happened lately. */
-const fewPlaces = 200
-const lately = 5000
+/** Up to this many sources are read one by one. With more, filtering the most recent events is faster. */
+const fewSources = 200
+const recentEvents = 5000
 
 /**
- * Who watches 5,000 repositories finds a page among the last few hundred events of all; who watches 50 quiet ones would not, and has
- * 50 places to look at. Only when many places are all quiet is each of them looked at.
+ * For a user who watches 5,000 repositories, a page is among the last few hundred events of the server. For one who watches 50 quiet ones it is
+ * not, and 50 sources are read one by one. Many sources are read one by one only if the recent events do not fill a page.
  */
-async function find(db: Database, timeline: Timeline, view: View, wanted: number) {
-  const asked = lengths.find((length) => length >= wanted) ?? mostEvents
-  const read = async (source: Source) => {
-    const found = await db.genericPlanRows<TimelineEvent>(sql`${written(source(asked, 'newest'))} ${newestFirst}`)
-    return { found, source, asked }
+async function readNewest(db: Database, timeline: Timeline, view: View, { limit, offset }: Slice) {
+  const asked = lengths.find((length) => length >= offset + limit) ?? mostEvents
+  const read = async (query: EventQuery) => {
+    const rows = await db.genericPlanRows<TimelineEvent & { found: number }>(sql`
+      select e.*, count(*) over () as found from (${withNames(query(asked, 'newest'))}) e ${newestFirst} limit ${limit} offset ${offset}`)
+    // A page past the end has no row to take the number from.
+    return { rows, found: rows[0]?.found ?? (offset ? asked : 0), query, asked }
   }
-  const { places } = timeline
-  if (!places) return read(among(sql`events`, timeline, view))
-  const here = await listPlaces(db, places, fewPlaces + 1)
-  if (here.repositories.length <= fewPlaces && here.actors.length <= fewPlaces) return read(byPlace(here, places, view))
+  const { sources } = timeline
+  if (!sources) return read(filtered(sql`events`, timeline, view))
+  const here = await listSourceIds(db, sources, fewSources + 1)
+  if (here.repositories.length <= fewSources && here.actors.length <= fewSources) return read(bySource(here, sources, view))
   const recent = sql`
     (select * from events e where e.created_at > ${view.since} ${view.sight ? empty : sql`and e.public`}
-     ${newestFirst} limit ${literal(lately)})`
-  const recently = await read(among(recent, timeline, view))
-  if (recently.found.length === asked) return { ...recently, source: among(sql`events`, timeline, view) }
-  return read(byPlace(await listPlaces(db, places, null), places, view))
+     ${newestFirst} limit ${literal(recentEvents)})`
+  const recently = await read(filtered(recent, timeline, view))
+  if (recently.rows.length && recently.found === asked) return { ...recently, query: filtered(sql`events`, timeline, view) }
+  return read(bySource(await listSourceIds(db, sources, null), sources, view))
 }
 
-/** In their order even when any would do: otherwise the database might begin with a month that has few of them. */
-const among =
-  (events: Sql, { condition }: Timeline, view: View): Source =>
+/** Ordered also when counted: otherwise the planner may start with a month that has few of the events. */
+const filtered =
+  (events: Sql, { condition }: Timeline, view: View): EventQuery =>
   (most) =>
-    sql`select e.* from ${events} e ${related} where ${condition} and ${shown(view)} ${newestFirst} limit ${literal(most)}`
+    sql`select e.* from ${events} e ${visibilityJoins} where ${condition} and ${isShown(view)} ${newestFirst} limit ${literal(most)}`
 
-interface Places {
+interface SourceIds {
   repositories: number[]
   actors: number[]
 }
 
-async function listPlaces(db: Database, { repositories, actors }: NonNullable<Timeline['places']>, most: number | null) {
-  const [found] = await db.genericPlanRows<Places>(sql`
+async function listSourceIds(db: Database, { repositories, actors }: NonNullable<Timeline['sources']>, most: number | null) {
+  const [found] = await db.genericPlanRows<SourceIds>(sql`
     select array(${repositories} limit ${most}) as repositories,
       ${actors ? sql`array(${actors} limit ${most})` : sql`'{}'::bigint[]`} as actors`)
   return { repositories: found?.repositories.map(Number) ?? [], actors: found?.actors.map(Number) ?? [] }
 }
 
-/** The newest of each place, put together. */
-function byPlace({ repositories, actors }: Places, { actors_besides }: NonNullable<Timeline['places']>, view: View): Source {
-  const newest = (ids: number[], at: Sql, besides: Sql, most: number) => sql`
-    select e.* from unnest(${ids}::bigint[]) place (id) cross join lateral (
-      select e.* from events e ${related} where ${at} = place.id and ${besides} and ${shown(view)}
+/** Merges the newest events of each source. */
+function bySource(
+  { repositories, actors }: SourceIds,
+  { actors_except }: NonNullable<Timeline['sources']>,
+  view: View,
+): EventQuery {
+  const newest = (ids: number[], at: Sql, except: Sql, most: number) => sql`
+    select e.* from unnest(${ids}::bigint[]) source (id) cross join lateral (
+      select e.* from events e ${visibilityJoins} where ${at} = source.id and ${except} and ${isShown(view)}
       ${newestFirst} limit ${literal(most)}) e`
   return (most, which) => sql`
     select e.* from (
       ${newest(repositories, sql`e.repo_id`, sql`true`, most)}
-      union all ${newest(actors, sql`e.actor_id`, actors_besides ?? sql`true`, most)}) e ${which === 'newest' ? newestFirst : empty} limit ${literal(most)}`
+      union all ${newest(actors, sql`e.actor_id`, actors_except ?? sql`true`, most)}) e ${which === 'newest' ? newestFirst : empty} limit ${literal(most)}`
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { expect, openForge } from '#test/forge.ts'
 import { read, tell, types } from '#test/timelines.ts'
 
-test('private events of a user are for that user alone, also if others could see the repository', async () => {
+test('only the user sees their own private events, even if others have access to the repository', async () => {
   await using forge = await openForge()
   const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
   await ada.owns('engine')
@@ -24,7 +24,7 @@ test('private events of a user are for that user alone, also if others could see
   assert.deepEqual(await tell(narrow, '/users/ada/events'), ['ada CreateEvent ada/engine'])
 })
 
-test('timelines follow at once when a repository is hidden, renamed or deleted', async () => {
+test('timelines change at once when a repository is made private, renamed or deleted', async () => {
   await using forge = await openForge()
   const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
   await ada.owns('engine')
@@ -54,7 +54,7 @@ test('timelines follow at once when a repository is hidden, renamed or deleted',
   assert.deepEqual(await tell(ada, '/users/ada/events'), [])
 })
 
-test('what happened in private stays so when the repository is published', async () => {
+test('private events stay private when the repository is made public', async () => {
   await using forge = await openForge()
   const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
   await ada.owns('engine', { private: true })
@@ -63,7 +63,7 @@ test('what happened in private stays so when the repository is published', async
   assert.deepEqual(await tell(ada, '/repos/ada/engine/events'), ['ada PublicEvent ada/engine', 'ada CreateEvent ada/engine'])
 })
 
-test('the acts of a suspended person leave every timeline, and come back with them', async () => {
+test('events of a suspended user are hidden until the suspension ends', async () => {
   await using forge = await openForge()
   const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
   await ada.owns('engine')
@@ -75,7 +75,7 @@ test('the acts of a suspended person leave every timeline, and come back with th
   assert.deepEqual(await types(ada, '/repos/ada/engine/events'), ['WatchEvent', 'CreateEvent'])
 })
 
-test('a fork that is hidden or gone is not told of', async () => {
+test('the event of a fork is hidden when the fork is private or deleted', async () => {
   await using forge = await openForge()
   const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
   await ada.owns('engine')

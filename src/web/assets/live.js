@@ -1,6 +1,6 @@
-// What pages share that show what is new without reloading.
+// Shared by pages that update without reloading.
 
-// A browser has few connections to spare: a page that nobody sees holds none, and looks again when it is seen.
+// A browser has few connections, so a hidden page closes its stream, and opens it again when it is shown.
 export function listen(address, hear, say = () => {}) {
   let stream
   const open = () => {
@@ -19,12 +19,12 @@ export function listen(address, hear, say = () => {}) {
   addEventListener('pageshow', open)
 }
 
-// Gives the page as it is now to `show` whenever there is news of it, and tells `say` whether it would hear of any.
+// Calls `show` with the current page after each event, and `say` when the connection opens or closes.
 export function follow(show, say) {
-  sayOnce()
+  removeMessage()
   let running = false
   let wanted = false
-  // One at a time, and no more than one in a second, however much there is to tell.
+  // One request at a time, and at most one a second.
   const ask = async () => {
     wanted = true
     if (running) return
@@ -41,8 +41,8 @@ export function follow(show, say) {
   listen(`${location.pathname}/stream`, ask, say)
 }
 
-// What was done is not in the address any more when the page is loaded again.
-function sayOnce() {
+// Removes `done` from the address, so that loading the page again does not show the message again.
+function removeMessage() {
   const here = new URL(location.href)
   if (!here.searchParams.has('done')) return
   here.searchParams.delete('done')

@@ -68,7 +68,7 @@ function register(visit: SignedIn): Promise<Outcome> {
   )
 }
 
-/** Other people's applications are as good as not there. */
+/** Applications of other users are not found. */
 async function withOwn(visit: SignedIn, next: (application: Application) => Outcome | Promise<Outcome>): Promise<Outcome> {
   const application = await loadApplication(visit.db, visit.params.client_id ?? '')
   if (application.owner_id !== visit.visitor.id) throw missing()

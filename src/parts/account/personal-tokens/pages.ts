@@ -34,7 +34,7 @@ export const pages: PageRoute[] = [
   submitOwn(`${fineGrained}/delete`, (visit) => remove(visit, fineGrained)),
 ]
 
-/** A new token, or something that was done. */
+/** The result of the previous form. */
 const say = ({ flash: { secret, done } }: SignedIn) =>
   html`${secret !== undefined && shownOnce('Your new token', secret)}${note(done)}`
 
@@ -79,13 +79,13 @@ ${cards(visit, fineGrained, tokens)}<h2 id="new">New token</h2>${ownerChoice(own
   return settingsPage(fineGrained, 'Fine-grained tokens', body, problem?.status)
 }
 
-/** Whose repositories a token can be for: the user's own, and those of the organizations that they belong to. */
+/** The possible resource owners of a token: the user and their organizations. */
 async function listOwners({ db, visitor }: SignedIn): Promise<Account[]> {
   const { rows } = await listOrganizations(db, visitor, { limit: 1000, offset: 0 }, false)
   return [visitor, ...rows]
 }
 
-/** The account that the form or the address names; 404 if it is not one of `owners`. */
+/** The resource owner in the form or the address; 404 if it is not one of `owners`. */
 function ownerOf({ form: given, query, visitor }: SignedIn, owners: Account[]): Account {
   const named = (given.get('owner') ?? query.get('owner') ?? visitor.login).toLowerCase()
   const owner = owners.find(({ login }) => login.toLowerCase() === named)
@@ -93,7 +93,7 @@ function ownerOf({ form: given, query, visitor }: SignedIn, owners: Account[]): 
   return owner
 }
 
-/** A form of its own: the repositories and permissions to choose from depend on it. */
+/** A separate form, because the available repositories and permissions depend on it. */
 function ownerChoice(owner: Account, owners: Account[]): Html {
   const options = owners.map(({ login, type }): [string, string] => [
     login,
@@ -145,7 +145,7 @@ function levels(over: Over, kept: URLSearchParams): Html {
   return html`<div class="levels">${selects}</div>`
 }
 
-/** Below the title of its group, a name need not say again what it is over. */
+/** The group's title already says what a permission applies to. */
 const permissionLabel = (name: string) =>
   name
     .replace(/^organization_hooks$/, 'webhooks')

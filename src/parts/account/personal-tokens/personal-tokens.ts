@@ -7,16 +7,16 @@ import { type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
 import { digest, newToken } from '#platform/secrets.ts'
 
-/** As its owner sees it in a list; the token itself nobody sees again. */
+/** A token in the owner's list, without its clear text. */
 export interface PersonalToken {
   id: number
   note: string | null
   last_eight: string
   scopes: string[]
   permissions: Permissions | null
-  /** Names of the chosen ones; null: all that the resource owner has. */
+  /** Names of the selected repositories; null: all of the resource owner's. */
   repositories: string[] | null
-  /** Of fine-grained tokens. */
+  /** For fine-grained tokens. */
   resource_owner: string | null
   created_at: Date
   expires_at: Date | null
@@ -42,7 +42,7 @@ export interface Wanted {
   days: number | null
 }
 
-/** Returns the token in clear, once. */
+/** Returns the token in clear text, which is not stored. */
 export async function createClassicToken(
   db: Transaction,
   user: Account,
@@ -59,11 +59,11 @@ export interface WantedFineGrained extends Wanted {
   /** The user, or an organization that they belong to. */
   owner?: Account
   permissions: Permissions
-  /** Ids of the owner's repositories; null: all, also those that come later. */
+  /** Ids of the owner's repositories; null: all, including later ones. */
   repositories: number[] | null
 }
 
-/** For what the user or one of their organizations owns. Returns the token in clear, once. */
+/** For repositories of the user or one of their organizations. Returns the token in clear text, which is not stored. */
 export async function createFineGrainedToken(db: Transaction, user: Account, wanted: WantedFineGrained): Promise<string> {
   const { owner = user, note, days, repositories } = wanted
   checkNote(note)
@@ -102,7 +102,6 @@ async function chooseRepositories(db: Transaction, user: Account, owner: Account
   }
 }
 
-/** It stops working at once. */
 export async function deletePersonalToken(db: Transaction, user: Account, id: number) {
   const { rowCount } = await db.query(
     sql`delete from tokens where id = ${id} and user_id = ${user.id} and application_id is null`,
@@ -117,6 +116,6 @@ const fault = (field: string, message: string) => invalid({ resource: 'PersonalT
 
 function checkNote(note: string) {
   if (note === '' || note.length > 200) throw fault('note', 'Say in up to 200 characters what the token is for.')
-  // A start takes back the token of this name, and would take this one with it.
+  // A start deletes the tokens with the note of the operator's token.
   if (note === operators) throw fault('note', `The name ${operators} is the operator’s.`)
 }

@@ -30,12 +30,11 @@ export const pages: PageRoute[] = [
   ),
 ]
 
-/** Whoever has a second factor turns it off first, which asks for it. */
+/** A user with a second factor must turn it off first, which requires a code. */
 async function whileOff(visit: SignedIn, next: () => Outcome | Promise<Outcome>): Promise<Outcome> {
   return (await findDelivery(visit.db, visit.visitor)) ? { to: '/settings/security' } : next()
 }
 
-/** Without a way to send text messages, they are not offered. */
 function withTexts(visit: SignedIn, next: () => Outcome | Promise<Outcome>): Promise<Outcome> {
   if (!visit.belfry.send_text) throw missing()
   return whileOff(visit, next)
@@ -73,7 +72,7 @@ function phonePage(visit: SignedIn, phone = '', problem?: Problem): Outcome {
   return page('Set up text messages', form(visit, '/settings/security/text', fields), problem)
 }
 
-/** The number that a code was sent to is in the address, sealed, so that a reload sends no second one. */
+/** The address contains the phone number encrypted, so that a reload does not send another code. */
 function showText(visit: SignedIn): Outcome {
   const sent_to = open(visit, visit.query)
   return sent_to ? sentPage(visit, sent_to) : phonePage(visit)
@@ -86,7 +85,7 @@ ${form(visit, '/settings/security/text', fields)}<p><a href="/settings/security/
   return page('Set up text messages', body, problem)
 }
 
-/** First the number, then the code that was sent there: the number comes back as we gave it, and cannot be another. */
+/** First the phone number, then the code. The number is encrypted in the form, so that it cannot be changed in between. */
 async function turnOnText(visit: SignedIn): Promise<Outcome> {
   const sent_to = open(visit, visit.form)
   if (!sent_to) return sendFirst(visit, typed(visit.form, 'phone'))
@@ -115,7 +114,7 @@ const phoneFault = { resource: 'TwoFactor', code: 'invalid', field: 'phone' } as
 
 type Enable = (db: Transaction, recovery: RecoveryCodes) => Promise<boolean>
 
-/** Wrong codes are counted here as they are at sign-in; once it is on, whoever else is signed in is so no more. */
+/** Wrong codes count like those at sign-in. Afterwards, all other sessions of the user end. */
 function turnOn(visit: SignedIn, enable: Enable, again: (problem: Problem) => Outcome) {
   const { db, visitor, session, request } = visit
   return attempt(async () => {
@@ -138,7 +137,7 @@ const wrongCode = () =>
 
 const contextOf = ({ visitor, request }: SignedIn) => `enrolment ${visitor.id} ${request.url.split('?', 1)[0]}`
 
-/** What a form carries to its next step, and nobody can change on the way. */
+/** Data that a form carries to its next step, encrypted so that it cannot be changed. */
 function seal(visit: SignedIn, text: string) {
   return visit.belfry.vault.seal(text, contextOf(visit)).toString('base64url')
 }

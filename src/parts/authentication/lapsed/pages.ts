@@ -17,8 +17,8 @@ export const pages: PageRoute[] = [
 ]
 
 /**
- * A form that was sent when its session had ended: the sign-in page comes first and carries the fields along. They are never sent on
- * automatically: the person sees the form again, and sends it with a token of the new session.
+ * Handles a form whose session has ended: the sign-in page is shown and carries the fields. They are never submitted
+ * automatically: the user sees the form again, and submits it with a CSRF token of the new session.
  */
 export function lapsed(visit: Visit): Outcome {
   const { request, belfry } = visit
@@ -58,7 +58,7 @@ function resumePage(visit: SignedIn, { action, fields, omitted, back }: Draft, s
   }
 }
 
-/** What a person types, rather than chooses. */
+/** Whether a field was typed rather than chosen. */
 const isText = (name: string, value: string) =>
   /^(title|body|name|note|description|bio)$/.test(name) || /[\s\n]/.test(value.trim())
 

@@ -1,4 +1,4 @@
-// Filters the list of operations as one types; without scripts the page is whole all the same.
+// Filters the list of operations. Without scripts, the page shows all of them.
 const field = document.querySelector('#filter')
 const items = [...document.querySelectorAll('nav li')]
 field.hidden = false

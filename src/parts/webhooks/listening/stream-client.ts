@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { type Dispatcher, request } from 'undici'
 import { codeOf } from '#platform/database.ts'
 import { StartError } from '#platform/errors.ts'
@@ -66,33 +67,13 @@ async function messageIn(body: Dispatcher.ResponseData['body']) {
   }
 }
 
-interface Message {
-  id: string
-  data: string
-}
-
-/** Server-sent events, as ours are: one line of data each, which may be many megabytes long. */
-async function* messagesIn(stream: AsyncIterable<Buffer>): AsyncGenerator<Message> {
-  let message = { id: '', data: '' }
-  for await (const line of linesIn(stream)) {
-    if (line.startsWith('id: ')) message.id = line.slice(4)
-    else if (line.startsWith('data: ')) message.data = line.slice(6)
-    else if (line === '') {
-      if (message.data) yield message
-      message = { id: '', data: '' }
-    }
-  }
-}
-
-async function* linesIn(stream: AsyncIterable<Buffer>): AsyncGenerator<string> {
+/** The data of one event may be many megabytes long: 25 MB take 0.4 s. */
+async function* messagesIn(stream: AsyncIterable<Buffer>): AsyncGenerator<EventSourceMessage> {
   const decoder = new TextDecoder()
-  let begun: string[] = []
+  const messages: EventSourceMessage[] = []
+  const parser = createParser({ onEvent: (message) => messages.push(message) })
   for await (const chunk of stream) {
-    const [first = '', ...others] = decoder.decode(chunk, { stream: true }).split('\n')
-    begun.push(first)
-    for (const next of others) {
-      yield begun.join('')
-      begun = [next]
-    }
+    parser.feed(decoder.decode(chunk, { stream: true }))
+    yield* messages.splice(0)
   }
 }

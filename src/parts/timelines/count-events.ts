@@ -1,21 +1,21 @@
 import { type Database, type Sql, sql } from '#platform/database.ts'
 import { mostEvents } from '#variants.ts'
 
-/** How long a timeline that was full is taken to be so without counting. In milliseconds. */
+/** For how long a timeline of the greatest length is not counted again. In milliseconds. */
 const trusted = 60_000
 const mostKept = 10_000
 
 /**
- * When timelines were last found to go on for as long as anyone may page. They hardly ever get shorter, and counting 300 events takes three
- * times as long as reading 30; what can be wrong for a minute is the address of the last page.
+ * When each timeline was last found to have the greatest length. Timelines rarely become shorter, and counting 300 events takes three times as
+ * long as reading 30. If one does become shorter, the link to the last page is wrong for up to a minute.
  */
 const full = new WeakMap<Database, Map<string, number>>()
 
-/** How many events there are in a statement's result, which has no more than anyone may page through. */
+/** Counts the events of a query, which returns at most `mostEvents`. */
 export async function countEvents(db: Database, events: Sql): Promise<number> {
   const known = full.get(db) ?? new Map<string, number>()
   full.set(db, known)
-  // Dates move with every request, and do not tell one timeline from another.
+  // Dates differ from request to request, and do not identify a timeline.
   const key = `${events.text} ${events.values.filter((value) => !(value instanceof Date))}`
   const now = db.now.getTime()
   if (Math.abs(now - (known.get(key) ?? 0)) < trusted) return mostEvents

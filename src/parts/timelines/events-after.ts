@@ -1,8 +1,8 @@
 import { type Database, type Queryable, sql } from '#platform/database.ts'
-import { related, shown, type Timeline, type TimelineEvent, type View, written } from './timelines.ts'
+import { isShown, type Timeline, type TimelineEvent, type View, visibilityJoins, withNames } from './timelines.ts'
 
-/** A place in the log: everything up to it has been seen. */
-interface Bookmark {
+/** A position in the log; the client has all events up to it. */
+interface LogPosition {
   position: number
   id: number
 }
@@ -10,12 +10,12 @@ interface Bookmark {
 const lastId = Number.MAX_SAFE_INTEGER
 
 /**
- * What came after a place in the log, oldest first. Ids are given before transactions end, so one that ends late may bring a lower id
- * than those already seen: the order is that of transactions, and only what every earlier one has had its say about is shown.
- * `since` is an event's id, a bookmark that was given before, or null: from now on.
+ * The events after a position in the log, oldest first. An event gets its id before its transaction ends, so a late commit may bring a lower id
+ * than those already sent. Therefore the order is that of transactions, and an event is shown only when all earlier transactions have ended.
+ * `since` is the id of an event, a bookmark from an earlier call, or null to start now.
  */
-export async function readAfter(db: Database, timeline: Timeline, view: View, since: string | null, limit: number) {
-  const { position, id } = await findBookmark(db, since)
+export async function readEventsAfter(db: Database, timeline: Timeline, view: View, since: string | null, limit: number) {
+  const { position, id } = await findPosition(db, since)
   const { until } = view
   const delayed = until
     ? sql`least(log_horizon(), (select min(position) from events where created_at > ${until}))`
@@ -23,9 +23,9 @@ export async function readAfter(db: Database, timeline: Timeline, view: View, si
   const rows = await db.customPlanRows<TimelineEvent & { position: number | null; bound: number }>(sql`
     with settled as materialized (select ${delayed} as bound)
     select settled.bound, news.* from settled left join lateral (
-      ${written(sql`
-        select e.* from events e ${related}
-        where (e.position, e.id) > (${position}, ${id}) and e.position < settled.bound and ${timeline.condition} and ${shown(view)}
+      ${withNames(sql`
+        select e.* from events e ${visibilityJoins}
+        where (e.position, e.id) > (${position}, ${id}) and e.position < settled.bound and ${timeline.condition} and ${isShown(view)}
         order by e.position, e.id limit ${limit}`)}) news on true
     order by news.position, news.id`)
   const events = rows.filter((row) => row.position !== null)
@@ -36,12 +36,12 @@ export async function readAfter(db: Database, timeline: Timeline, view: View, si
   return { events: events as TimelineEvent[], bookmark: `${end.position}.${end.id}` }
 }
 
-async function findBookmark(db: Queryable, since: string | null): Promise<Bookmark> {
+async function findPosition(db: Queryable, since: string | null): Promise<LogPosition> {
   const [, position, id] = /^(\d{1,16})\.(\d{1,16})$/.exec(since ?? '') ?? []
   if (position && id) return { position: Number(position), id: Number(id) }
   const event_id = since !== null && /^\d{1,15}$/.test(since) ? Number(since) : null
-  // An event that is not there any more: from the first that came after it, rather once too often than never.
-  const found = await db.first<Bookmark>(sql`
+  // If the event no longer exists, start with the first one after it: sending an event twice is better than never.
+  const found = await db.first<LogPosition>(sql`
     (select position, id from events where id = ${event_id})
     union all (select min(position) - 1, ${lastId}::bigint from events where id > ${event_id} having min(position) is not null)
     union all (select log_horizon() - 1, ${lastId}::bigint) limit 1`)
