@@ -1,4 +1,4 @@
-import { tell } from '#parts/notifications/fan-out.ts'
+import { fanOut } from '#parts/notifications/fan-out.ts'
 import { type Database, sql } from '#platform/database.ts'
 import { makeFolder, type RunningBelfry, startBelfry, withDatabase } from './belfry.ts'
 import { readAnswer } from './load.ts'
@@ -56,7 +56,7 @@ async function compareCrowd(db: Database, watchers: number) {
   const [ours, bare]: [number[], number[]] = [[], []]
   for (let round = 0; round < rounds; round++) {
     const subject_id = await seedSubject(db)
-    ours.push(await timed(() => tell(db, subject_id)))
+    ours.push(await timed(() => fanOut(db, subject_id)))
     await db.query(sql`create table bare_threads (like threads including all)`)
     bare.push(
       await timed(() =>

@@ -72,8 +72,8 @@ import { api as watching } from '#parts/watching/api.ts'
 import { webhookApi } from '#parts/webhooks/api.ts'
 import { api as deliveries } from '#parts/webhooks/deliveries/api.ts'
 import { pages as deliveryPages, mountDeliveryStream } from '#parts/webhooks/deliveries/pages.ts'
-import { diagnosingApi } from '#parts/webhooks/diagnosing/api.ts'
-import { pages as diagnosisPages } from '#parts/webhooks/diagnosing/pages.ts'
+import { diagnosisApi } from '#parts/webhooks/diagnosis/api.ts'
+import { pages as diagnosisPages } from '#parts/webhooks/diagnosis/pages.ts'
 import { listeningApi } from '#parts/webhooks/listening/api.ts'
 import { assets as hookAssets, pages as hookPages } from '#parts/webhooks/pages.ts'
 import { api as replays } from '#parts/webhooks/replays/api.ts'
@@ -117,7 +117,7 @@ export const apiGroups = (belfry: Belfry): Group[] => [
   deliveries,
   replays,
   listeningApi(belfry),
-  diagnosingApi(belfry),
+  diagnosisApi(belfry),
   importApi(belfry),
   automation,
   authorizations,

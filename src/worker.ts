@@ -9,9 +9,7 @@ import { repositoryTasks } from '#hosting/repositories/jobs.ts'
 import { authenticationTasks } from '#parts/authentication/jobs.ts'
 import { importSchedule, importTasks, openImports } from '#parts/imports/jobs.ts'
 import { notificationSchedule, notificationTasks } from '#parts/notifications/jobs.ts'
-import { deliverySchedule, deliveryTasks } from '#parts/webhooks/deliveries/jobs.ts'
 import { webhookSchedule, webhookTasks } from '#parts/webhooks/jobs.ts'
-import { replayTasks } from '#parts/webhooks/replays/jobs.ts'
 import { openSender } from '#parts/webhooks/sending/jobs.ts'
 import { logFailure } from '#platform/log.ts'
 import { startWorker, type Worker } from '#platform/queue.ts'
@@ -30,9 +28,7 @@ export async function openWorker(belfry: Belfry): Promise<Worker> {
     ...activityTasks(db),
     ...authenticationTasks(db),
     ...notificationTasks(db),
-    ...webhookTasks(db),
-    ...deliveryTasks(db),
-    ...replayTasks(db, storage),
+    ...webhookTasks(db, storage),
     ...importTasks(db),
   }
   const schedule = [
@@ -42,7 +38,6 @@ export async function openWorker(belfry: Belfry): Promise<Worker> {
     ...activitySchedule,
     ...notificationSchedule,
     ...webhookSchedule,
-    ...deliverySchedule,
     ...importSchedule,
   ]
   // Pushes that could not be recorded during an outage are recorded at once, not at the next scheduled run.

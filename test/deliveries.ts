@@ -9,7 +9,7 @@ interface Filling {
   response_body?: string | null
 }
 
-/** Deliveries as if they had been sent, each with the status code it came to; gives their ids, oldest first. */
+/** Recorded deliveries, one for each status code. Returns their ids, oldest first. */
 export async function fillDeliveries(
   { belfry: { db } }: Forge,
   hook: { id: number },

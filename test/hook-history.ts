@@ -2,7 +2,7 @@ import { recordOutcomes } from '#parts/webhooks/sending/outcomes.ts'
 import { sql } from '#platform/database.ts'
 import { expect, type Forge, type Person } from './forge.ts'
 
-/** What a receiver made of a delivery, as it is recorded. */
+/** The response of a receiver, as it is recorded. */
 export interface Came {
   content_type?: string
   status?: string
@@ -13,7 +13,7 @@ export interface Came {
   response_body?: string | null
 }
 
-/** Records an outcome for everything that waits at a hook, as the sender would. For forges that run no worker. */
+/** Records an outcome for all pending deliveries of a hook, for tests without a worker. */
 export async function settle(forge: Forge, hook: { id: number }, { content_type = 'application/json', ...came }: Came = {}) {
   const { db } = forge.belfry
   const waiting = await db.rows<{ id: number }>(sql`select id from pending_deliveries where hook_id = ${hook.id} order by id`)
@@ -33,7 +33,7 @@ export async function settle(forge: Forge, hook: { id: number }, { content_type 
   await recordOutcomes(db, outcomes)
 }
 
-/** A ping, and what it came to. */
+/** Sends a ping and records its outcome. */
 export async function pinged(forge: Forge, person: Person, hooks: string, hook: { id: number }, came?: Came) {
   await expect(204, await person.post(`${hooks}/${hook.id}/pings`))
   await settle(forge, hook, came)

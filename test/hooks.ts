@@ -5,7 +5,7 @@ import { expect, type Forge, openForge, type Person } from './forge.ts'
 export const hooks = '/repos/ada/engine/hooks'
 export const url = 'https://ci.example/hook'
 
-/** A repository of Ada's, whose hooks are at `hooks`. */
+/** Ada's repository, whose hooks are at `hooks`. */
 export async function openWithEngine(settings: Record<string, string> = {}) {
   const forge = await openForge({ settings })
   const ada = await forge.person('ada')
@@ -16,7 +16,7 @@ export async function openWithEngine(settings: Record<string, string> = {}) {
 export const make = async (person: Person, body: Record<string, unknown> = { config: { url } }) =>
   expect(201, await person.post(hooks, body))
 
-/** What waits to be sent to a hook, oldest first. */
+/** Pending deliveries of a hook, oldest first. */
 export async function waiting({ belfry, web }: Forge, hook_id: number) {
   const rows = await belfry.db.rows<{ event: string; action: string | null; repo_id: number | null; body: string }>(sql`
     select u.event, u.action, u.repo_id, p.body from pending_deliveries u join payloads p on p.id = u.payload_id

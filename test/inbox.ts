@@ -7,7 +7,7 @@ export async function openIssue(author: Person, repo: string, fields: Record<str
   return (await expect(201, await author.post(`${repo}/issues`, { title: 'It rattles', ...fields }))).number
 }
 
-/** What is in somebody's inbox, newest first, a line each. */
+/** The inbox of a user as lines, newest first. */
 export async function inboxOf(person: Person, query = '', repo = ''): Promise<string[]> {
   const threads: { subject: { title: string }; reason: string; unread: boolean }[] = await person.read(
     `${repo}/notifications${query}`,
@@ -15,7 +15,7 @@ export async function inboxOf(person: Person, query = '', repo = ''): Promise<st
   return threads.map(({ subject, reason, unread }) => `${subject.title}: ${reason}${unread ? '' : ', read'}`)
 }
 
-/** Waits until everyone was told of all that has happened, and nothing goes on in the background. */
+/** Waits until the fan-out of all events and all jobs have finished. */
 export async function told({ belfry: { db } }: Pick<Forge, 'belfry'>) {
   for (let tries = 0; tries < 1000; tries++) {
     const row = await db.first<{ waiting: boolean }>(sql`
@@ -24,10 +24,10 @@ export async function told({ belfry: { db } }: Pick<Forge, 'belfry'>) {
     if (!row?.waiting) return
     await sleep(10)
   }
-  throw new Error('not everyone was told in time')
+  throw new Error('the fan-out did not finish in time')
 }
 
-/** Threads written straight into the database, for an inbox that is far longer than a test could act: of commits, the last the newest. */
+/** Inserts many threads of commits directly; the last one is the newest. */
 export async function fillInbox(
   { belfry: { db } }: Pick<Forge, 'belfry'>,
   { login }: Person,
@@ -47,7 +47,7 @@ export async function fillInbox(
   )
 }
 
-/** Clients as the public has them, acting for somebody, on the self-hosted and the versioned variant. */
+/** Octokit clients of a user for the self-hosted and the versioned variant. */
 export const octokitsOf = ({ web, versioned }: Pick<Forge, 'web' | 'versioned'>, { token: auth }: Person) =>
   [new Octokit({ auth, log, baseUrl: `${web}/api/v3` }), new Octokit({ auth, log, baseUrl: versioned })] as const
 

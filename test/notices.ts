@@ -1,7 +1,7 @@
 import { sql } from '#platform/database.ts'
 import type { Forge } from './forge.ts'
 
-/** What people are to be told of besides invitations, a line each, oldest first: who did what to what, whom it concerns, and what was said. */
+/** Notification events without invitations as lines, oldest first: actor, act, subject, recipients and text. */
 export async function noticesOf({ belfry: { db } }: Forge) {
   const rows = await db.rows<{ said: string }>(sql`
     select concat_ws(' ', a.login, n.act, s.type, coalesce('#' || i.number, s.title),

@@ -9,19 +9,19 @@ import { sql } from '#platform/database.ts'
 import { expect, type Forge, type Person } from './forge.ts'
 import { until } from './machine.ts'
 
-/** What a hook is told of: the event's name, and the payload as it is sent. */
+/** A webhook event with its payload as it is sent. */
 export interface Heard {
   event: string
   // biome-ignore lint/suspicious/noExplicitAny: tests look into payloads of every shape, and the assertions are their types.
   payload: any
 }
 
-/** Makes a hook that nothing is sent for, since its owner listens by a stream; `heard` tells what it would be sent. */
+/** Creates a hook to belfry:listen, so that nothing is sent. `heard` returns its payloads. */
 export async function hookOn(person: Person, place: string, ...events: string[]): Promise<{ id: number }> {
   return expect(201, await person.post(`/${place}/hooks`, { config: { url: 'belfry:listen' }, events }))
 }
 
-/** Everything that was told of so far, oldest first, without the pings that hooks are made with. */
+/** All stored payloads without pings, oldest first. */
 export async function heard(forge: Forge): Promise<Heard[]> {
   const rows = await forge.belfry.db.rows<{ event: string; body: string }>(
     sql`select event, body from payloads where event <> 'ping' order by id`,
@@ -29,7 +29,7 @@ export async function heard(forge: Forge): Promise<Heard[]> {
   return rows.map(({ event, body }) => ({ event, payload: JSON.parse(fillIn(body, forge.web)) }))
 }
 
-/** What a hook is told of once `act` is done. */
+/** The payloads that `act` creates. */
 export async function heardOf(forge: Forge, act: () => Promise<unknown>): Promise<Heard[]> {
   const before = (await heard(forge)).length
   await act()
@@ -43,7 +43,7 @@ export interface Received {
   json: any
 }
 
-/** A receiver of webhooks on this machine. `answer` says what it does with a request; left out, it answers 200. With a certificate it speaks TLS. */
+/** A receiver of webhooks on this machine. `answer` handles a request; the default responds 200. With a certificate it uses TLS. */
 export async function openReceiver(
   answer: (response: ServerResponse, received: Received) => void = (response) => response.end('ok'),
   certificate?: { key: string; cert: string },
@@ -62,11 +62,11 @@ export async function openReceiver(
   return {
     url: `${certificate ? 'https' : 'http'}://127.0.0.1:${port}/`,
     received,
-    /** How many connections were made to it. */
+    /** The number of connections so far. */
     get connections() {
       return counted.connections
     },
-    /** Waits until so many came, and gives them all. */
+    /** Waits for so many requests and returns all. */
     async first(count: number) {
       await until(`${count} deliveries came`, () => received.length >= count)
       return received
@@ -96,7 +96,7 @@ function readPayload(body: Buffer, type: string | undefined) {
   }
 }
 
-/** A receiver that need not speak HTTP: `answer` does as it likes with the connection whenever a whole request has come. */
+/** A raw TCP receiver. `answer` gets the connection after each complete request. */
 export async function openSocketReceiver(answer: (socket: Socket, requests: number) => void) {
   const sockets = new Set<Socket>()
   let requests = 0
@@ -130,7 +130,7 @@ export async function openSocketReceiver(answer: (socket: Socket, requests: numb
   }
 }
 
-/** The full deliveries of a hook, oldest first, once so many are recorded. */
+/** The deliveries of a hook in full, oldest first, once so many are recorded. */
 // biome-ignore lint/suspicious/noExplicitAny: as above.
 export async function delivered(person: Person, hook: { deliveries_url: string }, count = 1): Promise<any[]> {
   const list = () => person.read(`${hook.deliveries_url}?per_page=100`)
@@ -139,8 +139,8 @@ export async function delivered(person: Person, hook: { deliveries_url: string }
   return Promise.all(items.reverse().map(({ id }) => person.read(`${hook.deliveries_url}/${id}`)))
 }
 
-/** Has a hook hear of something that is too large to be sent. */
-export async function tellTooMuch({ belfry: { db } }: Forge, hook: { id: number }) {
+/** Stores a delivery whose payload is too large to be sent. */
+export async function storeTooLarge({ belfry: { db } }: Forge, hook: { id: number }) {
   await db.transaction(async (transaction) => {
     await transaction.query(sql`
       with told as (
@@ -155,7 +155,7 @@ export async function tellTooMuch({ belfry: { db } }: Forge, hook: { id: number 
 const certificates = join(import.meta.dirname, 'certificates')
 export const certificateFile = (name: string) => join(certificates, `${name}.pem`)
 
-/** A certificate of test/certificates: all of them have the same key. */
+/** A certificate of test/certificates. All have the same key. */
 export function certificateOf(name: string) {
   return { key: readFileSync(join(certificates, 'localhost.key'), 'utf8'), cert: readFileSync(certificateFile(name), 'utf8') }
 }

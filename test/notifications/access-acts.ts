@@ -35,7 +35,7 @@ function end(invitation: Topic | undefined) {
   if (invitation) Object.assign(invitation, { invitee: null, gone: true })
 }
 
-/** Whoever is invited mostly accepts; that may be later, or never. */
+/** Invitations are mostly accepted, later or never. */
 const offers = new WeakMap<Topic, number>()
 
 export async function collaborate(crowd: Crowd) {
@@ -85,7 +85,7 @@ export async function answerInvitation(crowd: Crowd) {
   return [invitee]
 }
 
-/** Comes into a team or leaves it; one of them leads to a repository. */
+/** Adds a user to a team or removes them. One team has access to a repository. */
 export async function changeTeam(crowd: Crowd) {
   const org = crowd.world.orgs.get('acme') ?? assert.fail()
   const whom = crowd.pick(logins.filter((login) => org.members.get(login) !== 'admin'))

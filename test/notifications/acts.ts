@@ -2,7 +2,7 @@ import { admin, pull, push, type Repo } from '#test/activity/model.ts'
 import { type Crowd, type Issue, logins, pathOf } from './crowd.ts'
 import type { Topic } from './model.ts'
 
-/** Each act gives the people whose inboxes are to be looked at. */
+/** Each act returns the users whose inboxes may have changed. */
 type Affected = string[]
 const nobody: Affected = []
 
@@ -25,7 +25,7 @@ export async function openSomething(crowd: Crowd): Promise<Affected> {
   return crowd.inboxes.happen(topic, who, { act: 'opened', people: assigned, ...crowd.mentions(repo, who, text) })
 }
 
-/** Mostly one of those that were opened last. */
+/** Mostly a recent issue. */
 function someIssue(crowd: Crowd): Issue | undefined {
   if (!crowd.issues.length) return undefined
   return crowd.pick(crowd.chance(0.85) ? crowd.issues.slice(-3) : crowd.issues)
@@ -74,7 +74,7 @@ export async function deleteComment(crowd: Crowd): Promise<Affected> {
   return [...topic.threads.keys()]
 }
 
-/** Closes or opens it again, changes what it says, and assigns people: one of these, or several at once. */
+/** Changes the state, the text or the assignees, or several at once. */
 export async function changeIssue(crowd: Crowd): Promise<Affected> {
   const issue = someIssue(crowd)
   if (!issue) return nobody
@@ -98,7 +98,7 @@ export async function changeIssue(crowd: Crowd): Promise<Affected> {
   const people = (assigned ?? []).filter((login) => !issue.assignees.has(login))
   issue.text = text ?? issue.text
   issue.assignees = assigned ? new Set(assigned) : issue.assignees
-  // Who is assigned and mentioned by one change has two reasons for one act.
+  // An update that assigns and mentions a user gives two reasons for one act.
   return [...affected, ...crowd.inboxes.happen(topic, who, { act: people.length ? 'assigned' : 'edited', people, ...mentions })]
 }
 
@@ -108,7 +108,7 @@ export async function assignSomeone(crowd: Crowd): Promise<Affected> {
   const { topic } = issue
   const who = crowd.someone(topic.repo, triage)
   const ends = crowd.chance(0.3)
-  // Often those who want to hear nothing.
+  // Often users who muted or ignored the thread.
   const silent = [...topic.minds].flatMap(([login, { state }]) => (state === 'subscribed' ? [] : login))
   const among = ends && issue.assignees.size ? [...issue.assignees] : silent.length && crowd.chance(0.6) ? silent : logins
   const assignees = crowd.some(3, among)

@@ -15,23 +15,23 @@ import {
   publishRelease,
   renameSomething,
 } from './acts.ts'
-import { compareAll, compareOne, compareParts, compareUnread } from './comparing.ts'
+import { compareAll, compareOne, compareParts, compareUnread } from './compare.ts'
 import { Crowd, logins } from './crowd.ts'
 import { askForReview, mergeSomething, proposeSomething, pushMore, reviewSomething } from './pull-acts.ts'
 import { changeMind, type Ids, markMany, markThread } from './reading-acts.ts'
 
-/** More are run by naming one, as in `MODEL_SEED=4711`. */
+/** Set `MODEL_SEED=4711` to run another seed. */
 const seeds = process.env.MODEL_SEED ? [Number(process.env.MODEL_SEED)] : [1, 2]
 const steps = Number(process.env.MODEL_STEPS ?? 100)
 
 for (const seed of seeds) {
-  test(`random acts of ten people reach the inboxes that they should, and no other (seed ${seed})`, async () => {
+  test(`random acts of ten users reach the right inboxes and no others (seed ${seed})`, async () => {
     await using forge = await openForge({ worker: true })
     const crowd = new Crowd(forge, seeded(seed))
     await gather(crowd)
     const ids: Ids = new Map()
     for (let done = 1; done <= steps; done++) {
-      // Often several things happen in one second, and some at one moment.
+      // Often several acts happen in one second, and some at the same time.
       crowd.advance(crowd.chance(0.3) ? 0 : crowd.below(crowd.chance(0.5) ? 3000 : 300))
       const affected = await crowd.pick(all)(crowd, ids)
       await told(forge)
@@ -45,7 +45,7 @@ for (const seed of seeds) {
   })
 }
 
-/** Three repositories: of ada's for everyone, of ben's for some, and of an organization for its crew. */
+/** Three repositories: ada's public one, ben's private one, and one of an organization for its team. */
 async function gather(crowd: Crowd) {
   const { world } = crowd
   for (const login of logins) crowd.people.set(login, await crowd.forge.person(login))

@@ -85,7 +85,7 @@ export class Inboxes {
   /** Milliseconds of the clock. */
   now = 0
   turn = 0
-  /** In which turn somebody last had a list that was not empty. */
+  /** The turn in which a user last read a list that was not empty. */
   readonly #listed = new Map<string, number>()
 
   constructor(world: World) {
@@ -100,7 +100,7 @@ export class Inboxes {
     return topic
   }
 
-  /** Tells of an act; those who were told, or could have been, are given. */
+  /** Applies an act and returns the users who were or could have been notified. */
   happen(
     topic: Topic,
     actor: string,
@@ -123,7 +123,7 @@ export class Inboxes {
     return [actor, ...told, ...concerned, ...named]
   }
 
-  /** Who accepts an invitation has the reason for it, and is not told of their own act. */
+  /** Accepting an invitation changes the reason and does not notify. */
   #acceptOwn(topic: Topic, who: string): string[] {
     const [had, mind] = [topic.threads.get(who), topic.minds.get(who)]
     if (!had || !mind) return [who]
@@ -134,7 +134,7 @@ export class Inboxes {
     return [who]
   }
 
-  /** Commenting brings somebody back who had left. */
+  /** Commenting subscribes a user who had left. */
   #join(topic: Topic, who: string, reasons: Reason[]) {
     const mind = topic.minds.get(who)
     const reason = strongest([...reasons, ...(mind && reasons.length ? [mind.reason] : [])])
@@ -143,7 +143,7 @@ export class Inboxes {
     topic.minds.set(who, { state: back ? 'subscribed' : mind.state, reason })
   }
 
-  /** Why somebody is told of an act, if they are. */
+  /** The reason to notify a user of an act, if any. */
   #hears(topic: Topic, who: string, cause: Reason | undefined, everyone: boolean): Reason | undefined {
     const mind = topic.minds.get(who)
     const watches = topic.repo.minds.get(who)
@@ -176,7 +176,7 @@ export class Inboxes {
     return !gone && (invitee === who || this.world.access(who, repo) > 0)
   }
 
-  /** Newest first; those of one moment in any order. */
+  /** Newest first; threads of the same time in any order. */
   threadsOf(who: string): { topic: Topic; thread: Thread }[] {
     const shown = this.topics.flatMap((topic) => {
       const thread = topic.threads.get(who)
@@ -189,7 +189,7 @@ export class Inboxes {
     this.#listed.set(who, this.turn)
   }
 
-  /** A moment in whole seconds means those of its second that were in the last list. */
+  /** A time in whole seconds includes the threads of that second that the last list showed. */
   markAll(who: string, moment: number, repo?: Repo) {
     for (const topic of this.topics) {
       const thread = topic.threads.get(who)
@@ -213,7 +213,7 @@ export class Inboxes {
 
   setMind(topic: Topic, who: string, state: Mind['state']) {
     const mind = topic.minds.get(who)
-    // Who never took part has nothing to leave.
+    // A user who never participated cannot leave.
     if (mind || state !== 'muted') topic.minds.set(who, { state, reason: mind?.reason ?? 'manual' })
   }
 }

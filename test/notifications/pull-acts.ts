@@ -1,12 +1,12 @@
 import { pull, push, type Repo } from '#test/activity/model.ts'
 import { type Crowd, type Issue, logins, pathOf, type Text } from './crowd.ts'
 
-/** What is known of a pull request besides. */
+/** Further state of a pull request. */
 interface Proposal {
   issue: Issue
   branch: string
   draft: boolean
-  /** Who is asked for a review, and has given none since. */
+  /** Requested reviewers without a review since. */
   asked: Set<string>
   crew_asked: boolean
   reviews: { id: number; author: string; text: Text }[]
@@ -15,7 +15,7 @@ interface Proposal {
 const proposals = new WeakMap<Issue, Proposal>()
 const triage = 2
 
-/** Somebody pushes a branch, and proposes what is on it; sometimes for an issue that is there. */
+/** Pushes a branch and opens a pull request, sometimes for an existing issue. */
 export async function proposeSomething(crowd: Crowd) {
   const repo = crowd.repo()
   const who = crowd.someone(repo, push)

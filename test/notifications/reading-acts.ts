@@ -3,7 +3,7 @@ import { pull } from '#test/activity/model.ts'
 import { type Crowd, logins, pathOf } from './crowd.ts'
 import type { Thread, Topic } from './model.ts'
 
-/** What people do with their inboxes. */
+/** A thread of a user. */
 interface Held {
   who: string
   topic: Topic
@@ -12,7 +12,7 @@ interface Held {
   shown: boolean
 }
 
-/** Somebody's thread, by the id they know it by; mostly of what is talked about. */
+/** A thread with a known id, mostly of a recent issue. */
 function someThread(crowd: Crowd, ids: Ids): Held | undefined {
   const held = crowd.inboxes.topics.flatMap((topic) =>
     [...topic.threads].flatMap(([who, thread]) => {
@@ -29,7 +29,7 @@ function someThread(crowd: Crowd, ids: Ids): Held | undefined {
 
 export const idKey = (who: string, { repo, type, number }: Topic) => `${who} ${repo.id} ${type} ${number}`
 
-/** The ids of people's threads, as they have come to know them. */
+/** The ids of threads that users have seen. */
 export type Ids = Map<string, string>
 
 export async function markThread(crowd: Crowd, ids: Ids) {
@@ -70,7 +70,7 @@ export async function markMany(crowd: Crowd) {
   return [who]
 }
 
-/** The moment of a thread as it is written, or any moment of late, or one to come. */
+/** The time of a thread as it is shown, a recent time, or a future one. */
 function someMoment(crowd: Crowd, who: string): string {
   const [now, threads] = [crowd.inboxes.now, crowd.inboxes.threadsOf(who)]
   const seconds = (moment: number) => new Date(moment).toISOString().replace(/\.\d+/, '')

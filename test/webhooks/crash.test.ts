@@ -4,13 +4,13 @@ import { sql } from '#platform/database.ts'
 import { expect, openForge } from '#test/forge.ts'
 import { until } from '#test/machine.ts'
 import { openReceiver } from '#test/webhooks.ts'
-import { crash, points } from './crashing.ts'
+import { crash, points } from './crash.ts'
 
-/** How often a sender is killed at each point; a few in every run, and hundreds when asked for. */
+/** How often a sender is killed at each point. Set the environment variable for hundreds. */
 const rounds = Number(process.env.BELFRY_TEST_CRASHES ?? 2)
 const hooks = 10
 
-test('senders that are killed at any point lose nothing, and send twice only what they had in hand', {
+test('senders that are killed at any point lose nothing, and send twice only the deliveries they owned', {
   timeout: 1_200_000,
 }, async (context) => {
   await using forge = await openForge()
@@ -27,12 +27,12 @@ test('senders that are killed at any point lose nothing, and send twice only wha
   const connection = JSON.parse(JSON.stringify({ host, port, user, database, password }))
   const orders = { connection, data: settings.BELFRY_DATA, web: forge.web }
 
-  // Acts go on all the while.
+  // New deliveries are created all the time.
   const crashes: Partial<Record<(typeof points)[number], number>> = {}
   let over = false
   const acting = people.map(async (person) => {
     for (let n = 0; !over; n++) {
-      // Half of what is told is stored before any address is known, as at a start.
+      // Half of the payloads are stored before the server's address is known, as at a start.
       forge.belfry.addresses.web = n % 4 < 2 ? forge.web : ''
       const act = n % 2 ? person.delete : person.put
       assert.equal((await act('/user/starred/ada/engine')).status, 204)
@@ -40,7 +40,7 @@ test('senders that are killed at any point lose nothing, and send twice only wha
   })
   const lanes = points.map(async (point, place) => {
     for (let round = 0; round < rounds; round++) {
-      // Each listens elsewhere than the one before, as a server does that is started again without a port of its own.
+      // Each sender has another address, like a restarted server without a fixed port.
       const web = `http://127.0.0.1:${1000 * (place + 1) + round}`
       if (await crash({ ...orders, web, point, times: 1 + ((round * 5 + place) % 9) })) crashes[point] = (crashes[point] ?? 0) + 1
     }
@@ -49,7 +49,7 @@ test('senders that are killed at any point lose nothing, and send twice only wha
   over = true
   await Promise.all(acting)
 
-  // One that lives sends the rest.
+  // A sender that survives sends the rest.
   const last = crash({ ...orders, point: 'recording', times: 1_000_000 })
   await until('all is recorded', async () => !(await db.first(sql`select from pending_deliveries limit 1`)))
   assert.equal(await last, false)
@@ -60,7 +60,7 @@ test('senders that are killed at any point lose nothing, and send twice only wha
   const bytes = new Map<string, string>()
   for (const { headers, body } of receiver.received) {
     const guid = String(headers['x-github-delivery'])
-    assert.equal(body.toString(), bytes.get(guid) ?? body.toString(), 'what is sent again has the same bytes')
+    assert.equal(body.toString(), bytes.get(guid) ?? body.toString(), 'a redelivery has the same bytes')
     bytes.set(guid, body.toString())
     times.set(guid, (times.get(guid) ?? 0) + 1)
   }
@@ -77,7 +77,7 @@ test('senders that are killed at any point lose nothing, and send twice only wha
   const doubles = [...times.values()].reduce((sum, count) => sum + count - 1, 0)
   const killed = Object.values(crashes).reduce((sum, count) => sum + count, 0)
   assert.deepEqual(Object.keys(crashes).toSorted(), points.toSorted(), 'each point was met')
-  // Every hook has ten places: so much can be under way when a process is killed.
+  // Up to ten deliveries per hook can be in flight when a process is killed.
   assert.ok(doubles <= killed * hooks * 10, `${doubles} doubles of ${stored.length} deliveries after ${killed} crashes`)
   context.diagnostic(`${killed} crashes, ${stored.length} deliveries, ${doubles} sent twice, none lost`)
 })

@@ -5,18 +5,18 @@ import { systemClock } from '#platform/clock.ts'
 import { Database } from '#platform/database.ts'
 import { readPolicy } from '#platform/outbound/policy.ts'
 import { Vault } from '#platform/vault.ts'
-import type { Orders } from './crashing.ts'
+import type { Orders } from './crash.ts'
 
-/** Where in the life of a delivery a process can be killed, and who says that it is there. */
+/** The diagnostics channel that is published at each point. */
 const channels: Record<Orders['point'], string> = {
-  claimed: 'belfry:deliveries:taken',
+  claimed: 'belfry:deliveries:claimed',
   connected: 'undici:client:connected',
   sent: 'undici:request:bodySent',
   answered: 'undici:request:trailers',
   recording: 'belfry:deliveries:recording',
 }
 
-/** A process that does nothing but send, and kills itself when it comes to a point for the n-th time. */
+/** A process with a sender only. It kills itself when it reaches the point for the n-th time. */
 process.once('message', ({ connection, data, web, point, times }: Orders) => {
   let left = times
   subscribe(channels[point], (message) => {

@@ -5,7 +5,12 @@ import { reply } from '#hosting/issues/views/reply.ts'
 import { textArea, written } from '#hosting/mentions/views/render-texts.ts'
 import { crumbs, loadVisibleRepository, numberIn, pathOf, sightOf } from '#hosting/repositories/views/repository-page.ts'
 import { contentsHint } from '#parts/imports/views/hint.ts'
-import { changeHearing, hearingBox, markShown, markTalkShown } from '#parts/notifications/views/thread-subscription.ts'
+import {
+  changeSubscription,
+  markConversationShown,
+  markShown,
+  subscriptionBox,
+} from '#parts/notifications/views/thread-subscription.ts'
 import { sql } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
 import { alert, attempt, field, type Problem } from '#web/fields.ts'
@@ -34,18 +39,18 @@ export const pages: PageRoute[] = [
   submitOwn(`${place}/:number/comments`, async (visit) => reply(visit, await loadOwnConversation(visit))),
   submitOwn(`${place}/:number/subscription`, async (visit) => {
     const conversation = await loadOwnConversation(visit)
-    return changeHearing(visit, conversation.issue, addressOf(conversation))
+    return changeSubscription(visit, conversation.issue, addressOf(conversation))
   }),
 ]
 
 async function loadConversation(visit: Visit): Promise<Conversation> {
   const repo = await loadVisibleRepository(visit)
   const number = numberIn(visit.params.number)
-  await markTalkShown(visit, repo, number)
+  await markConversationShown(visit, repo, number)
   const issue = await loadIssue(visit.db, repo, number)
   const kind = issue.pull_id === null ? 'issues' : 'pull'
   const path = addressOf({ repo, issue, kind })
-  return { repo, issue, kind, subscription: await hearingBox(visit, { issue, path }) }
+  return { repo, issue, kind, subscription: await subscriptionBox(visit, { issue, path }) }
 }
 
 /** A form that is sent to the page of an issue must not change a pull request. */

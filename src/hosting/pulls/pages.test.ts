@@ -42,7 +42,7 @@ test('a pull request is shown, commented on, closed and reopened on its page', a
   assert.match((await dan.post(`${path}/comments`, { body: 'Hm' })).location ?? '', /^\/ada\/engine\/pull\/1#issuecomment-\d+$/)
   assert.equal((await dan.post('/ada/engine/issues/1/comments', { body: 'Hm' })).status, 404)
   assert.equal((await dan.post(`${path}/merge`, { method: 'merge' })).status, 403)
-  assert.equal((await dan.post(`${path}/subscription`, { hears: 'yes' })).location, path)
+  assert.equal((await dan.post(`${path}/subscription`, { subscribe: 'yes' })).location, path)
   const ada = await signedIn(forge, 'ada')
   await ada.get(path)
   await ada.post(`${path}/comments`, { state: 'closed' })

@@ -9,7 +9,7 @@ import { crumbs, loadVisibleRepository, numberIn, pathOf, sightOf } from '#hosti
 import { listReviewComments, type ReviewComment } from '#hosting/reviews/comments/comments.ts'
 import { listReviews, type Review } from '#hosting/reviews/reviews.ts'
 import { checkAccess, checkWritable } from '#identity/access.ts'
-import { changeHearing, hearingBox, markTalkShown } from '#parts/notifications/views/thread-subscription.ts'
+import { changeSubscription, markConversationShown, subscriptionBox } from '#parts/notifications/views/thread-subscription.ts'
 import { attempt, select } from '#web/fields.ts'
 import { type Html, html } from '#web/html.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, show, submitOwn, type Visit } from '#web/page.ts'
@@ -30,7 +30,7 @@ export const pages: PageRoute[] = [
   submitOwn(`${place}/comments`, async (visit) => reply(visit, await loadConversation(visit))),
   submitOwn(`${place}/subscription`, async (visit) => {
     const conversation = await loadConversation(visit)
-    return changeHearing(visit, conversation.issue, addressOf(conversation))
+    return changeSubscription(visit, conversation.issue, addressOf(conversation))
   }),
   submitOwn(`${place}/merge`, merge),
 ]
@@ -46,7 +46,7 @@ async function loadConversation(visit: Visit): Promise<Conversation> {
   const { repo, pull } = await load(visit)
   const issue = { ...pull, id: pull.issue_id, pull_id: pull.id }
   const path = addressOf({ repo, issue, kind: 'pull' })
-  const subscription = await hearingBox(visit, { issue, path })
+  const subscription = await subscriptionBox(visit, { issue, path })
   const conversation: Conversation = { repo, issue, kind: 'pull', subscription }
   const summary = html`<p>${nameOf(pull.author)} wants to merge <code>${headOf(pull)}</code> into <code>${pull.base_ref}</code></p>${tabs(path, pull, 'Conversation')}`
   const [below, side] = [
@@ -59,7 +59,7 @@ async function loadConversation(visit: Visit): Promise<Conversation> {
 async function load(visit: Visit) {
   const repo = await loadVisibleRepository(visit)
   const number = numberIn(visit.params.number)
-  await markTalkShown(visit, repo, number)
+  await markConversationShown(visit, repo, number)
   const pull = await loadPull(visit.db, repo, number, sightOf(visit))
   return { repo, pull: await refreshMergeability(visit.db, visit.belfry.storage, pull) }
 }

@@ -27,7 +27,7 @@ const isCredential = (name: string) => /^(password|current|otp|proposal|decision
 
 /** Fields of buttons and choices. A form with only such fields contains nothing that a user wrote. */
 const isChoice = (name: string) =>
-  /^(id|act|action|answer|state|hears|seen|former|undone|read_at|use_lfs|vcs|svn_root|tfvc_project|human_name)$/.test(name)
+  /^(id|act|action|answer|state|subscribe|seen|former|undone|read_at|use_lfs|vcs|svn_root|tfvc_project|human_name)$/.test(name)
 
 /** The draft of a form; undefined if there is nothing to store. */
 export function draftOf(action: string, form: URLSearchParams, back: string): Draft | 'too long' | undefined {

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { etagOf, isFresh } from '#http/conditional.ts'
 import { type Failure, failureOf, handleError } from '#http/errors.ts'
-import { ownerLink } from '#parts/webhooks/views/places.ts'
+import { ownerLink } from '#parts/webhooks/views/hook-page.ts'
 import { ReadCache } from '#platform/read-cache.ts'
 import type { Variant } from '#variants.ts'
 import { type Site, servePage, show } from '#web/page.ts'

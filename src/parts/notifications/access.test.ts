@@ -11,7 +11,7 @@ after(() => forge[Symbol.asyncDispose]())
 const { ada, ben, cy, dan } = forge
 const { db } = forge.belfry
 
-/** What dan is shown of a thread, wherever it could be: statuses and how many his lists say there are. */
+/** The statuses and totals of every endpoint that could show the thread to dan. */
 async function sight(place: Place, id: string) {
   const thread = `/notifications/threads/${id}`
   const paths = [thread, `${thread}/reasons`, `${thread}/subscription`, `${place.path}/notifications`]
@@ -32,7 +32,7 @@ async function invite(place: Place) {
   await expect(204, await dan.delete(`/notifications/threads/${invitation?.id}`))
 }
 
-/** Ways to a repository, how each is opened and closed. */
+/** Ways to get access to a repository, and how each starts and ends. */
 const ways: Record<
   string,
   { open: (place: Place) => Promise<unknown>; close: (place: Place) => Promise<unknown>; options?: object }
@@ -66,7 +66,7 @@ const ways: Record<
 const removeMember = () => ada.delete('/orgs/guild/memberships/dan')
 
 for (const [name, { open, close, options = {} }] of Object.entries(ways)) {
-  test(`whoever loses access sees nothing of it, and has it back with the access: ${name}`, async () => {
+  test(`a user who loses access sees no threads, and sees them again with the access: ${name}`, async () => {
     const place = await forge.place({ ...options })
     await open(place)
     const number = await place.open(ada, { body: '@dan' })
@@ -80,7 +80,7 @@ for (const [name, { open, close, options = {} }] of Object.entries(ways)) {
     for (const answer of [await dan.patch(thread), await dan.delete(thread), await dan.put(`${thread}/subscription`, {})]) {
       assert.equal(answer.status, 404)
     }
-    // Nothing is told that happens meanwhile, and nothing of it by the stream.
+    // Events without access create no notifications and no stream messages.
     await place.say(ada, number, 'Between us, @dan')
     await expect(200, await ada.patch(`${place.path}/issues/${number}`, { state: 'closed' }))
     const elsewhere = await forge.place()
@@ -99,7 +99,7 @@ for (const [name, { open, close, options = {} }] of Object.entries(ways)) {
   })
 }
 
-test('what is hidden is not counted either', async () => {
+test('hidden threads are not counted', async () => {
   const place = await forge.place()
   await fillInbox(forge, cy, place, 40)
   const last = async () =>
@@ -115,7 +115,7 @@ test('what is hidden is not counted either', async () => {
 const threadsIn = async ({ id }: Place) =>
   (await db.first<{ total: number }>(sql`select count(*) as total from threads where repo_id = ${id}`))?.total
 
-test('threads of a repository that is deleted are gone for everyone, and their rows with them', async () => {
+test('deleting a repository deletes its threads for everyone', async () => {
   const place = await forge.place()
   await place.open(cy, { body: '@ben' })
   const { url } = await place.thread(ben)
@@ -131,7 +131,7 @@ test('threads of a repository that is deleted are gone for everyone, and their r
   assert.equal(left.length, 0)
 })
 
-test('threads of a release that is deleted are gone for everyone, and their rows with them', async () => {
+test('deleting a release deletes its threads for everyone', async () => {
   const place = await forge.place({ auto_init: true })
   await place.watch(cy)
   const { id } = await expect(201, await ada.post(`${place.path}/releases`, { tag_name: 'v1' }))
@@ -142,7 +142,7 @@ test('threads of a release that is deleted are gone for everyone, and their rows
   assert.equal(await threadsIn(place), 0)
 })
 
-test('an account that is deleted leaves no threads and no subscriptions, and what it did stays told', async () => {
+test('deleting an account deletes its threads and subscriptions, and keeps the notifications of its acts', async () => {
   const place = await forge.place()
   const eve = await forge.person('eve')
   const number = await place.open(eve, { body: '@ben' })

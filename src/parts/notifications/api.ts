@@ -1,4 +1,3 @@
-import { readRepositories } from '#hosting/repositories/repositories.ts'
 import { Answer, type BaseContext, del, get, group, patch, put } from '#http/endpoint.ts'
 import { choice, text } from '#http/input.ts'
 import { Nothing, type Wire } from '#http/serialization.ts'
@@ -6,14 +5,21 @@ import type { Database, Queryable } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
 import { parseIsoDate } from '#platform/iso-date.ts'
 import { Type } from '#platform/schema.ts'
-import { ThreadSchema, ThreadSubscriptionSchema, ToldSchema, threadJson, threadSubscriptionJson, toldJson } from './json.ts'
-import { markAllRead, markThreads } from './marking.ts'
-import { listTold } from './reasons.ts'
-import { recallSeen } from './seen.ts'
-import { endThreadSubscription, findThreadSubscription, setThreadSubscription } from './subscriptions.ts'
-import { listThreads, loadThread, readChanges, type Thread } from './threads.ts'
+import {
+  ThreadReasonSchema,
+  ThreadSchema,
+  ThreadSubscriptionSchema,
+  threadJson,
+  threadReasonJson,
+  threadSubscriptionJson,
+} from './json.ts'
+import { lastListSnapshot } from './list-snapshots.ts'
+import { markAllRead, markThreads } from './mark-read.ts'
+import { listThreadReasons } from './reasons.ts'
+import { endThreadSubscription, findThreadSubscription, setThreadSubscription } from './thread-subscription.ts'
+import { listThreads, loadThread, readChanges, type Thread, withRepositories } from './threads.ts'
 
-/** Fine-grained tokens have no business here, as the public documentation says. */
+/** The public documentation excludes fine-grained tokens. */
 const declared = { scopes: ['notifications', 'repo'], permission: 'classic' } as const
 
 const flag = () => choice('false', 'true', '1')
@@ -32,42 +38,35 @@ const background = {
     "Unread notifications couldn't be marked in a single request. Notifications are being marked as read in the background.",
 }
 
-type Asked = Record<'all' | 'participating' | 'since' | 'before', string>
+type ListQuery = Record<'all' | 'participating' | 'since' | 'before', string>
 
 async function list(
   { db, page, wire }: Pick<BaseContext, 'page' | 'wire'> & { db: Database },
   viewer: { id: number },
-  { all, participating, since, before }: Asked,
+  { all, participating, since, before }: ListQuery,
   repo_id?: number,
 ) {
   const filter = {
     view: all === 'false' ? 'unread' : 'inbox',
     participating: participating !== 'false',
     ...(repo_id !== undefined && { repo_id }),
-    since: momentOf('since', since),
-    before: momentOf('before', before),
+    since: parseTime('since', since),
+    before: parseTime('before', before),
   } as const
   const { rows, total } = await listThreads(db, viewer, filter, page)
   return new Answer(await writeAll(db, viewer, rows, wire), { total })
 }
 
-async function writeAll(db: Queryable, viewer: { id: number }, threads: Thread[], wire: Wire) {
-  const found = await readRepositories(db, viewer.id, [...new Set(threads.map(({ repo_id }) => repo_id))])
-  const repos = new Map(found.map((repo) => [repo.id, repo]))
-  return threads.flatMap((thread) => {
-    const repo = repos.get(thread.repo_id)
-    return repo ? [threadJson(thread, repo, wire)] : []
-  })
+const writeAll = async (db: Queryable, viewer: { id: number }, threads: Thread[], wire: Wire) =>
+  (await withRepositories(db, viewer, threads)).map((thread) => threadJson(thread, thread.repo, wire))
+
+async function repositoryOf(db: Queryable, viewer: { id: number }, thread: Thread) {
+  const [found] = await withRepositories(db, viewer, [thread])
+  if (!found) throw missing()
+  return found.repo
 }
 
-/** A thread is written with its repository, which is there as long as the thread is. */
-async function repositoryOf(db: Queryable, viewer: { id: number }, { repo_id }: Thread) {
-  const [repo] = await readRepositories(db, viewer.id, [repo_id])
-  if (!repo) throw missing()
-  return repo
-}
-
-function momentOf(field: string, given: string | undefined): Date | undefined {
+function parseTime(field: string, given: string | undefined): Date | undefined {
   if (given === undefined || given === '') return undefined
   const moment = parseIsoDate(given)
   if (!moment) {
@@ -86,7 +85,7 @@ export const api = group('Notifications', [
     {
       ...listing,
       operation: 'activity/list-notifications-for-authenticated-user',
-      summary: 'What the caller should read, newest first; as text/event-stream, what changes from now on',
+      summary: 'List notifications, newest first; as text/event-stream, changes from now on',
       followed: 'by place',
     },
     async (context) => {
@@ -101,22 +100,22 @@ export const api = group('Notifications', [
     {
       ...declared,
       operation: 'activity/mark-notifications-as-read',
-      summary: 'Mark as read everything that was not updated after a moment; 202 when that goes on in the background',
+      summary: 'Mark all notifications that were not updated after a time as read; 202 when this continues in the background',
       own_transaction: true,
       body: Marks,
       answers: { 205: Nothing, 202: Background },
     },
     async ({ db, viewer, body }) => {
-      const given = momentOf('last_read_at', body.last_read_at ?? undefined)
+      const given = parseTime('last_read_at', body.last_read_at ?? undefined)
       if (body.read === false) return new Answer(undefined, { status: 205 })
-      const [last_read_at, seen] = [given ?? db.now, recallSeen(db, viewer)]
-      const finished = await db.transaction((transaction) => markAllRead(transaction, viewer, { last_read_at, seen }))
+      const marks = { last_read_at: given ?? db.now, list_snapshot: lastListSnapshot(db, viewer) }
+      const finished = await db.transaction((transaction) => markAllRead(transaction, viewer, marks))
       return finished ? new Answer(undefined, { status: 205 }) : new Answer(background, { status: 202 })
     },
   ),
   get(
     '/notifications/threads/{thread_id}',
-    { ...declared, operation: 'activity/get-thread', summary: 'A thread of the caller', answers: { 200: ThreadSchema } },
+    { ...declared, operation: 'activity/get-thread', summary: 'Get a thread', answers: { 200: ThreadSchema } },
     async ({ db, viewer, params, wire }) => {
       const thread = await loadThread(db, viewer, params.thread_id)
       return threadJson(thread, await repositoryOf(db, viewer, thread), wire)
@@ -140,7 +139,7 @@ export const api = group('Notifications', [
     {
       ...declared,
       operation: 'activity/mark-thread-as-done',
-      summary: 'Put a thread away until something new happens',
+      summary: 'Mark a thread as done until it is updated',
       answers: { 204: Nothing },
     },
     async ({ db, viewer, params }) => {
@@ -153,13 +152,13 @@ export const api = group('Notifications', [
     {
       ...declared,
       operation: 'activity/list-thread-reasons',
-      summary: 'Why the caller was told, each time: by which act, and by which rule; newest first',
-      answers: { 200: Type.Array(ToldSchema) },
+      summary: 'List why the caller was notified: each act with its rule, newest first',
+      answers: { 200: Type.Array(ThreadReasonSchema) },
     },
     async ({ db, viewer, params, wire }) => {
       const thread = await loadThread(db, viewer, params.thread_id)
       const repo = await repositoryOf(db, viewer, thread)
-      return (await listTold(db, thread)).map((told) => toldJson(told, thread, repo, wire))
+      return (await listThreadReasons(db, thread)).map((reason) => threadReasonJson(reason, thread, repo, wire))
     },
   ),
   get(
@@ -167,7 +166,7 @@ export const api = group('Notifications', [
     {
       ...declared,
       operation: 'activity/get-thread-subscription-for-authenticated-user',
-      summary: 'Whether the caller takes part in a thread or ignores it; 404 when neither',
+      summary: 'Get the subscription of the caller to a thread; 404 if there is none',
       answers: { 200: ThreadSubscriptionSchema },
     },
     async ({ db, viewer, params, wire }) => {
@@ -182,7 +181,7 @@ export const api = group('Notifications', [
     {
       ...declared,
       operation: 'activity/set-thread-subscription',
-      summary: 'Take part in a thread, or ignore it',
+      summary: 'Subscribe to a thread or ignore it',
       body: Type.Partial(Type.Object({ ignored: Type.Boolean() })),
       answers: { 200: ThreadSubscriptionSchema },
     },
@@ -197,7 +196,7 @@ export const api = group('Notifications', [
     {
       ...declared,
       operation: 'activity/delete-thread-subscription',
-      summary: 'Leave a thread until the caller comments or is mentioned',
+      summary: 'Unsubscribe from a thread until the caller comments or is mentioned',
       answers: { 204: Nothing },
     },
     async ({ db, viewer, params }) => {
@@ -211,7 +210,7 @@ export const api = group('Notifications', [
       ...listing,
       operation: 'activity/list-repo-notifications-for-authenticated-user',
       sees_private: true,
-      summary: 'What the caller should read of one repository, newest first',
+      summary: 'List notifications of one repository, newest first',
     },
     (context) => list(context, context.viewer, context.query, context.repo.id),
   ),
@@ -221,14 +220,14 @@ export const api = group('Notifications', [
       ...declared,
       operation: 'activity/mark-repo-notifications-as-read',
       sees_private: true,
-      summary: 'Mark as read everything of a repository that was not updated after a moment',
+      summary: 'Mark all notifications of a repository that were not updated after a time as read',
       own_transaction: true,
       body: Type.Partial(Type.Object({ last_read_at: Marks.properties.last_read_at })),
       answers: { 202: Background },
     },
     async ({ db, viewer, repo, body }) => {
-      const last_read_at = momentOf('last_read_at', body.last_read_at ?? undefined) ?? db.now
-      const marks = { last_read_at, seen: recallSeen(db, viewer), repo_id: repo.id }
+      const last_read_at = parseTime('last_read_at', body.last_read_at ?? undefined) ?? db.now
+      const marks = { last_read_at, list_snapshot: lastListSnapshot(db, viewer), repo_id: repo.id }
       await db.transaction((transaction) => markAllRead(transaction, viewer, marks))
       return background
     },

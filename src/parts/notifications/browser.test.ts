@@ -10,13 +10,13 @@ const titles = (page: Page) => page.locator('.thread .title').allTextContents()
 const focused = (page: Page) => page.evaluate("document.activeElement.closest('.thread')?.querySelector('.title').textContent")
 const [site, release, steam, smoke] = ['Broken link', 'First', 'Steam & 100% gears', 'Smoke']
 
-/** Until the list is this, ten seconds at most. */
+/** Waits up to ten seconds until the list has these titles. */
 async function shows(page: Page, ...expected: (string | undefined)[]) {
   for (let round = 0; round < 400 && !isDeepStrictEqual(await titles(page), expected); round++) await page.waitForTimeout(25)
   assert.deepEqual(await titles(page), expected)
 }
 
-test('an inbox is gone through by keyboard alone', async () => {
+test('the inbox is used by keyboard alone', async () => {
   await using forge = await openReading()
   await using browser = await openBrowser()
   const { page, picture, problems } = browser
@@ -73,11 +73,11 @@ test('an inbox is gone through by keyboard alone', async () => {
   await page.goto(`${forge.web}/notifications`)
   await shows(page, release, steam)
   await page.goto(`${forge.web}/notifications?view=done`)
-  await page.getByText('Nothing is done yet').waitFor()
+  await page.getByText('No done notifications').waitFor()
   assert.deepEqual(problems, [])
 })
 
-test('what happens is shown without reloading, and nothing that was selected is lost', async () => {
+test('updates appear without reloading, and the selection is kept', async () => {
   await using forge = await openReading()
   await using browser = await openBrowser()
   const { page, picture } = browser
@@ -92,7 +92,7 @@ test('what happens is shown without reloading, and nothing that was selected is 
   assert.equal(await page.title(), '(5) Notifications · Belfry')
   assert.ok(await page.getByRole('checkbox', { name: `Select ${steam}` }).isChecked())
   assert.equal(await focused(page), steam)
-  // Read elsewhere, it goes here.
+  // A thread that is read elsewhere disappears.
   const [newest] = await forge.ben.read('/notifications')
   await expect(205, await forge.ben.patch(`/notifications/threads/${newest.id}`))
   await shows(page, site, release, steam, smoke)
@@ -101,7 +101,7 @@ test('what happens is shown without reloading, and nothing that was selected is 
   await picture('inbox-by-repository')
   await page.getByRole('checkbox', { name: 'All' }).check()
   await page.getByRole('button', { name: 'Done' }).click()
-  await page.getByText('Nothing to read').waitFor()
+  await page.getByText('No unread notifications').waitFor()
   await check(page)
   await picture('inbox-empty')
   await page.getByRole('button', { name: 'Undo' }).click()
@@ -109,7 +109,7 @@ test('what happens is shown without reloading, and nothing that was selected is 
   assert.ok(await page.locator('#unread').isVisible())
 })
 
-test('without scripts, an inbox is read and marked all the same', async () => {
+test('the inbox works without scripts', async () => {
   await using forge = await openReading()
   await using browser = await openBrowser({ scripts: false })
   const { page, picture } = browser
@@ -121,7 +121,7 @@ test('without scripts, an inbox is read and marked all the same', async () => {
   assert.deepEqual(await titles(page), [release, steam])
   await picture('inbox-without-scripts')
   await page.getByRole('button', { name: 'Undo' }).click()
-  await page.getByText('It is as it was before').waitFor()
+  await page.getByText('Undone.').waitFor()
   assert.deepEqual(await titles(page), [site, release, steam, smoke])
   await page.getByLabel('Filter').fill('steam')
   await page.getByRole('button', { name: 'Filter' }).click()

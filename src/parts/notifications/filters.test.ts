@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readFilter } from './filters.ts'
 
-test('a filter is read word by word, and what means nothing is told', () => {
+test('a filter is parsed into terms, and invalid terms are reported', () => {
   const read = (text: string) => {
     const { terms, unknown } = readFilter(text)
     return [...terms.map(({ not, key, value }) => `${not ? 'not ' : ''}${key} ${value}`), ...unknown.map((word) => `? ${word}`)]

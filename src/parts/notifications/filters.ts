@@ -2,7 +2,7 @@ import { reasons } from '#activity/acts.ts'
 import { type Sql, sql } from '#platform/database.ts'
 import type { Filter, Thread } from './threads.ts'
 
-/** One word of a filter: `is:unread`, `-repo:acme/site`, or a word that is in the title. */
+/** One term of a filter: `is:unread`, `-repo:acme/site`, or a word of the title. */
 interface Term {
   not: boolean
   key: 'repo' | 'reason' | 'is' | 'title'
@@ -11,7 +11,7 @@ interface Term {
 
 export interface Search {
   terms: Term[]
-  /** What means nothing here. */
+  /** Terms that are not valid. */
   unknown: string[]
 }
 
@@ -34,7 +34,7 @@ const known: Record<string, (value: string) => boolean> = {
 export const longestFilter = 500
 const mostTerms = 30
 
-/** Reads what was typed into the box. What is written in quotation marks is one word. */
+/** Parses the text of the filter box. A quoted text is one word. */
 export function readFilter(text: string): Search {
   const search: Search = { terms: [], unknown: [] }
   const words = text.slice(0, longestFilter).replaceAll('\0', '').toLowerCase()
@@ -48,8 +48,8 @@ export function readFilter(text: string): Search {
 }
 
 /**
- * Which threads are meant. A thread has one repository, one reason and one type, so that of several any will do; of words in its title,
- * all must be there. Done threads are a list of their own.
+ * Adds the terms to a filter. Several repositories, reasons or types are alternatives; words of the title must all match. `is:done`
+ * selects the list of done threads.
  */
 export function withSearch(user: { id: number }, filter: Filter, { terms }: Search): Filter {
   const of = (key: Term['key'], not: boolean) =>
@@ -74,7 +74,7 @@ export function withSearch(user: { id: number }, filter: Filter, { terms }: Sear
   return { ...filter, view, besides }
 }
 
-/** A filter that nothing fits must not read a million threads: it looks at so many, the newest. */
+/** A search reads only the newest threads, because one without matches would read all of them. */
 const mostSearched = 20_000
 
 const views = { unread: sql`u.unread`, inbox: sql`not u.done`, done: sql`u.done` }

@@ -1,11 +1,10 @@
 import { type Database, type Sql, sql, type Transaction } from '#platform/database.ts'
-import { markThreads } from './marking.ts'
+import { markThreads } from './mark-read.ts'
 
-/** What the inbox does to those that are selected. */
 export const acts = ['read', 'done', 'mute', 'undone'] as const
 export type InboxAct = (typeof acts)[number]
 
-/** What a thread was before, so that it can be put back. */
+/** The state of a thread before an action, for undo. */
 export interface Former {
   id: number
   unread: boolean
@@ -13,15 +12,15 @@ export interface Former {
   state: 'subscribed' | 'muted' | 'ignored' | null
 }
 
-/** A thread, and when it was last updated as its reader saw it. */
+/** A thread and its last update, as the page showed it. */
 export interface Shown {
   id: number
   updated_at: Date
 }
 
 /**
- * Does it, and tells what each of them was before. What was updated since it was shown, or is just now, is left as it is: nobody has seen
- * that yet. To mute is to put away, and to hear of it again only by one's own name or words.
+ * Applies an action and returns the former states. Threads that were updated since they were shown, or are locked by an update, are
+ * skipped, because the user has not seen the update. A muted thread is done and ignored: only a mention or a comment brings it back.
  */
 export async function actOn(db: Transaction, user: { id: number }, shown: Shown[], act: InboxAct): Promise<Former[]> {
   const [listed, moments] = [shown.map(({ id }) => id), shown.map(({ updated_at }) => updated_at)]
@@ -41,7 +40,7 @@ export async function actOn(db: Transaction, user: { id: number }, shown: Shown[
   return former
 }
 
-/** Puts threads back to what they were. What happened there since stays unread. */
+/** Restores the former states. Threads with newer updates stay unread. */
 export async function undo(db: Transaction, user: { id: number }, act: InboxAct, former: Former[]) {
   const idsOf = (wanted: (one: Former) => boolean) => former.filter(wanted).map(({ id }) => id)
   await markThreads(
@@ -66,7 +65,7 @@ export async function undo(db: Transaction, user: { id: number }, act: InboxAct,
     delete from thread_subscriptions s using (select t.subject_id, t.user_id ${still} where f.state is null) t where ${muted}`)
 }
 
-/** What somebody looks at is read: their thread of it, if there is one, as far as it has told of anything yet. */
+/** Marks the user's threads of a subject as read. */
 export async function markSubjectRead(db: Database, user: { id: number }, subject: Sql) {
   const found = await db.rows<{ id: number }>(sql`
     select t.id from notification_subjects s join threads t on t.subject_id = s.id and t.user_id = ${user.id} where ${subject} and t.unread limit 100`)

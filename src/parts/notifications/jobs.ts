@@ -1,14 +1,14 @@
 import { deleteOldValidators } from '#http/response-validators.ts'
 import type { Database } from '#platform/database.ts'
 import { enqueue, type Scheduled, type Task } from '#platform/queue.ts'
-import { forgetThreads, pruneThreads, tell } from './fan-out.ts'
-import { type MarkInBackground, markInBackground } from './marking.ts'
+import { fanOut, forgetThreads, pruneThreads } from './fan-out.ts'
+import { type MarkInBackground, markInBackground } from './mark-read.ts'
 
 export function notificationTasks(db: Database): Record<string, Task> {
   return {
-    tell: ({ subject_id }: { subject_id: number }) => tell(db, subject_id),
+    tell: ({ subject_id }: { subject_id: number }) => fanOut(db, subject_id),
     mark_read: (mark: MarkInBackground) => markInBackground(db, mark),
-    /** A job for each batch here and below: there may be millions, and who stops the server waits for a job. */
+    /** Here and below, each batch is a job of its own, because there may be millions of rows, and a stop waits for running jobs. */
     forget_threads: (gone: { user_ids?: number[]; subject_ids?: number[] }) =>
       db.transaction(async (transaction) => {
         if (await forgetThreads(transaction, gone)) await enqueue(transaction, 'forget_threads', gone)

@@ -4,8 +4,8 @@ import { MinimalRepository, minimalRepositoryJson } from '#hosting/repositories/
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { Address, NullableString, NullableTimestamp, Timestamp, timestamp, type Wire } from '#http/serialization.ts'
 import { type Static, Type } from '#platform/schema.ts'
-import { ruleOf, type Told } from './reasons.ts'
-import type { ThreadSubscription } from './subscriptions.ts'
+import { ruleOf, type ThreadReason } from './reasons.ts'
+import type { ThreadSubscription } from './thread-subscription.ts'
 import type { Thread } from './threads.ts'
 
 export const ThreadSchema = Type.Object(
@@ -42,7 +42,7 @@ export function threadJson(thread: Thread, repo: Repository, wire: Wire): Static
     subject: {
       title: titleOf(thread, full_name),
       url,
-      latest_comment_url: saidUrl(api, thread.number, thread.latest_type, thread.latest_id) ?? url,
+      latest_comment_url: commentUrl(api, thread.number, thread.latest_type, thread.latest_id) ?? url,
       type: thread.type,
       state: thread.state,
       html_url,
@@ -62,7 +62,7 @@ export function titleOf({ title, type }: Pick<Thread, 'title' | 'type'>, full_na
   return title ?? `${type === 'RepositoryTransfer' ? 'Transfer of' : 'Invitation to join'} ${full_name}`
 }
 
-/** Where a subject is found, by programs and by people. */
+/** The addresses of a subject in the API and on the web. */
 export function addressesOf(
   { type, number, commit_id, release_id, tag_name, invitation_id, transfer_id, hook_id, hook_org }: Thread,
   wire: Pick<Wire, 'api' | 'web'>,
@@ -90,13 +90,12 @@ export function addressesOf(
             html_url: `${wire.web}/organizations/${hook_org}/settings/hooks/${hook_id}`,
           }
     case 'RepositoryImport':
-      // Its page is for those who may import.
+      // The page of the import itself requires the right to import.
       return { url: `${api}/import`, html_url: web }
   }
 }
 
-/** The address of something that was said in a repository. */
-function saidUrl(api: string, number: number | null, type: Thread['latest_type'], id: number | null) {
+function commentUrl(api: string, number: number | null, type: Thread['latest_type'], id: number | null) {
   if (type === null || id === null) return null
   return {
     IssueComment: `${api}/issues/comments/${id}`,
@@ -134,7 +133,7 @@ export function threadSubscriptionJson(
   }
 }
 
-export const ToldSchema = Type.Object(
+export const ThreadReasonSchema = Type.Object(
   {
     reason: Type.String(),
     rule: Type.String(),
@@ -146,15 +145,20 @@ export const ToldSchema = Type.Object(
   { title: 'ThreadReason' },
 )
 
-export function toldJson(told: Told, thread: Thread, repo: Repository, wire: Wire): Static<typeof ToldSchema> {
+export function threadReasonJson(
+  item: ThreadReason,
+  thread: Thread,
+  repo: Repository,
+  wire: Wire,
+): Static<typeof ThreadReasonSchema> {
   const full_name = `${repo.owner_login}/${repo.name}`
-  const said = saidUrl(`${wire.api}/repos/${full_name}`, thread.number, told.comment_type, told.comment_id)
+  const comment_url = commentUrl(`${wire.api}/repos/${full_name}`, thread.number, item.comment_type, item.comment_id)
   return {
-    reason: told.reason,
-    rule: ruleOf(told.reason, thread),
-    act: told.act,
-    actor: told.actor && userJson(told.actor, wire),
-    url: said ?? addressesOf(thread, wire, full_name).url,
-    created_at: timestamp(told.created_at),
+    reason: item.reason,
+    rule: ruleOf(item.reason, thread),
+    act: item.act,
+    actor: item.actor && userJson(item.actor, wire),
+    url: comment_url ?? addressesOf(thread, wire, full_name).url,
+    created_at: timestamp(item.created_at),
   }
 }

@@ -9,7 +9,7 @@ const forge = await openGuild()
 after(() => forge[Symbol.asyncDispose]())
 const { ada, ben, cy, dan, clock } = forge
 
-/** Ben was told of three issues, a minute after each other, and has read the second. */
+/** Ben has three threads, a minute apart, and has read the second. */
 async function openThree() {
   const place = await forge.place()
   await place.watch(ben)
@@ -24,7 +24,7 @@ async function openThree() {
   return { ...place, moments: threads.map(({ updated_at }: { updated_at: string }) => updated_at) as string[] }
 }
 
-test('the list has what is unread, newest first; `all` also what was read; neither what is done', async () => {
+test('the list has unread threads, newest first; `all` adds read ones; done ones are excluded', async () => {
   const place = await openThree()
   assert.deepEqual(await place.inbox(ben, ''), ['Three: mention', 'One: subscribed'])
   assert.deepEqual(await place.inbox(ben, '?all=false'), ['Three: mention', 'One: subscribed'])
@@ -39,7 +39,7 @@ test('the list has what is unread, newest first; `all` also what was read; neith
   assert.deepEqual(await place.inbox(ben, '?all=true'), ['One: subscribed'])
 })
 
-test('`participating` leaves out what is known by watching only', async () => {
+test('`participating` excludes threads of watched repositories only', async () => {
   const place = await openThree()
   assert.deepEqual(await place.inbox(ben, '?participating=true'), ['Three: mention'])
   assert.deepEqual(await place.inbox(ben, '?participating=1&all=true'), ['Three: mention', 'Two: mention, read'])
@@ -48,11 +48,11 @@ test('`participating` leaves out what is known by watching only', async () => {
   assert.deepEqual(await place.inbox(ada, '?participating=true'), [])
 })
 
-test('`since` and `before` are moments of the last update, and leave out those of that very moment', async () => {
+test('`since` and `before` compare with the last update and exclude equal times', async () => {
   const place = await openThree()
   const shown = (query: string) => place.inbox(ben, `?all=true&${query}`)
   const [three = '', two = ''] = place.moments
-  // Threads are updated within a second: what is shown is when it began.
+  // Times are shown without fractions of a second.
   const after = new Date(Date.parse(two) + 999).toISOString()
   assert.deepEqual(await shown(`since=${after}`), ['Three: mention'])
   assert.deepEqual(await shown(`since=${two}`), ['Three: mention', 'Two: mention, read'])
@@ -65,7 +65,7 @@ test('`since` and `before` are moments of the last update, and leave out those o
   assert.deepEqual(await shown('since=&before='), ['Three: mention', 'Two: mention, read', 'One: subscribed'])
 })
 
-test('`since` and `before` are read as ISO 8601 has it, without a zone as UTC', async () => {
+test('`since` and `before` are ISO 8601, UTC without a zone', async () => {
   const place = await openThree()
   const [three = ''] = place.moments
   const shown = (since: string) => place.inbox(ben, `?since=${encodeURIComponent(since)}`)
@@ -81,7 +81,7 @@ test('`since` and `before` are read as ISO 8601 has it, without a zone as UTC', 
   assert.deepEqual(await shown('9999-12-31T23:59:59Z'), [])
 })
 
-test('a moment that is none is refused', async () => {
+test('an invalid time is refused', async () => {
   const bad = [
     'yesterday',
     '1770091506',
@@ -105,13 +105,13 @@ test('a moment that is none is refused', async () => {
   assert.equal((await ben.get('/notifications?since=%00')).status, 422)
 })
 
-test('a thread with news moves to the front, and is one thread still', async () => {
+test('an updated thread moves to the front and stays one thread', async () => {
   const place = await openThree()
   await place.say(cy, 1)
   assert.deepEqual(await place.inbox(ben), ['One: subscribed', 'Three: mention', 'Two: mention, read'])
 })
 
-test('each repository has its own list, and everyone theirs', async () => {
+test('lists are separate by repository and by user', async () => {
   const [one, other] = [await forge.place(), await forge.place()]
   for (const [place, title] of [[one, 'Here'] as const, [other, 'There'] as const]) await place.open(cy, { title })
   assert.deepEqual(await one.inbox(ada), ['Here: subscribed'])
@@ -126,7 +126,7 @@ const linksOf = (answer: Response) =>
 const titlesOf = async (answer: Response) =>
   (await expect(200, answer)).map(({ subject }: { subject: { title: string } }) => subject.title)
 
-test('pages: thirty at a time unless asked for others, a hundred at most', async () => {
+test('pages have thirty threads by default and a hundred at most', async () => {
   const place = await forge.place()
   await fillInbox(forge, dan, place, 205)
   const path = `${place.path}/notifications`
@@ -163,7 +163,7 @@ test('pages: thirty at a time unless asked for others, a hundred at most', async
   }
 })
 
-test('more than a thousand are not counted: there is a next page, and no last', async () => {
+test('a list of more than a thousand has a next page but no last page', async () => {
   const place = await forge.place()
   await fillInbox(forge, cy, place, 1001)
   const page = (number: number) => cy.get(`${place.path}/notifications?per_page=100&page=${number}`)
@@ -171,12 +171,12 @@ test('more than a thousand are not counted: there is a next page, and no last', 
   assert.deepEqual(linksOf(await page(10)), ['prev 9', 'next 11', 'first 1'])
   const last = await page(11)
   assert.deepEqual([linksOf(last), await titlesOf(last)], [['prev 10', 'first 1'], ['1']])
-  // Whoever follows `next` comes to an end, also when the list was longer a moment ago.
+  // Following `next` ends, also when the list got shorter meanwhile.
   const past = await page(12)
   assert.deepEqual([linksOf(past), await titlesOf(past)], [['prev 11', 'first 1'], []])
 })
 
-test('both variants write the same threads, each with its own addresses', async () => {
+test('both variants return the same threads, each with its own addresses', async () => {
   const place = await openThree()
   const read = async (who: Client) => JSON.stringify(await who.read(`${place.path}/notifications?all=true`))
   const there = JSON.parse(await read(ben.versioned))

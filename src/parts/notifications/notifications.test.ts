@@ -9,7 +9,7 @@ const forge = await openGuild()
 after(() => forge[Symbol.asyncDispose]())
 const { ada, ben, cy, dan } = forge
 
-/** A place with an issue of cy's that ben is mentioned in, and what can be asked for of his thread. */
+/** A repository with an issue of cy's that mentions ben, and the paths of his thread. */
 async function openWithThread() {
   const place = await forge.place()
   const number = await place.open(cy, { body: '@ben' })
@@ -38,7 +38,7 @@ async function statuses(answers: Record<string, Promise<Response>>) {
   return Object.fromEntries(found)
 }
 
-test('octokit goes through a whole day of notifications, on both variants', async () => {
+test('octokit uses all notification endpoints on both variants', async () => {
   for (const { rest, request, paginate } of octokitsOf(forge, ben)) {
     const { activity } = rest
     const place = await forge.place()
@@ -71,18 +71,18 @@ test('octokit goes through a whole day of notifications, on both variants', asyn
   }
 })
 
-test('`notifications` or `repo` is the scope that is needed, and either is enough', async () => {
+test('the scope `notifications` or `repo` is enough', async () => {
   for (const scope of ['notifications', 'repo']) {
     const { thread, path } = await openWithThread()
     const narrow = await forge.tokenFor('ben', [scope])
     for (const [name, status] of Object.entries(await statuses(visits(narrow, thread, path)))) {
-      // Who leaves at the same moment has none.
+      // The DELETE of another token removed it.
       if (name !== 'GET subscription') assert.ok(status < 300, `${name} gave ${status} with ${scope}`)
     }
   }
 })
 
-test('without them everything is refused, and said why', async () => {
+test('without these scopes every endpoint is refused with a reason', async () => {
   const { thread, path } = await openWithThread()
   const narrow = await forge.tokenFor('ben', ['public_repo', 'user', 'gist'])
   for (const [name, promise] of Object.entries(visits(narrow, thread, path))) {
@@ -96,7 +96,7 @@ test('without them everything is refused, and said why', async () => {
   )
 })
 
-test('a token with `notifications` alone is told of private repositories too', async () => {
+test('a token with `notifications` alone sees threads of private repositories', async () => {
   const place = await forge.place({ private: true })
   await place.open(cy, { body: '@ben' })
   await told(forge)
@@ -116,20 +116,20 @@ test('fine-grained tokens are refused', async () => {
   for (const [name, status] of Object.entries(await statuses(visits(fine, thread, path)))) assert.equal(status, 403, name)
 })
 
-test('nobody has notifications', async () => {
+test('anonymous callers get 401', async () => {
   const { thread, path } = await openWithThread()
   for (const who of [forge.nobody, forge.nobodyVersioned]) {
     for (const [name, status] of Object.entries(await statuses(visits(who, thread, path)))) assert.equal(status, 401, name)
   }
 })
 
-/** Those of the endpoints that name a thread, with what they gave. */
+/** The endpoints of a thread with their responses. */
 async function atThread(who: Client, thread: string, path: string) {
   const all = Object.entries(await statuses(visits(who, thread, path)))
   return all.filter(([name]) => /thread|reasons|subscription$/.test(name))
 }
 
-test('the thread of somebody else is not there, also for site admins', async () => {
+test('the thread of another user is 404, also for site admins', async () => {
   const { thread, path, id } = await openWithThread()
   const others: Person[] = [ada, cy, dan, forge.admin]
   for (const who of others) {
@@ -142,7 +142,7 @@ test('the thread of somebody else is not there, also for site admins', async () 
   assert.equal((await ben.read(`${thread}/subscription`)).subscribed, true)
 })
 
-test('threads that are not there, or in no form of a number, are 404', async () => {
+test('unknown and malformed thread ids are 404', async () => {
   const { path } = await openWithThread()
   for (const id of ['0', '99999', '-1', '1.5', 'x', '1e3', '%20', '1%00', '99999999999999999999']) {
     for (const [name, status] of await atThread(ben, `/notifications/threads/${id}`, path))
@@ -150,7 +150,7 @@ test('threads that are not there, or in no form of a number, are 404', async () 
   }
 })
 
-test('a thread that has not changed is a 304 by its tag', async () => {
+test('an unchanged thread is a 304 by its ETag', async () => {
   const { thread } = await openWithThread()
   const etag = (await ben.get(thread)).headers.get('etag') ?? ''
   assert.equal((await ben.with({ 'if-none-match': etag }).get(thread)).status, 304)
@@ -158,7 +158,7 @@ test('a thread that has not changed is a 304 by its tag', async () => {
   assert.equal((await ben.with({ 'if-none-match': etag }).get(thread)).status, 200)
 })
 
-test('everyone is told in a thread of their own', async () => {
+test('every recipient has a thread of their own', async () => {
   const place = await forge.place()
   await place.open(dan, { body: '@ben @cy' })
   const ids = [await place.thread(ada), await place.thread(ben), await place.thread(cy)].map(({ id }) => id)
@@ -168,7 +168,7 @@ test('everyone is told in a thread of their own', async () => {
   assert.deepEqual(await place.inbox(cy, ''), ['It rattles: mention'])
 })
 
-test('the history of a thread tells which act told, by which rule, newest first', async () => {
+test('the reasons of a thread list each act with its rule, newest first', async () => {
   const place = await openWithThread()
   await expect(201, await ada.post(`${place.path}/issues/${place.number}/assignees`, { assignees: ['ben'] }))
   const said = await place.say(dan, place.number)
@@ -186,7 +186,7 @@ test('the history of a thread tells which act told, by which rule, newest first'
   for (const { url } of history) assert.equal((await ben.get(url)).status, 200)
 })
 
-test('the history keeps the last hundred', async () => {
+test('the reasons keep the last hundred', async () => {
   const place = await openWithThread()
   for (let n = 0; n < 102; n++) await place.say(cy, place.number, n === 101 ? '@ben' : 'Hm')
   await told(forge)

@@ -38,7 +38,7 @@ test('the inbox has its views, groups and filters, without scripts', async () =>
     ['?page=2', ...[]],
   ]
   for (const [query, ...expected] of cases) assert.deepEqual(await titles(query), expected, query)
-  assert.match((await ben.get('/notifications?q=is:banana')).text, /Not understood.*is:banana/)
+  assert.match((await ben.get('/notifications?q=is:banana')).text, /not valid.*is:banana/)
   const grouped = (await ben.get('/notifications?group=repo')).text
   assert.deepEqual(
     [...grouped.matchAll(/<h2 class="small">([^<]*)</g)].map(([, title]) => title),
@@ -53,7 +53,7 @@ test('the inbox has its views, groups and filters, without scripts', async () =>
   assert.match(later, /id="unread">4</)
 })
 
-test('threads are marked, put away, muted and put back by plain forms', async () => {
+test('threads are marked, done, muted and restored by plain forms', async () => {
   await using forge = await openReading()
   const ben = await signedIn(forge, 'ben')
   const ids = async (query = '') =>
@@ -102,7 +102,7 @@ test('threads are marked, put away, muted and put back by plain forms', async ()
   assert.match((await ben.get('/notifications')).text, /id="unread" hidden>0</)
 })
 
-test('nobody marks what is not theirs, and what is sent wrongly does nothing', async () => {
+test('threads of other users cannot be marked, and invalid forms change nothing', async () => {
   await using forge = await openReading()
   const ben = await signedIn(forge, 'ben')
   const dan = await signedIn(forge, 'dan')
@@ -121,7 +121,7 @@ test('nobody marks what is not theirs, and what is sent wrongly does nothing', a
     ).status,
     200,
   )
-  assert.match((await ben.postAndFollow('/notifications', { act: 'read' })).text, /Select some of them first/)
+  assert.match((await ben.postAndFollow('/notifications', { act: 'read' })).text, /Select at least one thread first/)
   assert.equal((await ben.postAndFollow('/notifications', { act: 'nonsense', id: own })).status, 404)
   assert.equal((await ben.postAndFollow('/notifications', { act: 'undo', undone: 'x' })).status, 404)
   assert.equal((await ben.postAndFollow('/notifications', { act: 'all', read_at: 'x' })).status, 404)
@@ -133,7 +133,7 @@ test('nobody marks what is not theirs, and what is sent wrongly does nothing', a
   assert.equal((await new Guest(forge).get('/notifications/stream')).status, 404)
 })
 
-test('what happened since the list was shown is not marked with the rest', async () => {
+test('threads updated since the list was shown are not marked', async () => {
   await using forge = await openReading()
   const ben = await signedIn(forge, 'ben')
   const rows = [...(await ben.get('/notifications')).text.matchAll(/name="id" value="(\d+\.\d+)"/g)].map(([, id]) => id ?? '')
@@ -143,7 +143,7 @@ test('what happened since the list was shown is not marked with the rest', async
   for (const act of ['read', 'done', 'mute']) {
     assert.match(
       (await ben.postAndFollow('/notifications', { act, id: rows })).text,
-      /3 [a-z ]+\. 1 left as before: there is something new\./,
+      /3 [a-z ]+\. 1 not changed, because of new activity\./,
     )
     const titles = (await forge.ben.read('/notifications')).map(({ subject }: { subject: { title: string } }) => subject.title)
     assert.deepEqual(titles, ['Smoke'], act)
@@ -152,7 +152,7 @@ test('what happened since the list was shown is not marked with the rest', async
   assert.match((await ben.postAndFollow('/notifications', { act: 'done', id: again })).text, /1 done\./)
 })
 
-test('what is shown is read; what is only fetched is not', async () => {
+test('showing a page marks it as read; fetching does not', async () => {
   await using forge = await openReading()
   const unread = async () => (await forge.ben.read('/notifications')).length
   for (const headers of [{ 'sec-purpose': 'prefetch;prerender' }, { purpose: 'prefetch' }, { 'sec-fetch-dest': 'empty' }]) {
@@ -167,28 +167,28 @@ test('what is shown is read; what is only fetched is not', async () => {
   assert.equal(await unread(), 3)
 })
 
-test('a conversation says why one is told of it, and lets one leave it and come back', async () => {
+test('a conversation shows why the visitor is subscribed, and lets them unsubscribe and subscribe', async () => {
   await using forge = await openReading()
   const [ben, dan] = [await signedIn(forge, 'ben'), await signedIn(forge, 'dan')]
   const path = '/ada/engine/issues/2'
   const hears = async (guest: Guest) => /<p>(You (?:are|ignore)[^<]*)<\/p>/.exec((await guest.get(path)).text)?.[1]
   assert.equal(await hears(ben), 'You are receiving notifications because you were mentioned.')
-  await ben.post(`${path}/subscription`, { hears: 'no' })
-  assert.equal(await hears(ben), 'You are told of this only when you are mentioned.')
-  await ben.post(`${path}/subscription`, { hears: 'yes' })
+  await ben.post(`${path}/subscription`, { subscribe: 'no' })
+  assert.equal(await hears(ben), 'You are notified only when you are mentioned.')
+  await ben.post(`${path}/subscription`, { subscribe: 'yes' })
   assert.equal(await hears(ben), 'You are receiving notifications because you were mentioned.')
-  assert.equal(await hears(dan), 'You are told of this only when you are mentioned.')
-  assert.equal((await dan.post(`${path}/subscription`, { hears: 'yes' })).location, path)
+  assert.equal(await hears(dan), 'You are notified only when you are mentioned.')
+  assert.equal((await dan.post(`${path}/subscription`, { subscribe: 'yes' })).location, path)
   assert.equal(await hears(dan), 'You are receiving notifications because you subscribed to the thread.')
   await expect(200, await forge.dan.put('/repos/ada/engine/subscription', { ignored: true }))
-  assert.equal(await hears(dan), 'You ignore this repository, and hear nothing of it.')
+  assert.equal(await hears(dan), 'You ignore this repository, so you get no notifications.')
   await expect(200, await forge.dan.put('/repos/ada/engine/subscription', { ignored: false, subscribed: true }))
-  await dan.post('/ada/engine/issues/1/subscription', { hears: 'no' })
-  assert.equal((await dan.post('/ada/engine/issues/99/subscription', { hears: 'no' })).status, 404)
+  await dan.post('/ada/engine/issues/1/subscription', { subscribe: 'no' })
+  assert.equal((await dan.post('/ada/engine/issues/99/subscription', { subscribe: 'no' })).status, 404)
   assert.equal((await new Guest(forge).get(path)).text.includes('Unsubscribe'), false)
 })
 
-test('who loses sight of a repository sees nothing of it in the inbox', async () => {
+test('a user without access to a repository does not see it in the inbox', async () => {
   await using forge = await openReading()
   const cy = await signedIn(forge, 'cy')
   await expect(200, await forge.cy.put('/repos/ada/site/subscription', { subscribed: true }))

@@ -1,17 +1,16 @@
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import type { Belfry } from '#belfry.ts'
-import { readRepositories } from '#hosting/repositories/repositories.ts'
 import { pageIn } from '#hosting/repositories/views/repository-page.ts'
 import {
+  type ActionResult,
+  type InboxQuery,
   inbox,
   inboxBody,
   type Listing,
-  type Look,
   perPage,
   readFormer,
   readShown,
-  type Told,
   type View,
   views,
 } from '#parts/notifications/views/inbox.ts'
@@ -21,8 +20,8 @@ import { type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from 
 import { mountPageStream } from '#web/page-stream.ts'
 import { longestFilter, readFilter, withSearch } from './filters.ts'
 import { actOn, acts, type InboxAct, undo } from './inbox-actions.ts'
-import { markAllRead } from './marking.ts'
-import { countThreads, type Filter, listThreads, readChanges } from './threads.ts'
+import { markAllRead } from './mark-read.ts'
+import { countThreads, type Filter, listThreads, readChanges, withRepositories } from './threads.ts'
 
 export const assets = join(import.meta.dirname, 'assets')
 
@@ -35,7 +34,7 @@ const filters: Record<View, Filter> = {
   done: { view: 'done' },
 }
 
-function lookOf(query: URLSearchParams): Look {
+function queryOf(query: URLSearchParams): InboxQuery {
   const view = query.get('view') ?? ''
   return {
     view: view in views ? (view as View) : 'unread',
@@ -47,8 +46,8 @@ function lookOf(query: URLSearchParams): Look {
 
 async function inboxPage(visit: SignedIn): Promise<Outcome> {
   const { db, visitor } = visit
-  const told = visit.flash.data as Told | undefined
-  const body = inboxBody(visit, await readListing(visit, lookOf(visit.query)), db.now, told)
+  const result = visit.flash.data as ActionResult | undefined
+  const body = inboxBody(visit, await readListing(visit, queryOf(visit.query)), db.now, result)
   const unread = await countThreads(db, visitor, filters.unread, 1000)
   return {
     title: unread ? `(${unread}) Notifications` : 'Notifications',
@@ -58,45 +57,40 @@ async function inboxPage(visit: SignedIn): Promise<Outcome> {
   }
 }
 
-async function readListing({ db, visitor }: SignedIn, look: Look): Promise<Listing> {
-  const search = readFilter(look.q)
+async function readListing({ db, visitor }: SignedIn, query: InboxQuery): Promise<Listing> {
+  const search = readFilter(query.q)
   const read_at = db.now
-  const slice = { limit: perPage, offset: (look.page - 1) * perPage }
-  const filter = withSearch(visitor, filters[look.view], search)
+  const slice = { limit: perPage, offset: (query.page - 1) * perPage }
+  const filter = withSearch(visitor, filters[query.view], search)
   const { rows, total } = await listThreads(db, visitor, filter, slice)
-  const repos = await readRepositories(db, visitor.id, [...new Set(rows.map(({ repo_id }) => repo_id))])
-  const named = new Map(repos.map((repo) => [repo.id, repo]))
-  const threads = rows.flatMap((thread) => {
-    const repo = named.get(thread.repo_id)
-    return repo ? [{ ...thread, repo }] : []
-  })
-  return { ...look, threads, total, done: filter.view === 'done', unknown: search.unknown, read_at }
+  const threads = await withRepositories(db, visitor, rows)
+  return { ...query, threads, total, done: filter.view === 'done', unknown: search.unknown, read_at }
 }
 
-/** Redirects to the same view of the inbox, which says what was done. */
+/** Redirects to the same view of the inbox, which shows the result. */
 async function act(visit: SignedIn): Promise<Outcome> {
   return { to: visit.request.url, flash: { data: await change(visit) } }
 }
 
-async function change(visit: SignedIn): Promise<Told> {
+async function change(visit: SignedIn): Promise<ActionResult> {
   const { db, visitor, form } = visit
   const wanted = form.get('act') ?? ''
   if (wanted === 'all') return markEverything(visit)
   if (wanted === 'undo') {
     const former = form.getAll('former').slice(0, perPage).flatMap(readFormer)
     await db.transaction((transaction) => undo(transaction, visitor, actIn(form.get('undone')), former))
-    return { text: 'It is as it was before.' }
+    return { text: 'Undone.' }
   }
   const shown = form.getAll('id').slice(0, perPage).flatMap(readShown)
-  if (!shown.length) return { text: 'Select some of them first.' }
+  if (!shown.length) return { text: 'Select at least one thread first.' }
   const done = actIn(wanted)
   const former = await db.transaction((transaction) => actOn(transaction, visitor, shown, done))
   const left = shown.length - former.length
-  const text = `${former.length} ${said[done]}.${left ? ` ${left} left as before: there is something new.` : ''}`
+  const text = `${former.length} ${resultTexts[done]}.${left ? ` ${left} not changed, because of new activity.` : ''}`
   return done === 'undone' || !former.length ? { text } : { text, undo: { act: done, former } }
 }
 
-const said: Record<InboxAct, string> = { read: 'marked as read', done: 'done', mute: 'muted', undone: 'back in the inbox' }
+const resultTexts: Record<InboxAct, string> = { read: 'marked as read', done: 'done', mute: 'muted', undone: 'back in the inbox' }
 
 function actIn(text: string | null): InboxAct {
   const found = acts.find((known) => known === text)
@@ -104,15 +98,15 @@ function actIn(text: string | null): InboxAct {
   return found
 }
 
-/** All that was there when the page was made; there may be a million, so there is no way back. */
-async function markEverything({ db, visitor, form }: SignedIn): Promise<Told> {
+/** Marks everything that was there when the page was rendered. There may be a million threads, so there is no undo. */
+async function markEverything({ db, visitor, form }: SignedIn): Promise<ActionResult> {
   const read_at = new Date(typed(form, 'read_at'))
   if (Number.isNaN(read_at.getTime()) || read_at > db.now) throw missing()
   const finished = await db.transaction((transaction) => markAllRead(transaction, visitor, { last_read_at: read_at }))
-  return { text: finished ? 'Everything is marked as read.' : 'Everything is being marked as read; that takes a moment.' }
+  return { text: finished ? 'Everything is marked as read.' : 'Everything is being marked as read in the background.' }
 }
 
-/** Tells the page that something changed, and how much is unread now; the page then asks for itself again. */
+/** Notifies the page of changes and of the unread count; the page then reloads itself. */
 export function mountInboxStream(listener: FastifyInstance, belfry: Belfry) {
   const { db } = belfry
   mountPageStream(listener, belfry, `${inbox}/stream`, async (visitor, _, from) => {

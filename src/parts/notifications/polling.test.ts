@@ -9,7 +9,7 @@ const forge = await openGuild()
 after(() => forge[Symbol.asyncDispose]())
 const { ada, ben, cy, clock } = forge
 
-/** A place whose list ben polls, and has polled until it is settled. */
+/** A repository whose list ben has polled until its date is stable. */
 async function openPolled(options: Record<string, unknown> = {}, client: Client = ben) {
   const place = await forge.place(options)
   const number = await place.open(cy, { body: '@ben' })
@@ -19,7 +19,7 @@ async function openPolled(options: Record<string, unknown> = {}, client: Client 
   return { ...place, number, id: id as string, poll }
 }
 
-/** A client that asks with the date it was given last, as clients do. */
+/** A client that sends the last date it got. */
 class Poll {
   readonly #client: Client
   readonly #path: string
@@ -40,7 +40,7 @@ class Poll {
     return answer.status
   }
 
-  /** Asks until it has the date of what it has. */
+  /** Polls until the date is stable. */
   async settle() {
     await this.ask()
     clock.advance(2000)
@@ -49,7 +49,7 @@ class Poll {
   }
 }
 
-test('a list that has not changed is a 304 by its date, with the interval and no body, however long ago', async () => {
+test('an unchanged list is a 304 by its date at any time later, with the poll interval and no body', async () => {
   for (const client of [ben, ben.versioned]) {
     const { path, poll } = await openPolled({}, client)
     for (const pause of [0, 1000, 86_400_000]) {
@@ -67,7 +67,7 @@ test('a list that has not changed is a 304 by its date, with the interval and no
   }
 })
 
-test('octokit gets a 304 of everything there is', async () => {
+test('octokit gets a 304 from every list', async () => {
   await openPolled()
   for (const { rest } of octokitsOf(forge, ben)) {
     const ask = (headers = {}) => rest.activity.listNotificationsForAuthenticatedUser({ headers })
@@ -103,7 +103,7 @@ for (const [name, change] of Object.entries(changes)) {
   })
 }
 
-test('no 304 after a repository was renamed, or is not to be seen any more', async () => {
+test('no 304 after a repository was renamed or hidden', async () => {
   const place = await openPolled({ private: true })
   const poll = new Poll(ben, '/notifications?all=true')
   await poll.settle()
@@ -118,14 +118,14 @@ test('no 304 after a repository was renamed, or is not to be seen any more', asy
   await poll.settle()
 })
 
-test('the date just served is a 304 at once, the first time and after each change', async () => {
+test('the date just served gives a 304 at once, initially and after each change', async () => {
   for (const client of [ben, ben.versioned]) {
     const place = await forge.place()
     const number = await place.open(cy, { body: '@ben' })
     const { id } = await place.thread(ben)
     const poll = new Poll(client, `${place.path}/notifications`)
     assert.deepEqual([await poll.ask(), await poll.ask()], [200, 304])
-    // Within the second of the first request, and once in each second that follows.
+    // Within the second of the first request, and once in each later second.
     for (const pause of [0, 0, 1000, 1000, 60_000]) {
       clock.advance(pause)
       await place.say(cy, number)
@@ -138,7 +138,7 @@ test('the date just served is a 304 at once, the first time and after each chang
   }
 })
 
-test('however many changes come within one second, each is seen', async () => {
+test('each of several changes within a second is visible', async () => {
   const { poll, say, number, id } = await openPolled()
   clock.advance(10_000)
   for (let n = 0; n < 5; n++) {
@@ -152,7 +152,7 @@ test('however many changes come within one second, each is seen', async () => {
   await poll.settle()
 })
 
-test('who asks by the time of their own clock misses nothing of that second either', async () => {
+test('a client that uses its own clock misses no change of that second', async () => {
   const { path, say, number, id } = await openPolled()
   const ask = async () => (await ben.with({ 'if-modified-since': clock.now().toUTCString() }).get(`${path}/notifications`)).status
   assert.equal(await ask(), 304)
@@ -184,14 +184,14 @@ test('the date does not move back when the clock does', async () => {
   await poll.settle()
 })
 
-test('a request has its date however long it is', async () => {
+test('a long request has its date too', async () => {
   const { path } = await openPolled()
   const poll = new Poll(ben, `${path}/notifications?junk=${randomText(7000)}`)
   assert.equal(await poll.ask(), 200)
   await poll.settle()
 })
 
-test('a tag is for exactly one list, and speaks louder than a date', async () => {
+test('an ETag identifies one list and takes precedence over a date', async () => {
   const { path, poll, say, number } = await openPolled()
   const list = `${path}/notifications`
   const etag = (await ben.get(list)).headers.get('etag') ?? ''
@@ -204,14 +204,14 @@ test('a tag is for exactly one list, and speaks louder than a date', async () =>
   assert.notEqual(after.headers.get('etag'), etag)
 })
 
-test('a date that is none, or long past, is no reason for a 304', async () => {
+test('an invalid or old date gives no 304', async () => {
   const { path } = await openPolled()
   for (const date of ['yesterday', '', '0', 'Thu, 01 Jan 1970 00:00:00 GMT']) {
     assert.equal((await ben.with({ 'if-modified-since': date }).get(`${path}/notifications`)).status, 200, date)
   }
 })
 
-test('what changes in one list is no change in another', async () => {
+test('a change in one list does not change another', async () => {
   const [here, there] = [await openPolled(), await openPolled()]
   await there.say(cy, there.number)
   await told(forge)

@@ -10,7 +10,7 @@ const { ada, ben, cy, dan, web } = forge
 await expect(201, await ada.post('/orgs/guild/teams', { name: 'millers', privacy: 'closed' }))
 for (const { login } of [ben, cy]) await expect(200, await ada.put(`/orgs/guild/teams/millers/memberships/${login}`, {}))
 
-/** A place where ben has proposed a change; he and cy may push, and nobody watches. */
+/** A repository with a pull request of ben's. He and cy may push, and nobody watches. */
 async function openWithPull(fields: Record<string, unknown> = {}) {
   const place = await forge.place({ auto_init: true })
   const { path, repo } = place
@@ -30,7 +30,7 @@ async function openWithPull(fields: Record<string, unknown> = {}) {
   return { ...place, write, number: number as number, pull: `${path}/pulls/${number}` }
 }
 
-test('review_requested: whoever is asked for a review, and takes part from then on', async () => {
+test('review_requested: the requested reviewer, who is subscribed from then on', async () => {
   const place = await openWithPull()
   const [{ rest }] = octokitsOf(forge, ben)
   await rest.pulls.requestReviewers({ ...place.repo, pull_number: place.number, reviewers: ['cy'] })
@@ -46,7 +46,7 @@ test('review_requested: whoever is asked for a review, and takes part from then 
   assert.deepEqual(await place.inbox(cy, ''), ['Grind: review_requested'])
 })
 
-test('review_requested: the members of a team that is asked, but for whoever asks', async () => {
+test('review_requested: the members of a requested team except the requester', async () => {
   const place = await openWithPull()
   await expect(201, await ben.post(`${place.pull}/requested_reviewers`, { team_reviewers: ['millers'] }))
   assert.deepEqual(await place.inbox(cy), ['Grind: review_requested'])
@@ -55,7 +55,7 @@ test('review_requested: the members of a team that is asked, but for whoever ask
   assert.deepEqual(await place.inbox(ada), ['Grind: review_requested'])
 })
 
-test('review_requested: while muted or ignored nobody hears that they are asked', async () => {
+test('review_requested: muted or ignored threads do not notify of a request', async () => {
   for (const silence of [(path: string) => cy.delete(path), (path: string) => cy.put(path, { ignored: true })]) {
     const place = await openWithPull({ body: '@cy' })
     const own = `/notifications/threads/${(await place.thread(cy)).id}`
@@ -77,7 +77,7 @@ test('a later request for a review, an assignment or a mention each replace the 
   assert.deepEqual(await place.inbox(cy), ['Grind: mention'])
 })
 
-test('state_change: whoever merged a pull request, which those hear who take part', async () => {
+test('state_change: the user who merged a pull request; participants are notified', async () => {
   const place = await openWithPull()
   await place.say(dan, place.number)
   await told(forge)
@@ -89,7 +89,7 @@ test('state_change: whoever merged a pull request, which those hear who take par
   assert.deepEqual(await place.inbox(cy), ['Grind: state_change'])
 })
 
-test('state_change: whoever closed or reopened a pull request', async () => {
+test('state_change: users who closed or reopened a pull request', async () => {
   const place = await openWithPull()
   await expect(200, await cy.patch(place.pull, { state: 'closed' }))
   assert.deepEqual(await place.inbox(ben), ['Grind: author'])
@@ -100,7 +100,7 @@ test('state_change: whoever closed or reopened a pull request', async () => {
   assert.deepEqual(await place.inbox(cy), ['Grind: state_change'])
 })
 
-test('comment: whoever reviewed, or said something about a line', async () => {
+test('comment: users who reviewed or commented on a line', async () => {
   const place = await openWithPull()
   await expect(200, await cy.post(`${place.pull}/reviews`, { event: 'APPROVE' }))
   const { sha } = (await ben.read(place.pull)).head
@@ -112,7 +112,7 @@ test('comment: whoever reviewed, or said something about a line', async () => {
   assert.deepEqual(await place.inbox(dan), ['Grind: comment'])
 })
 
-test('mention: in what a pull request says, in a review, and in a comment on a line', async () => {
+test('mention: in a pull request, in a review, and in a comment on a line', async () => {
   const place = await openWithPull({ body: '@cy' })
   assert.deepEqual(await place.inbox(cy), ['Grind: mention'])
   await expect(200, await cy.post(`${place.pull}/reviews`, { event: 'COMMENT', body: 'Ask @ada' }))
@@ -122,7 +122,7 @@ test('mention: in what a pull request says, in a review, and in a comment on a l
   assert.deepEqual(await place.inbox(dan), ['Grind: mention'])
 })
 
-test('a review that is not yet submitted tells nobody of itself', async () => {
+test('a pending review notifies nobody', async () => {
   const place = await openWithPull()
   const comments = [{ path: 'mill.txt', line: 1, body: 'And @dan' }]
   const { id } = await expect(200, await cy.post(`${place.pull}/reviews`, { body: 'Hm, @ada', comments }))
@@ -133,7 +133,7 @@ test('a review that is not yet submitted tells nobody of itself', async () => {
   assert.deepEqual(await place.inbox(dan), ['Grind: mention'])
 })
 
-test('new commits are told to those who take part, but for whoever pushed them', async () => {
+test('new commits notify participants except the pusher', async () => {
   const place = await openWithPull()
   await place.say(dan, place.number)
   await place.write(cy, 'wheel.txt')
@@ -144,7 +144,7 @@ test('new commits are told to those who take part, but for whoever pushed them',
   assert.deepEqual([newest.act, newest.actor.login], ['pushed', 'cy'])
 })
 
-test('a pull request as a subject: its state, and the newest of all that is said there', async () => {
+test('a pull request as a subject: its state and its latest comment or review', async () => {
   const place = await openWithPull({ draft: true })
   await expect(200, await ada.put(`${place.path}/subscription`, { subscribed: true }))
   const api = `${web}/api/v3${place.path}`
@@ -174,7 +174,7 @@ test('a pull request as a subject: its state, and the newest of all that is said
   assert.equal((await subject()).state, 'closed')
 })
 
-test('a pull request that is open or merged is shown as that', async () => {
+test('the state of a pull request is open or merged', async () => {
   const place = await openWithPull({ body: '@ada' })
   assert.equal((await place.thread(ada)).subject.state, 'open')
   await expect(200, await cy.put(`${place.pull}/merge`))

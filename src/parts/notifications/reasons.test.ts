@@ -13,7 +13,7 @@ async function openTeam(name: string, privacy: 'closed' | 'secret', ...members: 
   for (const { login } of members) await expect(200, await ada.put(`/orgs/guild/teams/${name}/memberships/${login}`, {}))
 }
 
-test('assign: whoever is assigned to an issue, when it is opened and later', async () => {
+test('assign: assignees of an issue, when it is opened and later', async () => {
   const place = await forge.place()
   const [{ rest }] = octokitsOf(forge, ada)
   const { data: issue } = await rest.issues.create({ ...place.repo, title: 'It rattles', assignees: ['ben'] })
@@ -23,7 +23,7 @@ test('assign: whoever is assigned to an issue, when it is opened and later', asy
   assert.deepEqual(await place.inbox(cy), ['It rattles: assign'])
 })
 
-test('assign: also by a change of the whole issue, and only those who are new', async () => {
+test('assign: also by an update of the issue, and only new assignees', async () => {
   const place = await forge.place()
   const number = await place.open(ada, { assignees: ['ben'] })
   await expect(205, await ben.patch(`/notifications/threads/${(await place.thread(ben)).id}`))
@@ -32,13 +32,13 @@ test('assign: also by a change of the whole issue, and only those who are new', 
   assert.deepEqual(await place.inbox(ben), ['It rattles: assign, read'])
 })
 
-test('author: whoever opened it', async () => {
+test('author: the user who opened the issue', async () => {
   const place = await forge.place()
   await place.say(ada, await place.open(dan))
   assert.deepEqual(await place.inbox(dan), ['It rattles: author'])
 })
 
-test('comment: whoever said something there', async () => {
+test('comment: users who commented', async () => {
   const place = await forge.place()
   const number = await place.open(ben)
   await place.say(dan, number)
@@ -47,7 +47,7 @@ test('comment: whoever said something there', async () => {
   assert.deepEqual(await place.inbox(dan), ['It rattles: comment'])
 })
 
-test('invitation: whoever accepted an invitation to a repository, also to a private one', async () => {
+test('invitation: users who accepted an invitation, also to a private repository', async () => {
   const place = await forge.place({ private: true })
   const { id } = await expect(201, await ada.put(`${place.path}/collaborators/dan`, { permission: 'push' }))
   const { reason, subject } = await place.thread(dan)
@@ -57,7 +57,7 @@ test('invitation: whoever accepted an invitation to a repository, also to a priv
   assert.deepEqual(await place.inbox(dan), [`${subject.title}: invitation`])
 })
 
-test('manual: whoever subscribed to a thread by hand', async () => {
+test('manual: users who subscribed to the thread', async () => {
   const place = await forge.place()
   await place.watch(ben)
   const number = await place.open(cy)
@@ -68,7 +68,7 @@ test('manual: whoever subscribed to a thread by hand', async () => {
   assert.deepEqual(await place.inbox(ben), ['It rattles: manual'])
 })
 
-test('mention: whoever is named in an issue, in a comment, or in a commit comment', async () => {
+test('mention: users mentioned in an issue, a comment or a commit comment', async () => {
   const place = await forge.place({ auto_init: true })
   const number = await place.open(ada, { body: 'Is it you, @Ben?' })
   assert.deepEqual(await place.inbox(ben), ['It rattles: mention'])
@@ -79,7 +79,7 @@ test('mention: whoever is named in an issue, in a comment, or in a commit commen
   assert.deepEqual(await place.inbox(dan), ['Initial commit: mention'])
 })
 
-test('mention: not of those who may not see a private repository', async () => {
+test('mention: users without access to a private repository are not notified', async () => {
   const place = await forge.place({ private: true })
   await place.open(ada, { body: '@dan, @ben, @guild, @nobody-here' })
   assert.deepEqual(await place.inbox(ben), ['It rattles: mention'])
@@ -88,11 +88,11 @@ test('mention: not of those who may not see a private repository', async () => {
   await place.inbox(ada)
   const { id } = await expect(201, await ada.put(`${place.path}/collaborators/dan`, { permission: 'pull' }))
   await expect(204, await dan.patch(`/user/repository_invitations/${id}`))
-  // Nothing was kept back for them either.
+  // No notification appears when they get access later.
   assert.deepEqual(await place.inbox(dan), [`Invitation to join guild/${place.repo.repo}: invitation`])
 })
 
-test('state_change: whoever closed or reopened it', async () => {
+test('state_change: users who closed or reopened the issue', async () => {
   const place = await forge.place()
   await expect(204, await ada.delete(`${place.path}/subscription`))
   const [closed, reopened] = [await place.open(cy, { title: 'Closed' }), await place.open(cy, { title: 'Reopened' })]
@@ -105,7 +105,7 @@ test('state_change: whoever closed or reopened it', async () => {
   assert.deepEqual((await place.inbox(ada)).toSorted(), ['Closed: state_change', 'Reopened: state_change'])
 })
 
-test('state_change: those who take part hear of it, and why they do', async () => {
+test('state_change: participants are notified, each with their own reason', async () => {
   const place = await forge.place()
   const number = await place.open(ben)
   await place.say(dan, number)
@@ -117,12 +117,12 @@ test('state_change: those who take part hear of it, and why they do', async () =
     assert.deepEqual(await place.inbox(dan), ['It rattles: comment'])
     await ben.patch(`/notifications/threads/${(await place.thread(ben)).id}`)
   }
-  // What is as it was is no news.
+  // A change to the same state notifies nobody.
   await expect(200, await ada.patch(`${place.path}/issues/${number}`, { state: 'open' }))
   assert.deepEqual(await place.inbox(ben, ''), [])
 })
 
-test('subscribed: whoever watches the repository hears of all that is said there', async () => {
+test('subscribed: watchers of the repository are notified of everything', async () => {
   const place = await forge.place()
   await place.watch(dan)
   const number = await place.open(ben)
@@ -133,7 +133,7 @@ test('subscribed: whoever watches the repository hears of all that is said there
   assert.deepEqual(await place.inbox(cy), [])
 })
 
-test('team_mention: the members of a team of the organization that is named', async () => {
+test('team_mention: the members of a mentioned team of the organization', async () => {
   const place = await forge.place()
   await openTeam('millers', 'closed', ben, cy)
   const number = await place.open(ben, { body: 'Ask the @guild/millers' })
@@ -143,14 +143,14 @@ test('team_mention: the members of a team of the organization that is named', as
   assert.deepEqual(await place.inbox(ben), ['It rattles: author'])
 })
 
-test('team_mention: a stranger to the organization names none of its teams', async () => {
+test('team_mention: users outside the organization cannot mention its teams', async () => {
   const place = await forge.place()
   await openTeam('open-team', 'closed', cy)
   await place.open(dan, { body: '@guild/open-team' })
   assert.deepEqual(await place.inbox(cy), [])
 })
 
-test('team_mention: a secret team is named only by its members and the owners', async () => {
+test('team_mention: only members and owners can mention a secret team', async () => {
   const place = await forge.place()
   await openTeam('wardens', 'secret', cy)
   await place.open(ben, { title: 'By a member of the guild', body: '@guild/wardens' })
@@ -162,7 +162,7 @@ test('team_mention: a secret team is named only by its members and the owners', 
   assert.deepEqual((await place.inbox(cy)).toSorted(), ['By an owner: team_mention', 'By one of them: team_mention'])
 })
 
-test('team_mention: a team of another organization is nobody here', async () => {
+test('team_mention: a team of another organization is not notified', async () => {
   const place = await forge.place()
   await forge.organization('league', ada)
   await expect(200, await ada.put('/orgs/league/memberships/cy', {}))
@@ -172,7 +172,7 @@ test('team_mention: a team of another organization is nobody here', async () => 
   assert.deepEqual(await place.inbox(cy), [])
 })
 
-test('team_mention: not of members who may not see the repository', async () => {
+test('team_mention: members without access are not notified', async () => {
   await forge.organization('quarry', ada)
   await expect(200, await ada.patch('/orgs/quarry', { default_repository_permission: 'none' }))
   await expect(201, await ada.post('/orgs/quarry/repos', { name: 'pit', private: true }))

@@ -4,8 +4,8 @@ import type { Person } from '#identity/accounts.ts'
 import { type Queryable, sql } from '#platform/database.ts'
 import type { Thread } from './threads.ts'
 
-/** One time that a thread told of something: which act, and why its reader was told. */
-export interface Told {
+/** One event of a thread: the act, and why the user was notified. */
+export interface ThreadReason {
   reason: Reason
   act: NoticeName
   actor: Person | null
@@ -15,33 +15,31 @@ export interface Told {
 }
 
 /** Newest first. */
-export function listTold(db: Queryable, thread: { id: number }): Promise<Told[]> {
+export function listThreadReasons(db: Queryable, thread: { id: number }): Promise<ThreadReason[]> {
   return db.rows(sql`
-    select told.reason, n.act, ${personOf(sql`n.actor_id`)} as actor, n.comment_type, n.comment_id, n.created_at
-    from threads t cross join lateral unnest(t.notice_ids, t.reasons) with ordinality as told (notice_id, reason, place)
-      join notification_events n on n.id = told.notice_id
-    where t.id = ${thread.id} order by told.place desc`)
+    select item.reason, n.act, ${personOf(sql`n.actor_id`)} as actor, n.comment_type, n.comment_id, n.created_at
+    from threads t cross join lateral unnest(t.notice_ids, t.reasons) with ordinality as item (notice_id, reason, rank)
+      join notification_events n on n.id = item.notice_id
+    where t.id = ${thread.id} order by item.rank desc`)
 }
 
-/** Requests that wait for an answer come with the reason `subscribed`, because the spec has none for them. */
+/** Requests to the user have the reason `subscribed`, because the spec defines no other for them. */
 const requests: Partial<Record<Thread['type'], { rule: string; name: string }>> = {
   RepositoryInvitation: { rule: 'You were invited to contribute to the repository.', name: 'you are invited' },
   RepositoryTransfer: {
     rule: 'The repository was offered to you, or to an organization that you own.',
     name: 'you are asked to accept it',
   },
-  Webhook: { rule: 'You administer what the webhook belongs to.', name: 'you administer it' },
+  Webhook: { rule: 'You administer the repository or organization of the webhook.', name: 'you administer it' },
 }
 
 const requestIn = (reason: Reason, { type }: Pick<Thread, 'type'>) => (reason === 'subscribed' ? requests[type] : undefined)
 
-/** The rule by which a thread has a reason, in words. */
 export const ruleOf = (reason: Reason, thread: Pick<Thread, 'type'>) => requestIn(reason, thread)?.rule ?? rulesInWords[reason]
 
 export const reasonNameOf = (reason: Reason, thread: Pick<Thread, 'type'>) =>
   requestIn(reason, thread)?.name ?? reasonNames[reason]
 
-/** The rule by which each reason arises, in words. */
 export const rulesInWords: Record<Reason, string> = {
   assign: 'You were assigned.',
   author: 'You created the thread.',

@@ -7,7 +7,7 @@ import { fillInbox, told } from '#test/inbox.ts'
 
 const day = 86_400_000
 
-test('threads that nothing happened to for five months are forgotten; what somebody ignores stays ignored', async () => {
+test('threads without updates for five months are deleted; ignored ones stay ignored', async () => {
   await using forge = await openGuild()
   const { ben, cy, clock } = forge
   const { db } = forge.belfry
@@ -25,7 +25,7 @@ test('threads that nothing happened to for five months are forgotten; what someb
   }
   clock.advance(100 * day)
   await place.open(cy, { title: 'Young', body: '@ben' })
-  // From the third of February to the third of July.
+  // From 3 February to 3 July.
   clock.advance(50 * day - 1000)
   await prune()
   assert.deepEqual((await place.inbox(ben)).toSorted(), ['Ignored: mention', 'Old: mention', 'Young: mention'])
@@ -40,7 +40,7 @@ test('threads that nothing happened to for five months are forgotten; what someb
   assert.deepEqual(await place.inbox(ben), ['Old: mention', 'Young: mention'])
 })
 
-test('however many they are, old threads are forgotten in one go', async () => {
+test('any number of old threads is deleted in one run', async () => {
   await using forge = await openGuild()
   const { db } = forge.belfry
   const place = await forge.place()

@@ -5,7 +5,7 @@ import { type Client, expect } from '#test/forge.ts'
 import { openGuild } from '#test/guild.ts'
 import { fillInbox, told } from '#test/inbox.ts'
 
-test('every answer about notifications is as the public documentation has it, on both variants', async () => {
+test('every response about notifications matches the public documentation on both variants', async () => {
   await using forge = await openGuild()
   const { ada, ben, cy } = forge
   const place = await forge.place({ auto_init: true })

@@ -24,12 +24,9 @@ const lines = (threads: Shown[]) =>
     [subject.title, reason, unread && 'unread', done && 'done'].filter(Boolean).join(' '),
   )
 
-/**
- * Where a stream begins, every transaction has ended; also those of other tests, on other databases of the same server. What was told while
- * one of them went on would be told again.
- */
+/** Waits until all earlier transactions have ended, also those of other tests, because changes made during one of them are sent again. */
 async function follow(person: Person, last?: string) {
-  await until('no transaction is older than what was told', async () => {
+  await until('no transaction is older than the newest thread', async () => {
     const over = await forge.belfry.db.rows(sql`select where log_horizon() > coalesce((select max(position) from threads), 0)`)
     return over.length > 0
   })
@@ -53,7 +50,7 @@ test('a stream tells of news, of what is read and of what is done, each as the l
   assert.deepEqual(lines((await stream.until(4)).slice(3)), ['It rattles mention unread'])
 })
 
-test('a stream begins with what happens next, and is for one person only', async () => {
+test('a stream starts from now and has the threads of one user only', async () => {
   const place = await forge.place()
   await place.open(cy, { title: 'Before', body: '@ben' })
   await told(forge)
@@ -65,7 +62,7 @@ test('a stream begins with what happens next, and is for one person only', async
   assert.deepEqual(lines(await cys.until(1)), ['For cy mention unread'])
 })
 
-test('whoever comes back is told of all that happened meanwhile, and of nothing twice', async () => {
+test('a client that reconnects gets all changes once', async () => {
   const place = await forge.place()
   const titles = ['One', 'Two', 'Three']
   let last = ''
@@ -83,7 +80,7 @@ test('whoever comes back is told of all that happened meanwhile, and of nothing 
   const [three] = await ben.read(`${place.path}/notifications?per_page=1`)
   await expect(205, await ben.patch(`/notifications/threads/${three.id}`))
   await using resumed = await follow(ben, last)
-  // A thread is told as it is, not once for each change.
+  // A thread is sent once in its current state, not once for each change.
   const state = (threads: Shown[]) => new Map(threads.map((thread) => [thread.subject.title, thread.unread]))
   const seen = state(await resumed.until(3))
   assert.deepEqual([...seen.keys()].toSorted(), titles.toSorted())
@@ -93,7 +90,7 @@ test('whoever comes back is told of all that happened meanwhile, and of nothing 
   assert.deepEqual(lines(await caughtUp.until(1)), ['Four mention unread'])
 })
 
-test('a mark of all is told thread by thread', async () => {
+test('marking everything sends each thread', async () => {
   const place = await forge.place()
   await fillInbox(forge, ada, place, 40)
   await using stream = await follow(ada)
@@ -103,7 +100,7 @@ test('a mark of all is told thread by thread', async () => {
   assert.ok(shown.every(({ unread }) => !unread))
 })
 
-test('whoever comes back with a place that is none begins anew', async () => {
+test('a client with an invalid position starts from now', async () => {
   const place = await forge.place()
   for (const junk of ['x', '-1', '1e9', '999999999999999', '99999999999999999999']) {
     await using stream = await follow(ben, junk)
@@ -113,7 +110,7 @@ test('whoever comes back with a place that is none begins anew', async () => {
   }
 })
 
-test('a stream needs the scopes of the list, and ends when its token does', async () => {
+test('a stream needs the scopes of the list and ends with its token', async () => {
   const narrow = await forge.tokenFor('ben', ['public_repo'])
   assert.equal((await narrow.with({ accept: 'text/event-stream' }).get('/notifications')).status, 403)
   assert.equal((await forge.nobody.with({ accept: 'text/event-stream' }).get('/notifications')).status, 401)

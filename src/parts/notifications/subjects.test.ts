@@ -4,13 +4,13 @@ import { sql } from '#platform/database.ts'
 import { expect, openForge } from '#test/forge.ts'
 import { openGuild, type Place } from '#test/guild.ts'
 import { inboxOf, told } from '#test/inbox.ts'
-import { tell } from './fan-out.ts'
+import { fanOut } from './fan-out.ts'
 
 const forge = await openGuild()
 after(() => forge[Symbol.asyncDispose]())
 const { ada, ben, cy, dan, web } = forge
 
-/** What a thread says of its subject, and where that is, which is there. */
+/** The subject of a thread, after checking that its addresses exist. */
 async function subjectOf(place: Place, person = ada) {
   const { subject } = await place.thread(person)
   assert.equal((await person.get(subject.url)).status, 200, subject.url)
@@ -18,7 +18,7 @@ async function subjectOf(place: Place, person = ada) {
   return subject
 }
 
-test('an issue, and the newest comment on it', async () => {
+test('an issue and its latest comment', async () => {
   const place = await forge.place()
   const number = await place.open(ben, { title: 'It <rattles> & “hums”' })
   const [api, page] = [`${web}/api/v3${place.path}/issues`, `${web}/guild/${place.repo.repo}/issues/${number}`]
@@ -32,7 +32,7 @@ test('an issue, and the newest comment on it', async () => {
   assert.deepEqual([closed.title, closed.state, closed.latest_comment_url], ['Quiet', 'closed', `${api}/comments/${said}`])
 })
 
-test('a comment that was deleted is not the latest any more', async () => {
+test('a deleted comment is no longer the latest', async () => {
   const place = await forge.place()
   const number = await place.open(ben)
   const said = await place.say(ben, number)
@@ -42,7 +42,7 @@ test('a comment that was deleted is not the latest any more', async () => {
   assert.equal(latest_comment_url, url)
 })
 
-test('a comment that was edited is not the latest for that', async () => {
+test('an edit does not make a comment the latest', async () => {
   const place = await forge.place({ auto_init: true })
   const number = await place.open(ben)
   const [first, second] = [await place.say(ben, number), await place.say(ben, number)]
@@ -51,7 +51,7 @@ test('a comment that was edited is not the latest for that', async () => {
   assert.match((await subjectOf(place, cy)).latest_comment_url, new RegExp(`/issues/comments/${second}$`))
 })
 
-test('what the subject shows follows a repository that is renamed', async () => {
+test('the subject follows a renamed repository', async () => {
   const place = await forge.place()
   await place.open(ben)
   const { url, repository } = await place.thread(ada)
@@ -62,7 +62,7 @@ test('what the subject shows follows a repository that is renamed', async () => 
   assert.equal((await ada.get(after.subject.url)).status, 200)
 })
 
-test('a commit, by what is said of it', async () => {
+test('a commit with its latest comment', async () => {
   const place = await forge.place({ auto_init: true })
   const { sha } = await ben.read(`${place.path}/commits/main`)
   const say = async () => expect(201, await ben.post(`${place.path}/commits/${sha}/comments`, { body: 'Why?' }))
@@ -84,7 +84,7 @@ test('a commit, by what is said of it', async () => {
   assert.equal((await subjectOf(place)).latest_comment_url, subject.url)
 })
 
-test('whoever wrote a commit is its author, also when only others talk of it', async () => {
+test('the author of a commit has the reason author, also when only others comment', async () => {
   const place = await forge.place({ auto_init: true })
   await expect(204, await ada.delete(`${place.path}/subscription`))
   const { sha, author } = await ben.read(`${place.path}/commits/main`)
@@ -95,7 +95,7 @@ test('whoever wrote a commit is its author, also when only others talk of it', a
   assert.deepEqual(await place.inbox(ben), ['Initial commit: comment'])
 })
 
-test('a release, when it is published, and by its tag where it has no name', async () => {
+test('a published release, with its tag if it has no name', async () => {
   const place = await forge.place({ auto_init: true })
   await place.watch(cy)
   const { id } = await expect(
@@ -119,7 +119,7 @@ test('a release, when it is published, and by its tag where it has no name', asy
   assert.equal((await subjectOf(place, cy)).title, 'v1/β')
 })
 
-test('a release that is a draft again is shown to nobody, and told anew when it is published', async () => {
+test('a release that becomes a draft is hidden, and notifies again when it is published', async () => {
   const place = await forge.place({ auto_init: true })
   await place.watch(cy)
   const { id } = await expect(201, await ada.post(`${place.path}/releases`, { tag_name: 'v1' }))
@@ -132,7 +132,7 @@ test('a release that is a draft again is shown to nobody, and told anew when it 
   assert.deepEqual(await place.inbox(cy, ''), ['Plans: subscribed'])
 })
 
-test('an invitation, whose address answers before it is accepted and after', async () => {
+test('an invitation, whose url works before and after it is accepted', async () => {
   const place = await forge.place({ private: true })
   const { id } = await expect(201, await ada.put(`${place.path}/collaborators/dan`, { permission: 'pull' }))
   const { subject, repository, reason, url } = await place.thread(dan)
@@ -165,18 +165,18 @@ test('an invitation, whose address answers before it is accepted and after', asy
   assert.equal((await dan.get(subject.url)).status, 404, 'what is private again is not shown')
 })
 
-test('an invitation that was accepted before anyone was told has the reason too', async () => {
+test('an invitation that was accepted before the fan-out has the reason too', async () => {
   await using quiet = await openForge()
   const [eve, fay] = [await quiet.person('eve'), await quiet.person('fay')]
   await eve.owns('vault')
   const { id } = await expect(201, await eve.put('/repos/eve/vault/collaborators/fay'))
   await expect(204, await fay.patch(`/user/repository_invitations/${id}`))
   const { db } = quiet.belfry
-  for (const subject of await db.rows<{ id: number }>(sql`select id from notification_subjects`)) await tell(db, subject.id)
+  for (const subject of await db.rows<{ id: number }>(sql`select id from notification_subjects`)) await fanOut(db, subject.id)
   assert.deepEqual(await inboxOf(fay), ['Invitation to join eve/vault: invitation'])
 })
 
-test('an invitation to a public repository that has ended leaves no thread, however it ended', async () => {
+test('an ended invitation to a public repository leaves no thread', async () => {
   const place = await forge.place()
   await expect(201, await ada.put(`${place.path}/collaborators/dan`, {}))
   const { url } = await place.thread(dan)
@@ -206,13 +206,13 @@ for (const [how, end] of endings) {
   })
 }
 
-test('an invitation to a private repository that nobody took up in time is shown no more', async () => {
+test('an expired invitation to a private repository is hidden', async () => {
   const place = await forge.place({ private: true })
   await expect(201, await ada.put(`${place.path}/collaborators/dan`, {}))
   const { url } = await place.thread(dan)
   forge.clock.advance(7 * 86_400_000)
   assert.equal((await dan.get(url)).status, 404)
-  // Who is invited again hears of it again.
+  // A new invitation notifies again.
   await expect(201, await ada.put(`${place.path}/collaborators/dan`, {}))
   assert.equal((await place.thread(dan)).url, url)
 })

@@ -10,7 +10,7 @@ const { ada, ben, cy, dan } = forge
 await expect(201, await ada.post('/orgs/guild/teams', { name: 'millers', privacy: 'closed' }))
 await expect(200, await ada.put('/orgs/guild/teams/millers/memberships/ben', {}))
 
-/** Ben takes part in cy's issue, and has read what there was. */
+/** Ben participates in cy's issue and has read his thread. */
 async function openConversation(options: Record<string, unknown> = {}) {
   const place = await forge.place(options)
   const number = await place.open(cy, { body: 'Look, @ben' })
@@ -44,7 +44,7 @@ async function assign(place: Place, number: number) {
 }
 
 for (const [reason, act] of Object.entries(joining)) {
-  test(`${reason}: whoever that is takes part from then on`, async () => {
+  test(`${reason}: the user is subscribed from then on`, async () => {
     const place = await forge.place()
     const number = await act(place)
     await place.say(ada, number)
@@ -55,7 +55,7 @@ for (const [reason, act] of Object.entries(joining)) {
   })
 }
 
-test('manual: whoever subscribes takes part from then on, also without watching', async () => {
+test('manual: a user who subscribes is notified from then on, also without watching', async () => {
   const place = await forge.place()
   await place.watch(ben)
   const number = await place.open(cy)
@@ -66,14 +66,14 @@ test('manual: whoever subscribes takes part from then on, also without watching'
   assert.deepEqual(await place.inbox(ben), ['It rattles: manual'])
 })
 
-test('watching is not taking part: there is no subscription to the thread', async () => {
+test('a watcher has no subscription to the thread', async () => {
   const place = await forge.place()
   await place.open(cy)
   const { id } = await place.thread(ada)
   assert.equal((await ada.get(`/notifications/threads/${id}/subscription`)).status, 404)
 })
 
-test('octokit subscribes, ignores and leaves, and finds what it was told', async () => {
+test('octokit subscribes, ignores and unsubscribes, and reads the subscription', async () => {
   const place = await forge.place()
   await place.open(cy, { body: '@ben' })
   const { id } = await place.thread(ben)
@@ -94,7 +94,7 @@ test('octokit subscribes, ignores and leaves, and finds what it was told', async
   }
 })
 
-test('from any state to ignored: nothing more is told, not even to those who watch', async () => {
+test('from any state to ignored: no more notifications, not even for watchers', async () => {
   for (const before of ['none', 'subscribed', 'muted', 'ignored']) {
     const place = await forge.place()
     if (before !== 'none') await place.watch(ben)
@@ -129,7 +129,7 @@ test('from subscribed to muted', async () => {
   assert.equal((await ben.get(subscription)).status, 404)
 })
 
-test('those who watch hear on of what they left', async () => {
+test('watchers are still notified of a thread they left', async () => {
   const { subscription, number, say, news, watch } = await openConversation()
   await watch(ben)
   await expect(204, await ben.delete(subscription))
@@ -143,7 +143,7 @@ const silences: [string, (path: string) => Promise<Response>][] = [
   ['ignored', (path) => ben.put(path, { ignored: true })],
 ]
 for (const [state, silence] of silences) {
-  test(`back from ${state} by one’s own comment`, async () => {
+  test(`from ${state} to subscribed by commenting`, async () => {
     const { subscription, number, say, news } = await openConversation()
     await silence(subscription)
     await say(ben, number)
@@ -152,7 +152,7 @@ for (const [state, silence] of silences) {
     assert.equal((await ben.read(subscription)).subscribed, true)
   })
 
-  test(`back from ${state} by being mentioned, also by an edit, and to stay`, async () => {
+  test(`from ${state} to subscribed by a mention, also in an edit`, async () => {
     const { subscription, number, say, news, path } = await openConversation()
     const said = await say(cy, number, 'Well')
     await news()
@@ -165,7 +165,7 @@ for (const [state, silence] of silences) {
     assert.deepEqual(await news(), ['It rattles: mention'])
   })
 
-  test(`${state}, whoever is assigned or named with their team hears nothing`, async () => {
+  test(`in state ${state}, an assignment or a team mention does not notify`, async () => {
     const conversation = await openConversation()
     const { subscription, number, say, news } = conversation
     await silence(subscription)
@@ -175,7 +175,7 @@ for (const [state, silence] of silences) {
   })
 }
 
-test('muted, whoever watches is told why when they are assigned', async () => {
+test('in state muted, a watcher is notified of an assignment with its reason', async () => {
   const conversation = await openConversation()
   const { subscription, number, news, watch } = conversation
   await watch(ben)
@@ -185,7 +185,7 @@ test('muted, whoever watches is told why when they are assigned', async () => {
   assert.equal((await ben.get(subscription)).status, 404)
 })
 
-test('of a repository that is ignored nothing is told, not even mentions', async () => {
+test('an ignored repository sends no notifications, not even mentions', async () => {
   const conversation = await openConversation()
   const { number, say, news, path, open } = conversation
   await expect(200, await ben.put(`${path}/subscription`, { ignored: true }))
@@ -198,7 +198,7 @@ test('of a repository that is ignored nothing is told, not even mentions', async
   assert.deepEqual(await news(), ['It rattles: mention'])
 })
 
-test('subscriptions to threads of others, or of none, or in no form of a number are not there', async () => {
+test('subscriptions to unknown or malformed threads, or threads of others, are 404', async () => {
   const { subscription } = await openConversation()
   const visits = (who: Person, path: string) => [who.get(path), who.put(path, { ignored: true }), who.delete(path)]
   for (const answer of await Promise.all(visits(dan, subscription))) assert.equal(answer.status, 404)

@@ -14,7 +14,7 @@ export const api = group('Starring', [
     {
       operation: 'activity/list-stargazers-for-repo',
       permission: 'metadata:read',
-      summary: 'Who has starred a repository, oldest star first; with the media type `star`, and when',
+      summary: 'List stargazers of a repository, oldest star first; the media type `star` adds the time',
       viewer: 'optional',
       optional_scopes: ['repo'],
       list: true,
@@ -28,7 +28,7 @@ export const api = group('Starring', [
     {
       operation: 'activity/get-stargazer-count-for-repo',
       permission: 'metadata:read',
-      summary: 'How many have starred a repository',
+      summary: 'Get the number of stargazers of a repository',
       viewer: 'optional',
       optional_scopes: ['repo'],
       answers: { 200: Type.Object({ count: Type.Integer() }) },
@@ -40,7 +40,7 @@ export const api = group('Starring', [
     {
       operation: 'activity/list-repos-starred-by-authenticated-user',
       permission: 'starring:read',
-      summary: 'What the caller has starred; with the media type `star`, and when',
+      summary: 'List repositories starred by the caller; the media type `star` adds the time',
       optional_scopes: ['repo'],
       query: sorting,
       list: true,
@@ -54,7 +54,7 @@ export const api = group('Starring', [
     {
       operation: 'activity/list-repos-starred-by-user',
       permission: 'starring:read',
-      summary: 'What a user has starred, as far as the caller may see it; with the media type `star`, and when',
+      summary: 'List repositories starred by a user that the caller may see; the media type `star` adds the time',
       viewer: 'optional',
       optional_scopes: ['repo'],
       query: sorting,
@@ -69,7 +69,7 @@ export const api = group('Starring', [
     {
       operation: 'activity/check-repo-is-starred-by-authenticated-user',
       permission: 'starring:read',
-      summary: 'Whether the caller has starred a repository: 204, or 404',
+      summary: 'Check whether the caller has starred a repository: 204 or 404',
       optional_scopes: ['repo'],
       answers: { 204: Nothing },
     },
@@ -82,7 +82,7 @@ export const api = group('Starring', [
     {
       operation: 'activity/star-repo-for-authenticated-user',
       permission: 'starring:write',
-      summary: 'Star a repository; the request has no body',
+      summary: 'Star a repository; the request must have no body',
       scopes: ['public_repo', 'repo'],
       answers: { 204: Nothing },
     },
@@ -96,7 +96,7 @@ export const api = group('Starring', [
     {
       operation: 'activity/unstar-repo-for-authenticated-user',
       permission: 'starring:write',
-      summary: 'Take a star back; it is no fault if there is none',
+      summary: 'Unstar a repository; 204 also without a star',
       scopes: ['public_repo', 'repo'],
       answers: { 204: Nothing },
     },

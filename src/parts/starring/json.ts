@@ -8,7 +8,7 @@ const StarredRepositorySchema = Type.Object({ ...RepositorySchema.properties, ne
 const StarredItem = Type.Object({ starred_at: Timestamp, repo: StarredRepositorySchema })
 const StargazerItem = Type.Object({ starred_at: Timestamp, user: SimpleUser })
 
-/** What a list shows, or with the media type `star` the same inside an item that tells when. Unlike a union, it need not be tried out. */
+/** The plain item, or with the media type `star` an item with `starred_at`. Partial fields serialize faster than a union, which tries each schema. */
 const either = <Plain extends TObject, Dated extends TObject>(plain: Plain, dated: Dated) =>
   Type.Array(Type.Unsafe<Static<Plain> | Static<Dated>>(Type.Partial(Type.Object({ ...dated.properties, ...plain.properties }))))
 

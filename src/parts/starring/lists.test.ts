@@ -7,7 +7,7 @@ const logins = (people: { login: string }[]) => people.map((person) => person.lo
 const names = (repos: { full_name: string }[]) => repos.map((repo) => repo.full_name)
 const star = async (who: Client, repo: string) => assert.equal((await who.put(`/user/starred/${repo}`)).status, 204, repo)
 
-/** Ada's engine, and Ben and Cy who look at it. */
+/** Ada's repository, and the users Ben and Cy. */
 async function openEngine() {
   const forge = await openForge()
   const [ada, ben, cy] = [await forge.person('ada'), await forge.person('ben'), await forge.person('cy')]
@@ -15,7 +15,7 @@ async function openEngine() {
   return Object.assign(forge, { ada, ben, cy })
 }
 
-test('stargazers come oldest first, a page at a time', async () => {
+test('stargazers are listed oldest first in pages', async () => {
   await using forge = await openEngine()
   for (const who of [forge.cy, forge.ada, forge.ben]) {
     await star(who, 'ada/engine')
@@ -31,7 +31,7 @@ test('stargazers come oldest first, a page at a time', async () => {
   assert.deepEqual(await forge.nobody.read(`${path}&page=3`), [])
 })
 
-test('stargazers cannot be paged through without end', async () => {
+test('pagination of stargazers is limited', async () => {
   await using forge = await openEngine()
   await star(forge.ben, 'ada/engine')
   for (const nobody of [forge.nobody, forge.nobodyVersioned]) {
@@ -45,7 +45,7 @@ test('stargazers cannot be paged through without end', async () => {
   assert.match(first.headers.get('link') ?? '', /page=400>; rel="last"/)
 })
 
-test('a star tells when it was given, in both spellings of the media type and both dialects', async () => {
+test('a star shows its time in both spellings of the media type and both dialects', async () => {
   await using forge = await openEngine()
   await star(forge.ben, 'ada/engine')
   for (const brand of ['service', 'github']) {
@@ -74,7 +74,7 @@ test('a star tells when it was given, in both spellings of the media type and bo
   assert.ok(!('starred_at' in plain) && !('repo' in plain))
 })
 
-test('starred repositories show every field that only these lists have', async () => {
+test('starred repositories have the fields that only these lists have', async () => {
   await using forge = await openEngine()
   await expect(202, await forge.cy.post('/repos/ada/engine/forks'))
   await forge.ada.owns('other')
@@ -109,7 +109,7 @@ test('starred repositories show every field that only these lists have', async (
   assert.partialDeepStrictEqual((await github.read('/users/ben/starred'))[0], { mirror_url: null, homepage: null })
 })
 
-test('starred repositories are sorted by star or by push, either way, and junk is the default', async () => {
+test('starred repositories are sorted by star or push in both directions, and invalid values use the default', async () => {
   await using forge = await openEngine()
   const { ada, ben } = forge
   await ada.owns('abacus')
@@ -140,7 +140,7 @@ test('starred repositories are sorted by star or by push, either way, and junk i
   assert.deepEqual(names(await ben.read('/user/starred?sort=updated&per_page=2&page=2')), ['ada/abacus'])
 })
 
-test('a star of a private repository is shown only to those who may see it, and outlives access', async () => {
+test('a star of a private repository is shown only with access, and survives losing it', async () => {
   await using forge = await openEngine()
   const { ada, ben, cy } = forge
   await ada.owns('secret', { private: true })
@@ -170,7 +170,7 @@ test('a star of a private repository is shown only to those who may see it, and 
   assert.deepEqual(names(await ben.read('/user/starred')).sort(), both)
 })
 
-test('an unchanged list of stars is not sent again', async () => {
+test('an unchanged list of stars is a 304', async () => {
   await using forge = await openEngine()
   await star(forge.ben, 'ada/engine')
   for (const path of ['/user/starred', '/users/ben/starred', '/repos/ada/engine/stargazers']) {

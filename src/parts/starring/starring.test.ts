@@ -11,7 +11,7 @@ const names = (repos: { full_name: string }[]) => repos.map((repo) => repo.full_
 const star = async (who: Client, repo: string) => assert.equal((await who.put(`/user/starred/${repo}`)).status, 204, repo)
 const unstar = async (who: Client, repo: string) => assert.equal((await who.delete(`/user/starred/${repo}`)).status, 204, repo)
 
-/** Ada's engine, and Ben and Cy who look at it. */
+/** Ada's repository, and the users Ben and Cy. */
 async function openEngine() {
   const forge = await openForge()
   const [ada, ben, cy] = [await forge.person('ada'), await forge.person('ben'), await forge.person('cy')]
@@ -30,7 +30,7 @@ async function openEngine() {
   return Object.assign(forge, { ada, ben, cy, events, counts })
 }
 
-test('starring again changes nothing, and so does taking back a star that is not there', async () => {
+test('starring twice and unstarring without a star change nothing', async () => {
   await using forge = await openEngine()
   const { ben } = forge
   assert.equal((await ben.get('/user/starred/ada/engine')).status, 404)
@@ -81,7 +81,7 @@ test('a star request needs no Content-Length', async () => {
   assert.deepEqual(logins(await forge.nobody.read('/repos/ada/engine/stargazers')), ['ada', 'ben', 'cy'])
 })
 
-test('starring asks for a scope, and reading for none', async () => {
+test('starring requires a scope, and reading does not', async () => {
   await using forge = await openEngine()
   const [narrow, bare] = [await forge.tokenFor('ben', ['public_repo']), await forge.tokenFor('ben', ['user'])]
   const refused = await expect(403, await bare.put('/user/starred/ada/engine'))
@@ -100,7 +100,7 @@ test('starring asks for a scope, and reading for none', async () => {
   }
 })
 
-test('a fine-grained token stars only by its permission', async () => {
+test('a fine-grained token needs the permission to star', async () => {
   await using forge = await openEngine()
   const visitor = await signedIn(forge, 'ben')
   const holderOf = async (permission: Record<string, string>) => {
@@ -134,7 +134,7 @@ test('a fine-grained token stars only by its permission', async () => {
   assert.equal((await reader.get('/user/subscriptions')).status, 403)
 })
 
-test('one star comes of many requests at the same moment', async () => {
+test('concurrent requests create one star', async () => {
   await using forge = await openEngine()
   const answers = await Promise.all(
     Array.from({ length: 50 }, (_, index) => (index % 2 ? forge.ben : forge.ben.versioned).put('/user/starred/ada/engine')),
@@ -144,7 +144,7 @@ test('one star comes of many requests at the same moment', async () => {
   assert.equal(await forge.events(), 1)
 })
 
-test('counts stay exact while many people give and take stars at the same moment', async () => {
+test('counts stay exact while many users star and unstar concurrently', async () => {
   await using forge = await openEngine()
   await forge.ada.owns('clock')
   const people = await Promise.all(Array.from({ length: 12 }, (_, index) => forge.person(`p${index}`)))
@@ -169,7 +169,7 @@ test('counts stay exact while many people give and take stars at the same moment
   assert.equal(await forge.counts(), 0)
 })
 
-test('a suspended person’s star is counted and listed as before', async () => {
+test('the star of a suspended user is still counted and listed', async () => {
   await using forge = await openEngine()
   await star(forge.ben, 'ada/engine')
   assert.equal((await forge.admin.put('/users/ben/suspended')).status, 204)
@@ -177,7 +177,7 @@ test('a suspended person’s star is counted and listed as before', async () => 
   assert.equal(await forge.counts(), 1)
 })
 
-test('stars follow a repository that is renamed, and end with it', async () => {
+test('stars follow a renamed repository and are deleted with it', async () => {
   await using forge = await openEngine()
   await star(forge.ben, 'ada/engine')
   await expect(200, await forge.ada.patch('/repos/ada/engine', { name: 'mill' }))
@@ -189,7 +189,7 @@ test('stars follow a repository that is renamed, and end with it', async () => {
   assert.deepEqual(await forge.ben.read('/user/starred'), [])
 })
 
-test('an unchanged octokit stars, asks, lists and takes back, on both variants', async () => {
+test('octokit stars, checks, lists and unstars on both variants', async () => {
   await using forge = await openEngine()
   for (const baseUrl of [`${forge.web}/api/v3`, forge.versioned]) {
     const { activity } = new Octokit({ auth: forge.ben.token, baseUrl }).rest

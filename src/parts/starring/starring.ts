@@ -26,10 +26,10 @@ export interface Stargazer extends Person {
   starred_at: Date
 }
 
-/** How far a list of stargazers can be paged through: the way to a page is as long as its number is high. */
+/** Pages beyond this are refused, because the cost of a page grows with its offset. */
 const mostStargazers = 40_000
 
-/** Oldest first, so that pages stay what they were while stars come in. */
+/** Oldest first, so that new stars do not shift the pages. */
 export async function listStargazers(db: Queryable, repo: Repository, { limit, offset }: Slice): Promise<Listed<Stargazer>> {
   if (offset >= mostStargazers) {
     throw new Refusal('invalid', 'In order to keep the API fast for everyone, pagination is limited for this resource.')
@@ -53,7 +53,7 @@ const orders: Record<string, Sql> = {
   'updated asc': sql`r.pushed_at nulls first, r.id`,
 }
 
-/** What someone has starred, as far as the viewer may see it: by the time of the star, or of the last push. */
+/** The starred repositories of a user that the viewer may see, by the time of the star or of the last push. */
 export async function listStarred(
   db: Queryable,
   sight: Sight,

@@ -15,7 +15,7 @@ export const api = group('Watching', [
     {
       operation: 'activity/list-watchers-for-repo',
       permission: 'metadata:read',
-      summary: 'Who watches a repository',
+      summary: 'List watchers of a repository',
       viewer: 'optional',
       optional_scopes: ['repo'],
       list: true,
@@ -28,7 +28,7 @@ export const api = group('Watching', [
     {
       operation: 'activity/get-repo-subscription',
       permission: 'watching:read',
-      summary: 'Whether the caller watches or ignores a repository; 404 when neither',
+      summary: 'Get the subscription of the caller to a repository; 404 if there is none',
       scopes,
       answers: { 200: RepositorySubscription },
     },
@@ -43,7 +43,7 @@ export const api = group('Watching', [
     {
       operation: 'activity/set-repo-subscription',
       permission: 'watching:write',
-      summary: 'Watch a repository, or ignore it',
+      summary: 'Watch or ignore a repository',
       scopes,
       body: Type.Partial(Type.Object({ subscribed: Type.Boolean(), ignored: Type.Boolean() })),
       answers: { 200: RepositorySubscription },
@@ -55,7 +55,7 @@ export const api = group('Watching', [
     {
       operation: 'activity/delete-repo-subscription',
       permission: 'watching:write',
-      summary: 'Neither watch nor ignore a repository',
+      summary: 'End the subscription to a repository',
       scopes,
       answers: { 204: Nothing },
     },
@@ -66,7 +66,7 @@ export const api = group('Watching', [
     {
       operation: 'activity/list-watched-repos-for-authenticated-user',
       permission: 'watching:read',
-      summary: 'What the caller watches',
+      summary: 'List repositories watched by the caller',
       optional_scopes: ['repo'],
       list: true,
       answers: { 200: Type.Array(MinimalRepository) },
@@ -79,7 +79,7 @@ export const api = group('Watching', [
     {
       operation: 'activity/list-repos-watched-by-user',
       permission: 'watching:read',
-      summary: 'What a user watches, as far as the caller may see it',
+      summary: 'List repositories watched by a user that the caller may see',
       viewer: 'optional',
       optional_scopes: ['repo'],
       list: true,

@@ -7,12 +7,12 @@ const logins = (people: { login: string }[]) => people.map((person) => person.lo
 const names = (repos: { full_name: string }[]) => repos.map((repo) => repo.full_name)
 const path = '/repos/ada/engine/subscription'
 
-/** Ada's engine, which she watches as its maker, and Ben who does not. */
+/** Ada's repository, which she watches as its creator; Ben does not. */
 async function openEngine() {
   const forge = await openForge()
   const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
   await ada.owns('engine')
-  /** The watchers, as the list and the count agree on. */
+  /** The watchers, after checking that the list and the count agree. */
   const watchers = async () => {
     const listed = logins(await ada.read('/repos/ada/engine/subscribers'))
     assert.equal((await ada.read('/repos/ada/engine')).subscribers_count, listed.length)
@@ -21,7 +21,7 @@ async function openEngine() {
   return Object.assign(forge, { ada, ben, watchers })
 }
 
-test('who makes a repository watches it', async () => {
+test('the creator of a repository watches it', async () => {
   await using forge = await openEngine()
   assert.deepEqual(await forge.watchers(), ['ada'])
   assert.deepEqual(await forge.ada.read(path), {
@@ -35,7 +35,7 @@ test('who makes a repository watches it', async () => {
   assert.equal((await forge.ada.versioned.read(path)).url, `${forge.versioned}${path}`)
 })
 
-test('one watches, ignores, or does neither', async () => {
+test('a user watches, ignores, or does neither', async () => {
   await using forge = await openEngine()
   const { ben, watchers } = forge
   const set = async (body?: Record<string, unknown>) => {
@@ -66,7 +66,7 @@ test('one watches, ignores, or does neither', async () => {
   assert.deepEqual(await watchers(), ['ada'])
 })
 
-test('watching again keeps the time it began', async () => {
+test('watching again keeps created_at', async () => {
   await using forge = await openEngine()
   forge.clock.advance(60_000)
   assert.equal((await expect(200, await forge.ada.put(path, {}))).created_at, '2026-02-03T04:05:06Z')
@@ -82,7 +82,7 @@ test('a subscription of the wrong type is refused, and changes nothing', async (
   assert.deepEqual(await forge.watchers(), ['ada'])
 })
 
-test('watched repositories are listed without the ignored, and the private only to those who see them', async () => {
+test('watched repositories are listed without ignored ones, and private ones only with access', async () => {
   await using forge = await openEngine()
   const { ada, ben } = forge
   for (const name of ['secret', 'clock', 'dull']) await ada.owns(name, { private: name === 'secret' })
@@ -105,7 +105,7 @@ test('watched repositories are listed without the ignored, and the private only 
   assert.equal((await ben.delete('/repos/ada/secret/subscription')).status, 404)
 })
 
-test('watchers come a page at a time, first come first', async () => {
+test('watchers are listed in pages, oldest first', async () => {
   await using forge = await openEngine()
   const cy = await forge.person('cy')
   for (const who of [cy, forge.ben]) {
@@ -122,7 +122,7 @@ test('watchers come a page at a time, first come first', async () => {
   assert.equal((await forge.nobody.with({ 'if-none-match': etag }).get(list)).status, 304)
 })
 
-test('one’s own subscription asks for a scope, and the watchers for none', async () => {
+test('the subscription of the caller requires a scope, and the list of watchers does not', async () => {
   await using forge = await openEngine()
   const [narrow, bare] = [await forge.tokenFor('ben', ['notifications']), await forge.tokenFor('ben', ['public_repo'])]
   for (const answer of [await bare.get(path), await bare.put(path, {}), await bare.delete(path)]) {
@@ -137,7 +137,7 @@ test('one’s own subscription asks for a scope, and the watchers for none', asy
   assert.equal((await forge.nobody.get('/user/subscriptions')).status, 401)
 })
 
-test('the count of watchers stays exact while many people change their minds at the same moment', async () => {
+test('the count of watchers stays exact while many users change their subscriptions concurrently', async () => {
   await using forge = await openEngine()
   const people = await Promise.all(Array.from({ length: 10 }, (_, index) => forge.person(`p${index}`)))
   const acts = Array.from({ length: 50 }, (_, index) => {
@@ -154,7 +154,7 @@ test('the count of watchers stays exact while many people change their minds at 
   }
 })
 
-test('an unchanged octokit watches, asks, lists and stops, on both variants', async () => {
+test('octokit watches, checks, lists and unwatches on both variants', async () => {
   await using forge = await openEngine()
   for (const baseUrl of [`${forge.web}/api/v3`, forge.versioned]) {
     const { activity } = new Octokit({ auth: forge.ben.token, baseUrl }).rest

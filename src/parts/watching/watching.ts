@@ -4,7 +4,7 @@ import { type Account, type Person, personColumns, type Sight } from '#identity/
 import { type Listed, type Queryable, type Slice, sql, type Transaction } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
 
-/** Someone's mind about a repository: to hear of all that happens there, or of nothing. */
+/** A user's decision to watch or to ignore a repository. */
 export interface Subscription {
   subscribed: boolean
   ignored: boolean
@@ -16,7 +16,7 @@ export async function findSubscription(db: Queryable, user: Account, repo: Repos
     select not ignored as subscribed, ignored, created_at from subscriptions where user_id = ${user.id} and repo_id = ${repo.id}`)
 }
 
-/** Ignoring wins over watching; who wants neither has made up no mind at all. */
+/** Ignoring wins over watching. Neither of them ends the subscription. */
 export async function setSubscription(
   db: Transaction,
   user: Account,
@@ -27,7 +27,7 @@ export async function setSubscription(
     await endSubscription(db, user, repo)
     return { subscribed, ignored, created_at: db.now }
   }
-  // Whoever loses sight of the repository at this moment is told so, and does not go on watching it.
+  // Locks access, so that a user who loses it at the same time gets 404 and does not keep watching.
   await keepAccess(db, whoOwns(repo))
   const set = await db.first<Subscription>(sql`
     insert into subscriptions as s (user_id, repo_id, ignored, created_at)
@@ -39,7 +39,7 @@ export async function setSubscription(
 }
 
 export async function endSubscription(db: Transaction, user: Account, repo: Repository) {
-  // Taken before the row, as those do who end many at once.
+  // Locked before the row, in the same order as when many subscriptions end at once.
   await keepAccess(db, whoOwns(repo))
   await db.query(sql`delete from subscriptions where user_id = ${user.id} and repo_id = ${repo.id}`)
 }
@@ -53,7 +53,7 @@ export async function listWatchers(db: Queryable, repo: Repository, { limit, off
   return { rows, total: repo.subscribers_count }
 }
 
-/** What someone watches, as far as the viewer may see it. */
+/** The watched repositories of a user that the viewer may see. */
 export function listWatched(db: Queryable, sight: Sight, user: Account, slice: Slice): Promise<Listed<Repository>> {
   return listRepositories(db, sight, sql`s.user_id = ${user.id} and not s.ignored`, sql`s.repo_id`, slice, {
     columns: sql``,

@@ -18,7 +18,7 @@ async function openEngine(worker = false) {
 
 const titles = (page: Page) => page.locator('.deliveries .title').allTextContents()
 
-test('a webhook is made by keyboard alone, and its deliveries come in without reloading', async () => {
+test('a webhook is created by keyboard alone, and its deliveries appear without reloading', async () => {
   await using forge = await openEngine(true)
   await using receiver = await openReceiver()
   await using browser = await openBrowser()
@@ -39,7 +39,7 @@ test('a webhook is made by keyboard alone, and its deliveries come in without re
   await tabTo(page, '[name="events"][value="issues"]')
   await page.keyboard.press('Space')
   await check(page)
-  // The browser refuses first; the server is asked what it says.
+  // Skips the browser's validation, so that the server validates.
   await page.evaluate("document.querySelector('.hook-form').noValidate = true")
   await tabTo(page, 'button.primary')
   await page.keyboard.press('Enter')
@@ -51,7 +51,7 @@ test('a webhook is made by keyboard alone, and its deliveries come in without re
   await page.getByLabel('Payload URL').fill(receiver.url)
   await page.getByLabel('Secret').fill('hush')
   await page.keyboard.press('Enter')
-  await page.getByText('a ping is on its way').waitFor()
+  await page.getByText('A ping is being sent').waitFor()
   await page.evaluate('window.sameDocument = true')
   await page.locator('.deliveries .title', { hasText: 'ping' }).waitFor()
   await page.getByText('Live', { exact: true }).waitFor()
@@ -68,22 +68,22 @@ test('a webhook is made by keyboard alone, and its deliveries come in without re
   await check(page)
   await tabTo(page, 'button.primary')
   await page.keyboard.press('Enter')
-  await page.getByText('It is on its way again').waitFor()
-  await page.getByText('sent again').waitFor()
+  await page.getByText('The delivery is being sent again').waitFor()
+  await page.getByText('redelivery').waitFor()
   assert.equal(receiver.received.length, 3)
   await page.getByRole('link', { name: 'Diagnose' }).click()
   await page.getByRole('button', { name: 'Diagnose now' }).click()
-  await page.getByText('All is well.').waitFor()
+  await page.getByText('All steps passed.').waitFor()
   await check(page)
   await picture('hooks-diagnosis')
-  // Refused forms were part of it.
+  // The test submitted invalid forms on purpose.
   assert.deepEqual(
     problems.filter((text) => !/ 422 /.test(text)),
     [],
   )
 })
 
-/** A day with a rush, a silence, and a receiver that was away for a while. */
+/** A day with a peak, a quiet time and an outage of the receiver. */
 async function openBusy() {
   const forge = await openEngine()
   const config = { url: 'https://ci.example.com/belfry/webhooks', content_type: 'json', secret: 'hush' }
@@ -107,7 +107,7 @@ async function openBusy() {
   return Object.assign(forge, { hook, other })
 }
 
-test('the pages of a busy webhook are for everyone, on any screen', async () => {
+test('the pages of a busy webhook are accessible and fit every screen', async () => {
   await using forge = await openBusy()
   await using browser = await openBrowser()
   const { page, picture } = browser
@@ -137,7 +137,7 @@ test('the pages of a busy webhook are for everyone, on any screen', async () => 
   assert.ok(below > above + 100)
 })
 
-test('without scripts, a webhook is looked at, changed and deleted all the same', async () => {
+test('without scripts, a webhook can be viewed, changed and deleted', async () => {
   await using forge = await openBusy()
   await using browser = await openBrowser({ scripts: false })
   const { page } = browser
@@ -151,7 +151,7 @@ test('without scripts, a webhook is looked at, changed and deleted all the same'
   await page.getByRole('link', { name: 'Newer' }).click()
   await page.getByRole('link', { name: 'issues.opened' }).click()
   await page.getByRole('button', { name: 'Redeliver' }).click()
-  await page.getByText('It is on its way again').waitFor()
+  await page.getByText('The delivery is being sent again').waitFor()
 
   await page.getByRole('link', { name: 'Settings' }).click()
   assert.equal(await page.getByLabel('New secret').isVisible(), false)
@@ -160,7 +160,7 @@ test('without scripts, a webhook is looked at, changed and deleted all the same'
   await page.getByLabel('Send me everything').check()
   assert.equal(await page.getByRole('checkbox', { name: 'issues' }).isVisible(), false)
   await page.getByRole('button', { name: 'Save webhook' }).click()
-  await page.getByText('The former secret signs too until').waitFor()
+  await page.getByText('The former secret also signs until').waitFor()
   await page.getByRole('link', { name: 'Delete webhook' }).click()
   await page.getByRole('button', { name: 'Delete this webhook' }).click()
   await page.getByText('The webhook is deleted').waitFor()

@@ -11,7 +11,7 @@ async function openWithPlaces() {
   return forge
 }
 
-test('an unchanged client leads a hook through its whole life', async () => {
+test('an unchanged client creates, updates, tests and deletes a hook', async () => {
   await using forge = await openWithPlaces()
   const { ada } = forge
   for (const baseUrl of [ada.base, ada.versioned.base]) {
@@ -40,7 +40,7 @@ test('an unchanged client leads a hook through its whole life', async () => {
   }
 })
 
-/** `{id}` is the hook that the first of them made. */
+/** `{id}` is the hook that the first request created. */
 const visits: [operation: string, method: 'get' | 'post' | 'patch', path: string, body?: Record<string, unknown>][] = [
   ['create-webhook', 'post', '', { name: 'web', config: { url, secret: 'hidden' } }],
   ['list-webhooks', 'get', ''],
@@ -50,7 +50,7 @@ const visits: [operation: string, method: 'get' | 'post' | 'patch', path: string
   ['update-webhook-config-for-{place}', 'patch', '/{id}/config', { insecure_ssl: 1 }],
 ]
 
-test('every answer about hooks is as the public documentation has it, on both variants', async () => {
+test('every response about hooks matches the public documentation on both variants', async () => {
   await using forge = await openWithPlaces()
   const { ada } = forge
   const faults: Fault[] = []
@@ -78,7 +78,7 @@ test('every answer about hooks is as the public documentation has it, on both va
   assert.deepEqual([...new Set(faults.map(({ operation, path, message }) => `${operation} ${path} ${message}`))], [])
 })
 
-test('our own document describes the hooks of both, under the names that clients know', async () => {
+test('the OpenAPI documents describe the hooks of both targets by their public operation names', async () => {
   await using forge = await openWithPlaces()
   const { paths, components } = await forge.nobody.read('/openapi.json')
   const hook = components.schemas.Webhook

@@ -3,32 +3,31 @@ import { invalid } from '#platform/errors.ts'
 import { checkUrl } from '#platform/outbound/check-url.ts'
 import type { Policy } from '#platform/outbound/policy.ts'
 
-/** Where a hook sends to, and how. */
 export interface Config {
   url: string
   content_type: 'json' | 'form'
   insecure_ssl: boolean
 }
 
-/** As clients write it: null is as good as nothing. */
-export interface WantedConfig {
+/** As clients send it; null means that a field is not given. */
+export interface ConfigInput {
   url?: string | null
   content_type?: string | null
   secret?: string | null
   insecure_ssl?: string | number | null
 }
 
-/** What is left out is as it was at first; or as it is in `present`, where there is one. */
-export function readConfig(wanted: WantedConfig, policy: Policy, present?: Config): Config {
-  const { url, content_type, insecure_ssl } = wanted
+/** Fields that are not given keep their value in `current`, or get the default if there is no `current`. */
+export function readConfig(input: ConfigInput, policy: Policy, current?: Config): Config {
+  const { url, content_type, insecure_ssl } = input
   return {
-    url: url === undefined && present ? present.url : readUrl(url, policy),
-    content_type: content_type === undefined && present ? present.content_type : readContentType(content_type),
-    insecure_ssl: insecure_ssl === undefined && present ? present.insecure_ssl : readInsecureSsl(insecure_ssl),
+    url: url === undefined && current ? current.url : readUrl(url, policy),
+    content_type: content_type === undefined && current ? current.content_type : readContentType(content_type),
+    insecure_ssl: insecure_ssl === undefined && current ? current.insecure_ssl : readInsecureSsl(insecure_ssl),
   }
 }
 
-/** Kept as it was typed: what is connected to is what the URL means when a delivery is sent. */
+/** Stored as it was given, because a delivery resolves the URL anew. */
 function readUrl(url: string | null | undefined, policy: Policy) {
   if (!url?.trim()) throw wrong('url', 'url cannot be blank')
   if (url === listening) return url
@@ -47,6 +46,11 @@ function readInsecureSsl(value: string | number | null | undefined) {
   const text = String(value ?? 0)
   if (text !== '0' && text !== '1') throw wrong('insecure_ssl', 'insecure_ssl must be 0 or 1')
   return text === '1'
+}
+
+/** The only name that the API defines. */
+export function checkName(name: string | undefined) {
+  if (name !== undefined && name !== 'web') throw invalid({ resource: 'Hook', code: 'invalid', field: 'name' })
 }
 
 const wrong = (field: string, message: string) => invalid({ resource: 'Hook', code: 'custom', field, message })

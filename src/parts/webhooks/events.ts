@@ -1,8 +1,8 @@
 import { invalid } from '#platform/errors.ts'
-import type { Place } from './places.ts'
+import type { HookTarget } from './hook-target.ts'
 
-/** What a hook can hear of here. */
-export const toldEvents = [
+/** The events that Belfry sends. */
+export const emittedEvents = [
   'RepositoryImportEvent',
   'commit_comment',
   'create',
@@ -27,8 +27,8 @@ export const toldEvents = [
   'watch',
 ] as const
 
-/** Taken for clients that ask for them: nothing happens here that they tell of. */
-const untold =
+/** Events that clients may subscribe to, although Belfry never sends them. */
+const acceptedEvents =
   `branch_protection_configuration branch_protection_rule bypass_request_secret_scanning cache_sync check_run check_suite
   code_scanning_alert custom_property_values dependabot_alert deploy_key deployment deployment_status discussion discussion_comment
   dismissal_request_code_scanning dismissal_request_secret_scanning exemption_request_push_ruleset gollum issue_dependencies package
@@ -36,23 +36,23 @@ const untold =
   repository_vulnerability_alert secret_scanning_alert secret_scanning_alert_location secret_scanning_scan security_and_analysis status
   sub_issues team_add workflow_job workflow_run`.split(/\s+/)
 
-/** What happens to an organization, and to none of its repositories. */
-const ofOrganizations =
+/** Events of an organization itself. Belfry never sends them either. */
+const organizationEvents =
   `custom_property membership org_block organization personal_access_token_request projects_v2 projects_v2_item
   projects_v2_status_update team`.split(/\s+/)
 
-const repositoryEvents = [...toldEvents, ...untold]
-const allowedEvents: Record<Place['type'], readonly string[]> = {
+const repositoryEvents = [...emittedEvents, ...acceptedEvents]
+const allowedEvents: Record<HookTarget['type'], readonly string[]> = {
   repository: repositoryEvents,
-  organization: [...repositoryEvents, ...ofOrganizations],
+  organization: [...repositoryEvents, ...organizationEvents],
 }
 
-/** What a hook with these events hears of. */
-export function heardBy(events: string[], type: Place['type']): readonly string[] {
+/** Expands `*` to all events. */
+export function subscribedEvents(events: string[], type: HookTarget['type']): readonly string[] {
   return events.includes('*') ? allowedEvents[type] : events
 }
 
-export function checkEvents(events: string[], type: Place['type']) {
+export function checkEvents(events: string[], type: HookTarget['type']) {
   const unknown = events.filter((event) => event !== '*' && !allowedEvents[type].includes(event))
   if (!unknown.length) return
   const message = `These events are not allowed for this hook: ${[...new Set(unknown)].join(', ')}`
@@ -65,7 +65,7 @@ export interface EventChanges {
   remove_events?: string[]
 }
 
-/** A whole list replaces what is there before some are added to it, and then some taken away. */
-export function changeEvents(present: string[], { events = present, add_events = [], remove_events = [] }: EventChanges) {
+/** `events` replaces the list before `add_events` and `remove_events` apply. */
+export function changeEvents(current: string[], { events = current, add_events = [], remove_events = [] }: EventChanges) {
   return [...new Set([...events, ...add_events])].filter((event) => !remove_events.includes(event))
 }

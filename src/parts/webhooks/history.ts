@@ -1,39 +1,38 @@
 import { type Queryable, sql } from '#platform/database.ts'
 import { notTaken } from './sending/failures.ts'
 
-/** What the deliveries of a stretch of time came to. Durations are in seconds. */
-export interface Stretch {
+/** Statistics of the deliveries in an interval of time. Durations are in seconds. */
+export interface Interval {
   succeeded: number
   failed: number
-  /** Half of them took no longer, and nineteen of twenty. */
   median: number | null
-  nearly_all: number | null
+  p95: number | null
   slowest: number | null
 }
 
-export interface History extends Stretch {
+export interface History extends Interval {
   since: Date
   until: Date
-  /** There were more than are counted: `since` is where those begin that are. */
+  /** There were more deliveries than are counted: `since` is the time of the oldest one counted. */
   cut: boolean
-  /** So many stretches of the same length; null where nothing was delivered. */
-  stretches: (Stretch | null)[]
+  /** Intervals of equal length; null for one without deliveries. */
+  intervals: (Interval | null)[]
 }
 
-/** So many are counted, so that a page about a busy hook is made in no time. */
+/** The number of deliveries that are read, so that the page of a busy hook stays fast. */
 const most = 5000
 
 const second = 1000
 export const spans = { day: { length: 86_400 * second, parts: 48 }, month: { length: 30 * 86_400 * second, parts: 30 } } as const
 export type Span = keyof typeof spans
 
-interface Counted extends Stretch {
+interface Counted extends Interval {
   part: number | null
   since: Date
   cut: boolean
 }
 
-/** How a hook's deliveries went lately. They are found by their ids, which begin with the day that they were made on. */
+/** Statistics of a hook's recent deliveries. The query uses the ids, which start with the day of creation. */
 export async function readHistory(db: Queryable, hook: { id: number }, span: Span): Promise<History> {
   const { length, parts } = spans[span]
   const until = db.now
@@ -46,30 +45,30 @@ export async function readHistory(db: Queryable, hook: { id: number }, span: Spa
       order by id desc limit ${most}
     ), bounds as (
       select count(*) = ${most} as cut, case when count(*) = ${most} then min(delivered_at) else ${since}::timestamptz end as since from recent
-    ), placed as (
-      select status_code < 400 as fine, duration, least(${parts - 1}, floor(${parts}::integer * extract(epoch from delivered_at - since)
+    ), assigned as (
+      select status_code < 400 as succeeded, duration, least(${parts - 1}, floor(${parts}::integer * extract(epoch from delivered_at - since)
         / greatest(extract(epoch from ${until}::timestamptz - since), 1)))::integer as part
       from recent, bounds
     )
     select part, (select since from bounds), (select cut from bounds),
-      count(*) filter (where fine) as succeeded, count(*) filter (where not fine) as failed,
+      count(*) filter (where succeeded) as succeeded, count(*) filter (where not succeeded) as failed,
       percentile_disc(0.5) within group (order by duration) as median,
-      percentile_disc(0.95) within group (order by duration) as nearly_all, max(duration) as slowest
-    from placed group by grouping sets ((part), ())`)
+      percentile_disc(0.95) within group (order by duration) as p95, max(duration) as slowest
+    from assigned group by grouping sets ((part), ())`)
   const { part: _, ...all } = rows.find(({ part }) => part === null) ?? { ...nothing, part: null, since, cut: false }
-  const found = new Map(rows.map(({ part, since: __, cut: ___, ...stretch }) => [part, stretch]))
-  return { ...all, until, stretches: Array.from({ length: parts }, (_, part) => found.get(part) ?? null) }
+  const found = new Map(rows.map(({ part, since: __, cut: ___, ...interval }) => [part, interval]))
+  return { ...all, until, intervals: Array.from({ length: parts }, (_, part) => found.get(part) ?? null) }
 }
 
-const nothing: Stretch = { succeeded: 0, failed: 0, median: null, nearly_all: null, slowest: null }
+const nothing: Interval = { succeeded: 0, failed: 0, median: null, p95: null, slowest: null }
 
-/** What has no outcome yet, and how much of it is held back because the receiver was not well. */
+/** Pending deliveries, and how many of them are postponed because the receiver failed. */
 export interface Waiting {
   waiting: number
   throttled: number
 }
 
-/** As far as they are counted. */
+/** Pending deliveries are counted up to this number. */
 export const mostWaiting = 1000
 
 export async function readWaiting(db: Queryable, hook: { id: number }): Promise<Waiting> {
@@ -79,8 +78,8 @@ export async function readWaiting(db: Queryable, hook: { id: number }): Promise<
   return row ?? { waiting: 0, throttled: 0 }
 }
 
-/** Says whether anything about a hook's deliveries is other than before: every outcome takes a row away from those that wait. */
-export async function readMark(db: Queryable, hook: { id: number }): Promise<string> {
+/** A text that differs after any change to a hook's deliveries, because each outcome deletes a pending row. */
+export async function readChangeMarker(db: Queryable, hook: { id: number }): Promise<string> {
   const row = await db.first<{ mark: string }>(sql`
     select concat_ws(' ', (select max(id) from deliveries where hook_id = ${hook.id}), count(*), sum(id), count(throttled_at),
       (select concat_ws(' ', updated_at, throttled_until, deleted_at) from hooks where id = ${hook.id})) as mark

@@ -5,7 +5,7 @@ import { fineGrained } from '#test/conversations.ts'
 import { expect, type Person } from '#test/forge.ts'
 import { hooks, make, openWithEngine, url, waiting } from '#test/hooks.ts'
 
-test('a hook is made with the usual settings, shown the same everywhere, and pinged', async () => {
+test('a hook is created with defaults, shown the same everywhere, and pinged', async () => {
   await using forge = await openWithEngine()
   const { ada } = forge
   const answer = await ada.post(hooks, { config: { url } })
@@ -36,7 +36,7 @@ test('a hook is made with the usual settings, shown the same everywhere, and pin
   assert.equal(await expect(204, await ada.post(`${hooks}/${silent.id}/pings`)), undefined)
   for (const [{ id }, count] of [
     [hook, 1],
-    // Nothing is sent to an inactive hook by itself, and a ping when a person asks for one.
+    // An inactive hook is sent only the pings that a person asks for.
     [silent, 1],
   ] as const) {
     const pings = await waiting(forge, id)
@@ -47,7 +47,7 @@ test('a hook is made with the usual settings, shown the same everywhere, and pin
   }
 })
 
-test('pages of hooks are in the order they were made in', async () => {
+test('hooks are listed in order of creation', async () => {
   await using forge = await openWithEngine()
   const ids = []
   for (const index of [1, 2, 3]) ids.push((await make(forge.ada, { config: { url: `${url}/${index}` } })).id)
@@ -61,7 +61,7 @@ test('pages of hooks are in the order they were made in', async () => {
   assert.equal(last.id, ids[2])
 })
 
-test('a change leaves what it does not name', async () => {
+test('an update keeps the fields that are not given', async () => {
   await using forge = await openWithEngine()
   const { ada } = forge
   const { id } = await make(ada, { config: { url, content_type: 'json', insecure_ssl: 1 }, events: ['push', 'push', 'fork'] })
@@ -82,14 +82,14 @@ test('a change leaves what it does not name', async () => {
   assert.deepEqual(await named({ insecure_ssl: '0' }), { content_type: 'json', insecure_ssl: '0', url })
   assert.deepEqual(await named({ url: `${url}?a=1` }), { content_type: 'json', insecure_ssl: '0', url: `${url}?a=1` })
   assert.deepEqual(await named({}), { content_type: 'json', insecure_ssl: '0', url: `${url}?a=1` })
-  // A whole config begins anew.
+  // A config replaces the former one.
   assert.deepEqual((await change({ config: { url } })).config, { content_type: 'form', insecure_ssl: '0', url })
-  // Clients send back what they were shown, with some of it changed.
+  // Clients send the hook back with some fields changed.
   const shown = await ada.read(`${hooks}/${id}`)
   assert.equal((await change({ ...shown, active: true })).active, true)
 })
 
-test('the last response is told for thirty days', async () => {
+test('the last response is shown for thirty days', async () => {
   await using forge = await openWithEngine()
   const { id } = await make(forge.ada)
   await forge.belfry.db.query(sql`
@@ -103,7 +103,7 @@ test('the last response is told for thirty days', async () => {
   assert.equal((await forge.ada.read(hooks))[0].last_response, null)
 })
 
-test('a hook that sends to another address is not held back for the failures of the old one', async () => {
+test('a hook with a new url is not throttled for the failures of the former one', async () => {
   await using forge = await openWithEngine()
   const { db } = forge.belfry
   const { id } = await make(forge.ada)
@@ -121,7 +121,7 @@ test('a hook that sends to another address is not held back for the failures of 
   assert.deepEqual(await held(), { failures: 0, throttled: false, waits: false })
 })
 
-test('hooks are there only for those who run the repository, by a token that is for it', async () => {
+test('only administrators see hooks, and only with a suitable token', async () => {
   await using forge = await openWithEngine()
   const { ada } = forge
   const { id } = await make(ada)
@@ -151,9 +151,9 @@ test('hooks are there only for those who run the repository, by a token that is 
   assert.deepEqual(await calls(ben), none)
   await expect(204, await ada.put('/repos/ada/engine/collaborators/ben', { permission: 'admin' }))
   const reads = [200, 200, 200, 204]
-  // An empty body is refused for what it lacks, which shows that its sender was not.
+  // A 422 for the empty body shows that the caller was authorized.
   assert.deepEqual(await calls(ben), [...reads, 422, 200, 200, 404])
-  // A hook of another repository is none of this one.
+  // A hook of another repository is not found here.
   await expect(404, await ada.get(`/repos/ada/cold/hooks/${id}`))
   const by = async (...scopes: string[]) => calls(await forge.tokenFor('ada', scopes), 'secret', hidden.id)
   assert.deepEqual(await by('read:repo_hook'), [...reads, 403, 403, 403, 403])

@@ -1,30 +1,19 @@
-import type { Account } from '#identity/accounts.ts'
-import { type Listed, listed, type Queryable, type Slice, sql, type Transaction } from '#platform/database.ts'
-import { invalid, missing } from '#platform/errors.ts'
-import type { Policy } from '#platform/outbound/policy.ts'
-import type { Vault } from '#platform/vault.ts'
-import { type Config, readConfig, type WantedConfig } from './config.ts'
-import { changeEvents, checkEvents, type EventChanges } from './events.ts'
-import { resumeHook } from './holds.ts'
-import { checkRoom, checkUnlike } from './limits.ts'
-import { endPause, holdMaker, type PausedReason } from './pauses.ts'
-import { pingHook, tellDeleted } from './ping.ts'
-import { hooksOf, type Place } from './places.ts'
-import { changeSecret, type Sealed, sealSecret } from './secrets.ts'
+import { type Listed, listed, type Queryable, type Slice, sql } from '#platform/database.ts'
+import { missing } from '#platform/errors.ts'
+import type { Config } from './config.ts'
+import { type HookTarget, hooksOf } from './hook-target.ts'
+import type { PausedReason } from './pauses.ts'
+import type { SealedSecrets } from './secrets.ts'
 
-export { pingHook } from './ping.ts'
-export { type Place, placeOf } from './places.ts'
-
-export interface Hook extends Config, Sealed {
+export interface Hook extends Config, SealedSecrets {
   id: number
   repo_id: number | null
   org_id: number | null
   target_id: number
-  target_type: Place['type']
-  /** The person responsible for it: it sends as long as they may administer the repository or organization. Null if there is none. */
+  target_type: HookTarget['type']
+  /** The user responsible for it: it sends as long as they may administer the repository or organization. Null if there is none. */
   creator_id: number | null
   maker: string | null
-  /** Why it is paused, and since when; see pauses.ts. */
   paused_reason: PausedReason | null
   paused_at: Date | null
   active: boolean
@@ -38,164 +27,19 @@ export interface Hook extends Config, Sealed {
   last_delivered_at: Date | null
   failures: number
   throttled_until: Date | null
-  /** Whether its last delivery is too long ago to tell of. */
+  /** The last delivery was more than 30 days ago, so it is not shown any more. */
   quiet: boolean
 }
 
 const columns = (now: Date) => sql`h.*, (select a.login from accounts a where a.id = h.creator_id) as maker,
   coalesce(h.last_delivered_at < ${now}::timestamptz - interval '30 days', false) as quiet`
 
-export function listHooks(db: Queryable, place: Place, slice: Slice): Promise<Listed<Hook>> {
-  return listed(db, { columns: columns(db.now), source: sql`hooks h where ${hooksOf(place)}`, order: sql`h.id` }, slice)
+export function listHooks(db: Queryable, target: HookTarget, slice: Slice): Promise<Listed<Hook>> {
+  return listed(db, { columns: columns(db.now), source: sql`hooks h where ${hooksOf(target)}`, order: sql`h.id` }, slice)
 }
 
-export async function loadHook(db: Queryable, place: Place, id: number): Promise<Hook> {
-  const hook = await db.first<Hook>(sql`select ${columns(db.now)} from hooks h where h.id = ${id} and ${hooksOf(place)}`)
+export async function loadHook(db: Queryable, target: HookTarget, id: number): Promise<Hook> {
+  const hook = await db.first<Hook>(sql`select ${columns(db.now)} from hooks h where h.id = ${id} and ${hooksOf(target)}`)
   if (!hook) throw missing()
   return hook
-}
-
-export interface NewHook {
-  name?: string
-  config?: WantedConfig
-  events?: string[]
-  active?: boolean
-}
-
-export async function createHook(
-  db: Transaction,
-  creator: Account,
-  place: Place,
-  wanted: NewHook,
-  vault: Vault,
-  policy: Policy,
-): Promise<Hook> {
-  checkName(wanted.name)
-  const { config = {}, events: named = ['push'], active = true } = wanted
-  const { url, content_type, insecure_ssl } = readConfig(config, policy)
-  checkEvents(named, place.type)
-  const events = changeEvents([], { events: named })
-  await takeTurn(db, place)
-  await holdMaker(db, place, creator)
-  const id = await reserveId(db)
-  await checkUnlike(db, place, { id, events, url, content_type, insecure_ssl })
-  await checkRoom(db, place, { id, events })
-  const [repo_id, org_id] = place.type === 'repository' ? [place.id, null] : [null, place.id]
-  await db.query(sql`
-    insert into hooks (id, repo_id, org_id, target_id, target_type, creator_id, active, events, url, content_type, insecure_ssl, secret,
-      created_at, updated_at)
-    overriding system value
-    values (${id}, ${repo_id}, ${org_id}, ${place.id}, ${place.type}, ${creator.id}, ${active}, ${events}, ${url}, ${content_type},
-      ${insecure_ssl}, ${sealSecret(vault, id, config.secret)}, ${db.now}, ${db.now})`)
-  const hook = await loadHook(db, place, id)
-  // The spec: an inactive hook is sent nothing automatically.
-  if (hook.active) await pingHook(db, creator, place, hook)
-  return hook
-}
-
-function checkName(name: string | undefined) {
-  if (name !== undefined && name !== 'web') throw invalid({ resource: 'Hook', code: 'invalid', field: 'name' })
-}
-
-/** Those who change the hooks of a place at the same moment take turns: what makes them unlike holds for all of them together. */
-async function takeTurn(db: Transaction, { type, id }: Place) {
-  await db.query(sql`select pg_advisory_xact_lock(${turns[type]}::integer, hashint8(${id}))`)
-}
-const turns: Record<Place['type'], number> = { repository: 0x686f6f6b, organization: 0x6f726768 }
-
-/** Known before it is written, since its secret is sealed for it. */
-async function reserveId(db: Transaction): Promise<number> {
-  const row = await db.first<{ id: number }>(sql`select nextval(pg_get_serial_sequence('hooks', 'id')) as id`)
-  if (!row) throw new Error('no id was reserved')
-  return row.id
-}
-
-export interface HookChanges extends EventChanges {
-  name?: string
-  config?: WantedConfig
-  active?: boolean
-}
-
-/** A config replaces the whole of the old one, secret and all; without one, it stays. */
-export async function updateHook(
-  db: Transaction,
-  editor: Account,
-  place: Place,
-  { id }: Pick<Hook, 'id'>,
-  changes: HookChanges,
-  vault: Vault,
-  policy: Policy,
-): Promise<Hook> {
-  checkName(changes.name)
-  const { config, events = [], add_events = [], remove_events = [], active } = changes
-  checkEvents([...events, ...add_events, ...remove_events], place.type)
-  const hook = await hold(db, place, id)
-  return write(db, editor, place, hook, {
-    ...hook,
-    ...(config && readConfig(config, policy)),
-    ...(config && changeSecret(vault, hook, config.secret ?? null, db.now)),
-    events: changeEvents(hook.events, changes),
-    active: active ?? hook.active,
-  })
-}
-
-/** Changes what is named, and leaves the rest. */
-export async function updateConfig(
-  db: Transaction,
-  editor: Account,
-  place: Place,
-  { id }: Pick<Hook, 'id'>,
-  changes: WantedConfig,
-  vault: Vault,
-  policy: Policy,
-): Promise<Hook> {
-  const hook = await hold(db, place, id)
-  return write(db, editor, place, hook, {
-    ...hook,
-    ...readConfig(changes, policy, hook),
-    ...(changes.secret !== undefined && changeSecret(vault, hook, changes.secret, db.now)),
-  })
-}
-
-/** The hook as it is once it is our turn to change it. */
-async function hold(db: Transaction, place: Place, id: number): Promise<Hook> {
-  await takeTurn(db, place)
-  return loadHook(db, place, id)
-}
-
-async function write(db: Transaction, editor: Account, place: Place, former: Hook, next: Hook): Promise<Hook> {
-  await checkUnlike(db, place, next)
-  const added = next.events.filter((event) => !former.events.includes(event))
-  await checkRoom(db, place, { id: next.id, events: added })
-  // A new receiver does not inherit the failures of the one before.
-  if (next.url !== former.url) await resumeHook(db, former)
-  const activated = next.active && !former.active
-  // The user who activates it, or changes its url, is responsible for it from then on.
-  const creator_id = activated || next.url !== former.url ? editor.id : former.creator_id
-  if (creator_id === editor.id) await holdMaker(db, place, editor)
-  if (activated) await endPause(db, former)
-  await db.query(sql`
-    update hooks h set creator_id = ${creator_id}, active = ${next.active}, events = ${next.events}, url = ${next.url}, content_type = ${next.content_type},
-      insecure_ssl = ${next.insecure_ssl}, secret = ${next.secret}, former_secret = ${next.former_secret},
-      former_secret_until = ${next.former_secret_until}, updated_at = ${db.now}
-    where h.id = ${next.id} and ${hooksOf(place)}`)
-  return loadHook(db, place, next.id)
-}
-
-/** What waits to be sent is not sent any more, but for word of the end itself. */
-export async function deleteHook(db: Transaction, deleter: Account, place: Place, { id }: Pick<Hook, 'id'>) {
-  const hook = await hold(db, place, id)
-  // In the order of those who record outcomes, so that neither waits for the other.
-  await db.query(sql`delete from pending_deliveries where hook_id = ${id}`)
-  await db.query(sql`update hooks set deleted_at = ${db.now} where id = ${id}`)
-  if (hook.active && (hook.events.includes('meta') || hook.events.includes('*'))) await tellDeleted(db, deleter, place, hook)
-}
-
-/** Forgets hooks that were deleted so long ago that none of their deliveries is kept, and secrets that sign no more. */
-export async function purgeHooks(db: Queryable) {
-  await db.query(sql`
-    delete from hooks h where h.deleted_at < ${db.now}::timestamptz - interval '30 days'
-      and not exists (select from pending_deliveries u where u.hook_id = h.id)`)
-  await db.query(sql`
-    update hooks set former_secret = null, former_secret_until = null where former_secret_until <= ${db.now}`)
 }

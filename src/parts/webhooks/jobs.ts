@@ -1,14 +1,22 @@
+import type { Storage } from '#git/storage.ts'
 import type { Database } from '#platform/database.ts'
 import type { Scheduled, Task } from '#platform/queue.ts'
-import { purgeHooks } from './hooks.ts'
-import { tellPaused } from './pauses.ts'
+import { purgeHooks } from './delete.ts'
+import { forgetDeliveries } from './deliveries/retention.ts'
+import { notifyPaused } from './pauses.ts'
+import { goOn } from './replays/run-replay.ts'
 
-export function webhookTasks(db: Database): Record<string, Task> {
+export function webhookTasks(db: Database, storage: Storage): Record<string, Task> {
   return {
     purge_hooks: () => purgeHooks(db),
-    /** The database adds this job when it pauses a hook. */
-    hook_paused: ({ hook_id }: { hook_id: number }) => db.transaction((transaction) => tellPaused(transaction, hook_id)),
+    forget_deliveries: () => forgetDeliveries(db),
+    /** Added by the trigger that pauses a hook. */
+    hook_paused: ({ hook_id }: { hook_id: number }) => db.transaction((transaction) => notifyPaused(transaction, hook_id)),
+    replay: ({ replay_id }: { replay_id: number }) => goOn(db, storage, replay_id),
   }
 }
 
-export const webhookSchedule: Scheduled[] = [{ task: 'purge_hooks', match: '50 3 * * *' }]
+export const webhookSchedule: Scheduled[] = [
+  { task: 'purge_hooks', match: '50 3 * * *' },
+  { task: 'forget_deliveries', match: '10 4 * * *' },
+]

@@ -1,8 +1,8 @@
 import { Address, NullableString, NullableTimestamp, Timestamp, timestamp, type Wire } from '#http/serialization.ts'
 import { type Static, Type } from '#platform/schema.ts'
+import type { HookTarget } from './hook-target.ts'
 import type { Hook } from './hooks.ts'
-import type { Place } from './places.ts'
-import { stars } from './secrets.ts'
+import { secretMask } from './secrets.ts'
 
 const config = { content_type: Type.String(), insecure_ssl: Type.String(), url: Type.String() }
 
@@ -33,26 +33,26 @@ export const RepositoryHook = Type.Object(
 
 export const OrganizationHook = Type.Object({ ...own, ...others }, { title: 'OrganizationWebhook' })
 
-/** Never has the secret in it. */
-export function hookJson(hook: Hook, place: Place, wire: Wire): Static<typeof OrganizationHook | typeof RepositoryHook> {
-  const url = `${wire.api}/${place.path}/hooks/${hook.id}`
+/** Never contains the secret. */
+export function hookJson(hook: Hook, target: HookTarget, wire: Wire): Static<typeof OrganizationHook | typeof RepositoryHook> {
+  const url = `${wire.api}/${target.path}/hooks/${hook.id}`
   const { secret, ...shown } = configJson(hook)
   return {
-    type: place.type === 'repository' ? 'Repository' : 'Organization',
+    type: target.type === 'repository' ? 'Repository' : 'Organization',
     id: hook.id,
     name: 'web',
     active: hook.active,
-    // Only if it is paused, because clients of GitHub do not know these fields.
+    // Only when the hook is paused, because the public API does not have these fields.
     ...(hook.paused_reason && { paused_reason: hook.paused_reason, paused_at: hook.paused_at && timestamp(hook.paused_at) }),
     events: hook.events,
     config: shown,
     updated_at: timestamp(hook.updated_at),
     created_at: timestamp(hook.created_at),
     url,
-    ...(place.type === 'repository' && { test_url: `${url}/test` }),
+    ...(target.type === 'repository' && { test_url: `${url}/test` }),
     ping_url: `${url}/pings`,
     deliveries_url: `${url}/deliveries`,
-    ...(place.type === 'repository' && { last_response: lastResponseJson(hook) }),
+    ...(target.type === 'repository' && { last_response: lastResponseJson(hook) }),
   }
 }
 
@@ -63,5 +63,5 @@ function lastResponseJson({ last_code, last_status, last_message, quiet }: Hook)
 export const HookConfig = Type.Object({ ...config, secret: Type.Optional(Type.String()) }, { title: 'WebhookConfig' })
 
 export function configJson({ content_type, insecure_ssl, secret, url }: Hook): Static<typeof HookConfig> {
-  return { content_type, insecure_ssl: insecure_ssl ? '1' : '0', ...(secret && { secret: stars }), url }
+  return { content_type, insecure_ssl: insecure_ssl ? '1' : '0', ...(secret && { secret: secretMask }), url }
 }

@@ -4,7 +4,7 @@ import { sql } from '#platform/database.ts'
 import { expect } from '#test/forge.ts'
 import { hooks, make, openWithEngine, url } from '#test/hooks.ts'
 
-test('two hooks with one config tell of different things', async () => {
+test('two hooks with the same config must have different events', async () => {
   await using forge = await openWithEngine()
   const { ada } = forge
   const { id } = await make(ada, { config: { url }, events: ['push', 'fork'] })
@@ -26,7 +26,7 @@ test('two hooks with one config tell of different things', async () => {
   await make(ada, { config: { url } })
 })
 
-test('of those who make the same hook at the same moment, one does', async () => {
+test('of concurrent requests for the same hook, one succeeds', async () => {
   await using forge = await openWithEngine()
   const answers = await Promise.all(Array.from({ length: 6 }, () => forge.ada.post(hooks, { config: { url } })))
   assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 422, 422, 422, 422, 422])

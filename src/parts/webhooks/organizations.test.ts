@@ -7,7 +7,7 @@ import { hookOn } from '#test/webhooks.ts'
 
 const hooks = '/orgs/acme/hooks'
 
-/** An organization of Ada's, with Ben as a member, a repository `acme/plans`, and Cy outside of it. */
+/** Ada's organization with the member Ben and the repository `acme/plans`. Cy is not a member. */
 async function openAcme() {
   const forge = await openForge()
   const [ada, ben, cy] = [await forge.person('ada'), await forge.person('ben'), await forge.person('cy')]
@@ -17,7 +17,7 @@ async function openAcme() {
   return Object.assign(forge, { ada, ben, cy })
 }
 
-test('an organization has hooks as a repository has, from the first ping to the last word', async () => {
+test('an organization has hooks like a repository, from the first ping to the deletion', async () => {
   await using forge = await openAcme()
   const { ada } = forge
   const answer = await ada.post(hooks, { name: 'web', config: { url, secret: 'hidden' }, events: ['organization', 'team', '*'] })
@@ -63,7 +63,7 @@ test('an organization has hooks as a repository has, from the first ping to the 
   assert.deepEqual([meta?.event, meta?.payload.action, meta?.payload.hook_id, more], ['meta', 'deleted', hook.id, []])
 })
 
-test('hooks of an organization hear of what happens in its repositories, and end with none of them', async () => {
+test('hooks of an organization get the events of its repositories, and outlive them', async () => {
   await using forge = await openAcme()
   const { ada } = forge
   const { id } = await hookOn(ada, 'orgs/acme', 'label')
@@ -78,7 +78,7 @@ test('hooks of an organization hear of what happens in its repositories, and end
   assert.equal((await ada.read(`${hooks}/${id}`)).id, id)
 })
 
-test('hooks of organizations and repositories are told apart', async () => {
+test('hooks of organizations and repositories are separate', async () => {
   await using forge = await openAcme()
   const { ada } = forge
   await ada.owns('engine')
@@ -98,7 +98,7 @@ test('hooks of organizations and repositories are told apart', async () => {
   assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 422, 422, 422])
 })
 
-test('hooks of an organization are there only for its owners, by a token that is for them', async () => {
+test('only owners see the hooks of an organization, and only with a suitable token', async () => {
   await using forge = await openAcme()
   const { ada, ben, cy } = forge
   const { id } = await hookOn(ada, 'orgs/acme', 'push')

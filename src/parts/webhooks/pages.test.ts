@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { toldEvents } from '#parts/webhooks/events.ts'
+import { emittedEvents } from '#parts/webhooks/events.ts'
 import { expect } from '#test/forge.ts'
 import { Guest, signedIn } from '#test/guest.ts'
 import { settle } from '#test/hook-history.ts'
-import { hooksAt, openPlaces, organization, repository } from '#test/hook-places.ts'
+import { hooksAt, openTargets, organization, repository } from '#test/hook-targets.ts'
 import { hookOn } from '#test/webhooks.ts'
 
 const secret = 'Nobody may see this'
 const filled = { url: 'https://hooks.example/a?b=c&d', content_type: 'json', insecure_ssl: '0', active: '1', pick: 'push' }
 
-test('whoever does not run the place finds none of its pages, and whoever is signed out is asked who they are', async () => {
-  await using forge = await openPlaces()
+test('the pages are 404 for users without admin access, and ask signed-out visitors to sign in', async () => {
+  await using forge = await openTargets()
   const [ben, cy, nobody] = [await signedIn(forge, 'ben'), await signedIn(forge, 'cy'), new Guest(forge)]
   const ada = await signedIn(forge, 'ada')
   const hooks = [await hookOn(forge.ada, 'repos/ada/engine', '*'), await hookOn(forge.ada, 'orgs/acme', '*')]
@@ -41,7 +41,7 @@ test('whoever does not run the place finds none of its pages, and whoever is sig
     }
     assert.equal((await hooksAt(forge, place)).length, 1)
   }
-  // One place's hooks and deliveries are not another's, and what is no id names nothing.
+  // Hooks and deliveries of other targets, and invalid ids, are 404.
   const [own, other] = [`${repository}/${hooks[0]?.id}`, `${repository}/${hooks[1]?.id}`]
   for (const end of ['', '/edit', '/delete', '/diagnose', '/stream', `/deliveries/${delivery.id}`]) {
     assert.equal((await ada.get(other + end)).status, 404, end)
@@ -59,11 +59,11 @@ test('whoever does not run the place finds none of its pages, and whoever is sig
   assert.equal((await ben.get('/acme')).text.includes('settings/hooks'), false)
 })
 
-test('a webhook is made, changed and deleted by plain forms, for a repository as for an organization', async () => {
-  await using forge = await openPlaces()
+test('a webhook of a repository or an organization is created, changed and deleted by plain forms', async () => {
+  await using forge = await openTargets()
   const ada = await signedIn(forge, 'ada')
   for (const place of [repository, organization]) {
-    assert.match((await ada.get(place)).text, /Tell your own programs what happens here/)
+    assert.match((await ada.get(place)).text, /Connect your own programs/)
     const made = await ada.fill(`${place}/new`, { ...filled, secret })
     const [hook] = await hooksAt(forge, place)
     assert.equal(made.location, `${place}/${hook.id}?done=created`)
@@ -98,7 +98,7 @@ test('a webhook is made, changed and deleted by plain forms, for a repository as
     assert.match((await ada.get(place)).text, /inactive[\s\S]*certificates not checked/)
 
     await ada.post(`${path}/edit`, { ...change, secret_wish: 'replace', secret: `${secret}, either` })
-    assert.match((await ada.get(`${path}/edit`)).text, /The former secret signs too until <time datetime="2026-02-04T04:05:06/)
+    assert.match((await ada.get(`${path}/edit`)).text, /The former secret also signs until <time datetime="2026-02-04T04:05:06/)
     assert.equal((await ada.post(`${path}/edit`, { ...change, secret_wish: 'replace', secret: '' })).status, 422)
     assert.equal((await config()).secret, '********')
     await ada.post(`${path}/edit`, { ...change, secret_wish: 'remove', secret: 'typed in vain' })
@@ -114,8 +114,8 @@ test('a webhook is made, changed and deleted by plain forms, for a repository as
   }
 })
 
-test('what is wrong is said beside its field, what was typed is kept, and a secret is never shown', async () => {
-  await using forge = await openPlaces()
+test('errors are shown beside their field, the input is kept, and a secret is never shown', async () => {
+  await using forge = await openTargets()
   const ada = await signedIn(forge, 'ada')
   const form = `${repository}/new`
   await ada.get(form)
@@ -151,7 +151,7 @@ test('what is wrong is said beside its field, what was typed is kept, and a secr
   const [hook] = await hooksAt(forge, repository)
   const refused = await ada.post(`${repository}/${hook.id}/edit`, { ...filled, url: 'x', secret_wish: 'replace', secret })
   assert.equal(refused.status, 422)
-  assert.match(refused.text, /Type it again: a secret is not kept in a form/)
+  assert.match(refused.text, /Type the secret again, because the form does not keep it/)
   for (const end of ['', `/${hook.id}`, `/${hook.id}/edit`, `/${hook.id}/delete`]) {
     assert.equal((await ada.get(repository + end)).text.includes(secret), false)
   }
@@ -164,12 +164,12 @@ test('what is wrong is said beside its field, what was typed is kept, and a secr
   assert.equal((await ada.post(form, { ...filled, url: 'https://other.example' })).status, 403)
 })
 
-test('every event that is told can be picked, and one that is not stays with a hook that has it', async () => {
-  await using forge = await openPlaces()
+test('every event that Belfry sends can be selected, and other events of a hook are kept', async () => {
+  await using forge = await openTargets()
   const ada = await signedIn(forge, 'ada')
   const boxes = async (path: string) =>
     [...(await ada.get(path)).text.matchAll(/name="events" value="(\w+)"/g)].map(([, name]) => name)
-  assert.deepEqual((await boxes(`${repository}/new`)).toSorted(), toldEvents.filter((name) => name !== 'ping').toSorted())
+  assert.deepEqual((await boxes(`${repository}/new`)).toSorted(), emittedEvents.filter((name) => name !== 'ping').toSorted())
   const { id } = await hookOn(forge.ada, 'repos/ada/engine', 'push', 'check_run')
   assert.ok((await boxes(`${repository}/${id}/edit`)).includes('check_run'))
   assert.match(
@@ -178,7 +178,7 @@ test('every event that is told can be picked, and one that is not stays with a h
   )
   const none = await ada.post(`${repository}/new`, { ...filled, pick: 'some' })
   assert.equal(none.status, 422)
-  assert.match(none.text, /id="events-error">Choose one at least/)
+  assert.match(none.text, /id="events-error">Choose at least one/)
   await hookOn(forge.ada, 'repos/ada/engine')
-  assert.match((await ada.get(repository)).text, /Hears of no events/)
+  assert.match((await ada.get(repository)).text, /Events: no events/)
 })

@@ -4,59 +4,63 @@ import { checkWritable } from '#identity/access.ts'
 import {
   attemptForm,
   blank,
-  type Filled,
-  filledBy,
-  filledFrom,
+  type FieldErrors,
+  type HookFormValues,
   hookFields,
-  type Wrong,
-  wantedIn,
+  readHookForm,
+  valuesFromForm,
+  valuesFromHook,
 } from '#parts/webhooks/views/form.ts'
-import { hookList, pausedNote, perPage } from '#parts/webhooks/views/list.ts'
 import {
-  type HookPlace,
   type HookVisit,
   hookPage,
   hookPath,
-  loadHookPlace,
-  loadVisited,
-  placePage,
-  placePaths,
-} from '#parts/webhooks/views/places.ts'
+  hookPaths,
+  loadHookVisit,
+  loadTarget,
+  type TargetVisit,
+  targetPage,
+} from '#parts/webhooks/views/hook-page.ts'
+import { hookList, pausedNote, perPage } from '#parts/webhooks/views/list.ts'
 import { policyFor } from '#platform/outbound/policy.ts'
 import { type Html, html } from '#web/html.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
 import { note } from '#web/settings.ts'
-import { resumeHook } from './holds.ts'
-import { createHook, deleteHook, type Hook, listHooks, loadHook, pingHook, updateHook } from './hooks.ts'
+import { createHook } from './create.ts'
+import { deleteHook } from './delete.ts'
+import { pingHook } from './hook-events.ts'
+import { type Hook, listHooks, loadHook } from './hooks.ts'
 import { openSecrets } from './secrets.ts'
+import { resumeHook } from './throttling.ts'
+import { updateHook } from './update.ts'
 
 export const assets = join(import.meta.dirname, 'assets')
 
-export const pages: PageRoute[] = placePaths.flatMap((path) => [
+export const pages: PageRoute[] = hookPaths.flatMap((path) => [
   showOwn(path, listPage),
-  showOwn(`${path}/new`, async (visit) => newPage(visit, await loadHookPlace(visit))),
+  showOwn(`${path}/new`, async (visit) => newPage(visit, await loadTarget(visit))),
   submitOwn(`${path}/new`, create),
-  showOwn(`${path}/:hook_id/edit`, async (visit) => editPage(visit, await loadVisited(visit))),
+  showOwn(`${path}/:hook_id/edit`, async (visit) => editPage(visit, await loadHookVisit(visit))),
   submitOwn(`${path}/:hook_id/edit`, update),
-  showOwn(`${path}/:hook_id/delete`, async (visit) => deletePage(visit, await loadVisited(visit))),
+  showOwn(`${path}/:hook_id/delete`, async (visit) => deletePage(visit, await loadHookVisit(visit))),
   submitOwn(`${path}/:hook_id/delete`, remove),
   submitOwn(`${path}/:hook_id/pings`, ping),
   submitOwn(`${path}/:hook_id/resume`, resume),
 ])
 
 async function listPage(visit: SignedIn): Promise<Outcome> {
-  const found = await loadHookPlace(visit)
+  const found = await loadTarget(visit)
   const page = pageIn(visit.query)
-  const { rows, total } = await listHooks(visit.db, found.place, { limit: perPage, offset: (page - 1) * perPage })
+  const { rows, total } = await listHooks(visit.db, found.target, { limit: perPage, offset: (page - 1) * perPage })
   const deleted = visit.query.get('done') === 'deleted' ? 'The webhook is deleted.' : undefined
-  return placePage(found, 'Webhooks', html`${note(deleted)}${hookList(found, { rows, total, page }, visit.db.now)}`)
+  return targetPage(found, 'Webhooks', html`${note(deleted)}${hookList(found, { rows, total, page }, visit.db.now)}`)
 }
 
-function newPage(visit: SignedIn, found: HookPlace, filled: Filled = blank, wrong?: Wrong): Outcome {
+function newPage(visit: SignedIn, found: TargetVisit, filled: HookFormValues = blank, wrong?: FieldErrors): Outcome {
   const title = 'Add webhook'
   const intro = html`<h1>${title}</h1>
-<p class="muted">An active webhook is sent a <code>ping</code> when it is added, so that you see at once whether it gets there.</p>`
-  return placePage(
+<p class="muted">When you add an active webhook, Belfry sends it a <code>ping</code>, so you see at once whether the receiver responds.</p>`
+  return targetPage(
     found,
     title,
     html`${intro}${hookForm(visit, `${found.path}/new`, { filled, hook: null, wrong, button: title })}`,
@@ -65,9 +69,9 @@ function newPage(visit: SignedIn, found: HookPlace, filled: Filled = blank, wron
 }
 
 interface Shown {
-  filled: Filled
+  filled: HookFormValues
   hook: Hook | null
-  wrong: Wrong | undefined
+  wrong: FieldErrors | undefined
   button: string
 }
 
@@ -77,73 +81,81 @@ function hookForm(visit: SignedIn, path: string, { filled, hook, wrong = {}, but
 }
 
 async function create(visit: SignedIn): Promise<Outcome> {
-  const found = await loadHookPlace(visit)
+  const found = await loadTarget(visit)
   if (found.repo) checkWritable(found.repo)
   const { vault } = visit.belfry
   return attemptForm(
     async () => {
-      const { config, secret, active, events } = wantedIn(visit.form)
+      const { config, secret, active, events } = readHookForm(visit.form)
       const wanted = { config: { ...config, secret: secret ?? null }, active, events }
-      const hook = await visit.db.transaction((db) => createHook(db, visit.visitor, found.place, wanted, vault, policyOf(visit)))
+      const hook = await visit.db.transaction((db) => createHook(db, visit.visitor, found.target, wanted, vault, policyOf(visit)))
       return { to: `${hookPath({ ...found, hook })}?done=${hook.active ? 'created' : 'inactive'}` }
     },
-    (wrong) => newPage(visit, found, filledBy(visit.form), wrong),
+    (wrong) => newPage(visit, found, valuesFromForm(visit.form), wrong),
   )
 }
 
 const policyOf = ({ belfry: { settings } }: SignedIn) => policyFor(settings.BELFRY_HOST, settings.BELFRY_WEBHOOK_ADDRESSES)
 
-function editPage(visit: SignedIn, visited: HookVisit, sent?: { filled: Filled; wrong: Wrong }): Outcome {
+function editPage(visit: SignedIn, visited: HookVisit, sent?: { filled: HookFormValues; wrong: FieldErrors }): Outcome {
   const { hook } = visited
   const saved = !sent && visit.query.get('done') === 'saved' ? 'Saved.' : undefined
-  const shown = { filled: sent?.filled ?? filledFrom(hook), hook, wrong: sent?.wrong, button: 'Save webhook' }
+  const shown = { filled: sent?.filled ?? valuesFromHook(hook), hook, wrong: sent?.wrong, button: 'Save webhook' }
   const paused = pausedNote(hook)
   const body = html`${note(saved)}${paused}${hookForm(visit, `${hookPath(visited)}/edit`, shown)}
-<section class="danger-zone" aria-labelledby="deleting"><h2 id="deleting">Delete</h2><p>Nothing more is sent, and what waits is dropped.</p>
+<section class="danger-zone" aria-labelledby="deleting"><h2 id="deleting">Delete</h2><p>Nothing more is sent, and pending deliveries are dropped.</p>
 <p><a class="button danger" href="${hookPath(visited)}/delete">Delete webhook</a></p></section>`
   return hookPage(visited, '/edit', 'Settings', body, sent && 422)
 }
 
 async function update(visit: SignedIn): Promise<Outcome> {
-  const visited = await loadVisited(visit)
-  const { place } = visited
+  const visited = await loadHookVisit(visit)
+  const { target } = visited
   const { vault } = visit.belfry
   return attemptForm(
     async () => {
-      const { config, secret: wanted, ...changes } = wantedIn(visit.form)
+      const { config, secret: wanted, ...changes } = readHookForm(visit.form)
       await visit.db.transaction(async (db) => {
-        const present = await loadHook(db, place, visited.hook.id)
-        // A config stands for the whole of it: what is kept is given again.
+        const present = await loadHook(db, target, visited.hook.id)
+        // A config replaces the whole former config, so a kept secret is passed again.
         const secret = wanted === undefined ? openSecrets(vault, present, db.now).secret : wanted
-        await updateHook(db, visit.visitor, place, present, { config: { ...config, secret }, ...changes }, vault, policyOf(visit))
+        await updateHook(
+          db,
+          visit.visitor,
+          target,
+          present,
+          { config: { ...config, secret }, ...changes },
+          vault,
+          policyOf(visit),
+        )
       })
       return { to: `${hookPath(visited)}/edit?done=saved` }
     },
-    (wrong) => editPage(visit, visited, { filled: filledBy(visit.form), wrong }),
+    (wrong) => editPage(visit, visited, { filled: valuesFromForm(visit.form), wrong }),
   )
 }
 
 function deletePage(visit: SignedIn, visited: HookVisit): Outcome {
-  const buttons = html`<p class="buttons"><button class="danger">Delete this webhook</button> <a class="button" href="${hookPath(visited)}/edit">Keep it</a></p>`
-  const body = html`<h2>Delete this webhook?</h2><p>Nothing more is sent to <code>${visited.hook.url}</code>, what waits to be sent is dropped, and its deliveries can
-no longer be looked at. That cannot be taken back.</p>${form(visit, `${hookPath(visited)}/delete`, buttons)}`
+  const buttons = html`<p class="buttons"><button class="danger">Delete this webhook</button> <a class="button" href="${hookPath(visited)}/edit">Cancel</a></p>`
+  const body = html`<h2>Delete this webhook?</h2><p>Nothing more is sent to <code>${visited.hook.url}</code>, pending deliveries are dropped, and past deliveries are no longer
+shown. You cannot undo this.</p>${form(visit, `${hookPath(visited)}/delete`, buttons)}`
   return hookPage(visited, null, 'Delete', body)
 }
 
 async function remove(visit: SignedIn): Promise<Outcome> {
-  const { place, hook, path } = await loadVisited(visit)
-  await visit.db.transaction((db) => deleteHook(db, visit.visitor, place, hook))
+  const { target, hook, path } = await loadHookVisit(visit)
+  await visit.db.transaction((db) => deleteHook(db, visit.visitor, target, hook))
   return { to: `${path}?done=deleted` }
 }
 
 async function ping(visit: SignedIn): Promise<Outcome> {
-  const visited = await loadVisited(visit)
-  await visit.db.transaction((db) => pingHook(db, visit.visitor, visited.place, visited.hook))
+  const visited = await loadHookVisit(visit)
+  await visit.db.transaction((db) => pingHook(db, visit.visitor, visited.target, visited.hook))
   return { to: `${hookPath(visited)}?done=pinged` }
 }
 
 async function resume(visit: SignedIn): Promise<Outcome> {
-  const visited = await loadVisited(visit)
+  const visited = await loadHookVisit(visit)
   await visit.db.transaction((db) => resumeHook(db, visited.hook))
   return { to: `${hookPath(visited)}?done=resumed` }
 }

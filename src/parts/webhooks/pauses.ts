@@ -5,19 +5,19 @@ import { keepAccess, thisOwner, whoOwns } from '#hosting/repositories/watchers.t
 import { levelOf } from '#identity/access.ts'
 import { type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
-import type { Place } from './places.ts'
+import type { HookTarget } from './hook-target.ts'
 
 /**
- * A hook sends as long as its maker may administer its repository or organization. The database pauses it when that ends, in any way
- * (0018_hook_makers.sql), and adds the job that notifies the owners. Setting it to active resumes it.
+ * A hook sends as long as its maker may administer its repository or organization. When the maker loses that access, a trigger pauses the
+ * hook (0018_hook_makers.sql) and adds the job that notifies the owners. Setting the hook to active resumes it.
  */
 export type PausedReason = 'maker_lost_access' | 'maker_suspended' | 'maker_deleted'
 
 /**
- * Locks admin access to the place until the transaction ends, so that a later transaction which removes it sees the hook that is written here.
- * Checks the access again under that lock, because it may have ended since the request was admitted.
+ * Locks admin access to the target until the transaction ends, so that a transaction which removes the access afterwards sees the hook.
+ * Checks the access again under the lock, because it may have ended since the request was authorized.
  */
-export async function holdMaker(db: Transaction, { type, id }: Place, maker: { id: number }) {
+export async function lockMakerAccess(db: Transaction, { type, id }: HookTarget, maker: { id: number }) {
   await keepAccess(db, type === 'repository' ? whoOwns({ id }) : thisOwner({ id }))
   const may =
     type === 'repository'
@@ -28,13 +28,13 @@ export async function holdMaker(db: Transaction, { type, id }: Place, maker: { i
   if (!rowCount) throw missing()
 }
 
-/** Also deletes the notification, which is no longer true. */
+/** Also deletes the notification about the pause. */
 export async function endPause(db: Transaction, { id }: { id: number }) {
   await db.query(sql`update hooks set paused_reason = null, paused_at = null where id = ${id}`)
   await db.query(sql`delete from notification_subjects where hook_id = ${id}`)
 }
 
-/** Whether the hook `h` is paused, and a person may resume it. */
+/** A condition: the hook `h` is paused, and the user may resume it. */
 export const pausedFor = (user: { id: number }) => sql`h.paused_reason is not null and h.deleted_at is null and case
   when h.org_id is not null then exists (
     select from memberships m where m.org_id = h.org_id and m.user_id = ${user.id} and m.role = 'admin')
@@ -48,21 +48,21 @@ interface Paused {
   creator_id: number | null
 }
 
-/** Notifies those who can resume it, once. */
-export async function tellPaused(db: Transaction, hook_id: number) {
+/** Notifies the users who can resume the hook, once. */
+export async function notifyPaused(db: Transaction, hook_id: number) {
   const hook = await db.first<Paused>(sql`
     update hooks set paused_at = ${db.now}
     where id = ${hook_id} and paused_reason is not null and paused_at is null and deleted_at is null
     returning id, repo_id, org_id, url, creator_id`)
-  const repo_id = hook && (hook.repo_id ?? (await findFirst(db, hook.org_id)))
+  const repo_id = hook && (hook.repo_id ?? (await findOldestRepository(db, hook.org_id)))
   if (!repo_id) return
   const people = hook.org_id === null ? await findAdmins(db, repo_id) : await findOwners(db, hook.org_id)
   const title = `Webhook to ${URL.parse(hook.url)?.host || hook.url} is paused`
   await publish(db, { id: hook.creator_id ?? 0 }, { id: repo_id }, { act: 'hook.paused', hook_id, title, people })
 }
 
-/** A thread belongs to a repository: for an organization's hook, the oldest one. An organization without repositories has nothing to send either. */
-async function findFirst(db: Queryable, org_id: number | null): Promise<number | undefined> {
+/** A notification thread needs a repository, so an organization's hook uses the oldest. Without repositories, nothing is sent anyway. */
+async function findOldestRepository(db: Queryable, org_id: number | null): Promise<number | undefined> {
   const row = await db.first<{ id: number }>(sql`select id from repositories where owner_id = ${org_id} order by id limit 1`)
   return row?.id
 }

@@ -3,12 +3,13 @@ import { test } from 'node:test'
 import { sql } from '#platform/database.ts'
 import { expect } from '#test/forge.ts'
 import { hooks, openWithEngine, url } from '#test/hooks.ts'
-import { type Hook, purgeHooks } from './hooks.ts'
+import { purgeHooks } from './delete.ts'
+import type { Hook } from './hooks.ts'
 import { hookContext, openSecrets } from './secrets.ts'
 
 const day = 86_400_000
 
-/** A hook of Ada's with this secret, and ways to change it and to look at what would sign for it. */
+/** A hook with this secret, and functions that change it and read the stored secrets. */
 async function openWithHook(secret?: string) {
   const forge = await openWithEngine()
   const { ada } = forge
@@ -27,7 +28,7 @@ async function openWithHook(secret?: string) {
   })
 }
 
-test('a secret is never shown, never logged, and encrypted where it is stored', async () => {
+test('a secret is never shown or logged, and is stored encrypted', async () => {
   await using forge = await openWithHook('first secret')
   const { ada, made } = forge
   const stars = { content_type: 'form', insecure_ssl: '0', secret: '********', url }
@@ -42,17 +43,17 @@ test('a secret is never shown, never logged, and encrypted where it is stored', 
   for (const { body } of payloads) assert.ok(!/first|second|\*\*/.test(body))
   assert.ok(forge.logged.length > 0)
   for (const line of forge.logged) assert.ok(!/(first|second) secret/.test(line), line)
-  // Sealed for this hook, it opens for no other.
+  // It is encrypted for this hook, so it cannot be decrypted for another.
   assert.throws(() => forge.belfry.vault.open(secret, hookContext(made.id + 1)))
 })
 
-test('a secret that is replaced signs for a day longer', async () => {
+test('a replaced secret signs for another day', async () => {
   await using forge = await openWithHook('one')
   assert.deepEqual(await forge.signing(), { secret: 'one', former_secret: null })
   await forge.config({ secret: 'two' })
   assert.deepEqual(await forge.signing(), { secret: 'two', former_secret: 'one' })
   forge.clock.advance(day / 2)
-  // The same again, and the stars that stand for it, change nothing: not even until when the former one signs.
+  // The same secret or the mask changes nothing, not even the end of the former secret.
   for (const secret of ['two', '********']) {
     await forge.config({ secret })
     await forge.change({ config: { url, secret } })

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 
-/** What is sent with every delivery, and what of it is kept to show it again. */
+/** The fields behind the headers that do not depend on the secret. */
 export interface Envelope {
   guid: string
   event: string
@@ -9,34 +9,37 @@ export interface Envelope {
   target_type: string
 }
 
-/** Headers that depend on the moment and the hook's secret: they are stored with the outcome. */
+/** Headers that depend on the time and the hook's secret. They are stored with the outcome. */
 export type SignedHeaders = Record<string, string>
 
-export interface Seal {
+export interface SigningOptions {
   content_type: 'json' | 'form'
   agent: string
-  /** Signs everything; null where the hook has none. */
+  /** Null when the hook has none. */
   secret: string | null
-  /** Signs besides, for a while after it was replaced: only the Standard Webhooks header can carry two. */
+  /** Signs for a day after it was replaced, in the Standard Webhooks header only, because only that one can carry two signatures. */
   former_secret: string | null
   sent_at: Date
 }
 
 const contentTypes = { json: 'application/json', form: 'application/x-www-form-urlencoded' }
 
-/** The bytes that are sent of a payload. */
 export function encodeBody(payload: string, content_type: 'json' | 'form'): Buffer {
   return Buffer.from(content_type === 'json' ? payload : `payload=${formEncode(payload)}`)
 }
 
-/** As forms are sent: a space is a plus. */
+/** As in HTML forms, where a space is a plus. */
 function formEncode(text: string) {
   return encodeURIComponent(text)
     .replaceAll('%20', '+')
     .replace(/[!'()~]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)
 }
 
-export function sign(body: Buffer, guid: string, { content_type, agent, secret, former_secret, sent_at }: Seal): SignedHeaders {
+export function sign(
+  body: Buffer,
+  guid: string,
+  { content_type, agent, secret, former_secret, sent_at }: SigningOptions,
+): SignedHeaders {
   const moment = Math.floor(sent_at.getTime() / 1000)
   const standard = [secret, former_secret].filter((one) => one !== null).map((one) => standardSignature(one, guid, moment, body))
   return {
@@ -51,13 +54,13 @@ export function sign(body: Buffer, guid: string, { content_type, agent, secret, 
   }
 }
 
-/** https://www.standardwebhooks.com: a secret that begins with `whsec_` is the key in base64, any other is the key itself. */
+/** https://www.standardwebhooks.com: after `whsec_`, the key is in base64. Any other secret is the key itself. */
 function standardSignature(secret: string, guid: string, moment: number, body: Buffer) {
   const key = secret.startsWith('whsec_') ? Buffer.from(secret.slice(6), 'base64') : secret
   return `v1,${createHmac('sha256', key).update(`${guid}.${moment}.`).update(body).digest('base64')}`
 }
 
-/** All headers of a request: receivers written for either spelling find theirs. */
+/** The X-Service headers are those of the spec; the X-GitHub headers serve receivers of the public API. */
 export function headersOf({ guid, event, hook_id, target_id, target_type }: Envelope, signed: SignedHeaders) {
   const [hook, target] = [String(hook_id), String(target_id)]
   return {

@@ -97,7 +97,7 @@ test('secrets are not carried, and what is too long is not either', async () => 
   assert.equal((await ada.post('/settings/security/password', password)).location, '/login?return_to=%2F')
   const chosen = await ada.post(
     '/ada/engine/issues/1/subscription',
-    { hears: 'no' },
+    { subscribe: 'no' },
     { referer: `${forge.web}/ada/engine/issues/1` },
   )
   assert.equal(chosen.location, '/login?return_to=%2Fada%2Fengine%2Fissues%2F1', 'nothing was written')

@@ -1,7 +1,7 @@
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { correctionFailure, type Import } from '#parts/imports/import-row.ts'
 import type { ShownAuthor } from '#parts/imports/page-queries.ts'
-import { amount } from '#parts/webhooks/views/marks.ts'
+import { amount } from '#parts/webhooks/views/outcome-marks.ts'
 import { type Html, html } from '#web/html.ts'
 import type { SignedIn } from '#web/page.ts'
 import type { FieldErrors } from './form.ts'

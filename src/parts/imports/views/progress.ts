@@ -1,5 +1,5 @@
 import type { Import } from '#parts/imports/import-row.ts'
-import { amount } from '#parts/webhooks/views/marks.ts'
+import { amount } from '#parts/webhooks/views/outcome-marks.ts'
 import { type Html, html } from '#web/html.ts'
 import { kindNames } from './form.ts'
 

@@ -1,5 +1,5 @@
 import type { Report } from '#parts/imports/import-row.ts'
-import { amount, exactMoment, lengthOf, outcomeMark } from '#parts/webhooks/views/marks.ts'
+import { amount, exactTime, formatDuration, outcomeMark } from '#parts/webhooks/views/outcome-marks.ts'
 import { type Html, html } from '#web/html.ts'
 import { describeDuration } from './progress.ts'
 
@@ -11,8 +11,8 @@ function figures({ report, commit_count, authors_count, created_at, finished_at 
   const seconds = finished_at && (finished_at.getTime() - created_at.getTime()) / 1000
   const figure = (name: string, value: Html | string | number) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`
   return html`<dl class="figures">${figure('Commits', amount(commit_count ?? 0))}${report.branches_count !== undefined && figure('Branches', amount(report.branches_count))}
-${report.tags_count !== undefined && figure('Tags', amount(report.tags_count))}${figure('Authors', amount(authors_count))}${seconds !== null && figure('Took', seconds < 60 ? lengthOf(seconds) : describeDuration(seconds))}</dl>
-${finished_at && html`<p class="muted">Started ${exactMoment(created_at)}, done ${exactMoment(finished_at)}.</p>`}`
+${report.tags_count !== undefined && figure('Tags', amount(report.tags_count))}${figure('Authors', amount(authors_count))}${seconds !== null && figure('Took', seconds < 60 ? formatDuration(seconds) : describeDuration(seconds))}</dl>
+${finished_at && html`<p class="muted">Started ${exactTime(created_at)}, done ${exactTime(finished_at)}.</p>`}`
 }
 
 const countOf = (number: number, noun: string, nouns = `${noun}s`) => `${amount(number)} ${number === 1 ? noun : nouns}`

@@ -1,4 +1,4 @@
-// Keys, and what is new without reloading. Without scripts, the inbox is links and forms.
+// Keyboard shortcuts and live updates. Without scripts, the inbox is links and forms.
 import { listen, read } from './live.js'
 
 const find = (selector) => document.querySelector(selector)
@@ -14,7 +14,7 @@ function focusRow(row) {
   row?.querySelector('.title').focus()
 }
 
-// On those that are selected, or else on the one that the keyboard is at.
+// Acts on the selected threads, or on the focused one if none is selected.
 function act(name) {
   const button = find(`.selection button[value="${name}"]`)
   if (!button) return
@@ -42,7 +42,7 @@ document.addEventListener('keydown', (event) => {
   const { target, key } = event
   const typing = target.matches('input:not([type="checkbox"]), textarea, select')
   if (typing || event.ctrlKey || event.metaKey || event.altKey || find('#keys').open) return
-  // Enter on a box that is to be ticked would send the form.
+  // Enter on a checkbox would submit the form.
   const open =
     key === 'Enter' && target.matches('[name="id"]') && (() => target.closest('.thread').querySelector('.title').click())
   const does = open || (Object.hasOwn(keys, key) && keys[key])
@@ -51,13 +51,13 @@ document.addEventListener('keydown', (event) => {
   does()
 })
 
-// What is asked of the server is asked in turn, so that an older answer never replaces a newer one.
+// Requests run one after the other, so that an older response never replaces a newer one.
 let turn = Promise.resolve()
 function exchange(address, init, parts, keep) {
   turn = turn.then(async () => {
-    const answer = await fetch(address, init)
-    if (!answer.ok || new URL(answer.url).pathname !== location.pathname) return location.reload()
-    const page = await read(answer)
+    const response = await fetch(address, init)
+    if (!response.ok || new URL(response.url).pathname !== location.pathname) return location.reload()
+    const page = await read(response)
     const back = remember(keep)
     for (const id of parts) {
       const [old, fresh] = [document.getElementById(id), page.getElementById(id)]
@@ -69,11 +69,11 @@ function exchange(address, init, parts, keep) {
     prepare()
   })
   turn = turn.catch(() => {
-    if (init.method) find('#told').textContent = 'That did not reach the server. Try again.'
+    if (init.method) find('#result').textContent = 'The server could not be reached. Try again.'
   })
 }
 
-// Where the keyboard is, and what is selected, stay as they are, or as near as can be.
+// Keeps the focus and the selection, or moves the focus to the nearest row.
 function remember(keep) {
   const active = document.activeElement
   const index = current()
@@ -107,7 +107,7 @@ document.addEventListener('submit', (event) => {
   if (form.method !== 'post' || !form.closest('#inbox')) return
   event.preventDefault()
   const body = new URLSearchParams(new FormData(form, event.submitter))
-  exchange(form.action, { method: 'POST', body }, ['told', 'threads', 'unread'], false)
+  exchange(form.action, { method: 'POST', body }, ['result', 'threads', 'unread'], false)
 })
 
 document.addEventListener('change', ({ target }) => {

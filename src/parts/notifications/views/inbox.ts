@@ -13,31 +13,31 @@ export const inbox = '/notifications'
 export const views = { unread: 'Unread', participating: 'Participating', all: 'All', done: 'Done' } as const
 export type View = keyof typeof views
 
-/** What is looked at: it stands in the address of the page. */
-export interface Look {
+/** The query parameters of the page. */
+export interface InboxQuery {
   view: View
   group: 'time' | 'repo'
   q: string
   page: number
 }
 
-export interface Listing extends Look {
+export interface Listing extends InboxQuery {
   threads: (Thread & { repo: Repository })[]
   total: number
-  /** Whether it is of those that are done, in whichever view. */
+  /** The list has done threads: by the view or by `is:done`. */
   done: boolean
   unknown: string[]
-  /** When the list was read: what is marked as read is what was there then. */
+  /** When the list was read. Updates after this are not marked as read. */
   read_at: Date
 }
 
-/** What was done just now, and to which: it can be taken back. */
-export interface Told {
+/** The result of an action, and how to undo it. */
+export interface ActionResult {
   text: string
   undo?: { act: InboxAct; former: Former[] }
 }
 
-function addressOf(look: Look, change: Partial<Look> = {}): string {
+function addressOf(look: InboxQuery, change: Partial<InboxQuery> = {}): string {
   const { view, group, q, page } = { ...look, page: 1, ...change }
   const query = {
     ...(view !== 'unread' && { view }),
@@ -49,34 +49,34 @@ function addressOf(look: Look, change: Partial<Look> = {}): string {
   return text ? `${inbox}?${text}` : inbox
 }
 
-/** Scripts exchange its parts by their ids, and without them it is whole. */
-export function inboxBody(visit: Visit, listing: Listing, now: Date, told?: Told): Html {
+/** The script replaces the elements with ids. The page also works without it. */
+export function inboxBody(visit: Visit, listing: Listing, now: Date, result?: ActionResult): Html {
   return html`<main class="inbox" id="inbox"><h1>Notifications</h1>${navigation(listing)}${filterBox(listing)}
-<div id="told" role="status">${told && showTold(visit, listing, told)}</div>
+<div id="result" role="status">${result && resultNote(visit, listing, result)}</div>
 <div id="threads">${list(visit, listing, now)}</div>${keys}</main>`
 }
 
 function navigation(look: Listing): Html {
   const tab = ([view, title]: [string, string]) =>
     html`<a href="${addressOf(look, { view: view as View })}"${view === look.view && html` aria-current="page"`}>${title}</a> `
-  const grouped = (group: Look['group'], title: string) =>
+  const grouped = (group: InboxQuery['group'], title: string) =>
     html`<a href="${addressOf(look, { group })}"${group === look.group && html` aria-current="true"`}>${title}</a> `
   return html`<nav class="views" aria-label="Views">${Object.entries(views).map(tab)}</nav>
 <nav class="views groups" aria-label="Grouped by"><span class="muted">Grouped by</span> ${grouped('time', 'time')}${grouped('repo', 'repository')}</nav>`
 }
 
 const hint =
-  'repo:owner/name, reason:mention, is:unread, read, issue, pull, commit, release, invitation, transfer, webhook, import or done, - for not, and words of the title'
+  'repo:owner/name, reason:mention, is: (unread, read, done, issue, pull, commit, release, invitation, transfer, webhook, import), - to exclude, and words of the title'
 
 function filterBox({ view, group, q, unknown }: Listing): Html {
   return html`<form method="get" action="${inbox}" class="filter" role="search">
 ${view !== 'unread' && html`<input type="hidden" name="view" value="${view}">`}${group !== 'time' && html`<input type="hidden" name="group" value="${group}">`}
 <label for="q">Filter</label> <input id="q" name="q" type="search" value="${q}" maxlength="500" autocomplete="off" spellcheck="false" autocapitalize="none"
 aria-describedby="q-hint"> <button>Filter</button><p class="hint muted" id="q-hint">${hint}</p></form>
-${unknown.length > 0 && html`<p class="error" role="alert">Not understood, and passed over: ${unknown.map((word) => html`<code>${word}</code> `)}</p>`}`
+${unknown.length > 0 && html`<p class="error" role="alert">These terms are not valid and are ignored: ${unknown.map((word) => html`<code>${word}</code> `)}</p>`}`
 }
 
-function showTold(visit: Visit, look: Look, { text, undo }: Told): Html {
+function resultNote(visit: Visit, look: InboxQuery, { text, undo }: ActionResult): Html {
   const back =
     undo &&
     html`<input type="hidden" name="act" value="undo"><input type="hidden" name="undone" value="${undo.act}">
@@ -87,13 +87,12 @@ ${undo.former.map((one) => html`<input type="hidden" name="former" value="${writ
 const writeFormer = ({ id, unread, done, state }: Former) =>
   [id, unread ? 'unread' : 'read', done ? 'done' : 'inbox', state ?? 'none'].join('.')
 
-/** A row that was selected, as it was when it was shown. */
 export function readShown(text: string): Shown[] {
   const [, id, time] = /^(\d{1,15})\.(\d{1,14})$/.exec(text) ?? []
   return id === undefined ? [] : [{ id: Number(id), updated_at: new Date(Number(time)) }]
 }
 
-/** What came back from the form above; anything else is passed over. */
+/** Parses the hidden field of the undo form. Invalid values are ignored. */
 export function readFormer(text: string): Former[] {
   const [, id, unread, done, state] =
     /^(\d{1,15})\.(unread|read)\.(done|inbox)\.(subscribed|muted|ignored|none)$/.exec(text) ?? []
@@ -131,14 +130,14 @@ ${view === 'unread' && !listing.q && form(visit, place, all, { class: 'more' })}
 
 export const perPage = 50
 
-function emptyText({ view, q, page }: Look): string {
-  if (q) return 'Nothing here fits the filter.'
-  if (page > 1) return 'There is no more.'
+function emptyText({ view, q, page }: InboxQuery): string {
+  if (q) return 'No notification matches the filter.'
+  if (page > 1) return 'There are no more notifications.'
   return {
-    unread: 'Nothing to read. That is all.',
-    participating: 'Nothing that you take part in.',
-    all: 'Nothing yet.',
-    done: 'Nothing is done yet.',
+    unread: 'No unread notifications.',
+    participating: 'No notifications of threads that you participate in.',
+    all: 'No notifications.',
+    done: 'No done notifications.',
   }[view]
 }
 
@@ -148,7 +147,7 @@ const day = 86_400_000
 
 function dayOf(at: Date, now: Date): string {
   const days = Math.floor(now.getTime() / day) - Math.floor(at.getTime() / day)
-  return days <= 0 ? 'Today' : days === 1 ? 'Yesterday' : days < 7 ? 'This week' : days < 31 ? 'This month' : 'Before that'
+  return days <= 0 ? 'Today' : days === 1 ? 'Yesterday' : days < 7 ? 'This week' : days < 31 ? 'This month' : 'Older'
 }
 
 const kinds = {
@@ -168,7 +167,7 @@ const anchors = {
   CommitComment: 'commitcomment-',
 }
 
-function row(thread: Listing['threads'][number], { group }: Look): Html {
+function row(thread: Listing['threads'][number], { group }: InboxQuery): Html {
   const { id, repo, number, unread, reason, type, state, latest_type, latest_id, updated_at } = thread
   const full_name = nameOf(repo)
   const title = titleOf(thread, full_name)
@@ -191,7 +190,7 @@ ${(
     ['m', 'mute'],
     ['z', 'undo'],
     ['/', 'filter'],
-    ['?', 'these keys'],
+    ['?', 'show keys'],
   ] as const
 ).map(([key, means]) => html`<tr><th scope="row"><kbd>${key}</kbd></th><td>${means}</td></tr>`)}</tbody></table>
 <form method="dialog"><button>Close</button></form></dialog><p class="hint muted" id="keys-hint" hidden>Press <kbd>?</kbd> for keys.</p>`

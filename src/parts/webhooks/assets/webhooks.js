@@ -1,4 +1,4 @@
-// Shows deliveries as they come. Without scripts, a reload does it.
+// Shows new deliveries without reloading.
 import { follow } from './live.js'
 
 const parts = ['state', 'history', 'deliveries']
@@ -13,7 +13,7 @@ function show(page) {
   back()
 }
 
-// The keyboard stays where it is.
+// Keeps the focus.
 function remember() {
   const { id } = document.activeElement.closest('.deliveries > li')?.dataset ?? {}
   return () => {

@@ -1,8 +1,9 @@
 import { Answer, type Endpoint, get, group, post } from '#http/endpoint.ts'
 import { text } from '#http/input.ts'
 import { Nothing } from '#http/serialization.ts'
-import { loadHook, placeOf } from '#parts/webhooks/hooks.ts'
-import { type Kind, kinds } from '#parts/webhooks/kinds.ts'
+import { targetOf } from '#parts/webhooks/hook-target.ts'
+import { loadHook } from '#parts/webhooks/hooks.ts'
+import { type TargetType, targetTypes } from '#parts/webhooks/target-types.ts'
 import { invalid } from '#platform/errors.ts'
 import { Type } from '#platform/schema.ts'
 import { readCursor } from './cursors.ts'
@@ -12,20 +13,20 @@ import { DeliveryItemSchema, DeliverySchema, deliveryItemJson, deliveryJson } fr
 const Accepted = Type.Object({}, { title: 'Accepted' })
 
 /** Repositories and organizations have the same endpoints. */
-const endpointsOf = ({ prefix, names, reads, writes }: Kind): Endpoint[] => [
+const endpointsOf = ({ prefix, names, reads, writes }: TargetType): Endpoint[] => [
   get(
     `${prefix}/hooks/{hook_id}/deliveries`,
     {
       ...reads,
       operation: `${names}/list-webhook-deliveries`,
       refuses: ['malformed'],
-      summary: 'What was delivered to a webhook in the last thirty days, newest first',
+      summary: 'Deliveries of a webhook in the last thirty days, newest first',
       query: { cursor: text(), status: text() },
       list: 'by cursor',
       answers: { 200: Type.Array(DeliveryItemSchema) },
     },
     async ({ db, params, query, page, ...context }) => {
-      const hook = await loadHook(db, placeOf(context), params.hook_id)
+      const hook = await loadHook(db, targetOf(context), params.hook_id)
       const wanted = { status: readStatus(query.status), cursor: readCursor(query.cursor), limit: page.limit }
       const { rows, ...cursors } = await listDeliveries(db, hook, wanted)
       return new Answer(rows.map(deliveryItemJson), { cursors })
@@ -36,11 +37,11 @@ const endpointsOf = ({ prefix, names, reads, writes }: Kind): Endpoint[] => [
     {
       ...reads,
       operation: `${names}/get-webhook-delivery`,
-      summary: 'A delivery, with all that was sent and answered',
+      summary: 'Get a delivery with its request and response',
       answers: { 200: DeliverySchema },
     },
     async ({ db, params, wire, ...context }) => {
-      const hook = await loadHook(db, placeOf(context), params.hook_id)
+      const hook = await loadHook(db, targetOf(context), params.hook_id)
       return deliveryJson(await loadDelivery(db, hook, params.delivery_id), hook, wire)
     },
   ),
@@ -49,11 +50,11 @@ const endpointsOf = ({ prefix, names, reads, writes }: Kind): Endpoint[] => [
     {
       ...writes,
       operation: `${names}/redeliver-webhook-delivery`,
-      summary: 'Deliver the same again, under the same guid, to where the webhook sends now',
+      summary: 'Redeliver a payload with the same guid to the current url',
       answers: { 202: Accepted },
     },
     async ({ db, params, ...context }) => {
-      const hook = await loadHook(db, placeOf(context), params.hook_id)
+      const hook = await loadHook(db, targetOf(context), params.hook_id)
       await redeliver(db, hook, await loadDelivery(db, hook, params.delivery_id))
       return {}
     },
@@ -68,26 +69,26 @@ function readStatus(given: string): DeliveryStatus | null {
   throw invalid({ resource: 'HookDelivery', code: 'invalid', field: 'status', message })
 }
 
-/** The second is the name that the first had once. */
+/** The second is the former name of the first. */
 const tests = [
   ['tests', 'repos/test-push-webhook'],
   ['test', 'repos/test-push-webhook-by-old-name'],
 ] as const
 
 export const api = group('Webhook deliveries', [
-  ...Object.values(kinds).flatMap(endpointsOf),
+  ...Object.values(targetTypes).flatMap(endpointsOf),
   ...tests.map(([name, operation]) =>
     post(
       `/repos/{owner}/{repo}/hooks/{hook_id}/${name}`,
       {
-        ...kinds.repository.reads,
+        ...targetTypes.repository.reads,
         operation,
-        summary: 'Send the latest push once more, if the webhook listens to pushes',
+        summary: 'Send the latest push again if the webhook subscribes to pushes',
         own_transaction: true,
         answers: { 204: Nothing },
       },
       async ({ db, storage, repo, params }) =>
-        resendLatestPush(db, storage, repo, await loadHook(db, placeOf({ repo }), params.hook_id)),
+        resendLatestPush(db, storage, repo, await loadHook(db, targetOf({ repo }), params.hook_id)),
     ),
   ),
 ])

@@ -13,7 +13,7 @@ await forge.organization('acme', ada)
 const day = 86_400_000
 
 let places = 0
-/** A repository with a hook that nothing was delivered to. */
+/** A repository with a hook without deliveries. */
 async function openPlace(options: Record<string, unknown> = {}) {
   const { id, full_name } = await ada.owns(`place-${++places}`, options)
   const hook = await hookOn(ada, `repos/${full_name}`, 'push')
@@ -25,7 +25,7 @@ interface Item {
   status_code: number
 }
 
-/** A page: its ids, and where its links lead. */
+/** The ids of a page, and its links. */
 async function pageOf(client: Client, address: string) {
   const answer = await client.get(address)
   const items: Item[] = await expect(200, answer)
@@ -33,7 +33,7 @@ async function pageOf(client: Client, address: string) {
   return { ids: items.map(({ id }) => id), links: Object.fromEntries(links.map(([, url = '', rel = '']) => [rel, url])) }
 }
 
-test('deliveries are listed newest first over the days, and cursors lead through them both ways', async () => {
+test('deliveries of several days are listed newest first, and cursors page in both directions', async () => {
   const { path, hook } = await openPlace()
   const other = await openPlace()
   const ids: number[] = []
@@ -50,7 +50,7 @@ test('deliveries are listed newest first over the days, and cursors lead through
   assert.deepEqual([second.ids, Object.keys(second.links)], [ids.slice(5, 10), ['prev', 'next']])
   const third = await pageOf(ada, second.links.next ?? '')
   assert.deepEqual([third.ids, Object.keys(third.links)], [ids.slice(10), ['prev']])
-  // What comes meanwhile moves no page.
+  // New deliveries do not shift the pages.
   const [latest = 0] = await fillDeliveries(forge, hook, [200])
   const back = await pageOf(ada, third.links.prev ?? '')
   assert.deepEqual([back.ids, Object.keys(back.links)], [second.ids, ['prev', 'next']])
@@ -65,7 +65,7 @@ test('deliveries are listed newest first over the days, and cursors lead through
   assert.ok(links.next?.startsWith(`${forge.versioned}${path}/deliveries?`))
 })
 
-test('a page has thirty deliveries, or as many as are asked for up to a hundred', async () => {
+test('a page has thirty deliveries, or up to a hundred with per_page', async () => {
   const { path, hook } = await openPlace()
   await fillDeliveries(forge, hook, Array(120).fill(200))
   const sizes = ['', '?per_page=50', '?per_page=500', '?per_page=junk'].map(async (query) => {
@@ -78,7 +78,7 @@ test('a page has thirty deliveries, or as many as are asked for up to a hundred'
   )
 })
 
-test('successes are 200 to 399, failures 400 to 599; other words are refused, and so are cursors that are none', async () => {
+test('successes are 200 to 399 and failures 400 to 599; an unknown status or cursor is refused', async () => {
   const { path, hook } = await openPlace()
   const ids = await fillDeliveries(forge, hook, [199, 200, 204, 302, 399, 400, 404, 502, 599, 600])
   const only = async (status: string) => (await pageOf(ada, `${path}/deliveries?status=${status}`)).ids
@@ -96,7 +96,7 @@ test('successes are 200 to 399, failures 400 to 599; other words are refused, an
   assert.deepEqual(await pageOf(ada, `${path}/deliveries?cursor=v1_${'9'.repeat(15)}_prev`), { ids: [], links: {} })
 })
 
-test('a page reads no more days than it needs, along an index', async (context) => {
+test('a page reads only the partitions it needs, by index', async (context) => {
   const { path, hook } = await openPlace()
   for (let turn = 0; turn < 20; turn++) {
     await fillDeliveries(forge, hook, Array(20).fill(turn % 2 ? 200 : 500))
@@ -123,7 +123,7 @@ test('a page reads no more days than it needs, along an index', async (context) 
   assert.ok(failed.scans <= 6, `${failed.scans}`)
 })
 
-test('a delivery tells all that was sent and answered', async () => {
+test('a delivery shows its request and response', async () => {
   const { id: repo_id, hook, path } = await openPlace()
   const body = '{"url":"\\u0000://\\u0000/x","text":"say \\"\\\\u0000://\\""}'
   const response_headers = { server: 'x', 'set-cookie': ['a', 'b'], 'content-length': 2 }
@@ -163,7 +163,7 @@ test('a delivery tells all that was sent and answered', async () => {
   assert.deepEqual([request.payload, response], [null, { headers: null, payload: null }])
 })
 
-test('deliveries are for those who run the place, and each for its own hook', async () => {
+test('only administrators read deliveries, and only below their own hook', async () => {
   const { hook, path } = await openPlace()
   const other = await openPlace()
   const [id] = await fillDeliveries(forge, hook, [200])
@@ -190,7 +190,7 @@ test('deliveries are for those who run the place, and each for its own hook', as
   for (const address of reads) await expect(404, await ada.get(address))
 })
 
-test('what is delivered again has the guid and payload it had, kept as long as itself, also when the hook rests', async () => {
+test('a redelivery has the same guid and payload, keeps the payload alive, and works for an inactive hook', async () => {
   const { id: repo_id, hook, path } = await openPlace()
   const [id = 0] = await fillDeliveries(forge, hook, [500], { repo_id, event: 'issues', body: '{"action":"opened"}' })
   const { guid } = await ada.read(`${path}/deliveries/${id}`)
@@ -204,7 +204,7 @@ test('what is delivered again has the guid and payload it had, kept as long as i
       extract(epoch from u.ready_at - u.created_at)::integer as waits
     from pending_deliveries u join payloads p on p.id = u.payload_id order by u.id`)
   const repeated = { guid, hook_id: hook.id, repo_id, event: 'issues', redelivery: true, body: '{"action":"opened"}' }
-  // A hook whose owner listens by a stream leaves them half a minute.
+  // A delivery to belfry:listen waits half a minute for a listener.
   assert.deepEqual(rows, Array(2).fill({ ...repeated, same_day: true, waits: 30 }))
   const { payloads } =
     (await db.first<{ payloads: number }>(
@@ -213,10 +213,10 @@ test('what is delivered again has the guid and payload it had, kept as long as i
   assert.equal(payloads, 2)
   await db.query(sql`delete from payloads where event = 'issues'`)
   const { message } = await expect(422, await ada.post(`${path}/deliveries/${id}/attempts`))
-  assert.match(message, /not kept any more/)
+  assert.match(message, /no longer stored/)
 })
 
-test("an organization's hook has the same deliveries, and no test", async () => {
+test("an organization's hook has the same endpoints for deliveries, but no test endpoint", async () => {
   const hook = await hookOn(ada, 'orgs/acme', 'push')
   const path = `/orgs/acme/hooks/${hook.id}`
   const [id] = await fillDeliveries(forge, hook, [200], { body: '{}' })

@@ -3,14 +3,14 @@ import { storeDeliveries } from '#activity/outbox/outbox.ts'
 import { subscribesTo } from '#activity/outbox/subscribed-hooks.ts'
 import type { Storage } from '#git/storage.ts'
 import { readDelivery } from '#hosting/pushes/pushed-commits.ts'
-import { endHold } from '#parts/webhooks/holds.ts'
 import type { Hook } from '#parts/webhooks/hooks.ts'
 import { composeReplay } from '#parts/webhooks/replays/compose-replay.ts'
 import type { SignedHeaders } from '#parts/webhooks/signing.ts'
+import { clearThrottle } from '#parts/webhooks/throttling.ts'
 import { type Database, empty, type Queryable, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { missing, Refusal } from '#platform/errors.ts'
-import { sendAgain } from './again.ts'
 import { type Cursor, writeCursor } from './cursors.ts'
+import { enqueueRedelivery } from './redelivery.ts'
 
 /** A delivery whose outcome is recorded. */
 export interface Delivery {
@@ -42,7 +42,7 @@ export interface FullDelivery extends Delivery {
 export const deliveryStatuses = ['success', 'failure'] as const
 export type DeliveryStatus = (typeof deliveryStatuses)[number]
 
-/** The lower bound of failures is that of their index. */
+/** The condition for failures matches their partial index. */
 const outcomes: Record<DeliveryStatus, Sql> = {
   success: sql`and d.status_code between 200 and 399`,
   failure: sql`and d.status_code >= 400 and d.status_code <= 599`,
@@ -57,7 +57,7 @@ interface Wanted {
   limit: number
 }
 
-/** Newest first. Days are looked at one after the other, until there are enough. */
+/** Newest first. The planner reads one day's partition after the other, until the page is full. */
 export async function listDeliveries(db: Database, hook: { id: number }, { status, cursor, limit }: Wanted) {
   const back = cursor?.towards === 'newer'
   const found = await db.genericPlanRows<Delivery>(sql`
@@ -70,14 +70,13 @@ export async function listDeliveries(db: Database, hook: { id: number }, { statu
   const [newest, oldest] = [rows[0], rows.at(-1)]
   return {
     rows,
-    // Whoever came here by a cursor came from the other side.
+    // A cursor comes from the neighbouring page, so that page exists.
     prev: newest && (back ? more : cursor !== null) ? writeCursor({ id: newest.id, towards: 'newer' }) : undefined,
     next: oldest && (back || more) ? writeCursor({ id: oldest.id, towards: 'older' }) : undefined,
   }
 }
 const beyond = Number.MAX_SAFE_INTEGER
 
-/** With all that was sent and answered. */
 export async function loadDelivery(db: Queryable, hook: { id: number }, id: number): Promise<FullDelivery> {
   const found = await db.first<FullDelivery>(sql`
     select ${columns}, d.url, d.request_headers, d.response_headers, d.response_body, p.body
@@ -86,15 +85,15 @@ export async function loadDelivery(db: Queryable, hook: { id: number }, id: numb
   return found
 }
 
-/** Sends the same again, under the same guid, to where the hook sends now. Somebody asks for it, so it need not be active. */
+/** Sends the payload again with the same guid to the hook's current url. The hook may be inactive, because a person asks for it. */
 export async function redeliver(db: Transaction, hook: Hook, { payload_id, guid }: Pick<Delivery, 'payload_id' | 'guid'>) {
-  if (await sendAgain(db, hook, { payload_id, guid, redelivery: true })) return
-  throw new Refusal('invalid', 'What was delivered is not kept any more.')
+  if (await enqueueRedelivery(db, hook, { payload_id, guid, redelivery: true })) return
+  throw new Refusal('invalid', 'The payload of this delivery is no longer stored.')
 }
 
 /**
- * What the log has of the last push is sent as it was told then, or read from the repository when it was told to nobody. Not for hooks
- * that would not hear of the next one.
+ * Sends the stored payload of the last push, or composes one from the repository when none is stored. Does nothing for a hook that would
+ * not get the next push.
  */
 export async function resendLatestPush(db: Database, storage: Storage, repo: { id: number }, hook: Hook): Promise<void> {
   if (!hook.active || !subscribesTo(hook, 'push')) return
@@ -105,7 +104,7 @@ export async function resendLatestPush(db: Database, storage: Storage, repo: { i
   const payload_id = await findPayload(db, repo, push)
   const sent =
     payload_id !== undefined &&
-    (await db.transaction((transaction) => sendAgain(transaction, hook, { payload_id, guid: null, redelivery: false })))
+    (await db.transaction((transaction) => enqueueRedelivery(transaction, hook, { payload_id, guid: null, redelivery: false })))
   if (sent) return
   const { ref, before, head: after, size: most } = push.payload
   const delivery = await readDelivery(db, storage, repo.id, { ref, before, after }, { most })
@@ -113,7 +112,7 @@ export async function resendLatestPush(db: Database, storage: Storage, repo: { i
     const events = [{ event: 'push' as const, action: null, facts: { delivery } }]
     const past = { repo_id: repo.id, actor_id: push.actor_id, at: push.created_at, events }
     const [composed = []] = await composeReplay(transaction, [past])
-    const receiver = await endHold(transaction, hook)
+    const receiver = await clearThrottle(transaction, hook)
     await storeDeliveries(
       transaction,
       repo.id,
@@ -128,7 +127,7 @@ interface LoggedPush {
   created_at: Date
 }
 
-/** What was told of a push when it was made: at that very moment, with its own ends, which no text in it can be taken for. */
+/** Finds the stored payload of a push by its time and refs. A text in the payload cannot match, because JSON escapes its quotes. */
 async function findPayload(db: Queryable, repo: { id: number }, { payload, created_at }: LoggedPush) {
   const { ref, before, head } = payload
   const row = await db.first<{ id: number }>(sql`

@@ -41,7 +41,7 @@ export const DeliverySchema = Type.Object(
   { title: 'HookDelivery' },
 )
 
-/** Deliveries are told apart by less than a second: their moments have milliseconds, as clients know them. */
+/** Times have milliseconds here, as in the public API, because several deliveries may share a second. */
 export function deliveryItemJson(delivery: Delivery): Static<typeof DeliveryItemSchema> {
   return {
     id: delivery.id,
@@ -73,7 +73,7 @@ export function deliveryJson(delivery: FullDelivery, hook: Hook, wire: Wire): St
   }
 }
 
-/** Clients take each header for one text; of several of a name, they are the list of them. */
+/** Clients expect one text per header, so repeated headers are joined. */
 function inText(headers: Record<string, string | string[]>) {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
 }

@@ -4,14 +4,14 @@ import { sql } from '#platform/database.ts'
 import { expect, type Forge } from '#test/forge.ts'
 import { type Guest, signedIn } from '#test/guest.ts'
 import { pinged, settle } from '#test/hook-history.ts'
-import { openPlaces, organization, repository } from '#test/hook-places.ts'
+import { openTargets, organization, repository } from '#test/hook-targets.ts'
 import { handOver } from '#test/transfers.ts'
 import { hookOn, openReceiver } from '#test/webhooks.ts'
 
 const secret = 'Nobody may see this'
 
-test('deliveries are listed, counted, plotted, looked at and sent again', async () => {
-  await using forge = await openPlaces()
+test('deliveries are listed, counted, plotted, shown and redelivered', async () => {
+  await using forge = await openTargets()
   const ada = await signedIn(forge, 'ada')
   const hooks = '/repos/ada/engine/hooks'
   const hook = await expect(
@@ -22,10 +22,10 @@ test('deliveries are listed, counted, plotted, looked at and sent again', async 
   const page = async (query = '') => (await ada.get(path + query)).text
   const rows = (text: string) => [...text.matchAll(/data-id="(\d+)"/g)].map(([, id]) => id)
   const waiting = await page('?done=created')
-  assert.match(waiting, /a ping is on its way/)
+  assert.match(waiting, /A ping is being sent/)
   assert.equal(waiting.includes('belfry listen'), false)
-  assert.match(waiting, /<dt>Waiting<\/dt><dd>1</)
-  assert.match(waiting, /Nothing was delivered in the last 24 hours/)
+  assert.match(waiting, /<dt>Pending<\/dt><dd>1</)
+  assert.match(waiting, /No deliveries in the last 24 hours/)
   await settle(forge, hook)
   forge.clock.advance(3_600_000)
   for (let round = 0; round < 33; round++) await pinged(forge, forge.ada, hooks, hook, { duration: 0.1 })
@@ -39,7 +39,7 @@ test('deliveries are listed, counted, plotted, looked at and sent again', async 
   const newest = await page()
   assert.match(
     newest,
-    /Of 35 in the last 24 hours, 34 succeeded and 1 failed\. Half took 100 ms or less, [^.]*the slowest took 30 s\./,
+    /Of 35 deliveries in the last 24 hours, 34 succeeded and 1 failed\. Half took 100 ms or less, [^.]*the slowest took 30 s\./,
   )
   assert.match(newest, /<dt>Succeeded<\/dt><dd>97\.1%</)
   assert.match(newest, /Last delivery: timed out/)
@@ -87,8 +87,8 @@ test('deliveries are listed, counted, plotted, looked at and sent again', async 
   const attempt = await ada.post(`${path}/deliveries/${newestId}/attempts`, {})
   assert.equal(attempt.location, `${path}?done=again`)
   await settle(forge, hook)
-  assert.match(await page(), /sent again/)
-  assert.equal((await ada.post(`${path}/tests`, {})).location, `${path}?done=unheard`)
+  assert.match(await page(), /redelivery/)
+  assert.equal((await ada.post(`${path}/tests`, {})).location, `${path}?done=nothing`)
   await expect(201, await forge.ada.put('/repos/ada/engine/contents/steam', { message: 'Steam', content: 'c3RlYW0=' }))
   await settle(forge, hook)
   assert.equal((await ada.post(`${path}/tests`, {})).location, `${path}?done=tested`)
@@ -96,16 +96,16 @@ test('deliveries are listed, counted, plotted, looked at and sent again', async 
   assert.match(await page(), /class="title"[^>]*>push</)
   assert.equal((await ada.post(`${path}/pings`, {})).location, `${path}?done=pinged`)
   await forge.ada.patch(`${hooks}/${hook.id}`, { active: false })
-  assert.equal((await ada.post(`${path}/tests`, {})).location, `${path}?done=unheard`)
+  assert.equal((await ada.post(`${path}/tests`, {})).location, `${path}?done=nothing`)
 
   forge.clock.advance(25 * 3_600_000)
-  assert.match(await page(), /Nothing was delivered in the last 24 hours/)
+  assert.match(await page(), /No deliveries in the last 24 hours/)
   forge.clock.advance(31 * 86_400_000)
   assert.match((await (await signedIn(forge, 'ada')).get(repository)).text, /Nothing sent for 30 days/)
 })
 
-test('deliveries of an organization say which repository they are about', async () => {
-  await using forge = await openPlaces()
+test('deliveries of an organization name their repository', async () => {
+  await using forge = await openTargets()
   const ada = await signedIn(forge, 'ada')
   const hook = await hookOn(forge.ada, 'orgs/acme', 'issues')
   await expect(201, await forge.ada.post('/orgs/acme/repos', { name: 'site' }))
@@ -117,14 +117,14 @@ test('deliveries of an organization say which repository they are about', async 
   const again = /href="([^"]*deliveries\/\d+)"/.exec(text)?.[1] ?? ''
   assert.equal((await ada.post(`${again}/attempts`, {})).location, `${organization}/${hook.id}?done=again`)
 
-  // Where it has gone is not for those who cannot see it there.
+  // The new name is hidden from visitors who may not see the repository.
   await handOver(forge.ada, '/repos/acme/site', forge.cy, { new_name: 'hidden' })
   await forge.cy.patch('/repos/cy/hidden', { private: true })
   assert.equal((await ada.get(`${organization}/${hook.id}`)).text.includes('cy/hidden'), false)
 })
 
-test('what is held back says until when', async () => {
-  await using forge = await openPlaces()
+test('postponed deliveries show until when', async () => {
+  await using forge = await openTargets()
   const ada = await signedIn(forge, 'ada')
   const hooks = '/repos/ada/engine/hooks'
   const config = { url: 'https://hooks.example/' }
@@ -132,43 +132,43 @@ test('what is held back says until when', async () => {
   const down = { status: 'failed to connect to host', status_code: 502, response_headers: null, response_body: null }
   await settle(forge, hook, down)
   for (let round = 0; round < 14; round++) await pinged(forge, forge.ada, hooks, hook, down)
-  // Not a ping, which would end the hold.
+  // Not a ping, because a ping would clear the throttle.
   await expect(201, await forge.ada.post('/repos/ada/engine/labels', { name: 'late' }))
   const { db } = forge.belfry
   await db.query(sql`update pending_deliveries set throttled_at = ${db.now} where hook_id = ${hook.id}`)
   const { text } = await ada.get(`${repository}/${hook.id}`)
-  assert.match(text, /Held back until <time datetime="2026-02-03T04:05:\d/)
+  assert.match(text, /Postponed until <time datetime="2026-02-03T04:05:\d/)
   assert.match(text, /failed 15 times in a row/)
-  assert.match(text, /<dt>Waiting<\/dt><dd>1 <span class="part">1 held back/)
-  assert.match((await ada.get(repository)).text, /Held back until/)
+  assert.match(text, /<dt>Pending<\/dt><dd>1 <span class="part">1 postponed/)
+  assert.match((await ada.get(repository)).text, /Postponed until/)
   const [delivery] = await forge.ada.read(`${hooks}/${hook.id}/deliveries`)
   assert.match(
     (await ada.get(`${repository}/${hook.id}/deliveries/${delivery.id}`)).text,
-    /No answer came: failed to connect to host/,
+    /There was no response: failed to connect to host/,
   )
   forge.clock.advance(3_600_000)
-  assert.equal((await ada.get(repository)).text.includes('Held back until'), false)
+  assert.equal((await ada.get(repository)).text.includes('Postponed until'), false)
 })
 
 test('a webhook is diagnosed step by step', async () => {
-  await using forge = await openPlaces()
+  await using forge = await openTargets()
   await using receiver = await openReceiver((response) => response.writeHead(receiver.received.length > 1 ? 500 : 200).end('ok'))
   const ada = await signedIn(forge, 'ada')
   const { id } = await expect(201, await forge.ada.post('/repos/ada/engine/hooks', { config: { url: receiver.url, secret } }))
   const path = `${repository}/${id}/diagnose`
   const well = await ada.fillAndFollow(path, {})
-  assert.match(well.text, /All is well\./)
-  assert.match(well.text, /Answer passed/)
-  assert.match(well.text, /Encryption skipped/)
+  assert.match(well.text, /All steps passed\./)
+  assert.match(well.text, /Response passed/)
+  assert.match(well.text, /TLS skipped/)
   const bad = await ada.postAndFollow(path, {})
-  assert.match(bad.text, /It fails at this step: Answer\./)
-  assert.match(bad.text, /Answer failed<\/strong> <span>Answered 500/)
+  assert.match(bad.text, /Failed step: Response\./)
+  assert.match(bad.text, /Response failed<\/strong> <span>Response: 500/)
   assert.equal(receiver.received.length, 2)
   assert.equal(bad.text.includes(secret), false)
 })
 
-test('the stream of a page ends with the right to look', async () => {
-  await using forge = await openPlaces()
+test('the stream of a page ends when the visitor loses access', async () => {
+  await using forge = await openTargets()
   const hook = await hookOn(forge.ada, 'repos/ada/engine', 'push')
   const ada = await signedIn(forge, 'ada')
   await using stream = await follow(forge, ada, `${repository}/${hook.id}/stream`)
@@ -178,7 +178,7 @@ test('the stream of a page ends with the right to look', async () => {
   await stream.ended
 })
 
-/** Reads a stream with a guest's cookies. */
+/** Reads a stream with the cookies of a guest. */
 async function follow({ web }: Forge, guest: Guest, path: string) {
   const stop = new AbortController()
   const cookie = [...guest.cookies].map(([name, value]) => `${name}=${value}`).join('; ')

@@ -6,12 +6,12 @@ import { listRepositories } from '#hosting/repositories/repositories.ts'
 import { sightOf } from '#hosting/repositories/views/repository-page.ts'
 import type { Account } from '#identity/accounts.ts'
 import { markShown } from '#parts/notifications/views/thread-subscription.ts'
-import { readHistory, readMark, readWaiting, type Span, spans } from '#parts/webhooks/history.ts'
+import { readChangeMarker, readHistory, readWaiting, type Span, spans } from '#parts/webhooks/history.ts'
 import { headersOf } from '#parts/webhooks/signing.ts'
 import { exchangePanes } from '#parts/webhooks/views/delivery.ts'
-import { exactMoment, lengthOf, outcomeMark, signOf, wordsOf } from '#parts/webhooks/views/marks.ts'
-import { type Filter, filters, type Look, overview } from '#parts/webhooks/views/overview.ts'
-import { type HookVisit, hookPage, hookPath, idIn, loadVisited, placePaths } from '#parts/webhooks/views/places.ts'
+import { type HookVisit, hookPage, hookPath, hookPaths, idIn, loadHookVisit } from '#parts/webhooks/views/hook-page.ts'
+import { exactTime, formatDuration, outcomeMark, outcomeText, signOf } from '#parts/webhooks/views/outcome-marks.ts'
+import { type Filter, filters, type OverviewQuery, overview } from '#parts/webhooks/views/overview.ts'
 import { sql } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
 import { type Html, html } from '#web/html.ts'
@@ -21,7 +21,7 @@ import { note } from '#web/settings.ts'
 import { readCursor } from './cursors.ts'
 import { type Delivery, listDeliveries, loadDelivery, redeliver, resendLatestPush } from './deliveries.ts'
 
-export const pages: PageRoute[] = placePaths.flatMap((path) => [
+export const pages: PageRoute[] = hookPaths.flatMap((path) => [
   showOwn(`${path}/:hook_id`, overviewPage),
   submitOwn(`${path}/:hook_id/tests`, testPush),
   showOwn(`${path}/:hook_id/deliveries/:delivery_id`, deliveryPage),
@@ -31,30 +31,30 @@ export const pages: PageRoute[] = placePaths.flatMap((path) => [
 const perPage = 30
 
 const done = {
-  created: 'The webhook is made, and a ping is on its way.',
-  inactive: 'The webhook is made. It is inactive, so nothing is sent until you activate it or send a ping.',
-  pinged: 'A ping is on its way.',
-  tested: 'The latest push is on its way again.',
-  unheard: 'There was nothing to send: the webhook is not active, does not hear of pushes, or nothing was pushed yet.',
-  again: 'It is on its way again.',
-  resumed: 'Deliveries that were held back are sent now.',
+  created: 'The webhook is created. A ping is being sent.',
+  inactive: 'The webhook is created. It is inactive, so nothing is sent until you activate it or send a ping.',
+  pinged: 'A ping is being sent.',
+  tested: 'The latest push is being sent again.',
+  nothing: 'There was nothing to send: the webhook is inactive, does not subscribe to pushes, or nothing was pushed yet.',
+  again: 'The delivery is being sent again.',
+  resumed: 'Postponed deliveries are being sent now.',
 }
 
 async function overviewPage(visit: SignedIn): Promise<Outcome> {
-  const visited = await loadVisited(visit)
+  const visited = await loadHookVisit(visit)
   const { db, query } = visit
   const { hook } = visited
   await markShown(visit, sql`s.hook_id = ${hook.id}`)
-  const look = lookOf(query)
+  const view = readQuery(query)
   const cursor = readCursor(query.get('cursor') ?? '')
-  const status = look.status === 'all' ? null : look.status
+  const status = view.status === 'all' ? null : view.status
   const [history, waiting, deliveries] = await Promise.all([
-    readHistory(db, hook, look.span),
+    readHistory(db, hook, view.span),
     readWaiting(db, hook),
     listDeliveries(db, hook, { status, cursor, limit: perPage }),
   ])
   const shown = {
-    ...look,
+    ...view,
     now: db.now,
     history,
     waiting,
@@ -64,18 +64,18 @@ async function overviewPage(visit: SignedIn): Promise<Outcome> {
     command: commandOf(visit, visited),
   }
   const controls = { buttons: buttons(visit, visited), resume: resumeForm(visit, visited) }
-  const body = html`${note(saidOf(query))}${overview(visited, shown, controls)}`
+  const body = html`${note(noticeOf(query))}${overview(visited, shown, controls)}`
   const page = hookPage(visited, '', 'Deliveries', body)
-  // What is older does not change any more.
+  // Older pages do not change, so they need no stream.
   return cursor ? page : { ...page, assets: [...page.assets, 'webhooks.js'], live: true }
 }
 
-function saidOf(query: URLSearchParams): string | undefined {
+function noticeOf(query: URLSearchParams): string | undefined {
   const name = query.get('done') ?? ''
   return Object.hasOwn(done, name) ? done[name as keyof typeof done] : undefined
 }
 
-/** Whose deliveries they are, where that is not the same for all; of what has gone elsewhere only what the visitor may see. */
+/** Repository names for the deliveries of an organization's hook. A repository that moved away is named only if the visitor may see it. */
 async function namesOf(visit: SignedIn, { repo }: HookVisit, rows: Delivery[]): Promise<Map<number, string>> {
   if (repo) return new Map()
   const ids = [...new Set(rows.flatMap(({ repo_id }) => repo_id ?? []))]
@@ -84,12 +84,12 @@ async function namesOf(visit: SignedIn, { repo }: HookVisit, rows: Delivery[]): 
   return new Map(repos.map(({ id, owner_login, name }) => [id, `${owner_login}/${name}`]))
 }
 
-function commandOf({ belfry }: SignedIn, { hook, place }: HookVisit): string | null {
-  const address = `${belfry.addresses.web}/api/v3/${place.path}/hooks/${hook.id}`
+function commandOf({ belfry }: SignedIn, { hook, target }: HookVisit): string | null {
+  const address = `${belfry.addresses.web}/api/v3/${target.path}/hooks/${hook.id}`
   return hook.url === listening ? `BELFRY_TOKEN=… npx belfry listen --hook ${address} --forward http://localhost:4000/` : null
 }
 
-function lookOf(query: URLSearchParams): Look {
+function readQuery(query: URLSearchParams): OverviewQuery {
   const [span, status] = [query.get('span') ?? '', query.get('status') ?? '']
   return {
     span: Object.hasOwn(spans, span) ? (span as Span) : 'day',
@@ -107,16 +107,16 @@ const resumeForm = (visit: SignedIn, visited: HookVisit): Html =>
   form(visit, `${hookPath(visited)}/resume`, html`<button>Resume now</button>`, { class: 'inline' })
 
 async function testPush(visit: SignedIn): Promise<Outcome> {
-  const visited = await loadVisited(visit)
+  const visited = await loadHookVisit(visit)
   if (!visited.repo) throw missing()
-  const before = await readMark(visit.db, visited.hook)
+  const before = await readChangeMarker(visit.db, visited.hook)
   await resendLatestPush(visit.db, visit.belfry.storage, visited.repo, visited.hook)
-  const sent = before !== (await readMark(visit.db, visited.hook))
-  return { to: `${hookPath(visited)}?done=${sent ? 'tested' : 'unheard'}` }
+  const sent = before !== (await readChangeMarker(visit.db, visited.hook))
+  return { to: `${hookPath(visited)}?done=${sent ? 'tested' : 'nothing'}` }
 }
 
 async function deliveryPage(visit: SignedIn): Promise<Outcome> {
-  const visited = await loadVisited(visit)
+  const visited = await loadHookVisit(visit)
   const { hook } = visited
   const delivery = await loadDelivery(visit.db, hook, idIn(visit.params.delivery_id))
   const { id, guid, event, action, body, redelivery, throttled_at, delivered_at, duration } = delivery
@@ -127,28 +127,27 @@ async function deliveryPage(visit: SignedIn): Promise<Outcome> {
     class: 'inline',
   })
   const shown = html`<div class="heading"><h2>${event}${action && `.${action}`}</h2>${again}</div>
-<dl class="figures facts-list"><div><dt>Outcome</dt><dd>${outcomeMark(signOf(delivery), wordsOf(delivery))}</dd></div><div><dt>Took</dt><dd>${lengthOf(duration)}</dd></div>
-<div><dt>Delivered</dt><dd>${exactMoment(delivered_at)}${redelivery && html` <span class="badge">sent again</span>`}</dd></div>
-${throttled_at && html`<div><dt>Held back since</dt><dd>${exactMoment(throttled_at)}</dd></div>`}<div><dt>GUID</dt><dd><code>${guid}</code></dd></div></dl>
+<dl class="figures facts-list"><div><dt>Outcome</dt><dd>${outcomeMark(signOf(delivery), outcomeText(delivery))}</dd></div><div><dt>Duration</dt><dd>${formatDuration(duration)}</dd></div>
+<div><dt>Delivered</dt><dd>${exactTime(delivered_at)}${redelivery && html` <span class="badge">redelivery</span>`}</dd></div>
+${throttled_at && html`<div><dt>Postponed since</dt><dd>${exactTime(throttled_at)}</dd></div>`}<div><dt>GUID</dt><dd><code>${guid}</code></dd></div></dl>
 ${exchangePanes({ ...delivery, request_headers, payload })}`
   return hookPage(visited, '', `Delivery ${guid}`, shown)
 }
 
-/** Back to the list, where it will be seen. */
 async function sendAgain(visit: SignedIn): Promise<Outcome> {
-  const visited = await loadVisited(visit)
+  const visited = await loadHookVisit(visit)
   const delivery = await loadDelivery(visit.db, visited.hook, idIn(visit.params.delivery_id))
   await visit.db.transaction((db) => redeliver(db, visited.hook, delivery))
   return { to: `${hookPath(visited)}?done=again` }
 }
 
-/** Tells the page that something changed; it then asks for itself again. */
+/** Notifies the page of changes; the page then reloads itself. */
 export function mountDeliveryStream(listener: FastifyInstance, belfry: Belfry) {
   const { db } = belfry
-  const look = async (visitor: Account, params: Record<string, string>, from: string | null) => {
-    const { hook } = await loadVisited({ db, visitor, params })
-    const place = await readMark(db, hook)
+  const read = async (visitor: Account, params: Record<string, string>, from: string | null) => {
+    const { hook } = await loadHookVisit({ db, visitor, params })
+    const place = await readChangeMarker(db, hook)
     return { news: from === null || place === from ? [] : [{ id: null, data: {} }], place }
   }
-  for (const path of placePaths) mountPageStream(listener, belfry, `${path}/:hook_id/stream`, look, betweenLooks)
+  for (const path of hookPaths) mountPageStream(listener, belfry, `${path}/:hook_id/stream`, read, betweenLooks)
 }

@@ -8,7 +8,7 @@ import { forgetDeliveries } from './retention.ts'
 
 const day = 86_400_000
 
-test('days are dropped when they are over for thirty days and nothing of them waits, and tomorrow is made in advance', async () => {
+test('partitions are dropped after thirty days unless a pending delivery needs them, and the next day is created in advance', async () => {
   await using forge = await openForge({ own_database: true })
   const { db } = forge.belfry
   const ada = await forge.person('ada')
@@ -36,7 +36,7 @@ test('days are dropped when they are over for thirty days and nothing of them wa
   forge.clock.advance(day)
   const [third = 0] = await fillDeliveries(forge, hook, [200])
   await days([0, 1, 2, 3])
-  // To deliver the second again makes its day last no longer.
+  // A redelivery of the second does not extend the life of its day.
   await expect(202, await ada.post(`${path}/${second}/attempts`))
   forge.clock.advance(28 * day)
   await days([0, 1, 2, 3, 31])
@@ -48,7 +48,7 @@ test('days are dropped when they are over for thirty days and nothing of them wa
     (await ada.read(path)).map(({ id }: { id: number }) => id),
     [third, second],
   )
-  // The third day is to be recorded in, and then no more; but something waits that is to be sent from it.
+  // The third day is first needed for an outcome, then only for the payload of a pending delivery.
   await db.query(sql`update pending_deliveries set payload_id = delivery_id(${db.now})`)
   forge.clock.advance(2 * day)
   await days([2, 3, 31, 32, 34])

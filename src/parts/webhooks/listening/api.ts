@@ -1,12 +1,13 @@
 import type { Belfry } from '#belfry.ts'
 import { type Endpoint, type Group, get, group, post } from '#http/endpoint.ts'
 import { Nothing } from '#http/serialization.ts'
-import { loadHook, placeOf } from '#parts/webhooks/hooks.ts'
-import { type Kind, kinds } from '#parts/webhooks/kinds.ts'
+import { targetOf } from '#parts/webhooks/hook-target.ts'
+import { loadHook } from '#parts/webhooks/hooks.ts'
+import { type TargetType, targetTypes } from '#parts/webhooks/target-types.ts'
 import { Type } from '#platform/schema.ts'
-import { ToldSchema } from './json.ts'
-import { followDeliveries, type Sending } from './listening.ts'
-import { reportOutcome } from './reporting.ts'
+import { followDeliveries, type SigningContext } from './delivery-stream.ts'
+import { DeliveryMessageSchema } from './json.ts'
+import { reportOutcome } from './report.ts'
 
 const ReportSchema = Type.Partial(
   Type.Object({
@@ -23,27 +24,27 @@ const ReportSchema = Type.Partial(
 )
 
 export const listeningApi = ({ vault, version }: Belfry): Group => {
-  const sending = { vault, agent: `Belfry-Hookshot/${version}` }
+  const signing = { vault, agent: `Belfry-Hookshot/${version}` }
   return group(
     'Webhook streams',
-    Object.values(kinds).flatMap((kind) => endpointsOf(kind, sending)),
+    Object.values(targetTypes).flatMap((kind) => endpointsOf(kind, signing)),
   )
 }
 
-const endpointsOf = ({ prefix, names, reads, writes }: Kind, sending: Omit<Sending, 'web'>): Endpoint[] => [
+const endpointsOf = ({ prefix, names, reads, writes }: TargetType, signing: Omit<SigningContext, 'web'>): Endpoint[] => [
   get(
     `${prefix}/hooks/{hook_id}/deliveries/stream`,
     {
       ...reads,
       operation: `${names}/follow-webhook-deliveries`,
       summary:
-        'Deliveries as they are sent, with the very bytes; of a webhook to belfry:listen, as they wait to be taken. `Last-Event-ID` goes on',
+        'Stream deliveries with headers and body; for a webhook to belfry:listen, pending ones. `Last-Event-ID` resumes the stream',
       streamed: true,
-      answers: { 200: ToldSchema },
+      answers: { 200: DeliveryMessageSchema },
     },
     async ({ db, params, following = null, wire, ...context }) => {
-      const hook = await loadHook(db, placeOf(context), params.hook_id)
-      return followDeliveries(db, { ...sending, web: wire.web }, hook, following)
+      const hook = await loadHook(db, targetOf(context), params.hook_id)
+      return followDeliveries(db, { ...signing, web: wire.web }, hook, following)
     },
   ),
   post(
@@ -51,14 +52,14 @@ const endpointsOf = ({ prefix, names, reads, writes }: Kind, sending: Omit<Sendi
     {
       ...writes,
       operation: `${names}/report-webhook-outcome`,
-      summary: 'Say what came of a delivery of a webhook to belfry:listen',
+      summary: 'Report the outcome of a delivery of a webhook to belfry:listen',
       body: ReportSchema,
       own_transaction: true,
       answers: { 204: Nothing },
     },
     async ({ db, params, body, wire, ...context }) => {
-      const hook = await loadHook(db, placeOf(context), params.hook_id)
-      await reportOutcome(db, { ...sending, web: wire.web }, hook, params.delivery_id, body)
+      const hook = await loadHook(db, targetOf(context), params.hook_id)
+      await reportOutcome(db, { ...signing, web: wire.web }, hook, params.delivery_id, body)
     },
   ),
 ]

@@ -9,18 +9,18 @@ import { expect, openForge } from '#test/forge.ts'
 import { freePort, until } from '#test/machine.ts'
 import { BelfryProcess } from '#test/process.ts'
 import { openReceiver } from '#test/webhooks.ts'
-import { follow } from './following.ts'
+import { follow } from './stream-client.ts'
 
 const program = join(import.meta.dirname, '../../../../bin/belfry')
 const secret = 'it is between us'
 
-/** The command itself, in a folder where it could make no database. */
+/** The command in a folder where it cannot create a database. */
 function run(token: string, ...options: string[]) {
   const env = { PATH: process.env.PATH ?? '', BELFRY_DATA: '/dev/null/data', BELFRY_TOKEN: token }
   return new BelfryProcess(spawn('sh', [program, 'listen', ...options], { env, stdio: ['ignore', 'pipe', 'pipe'] }), '')
 }
 
-test('belfry listen repeats deliveries with the same bytes, and what is answered becomes their outcome', async () => {
+test('belfry listen forwards deliveries with the same bytes, and the response becomes their outcome', async () => {
   await using forge = await openForge()
   const statuses = [200, 201, 500]
   await using receiver = await openReceiver((response) => response.writeHead(statuses.shift() ?? 200, { a: 'b' }).end('Grüße'))
@@ -67,7 +67,7 @@ test('belfry listen repeats deliveries with the same bytes, and what is answered
   assert.equal(await listener.ended(), 'SIGINT')
 })
 
-test('belfry listen says in one line what is wrong, and ends', async () => {
+test('belfry listen reports an error in one line and exits', async () => {
   await using forge = await openForge()
   const ada = await forge.person('ada')
   await ada.owns('engine')
@@ -78,22 +78,22 @@ test('belfry listen says in one line what is wrong, and ends', async () => {
     [
       ada.token,
       wanted,
-      /^There is no such webhook, or the token may not see it \(404\): http\S+\/api\/v3\/repos\/ada\/engine\/hooks\/1\.$/m,
+      /^The webhook does not exist, or the token has no access to it \(404\): http\S+\/api\/v3\/repos\/ada\/engine\/hooks\/1\.$/m,
     ],
     [
       (await forge.tokenFor('ada', ['user'])).token,
       wanted,
-      /^The server answers 403: Missing the 'read:repo_hook' or 'repo' scope\./,
+      /^The server responds 403: Missing the 'read:repo_hook' or 'repo' scope\./,
     ],
     [ada.token, [...wanted, '--server', nowhere], /^http:\/\/127\.0\.0\.1:\d+ cannot be reached: .*ECONNREFUSED/],
-    [ada.token, [...wanted, '--hook', `${forge.web}/ada/engine`], /^--hook is "http\S+": that is not the address of one\. See/],
+    [ada.token, [...wanted, '--hook', `${forge.web}/ada/engine`], /^--hook is "http\S+": not the address of a webhook\. See/],
     [ada.token, wanted.slice(0, 2), /^--forward is missing/],
     [
       ada.token,
       [...wanted, '--forward', 'ftp://localhost'],
       /^--forward is "ftp:\/\/localhost": the address must begin with http/,
     ],
-    ['', wanted, /^There is no token: set BELFRY_TOKEN\./],
+    ['', wanted, /^The token is missing: set BELFRY_TOKEN\./],
     [ada.token, [...wanted, '--huk'], /^Unknown option '--huk'/],
   ]
   await Promise.all(
@@ -110,7 +110,7 @@ test('belfry listen says in one line what is wrong, and ends', async () => {
   assert.match(help.stdout, /BELFRY_TOKEN=… npx belfry listen --hook/)
 })
 
-test('a stream that breaks off is taken up after the last message that came, also one cut in the middle of a character', async () => {
+test('an interrupted stream resumes after the last message, also when it broke inside a character', async () => {
   const asked: (string | undefined)[] = []
   const message = (id: string, text: string) => `id: ${id}\ndata: ${JSON.stringify({ text })}\n\n`
   const server = createServer((request, response) => {
@@ -147,5 +147,5 @@ test('a stream that breaks off is taken up after the last message that came, als
   assert.deepEqual(came, [{ text: 'one' }, { text: 'ü\u2028'.repeat(9) }, { text: 'three' }])
   assert.deepEqual(asked, ['undefined Bearer t', '2 Bearer t', '2 Bearer t'])
   assert.equal(warned.length, 2)
-  assert.match(warned[1] ?? '', /it answers 503: in a moment/)
+  assert.match(warned[1] ?? '', /the server responds 503: in a moment/)
 })

@@ -21,8 +21,7 @@ const RecordedOutcome = Type.Object(
   { title: 'HookDeliveryOutcome' },
 )
 
-/** What one message of the stream tells. */
-export const ToldSchema = Type.Object(
+export const DeliveryMessageSchema = Type.Object(
   {
     id: Type.Integer(),
     guid: Type.String(),
@@ -37,7 +36,7 @@ export const ToldSchema = Type.Object(
   },
   { title: 'HookDeliveryMessage' },
 )
-export type Told = Static<typeof ToldSchema>
+export type DeliveryMessage = Static<typeof DeliveryMessageSchema>
 
 export interface Request {
   id: number
@@ -57,13 +56,18 @@ export interface Recorded extends Request {
   response_body: string | null
 }
 
-/** What was sent, or would be: no bytes where they were too many. */
+/** The request; `bytes` is null when the payload was too large. */
 interface Sent {
   bytes: Buffer | null
   signed: SignedHeaders
 }
 
-export function toldJson(hook: Hook, request: Request, { bytes, signed }: Sent, recorded: Recorded | null): Told {
+export function deliveryMessageJson(
+  hook: Hook,
+  request: Request,
+  { bytes, signed }: Sent,
+  recorded: Recorded | null,
+): DeliveryMessage {
   const { id: hook_id, target_id, target_type } = hook
   const { id, guid, event, action, redelivery } = request
   return {

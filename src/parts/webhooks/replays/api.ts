@@ -1,7 +1,8 @@
 import { Answer, del, type Endpoint, get, group, paged, post } from '#http/endpoint.ts'
 import { Nothing } from '#http/serialization.ts'
-import { loadHook, placeOf } from '#parts/webhooks/hooks.ts'
-import { type Kind, kinds } from '#parts/webhooks/kinds.ts'
+import { targetOf } from '#parts/webhooks/hook-target.ts'
+import { loadHook } from '#parts/webhooks/hooks.ts'
+import { type TargetType, targetTypes } from '#parts/webhooks/target-types.ts'
 import { Type } from '#platform/schema.ts'
 import { ReplaySchema, replayJson } from './json.ts'
 import { cancelReplay, createReplay, listReplays, loadReplay } from './replays.ts'
@@ -15,7 +16,7 @@ const NewReplay = Type.Object({
 })
 
 /** Repositories and organizations have the same endpoints. */
-const endpointsOf = ({ prefix, names, reads, writes }: Kind): Endpoint[] => [
+const endpointsOf = ({ prefix, names, reads, writes }: TargetType): Endpoint[] => [
   get(
     `${prefix}/hooks/{hook_id}/replays`,
     {
@@ -26,9 +27,9 @@ const endpointsOf = ({ prefix, names, reads, writes }: Kind): Endpoint[] => [
       answers: { 200: Type.Array(ReplaySchema) },
     },
     async ({ db, params, page, wire, ...context }) => {
-      const place = placeOf(context)
-      const hook = await loadHook(db, place, params.hook_id)
-      return paged(await listReplays(db, hook, page), (replay) => replayJson(replay, place, wire))
+      const target = targetOf(context)
+      const hook = await loadHook(db, target, params.hook_id)
+      return paged(await listReplays(db, hook, page), (replay) => replayJson(replay, target, wire))
     },
   ),
   post(
@@ -36,14 +37,14 @@ const endpointsOf = ({ prefix, names, reads, writes }: Kind): Endpoint[] => [
     {
       ...writes,
       operation: `${names}/create-webhook-replay`,
-      summary: 'Deliver again what happened in a span of time, from the event log; ten a second at most',
+      summary: 'Redeliver the events of a period from the event log, at most ten per second',
       body: NewReplay,
       answers: { 202: ReplaySchema },
     },
     async ({ db, viewer, params, body, wire, ...context }) => {
-      const place = placeOf(context)
-      const hook = await loadHook(db, place, params.hook_id)
-      const replay = replayJson(await createReplay(db, viewer, hook, body), place, wire)
+      const target = targetOf(context)
+      const hook = await loadHook(db, target, params.hook_id)
+      const replay = replayJson(await createReplay(db, viewer, hook, body), target, wire)
       return new Answer(replay, { headers: { Location: replay.url } })
     },
   ),
@@ -52,13 +53,13 @@ const endpointsOf = ({ prefix, names, reads, writes }: Kind): Endpoint[] => [
     {
       ...reads,
       operation: `${names}/get-webhook-replay`,
-      summary: 'How far a replay is',
+      summary: 'Get the progress of a replay',
       answers: { 200: ReplaySchema },
     },
     async ({ db, params, wire, ...context }) => {
-      const place = placeOf(context)
-      const hook = await loadHook(db, place, params.hook_id)
-      return replayJson(await loadReplay(db, hook, params.replay_id), place, wire)
+      const target = targetOf(context)
+      const hook = await loadHook(db, target, params.hook_id)
+      return replayJson(await loadReplay(db, hook, params.replay_id), target, wire)
     },
   ),
   del(
@@ -66,14 +67,14 @@ const endpointsOf = ({ prefix, names, reads, writes }: Kind): Endpoint[] => [
     {
       ...writes,
       operation: `${names}/cancel-webhook-replay`,
-      summary: 'Cancel a replay that is not done; the few that are about to be sent are sent',
+      summary: 'Cancel an unfinished replay; deliveries that are already stored are sent',
       answers: { 204: Nothing },
     },
     async ({ db, params, ...context }) => {
-      const hook = await loadHook(db, placeOf(context), params.hook_id)
+      const hook = await loadHook(db, targetOf(context), params.hook_id)
       await cancelReplay(db, await loadReplay(db, hook, params.replay_id))
     },
   ),
 ]
 
-export const api = group('Webhook replays', Object.values(kinds).flatMap(endpointsOf))
+export const api = group('Webhook replays', Object.values(targetTypes).flatMap(endpointsOf))

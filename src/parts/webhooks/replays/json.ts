@@ -1,5 +1,5 @@
 import { Address, NullableTimestamp, Timestamp, timestamp, type Wire } from '#http/serialization.ts'
-import type { Place } from '#parts/webhooks/hooks.ts'
+import type { HookTarget } from '#parts/webhooks/hook-target.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import type { Replay } from './replays.ts'
 
@@ -20,7 +20,7 @@ export const ReplaySchema = Type.Object(
   { title: 'HookReplay' },
 )
 
-export function replayJson(replay: Replay, { path }: Place, wire: Wire): Static<typeof ReplaySchema> {
+export function replayJson(replay: Replay, { path }: HookTarget, wire: Wire): Static<typeof ReplaySchema> {
   return {
     id: replay.id,
     url: `${wire.api}/${path}/hooks/${replay.hook_id}/replays/${replay.id}`,

@@ -29,7 +29,7 @@ async function replay(path: string, body: Record<string, unknown> = {}) {
   return expect(202, await ada.post(path, { since: ago(day), ...body }))
 }
 
-/** Works a replay off, a batch at a time. */
+/** Runs a replay to its end, a batch at a time. */
 async function finish(address: string, id: number) {
   for (let turn = 0; turn < 100; turn++) {
     await goOn(db, storage, id)
@@ -50,7 +50,7 @@ interface Stored {
   ready_at: Date
 }
 
-/** What waits to be sent to a hook, oldest first, but for what it was told when it was made. */
+/** Pending deliveries of a replay, oldest first. */
 const stored = (hook: { id: number }) =>
   db.rows<Stored>(sql`
     select u.event, u.action, u.repo_id, u.guid, u.redelivery, p.body, u.ready_at from pending_deliveries u join payloads p on p.id = u.payload_id
@@ -62,7 +62,7 @@ const told = async (hook: { id: number }) =>
 const openIssue = async (repo: string, title: string, who: Person = ada): Promise<number> =>
   (await expect(201, await who.post(`${repo}/issues`, { title }))).number
 
-test('a span of the log is told once more, in its order, with guids of its own', async () => {
+test('a period of the log is delivered again in order, with new guids', async () => {
   const { id: repo_id, repo, hook, path } = await openPlace('issues', 'star')
   await openIssue(repo, 'Before')
   forge.clock.advance(minute)
@@ -97,7 +97,7 @@ test('a span of the log is told once more, in its order, with guids of its own',
   assert.deepEqual((await ada.versioned.read(`${path}/${made.id}`)).url, `${forge.versioned}${path}/${made.id}`)
 })
 
-test('a replay is refused that makes no sense, and whoever may not change the hook has none', async () => {
+test('an invalid replay is refused, and users who may not change the hook cannot replay', async () => {
   const { repo, path } = await openPlace('issues', 'push')
   const wrong: [body: Record<string, unknown>, field: string][] = [
     [{ since: 'yesterday' }, 'since'],
@@ -133,12 +133,12 @@ test('a replay is refused that makes no sense, and whoever may not change the ho
   await replay(others, { since: ago(30 * day) })
 })
 
-test('a hook has one replay at a time, which can be cancelled until it is over', async (context) => {
+test('a hook has one replay at a time, which can be cancelled until it ends', async (context) => {
   const { id, hook, path } = await openPlace('create')
   await fillLog(forge, id, (await ada.read('/user')).id, 120)
   const made = await replay(path)
   const refused = await Promise.all([ada.post(path, { since: ago(day) }), ada.post(path, { since: ago(day) })])
-  for (const answer of refused) assert.match((await expect(422, answer)).message, /under way/)
+  for (const answer of refused) assert.match((await expect(422, answer)).message, /is running/)
   await goOn(db, storage, made.id)
   assert.partialDeepStrictEqual(await ada.read(made.url), { status: 'running', total: 120, told: 50 })
   await expect(204, await ada.delete(made.url))
@@ -158,7 +158,7 @@ test('a hook has one replay at a time, which can be cancelled until it is over',
       [made.id, 'cancelled'],
     ],
   )
-  // The hook goes at the last moment, and then for good.
+  // The hook is deleted just before the batch is stored.
   const late = context.mock.method(db, 'transaction', async (work: (transaction: Transaction) => Promise<void>) => {
     late.mock.restore()
     await expect(204, await ada.delete(path.replace('/replays', '')))
@@ -171,7 +171,7 @@ test('a hook has one replay at a time, which can be cancelled until it is over',
   assert.deepEqual(await stored(hook), [])
 })
 
-test('no more than ten a second are sent, and a batch that failed or ran twice is told once', async (context) => {
+test('at most ten per second are sent, and a batch that failed or ran twice is stored once', async (context) => {
   const { id, hook, path } = await openPlace('create')
   await fillLog(forge, id, (await ada.read('/user')).id, 120)
   const made = await replay(path)
@@ -185,10 +185,10 @@ test('no more than ten a second are sent, and a batch that failed or ran twice i
   killed.mock.restore()
   assert.partialDeepStrictEqual(await ada.read(made.url), { status: 'running', told: 0 })
   assert.deepEqual(await stored(hook), [])
-  // At the same place in the log, two of them do the work of one.
+  // Two runs from the same position do the work of one.
   await Promise.all([goOn(db, storage, made.id), goOn(db, storage, made.id)])
   assert.partialDeepStrictEqual(await ada.read(made.url), { status: 'running', told: 50 })
-  // The clock stands still, and what is next is sent after what went before all the same.
+  // The clock stands still, but the next batch is scheduled after the previous one.
   while ((await ada.read(made.url)).status === 'running') await goOn(db, storage, made.id)
   const moments = (await stored(hook)).map(({ ready_at }) => ready_at.getTime())
   assert.equal(moments.length, 120)
@@ -203,7 +203,7 @@ test('no more than ten a second are sent, and a batch that failed or ran twice i
   assert.equal(jobs, 1)
 })
 
-test('what is gone is passed over and counted', async () => {
+test('deleted records are skipped and counted', async () => {
   const { repo, hook, path } = await openPlace('issues', 'issue_comment', 'push', 'fork', 'member')
   const number = await openIssue(repo, 'Here')
   const comment = async (body: string) => (await expect(201, await ada.post(`${repo}/issues/${number}/comments`, { body }))).id
@@ -221,7 +221,7 @@ test('what is gone is passed over and counted', async () => {
   assert.deepEqual(await told(hook), ['issues opened', 'issue_comment created'])
 })
 
-test("an organization's hook is told of all its repositories, one after the other", async () => {
+test("a replay for an organization's hook covers all its repositories in order", async () => {
   for (const name of ['one', 'two']) await expect(201, await ada.post('/orgs/acme/repos', { name }))
   const elsewhere = await openPlace('issues')
   const hook = await hookOn(ada, 'orgs/acme', '*')

@@ -1,11 +1,11 @@
-import { heardBy } from '#parts/webhooks/events.ts'
+import { subscribedEvents } from '#parts/webhooks/events.ts'
 import type { Hook } from '#parts/webhooks/hooks.ts'
 import { codeOf, type Listed, listed, type Queryable, type Slice, sql, type Transaction } from '#platform/database.ts'
 import { type Fault, invalid, missing, Refusal } from '#platform/errors.ts'
 import { parseIsoDate } from '#platform/iso-date.ts'
 import { enqueue } from '#platform/queue.ts'
 
-/** A span of what happened that a hook is told of once more. */
+/** A period of the event log that a hook is sent again. */
 export interface Replay {
   id: number
   hook_id: number
@@ -14,7 +14,7 @@ export interface Replay {
   until: Date
   events: string[]
   status: 'queued' | 'running' | 'done' | 'cancelled'
-  /** Of the log's events; null until they are counted. */
+  /** The number of events; null until they are counted. */
   total: number | null
   told: number
   passed_over: number
@@ -37,24 +37,19 @@ export async function loadReplay(db: Queryable, hook: { id: number }, id: number
   return found
 }
 
-export interface WantedReplay {
+export interface ReplayInput {
   since: string
   until?: string | null
   events?: string[] | null
 }
 
-/** How far back it may go, in days: as far as deliveries are kept. */
+/** How far back a replay may go, in days: as far as deliveries are kept. */
 const furthest = 30
 
-export async function createReplay(
-  db: Transaction,
-  requester: { id: number },
-  hook: Hook,
-  wanted: WantedReplay,
-): Promise<Replay> {
+export async function createReplay(db: Transaction, requester: { id: number }, hook: Hook, input: ReplayInput): Promise<Replay> {
   if (hook.paused_reason) throw new Refusal('invalid', 'This webhook is paused. Set it to active first.')
-  const { since, until } = readSpan(wanted, db.now)
-  const events = readEvents(wanted, hook)
+  const { since, until } = readPeriod(input, db.now)
+  const events = readEvents(input, hook)
   const replay = await insert(
     db,
     sql`
@@ -67,8 +62,8 @@ export async function createReplay(
 
 export const jobKey = ({ id }: { id: number }) => `replay ${id}`
 
-/** What has not happened yet cannot be told again, so a span ends now at the latest. */
-function readSpan({ since: from, until: to }: WantedReplay, now: Date) {
+/** A period ends now at the latest. */
+function readPeriod({ since: from, until: to }: ReplayInput, now: Date) {
   const [since, asked] = [parseIsoDate(from), to == null ? now : parseIsoDate(to)]
   if (!since) throw fault('since', 'since must be a time in ISO 8601')
   if (!asked) throw fault('until', 'until must be a time in ISO 8601')
@@ -80,11 +75,11 @@ function readSpan({ since: from, until: to }: WantedReplay, now: Date) {
   return { since, until }
 }
 
-function readEvents({ events }: WantedReplay, { events: own, target_type }: Hook): string[] {
+function readEvents({ events }: ReplayInput, { events: own, target_type }: Hook): string[] {
   if (events == null) return own
-  const heard = heardBy(own, target_type)
-  const unheard = events.filter((event) => !heard.includes(event))
-  if (unheard.length) throw fault('events', `This hook does not listen to: ${[...new Set(unheard)].join(', ')}`)
+  const subscribed = subscribedEvents(own, target_type)
+  const others = events.filter((event) => !subscribed.includes(event))
+  if (others.length) throw fault('events', `This hook does not subscribe to: ${[...new Set(others)].join(', ')}`)
   if (!events.length) throw fault('events', 'events must name one event or more')
   return [...new Set(events)]
 }
@@ -99,14 +94,14 @@ async function insert(db: Transaction, statement: ReturnType<typeof sql>): Promi
     return made
   } catch (error) {
     throw codeOf(error) === '23505'
-      ? new Refusal('invalid', 'A replay of this hook is under way. Cancel it, or wait for its end.')
+      ? new Refusal('invalid', 'A replay of this hook is running. Cancel it or wait until it ends.')
       : error
   }
 }
 
-/** What was told of until now is sent all the same. */
+/** Deliveries that are already stored are sent. */
 export async function cancelReplay(db: Transaction, { id }: Replay) {
   const { rowCount } = await db.query(sql`
     update replays set status = 'cancelled', finished_at = ${db.now} where id = ${id} and status in ('queued', 'running')`)
-  if (!rowCount) throw new Refusal('invalid', 'This replay is over.')
+  if (!rowCount) throw new Refusal('invalid', 'This replay has ended.')
 }

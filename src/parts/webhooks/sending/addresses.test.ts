@@ -11,7 +11,7 @@ import { delivered, openReceiver } from '#test/webhooks.ts'
 import { failureOf } from './failures.ts'
 import { openTransport } from './transport.ts'
 
-test('what others may not be sent to is refused when a hook is made, and not connected to when it was made before', async () => {
+test('a forbidden address is refused for a new hook, and not connected to for an existing one', async () => {
   await using forge = await openForge({ worker: true, settings: { BELFRY_HOST: '0.0.0.0' } })
   await using receiver = await openReceiver()
   const { db } = forge.belfry
@@ -45,7 +45,7 @@ test('what others may not be sent to is refused when a hook is made, and not con
     assert.equal(errors[0].field, 'url')
     assert.match(errors[0].message, /^url is not supported because /, url)
   }
-  // One that was fine when it was made, and is not any more.
+  // A hook whose address was allowed when it was created.
   const hook = await expect(201, await ada.post(hooks, { config: { url: 'http://hooks.invalid/' } }))
   await delivered(ada, hook)
   let count = 1
@@ -58,7 +58,7 @@ test('what others may not be sent to is refused when a hook is made, and not con
   assert.equal(receiver.connections, 0)
 })
 
-/** A receiver at another of this machine's addresses. */
+/** A receiver at another loopback address. */
 async function openNeighbour(port: number) {
   let connections = 0
   const server = createServer((_, response) => response.end()).on('connection', () => {
@@ -74,7 +74,7 @@ async function openNeighbour(port: number) {
   }
 }
 
-test('a name that changes its addresses leads nowhere that it may not', async () => {
+test('a name whose addresses change cannot lead to a forbidden address', async () => {
   await using allowed = await openReceiver((response) => response.writeHead(200, { connection: 'close' }).end('ok'))
   const port = Number(new URL(allowed.url).port)
   await using forbidden = await openNeighbour(port)
@@ -103,12 +103,12 @@ test('a name that changes its addresses leads nowhere that it may not', async ()
   await transport.close()
   const refused = 'failed to connect to host'
   assert.deepEqual(said, [200, refused, refused, refused, 200])
-  // Each connection asks once, and goes where that answer led.
+  // Each connection resolves the name once and uses that address.
   assert.equal(asked, answers.length)
   assert.deepEqual([allowed.connections, forbidden.connections], [2, 0])
 })
 
-test('a name that is never answered for takes no longer than the whole exchange may', async () => {
+test('a DNS lookup without an answer ends with the time limit of the exchange', async () => {
   const policy = readPolicy('external')
   const transport = openTransport(
     policy,

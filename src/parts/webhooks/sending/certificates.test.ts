@@ -18,7 +18,7 @@ async function outcomeOf(url: string, insecure_ssl = '0') {
   return [status_code, status]
 }
 
-test('a certificate is taken when an authority that is trusted signed it for this host, and otherwise only where a hook says so', async () => {
+test('a certificate is accepted if a trusted authority signed it for the host, or if the hook disables the check', async () => {
   const distrusted = 'Peer certificate cannot be authenticated: '
   for (const [name, said] of [
     ['signed', 'OK'],
@@ -30,21 +30,21 @@ test('a certificate is taken when an authority that is trusted signed it for thi
     assert.deepEqual(await outcomeOf(receiver.url), [said === 'OK' ? 200 : 502, said], name)
     assert.equal(receiver.received.length, said === 'OK' ? 1 : 0, 'nothing is told before the certificate is known')
     assert.deepEqual(await outcomeOf(receiver.url, '1'), [200, 'OK'], name)
-    // The one hook's leave is no other's.
+    // Disabling the check for one hook does not affect another.
     const again = await openReceiver(undefined, certificateOf(name))
     await using _ = again
     assert.deepEqual(await outcomeOf(again.url), [said === 'OK' ? 200 : 502, said], name)
   }
 })
 
-test('a receiver that does not speak TLS where it should is recorded as such, whatever the hook says', async () => {
+test('a receiver without TLS is recorded as a failed handshake, also with insecure_ssl', async () => {
   await using receiver = await openReceiver()
   for (const insecure_ssl of ['0', '1'])
     assert.deepEqual(await outcomeOf(receiver.url.replace('http:', 'https:'), insecure_ssl), [502, 'the TLS handshake failed'])
   assert.equal(receiver.received.length, 0)
 })
 
-test('an authority is trusted only when the settings name it', async () => {
+test('an additional authority is trusted only if the settings name it', async () => {
   await using receiver = await openReceiver(undefined, certificateOf('signed'))
   const transport = openTransport(withLoopback(forge.belfry.settings.BELFRY_WEBHOOK_ADDRESSES), null)
   const post = transport.post(receiver.url, {}, Buffer.from('{}'), false, 10, new AbortController().signal)

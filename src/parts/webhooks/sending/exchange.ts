@@ -2,7 +2,7 @@ import { subscribe } from 'node:diagnostics_channel'
 import type { Socket } from 'node:net'
 import type { Agent, Dispatcher } from 'undici'
 
-/** How much of an answer is kept, in bytes. */
+/** The longest response body that is stored, in bytes. */
 const longestBody = 64 * 1024
 
 export interface Exchange {
@@ -11,26 +11,26 @@ export interface Exchange {
   body: string
 }
 
-/** There was no answer in time, or we stop and cannot wait for it. */
+/** No response came in time, or the sender stops and cannot wait for it. */
 export class TimedOut extends Error {}
 
-/** Sends a request and reads the answer, within so many milliseconds; throws what went wrong, see failures.ts. */
+/** Sends a request and reads the response within `timeout` milliseconds. For the errors, see failures.ts. */
 export async function exchange(
   agent: Agent,
   request: Dispatcher.DispatchOptions,
   timeout: number,
   stopping: AbortSignal,
 ): Promise<Exchange> {
-  let trial = new Trial()
-  const end = () => trial.end(new TimedOut())
+  let attempt = new Attempt()
+  const end = () => attempt.end(new TimedOut())
   const timer = setTimeout(end, timeout)
-  const forget = whenStopped(stopping, end)
+  const forget = onAbort(stopping, end)
   try {
     for (;;) {
-      agent.dispatch(request, trial)
-      const outcome = await trial.outcome
+      agent.dispatch(request, attempt)
+      const outcome = await attempt.outcome
       if (outcome !== 'stale') return outcome
-      trial = new Trial()
+      attempt = new Attempt()
     }
   } finally {
     clearTimeout(timer)
@@ -40,8 +40,8 @@ export async function exchange(
 
 const ends = new WeakMap<AbortSignal, Set<() => void>>()
 
-/** One listener for all exchanges: to add and remove one for each costs more than a timer. */
-function whenStopped(stopping: AbortSignal, end: () => void): () => void {
+/** One listener for all exchanges, because adding and removing one for each costs more than a timer. */
+function onAbort(stopping: AbortSignal, end: () => void): () => void {
   const all = ends.get(stopping) ?? new Set()
   if (!ends.has(stopping)) {
     ends.set(stopping, all)
@@ -54,9 +54,9 @@ function whenStopped(stopping: AbortSignal, end: () => void): () => void {
 }
 
 const used = new WeakSet<Socket>()
-let starting: Trial | undefined
+let starting: Attempt | undefined
 
-// undici tells whoever sends nothing of the connection, but publishes it in the same turn in which the request starts.
+// undici does not pass the connection to the handler, but publishes it in the same tick in which the request starts.
 subscribe('undici:client:sendHeaders', (message) => {
   const { socket } = message as { socket: Socket }
   if (starting) starting.reused = used.has(socket)
@@ -64,14 +64,13 @@ subscribe('undici:client:sendHeaders', (message) => {
   starting = undefined
 })
 
-/** One way to the receiver and back. */
-class Trial implements Dispatcher.DispatchHandler {
+class Attempt implements Dispatcher.DispatchHandler {
   reused = false
   readonly #outcome = Promise.withResolvers<Exchange | 'stale'>()
   readonly #chunks: Buffer[] = []
   #controller: Dispatcher.DispatchController | undefined
   #ended: Error | undefined
-  #heard = false
+  #responded = false
   #status_code = 0
   #headers: Record<string, string> = {}
   #size = 0
@@ -93,7 +92,7 @@ class Trial implements Dispatcher.DispatchHandler {
   }
 
   onResponseStarted() {
-    this.#heard = true
+    this.#responded = true
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status_code: number, headers: Record<string, string | string[] | undefined>) {
@@ -106,9 +105,9 @@ class Trial implements Dispatcher.DispatchHandler {
     this.#chunks.push(chunk)
     this.#size += chunk.length
     if (this.#size <= longestBody) return
-    // What else comes is not for us, and neither is the connection that it comes by.
+    // The rest is not stored, so the connection is closed.
     this.onResponseEnd()
-    controller.abort(new Error('the answer is too long'))
+    controller.abort(new Error('the response is too long'))
   }
 
   onResponseEnd() {
@@ -120,24 +119,24 @@ class Trial implements Dispatcher.DispatchHandler {
     else this.#outcome.reject(error)
   }
 
-  /** The receiver had closed a connection that was kept alive just when we used it again: it answered nothing of this request. */
+  /** The receiver closed a kept-alive connection just when we reused it, and did not respond to this request. */
   #wasStale({ code = '' }: Error & { code?: string }) {
-    return this.reused && !this.#heard && ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'].includes(code)
+    return this.reused && !this.#responded && ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'].includes(code)
   }
 }
 
-/** Values that came several times are one, as HTTP reads them. */
+/** Joins repeated headers, as HTTP defines. */
 function flatten(headers: Record<string, string | string[] | undefined>) {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, storable([value ?? ''].flat().join(', '))]))
 }
 
-/** What the database keeps of an answer's body: what is cut off is told. */
+/** A response body as it is stored: a truncated one ends with a note. */
 export function cut(body: Buffer): string {
   if (body.length <= longestBody) return storable(body.toString())
   return `${storable(body.subarray(0, longestBody).toString())}\n… cut off after ${longestBody / 1024} KB`
 }
 
-/** A zero byte is in no text that the database takes. */
+/** PostgreSQL text cannot contain a zero byte. */
 function storable(text: string) {
   return text.replaceAll('\0', '\uFFFD')
 }

@@ -2,7 +2,6 @@ import type { Belfry } from '#belfry.ts'
 import { policyFor } from '#platform/outbound/policy.ts'
 import { Sender } from './sender.ts'
 
-/** Sends webhooks until it is stopped. */
 export function openSender({ db, vault, log, settings, version, addresses }: Belfry): Sender {
   return new Sender({
     ...{ db, vault, log },
@@ -15,7 +14,7 @@ export function openSender({ db, vault, log, settings, version, addresses }: Bel
   })
 }
 
-/** A node that answers no requests itself goes by the address that those have which do. */
+/** A node that serves no requests uses the address of the nodes that do. */
 function elsewhere({ BELFRY_ROLES, BELFRY_URL, BELFRY_HOST, BELFRY_PORT }: Belfry['settings']) {
   if (BELFRY_ROLES.includes('web')) return ''
   return BELFRY_URL?.origin ?? `http://${BELFRY_HOST.includes(':') ? `[${BELFRY_HOST}]` : BELFRY_HOST}:${BELFRY_PORT}`

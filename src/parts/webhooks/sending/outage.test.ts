@@ -8,9 +8,9 @@ import { openReceiver } from '#test/webhooks.ts'
 
 const quick = { suspicion: 150, probe: 600, retry: 50, brief: { connect: 800, lock: 300, statement: 900 } }
 
-test('a sender that loses its database in the middle of deliveries sends each once, and records them all', async () => {
+test('a sender that loses its database during deliveries sends each once and records them all', async () => {
   await using proxy = await DatabaseProxy.open()
-  // Answers wait until the test lets them go.
+  // The receiver responds when the test says so.
   const waiting: (() => void)[] = []
   let held = true
   await using receiver = await openReceiver((response) => (held ? waiting.push(() => response.end('ok')) : response.end('ok')))
@@ -26,7 +26,7 @@ test('a sender that loses its database in the middle of deliveries sends each on
     await ada.post('/repos/ada/engine/hooks', { config: { url: receiver.url, content_type: 'json' }, events: ['issues'] }),
   )
   await until('the ping is answered', () => waiting.length === 1)
-  // Ten go at a time, the ping among them: the others wait in the hands of the sender.
+  // Ten are in flight, the ping included; the sender has queued the others.
   for (let n = 1; n <= 15; n++) await expect(201, await ada.post('/repos/ada/engine/issues', { title: `issue ${n}` }))
   await until('ten are under way', () => waiting.length === 10)
   const senders = async () => (await db.rows<{ number: number }>(sql`select number from senders`)).map(({ number }) => number)
@@ -35,7 +35,7 @@ test('a sender that loses its database in the middle of deliveries sends each on
   await proxy.set('drop')
   await expect(503, await ada.get('/user'))
   await until('it is known to be away', () => db.health.away)
-  // They are answered while nothing can be recorded.
+  // The responses arrive while nothing can be recorded.
   held = false
   for (const answer of waiting) answer()
   await proxy.set('pass')

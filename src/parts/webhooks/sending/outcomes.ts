@@ -1,11 +1,11 @@
 import { deliveriesTopic, listening } from '#activity/outbox/outbox.ts'
+import { failureThreshold, throttleSeconds } from '#parts/webhooks/throttling.ts'
 import { asyncCommit, codeOf, type Database, json, type Queryable, type Sql, sql, type Transaction } from '#platform/database.ts'
 import type { SignedHeaders } from '../signing.ts'
-import { pauseAfter, threshold } from './throttling.ts'
 
-/** What came of one attempt to deliver. */
+/** The outcome of one attempt. */
 export interface Outcome {
-  /** Of the row that waited for it. */
+  /** The id of the pending delivery. */
   id: number
   hook_id: number
   delivered_at: Date
@@ -17,48 +17,51 @@ export interface Outcome {
   request_headers: SignedHeaders
   response_headers: Record<string, string> | null
   response_body: string | null
-  /** In how many seconds it is tried again by itself; null when it is not. */
+  /** Seconds until the automatic retry; null for none. */
   retry_in: number | null
-  /** How long the receiver asks to be left alone, in seconds. */
+  /** The pause that the receiver asks for, in seconds. */
   retry_after: number | null
 }
 
-/** A hook that is to be left in peace for now. */
-export interface Throttled {
+export interface ThrottledHook {
   hook_id: number
   until: Date
 }
 
-/** What a transaction touches that records outcomes, see Transaction.touch. */
+/** The topic of transactions that record outcomes, see Transaction.touch. */
 export const outcomesTopic = 'outcomes'
 
 /**
- * Records outcomes, and ends the waiting of what they are of, in one statement: whoever is killed before leaves the row that waits, and
- * whoever comes second finds it gone and records nothing.
+ * Records outcomes and deletes the pending rows in one statement. A sender that is killed before leaves the rows, and a second sender of
+ * the same delivery finds no row and records nothing.
  */
-export async function recordOutcomes(db: Database, outcomes: Outcome[], known: KnownHealth = new Map()): Promise<Throttled[]> {
+export async function recordOutcomes(
+  db: Database,
+  outcomes: Outcome[],
+  known: KnownHealth = new Map(),
+): Promise<ThrottledHook[]> {
   const health = healthOf(outcomes).filter((one) => isNew(one, known))
-  const noted = await db.genericPlanRows<Noted>(recording(db, outcomes, health)).catch(async (error) => {
-    // What was tried again after midnight is the first of its day.
+  const updates = await db.genericPlanRows<HookUpdate>(recordStatement(db, outcomes, health)).catch(async (error) => {
+    // The partition is missing when a retry after midnight is the first delivery of its day.
     if (codeOf(error) !== noPartition) throw error
     await openDays(db, outcomes)
-    return db.genericPlanRows<Noted>(recording(db, outcomes, health))
+    return db.genericPlanRows<HookUpdate>(recordStatement(db, outcomes, health))
   })
   if (known.size > mostKnown) known.clear()
   for (const one of health) known.set(one.hook_id, one)
   db.notifyTransactionEnd('committed here', new Map([[outcomesTopic, []]]))
-  if (await release(db, noted)) db.notifyTransactionEnd('committed here', new Map([[deliveriesTopic, []]]))
-  return throttledOf(noted)
+  if (await resumeRecovered(db, updates)) db.notifyTransactionEnd('committed here', new Map([[deliveriesTopic, []]]))
+  return throttledHooks(updates)
 }
 const noPartition = '23514'
 
-/** The same within a transaction whose success is reported to a caller: so its commit waits for the disk. */
-export async function recordIn(db: Transaction, outcomes: Outcome[]): Promise<Throttled[]> {
+/** The same for a transaction whose success is reported to a caller, so the commit waits for the disk. */
+export async function recordIn(db: Transaction, outcomes: Outcome[]): Promise<ThrottledHook[]> {
   await openDays(db, outcomes)
-  const noted = await db.rows<Noted>(recording(db, outcomes, healthOf(outcomes), synced))
+  const updates = await db.rows<HookUpdate>(recordStatement(db, outcomes, healthOf(outcomes), synced))
   db.touch(outcomesTopic)
-  if (await release(db, noted)) db.touch(deliveriesTopic)
-  return throttledOf(noted)
+  if (await resumeRecovered(db, updates)) db.touch(deliveriesTopic)
+  return throttledHooks(updates)
 }
 
 async function openDays(db: Queryable, outcomes: Outcome[]) {
@@ -66,8 +69,8 @@ async function openDays(db: Queryable, outcomes: Outcome[]) {
   await db.query(sql`select open_delivery_day(day) from unnest(${days}::bigint[]) day`)
 }
 
-/** How a hook is after its outcomes were recorded. */
-interface Noted {
+/** The state of a hook after its outcomes were recorded. */
+interface HookUpdate {
   hook_id: number
   until: Date | null
   released: boolean
@@ -76,7 +79,7 @@ interface Noted {
 /** A source of one row, used instead of `asyncCommit`. */
 const synced = sql`(select) synced`
 
-function recording({ now }: Queryable, outcomes: Outcome[], health: Health[], commit = asyncCommit): Sql {
+function recordStatement({ now }: Queryable, outcomes: Outcome[], health: Health[], commit = asyncCommit): Sql {
   return sql`
     with outcome as materialized (
       select o.* from ${commit}, json_to_recordset(${json(outcomes)}::json) as o (id bigint, delivered_at timestamptz,
@@ -85,12 +88,12 @@ function recording({ now }: Queryable, outcomes: Outcome[], health: Health[], co
     ), done as (
       delete from pending_deliveries u using outcome o where u.id = o.id returning u.*, o.delivered_at, o.duration, o.status, o.status_code, o.url,
         o.request_headers, o.response_headers, o.response_body, o.retry_in
-    ), again as (
+    ), retried as (
       insert into pending_deliveries (id, hook_id, payload_id, repo_id, guid, event, action, redelivery, attempts, created_at, ready_at)
       select delivery_id(${now}), hook_id, payload_id, repo_id, guid, event, action, true, attempts + 1, ${now},
         ${now}::timestamptz + retry_in * interval '1 second'
       from done where retry_in is not null
-    ), kept as (
+    ), recorded as (
       insert into deliveries (id, hook_id, payload_id, repo_id, guid, event, action, redelivery, throttled_at, delivered_at, duration, status,
         status_code, url, request_headers, response_headers, response_body)
       select id, hook_id, payload_id, repo_id, guid, event, action, redelivery, throttled_at, delivered_at, duration, status,
@@ -100,30 +103,31 @@ function recording({ now }: Queryable, outcomes: Outcome[], health: Health[], co
       select * from json_to_recordset(${json(health)}::json) as o (hook_id bigint, code integer, status text, message text,
         delivered_at timestamptz, failures integer, recovered boolean, retry_after double precision)
     ), counted as materialized (
-      select o.*, h.failures >= ${threshold} as was_throttled, case when o.recovered then o.failures
-        -- Several that failed at the same time count as one step of the pause.
-        else least(h.failures + o.failures, greatest(h.failures + 1, ${threshold})) end as in_row
+      select o.*, h.failures >= ${failureThreshold} as was_throttled, case when o.recovered then o.failures
+        -- Several failures at the same time count as one step of the pause.
+        else least(h.failures + o.failures, greatest(h.failures + 1, ${failureThreshold})) end as in_row
       from health o join hooks h on h.id = o.hook_id
     )
     update hooks h set last_code = code, last_status = status, last_message = message, last_delivered_at = delivered_at,
-      failures = in_row, throttled_until = case when in_row >= ${threshold}
-        then ${now}::timestamptz + greatest(${pauseAfter(sql`in_row`)}, least(retry_after, 3600)) * interval '1 second' end
+      failures = in_row, throttled_until = case when in_row >= ${failureThreshold}
+        then ${now}::timestamptz + greatest(${throttleSeconds(sql`in_row`)}, least(retry_after, 3600)) * interval '1 second' end
     from counted c where h.id = c.hook_id
     returning h.id as hook_id, h.throttled_until as until, c.was_throttled and h.throttled_until is null as released`
 }
 
-/** A receiver that is well again gets what waited for it, at once. */
-async function release(db: Queryable, noted: Noted[]): Promise<boolean> {
-  const released = noted.flatMap((hook) => (hook.released ? hook.hook_id : []))
+/** Makes the postponed deliveries of recovered receivers due now. */
+async function resumeRecovered(db: Queryable, updates: HookUpdate[]): Promise<boolean> {
+  const released = updates.flatMap((hook) => (hook.released ? hook.hook_id : []))
   if (released.length === 0) return false
   await db.query(sql`
     update pending_deliveries set ready_at = ${db.now} where hook_id = any(${released}) and throttled_at is not null and ready_at > ${db.now}`)
   return true
 }
 
-const throttledOf = (noted: Noted[]): Throttled[] => noted.flatMap(({ hook_id, until }) => (until ? { hook_id, until } : []))
+const throttledHooks = (updates: HookUpdate[]): ThrottledHook[] =>
+  updates.flatMap(({ hook_id, until }) => (until ? { hook_id, until } : []))
 
-/** How outcomes leave a hook: the last of them, and how many failures there are since its receiver was last well. */
+/** What outcomes say about a hook: the last one, and the number of failures since the last success. */
 export interface Health {
   hook_id: number
   code: number
@@ -139,31 +143,31 @@ function healthOf(outcomes: Outcome[]): Health[] {
   const hooks = new Map<number, Health>()
   for (const { hook_id, url, status_code, status, delivered_at, retry_after } of outcomes) {
     const before = hooks.get(hook_id)
-    // Whoever listens by a stream is asked by nobody: there is nothing to leave in peace.
-    const well = url === listening || isWell(status_code)
+    // Nothing is sent to `belfry:listen`, so there is no receiver to protect.
+    const up = url === listening || isReceiverUp(status_code)
     hooks.set(hook_id, {
       ...{ hook_id, delivered_at },
       ...{ code: status_code, message: status },
       status: status_code < 300 ? 'active' : status_code === 504 ? 'timeout' : 'misconfigured',
-      failures: well ? 0 : (before?.failures ?? 0) + 1,
-      recovered: well || (before?.recovered ?? false),
+      failures: up ? 0 : (before?.failures ?? 0) + 1,
+      recovered: up || (before?.recovered ?? false),
       retry_after: Math.max(retry_after ?? 0, before?.retry_after ?? 0),
     })
   }
   return [...hooks.values()]
 }
 
-/** Who answers that a request is wrong is there and well; who is overloaded, broken or away is not. */
-function isWell(status_code: number) {
+/** A 4xx response (except 429) means that the receiver is up. */
+function isReceiverUp(status_code: number) {
   return status_code < 500 && status_code !== 429
 }
 
-/** What was noted last of each hook. */
+/** What was last recorded for each hook. */
 export type KnownHealth = Map<number, Health>
 
 const mostKnown = 10_000
 
-/** How old that may become, in milliseconds: a receiver that stays well does not cost a write for each delivery. */
+/** How long a healthy hook is not written again, in milliseconds, so that its deliveries do not cost a write each. */
 const fresh = 10_000
 
 function isNew({ hook_id, code, failures, delivered_at }: Health, known: KnownHealth) {

@@ -1,6 +1,6 @@
 /**
- * Lets something happen at once, and then no more often than every so many milliseconds: a statement for one delivery takes the database a
- * quarter of the time of one for a hundred.
+ * Lets the first call pass at once and then one call per interval (milliseconds), to form batches: a statement for one delivery costs the
+ * database a quarter of one for a hundred.
  */
 export class Pace {
   readonly #interval: number

@@ -4,7 +4,7 @@ import { after, test } from 'node:test'
 import { sql } from '#platform/database.ts'
 import { expect, openForge } from '#test/forge.ts'
 import { freePort } from '#test/machine.ts'
-import { delivered, openReceiver, openSocketReceiver, tellTooMuch } from '#test/webhooks.ts'
+import { delivered, openReceiver, openSocketReceiver, storeTooLarge } from '#test/webhooks.ts'
 
 const forge = await openForge({ worker: true, settings: { BELFRY_WEBHOOK_TIMEOUT: '1' } })
 after(() => forge[Symbol.asyncDispose]())
@@ -12,7 +12,7 @@ const ada = await forge.person('ada')
 await ada.owns('engine')
 const hooks = '/repos/ada/engine/hooks'
 
-/** Makes a hook, which sends a ping at once. */
+/** Creates a hook, which sends a ping at once. */
 const hookTo = async (url: string, events = ['star']) =>
   expect(201, await ada.post(hooks, { config: { url, content_type: 'json' }, events }))
 
@@ -27,7 +27,7 @@ interface Came {
   body?: string | null
 }
 
-/** What receivers do with a request, and what is recorded of it. */
+/** Receivers by behaviour, and the outcome that is recorded. */
 const manners: Record<string, [answer: (socket: Socket) => void, came: Came]> = {
   hangs: [() => {}, { status: 'timed out', status_code: 504, headers: null, body: null }],
   'drips its headers': [
@@ -95,7 +95,7 @@ const manners: Record<string, [answer: (socket: Socket) => void, came: Came]> = 
   ],
 }
 
-/** A byte every now and then, for ever. */
+/** An endless response, a byte at a time. */
 function drip(begin: string) {
   return (socket: Socket) => {
     socket.write(begin)
@@ -105,7 +105,7 @@ function drip(begin: string) {
 }
 
 for (const [name, [answer, { status, status_code, headers, body }]] of Object.entries(manners)) {
-  test(`a receiver that ${name} is sent it once, and what came of it is recorded`, async () => {
+  test(`a receiver that ${name} gets one request, and the outcome is recorded`, async () => {
     await using receiver = await openSocketReceiver(answer)
     const hook = await hookTo(receiver.url)
     const [delivery] = await delivered(ada, hook)
@@ -123,7 +123,7 @@ for (const [name, [answer, { status, status_code, headers, body }]] of Object.en
   })
 }
 
-test('a receiver that cannot be reached is recorded as such', async () => {
+test('an unreachable receiver is recorded as such', async () => {
   for (const url of [`http://127.0.0.1:${await freePort()}/`, 'http://nowhere.invalid/']) {
     const hook = await hookTo(url)
     const [delivery] = await delivered(ada, hook)
@@ -132,7 +132,7 @@ test('a receiver that cannot be reached is recorded as such', async () => {
   }
 })
 
-test('an answer that goes on and on is read for as long as it is kept, and said to be cut off', async () => {
+test('an endless response is read up to the limit and marked as truncated', async () => {
   const part = 'ä'.repeat(512 * 1024)
   let sent = 0
   await using receiver = await openSocketReceiver((socket) => {
@@ -162,7 +162,7 @@ test('a redirect is not followed', async () => {
   assert.equal(elsewhere.connections, 0)
 })
 
-test('connections are kept, and one that the receiver closes just when it is used again loses nothing', async () => {
+test('connections are reused, and one that the receiver closes at that time loses nothing', async () => {
   await using kept = await openReceiver()
   const hook = await hookTo(kept.url)
   for (let count = 2; count < 6; count++) {
@@ -174,7 +174,7 @@ test('connections are kept, and one that the receiver closes just when it is use
   const endings: [close: (socket: Socket) => void, requests: number, status: string][] = [
     [(socket) => void socket.resetAndDestroy(), 3, 'OK'],
     [(socket) => void socket.end(), 3, 'OK'],
-    // It began to answer, so it has heard.
+    // The response has started, so the receiver got the request.
     [(socket) => void socket.end('HTTP/1.1 200'), 2, closed],
   ]
   for (const [close, requests, status] of endings) {
@@ -192,11 +192,11 @@ test('connections are kept, and one that the receiver closes just when it is use
   }
 })
 
-test('what is too large to be sent is recorded as a failure, and not sent', async () => {
+test('a payload that is too large is recorded as a failure and not sent', async () => {
   await using receiver = await openReceiver()
   const hook = await hookTo(receiver.url)
   await delivered(ada, hook)
-  await tellTooMuch(forge, hook)
+  await storeTooLarge(forge, hook)
   const [, delivery] = await delivered(ada, hook, 2)
   assert.partialDeepStrictEqual(delivery, {
     status: 'the payload is larger than 25 MB and was not sent',

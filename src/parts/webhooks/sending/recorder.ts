@@ -1,24 +1,24 @@
 import { channel } from 'node:diagnostics_channel'
 import type { Database } from '#platform/database.ts'
-import type { Logger } from '#platform/log.ts'
+import { type Logger, logFailure } from '#platform/log.ts'
 import { DatabaseUnavailable } from '#platform/unavailable.ts'
-import { type KnownHealth, type Outcome, recordOutcomes, type Throttled } from './outcomes.ts'
+import { type KnownHealth, type Outcome, recordOutcomes, type ThrottledHook } from './outcomes.ts'
 import { Pace } from './pace.ts'
 
 /**
- * How often we try to record outcomes of deliveries, and how long we wait in between, in milliseconds. While the database is away we wait as long as
- * it takes: the number of deliveries in hand is bounded, and a delivery that is not recorded is sent again.
+ * Attempts to record outcomes, and the pause between them in milliseconds. Attempts during an outage of the database do not count, because
+ * the number of unrecorded outcomes is bounded, and an unrecorded delivery is sent again.
  */
 const mostAttempts = 60
 const pause = 1000
 
-/** A named moment in the life of deliveries, for whoever wants to watch: they are about to be recorded. */
+/** Lets tests stop a sender at the point where it is about to record outcomes. */
 const recordingChannel = channel('belfry:deliveries:recording')
 
-/** What follows when outcomes are recorded; `false` when they could not be. */
-type Recorded = (batch: Outcome[], throttled: Throttled[] | false) => Promise<void>
+/** Called after an attempt; `throttled` is false when the outcomes could not be recorded. */
+type Recorded = (batch: Outcome[], throttled: ThrottledHook[] | false) => Promise<void>
 
-/** Records outcomes, many in one statement: those that come while others are written go together with the next. */
+/** Records outcomes in batches: those that arrive while a batch is written form the next batch. */
 export class Recorder {
   readonly #db: Database
   readonly #log: Logger
@@ -36,20 +36,20 @@ export class Recorder {
     this.#recorded = recorded
   }
 
-  /** How many outcomes are not written yet. */
+  /** The number of unrecorded outcomes. */
   get size() {
     return this.#size
   }
 
-  /** `doubted`: the hook had failures before, which another node may have counted, so that what we know of it is out of date. */
-  add(outcome: Outcome, doubted: boolean) {
-    if (doubted) this.#health.delete(outcome.hook_id)
+  /** If the hook had failures, another node may have counted them, so the known health may be out of date. */
+  add(outcome: Outcome, had_failures: boolean) {
+    if (had_failures) this.#health.delete(outcome.hook_id)
     this.#outcomes.push(outcome)
     this.#size++
     if (!this.#busy) void this.#recordAll()
   }
 
-  /** Tries no more than once from now on. */
+  /** From now on, makes one attempt only. */
   hurry() {
     this.#hurried = true
   }
@@ -67,17 +67,13 @@ export class Recorder {
     this.#busy = false
   }
 
-  async #record(batch: Outcome[]): Promise<Throttled[] | false> {
+  async #record(batch: Outcome[]): Promise<ThrottledHook[] | false> {
     for (let attempt = 1; ; attempt++) {
       try {
         return await recordOutcomes(this.#db, batch, this.#health)
       } catch (error) {
-        // What is not recorded is sent again by whoever comes after us: better than to forget it.
         const away = error instanceof DatabaseUnavailable
-        this.#log[away ? 'debug' : 'error'](
-          { err: error, deliveries: batch.length },
-          'outcomes of webhooks could not be recorded',
-        )
+        logFailure(this.#log, error, 'outcomes of webhooks could not be recorded', { deliveries: batch.length })
         if (this.#hurried || (!away && attempt >= mostAttempts)) return false
         await new Promise((resolve) => setTimeout(resolve, pause))
       }

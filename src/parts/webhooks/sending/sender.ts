@@ -2,20 +2,21 @@ import { channel } from 'node:diagnostics_channel'
 import { knowAddress } from '#activity/outbox/addresses.ts'
 import { type Batch, type LocalSender, setLocalSender } from '#activity/outbox/local-dispatch.ts'
 import { deliveriesTopic } from '#activity/outbox/outbox.ts'
+import { failureThreshold, postponeDeliveries } from '#parts/webhooks/throttling.ts'
 import type { Database } from '#platform/database.ts'
-import type { Logger } from '#platform/log.ts'
+import { type Logger, logFailure } from '#platform/log.ts'
 import type { Policy } from '#platform/outbound/policy.ts'
 import type { Vault } from '#platform/vault.ts'
-import { Secrets } from '../secrets.ts'
-import { type Delivering, deliver } from './delivering.ts'
-import { Lanes, perHook } from './lanes.ts'
-import type { Outcome, Throttled } from './outcomes.ts'
+import { SecretCache } from '../secrets.ts'
+import { type ClaimedDelivery, claimDeliveries, releaseAll, releaseDeliveries } from './claim.ts'
+import { ConcurrencyLimiter } from './concurrency.ts'
+import { type DeliveryDeps, deliver } from './deliver.ts'
+import * as limits from './limits.ts'
+import type { Outcome, ThrottledHook } from './outcomes.ts'
 import { Pace } from './pace.ts'
-import { type Letter, Letters } from './payloads.ts'
+import { type Payload, PayloadCache } from './payload-cache.ts'
 import { Recorder } from './recorder.ts'
-import { Standing } from './standing.ts'
-import { giveAllBack, giveBack, type Taken, take } from './taking.ts'
-import { holdBack, threshold } from './throttling.ts'
+import { SenderMembership } from './sender-membership.ts'
 import { openTransport } from './transport.ts'
 
 export interface SenderOptions {
@@ -27,50 +28,36 @@ export interface SenderOptions {
   agent: string
   timeout: number
   retries: number
-  /** Where this server can be reached; empty as long as that is not known. */
+  /** The public address of this server; empty until it is known. */
   web: () => string
 }
 
-/** How many deliveries one sender has in hand, including unrecorded ones; and how many of them for one hook. */
-const mostInHand = 5000
-const mostOfOne = 4 * perHook
-/** How many go at a time to a receiver that failed last: one that hangs must not take the places of many. */
-const widthInDoubt = 2
-/** Fewer are not worth a question, as long as others are in hand. */
-const worthTaking = 50
-/** With nothing told, we look all the same, for what time alone brings and for what dead senders left. In milliseconds. */
-const pollInterval = 1000
-/** When something of our own went wrong, in milliseconds. */
-const pauseAfterFault = 10_000
-/** How long exchanges in hand may still take once a stop is asked for. */
-const patience = 10_000
-
-/** A named moment in the life of deliveries, for whoever wants to watch: a sender has them in hand. */
-const takenChannel = channel('belfry:deliveries:taken')
+/** Lets tests stop a sender at the point where it has claimed deliveries. */
+const claimedChannel = channel('belfry:deliveries:claimed')
 
 /**
- * Sends what is stored in `pending_deliveries` until it is recorded. What is in hand is marked with the sender's number; it goes back to all when the
- * sender dies, so that everything is sent at least once.
+ * Sends the rows of `pending_deliveries` until their outcomes are recorded. Claimed rows carry the sender's number and are released when
+ * the sender dies, so that every delivery is sent at least once.
  */
 export class Sender {
   readonly #options: SenderOptions
-  readonly #lanes = new Lanes<Taken>((delivery) => this.#send(delivery))
-  readonly #letters: Letters
-  readonly #delivering: Delivering
+  readonly #limiter = new ConcurrencyLimiter<ClaimedDelivery>((delivery) => this.#send(delivery))
+  readonly #payloads: PayloadCache
+  readonly #deps: DeliveryDeps
   readonly #stopping = new AbortController()
   readonly #recorder: Recorder
   readonly #pace = new Pace(5)
-  /** By the ids of deliveries that show whether a receiver is well again: lets the next go. */
+  /** Trial deliveries to throttled receivers, by id. Calling the function lets the limiter start the next one. */
   readonly #trials = new Map<number, () => void>()
-  readonly #standing: Standing
-  /** What is queued, being sent, or sent and not recorded, by the ids of deliveries. */
-  readonly #mine = new Set<number>()
+  readonly #membership: SenderMembership
+  /** The ids of deliveries that are queued, in flight, or sent and not recorded. */
+  readonly #owned = new Set<number>()
   #ticking: Promise<void> | undefined
-  #taking: Promise<void> | undefined
-  #askedAgain = false
-  /** There may be more to take than there was room for. */
+  #claiming: Promise<void> | undefined
+  #claimAgain = false
+  /** More deliveries may be due than there was room for. */
   #more = false
-  /** The database went away in the middle of something: rows may be marked as ours that we know nothing of. */
+  /** A statement failed, so rows may carry our number that we do not know about. */
   #inDoubt = false
   #stopped = false
   #idle: (() => void) | undefined
@@ -80,221 +67,228 @@ export class Sender {
   constructor(options: SenderOptions) {
     const { db, vault, log, policy, certificates, agent, timeout, retries, web } = options
     this.#options = options
-    this.#letters = new Letters(db, web)
-    this.#standing = new Standing(db, log, {
-      inHand: () => [...this.#mine],
+    this.#payloads = new PayloadCache(db, web)
+    this.#membership = new SenderMembership(db, log, {
+      ids: () => [...this.#owned],
       keep: (ids) => this.#keep(new Set(ids)),
       lose: () => this.#lose(),
     })
     this.#recorder = new Recorder(db, log, (batch, throttled) => this.#recorded(batch, throttled))
-    this.#delivering = {
-      secrets: new Secrets(vault),
-      transport: openTransport(policy, certificates),
-      agent,
-      timeout,
-      retries,
-      clock: db,
-    }
-    this.#timer = setInterval(() => this.#tick(), pollInterval).unref()
+    const transport = openTransport(policy, certificates)
+    this.#deps = { secrets: new SecretCache(vault), transport, agent, timeout, retries, clock: db }
+    this.#timer = setInterval(() => this.#tick(), limits.pollInterval).unref()
     setLocalSender(db, () => this.#localSender())
     knowAddress(db, web)
     this.#off = db.onTransactionEnd((ending, topics) => {
-      const handed = topics.get(deliveriesTopic) as Batch[] | undefined
-      if (ending === 'committed here') for (const handful of handed ?? []) this.#take(handful)
-      // Whether it was committed we do not know: what we were to be handed may be ours, or not be there at all.
-      else if (handed) this.#inDoubt = true
-      if (ending === 'committed elsewhere' && this.#standing.number === undefined) this.#tick()
-      // Where all went into our hands there is nothing to look for.
-      if (ending === 'committed elsewhere' || (handed && (handed.length === 0 || handed.some(({ rest }) => rest)))) this.wake()
+      const batches = topics.get(deliveriesTopic) as Batch[] | undefined
+      if (ending === 'committed here') for (const batch of batches ?? []) this.#accept(batch)
+      // The transaction may have been committed or not, so rows that were stored for us may exist or not.
+      else if (batches) this.#inDoubt = true
+      if (ending === 'committed elsewhere' && this.#membership.number === undefined) this.#tick()
+      // When all new deliveries were stored for us, there is nothing to claim.
+      if (ending === 'committed elsewhere' || (batches && (batches.length === 0 || batches.some(({ rest }) => rest)))) this.wake()
     })
     this.#tick()
   }
 
   #localSender(): LocalSender | undefined {
-    const { number } = this.#standing
-    if (number === undefined || this.#stopped || this.#inHand >= mostInHand || !this.#options.web()) return undefined
-    return { number, takes: (hook_id) => this.#lanes.count(hook_id) < mostOfOne }
+    const { number } = this.#membership
+    if (number === undefined || this.#stopped || this.#count >= limits.mostOwned || !this.#options.web()) return undefined
+    return { number, takes: (hook_id) => this.#limiter.count(hook_id) < limits.mostOwnedPerHook }
   }
 
-  /** What was stored for us, and is committed. What a number had that we have no more is given back with all else it had. */
-  #take({ sender, payload_id, event, body, deliveries }: Batch) {
-    if (sender !== this.#standing.number) return
-    this.#letters.keep(payload_id, body)
-    const taken = deliveries.map(
-      ({ id, guid, hook }): Taken => ({ ...hook, id, guid, event, payload_id, hook_id: hook.id, attempts: 0 }),
+  /** Queues committed deliveries that were stored for this sender. Those of a lost number were released with that number. */
+  #accept({ sender, payload_id, event, body, deliveries }: Batch) {
+    if (sender !== this.#membership.number) return
+    this.#payloads.add(payload_id, body)
+    const claimed = deliveries.map(
+      ({ id, guid, hook }): ClaimedDelivery => ({ ...hook, id, guid, event, payload_id, hook_id: hook.id, attempts: 0 }),
     )
-    takenChannel.publish(taken)
-    this.#queue(taken)
+    claimedChannel.publish(claimed)
+    this.#queue(claimed)
   }
 
-  /** Looks for something to send, now. */
+  /** Claims due deliveries now. */
   wake() {
-    if (this.#taking) this.#askedAgain = true
+    if (this.#claiming) this.#claimAgain = true
     else
-      this.#taking = this.#takeAll()
-        .catch((error) => this.#away(error))
+      this.#claiming = this.#claimAll()
+        .catch((error) => this.#failed(error, 'webhook deliveries could not be claimed'))
         .finally(() => {
-          this.#taking = undefined
+          this.#claiming = undefined
         })
   }
 
   #tick() {
-    this.#ticking ??= this.#look().finally(() => {
+    this.#ticking ??= this.#check().finally(() => {
       this.#ticking = undefined
     })
   }
 
-  async #look() {
+  async #check() {
     try {
-      await this.#standing.look()
+      await this.#membership.check()
       this.wake()
     } catch (error) {
-      this.#away(error)
+      this.#failed(error, 'the sender of webhooks could not check its registration')
     }
   }
 
-  /** Any sender may take the deliveries that wait here, so we drop them. Deliveries that are being sent are ours again once we have a new number. */
+  /** Drops queued deliveries, because any sender may claim them. Those in flight are ours again once we have a new number. */
   #lose() {
     this.#unqueue()
     this.#tick()
   }
 
   #keep(ids: ReadonlySet<number>) {
-    for (const id of this.#mine) if (!ids.has(id)) this.#mine.delete(id)
+    for (const id of this.#owned) if (!ids.has(id)) this.#owned.delete(id)
   }
 
-  #unqueue(hook_id?: number): Taken[] {
-    const waiting = this.#lanes.empty(hook_id)
-    for (const { id } of waiting) this.#mine.delete(id)
+  #unqueue(hook_id?: number): ClaimedDelivery[] {
+    const waiting = this.#limiter.removeWaiting(hook_id)
+    for (const { id } of waiting) this.#owned.delete(id)
     return waiting
   }
 
-  get #inHand() {
-    return this.#lanes.active + this.#lanes.waiting + this.#recorder.size
+  get #count() {
+    return this.#limiter.active + this.#limiter.waiting + this.#recorder.size
   }
 
-  async #takeAll() {
-    let taken: Taken[] = []
+  async #claimAll() {
+    let claimed: ClaimedDelivery[] = []
     do {
       await this.#pace.wait()
-      this.#askedAgain = false
-      const room = mostInHand - this.#inHand
-      const { number } = this.#standing
+      this.#claimAgain = false
+      const room = limits.mostOwned - this.#count
+      const { number } = this.#membership
       if (this.#stopped || number === undefined || !this.#options.web()) return
       this.#more = true
-      if (room < worthTaking && this.#inHand > 0) return
-      if (this.#inDoubt && this.#inHand === 0) {
-        await giveAllBack(this.#options.db, number)
+      if (room < limits.leastRoom && this.#count > 0) return
+      if (this.#inDoubt && this.#count === 0) {
+        await releaseAll(this.#options.db, number)
         this.#inDoubt = false
       }
-      const crowded = this.#lanes.crowded(mostOfOne)
-      taken = await take(this.#options.db, number, { most: room, of_one: mostOfOne, crowded })
-      takenChannel.publish(taken)
-      await this.#begin(taken, number)
-      this.#more = crowded.length > 0 || taken.length >= mostOfOne
-    } while (this.#askedAgain || taken.length >= mostOfOne)
+      const per_hook = limits.mostOwnedPerHook
+      const full_hooks = this.#limiter.fullHooks(per_hook)
+      claimed = await claimDeliveries(this.#options.db, number, { most: room, per_hook, full_hooks })
+      claimedChannel.publish(claimed)
+      await this.#begin(claimed, number)
+      this.#more = full_hooks.length > 0 || claimed.length >= per_hook
+    } while (this.#claimAgain || claimed.length >= limits.mostOwnedPerHook)
   }
 
-  async #begin(taken: Taken[], number: number) {
-    const { db } = this.#options
-    const now = db.now
-    const [held = [], free = []] = [true, false].map((wanted) => taken.filter((one) => isThrottled(one, now) === wanted))
-    const pauses = [...Map.groupBy(held, ({ hook_id }) => hook_id).values()]
-    await Promise.all(pauses.map((ofOne) => this.#hold(ofOne, ofOne[0]?.throttled_until)))
-    await this.#letters.fetch(free.map(({ payload_id }) => payload_id)).catch((error) => this.#away(error))
-    // If we lost the number, another sender may have them by now.
-    if (this.#standing.number === number) this.#queue(free)
+  async #begin(claimed: ClaimedDelivery[], number: number) {
+    const { now } = this.#options.db
+    const { throttled = [], free = [] } = Object.groupBy(claimed, (one) => (isThrottled(one, now) ? 'throttled' : 'free'))
+    const byHook = [...Map.groupBy(throttled, ({ hook_id }) => hook_id).values()]
+    await Promise.all(byHook.map((ofOne) => this.#postpone(ofOne, ofOne[0]?.throttled_until)))
+    await this.#payloads
+      .load(free.map(({ payload_id }) => payload_id))
+      .catch((error) => this.#failed(error, 'payloads of webhooks could not be read'))
+    // If we lost the number, another sender may have claimed them by now.
+    if (this.#membership.number === number) this.#queue(free)
   }
 
-  #queue(taken: Taken[]) {
-    for (const delivery of taken) {
+  #queue(claimed: ClaimedDelivery[]) {
+    for (const delivery of claimed) {
       const { id, hook_id, url, failures } = delivery
-      this.#mine.add(id)
-      this.#lanes.add(hook_id, hostOf(url), failures === 0 ? perHook : failures < threshold ? widthInDoubt : 1, delivery)
+      this.#owned.add(id)
+      this.#limiter.add(hook_id, hostOf(url), widthAfter(failures), delivery)
     }
   }
 
-  async #hold(deliveries: Taken[], until: Date | null | undefined) {
+  async #postpone(deliveries: ClaimedDelivery[], until: Date | null | undefined) {
     const ids = deliveries.map(({ id }) => id)
-    if (ids.length && until) await holdBack(this.#options.db, ids, until).catch((error) => this.#away(error))
+    if (!ids.length || !until) return
+    await postponeDeliveries(this.#options.db, ids, until).catch((error) =>
+      this.#failed(error, 'webhooks could not be postponed'),
+    )
   }
 
-  async #send(delivery: Taken) {
-    const { db, log } = this.#options
+  async #send(delivery: ClaimedDelivery) {
     try {
-      const stays = () => !this.#stopped && this.#mine.has(delivery.id)
-      const send = (letter: Letter | undefined) => deliver(this.#delivering, delivery, letter, this.#stopping.signal)
-      const outcome = await this.#letters.use(delivery.payload_id, stays, send)
+      const stillOwned = () => !this.#stopped && this.#owned.has(delivery.id)
+      const send = (payload: Payload | undefined) => deliver(this.#deps, delivery, payload, this.#stopping.signal)
+      const outcome = await this.#payloads.use(delivery.payload_id, stillOwned, send)
       this.#recorder.add(outcome, delivery.failures > 0)
-      if (delivery.failures >= threshold) {
+      if (delivery.failures >= failureThreshold) {
         await new Promise<void>((resolve) => this.#trials.set(delivery.id, resolve))
         setImmediate(() => this.#settle())
       }
     } catch (error) {
-      // Nothing was sent: the hook's secret does not open, or the database is away and we stop. The sender that holds it then sends it later.
-      log.error({ err: error, delivery: delivery.id, hook: delivery.hook_id }, 'a webhook could not be sent')
-      const later = new Date(db.now.getTime() + pauseAfterFault)
-      if (this.#mine.delete(delivery.id)) await giveBack(db, [delivery.id], later).catch((fault) => this.#away(fault))
+      // Nothing was sent, for example because the hook's secret cannot be decrypted, or because we stop during an outage.
+      const { db, log } = this.#options
+      logFailure(log, error, 'a webhook could not be sent', { delivery: delivery.id, hook: delivery.hook_id })
+      const later = new Date(db.now.getTime() + limits.pauseAfterBug)
+      if (this.#owned.delete(delivery.id)) await this.#release([delivery.id], later)
       setImmediate(() => this.#settle())
     }
   }
 
-  async #recorded(batch: Outcome[], throttled: Throttled[] | false) {
-    for (const { id } of batch) this.#mine.delete(id)
+  async #release(ids: number[], ready_at: Date) {
+    const { db } = this.#options
+    await releaseDeliveries(db, ids, ready_at).catch((error) => this.#failed(error, 'webhooks could not be released'))
+  }
+
+  async #recorded(batch: Outcome[], throttled: ThrottledHook[] | false) {
+    for (const { id } of batch) this.#owned.delete(id)
     if (!throttled) this.#inDoubt = true
-    const pauses = throttled || []
-    await Promise.all(pauses.map(({ hook_id, until }) => this.#hold(this.#unqueue(hook_id), until)))
-    this.#endTrials(batch, pauses)
+    const hooks = throttled || []
+    await Promise.all(hooks.map(({ hook_id, until }) => this.#postpone(this.#unqueue(hook_id), until)))
+    this.#endTrials(batch, hooks)
     if (this.#more) this.wake()
     this.#settle()
   }
 
-  #endTrials(batch: Outcome[], throttled: Throttled[]) {
+  #endTrials(batch: Outcome[], throttled: ThrottledHook[]) {
     for (const { id, hook_id } of batch) {
       const end = this.#trials.get(id)
       if (!end) continue
       this.#trials.delete(id)
-      if (throttled.every((one) => one.hook_id !== hook_id)) this.#lanes.widen(hook_id, perHook)
+      if (throttled.every((one) => one.hook_id !== hook_id)) this.#limiter.setWidth(hook_id, limits.perHook)
       end()
     }
   }
 
   #settle() {
-    if (this.#inHand === 0) this.#idle?.()
+    if (this.#count === 0) this.#idle?.()
   }
 
-  #away(error: unknown) {
+  #failed(error: unknown, message: string) {
     this.#inDoubt = true
-    this.#options.log.debug({ err: error }, 'webhooks wait for the database')
+    logFailure(this.#options.log, error, message)
   }
 
-  /** Begins nothing any more, waits for what was begun, and gives the rest to others. */
+  /** Starts nothing new, waits for exchanges in flight, and releases the rest. */
   async stop() {
-    const { db } = this.#options
     this.#stopped = true
     this.#recorder.hurry()
     clearInterval(this.#timer)
     this.#off()
-    await Promise.all([this.#ticking, this.#taking])
+    await Promise.all([this.#ticking, this.#claiming])
     const waiting = this.#unqueue().map(({ id }) => id)
-    await giveBack(db, waiting, db.now).catch((error) => this.#away(error))
-    const deadline = setTimeout(() => this.#stopping.abort(), patience)
-    if (this.#inHand > 0) {
+    await this.#release(waiting, this.#options.db.now)
+    const deadline = setTimeout(() => this.#stopping.abort(), limits.stopPatience)
+    if (this.#count > 0) {
       await new Promise<void>((resolve) => {
         this.#idle = resolve
       })
     }
     clearTimeout(deadline)
-    await this.#standing.leave()
-    await this.#delivering.transport.close()
+    await this.#membership.leave()
+    await this.#deps.transport.close()
   }
 }
 
-function isThrottled({ throttled_until }: Taken, now: Date) {
+function isThrottled({ throttled_until }: ClaimedDelivery, now: Date) {
   return throttled_until !== null && throttled_until > now
 }
 
-/** Two hooks of one host share its connections. */
+function widthAfter(failures: number) {
+  return failures === 0 ? limits.perHook : failures < failureThreshold ? limits.perHookAfterFailure : 1
+}
+
+/** Hooks with the same host share its connections. */
 function hostOf(url: string) {
   return URL.parse(url)?.host ?? ''
 }

@@ -18,7 +18,7 @@ const hookTo = async (url: string, config: Record<string, string>, events = ['*'
   expect(201, await ada.post(`${engine}/hooks`, { config: { url, ...config }, events }))
 const ping = async ({ id }: { id: number }) => expect(204, await ada.post(`${engine}/hooks/${id}/pings`))
 
-/** Whether the library of Standard Webhooks takes a delivery, at a time of Belfry's clock. */
+/** Whether the Standard Webhooks library accepts a delivery at the time of the test clock. */
 function isStandard({ headers, body }: Received, secret: string, now = clock.now()) {
   const webhook = secret.startsWith('whsec_') ? new Webhook(secret) : new Webhook(secret, { format: 'raw' })
   mock.timers.enable({ apis: ['Date'], now })
@@ -35,7 +35,7 @@ function isStandard({ headers, body }: Received, secret: string, now = clock.now
 const isOctokit = ({ headers, body }: Received, secret: string) =>
   new Webhooks({ secret }).verify(body.toString(), String(headers['x-hub-signature-256']))
 
-/** A receiver as the library's documentation has it. */
+/** A receiver as in the library's documentation. */
 async function openOctokit(secret: string) {
   const heard: string[] = []
   const webhooks = new Webhooks({ secret })
@@ -54,7 +54,7 @@ async function openOctokit(secret: string) {
   }
 }
 
-/** Something of every kind there is to tell of, but for imports and the end of the hook itself. */
+/** Triggers every event except those of imports and of the hook's deletion. */
 async function actInEveryWay() {
   await expect(204, await ada.put('/user/starred/ada/engine'))
   await forge.open({ title: 'Ümläute, 😀 & %41+=' })
@@ -77,7 +77,7 @@ async function actInEveryWay() {
 const kinds =
   'commit_comment create delete fork issue_comment issues label member milestone ping public pull_request pull_request_review pull_request_review_comment push release repository star watch'
 
-test('every kind of delivery is verified by the libraries that receivers are built on, and by no other secret', async () => {
+test('libraries for receivers verify every event with the secret, and reject another secret', async () => {
   const [secret, wrong] = ["It's a secret", "It's another"]
   const standard = `whsec_${Buffer.from('0123456789abcdef01234567').toString('base64')}`
   await using octokit = await openOctokit(secret)
@@ -124,7 +124,7 @@ test('every kind of delivery is verified by the libraries that receivers are bui
       assert.ok(!isStandard(one, key, late), 'a replay is refused')
     }
   }
-  // Pings differ, since each tells of its own hook.
+  // Pings differ, because each contains its own hook.
   const told = ({ received }: { received: Received[] }) =>
     received.flatMap(({ json: payload }) => (payload.zen ? [] : JSON.stringify(payload))).sort()
   assert.deepEqual(told(form), told(receiver))
@@ -141,7 +141,7 @@ test('every kind of delivery is verified by the libraries that receivers are bui
   assert.ok((await isOctokit(meta, secret)) && isStandard(meta, secret))
 })
 
-test('a request has all the headers there are, in both spellings, and they are shown with the delivery', async () => {
+test('a request has all headers in both spellings, and the delivery shows them', async () => {
   await using receiver = await openReceiver()
   const hook = await hookTo(receiver.url, { secret: 's' }, ['release'])
   const [delivery] = await delivered(ada, hook)
@@ -167,7 +167,7 @@ test('a request has all the headers there are, in both spellings, and they are s
   assert.deepEqual(Object.fromEntries(lower), shown)
 })
 
-test('a secret that was replaced goes on signing for a day, beside the new one', async () => {
+test('a replaced secret signs for a day beside the new one', async () => {
   await using receiver = await openReceiver()
   const hook = await hookTo(receiver.url, { content_type: 'json', secret: 'old' }, ['release'])
   await receiver.first(1)

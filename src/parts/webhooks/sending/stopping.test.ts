@@ -16,7 +16,7 @@ const hooks = '/repos/ada/engine/hooks'
 const hookTo = async (url: string) =>
   expect(201, await ada.post(hooks, { config: { url, content_type: 'json' }, events: ['star'] }))
 
-/** Stars and unstars, so many times in all. */
+/** Stars and unstars so many times in total. */
 async function act(times: number) {
   for (let done = 0; done < times; done += 2) {
     await expect(204, await ada.put('/user/starred/ada/engine'))
@@ -25,28 +25,36 @@ async function act(times: number) {
 }
 
 test('a stop sends nothing twice and loses nothing', async () => {
-  await using receiver = await openReceiver((response) => void setTimeout(() => response.end(), 300))
+  // The receiver responds when the test says so.
+  const unanswered: (() => void)[] = []
+  let answers = false
+  await using receiver = await openReceiver((response) => (answers ? response.end() : unanswered.push(() => response.end())))
   const hook = await hookTo(receiver.url)
   await act(30)
   const first = openSender(forge.belfry)
   await receiver.first(1)
   await act(2)
-  // Something of its own that it does not know of, as if word of it had been lost.
+  // A delivery with its number that it does not know of, as after a lost response.
   const listener = await hookOn(ada, 'repos/ada/engine', 'push')
   await db.query(sql`update pending_deliveries set sender = (select number from senders) where hook_id = ${listener.id}`)
-  await first.stop()
+  const stopped = first.stop()
+  const released = sql`select from pending_deliveries where hook_id = ${hook.id} and sender is null`
+  await until('the queued deliveries are released', async () => (await db.rows(released)).length > 0)
+  answers = true
+  for (const answer of unanswered) answer()
+  await stopped
   const { length: begun } = receiver.received
   assert.ok(begun < 33)
   const held = sql`select hook_id from pending_deliveries where sender is not null`
   assert.deepEqual(await db.rows(held), [{ hook_id: listener.id }])
   assert.equal((await delivered(ada, hook, begun)).length, begun)
-  // An act that was under way, and is committed when its sender has left.
+  // A transaction that commits a delivery for a sender that has left.
   const late = await hookOn(ada, 'repos/ada/engine', 'push')
   await db.query(sql`update pending_deliveries set sender = 0 where hook_id = ${late.id}`)
   const second = openSender(forge.belfry)
   const all = await delivered(ada, hook, 33)
-  // A sender counts as dead after three looks, a second apart.
-  await until('what the first had is given back', async () => (await db.rows(held)).length === 0)
+  // A sender counts as dead after three checks, a second apart.
+  await until('the deliveries of the first are released', async () => (await db.rows(held)).length === 0)
   await second.stop()
   assert.deepEqual(await db.rows(held), [])
   assert.deepEqual(await db.rows(sql`select from senders`), [])
@@ -56,7 +64,7 @@ test('a stop sends nothing twice and loses nothing', async () => {
   await expect(204, await ada.delete(`${hooks}/${hook.id}`))
 })
 
-test('two senders share the work, and send nothing twice', async () => {
+test('two senders share the work and send nothing twice', async () => {
   await using receiver = await openReceiver()
   const hook = await hookTo(receiver.url)
   const senders = [openSender(forge.belfry), openSender(forge.belfry)]
@@ -68,7 +76,7 @@ test('two senders share the work, and send nothing twice', async () => {
   await expect(204, await ada.delete(`${hooks}/${hook.id}`))
 })
 
-test('a receiver that hangs holds nobody up but itself', async () => {
+test('a receiver that hangs delays no other receiver', async () => {
   await using good = await openReceiver()
   await using hanging = await openSocketReceiver(() => {})
   const stuck = await hookTo(hanging.url)
@@ -76,7 +84,7 @@ test('a receiver that hangs holds nobody up but itself', async () => {
   const sender = openSender(forge.belfry)
   await act(50)
   await delivered(ada, hook, 51)
-  // It has as many as one hook may have at a time, and the others wait.
+  // It has as many requests as the limit per hook allows, and the others wait.
   await until('ten are sent', () => hanging.requests >= 10)
   assert.deepEqual([hanging.requests, hanging.connections], [10, 10])
   assert.deepEqual(await ada.read(stuck.deliveries_url), [])
@@ -90,7 +98,7 @@ test('a receiver that hangs holds nobody up but itself', async () => {
   )
 })
 
-test('what a sender lost word of because the database went away is sent all the same', async () => {
+test('a delivery that a sender lost track of after a failed statement is released', async () => {
   const sender = openSender(forge.belfry)
   await until('it is there', async () => (await db.rows(sql`select from senders`)).length === 1)
   const listener = await hookOn(ada, 'repos/ada/engine', 'push')
@@ -98,11 +106,13 @@ test('what a sender lost word of because the database went away is sent all the 
   await db.query(sql`update pending_deliveries set sender = (select number from senders) where hook_id = ${listener.id}`)
   await db.query(sql`alter table pending_deliveries rename to away`)
   try {
-    await until('it is missed', () => forge.logged.slice(length).some((line) => line.includes('webhooks wait for the database')))
+    await until('it is missed', () =>
+      forge.logged.slice(length).some((line) => line.includes('could not check its registration')),
+    )
   } finally {
     await db.query(sql`alter table away rename to pending_deliveries`)
   }
   const free = sql`select from pending_deliveries where hook_id = ${listener.id} and sender is null`
-  await until('it is given back', async () => (await db.rows(free)).length === 1)
+  await until('it is released', async () => (await db.rows(free)).length === 1)
   await sender.stop()
 })

@@ -8,24 +8,24 @@ import { type Exchange, exchange } from './exchange.ts'
 
 export { cut } from './exchange.ts'
 
-/** How many addresses are read only once. */
+/** How many parsed URLs are cached. */
 const mostKnown = 1000
 
 export interface Transport {
-  /** Posts, and reads the answer; throws what went wrong, see failures.ts. */
+  /** Posts and reads the response. For the errors, see failures.ts. */
   post(
     url: string,
     headers: Record<string, string>,
     body: Buffer,
     insecure_ssl: boolean,
-    /** Seconds for all of it. */
+    /** For the whole exchange, in seconds. */
     timeout: number,
     stopping: AbortSignal,
   ): Promise<Exchange>
   close(): Promise<void>
 }
 
-/** Connections that go only where the policy allows, are kept alive, and follow no redirect. */
+/** Connections to addresses that the policy allows. They are kept alive; redirects are not followed. */
 export function openTransport(policy: Policy, certificates: string | null, lookup = checkedLookup(policy)): Transport {
   const agents = new Map<Trust, Promise<Agent>>()
   const known = new Map<string, ReturnType<typeof checkUrl>>()
@@ -41,7 +41,7 @@ export function openTransport(policy: Policy, certificates: string | null, looku
       known.set(text, checked)
       if ('refused' in checked) throw Object.assign(new Error(checked.refused), { code: 'FORBIDDEN_ADDRESS' })
       const { origin, pathname, search } = checked.url
-      const agent = await agentFor(checked.url.protocol === 'http:' ? 'none needed' : insecure_ssl ? 'anyone' : 'those known')
+      const agent = await agentFor(checked.url.protocol === 'http:' ? 'no TLS' : insecure_ssl ? 'any' : 'known')
       const request = { origin, path: pathname + search, method: 'POST', headers, body } as const
       return exchange(agent, request, timeout * 1000, stopping)
     },
@@ -51,11 +51,11 @@ export function openTransport(policy: Policy, certificates: string | null, looku
   }
 }
 
-/** Whose certificates are taken. */
-type Trust = 'none needed' | 'anyone' | 'those known'
+/** Which certificates are accepted. */
+type Trust = 'no TLS' | 'any' | 'known'
 
-/** The roots take megabytes: they are read when the first connection needs them. */
+/** The root certificates take megabytes, so they are read when the first connection needs them. */
 function optionsOf(trust: Trust, certificates: string | null): tls.ConnectionOptions {
-  if (trust === 'those known') return { secureContext: trusting(certificates) }
-  return trust === 'anyone' ? { rejectUnauthorized: false } : {}
+  if (trust === 'known') return { secureContext: trusting(certificates) }
+  return trust === 'any' ? { rejectUnauthorized: false } : {}
 }

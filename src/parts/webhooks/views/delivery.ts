@@ -1,18 +1,16 @@
 import type { Delivery } from '#parts/webhooks/deliveries/deliveries.ts'
 import { type Html, html } from '#web/html.ts'
-import { exactMoment, lengthOf, outcomeMark, signOf, wordsOf } from './marks.ts'
+import { exactTime, formatDuration, outcomeMark, outcomeText, signOf } from './outcome-marks.ts'
 
 const nameOf = ({ event, action }: Pick<Delivery, 'event' | 'action'>) => (action ? `${event}.${action}` : event)
 
-/** One of a list of deliveries. */
 export function deliveryRow(delivery: Delivery, path: string, repository: string | undefined): Html {
   const { id, guid, redelivery, throttled_at, delivered_at, duration } = delivery
   return html`<li data-id="${id}"><div class="row-head"><a class="title" href="${path}/deliveries/${id}">${nameOf(delivery)}</a> ${repository && html`<span class="muted">${repository}</span> `}
-${redelivery && html`<span class="badge">sent again</span>`}${throttled_at && html` <span class="badge">was held back</span>`} <code class="guid">${guid}</code></div>
-<p class="row-end">${outcomeMark(signOf(delivery), wordsOf(delivery))} <span class="took">${lengthOf(duration)}</span> <span class="muted">${exactMoment(delivered_at)}</span></p></li>`
+${redelivery && html`<span class="badge">redelivery</span>`}${throttled_at && html` <span class="badge">was postponed</span>`} <code class="guid">${guid}</code></div>
+<p class="row-end">${outcomeMark(signOf(delivery), outcomeText(delivery))} <span class="took">${formatDuration(duration)}</span> <span class="muted">${exactTime(delivered_at)}</span></p></li>`
 }
 
-/** What was sent and what came back. */
 export interface Exchange extends Delivery {
   url: string
   request_headers: Headers
@@ -24,24 +22,24 @@ export interface Exchange extends Delivery {
 
 type Headers = Record<string, string | string[]>
 
-/** Side by side where there is room. */
+/** Request and response, side by side on wide screens. */
 export function exchangePanes(exchange: Exchange): Html {
   return html`<div class="exchange"><section aria-labelledby="request">${requestPane(exchange)}</section><section aria-labelledby="response">${responsePane(exchange)}</section></div>`
 }
 
 function requestPane({ url, request_headers, payload }: Exchange): Html {
   const as_form = request_headers['content-type'] !== 'application/json'
-  const body = payload === null ? html`<p class="muted">It was too large to be sent.</p>` : bodyOf('Payload', payload)
+  const body = payload === null ? html`<p class="muted">The payload was too large to be sent.</p>` : bodyOf('Payload', payload)
   return html`<h2 id="request">Request</h2><p class="line"><span class="verb">POST</span> <code>${url}</code></p>${headerTable('Request headers', request_headers)}
-<h3>Payload</h3>${as_form && html`<p class="muted">Sent as a form, in the field <code>payload</code>.</p>`}${body}`
+<h3>Payload</h3>${as_form && html`<p class="muted">Sent as a form in the field <code>payload</code>.</p>`}${body}`
 }
 
 function responsePane(exchange: Exchange): Html {
   const { response_headers, response_body, duration, status } = exchange
   const answered = response_headers !== null || response_body !== null
-  const body = response_body ? bodyOf('Body', response_body) : html`<p class="muted">It was empty.</p>`
-  return html`<h2 id="response">Response</h2><p class="line">${outcomeMark(signOf(exchange), wordsOf(exchange))} <span class="muted">after ${lengthOf(duration)}</span></p>
-${answered ? html`${headerTable('Response headers', response_headers ?? {})}<h3>Body</h3>${body}` : html`<p class="muted">No answer came: ${status}.</p>`}`
+  const body = response_body ? bodyOf('Body', response_body) : html`<p class="muted">The body was empty.</p>`
+  return html`<h2 id="response">Response</h2><p class="line">${outcomeMark(signOf(exchange), outcomeText(exchange))} <span class="muted">after ${formatDuration(duration)}</span></p>
+${answered ? html`${headerTable('Response headers', response_headers ?? {})}<h3>Body</h3>${body}` : html`<p class="muted">There was no response: ${status}.</p>`}`
 }
 
 function headerTable(label: string, headers: Headers): Html {
@@ -51,20 +49,20 @@ function headerTable(label: string, headers: Headers): Html {
   return html`<h3>Headers</h3><div class="headers" tabindex="0" role="group" aria-label="${label}"><table aria-label="${label}"><tbody>${rows}</tbody></table></div>`
 }
 
-/** What is longer is not put into lines, and not shown to its end: the interface gives all of it. */
+/** Longer bodies are not formatted and are shown in part. The API returns all of it. */
 const longest = 200_000
 
 function bodyOf(label: string, text: string): Html {
-  const lines = text.length > longest ? text.slice(0, longest) : inLines(text)
+  const lines = text.length > longest ? text.slice(0, longest) : formatJson(text)
   return html`<pre class="body" tabindex="0" aria-label="${label}" role="group">${lines}</pre>
 ${text.length > longest && html`<p class="muted">Only the first ${longest.toLocaleString('en-US')} of ${text.length.toLocaleString('en-US')} characters are shown.</p>`}`
 }
 
-/** JSON is written one thing to a line; anything else stays as it came. */
-function inLines(text: string): Html {
+/** JSON is indented; anything else is shown as it is. */
+function formatJson(text: string): Html {
   try {
     const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? coloured(JSON.stringify(value, null, 2)) : html`${text}`
+    return typeof value === 'object' && value !== null ? highlight(JSON.stringify(value, null, 2)) : html`${text}`
   } catch {
     return html`${text}`
   }
@@ -72,8 +70,7 @@ function inLines(text: string): Html {
 
 const token = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(?:true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
 
-/** Names, texts and the rest in colours of their own. */
-function coloured(json: string): Html {
+function highlight(json: string): Html {
   const pieces: Html[] = []
   let end = 0
   for (const { 0: all, 1: text, 2: colon, index } of json.matchAll(token)) {

@@ -1,29 +1,29 @@
-import type { toldEvents } from '#parts/webhooks/events.ts'
+import type { emittedEvents } from '#parts/webhooks/events.ts'
 import { choice } from '#web/fields.ts'
 import { type Html, html } from '#web/html.ts'
 
-/** When each is told; a ping is sent whatever a hook listens to. */
-const words: Record<Exclude<(typeof toldEvents)[number], 'ping'>, string> = {
+/** When each event is sent. A ping is sent regardless of the subscriptions, so it is not in the list. */
+const words: Record<Exclude<(typeof emittedEvents)[number], 'ping'>, string> = {
   push: 'Commits or tags are pushed, or a branch is deleted.',
-  create: 'A branch or tag is made.',
+  create: 'A branch or tag is created.',
   delete: 'A branch or tag is deleted.',
-  commit_comment: 'Somebody comments on a commit.',
+  commit_comment: 'A user comments on a commit.',
   release: 'A release is drafted, published, edited or deleted.',
-  fork: 'Somebody forks the repository.',
-  repository_import: 'An import has ended, well or not.',
+  fork: 'A user forks the repository.',
+  repository_import: 'An import has completed or failed.',
   RepositoryImportEvent: 'The status of an import changes.',
-  issues: 'An issue is opened, edited, closed, labeled, assigned or the like.',
-  issue_comment: 'A comment on an issue or pull request is made, edited or deleted.',
-  label: 'A label is made, edited or deleted.',
-  milestone: 'A milestone is made, closed, opened, edited or deleted.',
-  pull_request: 'A pull request is opened, changed, merged, closed or the like.',
+  issues: 'An issue is opened, edited, closed, labeled, assigned or changed in another way.',
+  issue_comment: 'A comment on an issue or pull request is created, edited or deleted.',
+  label: 'A label is created, edited or deleted.',
+  milestone: 'A milestone is created, closed, opened, edited or deleted.',
+  pull_request: 'A pull request is opened, edited, merged, closed or changed in another way.',
   pull_request_review: 'A review is submitted, edited or dismissed.',
-  pull_request_review_comment: 'A comment on a change is made, edited or deleted.',
-  star: 'Somebody stars the repository, or takes the star back.',
-  watch: 'Somebody stars the repository: the older name of it.',
-  member: 'A collaborator is added, removed or given other rights.',
+  pull_request_review_comment: 'A comment on a diff is created, edited or deleted.',
+  star: 'A user stars or unstars the repository.',
+  watch: 'A user stars the repository (the older event).',
+  member: 'A collaborator is added or removed, or gets another permission.',
   public: 'A private repository is made public.',
-  repository: 'The repository is made, renamed, edited, archived, moved or deleted.',
+  repository: 'The repository is created, renamed, edited, archived, transferred or deleted.',
   meta: 'This webhook itself is deleted.',
 }
 
@@ -34,7 +34,6 @@ const groups: [title: string, events: (keyof typeof words)[]][] = [
   ['Repository', ['star', 'watch', 'member', 'public', 'repository', 'meta']],
 ]
 
-/** Ways to choose: what most want, everything, or some. */
 export const picks = { push: 'Just the push event', all: 'Send me everything', some: 'Let me select individual events' } as const
 export type Pick = keyof typeof picks
 
@@ -43,29 +42,28 @@ export function pickOf(events: string[]): Pick {
   return events.length === 1 && events[0] === 'push' ? 'push' : 'some'
 }
 
-/** The boxes are hidden by style alone until they are asked for, so that they work without scripts. */
+/** CSS alone hides the checkboxes until they are needed, so that they work without scripts. */
 export function eventPicker(pick: Pick, chosen: string[], error: string | undefined): Html {
   const ways = Object.entries(picks).map(([value, title]) =>
     choice({ name: 'pick', value, type: 'radio', chosen: value === pick }, title),
   )
   const others = chosen.filter((name) => name !== '*' && !Object.hasOwn(words, name))
-  return html`<fieldset class="picker"${error && html` aria-invalid="true" aria-describedby="events-error"`}><legend>Which events would you like to hear of?</legend>
+  return html`<fieldset class="picker"${error && html` aria-invalid="true" aria-describedby="events-error"`}><legend>Which events should trigger this webhook?</legend>
 ${error && html`<p class="field-error" id="events-error">${error}</p>`}${ways}
 <div class="event-groups">${groups.map(([title, events]) => group(title, events, chosen))}${others.length > 0 && group('Others', others, chosen)}</div></fieldset>`
 }
 
 function group(title: string, events: string[], chosen: string[]): Html {
   const boxes = events.map((name) => {
-    const told = words[name as keyof typeof words] ?? 'Belfry has nothing to tell of this.'
+    const description = words[name as keyof typeof words] ?? 'Belfry never sends this event.'
     return choice(
       { name: 'events', value: name, chosen: chosen.includes(name) },
-      html`<span><code>${name}</code> <span class="hint muted">${told}</span></span>`,
+      html`<span><code>${name}</code> <span class="hint muted">${description}</span></span>`,
     )
   })
   return html`<fieldset class="event-group"><legend>${title}</legend>${boxes}</fieldset>`
 }
 
-/** The events of a form that was sent. */
 export function pickedEvents(given: URLSearchParams): string[] {
   const pick = given.get('pick')
   if (pick === 'all') return ['*']

@@ -6,22 +6,22 @@ import type { Outcome } from '#web/page.ts'
 import { moment } from '#web/settings.ts'
 import { eventPicker, type Pick, pickedEvents, pickOf, picks } from './events.ts'
 
-/** What stands in the form of a webhook. The secret is never among it. */
-export interface Filled {
+/** The values of the form. The secret is never shown. */
+export interface HookFormValues {
   url: string
   content_type: string
   insecure_ssl: boolean
   active: boolean
   pick: Pick
   events: string[]
-  secret: SecretWish
-  /** Whether a secret was typed, which is not kept. */
+  secret: SecretChoice
+  /** A secret was typed in a form that is shown again, and must be typed again. */
   lost_secret?: boolean
 }
 
-type SecretWish = 'keep' | 'replace' | 'remove'
+type SecretChoice = 'keep' | 'replace' | 'remove'
 
-export const blank: Filled = {
+export const blank: HookFormValues = {
   url: '',
   content_type: 'json',
   insecure_ssl: false,
@@ -31,12 +31,12 @@ export const blank: Filled = {
   secret: 'replace',
 }
 
-export function filledFrom({ url, content_type, insecure_ssl, active, events, secret }: Hook): Filled {
+export function valuesFromHook({ url, content_type, insecure_ssl, active, events, secret }: Hook): HookFormValues {
   return { url, content_type, insecure_ssl, active, pick: pickOf(events), events, secret: secret ? 'keep' : 'replace' }
 }
 
-/** As it was sent, to be shown again. */
-export function filledBy(given: URLSearchParams): Filled {
+/** The submitted values, to show the form again. */
+export function valuesFromForm(given: URLSearchParams): HookFormValues {
   const pick = given.get('pick') ?? ''
   const secret = given.get('secret_wish')
   return {
@@ -51,15 +51,15 @@ export function filledBy(given: URLSearchParams): Filled {
   }
 }
 
-/** What the verbs take. The secret is undefined to keep it, null to have none. */
-export function wantedIn(given: URLSearchParams) {
-  const { url, content_type, insecure_ssl, active, secret: wish } = filledBy(given)
+/** The input for createHook and updateHook. An undefined secret is kept; null removes it. */
+export function readHookForm(given: URLSearchParams) {
+  const { url, content_type, insecure_ssl, active, secret: wish } = valuesFromForm(given)
   const written = (given.get('secret') ?? '').replaceAll('\0', '')
   const secret = wish === 'keep' ? undefined : wish === 'remove' || written === '' ? null : written
   const events = pickedEvents(given)
   if (given.get('secret_wish') === 'replace' && written === '')
     throw wrongly('secret', 'type the new secret, or choose to remove it')
-  if (!events.length) throw wrongly('events', 'choose one at least')
+  if (!events.length) throw wrongly('events', 'choose at least one')
   checkLengths({
     url: url.length,
     secret: written.length,
@@ -70,7 +70,7 @@ export function wantedIn(given: URLSearchParams) {
 
 const wrongly = (field: string, message: string) => invalid({ resource: 'Hook', code: 'custom', field, message })
 
-/** As the interface has them. */
+/** The limits of the API. */
 const longest = { url: 2048, secret: 1024, events: 250 }
 
 function checkLengths(lengths: typeof longest) {
@@ -84,79 +84,83 @@ function checkLengths(lengths: typeof longest) {
   if (faults.length) throw invalid(...faults)
 }
 
-/** What is wrong, by the field that it is wrong with; under the empty name what is of none. */
-export type Wrong = Record<string, string>
+/** Error messages by field. Those without a field have the empty name. */
+export type FieldErrors = Record<string, string>
 
 const fields = ['url', 'content_type', 'secret', 'insecure_ssl', 'active', 'events']
 
-/** Shows the form again when what was typed is refused. */
-export async function attemptForm(work: () => Promise<Outcome>, again: (wrong: Wrong) => Outcome): Promise<Outcome> {
+/** Shows the form again when the input is refused. */
+export async function attemptForm(work: () => Promise<Outcome>, again: (wrong: FieldErrors) => Outcome): Promise<Outcome> {
   try {
     return await work()
   } catch (error) {
     if (!(error instanceof Refusal) || error.reason !== 'invalid') throw error
-    return again(wrongBy(error))
+    return again(fieldErrorsOf(error))
   }
 }
 
-function wrongBy({ message, faults = [] }: Refusal): Wrong {
-  const wrong: Wrong = {}
+function fieldErrorsOf({ message, faults = [] }: Refusal): FieldErrors {
+  const wrong: FieldErrors = {}
   for (const fault of faults) {
     const named = fault.field?.replace(/^config[./]/, '') ?? ''
-    const place = fields.find((name) => named === name || named.startsWith(`${name}/`)) ?? placeIn(fault.message)
+    const field = fields.find((name) => named === name || named.startsWith(`${name}/`)) ?? fieldIn(fault.message)
     const text = sentence(
-      inWords(fault.message, place) ?? (fault.code === 'missing_field' ? 'This is needed' : 'This cannot be taken'),
+      inWords(fault.message, field) ?? (fault.code === 'missing_field' ? 'This field is required' : 'This value is not valid'),
     )
-    wrong[place] = wrong[place] ? `${wrong[place]} ${text}` : text
+    wrong[field] = wrong[field] ? `${wrong[field]} ${text}` : text
   }
   return faults.length ? wrong : { '': sentence(message) }
 }
 
-/** What speaks of an event without naming its field. */
-const placeIn = (message = '') => (/\bevents?\b/.test(message) ? 'events' : '')
+/** Messages about events do not name their field. */
+const fieldIn = (message = '') => (/\bevents?\b/.test(message) ? 'events' : '')
 
-/** Beside the field, its name need not be said again. */
-const inWords = (message: string | undefined, place: string) =>
-  message?.replace(/^url is not supported because /, '').replace(place ? new RegExp(`^${place} `) : /^$/, 'this ')
+/** The message is shown beside the field, so the field's name is left out. */
+const inWords = (message: string | undefined, field: string) =>
+  message?.replace(/^url is not supported because /, '').replace(field ? new RegExp(`^${field} `) : /^$/, 'this ')
 
 function sentence(text: string) {
   const begun = text.charAt(0).toUpperCase() + text.slice(1)
   return /[.!?]$/.test(begun) ? begun : `${begun}.`
 }
 
-/** All but the button. */
-export function hookFields(filled: Filled, hook: Hook | null, now: Date, wrong: Wrong): Html {
+export function hookFields(filled: HookFormValues, hook: Hook | null, now: Date, wrong: FieldErrors): Html {
   const count = Object.keys(wrong).length
-  return html`${count > 0 && html`<p class="error" role="alert">${wrong[''] ?? (count === 1 ? 'Something is not right yet: see below.' : `${count} things are not right yet: see below.`)}</p>`}
-${field({ label: 'Payload URL', name: 'url', type: 'url', value: filled.url, required: true, longest: longest.url, error: wrong.url, hint: 'An http or https address; or belfry:listen, to receive by the command “belfry listen” on your own machine.' })}
+  return html`${count > 0 && html`<p class="error" role="alert">${wrong[''] ?? (count === 1 ? 'One field is not valid. See below.' : `${count} fields are not valid. See below.`)}</p>`}
+${field({ label: 'Payload URL', name: 'url', type: 'url', value: filled.url, required: true, longest: longest.url, error: wrong.url, hint: 'An http or https address, or belfry:listen to receive deliveries with the command “belfry listen” on your machine.' })}
 <fieldset><legend>Content type</legend>${wrongWith('content_type', wrong)}
 ${contentTypes.map(([value, text]) => choice({ name: 'content_type', value, type: 'radio', chosen: filled.content_type === value }, text))}</fieldset>
 ${secretFields(filled, hook, now, wrong)}
 <fieldset><legend>SSL verification</legend>${wrongWith('insecure_ssl', wrong)}
 ${choice({ name: 'insecure_ssl', value: '0', type: 'radio', chosen: !filled.insecure_ssl }, "Check the receiver's certificate")}
-${choice({ name: 'insecure_ssl', value: '1', type: 'radio', chosen: filled.insecure_ssl }, explained('Do not check it', 'Anyone on the way could read what is sent.'))}</fieldset>
+${choice({ name: 'insecure_ssl', value: '1', type: 'radio', chosen: filled.insecure_ssl }, explained('Do not check it', 'Anyone on the network path could read the deliveries.'))}</fieldset>
 ${eventPicker(filled.pick, filled.events, wrong.events)}
-<fieldset><legend>In use</legend>${wrongWith('active', wrong)}
-${choice({ name: 'active', value: '1', chosen: filled.active }, explained('Active', 'Requests are sent when something happens.'))}</fieldset>`
+<fieldset><legend>Status</legend>${wrongWith('active', wrong)}
+${choice({ name: 'active', value: '1', chosen: filled.active }, explained('Active', 'Requests are sent when an event happens.'))}</fieldset>`
 }
 
 const contentTypes: [string, Html][] = [
-  ['json', explained(html`<code>application/json</code>`, 'The payload is the body.')],
-  ['form', explained(html`<code>application/x-www-form-urlencoded</code>`, 'The payload is a field named payload.')],
+  ['json', explained(html`<code>application/json</code>`, 'The body is the payload.')],
+  ['form', explained(html`<code>application/x-www-form-urlencoded</code>`, 'The payload is in the field payload.')],
 ]
 
 function explained(label: Html | string, hint: string): Html {
   return html`<span>${label} <span class="hint muted">${hint}</span></span>`
 }
 
-const wrongWith = (name: string, wrong: Wrong) =>
+const wrongWith = (name: string, wrong: FieldErrors) =>
   wrong[name] && html`<p class="field-error" id="${name}-error">${wrong[name]}</p>`
 
-const secretUse = 'Signs each request, so that the receiver can tell that it comes from here. It is never shown again.'
+const secretUse = 'Signs each request, so that the receiver can verify the sender. It is never shown again.'
 
-/** What is there is neither shown nor sent back: it is kept, replaced or removed. */
-function secretFields({ secret: wish, lost_secret = false }: Filled, hook: Hook | null, now: Date, wrong: Wrong): Html {
-  const hint = lost_secret ? 'Type it again: a secret is not kept in a form.' : secretUse
+/** A stored secret is not sent to the page. The user keeps, replaces or removes it. */
+function secretFields(
+  { secret: wish, lost_secret = false }: HookFormValues,
+  hook: Hook | null,
+  now: Date,
+  wrong: FieldErrors,
+): Html {
+  const hint = lost_secret ? 'Type the secret again, because the form does not keep it.' : secretUse
   const input = (label: string) =>
     field({
       label,
@@ -172,10 +176,10 @@ function secretFields({ secret: wish, lost_secret = false }: Filled, hook: Hook 
   const former =
     until &&
     until > now &&
-    html`<p class="hint">The former secret signs too until ${moment(until)}, in <code>webhook-signature</code>.</p>`
+    html`<p class="hint">The former secret also signs until ${moment(until)}, in <code>webhook-signature</code>.</p>`
   return html`<fieldset class="secret-wish"><legend>Secret</legend>
-${choice({ name: 'secret_wish', value: 'keep', type: 'radio', chosen: wish === 'keep' }, 'Keep the present secret')}
-${choice({ name: 'secret_wish', value: 'replace', type: 'radio', chosen: wish === 'replace' }, explained('Replace it', 'The former one signs too for a day, so that receivers can change over.'))}
+${choice({ name: 'secret_wish', value: 'keep', type: 'radio', chosen: wish === 'keep' }, 'Keep the current secret')}
+${choice({ name: 'secret_wish', value: 'replace', type: 'radio', chosen: wish === 'replace' }, explained('Replace it', 'The former one also signs for a day, so that receivers can switch.'))}
 <div class="new-secret">${input('New secret')}</div>
 ${choice({ name: 'secret_wish', value: 'remove', type: 'radio', chosen: wish === 'remove' }, explained('Remove it', 'Requests are no longer signed.'))}${former}</fieldset>`
 }

@@ -3,66 +3,66 @@ import { type History, mostWaiting, type Span, type Waiting } from '#parts/webho
 import { type Html, html } from '#web/html.ts'
 import { deliveryRow } from './delivery.ts'
 import { eventsInWords } from './events.ts'
-import { heldMark, pausedNote, stateMarks } from './list.ts'
-import { amount, lastMark } from './marks.ts'
-import { type HookVisit, hookPath } from './places.ts'
+import { type HookVisit, hookPath } from './hook-page.ts'
+import { pausedNote, stateMarks, throttledMark } from './list.ts'
+import { amount, lastMark } from './outcome-marks.ts'
 import { figures, plot } from './plot.ts'
 
 export const filters = { all: 'All', success: 'Succeeded', failure: 'Failed' } as const
 export type Filter = keyof typeof filters
 
-/** What of a hook's deliveries is looked at: it stands in the address of the page. */
-export interface Look {
+/** The query parameters of the page. */
+export interface OverviewQuery {
   span: Span
   status: Filter
 }
 
-export interface Overview extends Look {
+export interface Overview extends OverviewQuery {
   now: Date
   history: History
   waiting: Waiting
   deliveries: { rows: Delivery[]; prev: string | undefined; next: string | undefined }
-  /** Of the repositories that they are about, where there are several. */
+  /** Repository names by id, for an organization's hook. */
   names: Map<number, string>
-  /** Whether these are the newest. */
+  /** The page shows the newest deliveries. */
   newest: boolean
-  /** What whoever listens by a stream types. */
+  /** The `belfry listen` command for a hook to belfry:listen. */
   command: string | null
 }
 
 export interface Controls {
   buttons: Html
-  /** Shown while deliveries are held back. */
+  /** Shown while deliveries are postponed. */
   resume: Html
 }
 
-/** How a webhook does. A script exchanges what changes by the ids; without one, a reload does it. */
+/** The script replaces the elements with ids when they change. Without scripts, reload the page. */
 export function overview(visited: HookVisit, shown: Overview, { buttons, resume }: Controls): Html {
   const { history, waiting, command } = shown
   return html`<div class="heading first"><div id="state">${stateOf(visited, shown, resume)}</div>${buttons}</div>${command && listenBox(command)}
-<section aria-labelledby="lately"><div class="heading"><h2 id="lately">How it went</h2>${spanLinks(visited, shown)}</div>
+<section aria-labelledby="lately"><div class="heading"><h2 id="lately">Statistics</h2>${spanLinks(visited, shown)}</div>
 <div id="history">${figures(history, countOf(waiting))}${plot(history)}</div></section>
 <section aria-labelledby="recent"><div class="heading"><h2 id="recent">Recent deliveries</h2><span id="live" class="live" role="status" hidden></span>${filterLinks(visited, shown)}</div>
 <div id="deliveries">${list(visited, shown)}</div></section>`
 }
 
 const listenBox = (command: string) =>
-  html`<section aria-label="How to listen"><p>Deliveries go to whoever listens. On your own machine:</p><pre tabindex="0">${command}</pre></section>`
+  html`<section aria-label="How to listen"><p>To receive deliveries on your machine, run:</p><pre tabindex="0">${command}</pre></section>`
 
 const upTo = (count: number) => (count > mostWaiting ? `${amount(mostWaiting)}+` : amount(count))
 
 const countOf = ({ waiting, throttled }: Waiting) =>
-  html`${upTo(waiting)}${throttled > 0 && html` <span class="part">${upTo(throttled)} held back</span>`}`
+  html`${upTo(waiting)}${throttled > 0 && html` <span class="part">${upTo(throttled)} postponed</span>`}`
 
 function stateOf(visited: HookVisit, { now }: Overview, resume: Html): Html {
   const { hook } = visited
   const { events, content_type, secret, failures } = hook
-  const held = heldMark(hook, now)
-  return html`<p class="facts">${lastMark(hook)}${stateMarks(hook)} <span class="muted">Hears of ${eventsInWords(events)} · ${content_type === 'json' ? 'JSON' : 'form'} · ${secret ? 'signed' : 'not signed'}</span></p>
-${pausedNote(hook, `${hookPath(visited)}/edit`)}${held && html`<p class="held">${held} The receiver failed ${amount(failures)} times in a row. Deliveries that wait are sent at that time, or when you resume.</p>${resume}`}`
+  const throttled = throttledMark(hook, now)
+  return html`<p class="facts">${lastMark(hook)}${stateMarks(hook)} <span class="muted">Events: ${eventsInWords(events)} · ${content_type === 'json' ? 'JSON' : 'form'} · ${secret ? 'signed' : 'not signed'}</span></p>
+${pausedNote(hook, `${hookPath(visited)}/edit`)}${throttled && html`<p class="held">${throttled} The receiver failed ${amount(failures)} times in a row. Pending deliveries are sent then, or when you resume.</p>${resume}`}`
 }
 
-function addressOf(visited: HookVisit, { span, status }: Look, cursor?: string): string {
+function addressOf(visited: HookVisit, { span, status }: OverviewQuery, cursor?: string): string {
   const query = { ...(span !== 'day' && { span }), ...(status !== 'all' && { status }), ...(cursor && { cursor }) }
   const text = new URLSearchParams(query).toString()
   return text ? `${hookPath(visited)}?${text}` : hookPath(visited)
@@ -70,7 +70,7 @@ function addressOf(visited: HookVisit, { span, status }: Look, cursor?: string):
 
 const spanNames: Record<Span, string> = { day: '24 hours', month: '30 days' }
 
-function spanLinks(visited: HookVisit, look: Look): Html {
+function spanLinks(visited: HookVisit, look: OverviewQuery): Html {
   const links = Object.entries(spanNames).map(
     ([span, text]) =>
       html`<a href="${addressOf(visited, { ...look, span: span as Span })}"${span === look.span && html` aria-current="true"`}>${text}</a> `,
@@ -78,7 +78,7 @@ function spanLinks(visited: HookVisit, look: Look): Html {
   return html`<nav class="views switch" aria-label="Time shown">${links}</nav>`
 }
 
-function filterLinks(visited: HookVisit, look: Look): Html {
+function filterLinks(visited: HookVisit, look: OverviewQuery): Html {
   const links = Object.entries(filters).map(
     ([status, text]) =>
       html`<a href="${addressOf(visited, { ...look, status: status as Filter })}"${status === look.status && html` aria-current="true"`}>${text}</a> `,
@@ -95,7 +95,7 @@ ${(prev || next) && html`<nav class="pager" aria-label="Pages">${prev && html`<a
 }
 
 function emptyText({ status, newest }: Overview): string {
-  if (!newest) return 'There is no more.'
-  if (status === 'failure') return 'None failed. All is well.'
-  return status === 'success' ? 'None succeeded yet.' : 'Nothing was delivered yet. Send a ping to see whether it gets there.'
+  if (!newest) return 'There are no more deliveries.'
+  if (status === 'failure') return 'No delivery failed.'
+  return status === 'success' ? 'No delivery succeeded yet.' : 'No deliveries yet. Send a ping to test the receiver.'
 }

@@ -1,19 +1,19 @@
-import type { History, Stretch } from '#parts/webhooks/history.ts'
+import type { History, Interval } from '#parts/webhooks/history.ts'
 import { type Html, html } from '#web/html.ts'
-import { amount, lengthOf } from './marks.ts'
+import { amount, formatDuration } from './outcome-marks.ts'
 
-/** Widths are stretched to the page's, heights are not: so a bar fits any screen, and lettering, which stands beside, is never squeezed. */
+/** The SVG scales in width only. Labels are in an SVG of their own, so that they are not distorted. */
 const step = 10
 const outcomes = { height: 150, top: 8, room: 134, least: 24 }
 const latency = { height: 112, top: 8, base: 104 }
 
-/** How a hook's deliveries went: those that succeeded above a line, those that failed below it, and how long they took. */
+/** Two plots: successes above and failures below a line; and durations. */
 export function plot(history: History): Html {
-  const { stretches, succeeded, failed } = history
+  const { intervals, succeeded, failed } = history
   if (!succeeded && !failed) return html`<p class="empty muted">${summaryOf(history)}</p>`
-  const bars = barsOf(stretches)
-  const times = timesOf(stretches)
-  const width = stretches.length * step
+  const bars = barsOf(intervals)
+  const times = timesOf(intervals)
+  const width = intervals.length * step
   const axis = (height: number, labels: Label[]) =>
     html`<svg class="axis" viewBox="0 0 52 ${height}" width="52" height="${height}" aria-hidden="true">${labels.map(({ y, text }) => html`<text x="46" y="${y + 4}">${text}</text>`)}</svg>`
   const picture = (name: string, height: number, { labels, shapes }: Drawn) =>
@@ -21,14 +21,14 @@ export function plot(history: History): Html {
 <title id="plot-${name}-title">${titles[name]}, ${periodOf(history)}</title><desc id="plot-${name}-text">${summaryOf(history)}</desc>
 ${[1, 2, 3].map((quarter) => html`<line class="grid" x1="${(width * quarter) / 4}" x2="${(width * quarter) / 4}" y1="0" y2="${height}"/>`)}
 ${labels.map(({ y, base }) => html`<line class="${base ? 'base' : 'grid'}" x1="0" x2="${width}" y1="${y}" y2="${y}"/>`)}${shapes}
-${stretches.map((stretch, index) => html`<rect class="hit" x="${index * step}" y="0" width="${step}" height="${height}"><title>${tell(history, stretch, index)}</title></rect>`)}</svg>`
+${intervals.map((interval, index) => html`<rect class="hit" x="${index * step}" y="0" width="${step}" height="${height}"><title>${describe(history, interval, index)}</title></rect>`)}</svg>`
   return html`<figure class="plot"><div class="panels"><p class="panel-name">${titles.outcomes}</p>${axis(outcomes.height, bars.labels)}${picture('outcomes', outcomes.height, bars)}
 <p class="panel-name">${titles.times}</p>${axis(latency.height, times.labels)}${picture('times', latency.height, times)}
 <div class="hours" aria-hidden="true">${ticksOf(history).map((text) => html`<span>${text}</span>`)}</div></div>
 <figcaption>${legend}<p class="muted">${summaryOf(history)}</p></figcaption></figure>`
 }
 
-const titles: Record<string, string> = { outcomes: 'Outcomes', times: 'Time taken' }
+const titles: Record<string, string> = { outcomes: 'Outcomes', times: 'Duration' }
 
 interface Label {
   y: number
@@ -41,9 +41,9 @@ interface Drawn {
   labels: Label[]
 }
 
-/** Up and down by the same measure; one alone is still seen among hundreds. */
-function barsOf(stretches: (Stretch | null)[]): Drawn {
-  const most = (count: (one: Stretch) => number) => Math.max(0, ...stretches.map((one) => (one ? count(one) : 0)))
+/** Both directions have the same scale. A bar has a minimum height, so that a single delivery is visible among hundreds. */
+function barsOf(intervals: (Interval | null)[]): Drawn {
+  const most = (count: (one: Interval) => number) => Math.max(0, ...intervals.map((one) => (one ? count(one) : 0)))
   const [highest, deepest] = [most(({ succeeded }) => succeeded), most(({ failed }) => failed)]
   const { top, room, least } = outcomes
   const share = highest / Math.max(highest + deepest, 1)
@@ -51,7 +51,7 @@ function barsOf(stretches: (Stretch | null)[]): Drawn {
   const unit = Math.min(up / Math.max(highest, 1) || Infinity, (room - up) / Math.max(deepest, 1) || Infinity)
   const base = round(top + up)
   const tall = (count: number) => (count ? Math.max(count * unit, 3) : 0)
-  const shapes = stretches.map((one, index) => {
+  const shapes = intervals.map((one, index) => {
     const [above, below] = [tall(one?.succeeded ?? 0), tall(one?.failed ?? 0)]
     return html`${above > 0 && bar('good', index, base - above, above)}${below > 0 && bar('bad', index, base, below)}`
   })
@@ -59,7 +59,7 @@ function barsOf(stretches: (Stretch | null)[]): Drawn {
     ...(highest ? [{ y: round(base - tall(roundBelow(highest))), text: amount(roundBelow(highest)) }] : []),
     ...(deepest ? [{ y: round(base + tall(roundBelow(deepest))), text: amount(roundBelow(deepest)) }] : []),
   ]
-  // Lettering must not stand on top of other lettering.
+  // Labels must not overlap.
   const labels = marks.filter(({ y }) => Math.abs(y - base) >= 12)
   return { shapes, labels: [{ y: base, text: '0', base: true }, ...labels] }
 }
@@ -67,21 +67,21 @@ function barsOf(stretches: (Stretch | null)[]): Drawn {
 const bar = (name: string, index: number, y: number, height: number) =>
   html`<rect class="${name}" x="${index * step + 1.5}" y="${round(y)}" width="${step - 3}" height="${round(height)}"/>`
 
-/** Powers of ten are as far apart as another: a receiver may take two milliseconds or thirty seconds. */
-function timesOf(stretches: (Stretch | null)[]): Drawn {
-  const known = stretches.flatMap((one) => (one && one.median !== null ? [one.median, one.slowest ?? one.median] : []))
+/** A logarithmic scale, because durations range from two milliseconds to thirty seconds. */
+function timesOf(intervals: (Interval | null)[]): Drawn {
+  const known = intervals.flatMap((one) => (one && one.median !== null ? [one.median, one.slowest ?? one.median] : []))
   const power = (seconds: number) => Math.log10(Math.max(seconds, 0.001))
   const low = Math.floor(power(Math.min(...known, 1)))
   const high = Math.max(Math.ceil(power(Math.max(...known, 0))), low + 1)
-  const place = (seconds: number) => latency.base - ((power(seconds) - low) / (high - low)) * (latency.base - latency.top)
-  const shapes = stretches.map((one, index) => {
+  const y = (seconds: number) => latency.base - ((power(seconds) - low) / (high - low)) * (latency.base - latency.top)
+  const shapes = intervals.map((one, index) => {
     if (one?.median == null) return html``
-    const [middle, end] = [place(one.median), place(one.slowest ?? one.median)]
+    const [middle, end] = [y(one.median), y(one.slowest ?? one.median)]
     const x = index * step
     return html`<rect class="reach" x="${x + 4}" y="${round(end)}" width="2" height="${round(Math.max(middle - end, 0))}"/><rect class="middle" x="${x + 1.5}" y="${round(middle - 1.5)}" width="${step - 3}" height="3"/>`
   })
   const labels = Array.from({ length: high - low + 1 }, (_, index) => 10 ** (low + index)).map((seconds) => ({
-    y: round(place(seconds)),
+    y: round(y(seconds)),
     text: seconds < 1 ? `${Math.round(seconds * 1000)} ms` : `${seconds} s`,
   }))
   return { shapes, labels }
@@ -89,7 +89,7 @@ function timesOf(stretches: (Stretch | null)[]): Drawn {
 
 const round = (number: number) => Math.round(number * 10) / 10
 
-/** The largest of 1, 2, 5, 10, 20, 50 and so on that is not above it. */
+/** The largest of 1, 2, 5, 10, 20, 50, … that is not above the number. */
 function roundBelow(number: number): number {
   const power = 10 ** Math.floor(Math.log10(Math.max(number, 1)))
   return ([5, 2].find((times) => times * power <= number) ?? 1) * power
@@ -108,17 +108,17 @@ function ticksOf(history: History): string[] {
   return [...[0, 1, 2, 3].map((quarter) => write(new Date(since.getTime() + (length * quarter) / 4))), 'now']
 }
 
-function tell(history: History, stretch: Stretch | null, index: number): string {
-  const { since, until, stretches } = history
-  const length = (until.getTime() - since.getTime()) / stretches.length
-  const [from, to] = [index, index + 1].map((place) => new Date(since.getTime() + length * place))
+function describe(history: History, interval: Interval | null, index: number): string {
+  const { since, until, intervals } = history
+  const length = (until.getTime() - since.getTime()) / intervals.length
+  const [from, to] = [index, index + 1].map((step) => new Date(since.getTime() + length * step))
   const time =
     from &&
     to &&
     (isLong(history) ? `${days(from)}, ${hours(from)} to ${days(to)}, ${hours(to)} UTC` : `${hours(from)} to ${hours(to)} UTC`)
-  if (!stretch) return `${time}: nothing was delivered`
-  const { succeeded, failed, median, slowest } = stretch
-  const latency = median === null ? '' : `; median ${lengthOf(median)}, slowest ${lengthOf(slowest)}`
+  if (!interval) return `${time}: no deliveries`
+  const { succeeded, failed, median, slowest } = interval
+  const latency = median === null ? '' : `; median ${formatDuration(median)}, slowest ${formatDuration(slowest)}`
   return `${time}: ${amount(succeeded)} succeeded, ${amount(failed)} failed${latency}`
 }
 
@@ -126,14 +126,14 @@ const periodOf = (history: History) =>
   history.cut ? 'the newest deliveries' : isLong(history) ? 'the last 30 days' : 'the last 24 hours'
 
 function summaryOf(history: History): string {
-  const { succeeded, failed, median, nearly_all, slowest, cut } = history
+  const { succeeded, failed, median, p95, slowest, cut } = history
   const total = succeeded + failed
-  if (!total) return `Nothing was delivered in ${periodOf(history)}.`
-  const begin = cut ? `Of the newest ${amount(total)} deliveries` : `Of ${amount(total)} in ${periodOf(history)}`
+  if (!total) return `No deliveries in ${periodOf(history)}.`
+  const begin = cut ? `Of the newest ${amount(total)} deliveries` : `Of ${amount(total)} deliveries in ${periodOf(history)}`
   const counts = `${begin}, ${amount(succeeded)} succeeded and ${amount(failed)} failed.`
   // Deliveries that no listener took have no latency.
   if (median === null) return `${counts} Times are UTC.`
-  return `${counts} Half took ${lengthOf(median)} or less, 95 of 100 took ${lengthOf(nearly_all)} or less, the slowest took ${lengthOf(slowest)}. Times are UTC.`
+  return `${counts} Half took ${formatDuration(median)} or less, 95 of 100 took ${formatDuration(p95)} or less, the slowest took ${formatDuration(slowest)}. Times are UTC.`
 }
 
 const key = (shape: Html, text: string) =>
@@ -144,17 +144,16 @@ ${key(html`<rect class="bad" x="1" y="1" width="10" height="10"/>`, 'failed, bel
 ${key(html`<rect class="middle" y="4.5" width="12" height="3"/>`, 'median')}
 ${key(html`<rect class="reach" x="5" width="2" height="12"/>`, 'up to the slowest')}</p>`
 
-/** The same in numbers. */
-export function figures({ succeeded, failed, median, nearly_all }: History, waiting: Html): Html {
+export function figures({ succeeded, failed, median, p95 }: History, waiting: Html): Html {
   const total = succeeded + failed
   const share = total ? `${((100 * succeeded) / total).toFixed(succeeded === total || succeeded === 0 ? 0 : 1)}%` : '–'
   const shown: [string, string | Html][] = [
     ['Deliveries', amount(total)],
     ['Succeeded', share],
     ['Failed', amount(failed)],
-    ['Median time', lengthOf(median)],
-    ['95th percentile', lengthOf(nearly_all)],
-    ['Waiting', waiting],
+    ['Median duration', formatDuration(median)],
+    ['95th percentile', formatDuration(p95)],
+    ['Pending', waiting],
   ]
   return html`<dl class="figures">${shown.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`
 }

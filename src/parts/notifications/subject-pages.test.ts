@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { check, openBrowser, signIn } from '#test/browser.ts'
+import { engine } from '#test/conversations.ts'
+import { expect } from '#test/forge.ts'
+import { Guest, signedIn } from '#test/guest.ts'
+import { openReading } from '#test/reading.ts'
+
+test('every thread links to a page, and showing it marks the thread as read', async () => {
+  await using forge = await openReading()
+  await using browser = await openBrowser()
+  const { page, picture } = browser
+  const content = btoa('one\ntwo\n')
+  const { commit } = await expect(
+    201,
+    await forge.ada.put(`${engine}/contents/deep/notes.txt`, { message: 'Add notes\n\nAll of them.', content }),
+  )
+  const remark = { body: 'Why, @ben? <script>', path: 'deep/notes.txt', position: 1 }
+  await expect(201, await forge.ada.post(`${engine}/commits/${commit.sha}/comments`, remark))
+  await forge.told(forge.ben, 5)
+  await expect(201, await forge.ada.post(`${engine}/releases`, { tag_name: 'v/2#x', name: '', body: 'See **#1**' }))
+  await forge.told(forge.ben, 6)
+  await forge.ada.owns('vault', { private: true, description: 'Where things are kept' })
+  await expect(201, await forge.ada.put('/repos/ada/vault/collaborators/ben', { permission: 'push' }))
+  await forge.told(forge.ben, 7)
+
+  await signIn(page, forge, 'ben', '/notifications')
+  await page.locator('.thread').first().waitFor()
+  const unread = async () => (await forge.ben.read('/notifications')).length
+  const links = page.locator('.thread .title')
+  assert.equal(await links.count(), 7)
+  for (const [index, address] of (
+    (await page.evaluate(`[...document.querySelectorAll('.thread .title')].map((link) => link.href)`)) as string[]
+  ).entries()) {
+    const answer = await page.goto(address)
+    assert.equal(answer?.status(), 200, address)
+    assert.equal(await unread(), 6 - index, address)
+    await check(page)
+    const kind = /\/(commit|releases|invitations)/.exec(address)?.[1]
+    if (kind) await picture(`inbox-to-${kind}`)
+  }
+
+  await page.goto(`${forge.web}/ada/vault/invitations`)
+  await page.getByRole('button', { name: 'Accept' }).click()
+  await page.waitForURL(`${forge.web}/ada/vault`)
+  await page.goto(`${forge.web}/ada/vault/invitations`)
+  assert.equal(page.url(), `${forge.web}/ada/vault`)
+})
+
+test('pages of commits, releases, invitations and teams respect access', async () => {
+  await using forge = await openReading()
+  await forge.organization('acme', forge.ada)
+  await expect(201, await forge.ada.post('/orgs/acme/teams', { name: 'Writers', description: 'Who write' }))
+  await forge.ada.owns('vault', { private: true, auto_init: true })
+  await expect(201, await forge.ada.post('/repos/ada/vault/releases', { tag_name: 'v1' }))
+  await expect(201, await forge.ada.post(`${engine}/releases`, { tag_name: 'later', draft: true }))
+  await expect(201, await forge.ada.put('/repos/ada/vault/collaborators/ben', { permission: 'pull' }))
+  const { sha } = await forge.ada.read('/repos/ada/vault/commits/main')
+  const [nobody, ada, ben, dan] = [
+    new Guest(forge),
+    ...(await Promise.all(['ada', 'ben', 'dan'].map((login) => signedIn(forge, login)))),
+  ]
+  const hidden = [`/ada/vault/commit/${sha}`, '/ada/vault/releases/tag/v1', '/orgs/acme/teams/writers', '/orgs/acme/teams/none']
+  const never = [
+    '/ada/engine/releases/tag/later',
+    '/ada/engine/releases/tag/%00',
+    '/ada/engine/commit/main',
+    `/ada/engine/commit/${'0'.repeat(40)}`,
+    '/orgs/ada/teams/x',
+    '/orgs/%00/teams/x',
+  ]
+  for (const path of [...hidden, ...never]) {
+    for (const guest of [nobody, dan]) assert.equal((await guest?.get(path))?.status, 404, path)
+  }
+  for (const path of never) assert.equal((await ada?.get(path))?.status, 404, path)
+  for (const path of hidden.slice(0, 3)) assert.equal((await ada?.get(path))?.status, 200, path)
+  assert.equal((await dan?.get('/ada/vault/invitations'))?.status, 404)
+  assert.equal((await dan?.post('/ada/vault/invitations', { answer: 'accept' }))?.status, 404)
+  assert.match(
+    (await ben?.get('/ada/vault/invitations'))?.text ?? '',
+    /invites you to collaborate, with the role <strong>read<\/strong>/,
+  )
+  assert.equal((await ben?.post('/ada/vault/invitations', { answer: 'decline' }))?.location, '/notifications')
+  assert.equal((await ben?.get('/ada/vault/invitations'))?.status, 404)
+})
+
+test('the stream of the page sends the unread count and ends at sign-out', async () => {
+  await using forge = await openReading()
+  const ben = await signedIn(forge, 'ben')
+  await ben.get('/notifications')
+  const cookie = [...ben.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+  const answer = await fetch(`${forge.web}/notifications/stream`, { headers: { cookie }, signal: AbortSignal.timeout(20_000) })
+  assert.equal(answer.headers.get('content-type'), 'text/event-stream; charset=utf-8')
+  const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader()
+  const readUntil = async (wanted: string) => {
+    let read = ''
+    while (!read.includes(wanted)) {
+      const { done, value = '' } = (await reader?.read()) ?? { done: true }
+      if (done) return `${read}the end`
+      read += value
+    }
+    return read
+  }
+  await readUntil('retry')
+  await expect(201, await forge.ada.post(`${engine}/issues`, { title: 'More' }))
+  assert.match(await readUntil('data:'), /^id: \d+\ndata: \{"unread":5\}\n\n$/m)
+  assert.equal((await ben.post('/logout', {})).status, 303)
+  assert.match(await readUntil('nothing more'), /the end$/)
+})

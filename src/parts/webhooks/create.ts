@@ -1,0 +1,57 @@
+import type { Account } from '#identity/accounts.ts'
+import { sql, type Transaction } from '#platform/database.ts'
+import type { Policy } from '#platform/outbound/policy.ts'
+import type { Vault } from '#platform/vault.ts'
+import { type ConfigInput, checkName, readConfig } from './config.ts'
+import { changeEvents, checkEvents } from './events.ts'
+import { pingHook } from './hook-events.ts'
+import { type HookTarget, lockHooks } from './hook-target.ts'
+import { type Hook, loadHook } from './hooks.ts'
+import { checkDuplicate, checkHookCount } from './limits.ts'
+import { lockMakerAccess } from './pauses.ts'
+import { sealSecret } from './secrets.ts'
+
+export interface NewHook {
+  name?: string
+  config?: ConfigInput
+  events?: string[]
+  active?: boolean
+}
+
+export async function createHook(
+  db: Transaction,
+  creator: Account,
+  target: HookTarget,
+  input: NewHook,
+  vault: Vault,
+  policy: Policy,
+): Promise<Hook> {
+  checkName(input.name)
+  const { config = {}, events: named = ['push'], active = true } = input
+  const { url, content_type, insecure_ssl } = readConfig(config, policy)
+  checkEvents(named, target.type)
+  const events = changeEvents([], { events: named })
+  await lockHooks(db, target)
+  await lockMakerAccess(db, target, creator)
+  const id = await reserveId(db)
+  await checkDuplicate(db, target, { id, events, url, content_type, insecure_ssl })
+  await checkHookCount(db, target, { id, events })
+  const [repo_id, org_id] = target.type === 'repository' ? [target.id, null] : [null, target.id]
+  await db.query(sql`
+    insert into hooks (id, repo_id, org_id, target_id, target_type, creator_id, active, events, url, content_type, insecure_ssl, secret,
+      created_at, updated_at)
+    overriding system value
+    values (${id}, ${repo_id}, ${org_id}, ${target.id}, ${target.type}, ${creator.id}, ${active}, ${events}, ${url}, ${content_type},
+      ${insecure_ssl}, ${sealSecret(vault, id, config.secret)}, ${db.now}, ${db.now})`)
+  const hook = await loadHook(db, target, id)
+  // The spec: an inactive hook is sent nothing automatically.
+  if (hook.active) await pingHook(db, creator, target, hook)
+  return hook
+}
+
+/** The id is needed before the row is written, because the secret is encrypted for it. */
+async function reserveId(db: Transaction): Promise<number> {
+  const row = await db.first<{ id: number }>(sql`select nextval(pg_get_serial_sequence('hooks', 'id')) as id`)
+  if (!row) throw new Error('no id was reserved')
+  return row.id
+}

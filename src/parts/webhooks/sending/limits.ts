@@ -1,0 +1,23 @@
+/** Deliveries in flight at the same time: for one hook, for one host, and in total. A receiver that hangs blocks only its own. */
+export const perHook = 10
+export const perHost = 50
+export const inTotal = 1000
+
+/** A receiver whose last delivery failed gets fewer at a time, because one that hangs must not block many. */
+export const perHookAfterFailure = 2
+
+/** Deliveries that one sender owns, queued and unrecorded ones included, and how many of them for one hook. */
+export const mostOwned = 5000
+export const mostOwnedPerHook = 4 * perHook
+
+/** With less room than this, a claim is not worth a query while other deliveries are in flight. */
+export const leastRoom = 50
+
+/** Without notifications, a sender polls for deliveries that became due and for those of dead senders. In milliseconds. */
+export const pollInterval = 1000
+
+/** How long a delivery waits after a bug of ours, in milliseconds. */
+export const pauseAfterBug = 10_000
+
+/** How long exchanges in flight may take after a stop was requested, in milliseconds. */
+export const stopPatience = 10_000

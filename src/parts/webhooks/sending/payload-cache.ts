@@ -1,0 +1,114 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fillIn } from '#activity/outbox/addresses.ts'
+import { largest } from '#activity/outbox/outbox.ts'
+import { encodeBody } from '#parts/webhooks/signing.ts'
+import { type Database, sql } from '#platform/database.ts'
+import { DatabaseUnavailable } from '#platform/unavailable.ts'
+
+/** Larger payloads are not cached: each is read when it is sent, and only `largeAtOnce` are in memory at a time. */
+const small = 256 * 1024
+const largeAtOnce = 4
+/** The size of the cache in bytes. */
+const kept = 16 * 1024 * 1024
+
+/** How long to wait before reading again during an outage of the database, in milliseconds. */
+const pauseWhileAway = 1000
+
+/** A payload as it is sent, encoded once for each content type and shared by all receivers. */
+export interface Payload {
+  bytes(content_type: 'json' | 'form'): Buffer
+}
+
+export class PayloadCache {
+  readonly #db: Database
+  readonly #web: () => string
+  readonly #payloads = new Map<number, Payload & { size: number }>()
+  readonly #queue: (() => void)[] = []
+  #size = 0
+  #large = 0
+
+  constructor(db: Database, web: () => string) {
+    this.#db = db
+    this.#web = web
+  }
+
+  /** Reads payloads that are not cached yet. */
+  async load(ids: number[]) {
+    const wanted = [...new Set(ids)].filter((id) => !this.#payloads.has(id))
+    if (!wanted.length) return
+    for (const { id, body } of await this.#read(wanted, small)) this.add(id, body)
+  }
+
+  /**
+   * Calls `work` with a payload, or with undefined when the payload is too large to be sent or deleted. During an outage of the database,
+   * reading is repeated as long as the payload is `wanted`.
+   */
+  async use<T>(id: number, wanted: () => boolean, work: (payload: Payload | undefined) => Promise<T>): Promise<T> {
+    const payload = this.#payloads.get(id)
+    if (payload) return work(payload)
+    if (this.#large >= largeAtOnce) await new Promise<void>((resolve) => this.#queue.push(resolve))
+    this.#large++
+    try {
+      const [row] = await this.#readPatiently(id, wanted)
+      return await work(row && payloadOf(row.body))
+    } finally {
+      this.#large--
+      this.#queue.shift()?.()
+    }
+  }
+
+  /**
+   * A payload that was stored before the server's address was known gets the address now, in the database. A server with another address
+   * that repeats the delivery after a crash then sends the same bytes.
+   */
+  async #read(ids: number[], longest: number): Promise<{ id: number; body: string }[]> {
+    const read = () =>
+      this.#db.rows<{ id: number; body: string }>(
+        sql`select id, body from payloads where id = any(${ids}) and octet_length(body) <= ${longest}`,
+      )
+    const rows = await read()
+    const open = rows.flatMap(({ id, body }) => {
+      const filled = fillIn(body, this.#web())
+      return filled === body ? [] : { id, body, filled }
+    })
+    if (!open.length) return rows
+    await this.#db.query(sql`
+      update payloads p set body = o.filled from json_to_recordset(${JSON.stringify(open)}::json) as o (id bigint, body text, filled text)
+      where p.id = o.id and p.body = o.body`)
+    return read()
+  }
+
+  async #readPatiently(id: number, wanted: () => boolean): Promise<{ id: number; body: string }[]> {
+    for (;;) {
+      try {
+        return await this.#read([id], largest)
+      } catch (error) {
+        if (!(error instanceof DatabaseUnavailable)) throw error
+        await sleep(pauseWhileAway)
+        if (!wanted()) throw error
+      }
+    }
+  }
+
+  add(id: number, body: string) {
+    if (body.length > small) return
+    const payload = { ...payloadOf(body), size: body.length }
+    this.#payloads.set(id, payload)
+    this.#size += payload.size
+    for (const [oldest, { size }] of this.#payloads) {
+      if (this.#size <= kept) return
+      this.#payloads.delete(oldest)
+      this.#size -= size
+    }
+  }
+}
+
+function payloadOf(text: string): Payload {
+  const made: Partial<Record<'json' | 'form', Buffer>> = {}
+  return {
+    bytes(content_type) {
+      made[content_type] ??= encodeBody(text, content_type)
+      return made[content_type]
+    },
+  }
+}

@@ -1,0 +1,80 @@
+import type { Account } from '#identity/accounts.ts'
+import { sql, type Transaction } from '#platform/database.ts'
+import type { Policy } from '#platform/outbound/policy.ts'
+import type { Vault } from '#platform/vault.ts'
+import { type ConfigInput, checkName, readConfig } from './config.ts'
+import { changeEvents, checkEvents, type EventChanges } from './events.ts'
+import { type HookTarget, hooksOf, lockHooks } from './hook-target.ts'
+import { type Hook, loadHook } from './hooks.ts'
+import { checkDuplicate, checkHookCount } from './limits.ts'
+import { endPause, lockMakerAccess } from './pauses.ts'
+import { changeSecret } from './secrets.ts'
+import { resumeHook } from './throttling.ts'
+
+export interface HookChanges extends EventChanges {
+  name?: string
+  config?: ConfigInput
+  active?: boolean
+}
+
+/** A config replaces the whole former config, secret included. Without one, the former config stays. */
+export async function updateHook(
+  db: Transaction,
+  editor: Account,
+  target: HookTarget,
+  { id }: Pick<Hook, 'id'>,
+  changes: HookChanges,
+  vault: Vault,
+  policy: Policy,
+): Promise<Hook> {
+  checkName(changes.name)
+  const { config, events = [], add_events = [], remove_events = [], active } = changes
+  checkEvents([...events, ...add_events, ...remove_events], target.type)
+  await lockHooks(db, target)
+  const hook = await loadHook(db, target, id)
+  return save(db, editor, target, hook, {
+    ...hook,
+    ...(config && readConfig(config, policy)),
+    ...(config && changeSecret(vault, hook, config.secret ?? null, db.now)),
+    events: changeEvents(hook.events, changes),
+    active: active ?? hook.active,
+  })
+}
+
+/** Changes only the fields that are given. */
+export async function updateConfig(
+  db: Transaction,
+  editor: Account,
+  target: HookTarget,
+  { id }: Pick<Hook, 'id'>,
+  changes: ConfigInput,
+  vault: Vault,
+  policy: Policy,
+): Promise<Hook> {
+  await lockHooks(db, target)
+  const hook = await loadHook(db, target, id)
+  return save(db, editor, target, hook, {
+    ...hook,
+    ...readConfig(changes, policy, hook),
+    ...(changes.secret !== undefined && changeSecret(vault, hook, changes.secret, db.now)),
+  })
+}
+
+async function save(db: Transaction, editor: Account, target: HookTarget, former: Hook, next: Hook): Promise<Hook> {
+  await checkDuplicate(db, target, next)
+  const added = next.events.filter((event) => !former.events.includes(event))
+  await checkHookCount(db, target, { id: next.id, events: added })
+  // A new receiver does not inherit the failures of the former one.
+  if (next.url !== former.url) await resumeHook(db, former)
+  const activated = next.active && !former.active
+  // The user who activates it, or changes its url, is responsible for it from then on.
+  const creator_id = activated || next.url !== former.url ? editor.id : former.creator_id
+  if (creator_id === editor.id) await lockMakerAccess(db, target, editor)
+  if (activated) await endPause(db, former)
+  await db.query(sql`
+    update hooks h set creator_id = ${creator_id}, active = ${next.active}, events = ${next.events}, url = ${next.url}, content_type = ${next.content_type},
+      insecure_ssl = ${next.insecure_ssl}, secret = ${next.secret}, former_secret = ${next.former_secret},
+      former_secret_until = ${next.former_secret_until}, updated_at = ${db.now}
+    where h.id = ${next.id} and ${hooksOf(target)}`)
+  return loadHook(db, target, next.id)
+}

@@ -1,0 +1,117 @@
+import { loadOrganization, type Organization } from '#hosting/organizations/organizations.ts'
+import { loadRepository, type Repository } from '#hosting/repositories/repositories.ts'
+import { crumbs, pathOf } from '#hosting/repositories/views/repository-page.ts'
+import type { Account } from '#identity/accounts.ts'
+import { type HookTarget, targetOf } from '#parts/webhooks/hook-target.ts'
+import { type Hook, loadHook } from '#parts/webhooks/hooks.ts'
+import type { Queryable } from '#platform/database.ts'
+import { missing } from '#platform/errors.ts'
+import { type Html, html } from '#web/html.ts'
+import type { Visit } from '#web/page.ts'
+
+export interface TargetVisit {
+  target: HookTarget
+  repo: Repository | null
+  /** The path of the list. Pages of one hook are below it. */
+  path: string
+  name: string
+  header: Html
+}
+
+export const hookPaths = ['/:owner/:repo/settings/hooks', '/organizations/:org/settings/hooks']
+
+interface Asked {
+  db: Queryable
+  visitor: Account
+  params: Record<string, string>
+}
+
+/** Responds 404 to visitors who do not administer the target. */
+export async function loadTarget({ db, visitor, params }: Asked): Promise<TargetVisit> {
+  const { owner = '', repo: name = '', org: login } = params
+  if (/\0/.test(owner + name + (login ?? ''))) throw missing()
+  if (login !== undefined) {
+    const org = await loadOrganization(db, visitor.id, login)
+    return {
+      target: targetOf({ org }),
+      repo: null,
+      path: organizationHooks(org),
+      name: org.login,
+      header: organizationHeader(org),
+    }
+  }
+  const repo = await loadRepository(db, { viewer_id: visitor.id, sees_private: true }, owner, name)
+  const path = `${pathOf(repo)}/settings/hooks`
+  return {
+    target: targetOf({ repo }),
+    repo,
+    path,
+    name: `${repo.owner_login}/${repo.name}`,
+    header: crumbs(repo, 'settings/hooks'),
+  }
+}
+
+const organizationHooks = ({ login }: Pick<Organization, 'login'>) => `/organizations/${login}/settings/hooks`
+
+const organizationHeader = (org: Organization) =>
+  html`<nav class="crumbs" aria-label="Organization"><a href="/${org.login}"><strong>${org.login}</strong></a> <a href="${organizationHooks(org)}" aria-current="page">Webhooks</a></nav>`
+
+/** A link on the page of an organization, for its owners. */
+export async function ownerLink({ db, visitor }: Visit, account: Account | null): Promise<Html | undefined> {
+  if (!visitor || account?.type !== 'Organization') return undefined
+  const org = await loadOrganization(db, visitor.id, account.login)
+  return org.role === 'admin' ? html`<p><a href="${organizationHooks(org)}">Webhooks of this organization</a></p>` : undefined
+}
+
+export interface HookVisit extends TargetVisit {
+  hook: Hook
+}
+
+export async function loadHookVisit(asked: Asked): Promise<HookVisit> {
+  const found = await loadTarget(asked)
+  return { ...found, hook: await loadHook(asked.db, found.target, idIn(asked.params.hook_id)) }
+}
+
+/** Ids of deliveries have up to fifteen digits. */
+export function idIn(text: string | undefined): number {
+  if (!/^[1-9]\d{0,14}$/.test(text ?? '')) throw missing()
+  return Number(text)
+}
+
+export const hookPath = ({ path, hook }: HookVisit) => `${path}/${hook.id}`
+
+export function targetPage({ header, name }: TargetVisit, title: string, body: Html, status = 200) {
+  return {
+    title: `${title} · ${name}`,
+    status,
+    body: html`<main class="conversation hooks">${header}${body}</main>`,
+    assets: ['conversations.css', 'webhooks.css'],
+  }
+}
+
+const tabs = [
+  ['', 'Deliveries'],
+  ['/edit', 'Settings'],
+  ['/diagnose', 'Diagnose'],
+] as const
+
+export function hookPage(visited: HookVisit, current: (typeof tabs)[number][0] | null, title: string, body: Html, status = 200) {
+  const { hook } = visited
+  const links = tabs.map(
+    ([end, text]) => html`<a href="${hookPath(visited)}${end}"${end === current && html` aria-current="page"`}>${text}</a> `,
+  )
+  const heading = html`<h1>${shortUrl(hook.url)}</h1>
+<nav class="views tabs" aria-label="Webhook">${links}</nav>`
+  return targetPage(visited, `${title} · Webhook`, html`${heading}${body}`, status)
+}
+
+/** Highlights the host, because the URL may be long. */
+export function shortUrl(url: string): Html {
+  const { protocol, host = '' } = URL.parse(url) ?? {}
+  if (!host) return html`<span class="url">${url}</span>`
+  const start = `${protocol}//`
+  const at = url.toLowerCase().indexOf(host, start.length)
+  if (at < 0) return html`<span class="url">${url}</span>`
+  const rest = url.slice(at + host.length)
+  return html`<span class="url"><span class="muted">${url.slice(0, at)}</span>${url.slice(at, at + host.length)}<span class="muted">${rest === '/' ? '' : rest}</span></span>`
+}
