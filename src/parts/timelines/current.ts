@@ -46,6 +46,9 @@ export type References = Partial<
 /** One statement for all tables: each round trip to the database takes longer than the index lookups. */
 export async function loadCurrent(db: Database, events: TimelineEvent[]): Promise<CurrentRows> {
   const ids = idsOf(events)
+  const current: CurrentRows = byTable(() => new Map())
+  // Pushes, stars and the like refer to nothing else.
+  if (Object.values(ids).every(({ size }) => !size)) return current
   const dates = sql`'created_at', epoch(c.created_at), 'updated_at', epoch(c.updated_at)`
   const rows = await db.genericPlanRows<{ source: keyof CurrentRows; id: number; value: never }>(sql`
     select 'accounts' as source, a.id, json_build_object('id', a.id, 'type', a.type, 'login', a.login, 'site_admin', a.site_admin) as value
@@ -67,7 +70,6 @@ export async function loadCurrent(db: Database, events: TimelineEvent[]): Promis
     union all select 'commit_comments', c.id, json_build_object('id', c.id, 'body', c.body, ${dates}, 'commit_id', c.commit_id,
       'path', c.path, 'position', c.position, 'line', c.line)
     from commit_comments c where c.id = any(${[...ids.commit_comments]}::bigint[])`)
-  const current: CurrentRows = byTable(() => new Map())
   for (const { source, id, value } of rows) current[source].set(id, value)
   return current
 }
