@@ -16,7 +16,7 @@ const config = { url, content_type: 'json', secret: 'it is between us' }
 async function openWaiting() {
   const forge = await openForge()
   const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
-  await ada.owns('engine')
+  const { id: repo_id } = await ada.owns('engine')
   const hooks: number[] = []
   for (const path of ['one', 'other']) {
     const made = { config: { ...config, url: `${url}${path}` }, events: ['star'] }
@@ -28,6 +28,7 @@ async function openWaiting() {
   let stars = false
   return Object.assign(forge, {
     ada,
+    repo_id: repo_id as number,
     hook,
     path: `/repos/ada/engine/hooks/${hook}/deliveries/stream`,
     /** Creates a delivery whose id is far from the last one, and returns its id. */
@@ -146,7 +147,7 @@ test('a delivery that is committed and sent between two reads, long after it got
   let place: string | null = null
   /** One read of the stream, so that the test controls what happens between two of them. */
   const look = async () => {
-    const repo = { type: 'repository', id: 1, path: 'repos/ada/engine' } as const
+    const repo = { type: 'repository', id: forge.repo_id, path: 'repos/ada/engine' } as const
     const heard = await followDeliveries(db, { vault, agent: '', web: forge.web }, await loadHook(db, repo, hook), place)
     place = heard.place
     return heard.news.map(({ data }) => data.id)
