@@ -56,7 +56,12 @@ export interface Server {
 
 /** Those that no test uses at the moment, by their settings. */
 const idle = new Map<string, Server[]>()
-after(() => Promise.all([...idle.values()].flat().map((server) => server.close())))
+/** Files that open their server for all tests return it in a hook that runs after this one. */
+let over = false
+after(() => {
+  over = true
+  return Promise.all([...idle.values()].flat().map((server) => server.close()))
+})
 
 /**
  * Mounting a thousand routes takes 80 ms of processor time, so tests with the same settings take turns with one server. Ids continue from one test to
@@ -70,7 +75,7 @@ export async function takeServer(options: ServerOptions): Promise<Server & Async
   const server = (shared && idle.get(key)?.pop()) || (await openServer(options))
   return Object.assign(server, {
     async [Symbol.asyncDispose]() {
-      if (!shared) return server.close()
+      if (!shared || over) return server.close()
       await server.reset()
       idle.set(key, [...(idle.get(key) ?? []), server])
     },

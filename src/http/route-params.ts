@@ -1,5 +1,5 @@
 import { checkAccess } from '#identity/access.ts'
-import { loadAccount, type Sight } from '#identity/accounts.ts'
+import { loadAccount, type Viewer } from '#identity/accounts.ts'
 import type { Caller } from '#identity/callers.ts'
 import { overOf } from '#identity/permissions.ts'
 import type { Database } from '#platform/database.ts'
@@ -13,8 +13,8 @@ export interface PathLoaders {
   loadOrganization(db: Database, viewer_id: number | null, login: string): Promise<PathOrganization>
   checkRole(org: PathOrganization, role: 'member' | 'owner'): void
   loadTeam(db: Database, viewer_id: number | null, org: PathOrganization, slug: string): Promise<PathTeam>
-  loadRepository(db: Database, viewer: Sight, owner: string, name: string): Promise<PathRepository>
-  loadRepositoryById(db: Database, viewer: Sight, id: number): Promise<PathRepository>
+  loadRepository(db: Database, viewer: Viewer, owner: string, name: string): Promise<PathRepository>
+  loadRepositoryById(db: Database, viewer: Viewer, id: number): Promise<PathRepository>
 }
 
 /** Parses the parameters of a path and loads the records that they name, in the order of the path. */

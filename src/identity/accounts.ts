@@ -25,7 +25,7 @@ export interface Account {
 export type Person = Pick<Account, 'id' | 'type' | 'login' | 'site_admin'>
 
 /** Whose access decides what is visible. A token without the `repo` scope sees nothing private. */
-export interface Sight {
+export interface Viewer {
   viewer_id: number | null
   sees_private: boolean
   /** A fine-grained token, which is limited to the repositories that it was created for. */

@@ -3,7 +3,7 @@ import { Refusal } from '#platform/errors.ts'
 import { ReadCache } from '#platform/read-cache.ts'
 import { digest } from '#platform/secrets.ts'
 import type { Vault } from '#platform/vault.ts'
-import { type Account, accountColumns, type Sight } from './accounts.ts'
+import { type Account, accountColumns, type Viewer } from './accounts.ts'
 import { guessAtAccount } from './login-throttle.ts'
 import { checkPassword } from './passwords.ts'
 import { allows, type Permission, type Permissions } from './permissions.ts'
@@ -23,7 +23,7 @@ export interface TokenFacts {
 }
 
 /** The authenticated caller of a request, and what the credentials permit. */
-export interface Caller extends Sight {
+export interface Caller extends Viewer {
   user: Account | null
   via: 'nothing' | 'token' | 'password'
   /** Whether the credentials came as Basic authentication. */

@@ -2,7 +2,7 @@ import { publish } from '#activity/publish.ts'
 import { loadRepositoryById, type Repository } from '#hosting/repositories/repositories.ts'
 import { changingAccess, onePair, whoOwns } from '#hosting/repositories/watchers.ts'
 import { permissionOf, roleOf } from '#identity/access.ts'
-import { type Account, type Person, personColumns, type Sight } from '#identity/accounts.ts'
+import { type Account, type Person, personColumns, type Viewer } from '#identity/accounts.ts'
 import { type Listed, listed, type Queryable, type Slice, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
 
@@ -143,7 +143,7 @@ const columns = sql`i.id, i.repo_id, i.access, i.created_at,
   json_build_object('id', b.id, 'type', b.type, 'login', b.login, 'site_admin', b.site_admin) as inviter`
 
 /** An invitation of this person, open or accepted. An accepted one is found for as long as its repository is visible to them. */
-export async function loadInvitation(db: Queryable, sight: Sight, invitee: Account, id: number): Promise<Invitation> {
+export async function loadInvitation(db: Queryable, sight: Viewer, invitee: Account, id: number): Promise<Invitation> {
   const { rows } = await listInvitations(db, { id, invitee_id: invitee.id }, { limit: 1, offset: 0 })
   if (rows[0]) return rows[0]
   const accepted = await db.first<Invitation>(sql`

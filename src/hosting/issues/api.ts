@@ -7,11 +7,11 @@ import { checkWritable } from '#identity/access.ts'
 import { invalid, missing } from '#platform/errors.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import { isAssignable, listAssignable } from './assignees.ts'
-import { createIssue, setLock, sortIssue, updateIssue } from './changes.ts'
+import { createIssue, setLock, triageIssue, updateIssue } from './changes.ts'
 import { type Issue, listIssues, loadIssue } from './issues.ts'
 import { IssueSchema, issueJson } from './json.ts'
 import { checkEnabled, checkMayTalk, checkMayTalkOfCode } from './rights.ts'
-import { addAssignees, removeAssignees } from './sorting.ts'
+import { addAssignees, removeAssignees } from './triage.ts'
 
 const reading = { permission: 'issues:read', viewer: 'optional', optional_scopes: ['repo'] } as const
 const writing = { permission: 'issues:write', scopes: ['public_repo', 'repo'] } as const
@@ -196,7 +196,7 @@ export const api = group('Issues', [
       checkWritable(repo)
       const number = params.issue_number
       const add = (held: Issue) => addAssignees(db, repo, held, body.assignees)
-      return issueJson(await sortIssue(db, repo, viewer, number, add), repo, wire)
+      return issueJson(await triageIssue(db, repo, viewer, number, add), repo, wire)
     },
   ),
   del(
@@ -213,7 +213,7 @@ export const api = group('Issues', [
       checkWritable(repo)
       const number = params.issue_number
       const remove = (held: Issue) => removeAssignees(db, held, body.assignees)
-      return issueJson(await sortIssue(db, repo, viewer, number, remove), repo, wire)
+      return issueJson(await triageIssue(db, repo, viewer, number, remove), repo, wire)
     },
   ),
 ])

@@ -1,7 +1,7 @@
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { type Person, personColumns } from '#identity/accounts.ts'
 import { empty, type Listed, listed, type Queryable, type Slice, type Sql, sql } from '#platform/database.ts'
-import { maySort } from './rights.ts'
+import { mayTriage } from './rights.ts'
 
 /** Only users with access by name can be assigned. */
 const assignable = sql`a.type = 'User' and a.suspended_at is null and access_by_name(a.id, r) > 0`
@@ -11,7 +11,7 @@ const assignable = sql`a.type = 'User' and a.suspended_at is null and access_by_
  * public.
  */
 function told(repo: Repository): Sql {
-  if (maySort(repo)) return empty
+  if (mayTriage(repo)) return empty
   return sql`and (a.id = r.owner_id
     or exists (select from memberships m where m.org_id = r.owner_id and m.user_id = a.id and m.public))`
 }

@@ -8,9 +8,9 @@ import type { Account } from '#identity/accounts.ts'
 import { type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
 import { type ActedOn, actOn } from './issue-act.ts'
-import { holdIssue, type Issue, loadIssue, type StateReason, touchIssue } from './issues.ts'
-import { checkMayEdit, maySort } from './rights.ts'
-import { setAssignees, setLabels } from './sorting.ts'
+import { type Issue, loadIssue, lockIssue, type StateReason, touchIssue } from './issues.ts'
+import { checkMayEdit, mayTriage } from './rights.ts'
+import { setAssignees, setLabels } from './triage.ts'
 
 export interface NewIssue {
   title: string
@@ -27,7 +27,7 @@ export interface IssueChanges extends Partial<NewIssue> {
 }
 
 export async function createIssue(db: Transaction, repo: Repository, author: Account, wanted: NewIssue): Promise<Issue> {
-  const { labels, assignees, milestone } = maySort(repo) ? wanted : ({} as NewIssue)
+  const { labels, assignees, milestone } = mayTriage(repo) ? wanted : ({} as NewIssue)
   // Those who open issues here at the same moment take turns, so that a number which came to nothing is given again.
   const taken = await db.first<{ number: number }>(sql`
     update repositories set last_issue_number = last_issue_number + 1 where id = ${repo.id} returning last_issue_number as number`)
@@ -54,9 +54,9 @@ export async function updateIssue(
   number: number,
   changes: IssueChanges,
 ): Promise<Issue> {
-  const held = await holdIssue(db, repo, number)
+  const held = await lockIssue(db, repo, number)
   checkMayChange(repo, editor, held, changes)
-  const { labels, assignees, milestone } = maySort(repo) ? changes : ({} as IssueChanges)
+  const { labels, assignees, milestone } = mayTriage(repo) ? changes : ({} as IssueChanges)
   const milestone_id =
     milestone === undefined ? held.milestone_id : milestone === null ? null : await findMilestone(db, repo, milestone)
   const { title = held.title, body = held.body } = changes
@@ -110,14 +110,14 @@ function nextState(held: Issue, { state = held.state, state_reason }: IssueChang
 }
 
 /** Changes who an issue is assigned to or how it is labelled, one at a time, and records what really changed. */
-export async function sortIssue(
+export async function triageIssue(
   db: Transaction,
   repo: Repository,
   editor: Account,
   number: number,
   act: (held: Issue) => Promise<Act[]>,
 ): Promise<Issue> {
-  const held = await holdIssue(db, repo, number)
+  const held = await lockIssue(db, repo, number)
   const acts = await act(held)
   if (!acts.length) return held
   await touchIssue(db, held)
@@ -134,7 +134,7 @@ export async function setLock(
   locked: boolean,
   reason: string | null,
 ) {
-  const held = await holdIssue(db, repo, number)
+  const held = await lockIssue(db, repo, number)
   const { id } = held
   await db.query(sql`update issues set locked = ${locked}, lock_reason = ${reason} where id = ${id}`)
   await touchIssue(db, { id })

@@ -2,7 +2,7 @@ import { type Label, labelColumns } from '#hosting/labels/labels.ts'
 import { loadMilestones, type Milestone } from '#hosting/milestones/milestones.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { hasAccessByName } from '#hosting/repositories/visibility.ts'
-import type { Person, Sight } from '#identity/accounts.ts'
+import type { Person, Viewer } from '#identity/accounts.ts'
 import { empty, type Listed, listed, type Queryable, type Slice, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
 import { parseIsoDate } from '#platform/iso-date.ts'
@@ -72,7 +72,7 @@ export async function loadIssue(db: Queryable, repo: Place, number: number): Pro
 type Place = Pick<Repository, 'id' | 'has_issues'>
 
 /** Locks the issue until the transaction ends, so that concurrent changes take turns. */
-export async function holdIssue(db: Transaction, repo: Place, number: number): Promise<Issue> {
+export async function lockIssue(db: Transaction, repo: Place, number: number): Promise<Issue> {
   await db.query(sql`select from issues where repo_id = ${repo.id} and number = ${number} for no key update`)
   return loadIssue(db, repo, number)
 }
@@ -117,7 +117,7 @@ export interface OwnIssueFilter extends IssueFilter {
 /** Issues of all repositories visible to the viewer, by the viewer's relation to them. `among` is a condition on the repository `r`. */
 export function listOwnIssues(
   db: Queryable,
-  sight: Sight & { viewer_id: number },
+  sight: Viewer & { viewer_id: number },
   { filter, ...rest }: OwnIssueFilter,
   slice: Slice,
   among: Sql = empty,

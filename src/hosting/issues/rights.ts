@@ -1,6 +1,6 @@
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { checkAccess, checkWritable, levelOf } from '#identity/access.ts'
-import type { Person, Sight } from '#identity/accounts.ts'
+import type { Person, Viewer } from '#identity/accounts.ts'
 import { type Queryable, sql } from '#platform/database.ts'
 import { forbidden, Refusal } from '#platform/errors.ts'
 
@@ -13,7 +13,7 @@ export function checkChangeable(repo: Repository) {
   checkWritable(repo)
 }
 
-export async function checkMayTalk(db: Queryable, sight: Sight, repo: Repository) {
+export async function checkMayTalk(db: Queryable, sight: Viewer, repo: Repository) {
   checkEnabled(repo)
   await checkMayTalkOfCode(db, sight, repo)
 }
@@ -22,7 +22,7 @@ export async function checkMayTalk(db: Queryable, sight: Sight, repo: Repository
  * Everyone who can see a repository may comment on its code, also when issues are disabled. A fine-grained token must include the
  * repository, although it can read every public one.
  */
-export async function checkMayTalkOfCode(db: Queryable, { token_id = null }: Sight, repo: Repository) {
+export async function checkMayTalkOfCode(db: Queryable, { token_id = null }: Viewer, repo: Repository) {
   checkWritable(repo)
   if (token_id === null) return
   const { rowCount } = await db.query(
@@ -37,6 +37,6 @@ export function checkMayEdit(repo: Repository, viewer: { id: number }, author: P
 }
 
 /** Labels, milestones and assignees need triage access. */
-export const maySort = ({ access }: Repository) => access >= levelOf('triage')
+export const mayTriage = ({ access }: Repository) => access >= levelOf('triage')
 
 export const mayPush = ({ access }: Repository) => access >= levelOf('push')

@@ -1,6 +1,6 @@
-import { sortIssue } from '#hosting/issues/changes.ts'
+import { triageIssue } from '#hosting/issues/changes.ts'
 import { type Issue, loadIssue } from '#hosting/issues/issues.ts'
-import { addLabels, removeLabel, setLabels } from '#hosting/issues/sorting.ts'
+import { addLabels, removeLabel, setLabels } from '#hosting/issues/triage.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { Answer, created, del, get, group, paged, patch, post, put } from '#http/endpoint.ts'
 import { Nothing, type Wire } from '#http/serialization.ts'
@@ -109,7 +109,7 @@ export const api = group('Labels', [
     async ({ db, repo, viewer, params, body, wire }) => {
       checkWritable(repo)
       const add = (held: Issue) => addLabels(db, repo, viewer, held, namesOf(body.labels))
-      return labelsOf(await sortIssue(db, repo, viewer, params.issue_number, add), repo, wire)
+      return labelsOf(await triageIssue(db, repo, viewer, params.issue_number, add), repo, wire)
     },
   ),
   put(
@@ -125,7 +125,7 @@ export const api = group('Labels', [
     async ({ db, repo, viewer, params, body, wire }) => {
       checkWritable(repo)
       const set = (held: Issue) => setLabels(db, repo, viewer, held, namesOf(body.labels ?? []))
-      return labelsOf(await sortIssue(db, repo, viewer, params.issue_number, set), repo, wire)
+      return labelsOf(await triageIssue(db, repo, viewer, params.issue_number, set), repo, wire)
     },
   ),
   del(
@@ -139,7 +139,7 @@ export const api = group('Labels', [
     },
     async ({ db, repo, viewer, params }) => {
       checkWritable(repo)
-      await sortIssue(db, repo, viewer, params.issue_number, (held) => setLabels(db, repo, viewer, held, []))
+      await triageIssue(db, repo, viewer, params.issue_number, (held) => setLabels(db, repo, viewer, held, []))
     },
   ),
   del(
@@ -154,7 +154,7 @@ export const api = group('Labels', [
     async ({ db, repo, viewer, params, wire }) => {
       checkWritable(repo)
       const remove = (held: Issue) => removeLabel(db, repo, held, params.name)
-      return labelsOf(await sortIssue(db, repo, viewer, params.issue_number, remove), repo, wire)
+      return labelsOf(await triageIssue(db, repo, viewer, params.issue_number, remove), repo, wire)
     },
   ),
 ])

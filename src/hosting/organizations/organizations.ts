@@ -85,7 +85,7 @@ export async function setMembership(db: Transaction, org: Account, user: Account
 }
 
 /** Locks the membership until the transaction ends, so that a concurrent removal also removes what this transaction adds. */
-export async function holdMembership(db: Transaction, org: Account, user: Account): Promise<boolean> {
+export async function lockMembership(db: Transaction, org: Account, user: Account): Promise<boolean> {
   const { rowCount } = await db.query(sql`
     select from memberships where org_id = ${org.id} and user_id = ${user.id} for key share`)
   return rowCount === 1

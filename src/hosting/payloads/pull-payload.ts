@@ -1,8 +1,8 @@
 import type { Facts } from '#activity/facts.ts'
 import { userJson } from '#hosting/people/json.ts'
 import { fullPullJson, headOf, pullJson } from '#hosting/pulls/json.ts'
-import { toldCommentJson } from '#hosting/reviews/comments/json.ts'
-import { toldReviewJson } from '#hosting/reviews/json.ts'
+import { timelineCommentJson } from '#hosting/reviews/comments/json.ts'
+import { timelineReviewJson } from '#hosting/reviews/json.ts'
 import { teamJson } from '#hosting/teams/json.ts'
 import { triageFields } from './issue-payload.ts'
 import { ghost, mustGet, type PayloadContext, unaddressed as wire } from './payload-context.ts'
@@ -44,7 +44,7 @@ function deliveredPullJson<Json extends ReturnType<typeof pullJson>>(
 /** Here, unlike elsewhere, the state is in lower case and an empty body is null. */
 export function reviewPayload(facts: Partial<Facts>, context: PayloadContext) {
   const found = mustGet(context.records.reviews, facts.review_id)
-  const review = toldReviewJson({ ...found, author: found.author ?? ghost }, context.repo, wire)
+  const review = timelineReviewJson({ ...found, author: found.author ?? ghost }, context.repo, wire)
   return {
     ...(facts.changes && { changes: facts.changes }),
     review: { ...review, body: review.body || null, state: review.state.toLowerCase() },
@@ -59,7 +59,7 @@ export function reviewCommentPayload(facts: Partial<Facts>, context: PayloadCont
   const comment = mustGet(context.records.review_comments, facts.review_comment_id)
   return {
     ...(facts.changes && { changes: facts.changes }),
-    comment: { ...lines, ...toldCommentJson({ ...comment, author: comment.author ?? ghost }, context.repo, wire) },
+    comment: { ...lines, ...timelineCommentJson({ ...comment, author: comment.author ?? ghost }, context.repo, wire) },
     pull_request: deliveredPullJson(facts, context, pullJson),
   }
 }

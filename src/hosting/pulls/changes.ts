@@ -6,12 +6,12 @@ import { updateIssue } from '#hosting/issues/changes.ts'
 import { checkMayEdit } from '#hosting/issues/rights.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { checkAccess } from '#identity/access.ts'
-import type { Account, Sight } from '#identity/accounts.ts'
+import type { Account, Viewer } from '#identity/accounts.ts'
 import { type Database, sql, type Transaction } from '#platform/database.ts'
 import { invalid } from '#platform/errors.ts'
 import { branchTip, countsOf, writeCounts } from './mergeability.ts'
 import { checkWorthwhile } from './opening.ts'
-import { holdPull, loadPull, type Pull } from './pulls.ts'
+import { loadPull, lockPull, type Pull } from './pulls.ts'
 import { checkAlone } from './reopening.ts'
 
 export interface PullChanges {
@@ -27,7 +27,7 @@ export interface PullChanges {
 export async function updatePull(
   db: Database,
   storage: Storage,
-  sight: Sight,
+  sight: Viewer,
   repo: Repository,
   editor: Account,
   number: number,
@@ -36,7 +36,7 @@ export async function updatePull(
   const pull = await loadPull(db, repo, number)
   const comparison = base === undefined || base === pull.base_ref ? undefined : await compareWith(storage, pull, base)
   await db.transaction(async (transaction) => {
-    const held = await holdPull(transaction, repo, number, sight)
+    const held = await lockPull(transaction, repo, number, sight)
     if (comparison || draft !== undefined || maintainer_can_modify !== undefined) checkMayEdit(repo, editor, held.author)
     if (maintainer_can_modify) checkAccess((held.head_repo_id === repo.id ? repo : held.head_repo)?.access ?? 0, 'push')
     if (base !== undefined && comparison) await changeBase(transaction, held, base, comparison)

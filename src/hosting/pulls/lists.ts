@@ -1,5 +1,5 @@
 import type { Repository } from '#hosting/repositories/repositories.ts'
-import type { Sight } from '#identity/accounts.ts'
+import type { Viewer } from '#identity/accounts.ts'
 import { empty, type Listed, listed, type Queryable, type Slice, type Sql, sql } from '#platform/database.ts'
 import { loadPulls, type Pull } from './pulls.ts'
 
@@ -25,7 +25,7 @@ const orders = {
 /** Newest first by default; the other orders are ascending by default. */
 export async function listPulls(
   db: Queryable,
-  sight: Sight,
+  sight: Viewer,
   repo: Repository,
   filter: PullFilter,
   slice: Slice,

@@ -5,7 +5,7 @@ import { sql, type Transaction } from '#platform/database.ts'
 import { type Counts, writeCounts } from './mergeability.ts'
 
 /** Locked before their repository is, as whoever closes one does. */
-export async function holdMerged(db: Transaction, moves: Move[]) {
+export async function lockMerged(db: Transaction, moves: Move[]) {
   const ids = moves.flatMap(({ command }) => command?.merges ?? [])
   if (!ids.length) return
   await db.query(sql`

@@ -5,12 +5,12 @@ import { bringObjects } from '#git/merge.ts'
 import { noObject } from '#git/objects.ts'
 import type { Storage } from '#git/storage.ts'
 import { checkTitle } from '#hosting/issues/changes.ts'
-import { holdIssue } from '#hosting/issues/issues.ts'
+import { lockIssue } from '#hosting/issues/issues.ts'
 import { checkMayEdit, mayPush } from '#hosting/issues/rights.ts'
 import { settlePushes } from '#hosting/pushes/pushes.ts'
 import { mayCopy } from '#hosting/repositories/crossing.ts'
 import { loadRepositoryById, type Repository } from '#hosting/repositories/repositories.ts'
-import type { Account, Sight } from '#identity/accounts.ts'
+import type { Account, Viewer } from '#identity/accounts.ts'
 import { type Database, type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { forbidden, invalid, missing, Refusal } from '#platform/errors.ts'
 import { keepHead } from './following.ts'
@@ -44,7 +44,7 @@ interface Ends {
 export async function createPull(
   db: Database,
   storage: Storage,
-  sight: Sight,
+  sight: Viewer,
   repo: Repository,
   author: Account,
   wanted: NewPull,
@@ -57,7 +57,7 @@ export async function createPull(
     const comparison = await compareEnds(storage, repo, ends)
     checkWorthwhile(comparison, base_ref, labelOf(ends, repo))
     const number = await db.transaction(async (transaction) => {
-      const settled = await holdEnds(transaction, repo, ends)
+      const settled = await lockEnds(transaction, repo, ends)
       return settled || attempts === most ? writePull(transaction, repo, author, wanted, ends, comparison) : undefined
     })
     if (number !== undefined) {
@@ -69,7 +69,7 @@ export async function createPull(
 }
 const most = 4
 
-async function findEnds(db: Queryable, storage: Storage, sight: Sight, repo: Repository, wanted: NewPull): Promise<Ends> {
+async function findEnds(db: Queryable, storage: Storage, sight: Viewer, repo: Repository, wanted: NewPull): Promise<Ends> {
   const [, owner = repo.owner_login, head_ref = ''] = /^(?:([^:]*):)?(.*)$/s.exec(wanted.head) ?? []
   const head = await findHead(db, sight, repo, owner, wanted.head_repo)
   const head_sha = head && (await branchTip(storage, head.id, head_ref))
@@ -80,7 +80,7 @@ async function findEnds(db: Queryable, storage: Storage, sight: Sight, repo: Rep
 }
 
 /** A repository of the same network that whoever asks may see. */
-async function findHead(db: Queryable, sight: Sight, repo: Repository, owner: string, name: string | undefined) {
+async function findHead(db: Queryable, sight: Viewer, repo: Repository, owner: string, name: string | undefined) {
   const same = owner.toLowerCase() === repo.owner_login.toLowerCase()
   if (same && (name === undefined || name.toLowerCase() === repo.name.toLowerCase())) return repo
   const found = await db.first<{ id: number }>(sql`
@@ -127,7 +127,7 @@ export function checkWorthwhile({ merge_base, ahead_by }: Comparison, base: stri
  * A push is recorded either before this, and then known to have moved what we looked at; or after it, and then finds the pull request
  * there. Tells whether both branches are where the log has them.
  */
-async function holdEnds(
+async function lockEnds(
   db: Transaction,
   repo: Repository,
   { head, head_ref, head_sha, base_ref, base_sha }: Ends,
@@ -189,7 +189,7 @@ async function writeIssue(
 }
 
 async function takeIssue(db: Transaction, repo: Repository, author: Account, number: number): Promise<Written> {
-  const issue = await holdIssue(db, repo, number).catch(nothing)
+  const issue = await lockIssue(db, repo, number).catch(nothing)
   if (!issue || issue.pull_id !== null || issue.state !== 'open')
     throw invalid({ resource: 'PullRequest', code: 'invalid', field: 'issue' })
   checkMayEdit(repo, author, issue.author)

@@ -3,7 +3,7 @@ import { type Issue, loadIssues } from '#hosting/issues/issues.ts'
 import { listRepositories, type Repository } from '#hosting/repositories/repositories.ts'
 import type { ShownTeam } from '#hosting/teams/json.ts'
 import { knownTo, shownTeam } from '#hosting/teams/teams.ts'
-import type { Person, Sight } from '#identity/accounts.ts'
+import type { Person, Viewer } from '#identity/accounts.ts'
 import { type Queryable, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
 
@@ -37,7 +37,7 @@ export interface Pull extends Omit<Issue, 'id' | 'pull_id' | 'draft'> {
   requested_teams: ShownTeam[]
 }
 
-const nobody: Sight = { viewer_id: null, sees_private: false }
+const nobody: Viewer = { viewer_id: null, sees_private: false }
 
 /** Payloads do not name a secret team `t`: hooks are set by repository admins, who may not know it. */
 export const isKnownToHooks = sql`t.privacy = 'closed'`
@@ -57,7 +57,7 @@ const columns = (known: Sql) => sql`p.*, ${personOf(sql`p.head_owner_id`)} as he
 export async function readPulls(
   db: Queryable,
   source: Sql,
-  sight: Sight = nobody,
+  sight: Viewer = nobody,
   known = knownTo(sql`${sight.viewer_id}`),
 ): Promise<Pull[]> {
   const rows = await db.rows<Pull>(sql`select ${columns(known)} from ${source}`)
@@ -76,7 +76,7 @@ export async function readPulls(
 }
 
 /** Pull requests by id. A head repository that is hidden from the viewer is omitted. */
-export function loadPulls(db: Queryable, ids: number[], sight?: Sight): Promise<Pull[]> {
+export function loadPulls(db: Queryable, ids: number[], sight?: Viewer): Promise<Pull[]> {
   return readPulls(db, sql`pulls p where p.id = any(${ids})`, sight)
 }
 
@@ -86,7 +86,7 @@ export function loadDeliveredPulls(db: Queryable, ids: number[]): Promise<Pull[]
 }
 
 /** Without `sight`, a private head repository is omitted. */
-export async function loadPull(db: Queryable, repo: { id: number }, number: number, sight?: Sight): Promise<Pull> {
+export async function loadPull(db: Queryable, repo: { id: number }, number: number, sight?: Viewer): Promise<Pull> {
   const source = sql`issues i join pulls p on p.issue_id = i.id where i.repo_id = ${repo.id} and i.number = ${number}`
   const [pull] = await readPulls(db, source, sight)
   if (!pull) throw missing()
@@ -94,7 +94,7 @@ export async function loadPull(db: Queryable, repo: { id: number }, number: numb
 }
 
 /** Locks the pull request until the transaction ends, so that concurrent changes take turns. */
-export async function holdPull(db: Transaction, repo: { id: number }, number: number, sight?: Sight): Promise<Pull> {
+export async function lockPull(db: Transaction, repo: { id: number }, number: number, sight?: Viewer): Promise<Pull> {
   await db.query(sql`select from issues where repo_id = ${repo.id} and number = ${number} for no key update`)
   return loadPull(db, repo, number, sight)
 }

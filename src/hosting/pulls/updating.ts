@@ -8,7 +8,7 @@ import { authorOf } from '#hosting/repositories/contents.ts'
 import { mayCopy } from '#hosting/repositories/crossing.ts'
 import { loadRepositoryById, type Repository } from '#hosting/repositories/repositories.ts'
 import { checkWritable } from '#identity/access.ts'
-import type { Account, Sight } from '#identity/accounts.ts'
+import type { Account, Viewer } from '#identity/accounts.ts'
 import type { Database } from '#platform/database.ts'
 import { forbidden, Refusal } from '#platform/errors.ts'
 import { branchTip } from './mergeability.ts'
@@ -20,7 +20,7 @@ const refused = (message: string) => new Refusal('invalid', message)
 export async function updateBranch(
   db: Database,
   storage: Storage,
-  sight: Sight,
+  sight: Viewer,
   repo: Repository,
   editor: Account,
   number: number,
@@ -48,7 +48,7 @@ export async function updateBranch(
 }
 
 /** Needs push access to the head; with `maintainer_can_modify`, push access to the base is enough. */
-async function findHead(db: Database, sight: Sight, repo: Repository, pull: Pull): Promise<Repository> {
+async function findHead(db: Database, sight: Viewer, repo: Repository, pull: Pull): Promise<Repository> {
   const head = pull.head_repo_id === repo.id ? repo : await loadVisible(db, sight, pull.head_repo_id)
   if (!mayPush(head) && !(mayPush(repo) && pull.maintainer_can_modify))
     throw forbidden('Must have push access to the head branch.')
@@ -57,7 +57,7 @@ async function findHead(db: Database, sight: Sight, repo: Repository, pull: Pull
 }
 
 /** A head that is gone and one that the caller cannot see give the same answer. */
-async function loadVisible(db: Database, sight: Sight, id: number | null): Promise<Repository> {
+async function loadVisible(db: Database, sight: Viewer, id: number | null): Promise<Repository> {
   const gone = () => refused('The head repository is gone.')
   if (id === null) throw gone()
   return loadRepositoryById(db, sight, id).catch((error) => {

@@ -4,7 +4,7 @@ import { hasSubscribers } from '#activity/outbox/subscribed-hooks.ts'
 import { publish } from '#activity/publish.ts'
 import { noObject } from '#git/objects.ts'
 import type { Storage } from '#git/storage.ts'
-import { holdMerged, markMerged } from '#hosting/pulls/merged.ts'
+import { lockMerged, markMerged } from '#hosting/pulls/merged.ts'
 import { enqueueFollowers } from '#hosting/pulls/queue.ts'
 import { type Database, sql, type Transaction } from '#platform/database.ts'
 import { enqueue } from '#platform/queue.ts'
@@ -88,7 +88,7 @@ export interface Settlement {
 
 /** Writes it all, unless what it follows from has changed since it was read. Settlements of one repository take turns. */
 export async function recordMoves(db: Transaction, repo_id: number, settlement: Settlement): Promise<boolean> {
-  await holdMerged(db, settlement.moves)
+  await lockMerged(db, settlement.moves)
   const repo = await db.first<{ default_branch: string; description: string | null }>(sql`
     select default_branch, description from repositories where id = ${repo_id} for no key update`)
   if (!repo) return true

@@ -3,7 +3,7 @@ import { created, del, get, group, paged, patch, post } from '#http/endpoint.ts'
 import { choice } from '#http/input.ts'
 import { checkResourceOwner } from '#http/permissions.ts'
 import { Nothing, NullableString, type Wire } from '#http/serialization.ts'
-import { type Account, loadAccount, type Sight } from '#identity/accounts.ts'
+import { type Account, loadAccount, type Viewer } from '#identity/accounts.ts'
 import { type Queryable, type Sql, sql } from '#platform/database.ts'
 import { forbidden, Refusal } from '#platform/errors.ts'
 import { type Static, Type } from '#platform/schema.ts'
@@ -36,7 +36,7 @@ const NewRepositoryBody = Type.Object({
   ...Type.Partial(Type.Object({ ...options, auto_init: Type.Boolean() })).properties,
 })
 
-export async function whole(db: Queryable, sight: Sight, repo: Repository, wire: Wire) {
+export async function whole(db: Queryable, sight: Viewer, repo: Repository, wire: Wire) {
   const [counts, ancestors] = await Promise.all([countNetworks(db, sight, [repo]), loadAncestors(db, sight, repo)])
   return fullRepositoryJson(repo, { network_count: counts.get(repo.network_id) ?? 1, ancestors }, wire)
 }

@@ -1,7 +1,7 @@
 import type { Act } from '#activity/acts.ts'
 import { publish } from '#activity/publish.ts'
 import { enqueueCurrent } from '#hosting/pulls/queue.ts'
-import type { Account, Sight } from '#identity/accounts.ts'
+import type { Account, Viewer } from '#identity/accounts.ts'
 import { sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
 import { enqueue } from '#platform/queue.ts'
@@ -27,7 +27,7 @@ export interface RepositoryChanges extends Partial<NewRepository> {
 /** Changes what is named, and leaves the rest. A former name goes on leading here. */
 export async function updateRepository(
   db: Transaction,
-  sight: Sight,
+  sight: Viewer,
   editor: Account,
   repo: Repository,
   changes: RepositoryChanges,
@@ -39,12 +39,12 @@ export async function updateRepository(
 
 async function writeChanges(
   db: Transaction,
-  sight: Sight,
+  sight: Viewer,
   editor: Account,
   { id, network_id }: Repository,
   changes: RepositoryChanges,
 ): Promise<Repository> {
-  if (changes.private !== undefined || changes.visibility) await holdWithParent(db, id, network_id)
+  if (changes.private !== undefined || changes.visibility) await lockWithParent(db, id, network_id)
   const repo = await hold(db, sight, id)
   const next = { ...repo, ...changes }
   if (changes.visibility) next.private = changes.visibility === 'private'
@@ -72,7 +72,7 @@ async function writeChanges(
 }
 
 /** The parent is locked too, because it counts its public forks. In the order of ids, like pull requests, so that there is no deadlock. */
-async function holdWithParent(db: Transaction, id: number, network_id: number) {
+async function lockWithParent(db: Transaction, id: number, network_id: number) {
   await takeNetworkTurn(db, network_id)
   await db.query(sql`
     select from repositories where id in (select unnest(array[id, parent_id]) from repositories where id = ${id})

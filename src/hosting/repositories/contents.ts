@@ -3,7 +3,7 @@ import { publish } from '#activity/publish.ts'
 import { noObject } from '#git/objects.ts'
 import type { Storage } from '#git/storage.ts'
 import { readDelivery } from '#hosting/pushes/pushed-commits.ts'
-import type { Account, Person, Sight } from '#identity/accounts.ts'
+import type { Account, Person, Viewer } from '#identity/accounts.ts'
 import { type Database, sql } from '#platform/database.ts'
 import { invalid } from '#platform/errors.ts'
 import { checkName, createRepository, type NewRepository, type Repository, reserveId } from './repositories.ts'
@@ -21,7 +21,7 @@ export function authorOf(user: Account) {
 export async function createOnDisk(
   db: Database,
   storage: Storage,
-  sight: Sight,
+  sight: Viewer,
   owner: Person,
   creator: Account,
   { auto_init, ...asked }: NewRepository & { auto_init?: boolean },

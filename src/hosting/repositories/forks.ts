@@ -1,6 +1,6 @@
 import { publish } from '#activity/publish.ts'
 import { copyObjects } from '#hosting/lfs/objects.ts'
-import type { Account, Sight } from '#identity/accounts.ts'
+import type { Account, Viewer } from '#identity/accounts.ts'
 import { type Listed, type Queryable, type Slice, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { forbidden } from '#platform/errors.ts'
 import { enqueue } from '#platform/queue.ts'
@@ -15,7 +15,7 @@ export interface ForkOptions {
 /** Forking again gives the fork that is there. The contents follow in a job, however large they are. */
 export async function forkRepository(
   db: Transaction,
-  sight: Sight,
+  sight: Viewer,
   repo: Repository,
   forker: Account,
   owner: Account,
@@ -67,7 +67,7 @@ const orders: Record<string, Sql> = {
 
 export function listForks(
   db: Queryable,
-  sight: Sight,
+  sight: Viewer,
   repo: Repository,
   sort: string,
   slice: Slice,
@@ -76,7 +76,7 @@ export function listForks(
 }
 
 /** The first of the network, and what this one was forked from, as far as the viewer may see them. */
-export async function loadAncestors(db: Queryable, sight: Sight, repo: Repository) {
+export async function loadAncestors(db: Queryable, sight: Viewer, repo: Repository) {
   if (repo.parent_id === null) return undefined
   const related = await listRepositories(
     db,
@@ -91,7 +91,7 @@ export async function loadAncestors(db: Queryable, sight: Sight, repo: Repositor
 }
 
 /** How many repositories of each network the viewer may see, by the network's id. */
-export async function countNetworks(db: Queryable, sight: Sight, repos: Repository[]): Promise<Map<number, number>> {
+export async function countNetworks(db: Queryable, sight: Viewer, repos: Repository[]): Promise<Map<number, number>> {
   const ids = [...new Set(repos.map((repo) => repo.network_id))]
   const seen = sight.sees_private ? sql`(not r.private or ${hasAccessByName(sight)})` : sql`not r.private`
   const rows = await db.rows<{ network_id: number; total: number }>(sql`

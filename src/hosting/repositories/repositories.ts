@@ -1,5 +1,5 @@
 import { Moved } from '#http/moved.ts'
-import type { Account, Person, Sight } from '#identity/accounts.ts'
+import type { Account, Person, Viewer } from '#identity/accounts.ts'
 import { codeOf, type Listed, listed, type Queryable, type Slice, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
 import { hasAccessByName } from './visibility.ts'
@@ -43,29 +43,29 @@ export interface Repository {
 }
 
 /** The viewer's access, limited by their token. */
-const accessBy = ({ viewer_id, token_id = null }: Sight) =>
+const accessBy = ({ viewer_id, token_id = null }: Viewer) =>
   token_id === null
     ? sql`access_of(${viewer_id}, r)`
     : sql`case when token_reaches(${token_id}, r) then access_of(${viewer_id}, r) when r.private then 0 else 1 end`
 
 /** Counts public forks, and private ones to which the viewer has access. */
-const forksSeen = (sight: Sight) =>
+const forksSeen = (sight: Viewer) =>
   sight.viewer_id === null || !sight.sees_private
     ? sql`r.public_forks_count`
     : sql`r.public_forks_count + (
         select count(*) from repositories f where f.parent_id = r.id and f.private and ${hasAccessByName(sight, sql`f`)})`
 
-const columns = (sight: Sight) => sql`
+const columns = (sight: Viewer) => sql`
   r.*, o.login as owner_login, o.type as owner_type, o.site_admin as owner_site_admin, ${accessBy(sight)} as access,
   ${forksSeen(sight)} as forks_count`
 
 const source = sql`repositories r join accounts o on o.id = r.owner_id`
 
 /** The one rule of visibility, as a condition. */
-const visible = (sight: Sight) => sql`(not r.private or (${sight.sees_private}::boolean and ${accessBy(sight)} > 0))`
+const visible = (sight: Viewer) => sql`(not r.private or (${sight.sees_private}::boolean and ${accessBy(sight)} > 0))`
 
 /** A hidden repository is refused like a missing one. */
-export async function loadRepository(db: Queryable, sight: Sight, owner: string, name: string): Promise<Repository> {
+export async function loadRepository(db: Queryable, sight: Viewer, owner: string, name: string): Promise<Repository> {
   const found = await db.first<Repository>(sql`
     select ${columns(sight)} from ${source}
     where lower(o.login) = lower(${owner}) and lower(r.name) = lower(${name}) and ${visible(sight)}`)
@@ -77,7 +77,7 @@ export async function loadRepository(db: Queryable, sight: Sight, owner: string,
   throw moved ? new Moved(moved) : missing()
 }
 
-export async function loadRepositoryById(db: Queryable, sight: Sight, id: number): Promise<Repository> {
+export async function loadRepositoryById(db: Queryable, sight: Viewer, id: number): Promise<Repository> {
   const found = await db.first<Repository>(sql`select ${columns(sight)} from ${source} where r.id = ${id} and ${visible(sight)}`)
   if (!found) throw missing()
   return found
@@ -86,7 +86,7 @@ export async function loadRepositoryById(db: Queryable, sight: Sight, id: number
 /** A page of the repositories that meet `condition` (on `r`) and are visible to the viewer, with the columns of `more`. */
 export function listRepositories<More extends object = object>(
   db: Queryable,
-  sight: Sight,
+  sight: Viewer,
   condition: Sql,
   order: Sql,
   slice: Slice,
@@ -129,7 +129,7 @@ export async function reserveId(db: Queryable): Promise<number> {
 
 export async function createRepository(
   db: Transaction,
-  sight: Sight,
+  sight: Viewer,
   owner: Person,
   wanted: NewRepository,
   id?: number,
@@ -163,7 +163,7 @@ async function makeCreatorAdmin(db: Transaction, org: Person, repo_id: number, c
 }
 
 /** Locks the repository until the transaction ends, so that concurrent changes take turns. */
-export async function hold(db: Transaction, sight: Sight, id: number): Promise<Repository> {
+export async function hold(db: Transaction, sight: Viewer, id: number): Promise<Repository> {
   await db.query(sql`select from repositories where id = ${id} for no key update`)
   return loadRepositoryById(db, sight, id)
 }

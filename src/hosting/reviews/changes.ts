@@ -3,7 +3,7 @@ import { publish } from '#activity/publish.ts'
 import type { Storage } from '#git/storage.ts'
 import { touchIssue } from '#hosting/issues/issues.ts'
 import { checkMayEdit, mayPush } from '#hosting/issues/rights.ts'
-import { holdPull, loadPull, type Pull } from '#hosting/pulls/pulls.ts'
+import { loadPull, lockPull, type Pull } from '#hosting/pulls/pulls.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import type { Account } from '#identity/accounts.ts'
 import { type Database, type Queryable, sql, type Transaction } from '#platform/database.ts'
@@ -44,7 +44,7 @@ export async function createReview(
     commit_id: commit,
   }))
   return db.transaction(async (transaction) => {
-    const held = await holdPull(transaction, repo, number)
+    const held = await lockPull(transaction, repo, number)
     checkMayReview(repo, held)
     if (!event && (await hasPending(transaction, held, author))) {
       throw refused('User can only have one pending review per pull request')
@@ -65,7 +65,7 @@ export async function submitReview(
   event: Verdict,
   said: string | undefined,
 ): Promise<Review> {
-  const pull = await holdPull(db, repo, number)
+  const pull = await lockPull(db, repo, number)
   const review = await loadReview(db, pull, author, id)
   if (review.state !== 'PENDING') throw refused('Can not submit a review that is not pending')
   checkMayReview(repo, pull)
@@ -97,7 +97,7 @@ export async function updateReview(
   id: number,
   body: string,
 ): Promise<Review> {
-  const pull = await holdPull(db, repo, number)
+  const pull = await lockPull(db, repo, number)
   const review = await loadReview(db, pull, editor, id)
   checkMayEdit(repo, editor, review.author)
   if (body.trim() === '') throw refused("Body can't be blank")
@@ -116,7 +116,7 @@ export async function deletePendingReview(
   number: number,
   id: number,
 ): Promise<Review> {
-  const pull = await holdPull(db, repo, number)
+  const pull = await lockPull(db, repo, number)
   const review = await loadReview(db, pull, author, id)
   if (review.state !== 'PENDING') throw refused('Can not delete a non-pending pull request review')
   await db.query(sql`delete from reviews where id = ${id}`)
@@ -132,7 +132,7 @@ export async function dismissReview(
   id: number,
   message: string,
 ): Promise<Review> {
-  const pull = await holdPull(db, repo, number)
+  const pull = await lockPull(db, repo, number)
   const review = await loadReview(db, pull, editor, id)
   if (!['APPROVED', 'CHANGES_REQUESTED'].includes(review.state)) {
     throw refused(`Can not dismiss a ${review.state.toLowerCase()} pull request review`)

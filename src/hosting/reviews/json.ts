@@ -43,6 +43,6 @@ export function reviewJson(review: Review, repo: { owner_login: string; name: st
 }
 
 /** A review in timelines. */
-export function toldReviewJson(review: Review, repo: { owner_login: string; name: string }, wire: Wire) {
+export function timelineReviewJson(review: Review, repo: { owner_login: string; name: string }, wire: Wire) {
   return { ...reviewJson(review, repo, wire), updated_at: timestamp(review.updated_at) }
 }

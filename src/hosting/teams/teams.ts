@@ -1,7 +1,7 @@
-import { holdMembership, type Organization, setMembership } from '#hosting/organizations/organizations.ts'
+import { lockMembership, type Organization, setMembership } from '#hosting/organizations/organizations.ts'
 import { listRepositories, type Repository } from '#hosting/repositories/repositories.ts'
 import { changingAccess, thisOwner } from '#hosting/repositories/watchers.ts'
-import { type Account, type Person, personColumns, type Sight } from '#identity/accounts.ts'
+import { type Account, type Person, personColumns, type Viewer } from '#identity/accounts.ts'
 import { codeOf, type Listed, listed, type Queryable, type Slice, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { forbidden, invalid, missing } from '#platform/errors.ts'
 
@@ -192,7 +192,7 @@ const reachOf = (team: Team, user: Account) => sql`
   select ${user.id}::bigint as user_id, repo_id from team_repositories where team_id = ${team.id}`
 
 async function writeTeamRole(db: Transaction, org: Organization, team: Team, user: Account, role: TeamRole) {
-  if (!(await holdMembership(db, org, user))) {
+  if (!(await lockMembership(db, org, user))) {
     if (org.role !== 'admin') throw forbidden('Only an owner can add people who are not members of the organization.')
     await setMembership(db, org, user, 'member')
   }
@@ -208,7 +208,7 @@ export async function removeFromTeam(db: Transaction, team: Team, user: Account)
   if (!rowCount) throw missing()
 }
 
-export function listTeamRepositories(db: Queryable, sight: Sight, team: Team, slice: Slice): Promise<Listed<Repository>> {
+export function listTeamRepositories(db: Queryable, sight: Viewer, team: Team, slice: Slice): Promise<Listed<Repository>> {
   return listRepositories(
     db,
     sight,

@@ -3,7 +3,7 @@ import { findMembership } from '#hosting/organizations/organizations.ts'
 import { checkName, hold, type Repository, readRepositories } from '#hosting/repositories/repositories.ts'
 import { changingOwner, keepFormerOwner, moveRepository } from '#hosting/repositories/transfers.ts'
 import { checkAccess } from '#identity/access.ts'
-import { type Account, accountColumns, loadAccount, type Person, type Sight } from '#identity/accounts.ts'
+import { type Account, accountColumns, loadAccount, type Person, type Viewer } from '#identity/accounts.ts'
 import { type Listed, listed, type Queryable, type Slice, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing, Refusal } from '#platform/errors.ts'
 import { type Attached, dropAttached, dropKeysOfFormerAdmins } from './attached.ts'
@@ -28,7 +28,7 @@ export interface WantedTransfer {
 /** Gives the repository at once to an account where the caller may create repositories, and offers it to any other. */
 export async function transferRepository(
   db: Transaction,
-  sight: Sight,
+  sight: Viewer,
   giver: Account,
   repo: Repository,
   { new_owner, new_name }: WantedTransfer,
@@ -59,9 +59,9 @@ async function mayCreateIn(db: Queryable, owner: Account, user: Account): Promis
   return owner.id === user.id || (owner.type === 'Organization' && (await findMembership(db, owner, user)) !== undefined)
 }
 
-async function give(db: Transaction, sight: Sight, giver: Account, repo: Repository, owner: Account, name: string | null) {
+async function give(db: Transaction, sight: Viewer, giver: Account, repo: Repository, owner: Account, name: string | null) {
   await changingOwner(db, repo, owner, async () => {
-    const held = await holdAsAdmin(db, sight, repo)
+    const held = await lockAsAdmin(db, sight, repo)
     if (!(await mayCreateIn(db, owner, giver))) throw missing()
     await moveRepository(db, held, owner, name ?? held.name)
     await keepFormerOwner(db, held)
@@ -70,15 +70,15 @@ async function give(db: Transaction, sight: Sight, giver: Account, repo: Reposit
   })
 }
 
-async function holdAsAdmin(db: Transaction, sight: Sight, repo: Repository) {
+async function lockAsAdmin(db: Transaction, sight: Viewer, repo: Repository) {
   const held = await hold(db, sight, repo.id)
   checkAccess(held.access, 'admin')
   return held
 }
 
 /** Does not check whether the name is free there: only the receiver may learn that. */
-async function offer(db: Transaction, sight: Sight, giver: Account, repo: Repository, owner: Account, name: string | null) {
-  const held = await holdAsAdmin(db, sight, repo)
+async function offer(db: Transaction, sight: Viewer, giver: Account, repo: Repository, owner: Account, name: string | null) {
+  const held = await lockAsAdmin(db, sight, repo)
   await db.query(sql`delete from transfers where repo_id = ${held.id}`)
   const made = await db.first<{ id: number }>(sql`
     insert into transfers (repo_id, receiver_id, requester_id, new_name, created_at)

@@ -5,7 +5,7 @@ import type { Queryable, Transaction } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'
 import { countNewTokens, issueCode } from './codes.ts'
 import { errorParameters } from './errors.ts'
-import { findGrant, holdGrant, recordGrant } from './grants.ts'
+import { findGrant, lockGrant, recordGrant } from './grants.ts'
 import { redirectTarget, withParameters } from './redirects.ts'
 
 /** A verified authorization request. */
@@ -123,7 +123,7 @@ const mostNewTokens = 10
 
 /** Undefined if the user must confirm. Locks the grant, so that a concurrent revocation is not undone. */
 export async function allowAgain(db: Transaction, user: Account, request: AuthorizeRequest): Promise<string | undefined> {
-  await holdGrant(db, request.application, user)
+  await lockGrant(db, request.application, user)
   const { needed } = await planConsent(db, user, request)
   return needed ? undefined : allow(db, user, request)
 }

@@ -27,7 +27,7 @@ export async function recordGrant(db: Transaction, application: Application, use
   await db.query(sql`
     insert into grants (application_id, user_id, scopes, created_at, updated_at)
     values (${application.id}, ${user.id}, '{}', ${db.now}, ${db.now}) on conflict (application_id, user_id) do nothing`)
-  const held = await holdGrant(db, application, user)
+  const held = await lockGrant(db, application, user)
   if (!held) throw missing()
   const union = normaliseScopes([...held.scopes, ...scopes])
   await db.query(sql`update grants set scopes = ${union}, updated_at = ${db.now} where id = ${held.id}`)
@@ -35,7 +35,7 @@ export async function recordGrant(db: Transaction, application: Application, use
 }
 
 /** Locks the grant: only the owner of the lock may issue tokens under it or end it. */
-export function holdGrant(db: Transaction, application: Id, user: Id): Promise<Grant | undefined> {
+export function lockGrant(db: Transaction, application: Id, user: Id): Promise<Grant | undefined> {
   return db.first<Grant>(sql`${grantOf(application, user)} for update`)
 }
 
@@ -48,7 +48,7 @@ interface NewOAuthToken {
 /** Returns the token in clear text; undefined if the user has revoked the grant or is suspended. */
 export async function issueToken(db: Transaction, application: Application, wanted: NewOAuthToken): Promise<string | undefined> {
   const user = await db.first<{ id: number }>(sql`select id from accounts where id = ${wanted.user_id} and suspended_at is null`)
-  if (!user || !(await holdGrant(db, application, user))) return undefined
+  if (!user || !(await lockGrant(db, application, user))) return undefined
   const { scopes, code_digest } = wanted
   const { token } = await createToken(db, user, {
     note: null,

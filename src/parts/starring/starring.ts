@@ -1,7 +1,7 @@
 import { publish } from '#activity/publish.ts'
 import { countNetworks } from '#hosting/repositories/forks.ts'
 import { listRepositories, type Repository } from '#hosting/repositories/repositories.ts'
-import { type Account, type Person, personColumns, type Sight } from '#identity/accounts.ts'
+import { type Account, type Person, personColumns, type Viewer } from '#identity/accounts.ts'
 import { type Listed, type Queryable, type Slice, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'
 
@@ -56,7 +56,7 @@ const orders: Record<string, Sql> = {
 /** The starred repositories of a user that the viewer may see, by the time of the star or of the last push. */
 export async function listStarred(
   db: Queryable,
-  sight: Sight,
+  sight: Viewer,
   user: Account,
   { sort, direction }: { sort: string; direction: string },
   slice: Slice,

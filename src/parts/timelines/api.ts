@@ -1,7 +1,7 @@
 import { Answer, type BaseContext, get, group } from '#http/endpoint.ts'
 import { text } from '#http/input.ts'
 import { checkResourceOwner, notForToken } from '#http/permissions.ts'
-import type { Account, Sight } from '#identity/accounts.ts'
+import type { Account, Viewer } from '#identity/accounts.ts'
 import type { Caller } from '#identity/callers.ts'
 import { allows } from '#identity/permissions.ts'
 import type { Database } from '#platform/database.ts'
@@ -26,7 +26,7 @@ const declared = {
 type Context = Pick<BaseContext, 'variant' | 'wire' | 'page' | 'following'> & { db: Database; query: { after: string } }
 
 /** A page, newest first. With `after`, and in a stream: the events after one, oldest first. */
-async function show(context: Context, timeline: Timeline, sight: Sight | null, delay = 0) {
+async function show(context: Context, timeline: Timeline, sight: Viewer | null, delay = 0) {
   const { db, page, query, following } = context
   const view = viewOf(context, sight, delay)
   if (following !== undefined) {
@@ -42,7 +42,7 @@ async function show(context: Context, timeline: Timeline, sight: Sight | null, d
   return new Answer(await toJson(context, rows), { total })
 }
 
-function viewOf({ db, variant }: Context, sight: Sight | null, delay: number): View {
+function viewOf({ db, variant }: Context, sight: Viewer | null, delay: number): View {
   const now = db.now.getTime()
   return { sight, since: new Date(now - variant.events.days * 86_400_000), until: delay ? new Date(now - delay * 1000) : null }
 }
@@ -52,7 +52,7 @@ async function toJson({ db, wire, variant }: Context, events: TimelineEvent[]) {
 }
 
 /** Only the user sees their own private events. A fine-grained token needs the `Events` permission. */
-function ownSight(caller: Caller, user: Account): Sight | null {
+function ownSight(caller: Caller, user: Account): Viewer | null {
   if (caller.user?.id !== user.id) return null
   return caller.token?.kind === 'fine_grained' && !allows(caller.token.permissions, 'events:read') ? null : caller
 }

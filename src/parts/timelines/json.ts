@@ -7,8 +7,8 @@ import { userJson } from '#hosting/people/json.ts'
 import { fullPullJson, minimalPullJson } from '#hosting/pulls/json.ts'
 import { releaseJson } from '#hosting/releases/json.ts'
 import { repositoryJson } from '#hosting/repositories/json.ts'
-import { toldCommentJson } from '#hosting/reviews/comments/json.ts'
-import { toldReviewJson } from '#hosting/reviews/json.ts'
+import { timelineCommentJson } from '#hosting/reviews/comments/json.ts'
+import { timelineReviewJson } from '#hosting/reviews/json.ts'
 import { Address, Timestamp, timestamp, type Wire } from '#http/serialization.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import type { Variant } from '#variants.ts'
@@ -110,13 +110,13 @@ function payloadJson(record: EventRecord, wire: Wire, variant: Variant): object 
     case 'PullRequestReviewEvent':
       return {
         action: event.payload.action,
-        review: review && toldReviewJson(review, repo, wire),
+        review: review && timelineReviewJson(review, repo, wire),
         pull_request: pullJson(record, wire, variant),
       }
     case 'PullRequestReviewCommentEvent':
       return {
         action: event.payload.action,
-        comment: review_comment && toldCommentJson(review_comment, repo, wire),
+        comment: review_comment && timelineCommentJson(review_comment, repo, wire),
         pull_request: pullJson(record, wire, variant),
       }
     case 'CommitCommentEvent':

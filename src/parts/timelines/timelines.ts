@@ -1,6 +1,6 @@
 import type { LoggedEvent } from '#activity/acts.ts'
 import { hasAccessByName } from '#hosting/repositories/visibility.ts'
-import type { Account, Sight } from '#identity/accounts.ts'
+import type { Account, Viewer } from '#identity/accounts.ts'
 import { type Database, empty, type Listed, raw, type Slice, type Sql, sql } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'
 import { mostEvents } from '#variants.ts'
@@ -62,7 +62,7 @@ export const timelines = {
 
 export interface View {
   /** The viewer whose private events are shown; null: only public events. */
-  sight: Sight | null
+  sight: Viewer | null
   since: Date
   /** Newer events are not shown yet; null: no delay. */
   until: Date | null

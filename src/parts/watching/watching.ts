@@ -1,6 +1,6 @@
 import { listRepositories, type Repository } from '#hosting/repositories/repositories.ts'
 import { keepAccess, whoOwns } from '#hosting/repositories/watchers.ts'
-import { type Account, type Person, personColumns, type Sight } from '#identity/accounts.ts'
+import { type Account, type Person, personColumns, type Viewer } from '#identity/accounts.ts'
 import { type Listed, type Queryable, type Slice, sql, type Transaction } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
 
@@ -54,7 +54,7 @@ export async function listWatchers(db: Queryable, repo: Repository, { limit, off
 }
 
 /** The watched repositories of a user that the viewer may see. */
-export function listWatched(db: Queryable, sight: Sight, user: Account, slice: Slice): Promise<Listed<Repository>> {
+export function listWatched(db: Queryable, sight: Viewer, user: Account, slice: Slice): Promise<Listed<Repository>> {
   return listRepositories(db, sight, sql`s.user_id = ${user.id} and not s.ignored`, sql`s.repo_id`, slice, {
     columns: sql``,
     join: sql`join subscriptions s on s.repo_id = r.id`,

@@ -1,5 +1,5 @@
 import { publish } from '#activity/publish.ts'
-import { holdIssue, touchIssue } from '#hosting/issues/issues.ts'
+import { lockIssue, touchIssue } from '#hosting/issues/issues.ts'
 import { checkMayEdit, mayPush } from '#hosting/issues/rights.ts'
 import { changesOf } from '#hosting/payloads/edited-fields.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
@@ -15,7 +15,7 @@ export async function createComment(
   number: number,
   body: string,
 ): Promise<Comment> {
-  const issue = await holdIssue(db, repo, number)
+  const issue = await lockIssue(db, repo, number)
   if (issue.locked && !mayPush(repo)) throw forbidden('Unable to create comment because issue is locked.')
   const made = await db.first<{ id: number }>(sql`
     insert into comments (repo_id, issue_id, author_id, body, created_at, updated_at)

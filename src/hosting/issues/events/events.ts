@@ -4,7 +4,7 @@ import { checkEnabled } from '#hosting/issues/rights.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import type { ShownTeam } from '#hosting/teams/json.ts'
 import { knownTo, shownTeam } from '#hosting/teams/teams.ts'
-import type { Person, Sight } from '#identity/accounts.ts'
+import type { Person, Viewer } from '#identity/accounts.ts'
 import { empty, type Listed, listed, type Queryable, type Slice, sql } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
 
@@ -29,30 +29,30 @@ export interface IssueEvent {
   created_at: Date
 }
 
-const columns = ({ viewer_id }: Sight) => sql`e.*, ${personOf(sql`e.actor_id`)} as actor,
+const columns = ({ viewer_id }: Viewer) => sql`e.*, ${personOf(sql`e.actor_id`)} as actor,
   ${personOf(sql`e.assignee_id`)} as assignee, ${personOf(sql`e.requested_reviewer_id`)} as requested_reviewer,
   (select ${shownTeam} from teams t join accounts o on o.id = t.org_id
     where t.id = e.requested_team_id and ${knownTo(sql`${viewer_id}`)}) as requested_team`
 
 /** Oldest first. */
-export function listIssueEvents(db: Queryable, sight: Sight, issue: { id: number }, slice: Slice): Promise<Listed<IssueEvent>> {
+export function listIssueEvents(db: Queryable, sight: Viewer, issue: { id: number }, slice: Slice): Promise<Listed<IssueEvent>> {
   const source = sql`issue_events e where e.issue_id = ${issue.id}`
   return listed(db, { columns: columns(sight), source, order: sql`e.id` }, slice)
 }
 
 /** Events of all issues and pull requests, newest first. When issues are disabled, of pull requests only. */
-export function listRepositoryEvents(db: Queryable, sight: Sight, repo: Repository, slice: Slice): Promise<Listed<IssueEvent>> {
+export function listRepositoryEvents(db: Queryable, sight: Viewer, repo: Repository, slice: Slice): Promise<Listed<IssueEvent>> {
   const shown = repo.has_issues ? empty : sql`and exists (select from pulls p where p.issue_id = e.issue_id)`
   const source = sql`issue_events e where e.repo_id = ${repo.id} ${shown}`
   return listed(db, { columns: columns(sight), source, order: sql`e.id desc` }, slice)
 }
 
 /** Events by id, for the timeline of an issue. */
-export function loadIssueEvents(db: Queryable, sight: Sight, ids: number[]): Promise<IssueEvent[]> {
+export function loadIssueEvents(db: Queryable, sight: Viewer, ids: number[]): Promise<IssueEvent[]> {
   return db.rows(sql`select ${columns(sight)} from issue_events e where e.id = any(${ids})`)
 }
 
-export async function loadIssueEvent(db: Queryable, sight: Sight, repo: Repository, id: number): Promise<IssueEvent> {
+export async function loadIssueEvent(db: Queryable, sight: Viewer, repo: Repository, id: number): Promise<IssueEvent> {
   const found = await db.first<IssueEvent & { pull_id: number | null }>(sql`
     select ${columns(sight)}, (select p.id from pulls p where p.issue_id = e.issue_id) as pull_id
     from issue_events e where e.repo_id = ${repo.id} and e.id = ${id}`)

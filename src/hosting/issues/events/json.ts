@@ -3,7 +3,7 @@ import type { Issue } from '#hosting/issues/issues.ts'
 import { IssueSchema, issueJson } from '#hosting/issues/json.ts'
 import { NullableUser } from '#hosting/milestones/json.ts'
 import { userJson } from '#hosting/people/json.ts'
-import { ReviewSchema, toldReviewJson } from '#hosting/reviews/json.ts'
+import { ReviewSchema, timelineReviewJson } from '#hosting/reviews/json.ts'
 import { TeamSchema, teamJson } from '#hosting/teams/json.ts'
 import { Address, NullableString, nodeId, Timestamp, timestamp, type Wire } from '#http/serialization.ts'
 import type { Person } from '#identity/accounts.ts'
@@ -101,6 +101,6 @@ export const TimelineEventSchema = Type.Object(
 export function timelineEventJson({ kind, row }: TimelineEntry, repo: Place, wire: Wire): Static<typeof TimelineEventSchema> {
   if (kind === 'event') return issueEventJson(row, repo, wire)
   const user = userJson(row.author ?? ghost, wire)
-  if (kind === 'review') return { event: 'reviewed', ...toldReviewJson(row, repo, wire), user }
+  if (kind === 'review') return { event: 'reviewed', ...timelineReviewJson(row, repo, wire), user }
   return { event: 'commented', actor: user, ...commentJson(row, repo, wire), user }
 }

@@ -1,6 +1,6 @@
 import { type Comment, loadComments } from '#hosting/issues/comments/comments.ts'
 import { loadReviews, type Review } from '#hosting/reviews/reviews.ts'
-import type { Sight } from '#identity/accounts.ts'
+import type { Viewer } from '#identity/accounts.ts'
 import { type Listed, listed, type Queryable, type Slice, sql } from '#platform/database.ts'
 import { type IssueEvent, loadIssueEvents } from './events.ts'
 
@@ -12,7 +12,7 @@ export type TimelineEntry =
 /** Comments, reviews and events, oldest first. At the same time, comments come first, because a closing comment precedes the close. */
 export async function listTimeline(
   db: Queryable,
-  sight: Sight,
+  sight: Viewer,
   issue: { id: number; pull_id: number | null },
   slice: Slice,
 ): Promise<Listed<TimelineEntry>> {

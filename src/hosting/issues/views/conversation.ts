@@ -1,7 +1,7 @@
 import { type CommentCursor, readCommentWindow } from '#hosting/issues/comments/comment-window.ts'
 import type { Comment } from '#hosting/issues/comments/comments.ts'
 import type { Issue } from '#hosting/issues/issues.ts'
-import { mayPush, maySort } from '#hosting/issues/rights.ts'
+import { mayPush, mayTriage } from '#hosting/issues/rights.ts'
 import { renderTexts, textArea } from '#hosting/mentions/views/render-texts.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { crumbs, pathOf } from '#hosting/repositories/views/repository-page.ts'
@@ -107,7 +107,7 @@ const showComment = (comment: Comment, text: Html) => post({ ...comment, id: `is
 
 /** Whether the visitor may close and reopen it: the same rule as in update.ts. */
 function mayClose({ visitor }: Visit, { repo, issue }: Conversation): boolean {
-  return !repo.archived && visitor !== null && (issue.author?.id === visitor.id || maySort(repo))
+  return !repo.archived && visitor !== null && (issue.author?.id === visitor.id || mayTriage(repo))
 }
 
 function replyBox(visit: Visit, conversation: Conversation, typed: Typed | undefined): Html {

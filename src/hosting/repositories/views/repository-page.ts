@@ -1,12 +1,12 @@
 import { loadRepository, type Repository } from '#hosting/repositories/repositories.ts'
 import { levelOf } from '#identity/access.ts'
-import type { Sight } from '#identity/accounts.ts'
+import type { Viewer } from '#identity/accounts.ts'
 import { missing } from '#platform/errors.ts'
 import { type Html, html } from '#web/html.ts'
 import type { Visit } from '#web/page.ts'
 
 /** A page has no token that limits the visitor's access. */
-export const sightOf = ({ visitor }: Visit): Sight => ({ viewer_id: visitor?.id ?? null, sees_private: true })
+export const sightOf = ({ visitor }: Visit): Viewer => ({ viewer_id: visitor?.id ?? null, sees_private: true })
 
 /** The repository that the path names, as the visitor may see it. */
 export async function loadVisibleRepository(visit: Visit): Promise<Repository> {

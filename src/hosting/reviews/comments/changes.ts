@@ -2,7 +2,7 @@ import { publish } from '#activity/publish.ts'
 import type { Storage } from '#git/storage.ts'
 import { touchIssue } from '#hosting/issues/issues.ts'
 import { checkMayEdit } from '#hosting/issues/rights.ts'
-import { holdPull, loadPull } from '#hosting/pulls/pulls.ts'
+import { loadPull, lockPull } from '#hosting/pulls/pulls.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { checkMayReview } from '#hosting/reviews/changes.ts'
 import { fault, findReviewed, type RequestedPosition, resolvePositions } from '#hosting/reviews/diff-position.ts'
@@ -54,7 +54,7 @@ async function say(
   number: number,
   comment: NewReviewComment,
 ): Promise<ReviewComment> {
-  const pull = await holdPull(db, repo, number)
+  const pull = await lockPull(db, repo, number)
   checkMayReview(repo, pull)
   const review = await putReview(db, pull, author, { state: 'COMMENTED', body: '', commit_id: comment.commit_id })
   const [id = 0] = await putReviewComments(db, review, [comment])
@@ -72,7 +72,7 @@ export async function updateReviewComment(
   wanted: string,
 ): Promise<ReviewComment> {
   const body = checkBody(wanted)
-  const { pull, comment } = await holdComment(db, repo, editor, id)
+  const { pull, comment } = await lockComment(db, repo, editor, id)
   await db.query(sql`
     update review_comments set body = ${body}, updated_at = greatest(updated_at, ${db.now}) where id = ${id}`)
   if (comment.review_state !== 'PENDING' && comment.body !== body) {
@@ -84,7 +84,7 @@ export async function updateReviewComment(
 }
 
 export async function deleteReviewComment(db: Transaction, repo: Repository, editor: Account, id: number) {
-  const { pull, comment } = await holdComment(db, repo, editor, id)
+  const { pull, comment } = await lockComment(db, repo, editor, id)
   if (comment.review_state !== 'PENDING') {
     const facts = { issue_id: pull.issue_id, pull_id: pull.id, review_comment_id: id }
     await publish(db, editor, repo, { act: 'review_comment.deleted', ...facts })
@@ -97,9 +97,9 @@ export async function deleteReviewComment(db: Transaction, repo: Repository, edi
 }
 
 /** The comment as it is while its pull request is held. */
-async function holdComment(db: Transaction, repo: Repository, editor: Account, id: number) {
+async function lockComment(db: Transaction, repo: Repository, editor: Account, id: number) {
   const { pull_number } = await loadReviewComment(db, repo, editor, id)
-  const pull = await holdPull(db, repo, pull_number)
+  const pull = await lockPull(db, repo, pull_number)
   const comment = await loadReviewComment(db, repo, editor, id)
   checkMayEdit(repo, editor, comment.author)
   return { pull, comment }

@@ -29,8 +29,7 @@ const source = sql`review_comments c join pulls p on p.id = c.pull_id join issue
   left join reviews v on v.id = c.review_id`
 
 /** Only its author sees the comments of a pending review. */
-const seenBy = (viewer: Viewer) => sql`(v.state is distinct from 'PENDING' or v.author_id = ${viewer?.id ?? null})`
-type Viewer = { id: number } | null
+const seenBy = (viewer: { id: number } | null) => sql`(v.state is distinct from 'PENDING' or v.author_id = ${viewer?.id ?? null})`
 
 /** Comments by id, without a check of access: the caller has checked it. */
 export function loadReviewComments(db: Queryable, ids: number[]): Promise<ReviewComment[]> {
@@ -47,7 +46,7 @@ export interface ReviewCommentFilter {
 export function listReviewComments(
   db: Queryable,
   of: { repo: Repository } | { pull: Pull },
-  viewer: Viewer,
+  viewer: { id: number } | null,
   { sort, direction, since }: ReviewCommentFilter,
   slice: Slice,
 ): Promise<Listed<ReviewComment>> {
@@ -64,7 +63,12 @@ export function listCommentsOfReview(db: Queryable, review: { id: number }, slic
   return listed(db, { columns, source: sql`${source} where c.review_id = ${review.id}`, order: sql`c.id` }, slice)
 }
 
-export async function loadReviewComment(db: Queryable, repo: Repository, viewer: Viewer, id: number): Promise<ReviewComment> {
+export async function loadReviewComment(
+  db: Queryable,
+  repo: Repository,
+  viewer: { id: number } | null,
+  id: number,
+): Promise<ReviewComment> {
   const found = await db.first<ReviewComment>(
     sql`select ${columns} from ${source} where c.repo_id = ${repo.id} and c.id = ${id} and ${seenBy(viewer)}`,
   )

@@ -81,7 +81,7 @@ export function reviewCommentJson(
 }
 
 /** A review comment in timelines. Their documentation has reactions, which Belfry does not support. */
-export function toldCommentJson(comment: ReviewComment, repo: { owner_login: string; name: string }, wire: Wire) {
+export function timelineCommentJson(comment: ReviewComment, repo: { owner_login: string; name: string }, wire: Wire) {
   const json = reviewCommentJson(comment, repo, wire)
   const none = { total_count: 0, '+1': 0, '-1': 0, laugh: 0, hooray: 0, confused: 0, heart: 0, rocket: 0, eyes: 0 }
   return { ...json, reactions: { url: `${json.url}/reactions`, ...none } }

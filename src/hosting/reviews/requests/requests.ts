@@ -2,10 +2,10 @@ import type { Act } from '#activity/acts.ts'
 import { publish } from '#activity/publish.ts'
 import { findAssignable } from '#hosting/issues/assignees.ts'
 import { touchIssue } from '#hosting/issues/issues.ts'
-import { holdPull, loadPull, type Pull } from '#hosting/pulls/pulls.ts'
+import { loadPull, lockPull, type Pull } from '#hosting/pulls/pulls.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { knownTo } from '#hosting/teams/teams.ts'
-import type { Account, Sight } from '#identity/accounts.ts'
+import type { Account, Viewer } from '#identity/accounts.ts'
 import { type Sql, sql, type Transaction } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'
 
@@ -18,13 +18,13 @@ export interface Reviewers {
 /** Asks for reviews; those are told who were not asked already. */
 export async function requestReviews(
   db: Transaction,
-  sight: Sight,
+  sight: Viewer,
   repo: Repository,
   asker: Account,
   number: number,
   { reviewers, team_reviewers }: Reviewers,
 ): Promise<Pull> {
-  const pull = await holdPull(db, repo, number, sight)
+  const pull = await lockPull(db, repo, number, sight)
   if (reviewers.some((login) => login.toLowerCase() === pull.author?.login.toLowerCase())) {
     throw new Refusal('invalid', 'Review cannot be requested from pull request author.')
   }
@@ -49,13 +49,13 @@ export async function requestReviews(
 /** Takes requests back; whoever was not asked is passed over. */
 export async function withdrawRequests(
   db: Transaction,
-  sight: Sight,
+  sight: Viewer,
   repo: Repository,
   asker: Account,
   number: number,
   { reviewers, team_reviewers }: Reviewers,
 ): Promise<Pull> {
-  const pull = await holdPull(db, repo, number, sight)
+  const pull = await lockPull(db, repo, number, sight)
   const logins = reviewers.map((login) => login.toLowerCase())
   const slugs = team_reviewers.map((slug) => slug.toLowerCase())
   const withdrawn = await db.rows<{ user_id: number | null; team_id: number | null }>(sql`

@@ -1,4 +1,4 @@
-import { holdMembership } from '#hosting/organizations/organizations.ts'
+import { lockMembership } from '#hosting/organizations/organizations.ts'
 import type { Account } from '#identity/accounts.ts'
 import { type Over, type Permissions, permissionNames } from '#identity/permissions.ts'
 import { isScope } from '#identity/scopes.ts'
@@ -67,7 +67,7 @@ export interface WantedFineGrained extends Wanted {
 export async function createFineGrainedToken(db: Transaction, user: Account, wanted: WantedFineGrained): Promise<string> {
   const { owner = user, note, days, repositories } = wanted
   checkNote(note)
-  if (owner.id !== user.id && !(await holdMembership(db, owner, user))) throw missing()
+  if (owner.id !== user.id && !(await lockMembership(db, owner, user))) throw missing()
   const permissions = permissionsOver(owner, wanted.permissions)
   if (repositories?.length === 0) throw fault('repositories', 'Choose at least one repository, or all of them.')
   const token = newToken('bff_')
