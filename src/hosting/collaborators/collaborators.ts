@@ -26,7 +26,7 @@ export function listCollaborators(db: Queryable, repo: Repository, least: number
   return listed(db, { columns: sql`${personColumns}, access_of(a.id, r) as access`, source, order: sql`lower(a.login)` }, slice)
 }
 
-/** What a person may do here, whoever asks. */
+/** A user's access, without a check of the caller's. */
 export async function accessOfUser(db: Queryable, repo: Repository, user: Account): Promise<number> {
   const row = await db.first<{ access: number }>(
     sql`select access_of(${user.id}, r) as access from repositories r where r.id = ${repo.id}`,
@@ -52,8 +52,8 @@ export interface Invitation {
 }
 
 /**
- * Gives someone access: at once to those who have some already, by an invitation to everyone else.
- * Returns the invitation, or nothing when there is none to accept.
+ * Gives a user access: at once if they already have some, otherwise by an invitation.
+ * Returns the invitation, or undefined when none is needed.
  */
 export async function addCollaborator(
   db: Transaction,
@@ -67,7 +67,7 @@ export async function addCollaborator(
     throw invalid({ resource: 'Repository', code: 'custom', message: 'Repository owner cannot be a collaborator' })
   }
   if (await belongs(db, repo, user)) {
-    // An older offer must not be there to be taken up after this.
+    // An older invitation must not be accepted after this.
     await endInvitations(db, sql`repo_id = ${repo.id} and invitee_id = ${user.id}`)
     await putCollaborator(db, repo, inviter, user, access)
     return undefined
@@ -89,7 +89,7 @@ async function belongs(db: Queryable, repo: Repository, user: Account) {
   return (rowCount ?? 0) > 0
 }
 
-/** Someone who was no collaborator before is news; to hooks, a change of what one may do as well. */
+/** Publishes a new collaborator, or a change of access. */
 async function putCollaborator(db: Transaction, repo: { id: number }, adder: { id: number }, user: Account, access: number) {
   const before = await changingAccess(db, whoOwns(repo), onePair(user, repo), () => writeAccess(db, repo, user, access))
   if (before === undefined) {
@@ -102,7 +102,7 @@ async function putCollaborator(db: Transaction, repo: { id: number }, adder: { i
   }
 }
 
-/** Gives what it was before. */
+/** Returns the access before. */
 async function writeAccess(db: Transaction, repo: { id: number }, user: Account, access: number): Promise<number | undefined> {
   const held = await db.first<{ access: number }>(sql`
     select access from collaborators where repo_id = ${repo.id} and user_id = ${user.id} for update`)
@@ -112,7 +112,7 @@ async function writeAccess(db: Transaction, repo: { id: number }, user: Account,
   return held?.access
 }
 
-/** Ends the access, and an invitation to it; it is no fault if there was none. */
+/** Removes access and an invitation. It is not an error if there was none. */
 export async function removeCollaborator(db: Transaction, repo: Repository, remover: Account, user: Account) {
   await endInvitations(db, sql`repo_id = ${repo.id} and invitee_id = ${user.id}`)
   const { rowCount } = await changingAccess(db, whoOwns(repo), onePair(user, repo), () =>
@@ -121,10 +121,10 @@ export async function removeCollaborator(db: Transaction, repo: Repository, remo
   if (rowCount) await publish(db, remover, repo, { act: 'member.removed', member_id: user.id })
 }
 
-/** An invitation is good for a week. */
+/** How long an invitation is valid. */
 export const goodFor = sql`interval '7 days'`
 
-/** Open invitations to a repository, or of a person, or the one of both. */
+/** Open invitations to a repository, of a user, or both. */
 export function listInvitations(
   db: Queryable,
   { id = null, repo_id = null, invitee_id = null }: { id?: number | null; repo_id?: number | null; invitee_id?: number | null },
@@ -142,7 +142,7 @@ const columns = sql`i.id, i.repo_id, i.access, i.created_at,
   json_build_object('id', a.id, 'type', a.type, 'login', a.login, 'site_admin', a.site_admin) as invitee,
   json_build_object('id', b.id, 'type', b.type, 'login', b.login, 'site_admin', b.site_admin) as inviter`
 
-/** An invitation of this person, open or accepted. An accepted one is found for as long as its repository is visible to them. */
+/** An invitation of this user, open or accepted. An accepted one is found while its repository is visible to them. */
 export async function loadInvitation(db: Queryable, sight: Viewer, invitee: Account, id: number): Promise<Invitation> {
   const { rows } = await listInvitations(db, { id, invitee_id: invitee.id }, { limit: 1, offset: 0 })
   if (rows[0]) return rows[0]

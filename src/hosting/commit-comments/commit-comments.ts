@@ -25,12 +25,12 @@ export interface CommitComment {
 const columns = sql`c.*, ${personOf(sql`c.author_id`)} as author,
   ${associationOf(sql`c.author_id`, sql`c.repo_id`)} as author_association`
 
-/** Comments by id, whoever asks: for what shows them in passing. */
+/** Comments by id, without a check of access: the caller has checked it. */
 export function loadCommitComments(db: Queryable, ids: number[]): Promise<CommitComment[]> {
   return db.rows(sql`select ${columns} from commit_comments c where c.id = any(${ids})`)
 }
 
-/** Those of one commit, or of all; oldest first. */
+/** Comments on one commit or on all, oldest first. */
 export function listCommitComments(
   db: Queryable,
   repo: Repository,
@@ -89,7 +89,7 @@ export async function updateCommitComment(
   const { commit_id, author } = await loadCommitComment(db, repo, id)
   checkMayEdit(repo, editor, author)
   const body = checkBody(wanted)
-  // Commits that no branch leads to any more are forgotten by git in time; what was said of them is not.
+  // Git may have removed an unreachable commit; its comments remain.
   const there = await resolveCommit(storage, repo.id, commit_id)
   const gone = { commit_id, title: commit_id.slice(0, 7), commit_author_id: null }
   const commit = there ? await commitFacts(db, await readCommit(storage, repo.id, there)) : gone

@@ -15,7 +15,7 @@ import { setAssignees, setLabels } from './triage.ts'
 export interface NewIssue {
   title: string
   body?: string | null
-  /** These are passed over when whoever asks may not sort issues. */
+  /** The fields below need triage access, and are ignored without it. */
   labels?: string[]
   assignees?: string[]
   milestone?: number | null
@@ -28,7 +28,7 @@ export interface IssueChanges extends Partial<NewIssue> {
 
 export async function createIssue(db: Transaction, repo: Repository, author: Account, wanted: NewIssue): Promise<Issue> {
   const { labels, assignees, milestone } = mayTriage(repo) ? wanted : ({} as NewIssue)
-  // Those who open issues here at the same moment take turns, so that a number which came to nothing is given again.
+  // Locks the repository, so that concurrent openings take turns and the number of a failed one is used again.
   const taken = await db.first<{ number: number }>(sql`
     update repositories set last_issue_number = last_issue_number + 1 where id = ${repo.id} returning last_issue_number as number`)
   if (!taken) throw missing()
@@ -46,7 +46,7 @@ export async function createIssue(db: Transaction, repo: Repository, author: Acc
   return loadIssue(db, repo, taken.number)
 }
 
-/** Changes what is named, and leaves the rest. */
+/** Changes the given fields only. */
 export async function updateIssue(
   db: Transaction,
   repo: Repository,
@@ -96,7 +96,7 @@ function milestoneActs(issue: ActedOn, before: number | null, after: number | nu
   return after === null ? left : [...left, { ...actOn(issue, 'milestoned'), milestone_id: after }]
 }
 
-/** Who sorts issues may also close them; what they say is their author's, and of those who may push. */
+/** Triage access can close an issue. Only its author and users with push access can edit title and body. */
 function checkMayChange(repo: Repository, editor: Account, { author }: Issue, { title, body }: IssueChanges) {
   if (title !== undefined || body !== undefined) checkMayEdit(repo, editor, author)
   else if (author?.id !== editor.id) checkAccess(repo.access, 'triage')
@@ -109,7 +109,7 @@ function nextState(held: Issue, { state = held.state, state_reason }: IssueChang
   return { state, state_reason: told ?? (held.state === 'closed' ? held.state_reason : 'completed') }
 }
 
-/** Changes who an issue is assigned to or how it is labelled, one at a time, and records what really changed. */
+/** Changes assignees or labels of a locked issue, and publishes what really changed. */
 export async function triageIssue(
   db: Transaction,
   repo: Repository,

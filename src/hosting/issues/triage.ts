@@ -8,7 +8,7 @@ import { findAssignable } from './assignees.ts'
 import { type ActedOn, actOn } from './issue-act.ts'
 import { mayPush } from './rights.ts'
 
-/** Who an issue is assigned to, and how it is labelled. Each verb is given an issue that is held, and tells what really changed. */
+/** Assignees and labels. Each verb takes a locked issue, and returns the acts of what really changed. */
 type Held = ActedOn
 
 export async function addLabels(
@@ -35,7 +35,7 @@ export async function setLabels(
   return [...labelActs('unlabeled', issue, removed), ...(await putLabels(db, issue, ids))]
 }
 
-/** Takes a label off; one that is not on it is missing. */
+/** Refuses a label that the issue does not have. */
 export async function removeLabel(db: Transaction, repo: Repository, issue: Held, name: string): Promise<Act[]> {
   const removed = await db.rows<{ label_id: number }>(sql`
     delete from issue_labels b using labels l
@@ -57,7 +57,7 @@ async function putLabels(db: Transaction, issue: Held, ids: number[]): Promise<A
 const labelActs = (action: 'labeled' | 'unlabeled', issue: Held, rows: { label_id: number }[]) =>
   rows.map(({ label_id }) => ({ ...actOn(issue, action), label_id }))
 
-/** Whoever cannot be assigned is passed over. */
+/** Users who cannot be assigned are ignored. */
 export async function addAssignees(db: Transaction, repo: Repository, issue: Held, logins: string[]): Promise<Act[]> {
   const found = await findAssignable(db, repo, logins)
   return putAssignees(
@@ -67,7 +67,7 @@ export async function addAssignees(db: Transaction, repo: Repository, issue: Hel
   )
 }
 
-/** Whoever cannot be assigned is a fault, unless they are assigned already. */
+/** Refuses a user who cannot be assigned and is not assigned already. */
 export async function setAssignees(db: Transaction, repo: Repository, issue: Held, logins: string[]): Promise<Act[]> {
   const found = await findAssignable(db, repo, logins, issue)
   const wrong = found.find(({ id }) => id === null)

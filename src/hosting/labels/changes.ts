@@ -6,7 +6,7 @@ import { codeOf, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
 import { type Label, labelColumns } from './labels.ts'
 
-/** What a label looks like that somebody only named. */
+/** The colour of a label that was created by its name only. */
 const plain = 'ededed'
 
 export interface LabelChanges {
@@ -52,7 +52,7 @@ export async function updateLabel(
   return label
 }
 
-/** It comes off every issue. */
+/** Also removes the label from every issue. */
 export async function deleteLabel(db: Transaction, repo: Repository, editor: Account, { id }: Label) {
   const held = await db.first<{ id: number }>(sql`select id from labels where id = ${id} for update`)
   if (!held) throw missing()
@@ -60,7 +60,7 @@ export async function deleteLabel(db: Transaction, repo: Repository, editor: Acc
   await db.query(sql`delete from labels where id = ${id}`)
 }
 
-/** The ids of labels by name, in the order of the names. What is not there is made, by those who may; for others it is a fault. */
+/** The ids of labels by name, in the order of the names. Missing labels are created with push access, and refused without it. */
 export async function findLabelIds(
   db: Transaction,
   repo: Repository,
@@ -69,7 +69,7 @@ export async function findLabelIds(
   makes: boolean,
 ): Promise<number[]> {
   const names = wanted.map(checkName)
-  // In the order of names, so that two who make the same labels do not wait for each other.
+  // In the order of names, so that concurrent creations do not deadlock.
   if (makes && names.length) {
     const made = await db.rows<{ id: number }>(sql`
       insert into labels (repo_id, name, color)

@@ -75,7 +75,7 @@ const deliveredFields = ({ title, description, due_on }: Milestone) => ({
   due_on: due_on && timestamp(due_on),
 })
 
-/** Its issues stay, without one. */
+/** Its issues remain, without a milestone. */
 export async function deleteMilestone(db: Transaction, repo: Repository, editor: Account, { id }: Milestone) {
   const held = await db.first<{ id: number }>(sql`select id from milestones where id = ${id} for update`)
   if (!held) throw missing()

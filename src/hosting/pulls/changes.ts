@@ -23,7 +23,7 @@ export interface PullChanges {
   maintainer_can_modify?: boolean
 }
 
-/** Changes what is named, and leaves the rest. What it says and its state are those of the issue that it is. */
+/** Changes the given fields only. Title, body and state belong to its issue. */
 export async function updatePull(
   db: Database,
   storage: Storage,
@@ -75,7 +75,7 @@ async function changeBase(db: Transaction, held: Pull, base_ref: string, compari
   await writeCounts(db, held, countsOf(comparison))
 }
 
-/** For a pull request as it was before. */
+/** `pull` is the pull request before the change. */
 function baseAct({ issue_id, id: pull_id, base_ref, base_sha }: Pull): Act {
   const changes = { base: { ref: { from: base_ref }, sha: { from: base_sha } } }
   return { act: 'pull.base_changed', issue_id, pull_id, changes }

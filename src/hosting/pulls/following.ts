@@ -13,7 +13,7 @@ import { becomeMerged, closeBaseless } from './merged.ts'
 import { loadPulls, type Pull, readPulls } from './pulls.ts'
 import type { Caught } from './queue.ts'
 
-/** A branch that has moved, and by whom. */
+/** A branch that was pushed, and its pusher. */
 export interface Followed {
   repo_id: number
   branch: string
@@ -22,7 +22,7 @@ export interface Followed {
   pusher_id: number
 }
 
-/** Does what follows from a branch that moved: those who come from it have new commits, those who go to it may be merged by it. */
+/** Updates the pull requests of a pushed branch: a head has new commits, a base may contain the commits of a pull request. */
 export async function followBranch(db: Database, storage: Storage, moved: Followed) {
   const { repo_id, branch } = moved
   const open = sql`pulls p join issues i on i.id = p.issue_id and i.state = 'open'`
@@ -32,7 +32,7 @@ export async function followBranch(db: Database, storage: Storage, moved: Follow
   if (going.length) await followBase(db, storage, going, moved)
 }
 
-/** An open pull request takes up what it was opened with. People are not notified; hooks were told of what it had before. */
+/** Brings an open pull request to the commit that it was opened with. It publishes no notice, because opening did. */
 export async function catchUpPull(db: Database, storage: Storage, { pull_id, before, head_sha, actor_id = 0 }: Caught) {
   const [pull] = await loadPulls(db, [pull_id])
   if (pull?.state !== 'open' || pull.head_sha !== before) return
@@ -42,8 +42,8 @@ export async function catchUpPull(db: Database, storage: Storage, { pull_id, bef
 }
 
 /**
- * Whether new commits of the head may be copied into the base now. The author, who asked for it, must have access, and so must anyone else
- * who makes it happen. A pull request that may not follow its branch stays as it is, and can still be merged.
+ * Whether new commits of the head may be copied into the base now. The author must have access, and so must any other user
+ * who causes the copy. A pull request that may not follow its branch stays as it is, and can still be merged.
  */
 export async function mayFollow(
   db: Queryable,
@@ -56,8 +56,8 @@ export async function mayFollow(
 const refOf = ({ number }: Pick<Pull, 'number'>) => `refs/pull/${number}/head`
 
 /**
- * Takes the commit that the branch has now, however many there were since; a branch that is gone leaves all as it was. Of those who do
- * this at the same moment, the last one looks again after all others. Access is checked after the commit is read, so that
+ * Takes the commit that the branch has now; a deleted branch changes nothing. Of concurrent jobs, the last one reads the branch
+ * after all others. Access is checked after the commit is read, so that
  * a repository that becomes private in between keeps its new commits.
  */
 async function followHead(db: Database, storage: Storage, { id }: Pull, pusher: { id: number }): Promise<Pull | undefined> {
@@ -73,12 +73,12 @@ async function followHead(db: Database, storage: Storage, { id }: Pull, pusher: 
     if (!tip || tip === pull.head_sha) return pull
     const moved = await moveHead(db, storage, pull, tip, pusher, 'pull.pushed')
     if (moved) await refreshMergeability(db, storage, { ...pull, head_sha: tip })
-    // Where it was merged or closed in the meantime, what it was then must not be cleared away.
+    // It was merged or closed in the meantime, so its commits at that time must be kept.
     else await keepOwn(storage, pull)
   }
 }
 
-/** False when it is not as it was any more. */
+/** Returns false when the pull request has changed since it was read. */
 async function moveHead(
   db: Database,
   storage: Storage,
@@ -103,10 +103,10 @@ async function moveHead(
   })
 }
 
-/** Keeps what the base repository has already; nothing is copied. */
+/** Keeps a commit that the base repository already has, without copying. */
 const keepOwn = (storage: Storage, pull: Pull) => keepHead(storage, { ...pull, head_repo_id: null }, pull.head_sha)
 
-/** The base repository has the commits of its pull requests under a ref of theirs, whatever becomes of the branch. */
+/** The base repository keeps the commits of a pull request under `refs/pull/`, even if the branch is deleted. */
 export async function keepHead(storage: Storage, pull: Pick<Pull, 'number' | 'repo_id' | 'head_repo_id'>, sha: string) {
   const { repo_id, head_repo_id } = pull
   if ((await findRef(storage, repo_id, refOf(pull)))?.sha === sha) return
@@ -124,13 +124,13 @@ async function followBase(
   const tip = await branchTip(storage, repo_id, branch)
   const pusher = { id: pusher_id }
   if (after === noObject) {
-    // One that was made anew since is a base again.
+    // A branch that was created again is a base again.
     if (!tip) for (const pull of pulls) await db.transaction((transaction) => closeBaseless(transaction, pull, pusher))
     return
   }
   const contained = await listContained(storage, repo_id, before, after)
   for (const found of pulls.filter((each) => contained.get(refOf(each)) === each.head_sha)) {
-    // It may have gone on by the very same push.
+    // The same push may have moved its head.
     const pull = await followHead(db, storage, found, pusher)
     if (pull?.state !== 'open' || !(await holdsAll(storage, repo_id, after, pull.head_sha))) continue
     const base_sha = before === noObject ? pull.base_sha : before
@@ -144,7 +144,7 @@ async function followBase(
 
 const patience = 60_000
 
-/** Commits of pull requests that are part of a branch from this move on, and were not before. */
+/** Heads of pull requests that a branch contains after this move, and did not before. */
 async function listContained(storage: Storage, repo_id: number, before: string, after: string): Promise<Map<string, string>> {
   const since = before === noObject ? [] : [`--no-merged=${before}`]
   const args = ['for-each-ref', '--format=%(objectname) %(refname)', `--merged=${after}`, ...since, 'refs/pull/']

@@ -4,7 +4,7 @@ import type { Task } from '#platform/queue.ts'
 import { catchUpPull, type Followed, followBranch } from './following.ts'
 import type { Caught } from './queue.ts'
 
-/** What follows for pull requests from branches that move. Each may run twice and changes nothing the second time. */
+/** Jobs that update pull requests after a push. Each may run twice and changes nothing the second time. */
 export function pullTasks(db: Database, storage: Storage): Record<string, Task> {
   return {
     follow_branch: (moved: Followed) => followBranch(db, storage, moved),

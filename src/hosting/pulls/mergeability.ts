@@ -31,7 +31,7 @@ export const countsOf = ({ total_commits, additions, deletions, changed_files }:
   changed_files,
 })
 
-/** How much it is with another head, where hooks are told of that; not when it takes too long, or the base has it all. */
+/** The counters with another head, if a hook subscribes. Undefined when comparing takes too long, or the base contains all commits. */
 export async function countsWith(db: Queryable, storage: Storage, pull: Pull, head_sha: string): Promise<Counts | undefined> {
   if (!(await hasSubscribers(db, { id: pull.repo_id }, 'pull_request'))) return undefined
   try {

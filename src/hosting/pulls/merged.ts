@@ -4,7 +4,7 @@ import type { Move } from '#hosting/pushes/ref-moves.ts'
 import { sql, type Transaction } from '#platform/database.ts'
 import { type Counts, writeCounts } from './mergeability.ts'
 
-/** Locked before their repository is, as whoever closes one does. */
+/** Locks the pull requests before their repository: the same order as closing one. */
 export async function lockMerged(db: Transaction, moves: Move[]) {
   const ids = moves.flatMap(({ command }) => command?.merges ?? [])
   if (!ids.length) return
@@ -13,8 +13,8 @@ export async function lockMerged(db: Transaction, moves: Move[]) {
 }
 
 /**
- * A merge is a push that says which pull request it is of. Both are recorded in one transaction: whatever happens to the server in
- * between, there is no merged branch with an open pull request, nor the other way round.
+ * A merge is a push that names its pull request. Both are recorded in one transaction: even after a crash there is
+ * no merged branch with an open pull request, nor the other way round.
  */
 export async function markMerged(db: Transaction, moves: Move[]) {
   for (const { command, before, after, push } of moves) {
@@ -22,7 +22,7 @@ export async function markMerged(db: Transaction, moves: Move[]) {
   }
 }
 
-/** Marks a pull request as merged, once: `sha` is the commit of the base that has it, `counts` how much it was. */
+/** Marks a pull request as merged, once. `sha` is the commit of the base that contains it, `counts` are its final counters. */
 export async function becomeMerged(
   db: Transaction,
   pull_id: number,
@@ -45,7 +45,7 @@ export async function becomeMerged(
   await publish(db, merger, { id: pull.repo_id }, merged, ...closing)
 }
 
-/** Closes a pull request whose base is gone. */
+/** Closes a pull request whose base was deleted. */
 export async function closeBaseless(db: Transaction, { issue_id }: { issue_id: number }, closer: { id: number }) {
   await db.query(sql`select from issues where id = ${issue_id} for no key update`)
   const pull = await db.first<{ id: number; repo_id: number }>(sql`

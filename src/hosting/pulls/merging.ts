@@ -16,7 +16,7 @@ export type MergeMethod = 'merge' | 'squash' | 'rebase'
 export interface MergeRequest {
   commit_title?: string
   commit_message?: string
-  /** What the head must be, for whoever does not want to merge what they have not seen. */
+  /** The expected head, so that a client merges only commits that it has seen. */
   sha?: string
   merge_method?: MergeMethod
 }
@@ -24,7 +24,7 @@ export interface MergeRequest {
 const notAllowed = (message: string) => new Refusal('not_allowed', message)
 const moved = (which: 'Head' | 'Base') => new Refusal('conflict', `${which} branch was modified. Review and try the merge again.`)
 
-/** Makes the commits, and pushes them onto the very commit they were made for: what somebody pushes in between is not lost. */
+/** Creates the commits, and moves the base from the exact commit that they were created for, so that no concurrent push is lost. */
 export async function mergePull(
   db: Database,
   storage: Storage,
@@ -78,7 +78,7 @@ function checkMergeable({ state, draft }: Pull, repo: Repository, method: MergeM
   if (!{ merge, squash, rebase }[method]) throw notAllowed(forbiddenMethods[method])
 }
 
-/** In the words that such commits are known by, where nobody asks for others. */
+/** The usual message of such commits, unless the request gives another. */
 async function messageOf(storage: Storage, pull: Pull, method: MergeMethod, asked: MergeRequest): Promise<string> {
   const usual = method === 'squash' ? await squashWords(storage, pull, asked) : mergeWords(pull)
   const title = asked.commit_title || usual.title

@@ -40,7 +40,7 @@ interface Ends {
   base_sha: string
 }
 
-/** What git has to say comes first; then it is written down, and its commits are kept by their own ref. */
+/** Compares with git first, then inserts the rows, then keeps the commits under a ref of their own. */
 export async function createPull(
   db: Database,
   storage: Storage,
@@ -79,7 +79,7 @@ async function findEnds(db: Queryable, storage: Storage, sight: Viewer, repo: Re
   return { head, head_ref, head_sha, base_ref: wanted.base, base_sha }
 }
 
-/** A repository of the same network that whoever asks may see. */
+/** A repository of the same network that is visible to the caller. */
 async function findHead(db: Queryable, sight: Viewer, repo: Repository, owner: string, name: string | undefined) {
   const same = owner.toLowerCase() === repo.owner_login.toLowerCase()
   if (same && (name === undefined || name.toLowerCase() === repo.name.toLowerCase())) return repo
@@ -90,7 +90,7 @@ async function findHead(db: Queryable, sight: Viewer, repo: Repository, owner: s
   return found && loadRepositoryById(db, sight, found.id).catch(nothing)
 }
 
-/** For what is not there, or not to be seen. */
+/** Undefined for a repository that is missing or hidden. */
 function nothing(error: unknown) {
   if (error instanceof Refusal) return undefined
   throw error
@@ -102,7 +102,7 @@ function tooPrivate() {
   return invalid({ resource: 'PullRequest', code: 'custom', field: 'head', message })
 }
 
-/** Commits of a fork are brought here to be looked at, under a name that goes again. */
+/** Fetches the commits of a fork under a temporary ref to compare them. */
 async function compareEnds(storage: Storage, repo: Repository, { head, head_sha, base_sha }: Ends): Promise<Comparison> {
   if (head.id === repo.id) return compare(storage, repo.id, base_sha, head_sha)
   const ref = `refs/pull/new/${randomUUID()}`
@@ -124,8 +124,8 @@ export function checkWorthwhile({ merge_base, ahead_by }: Comparison, base: stri
 }
 
 /**
- * A push is recorded either before this, and then known to have moved what we looked at; or after it, and then finds the pull request
- * there. Tells whether both branches are where the log has them.
+ * A push is recorded either before this lock, and then seen as a move of a branch that we compared; or after it, and then finds the pull
+ * request. Returns whether both branches are still at the compared commits.
  */
 async function lockEnds(
   db: Transaction,
@@ -139,7 +139,7 @@ async function lockEnds(
   return rowCount === 1
 }
 
-/** Gives its number. */
+/** Returns its number. */
 async function writePull(
   db: Transaction,
   repo: Repository,

@@ -70,7 +70,7 @@ function bringsCommits({ ref, before, after }: Move) {
   return after !== noObject && (ref.startsWith(branches) || (ref.startsWith(tags) && before !== noObject))
 }
 
-/** What the log knows of the refs that open pushes name. A row's version changes with every write, also of what it had before. */
+/** The recorded refs that open pushes name. A row's version changes with every write, even of the same value. */
 export interface Known {
   names: string[]
   refs: Map<string, string>
@@ -86,7 +86,7 @@ export interface Settlement {
   size: number | undefined
 }
 
-/** Writes it all, unless what it follows from has changed since it was read. Settlements of one repository take turns. */
+/** Records everything, unless the rows that it follows from have changed since they were read. Settlements of one repository take turns. */
 export async function recordMoves(db: Transaction, repo_id: number, settlement: Settlement): Promise<boolean> {
   await lockMerged(db, settlement.moves)
   const repo = await db.first<{ default_branch: string; description: string | null }>(sql`
@@ -129,7 +129,7 @@ async function isCurrent(db: Transaction, repo_id: number, { known, pushes, move
     .every((push) => open.some(({ id, version }) => id === push.id && version === push.version))
 }
 
-/** What a push did is taken out of it, so that nothing is recorded twice; one that is over, or has nothing left to do, is done with. */
+/** Removes the recorded moves from their pushes, so that nothing is recorded twice. A push that is over, or has no moves left, is deleted. */
 async function closePushes(db: Transaction, pushes: PushRow[], moves: Move[]) {
   const taken = new Set(moves.map(({ command }) => command))
   const touched = new Set(moves.map(({ push }) => push.id))
@@ -155,7 +155,7 @@ async function writeRefs(db: Transaction, repo_id: number, moves: Move[]) {
     on conflict (repo_id, name) do update set sha = excluded.sha`)
 }
 
-/** Where the default branch is not there, the first that is pushed becomes it; of several, those with the usual names come first. */
+/** If the default branch does not exist, the first pushed branch becomes it; of several, one with a usual name. */
 async function chooseDefault(db: Transaction, repo_id: number, current: string, moves: Move[]) {
   const there = await db.query(sql`select from refs where repo_id = ${repo_id} and name = ${branches + current}`)
   if (there.rowCount) return current
@@ -170,7 +170,7 @@ function isBranchMade({ ref, before, after }: Move) {
   return ref.startsWith(branches) && before === noObject && after !== noObject
 }
 
-/** One after the other, as they happened. */
+/** Groups moves by push, in order. */
 function byPush(moves: DescribedMove[]) {
   const groups: [DescribedMove, ...DescribedMove[]][] = []
   for (const move of moves) {

@@ -39,12 +39,12 @@ export interface Release {
 const columns = sql`e.*, a.login as author_login, a.type as author_type, a.site_admin as author_site_admin`
 const source = sql`releases e join accounts a on a.id = e.author_id`
 
-/** Releases by id, whoever asks: for what shows them in passing. */
+/** Releases by id, without a check of access: the caller has checked it. */
 export function loadReleases(db: Queryable, ids: number[]): Promise<Release[]> {
   return db.rows(sql`select ${columns} from ${source} where e.id = any(${ids})`)
 }
 
-/** Newest first. A draft is there only for those who may publish it. */
+/** Newest first. Drafts need push access. */
 export function listReleases(db: Queryable, repo: Repository, sees_drafts: boolean, slice: Slice): Promise<Listed<Release>> {
   const seen = sql`${source} where e.repo_id = ${repo.id} and (not e.draft or ${sees_drafts}::boolean)`
   return listed(db, { columns, source: seen, order: sql`e.created_at desc, e.id desc` }, slice)
@@ -103,7 +103,7 @@ export async function createRelease(
   })
 }
 
-/** Changes what is named, and leaves the rest. A draft that becomes none is published at this moment. */
+/** Changes the given fields only. Setting `draft` to false publishes the release. */
 export async function updateRelease(
   db: Database,
   storage: Storage,
@@ -122,7 +122,7 @@ export async function updateRelease(
     )
     if (!held) throw missing()
     const next = { ...held, ...changes }
-    // Changed by somebody else since its tag was seen to.
+    // A concurrent request changed the release after we created its tag.
     if (needsTag(held, next) && !(settles && next.tag_name === wanted.tag_name)) {
       throw new Refusal('conflict', 'The release was changed at the same moment. Please try again.')
     }
@@ -161,7 +161,7 @@ const publications = ({ id: release_id, body, prerelease }: Release): Act[] => [
   { act: prerelease ? 'release.prereleased' : 'release.released', release_id },
 ]
 
-/** Its tag stays. */
+/** Its tag remains. */
 export async function deleteRelease(db: Transaction, repo: Repository, deleter: Account, { id }: Release) {
   const held = await db.first<{ id: number }>(sql`select id from releases where id = ${id} for update`)
   if (!held) throw missing()
@@ -174,7 +174,7 @@ function checkTagName(tag_name: string) {
   throw invalid({ resource: 'Release', code: 'invalid', field: 'tag_name', message: 'tag_name is not a valid tag' })
 }
 
-/** Makes the tag of a release where there is none yet, unless the name is another release's. */
+/** Creates a missing tag, unless another release has the name. */
 async function settleTag(
   db: Database,
   storage: Storage,
@@ -187,7 +187,7 @@ async function settleTag(
   if (taken.rowCount) throw tagTaken()
   const ref = `refs/tags/${tag_name}`
   if (!(await findRef(storage, repo.id, ref))) await makeTag(db, storage, repo, pusher, ref, target_commitish)
-  // Whoever made it may not be done: its event comes before the release's.
+  // The push that created the tag may not be recorded yet; its event must come before the release's.
   const made = await findRef(storage, repo.id, ref)
   if (made) await catchUp(db, storage, repo, [{ ref, before: made.sha, after: made.sha }])
 }
@@ -198,7 +198,7 @@ async function makeTag(db: Database, storage: Storage, repo: Repository, pusher:
   try {
     await pushRefs(db, storage, repo, pusher, [{ ref, before: noObject, after: target }])
   } catch (error) {
-    // Somebody else made it in the meantime: it is there, and that is all that was wanted.
+    // A concurrent request created the tag, which is all that we need.
     if (!(await findRef(storage, repo.id, ref))) throw error
   }
 }

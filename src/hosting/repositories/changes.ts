@@ -24,7 +24,7 @@ export interface RepositoryChanges extends Partial<NewRepository> {
   visibility?: 'public' | 'private'
 }
 
-/** Changes what is named, and leaves the rest. A former name goes on leading here. */
+/** Changes the given fields only. A former name redirects here. */
 export async function updateRepository(
   db: Transaction,
   sight: Viewer,
@@ -92,7 +92,7 @@ function actsOf(before: Repository, after: Repository): Act[] {
 
 const edits = ['description', 'homepage', 'default_branch'] as const
 
-/** What a fork of a private repository holds is not its owner's to publish. */
+/** A fork of a private repository cannot become public, because its contents belong to the parent. */
 async function checkParentPublic(db: Transaction, repo: Repository) {
   const { rowCount } = await db.query(sql`select from repositories where id = ${repo.parent_id} and private`)
   if (!rowCount) return
@@ -100,10 +100,10 @@ async function checkParentPublic(db: Transaction, repo: Repository) {
   throw invalid({ resource: 'Repository', code: 'custom', field: 'visibility', message })
 }
 
-/** Its forks live on: they become forks of what it was forked from, or the oldest becomes the first of the network. */
+/** Its forks remain: they become forks of its parent, or the oldest becomes the root of the network. */
 export async function deleteRepository(db: Transaction, deleter: Account, { id, network_id }: Repository) {
   await takeNetworkTurn(db, network_id)
-  // Whoever forks it at the same moment waits for this lock, and then finds it gone.
+  // A concurrent fork waits for this lock, and then finds the repository deleted.
   const held = await db.first<Kin>(sql`select id, parent_id, private from repositories where id = ${id} for update`)
   if (!held) throw missing()
   await publish(db, deleter, { id }, { act: 'repo.deleted' })

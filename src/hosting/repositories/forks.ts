@@ -12,7 +12,7 @@ export interface ForkOptions {
   default_branch_only?: boolean | undefined
 }
 
-/** Forking again gives the fork that is there. The contents follow in a job, however large they are. */
+/** Forking again returns the existing fork. A job copies the contents. */
 export async function forkRepository(
   db: Transaction,
   sight: Viewer,
@@ -22,7 +22,7 @@ export async function forkRepository(
   options: ForkOptions,
 ): Promise<Repository> {
   if (owner.id === repo.owner_id) throw forbidden('A repository cannot be forked into the account that owns it.')
-  // Two forks asked for at the same moment take turns, so that the second finds the first.
+  // Concurrent forks take turns, so that the second finds the first.
   await db.query(sql`select from accounts where id = ${owner.id} for no key update`)
   const existing = await db.first<{ id: number }>(sql`
     select id from repositories where network_id = ${repo.network_id} and owner_id = ${owner.id} order by id limit 1`)
@@ -75,7 +75,7 @@ export function listForks(
   return listRepositories(db, sight, sql`r.parent_id = ${repo.id}`, orders[sort] ?? sql`r.created_at desc, r.id desc`, slice)
 }
 
-/** The first of the network, and what this one was forked from, as far as the viewer may see them. */
+/** The root of the network and the parent, if visible to the viewer. */
 export async function loadAncestors(db: Queryable, sight: Viewer, repo: Repository) {
   if (repo.parent_id === null) return undefined
   const related = await listRepositories(

@@ -12,13 +12,13 @@ import { putReviewComments, saidIn } from './comments/comments.ts'
 import { findReviewed, type RequestedPosition, resolvePositions } from './diff-position.ts'
 import { loadReview, putReview, type Review } from './reviews.ts'
 
-/** What submitting a review says of the changes. */
+/** The verdict that submits a review. */
 export type Verdict = 'APPROVE' | 'REQUEST_CHANGES' | 'COMMENT'
 const states = { APPROVE: 'APPROVED', REQUEST_CHANGES: 'CHANGES_REQUESTED', COMMENT: 'COMMENTED' } as const
 
 export interface NewReview {
   body: string
-  /** Without one, it stays pending until it is submitted. */
+  /** Without a verdict, the review stays pending until it is submitted. */
   event?: Verdict | undefined
   commit_id?: string | null | undefined
   comments: (RequestedPosition & { body: string })[]
@@ -77,7 +77,7 @@ export async function submitReview(
   return loadReview(db, pull, author, id)
 }
 
-/** A submitted review is told of once, with all that is said in it. */
+/** Publishes a submitted review once, with its comments. */
 async function tellOf(db: Transaction, repo: Repository, pull: Pull, author: Account, review: { id: number }, body: string) {
   await db.query(sql`delete from review_requests where pull_id = ${pull.id} and user_id = ${author.id}`)
   await touchIssue(db, { id: pull.issue_id })
@@ -123,7 +123,7 @@ export async function deletePendingReview(
   return review
 }
 
-/** Takes back what a review said of the changes; what was said stays. */
+/** Withdraws the verdict of a review; its texts remain. */
 export async function dismissReview(
   db: Transaction,
   repo: Repository,
@@ -154,7 +154,7 @@ function checkVerdict(pull: Pull, author: Account, event: Verdict, body: string,
   if (event !== 'COMMENT' && pull.author?.id === author.id) {
     throw refused(`Can not ${event === 'APPROVE' ? 'approve' : 'request changes on'} your own pull request`)
   }
-  // A review that only comments may say all it has to say in its comments.
+  // A review of kind COMMENT needs a body or at least one comment.
   if (body.trim() === '' && (event === 'REQUEST_CHANGES' || (event === 'COMMENT' && !comments))) {
     throw refused("Body can't be blank")
   }
@@ -167,7 +167,7 @@ async function hasPending(db: Queryable, pull: Pull, author: { id: number }) {
   return rowCount === 1
 }
 
-/** What is wrong with a review is documented to be told in words; of a comment by itself, by fields. */
+/** The documentation has errors of a review as sentences, and errors of a single comment by field. */
 async function inWords<T>(work: Promise<T>): Promise<T> {
   try {
     return await work

@@ -29,7 +29,7 @@ export async function createReviewComment(
   return db.transaction((transaction) => say(transaction, repo, author, number, { ...found, body, commit_id: commit }))
 }
 
-/** Replies stand beside what they reply to, all of them below the first. */
+/** A reply has the position of the first comment of its thread. */
 export async function replyToReviewComment(
   db: Transaction,
   repo: Repository,
@@ -46,7 +46,7 @@ export async function replyToReviewComment(
   return say(db, repo, author, number, { ...found, body: checkBody(body), commit_id, in_reply_to_id })
 }
 
-/** A comment by itself is a review of its own, that says nothing else. */
+/** A single comment is a review of its own without a body. */
 async function say(
   db: Transaction,
   repo: Repository,
@@ -90,13 +90,13 @@ export async function deleteReviewComment(db: Transaction, repo: Repository, edi
     await publish(db, editor, repo, { act: 'review_comment.deleted', ...facts })
   }
   await db.query(sql`delete from review_comments where id = ${id}`)
-  // A review that says nothing any more goes with its last comment.
+  // A review without a body is deleted with its last comment.
   await db.query(sql`
     delete from reviews v where v.id = ${comment.review_id} and v.state = 'COMMENTED' and v.body = ''
       and not exists (select from review_comments c where c.review_id = v.id)`)
 }
 
-/** The comment as it is while its pull request is held. */
+/** Locks the pull request, and reads the comment. */
 async function lockComment(db: Transaction, repo: Repository, editor: Account, id: number) {
   const { pull_number } = await loadReviewComment(db, repo, editor, id)
   const pull = await lockPull(db, repo, pull_number)

@@ -9,13 +9,13 @@ import type { Account, Viewer } from '#identity/accounts.ts'
 import { type Sql, sql, type Transaction } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'
 
-/** Who is to review: people by login, teams by slug. */
+/** Reviewers: users by login, teams by slug. */
 export interface Reviewers {
   reviewers: string[]
   team_reviewers: string[]
 }
 
-/** Asks for reviews; those are told who were not asked already. */
+/** Requests reviews, and publishes the new requests only. */
 export async function requestReviews(
   db: Transaction,
   sight: Viewer,
@@ -46,7 +46,7 @@ export async function requestReviews(
   return loadPull(db, repo, number, sight)
 }
 
-/** Takes requests back; whoever was not asked is passed over. */
+/** Removes requests; users and teams without one are ignored. */
 export async function withdrawRequests(
   db: Transaction,
   sight: Viewer,
@@ -88,7 +88,7 @@ function requestActs(
   })
 }
 
-/** Teams of the owner with access to the repository, that the asker may know of. */
+/** Teams of the owner with access to the repository that are visible to the caller. */
 const teamsOf = (repo: Repository, asker: Account, slugs: string[]): Sql => sql`
   teams t join team_repositories g on g.team_id = t.id and g.repo_id = ${repo.id}
   where t.org_id = ${repo.owner_id} and t.slug = any(${slugs}) and ${knownTo(sql`${asker.id}`)}`

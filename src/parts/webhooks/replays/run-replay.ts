@@ -10,14 +10,14 @@ import { type ComposedPayload, composeReplay, type PastAct } from './compose-rep
 import { deliveredTo, type Logged, webhookEventsOf } from './replayed-events.ts'
 import { jobKey, type Replay } from './replays.ts'
 
-/** So many of the log's events at a time. Whoever cancels a replay waits for no more than these. */
+/** How many events one run reads. A cancelled replay sends at most these. */
 const batch = 50
 /** One delivery after the other, in milliseconds: ten a second at most. */
 const pace = 100
 
 type Running = Replay & Pick<Hook, 'url' | 'target_type'> & { repo_id: number | null; org_id: number | null }
 
-/** Tells the next few, and asks for itself to be called again when there are more. May run any number of times. */
+/** Stores deliveries of the next events, and enqueues itself when there are more. May run any number of times. */
 export async function goOn(db: Database, storage: Storage, replay_id: number): Promise<void> {
   const replay = await begin(db, replay_id)
   if (!replay) return
@@ -56,7 +56,7 @@ function placesOf({ repo_id, org_id }: Running) {
     : sql`(select id from repositories where id = ${repo_id})`
 }
 
-/** In the order of the log: the next of each repository, put together. */
+/** The next events of all repositories, in the order of the log. */
 function readNext(db: Database, replay: Running): Promise<Logged[]> {
   const { place_at, place, until, events } = replay
   return db.genericPlanRows<Logged>(sql`
@@ -84,7 +84,7 @@ async function gather(db: Queryable, storage: Storage, { events }: Replay, logge
   return past
 }
 
-/** Nothing when its commits are there no more. */
+/** Undefined when its commits no longer exist. */
 async function readPush(
   db: Queryable,
   storage: Storage,
@@ -97,9 +97,9 @@ async function readPush(
   return most && !push.head_commit ? undefined : push
 }
 
-/** The deliveries and the place in the log are written together: whoever is killed in between tells the same again, and nothing twice. */
+/** Writes deliveries and the position in the log in one transaction, so that a killed process repeats or loses nothing. */
 async function tell(db: Transaction, replay: Running, logged: Logged[], past: PastAct[], done: boolean) {
-  // Whoever deletes the hook waits, and finds what is stored here.
+  // A concurrent deletion of the hook waits, and then finds these deliveries.
   const held = await db.first<Replay>(sql`
     select p.* from replays p join hooks h on h.id = p.hook_id
     where p.id = ${replay.id} and p.status = 'running' and p.place = ${replay.place} and h.deleted_at is null and h.paused_reason is null
@@ -120,7 +120,7 @@ async function tell(db: Transaction, replay: Running, logged: Logged[], past: Pa
   await enqueue(db, 'replay', { replay_id: replay.id }, { key: jobKey(replay), minutes })
 }
 
-/** Stores a delivery of each, one after the other. Gives when the next may follow. */
+/** Stores a delivery of each payload at the pace. Returns when the next may follow. */
 async function store(db: Transaction, { hook_id, url }: Running, composed: ComposedPayload[], start: Date): Promise<Date> {
   const at = (place: number) => new Date(start.getTime() + place * pace)
   if (!composed.length) return start
