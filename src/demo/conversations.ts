@@ -1,5 +1,5 @@
-import { createIssue } from '#hosting/issues/changes.ts'
-import { createComment } from '#hosting/issues/comments/changes.ts'
+import { createComment } from '#hosting/issues/comments/update.ts'
+import { createIssue } from '#hosting/issues/update.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import type { Account } from '#identity/accounts.ts'
 import type { Database } from '#platform/database.ts'

@@ -7,11 +7,11 @@ import { checkWritable } from '#identity/access.ts'
 import { invalid, missing } from '#platform/errors.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import { isAssignable, listAssignable } from './assignees.ts'
-import { createIssue, setLock, triageIssue, updateIssue } from './changes.ts'
 import { type Issue, listIssues, loadIssue } from './issues.ts'
 import { IssueSchema, issueJson } from './json.ts'
 import { checkEnabled, checkMayTalk, checkMayTalkOfCode } from './rights.ts'
 import { addAssignees, removeAssignees } from './triage.ts'
+import { createIssue, setLock, triageIssue, updateIssue } from './update.ts'
 
 const reading = { permission: 'issues:read', viewer: 'optional', optional_scopes: ['repo'] } as const
 const writing = { permission: 'issues:write', scopes: ['public_repo', 'repo'] } as const

@@ -16,9 +16,9 @@ import { missing } from '#platform/errors.ts'
 import { alert, attempt, field, type Problem } from '#web/fields.ts'
 import { html } from '#web/html.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, show, showOwn, submitOwn, type Visit } from '#web/page.ts'
-import { createIssue } from './changes.ts'
 import { loadIssue } from './issues.ts'
 import { checkEnabled, checkMayTalk } from './rights.ts'
+import { createIssue } from './update.ts'
 
 export const assets = join(import.meta.dirname, 'assets')
 

@@ -1,5 +1,5 @@
 import type { Act } from '#activity/acts.ts'
-import { findLabelIds } from '#hosting/labels/changes.ts'
+import { findLabelIds } from '#hosting/labels/update.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import type { Account } from '#identity/accounts.ts'
 import { sql, type Transaction } from '#platform/database.ts'

@@ -1,14 +1,14 @@
-import { triageIssue } from '#hosting/issues/changes.ts'
 import { type Issue, loadIssue } from '#hosting/issues/issues.ts'
 import { addLabels, removeLabel, setLabels } from '#hosting/issues/triage.ts'
+import { triageIssue } from '#hosting/issues/update.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { Answer, created, del, get, group, paged, patch, post, put } from '#http/endpoint.ts'
 import { Nothing, type Wire } from '#http/serialization.ts'
 import { checkWritable } from '#identity/access.ts'
 import { Type } from '#platform/schema.ts'
-import { createLabel, deleteLabel, updateLabel } from './changes.ts'
 import { LabelSchema, labelJson, NamedLabels, namesOf } from './json.ts'
 import { listLabels, loadLabel } from './labels.ts'
+import { createLabel, deleteLabel, updateLabel } from './update.ts'
 
 const reading = { permission: 'issues:read', viewer: 'optional', optional_scopes: ['repo'] } as const
 const writing = { permission: 'issues:write', scopes: ['public_repo', 'repo'] } as const

@@ -6,9 +6,9 @@ import { Nothing } from '#http/serialization.ts'
 import { invalid } from '#platform/errors.ts'
 import { parseIsoDate } from '#platform/iso-date.ts'
 import { type Static, Type } from '#platform/schema.ts'
-import { createMilestone, deleteMilestone, updateMilestone } from './changes.ts'
 import { MilestoneSchema, milestoneJson } from './json.ts'
 import { listMilestoneLabels, listMilestones, loadMilestone } from './milestones.ts'
+import { createMilestone, deleteMilestone, updateMilestone } from './update.ts'
 
 const reading = { permission: 'issues:read', viewer: 'optional', optional_scopes: ['repo'] } as const
 const writing = { permission: 'issues:write', scopes: ['public_repo', 'repo'], access: 'push' } as const

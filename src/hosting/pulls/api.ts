@@ -7,7 +7,6 @@ import { checkWritable } from '#identity/access.ts'
 import type { Slice } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
 import { Type } from '#platform/schema.ts'
-import { updatePull } from './changes.ts'
 import { writeCommits } from './comparisons/commits.ts'
 import { FileSchema, fileJson } from './comparisons/json.ts'
 import { FullPullSchema, fullPullJson, PullSchema, pullJson } from './json.ts'
@@ -16,7 +15,8 @@ import { comparePull, refreshMergeability } from './mergeability.ts'
 import { type MergeMethod, mergePull } from './merging.ts'
 import { createPull } from './opening.ts'
 import { loadPull } from './pulls.ts'
-import { updateBranch } from './updating.ts'
+import { updatePull } from './update.ts'
+import { updateBranch } from './update-branch.ts'
 
 const reading = { permission: 'pull_requests:read', viewer: 'optional', optional_scopes: ['repo'] } as const
 const scopes = ['public_repo', 'repo'] as const

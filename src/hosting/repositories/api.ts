@@ -7,11 +7,11 @@ import { type Account, loadAccount, type Viewer } from '#identity/accounts.ts'
 import { type Queryable, type Sql, sql } from '#platform/database.ts'
 import { forbidden, Refusal } from '#platform/errors.ts'
 import { type Static, Type } from '#platform/schema.ts'
-import { deleteRepository, updateRepository } from './changes.ts'
 import { checkBranch, createOnDisk } from './contents.ts'
 import { countNetworks, forkRepository, listForks, loadAncestors } from './forks.ts'
 import { FullRepository, fullRepositoryJson, RepositorySchema, repositoryJson } from './json.ts'
 import { listRepositories, type Repository } from './repositories.ts'
+import { deleteRepository, updateRepository } from './update.ts'
 
 const Repositories = Type.Array(RepositorySchema)
 const Name = Type.String({ minLength: 1, maxLength: 100 })

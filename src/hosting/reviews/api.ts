@@ -3,12 +3,12 @@ import { loadPull } from '#hosting/pulls/pulls.ts'
 import { del, get, group, paged, post, put } from '#http/endpoint.ts'
 import { checkWritable } from '#identity/access.ts'
 import { Type } from '#platform/schema.ts'
-import { createReview, deletePendingReview, dismissReview, submitReview, updateReview, type Verdict } from './changes.ts'
 import { listCommentsOfReview } from './comments/comments.ts'
 import { ReviewCommentSchema, reviewCommentJson } from './comments/json.ts'
 import { ReviewSchema, reviewJson } from './json.ts'
 import { Commit, positionFields, Said } from './position-fields.ts'
 import { listReviews, loadReview } from './reviews.ts'
+import { createReview, deletePendingReview, dismissReview, submitReview, updateReview, type Verdict } from './update.ts'
 
 const reading = { permission: 'pull_requests:read', viewer: 'optional', optional_scopes: ['repo'] } as const
 const writing = { permission: 'pull_requests:write', scopes: ['public_repo', 'repo'] } as const

@@ -4,9 +4,9 @@ import { created, del, get, group, paged, patch, post } from '#http/endpoint.ts'
 import { choice, text } from '#http/input.ts'
 import { Nothing } from '#http/serialization.ts'
 import { Type } from '#platform/schema.ts'
-import { createComment, deleteComment, updateComment } from './changes.ts'
 import { listComments, listRepositoryComments, loadComment } from './comments.ts'
 import { CommentSchema, commentJson } from './json.ts'
+import { createComment, deleteComment, updateComment } from './update.ts'
 
 const scopes = ['public_repo', 'repo'] as const
 const reading = { permission: 'issues:read', viewer: 'optional', optional_scopes: ['repo'] } as const

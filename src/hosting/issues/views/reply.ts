@@ -1,6 +1,6 @@
-import { updateIssue } from '#hosting/issues/changes.ts'
-import { createComment } from '#hosting/issues/comments/changes.ts'
+import { createComment } from '#hosting/issues/comments/update.ts'
 import { checkMayTalkOfCode } from '#hosting/issues/rights.ts'
+import { updateIssue } from '#hosting/issues/update.ts'
 import { written } from '#hosting/mentions/views/render-texts.ts'
 import { sightOf } from '#hosting/repositories/views/repository-page.ts'
 import { invalid } from '#platform/errors.ts'

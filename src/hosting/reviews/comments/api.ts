@@ -6,9 +6,9 @@ import { created, del, get, group, paged, patch, post } from '#http/endpoint.ts'
 import { choice, text } from '#http/input.ts'
 import { Nothing } from '#http/serialization.ts'
 import { Type } from '#platform/schema.ts'
-import { createReviewComment, deleteReviewComment, replyToReviewComment, updateReviewComment } from './changes.ts'
 import { listReviewComments, loadReviewComment } from './comments.ts'
 import { ReviewCommentSchema, reviewCommentJson } from './json.ts'
+import { createReviewComment, deleteReviewComment, replyToReviewComment, updateReviewComment } from './update.ts'
 
 const reading = { permission: 'pull_requests:read', viewer: 'optional', optional_scopes: ['repo'] } as const
 const writing = { permission: 'pull_requests:write', scopes: ['public_repo', 'repo'] } as const
