@@ -70,7 +70,7 @@ after(() => {
 export async function takeServer(options: ServerOptions): Promise<Server & AsyncDisposable> {
   const { settings = {}, ...own } = options
   // The counters of a rate limit have no end that a test could wait for.
-  const shared = !Object.keys(own).length && !settings.BELFRY_RATE_LIMIT
+  const shared = !Object.keys(own).length && !('BELFRY_RATE_LIMIT' in settings)
   const key = JSON.stringify(settings)
   const server = (shared && idle.get(key)?.pop()) || (await openServer(options))
   return Object.assign(server, {
