@@ -179,7 +179,7 @@ async function openMany(total: number) {
       select 'User', 'person-' || n, ${now}, ${now} from generate_series(1, ${total}::integer) n`)
     await db.query(sql`
       insert into repositories (id, owner_id, name, private, network_id, created_at, updated_at)
-      select 1000 + n, (select id from accounts where login = 'ada'), 'r' || n, n = ${total}, 1000 + n, ${now}, ${now}
+      select 1000000 + n, (select id from accounts where login = 'ada'), 'r' || n, n = ${total}, 1000000 + n, ${now}, ${now}
       from generate_series(1, ${total}::integer) n`)
     await db.query(sql`
       insert into follows (follower_id, followed_id, created_at)
@@ -189,13 +189,13 @@ async function openMany(total: number) {
       select ben.id, r.id, ${now} from repositories r, accounts ben where ben.login = 'ben'`)
     await db.query(sql`
       insert into collaborators (repo_id, user_id, access, created_at)
-      select 1000 + ${total}::integer, id, 1, ${now} from accounts where login = 'ben'`)
+      select 1000000 + ${total}::integer, id, 1, ${now} from accounts where login = 'ben'`)
   })
   const star = async (login: string, repo: number) => {
     forge.clock.advance(second)
     await forge.belfry.db.transaction(async (db) => {
       const actor = await db.first<{ id: number }>(sql`select id from accounts where login = ${login}`)
-      await record(db, actor ?? assert.fail(), { id: 1000 + repo }, { type: 'WatchEvent', payload: { action: 'started' } })
+      await record(db, actor ?? assert.fail(), { id: 1000000 + repo }, { type: 'WatchEvent', payload: { action: 'started' } })
     })
   }
   return Object.assign(forge, { ada, ben, star })
