@@ -41,7 +41,7 @@ test(
     const place = dirname(host.cluster)
     assert.equal(dirname(place), elsewhere)
     assert.ok(first.stdout.includes(`embedded PostgreSQL in ${host.cluster}`))
-    assert.match(first.stdout, /PostgreSQL runs as "\w+", which cannot enter the data folder/)
+    assert.match(first.stdout, /PostgreSQL runs as "\w+", which has no access to the data folder/)
     assert.equal((statSync(place).mode & 0o777).toString(8), '711')
     assert.equal(await first.stop(), '0')
 
@@ -60,7 +60,7 @@ test(
     await using _ = await keepPrograms()
     const program = await clone(dirname(host.data))
     const belfry = await host.start({ program, before: 'umask 077' })
-    const programs = /its programs are copied to (\S+)/.exec(belfry.stdout)?.[1] ?? ''
+    const programs = /programs copied to (\S+)/.exec(belfry.stdout)?.[1] ?? ''
     assert.ok(programs.startsWith(`${elsewhere}/postgresql-`), belfry.stdout)
     assert.equal((await belfry.get('/api/v3/user', belfry.admin.token)).status, 200)
     assert.equal(await belfry.stop(), '0')
@@ -88,7 +88,7 @@ test('an account that may not write to the clone gets programs of its own, with 
   await chown(host.data, daemon.uid, daemon.gid)
   const belfry = await host.start({ program, account: daemon })
   assert.equal((await belfry.get('/api/v3/user', belfry.admin.token)).status, 200)
-  assert.ok(belfry.stdout.includes(`its programs are copied to ${host.data}/postgresql-`))
+  assert.ok(belfry.stdout.includes(`programs copied to ${host.data}/postgresql-`))
 })
 
 /** A host whose data folder lies in one that is root's alone. */
