@@ -66,10 +66,14 @@ async function prepareSpare(): Promise<Spare> {
   return { name, cleaner }
 }
 
-/** Back to what the migrations leave, but ids continue. Ends sessions other than those of the pools; months of the log are tables, and go. */
+/**
+ * Back to the rows of the migrations, but ids continue. Ends sessions other than those of the pools; partitions of the log are dropped. A probe
+ * ends by itself: to end it would tell its server that the database is away.
+ */
 const emptying = (kept: number[]) => `
   select pg_terminate_backend(pid) from pg_stat_activity
-  where datname = current_database() and pid <> pg_backend_pid() and pid <> all('{${kept}}');
+  where datname = current_database() and pid <> pg_backend_pid() and pid <> all('{${kept}}')
+    and application_name <> 'belfry probe';
   set session_replication_role = replica;
   do $$
   declare

@@ -121,6 +121,7 @@ async function openServer({ settings: environment = {}, own_database, proxy, dat
     close: () => running.disposeAsync(),
     async reset() {
       await endRequests()
+      await until('the database is known to answer', () => !db.health.away)
       await until('no query runs', () => [db.pool, db.background].every((pool) => pool.idleCount === pool.totalCount))
       await Promise.all([empty(), emptyFolder(data)])
       clock.reset()

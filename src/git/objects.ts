@@ -94,10 +94,10 @@ async function resolveTo(storage: Storage, repo_id: number, name: string, type: 
 }
 
 async function look(storage: Storage, repo_id: number, names: string[]) {
-  const told = await git(['-C', storage.pathOf(repo_id), 'cat-file', '--batch-check=%(objecttype) %(objectname)'], {
+  const output = await git(['-C', storage.pathOf(repo_id), 'cat-file', '--batch-check=%(objecttype) %(objectname)'], {
     input: names.map((name) => `${name}\n`).join(''),
   })
-  return told
+  return output
     .split('\n')
     .slice(0, names.length)
     .map((line) => /^(commit|tree|blob|tag) ([0-9a-f]{40})$/.exec(line))

@@ -6,10 +6,10 @@ import { git } from './git.ts'
 export async function findMissing(path: string, shas: Iterable<string>): Promise<Set<string>> {
   const asked = [...shas]
   if (!asked.length) return new Set()
-  const told = await git(['-C', path, 'cat-file', '--batch-check=%(objecttype)'], {
+  const output = await git(['-C', path, 'cat-file', '--batch-check=%(objecttype)'], {
     input: asked.map((sha) => `${sha}\n`).join(''),
   })
-  const lines = told.split('\n')
+  const lines = output.split('\n')
   return new Set(asked.filter((_, index) => !/^(commit|tag|tree|blob)$/.test(lines[index] ?? '')))
 }
 

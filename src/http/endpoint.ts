@@ -152,7 +152,7 @@ export class Answer<Body> {
   readonly total: number | undefined
   readonly cursors: Cursors | undefined
   readonly changed_at: Date | undefined
-  /** Where whoever follows goes on from here. */
+  /** Where a stream continues from. */
   readonly place: string | undefined
 
   constructor(

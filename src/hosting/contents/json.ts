@@ -64,17 +64,17 @@ function entryJson({ mode, type, sha, size, path }: Entry, repo: Named, ref: str
 
 export function contentJson(content: Content, repo: Named, ref: string, wire: Wire): Static<typeof ContentSchema> {
   if (content.kind === 'dir') return content.entries.map((each) => listedJson(each, repo, ref, wire))
-  const told = entryJson(content.entry, repo, ref, wire)
-  if (content.kind === 'symlink') return { ...told, target: content.target }
-  if (content.kind === 'submodule') return { ...told, submodule_git_url: content.submodule_git_url }
+  const shown = entryJson(content.entry, repo, ref, wire)
+  if (content.kind === 'symlink') return { ...shown, target: content.target }
+  if (content.kind === 'submodule') return { ...shown, submodule_git_url: content.submodule_git_url }
   const { bytes } = content
-  return { ...told, ...(bytes ? { encoding: 'base64', content: inLines(bytes) } : { encoding: 'none', content: '' }) }
+  return { ...shown, ...(bytes ? { encoding: 'base64', content: inLines(bytes) } : { encoding: 'none', content: '' }) }
 }
 
 /** The public API calls a submodule in a folder's list a file. */
 function listedJson(each: Entry, repo: Named, ref: string, wire: Wire) {
-  const told = entryJson(each, repo, ref, wire)
-  return told.type === 'submodule' ? { ...told, type: 'file' } : told
+  const shown = entryJson(each, repo, ref, wire)
+  return shown.type === 'submodule' ? { ...shown, type: 'file' } : shown
 }
 
 /** Base64 in lines of 60 characters, each with a line end. */

@@ -10,7 +10,7 @@ const assignable = sql`a.type = 'User' and a.suspended_at is null and access_by_
  * A viewer without triage access sees only users whose role is public: the owner, and members of the organization whose membership is
  * public.
  */
-function told(repo: Repository): Sql {
+function publiclyKnown(repo: Repository): Sql {
   if (mayTriage(repo)) return empty
   return sql`and (a.id = r.owner_id
     or exists (select from memberships m where m.org_id = r.owner_id and m.user_id = a.id and m.public))`
@@ -23,13 +23,13 @@ const named = sql`(
 
 export function listAssignable(db: Queryable, repo: Repository, slice: Slice): Promise<Listed<Person>> {
   const source = sql`repositories r cross join lateral ${named} who join accounts a on a.id = who.user_id
-    where r.id = ${repo.id} and ${assignable} ${told(repo)}`
+    where r.id = ${repo.id} and ${assignable} ${publiclyKnown(repo)}`
   return listed(db, { columns: personColumns, source, order: sql`lower(a.login)` }, slice)
 }
 
 export async function isAssignable(db: Queryable, repo: Repository, login: string): Promise<boolean> {
   const { rowCount } = await db.query(sql`
-    select from repositories r, accounts a where r.id = ${repo.id} and lower(a.login) = lower(${login}) and ${assignable} ${told(repo)}`)
+    select from repositories r, accounts a where r.id = ${repo.id} and lower(a.login) = lower(${login}) and ${assignable} ${publiclyKnown(repo)}`)
   return rowCount === 1
 }
 

@@ -105,8 +105,8 @@ function checkMayChange(repo: Repository, editor: Account, { author }: Issue, { 
 function nextState(held: Issue, { state = held.state, state_reason }: IssueChanges): Pick<Issue, 'state' | 'state_reason'> {
   if (held.pull_id !== null) return { state, state_reason: null }
   if (state === 'open') return { state, state_reason: held.state === 'open' ? held.state_reason : 'reopened' }
-  const told = state_reason === 'reopened' ? undefined : state_reason
-  return { state, state_reason: told ?? (held.state === 'closed' ? held.state_reason : 'completed') }
+  const given = state_reason === 'reopened' ? undefined : state_reason
+  return { state, state_reason: given ?? (held.state === 'closed' ? held.state_reason : 'completed') }
 }
 
 /** Changes assignees or labels of a locked issue, and publishes what really changed. */

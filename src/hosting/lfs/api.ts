@@ -72,18 +72,18 @@ export function mountLfs(listener: FastifyInstance, belfry: Belfry) {
 function answerBatch({ operation, objects }: Batch, known: StoredObject[], place: string) {
   const sizes = new Map(known.map(({ oid, size }) => [oid, size]))
   const answer = ({ oid, size }: StoredObject) => {
-    const told = { oid, size }
+    const object = { oid, size }
     const stored = sizes.get(oid)
-    const failed = (code: number, message: string) => ({ ...told, error: { code, message } })
+    const failed = (code: number, message: string) => ({ ...object, error: { code, message } })
     if (!isOid(oid)) return failed(422, 'The name of an object is its SHA-256 in 64 lower-case hexadecimal digits.')
     if (stored !== undefined && stored !== size) return failed(422, `The object has ${stored} bytes.`)
     if (operation === 'download') {
       return stored === undefined
         ? failed(404, 'Object does not exist')
-        : { ...told, actions: { download: { href: `${place}/${oid}` } } }
+        : { ...object, actions: { download: { href: `${place}/${oid}` } } }
     }
     if (size > mostBytes) return failed(422, `An object may have ${mostBytes} bytes at most.`)
-    return stored === undefined ? { ...told, actions: { upload: { href: `${place}/${oid}` } } } : told
+    return stored === undefined ? { ...object, actions: { upload: { href: `${place}/${oid}` } } } : object
   }
   return { transfer: 'basic', objects: objects.map(answer), hash_algo: 'sha256' }
 }
@@ -116,8 +116,8 @@ async function sendObject({ headers }: FastifyRequest, reply: FastifyReply, root
 function sizeOfBody({ headers }: FastifyRequest) {
   if ((headers['content-encoding'] ?? 'identity') !== 'identity')
     throw new Refusal('unacceptable', 'Contents are taken as they are.')
-  const told = headers['content-length']
-  const size = told === undefined ? null : Number(told)
+  const length = headers['content-length']
+  const size = length === undefined ? null : Number(length)
   if (size !== null && size > mostBytes) throw new Refusal('too_large', `An object may have ${mostBytes} bytes at most.`)
   return size
 }

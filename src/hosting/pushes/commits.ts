@@ -34,8 +34,8 @@ export async function describeMove(path: string, { before, after }: Command, oth
   const named = trim(commits.toReversed())
   if (distinct_size === undefined || distinct_size === size)
     return { size, distinct_size: size, commits: named.map((commit) => ({ ...commit, distinct: true })) }
-  const told = new Set((await ask(path, ['rev-list', `--max-count=${most}`], distinct)).split('\n'))
-  return { size, distinct_size, commits: named.map((commit) => ({ ...commit, distinct: told.has(commit.sha) })) }
+  const distinctCommits = new Set((await ask(path, ['rev-list', `--max-count=${most}`], distinct)).split('\n'))
+  return { size, distinct_size, commits: named.map((commit) => ({ ...commit, distinct: distinctCommits.has(commit.sha) })) }
 }
 
 async function count(path: string, revisions: string[]) {

@@ -7,7 +7,7 @@ import { enqueue } from '#platform/queue.ts'
 const originals = 'refs/import/'
 
 /** Shown on the import when a push ends its corrections. */
-const overtaken = 'Somebody has pushed before the commits could be written anew.'
+const overtaken = 'A push arrived before the commits were rewritten.'
 
 /** Ends corrections of authors, because a user has pushed or the import was deleted. The original commits are no longer needed. */
 export async function endCorrections(db: Transaction, repo_id: number) {

@@ -132,16 +132,16 @@ export async function adoptRefs(db: Transaction, repo_id: number, refs: Map<stri
 
 /** Records refs that an import moved, which are not a push. Refs that a user has pushed since stay unchanged. Safe to repeat. */
 export async function adoptMoves(db: Transaction, repo_id: number, moves: Command[]) {
-  const told = JSON.stringify(moves)
+  const encoded = JSON.stringify(moves)
   await db.query(sql`
-    delete from refs using jsonb_to_recordset(${told}::jsonb) as move (ref text, before text, after text)
+    delete from refs using jsonb_to_recordset(${encoded}::jsonb) as move (ref text, before text, after text)
     where refs.repo_id = ${repo_id} and refs.name = move.ref and refs.sha = move.before and move.after = ${noObject}`)
   await db.query(sql`
     insert into refs (repo_id, name, sha)
-    select ${repo_id}, ref, after from jsonb_to_recordset(${told}::jsonb) as move (ref text, before text, after text)
+    select ${repo_id}, ref, after from jsonb_to_recordset(${encoded}::jsonb) as move (ref text, before text, after text)
     where before = ${noObject} and after <> ${noObject} on conflict do nothing`)
   await db.query(sql`
-    update refs set sha = move.after from jsonb_to_recordset(${told}::jsonb) as move (ref text, before text, after text)
+    update refs set sha = move.after from jsonb_to_recordset(${encoded}::jsonb) as move (ref text, before text, after text)
     where refs.repo_id = ${repo_id} and refs.name = move.ref and refs.sha = move.before and move.after <> ${noObject}`)
 }
 

@@ -84,12 +84,12 @@ async function decide(
   missing: Set<string>,
 ): Promise<Repair> {
   const usable = disk !== null && !missing.has(disk) ? disk : null
-  const told = { ref, recorded_sha: recorded, disk_sha: disk }
-  if (recorded === null) return { ...told, outcome: usable ? 'adopted' : 'lost' }
-  if (missing.has(recorded)) return { ...told, outcome: 'lost' }
+  const repair = { ref, recorded_sha: recorded, disk_sha: disk }
+  if (recorded === null) return { ...repair, outcome: usable ? 'adopted' : 'lost' }
+  if (missing.has(recorded)) return { ...repair, outcome: 'lost' }
   // The disk is behind the acknowledged commit, or has no ref. The commit exists, so the ref goes back to it.
-  if (usable === null || (await isAncestor(path, usable, recorded))) return { ...told, outcome: 'restored' }
-  return { ...told, outcome: 'adopted' }
+  if (usable === null || (await isAncestor(path, usable, recorded))) return { ...repair, outcome: 'restored' }
+  return { ...repair, outcome: 'adopted' }
 }
 
 async function settle(db: Database, storage: Storage, repo_id: number, repairs: Repair[], missing: Set<string>) {

@@ -265,9 +265,9 @@ test('a failed correction after the end is reported, and sending it again retrie
   const clone = await desk.clone(ada, 'ada/engine')
   await clone.commit('Go on')
   await clone.push()
-  assert.match(await errorOf(), /Somebody has pushed before/)
+  assert.match(await errorOf(), /A push arrived before/)
   const page = await shown()
-  assert.match(page, /not in the commits\. Somebody has pushed before/)
+  assert.match(page, /not in the commits\. A push arrived before/)
   assert.doesNotMatch(page, /Save an author again/)
 })
 

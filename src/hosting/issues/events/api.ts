@@ -29,11 +29,11 @@ export const api = group('Issue events', [
       const { rows, total } = await listRepositoryEvents(db, caller, repo, page)
       const issues = await loadIssues(db, [...new Set(rows.map(({ issue_id }) => issue_id))])
       const found = new Map(issues.map((issue) => [issue.id, issue]))
-      const told = rows.flatMap((event) => {
+      const entries = rows.flatMap((event) => {
         const issue = found.get(event.issue_id)
         return issue ? [{ event, issue }] : []
       })
-      return paged({ rows: told, total }, ({ event, issue }) => repositoryIssueEventJson(event, issue, repo, wire))
+      return paged({ rows: entries, total }, ({ event, issue }) => repositoryIssueEventJson(event, issue, repo, wire))
     },
   ),
   get(

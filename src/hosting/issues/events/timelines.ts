@@ -19,9 +19,9 @@ export async function listTimeline(
   const source = sql`(
     select 'comment' as kind, id, created_at from comments where issue_id = ${issue.id}
     union all select 'event', id, created_at from issue_events where issue_id = ${issue.id}
-    union all select 'review', id, submitted_at from reviews where pull_id = ${issue.pull_id} and state <> 'PENDING') told`
-  const order = sql`told.created_at, case told.kind when 'event' then 1 else 0 end, told.kind, told.id`
-  const page = await listed<Pick<TimelineEntry, 'kind'> & { id: number }>(db, { columns: sql`told.*`, source, order }, slice)
+    union all select 'review', id, submitted_at from reviews where pull_id = ${issue.pull_id} and state <> 'PENDING') entry`
+  const order = sql`entry.created_at, case entry.kind when 'event' then 1 else 0 end, entry.kind, entry.id`
+  const page = await listed<Pick<TimelineEntry, 'kind'> & { id: number }>(db, { columns: sql`entry.*`, source, order }, slice)
   const ids = (kind: TimelineEntry['kind']) => page.rows.flatMap((row) => (row.kind === kind ? row.id : []))
   const [comments, events, reviews] = [ids('comment'), ids('event'), ids('review')]
   const entries: TimelineEntry[] = [

@@ -108,10 +108,10 @@ async function tell(db: Transaction, replay: Running, logged: Logged[], past: Pa
   const composed = await composeReplay(db, past)
   const start = held.paced_until > db.now ? held.paced_until : db.now
   const paced_until = await store(db, replay, composed.flat(), start)
-  const told = composed.filter((one) => one.length).length
+  const sent = composed.filter((one) => one.length).length
   const last = logged.at(-1)
   await db.query(sql`
-    update replays set told = told + ${told}, passed_over = passed_over + ${logged.length - told},
+    update replays set told = told + ${sent}, passed_over = passed_over + ${logged.length - sent},
       place_at = ${last?.created_at ?? held.place_at}, place = ${last?.id ?? held.place}, paced_until = ${paced_until},
       status = ${done ? 'done' : 'running'}, finished_at = ${done ? db.now : null}
     where id = ${replay.id}`)
@@ -127,18 +127,18 @@ async function store(db: Transaction, { hook_id, url }: Running, composed: Compo
   const bodies = composed.map(({ body }) => addressed(db, body))
   await db.query(sql`select open_delivery_day(delivery_day(${db.now}))`)
   await db.query(sql`
-    with told as materialized (
+    with composed as materialized (
       select delivery_id(${db.now}) as id, repo_id, event, action, body, ready_at
       from unnest(${composed.map(({ repo_id }) => repo_id)}::bigint[], ${composed.map(({ event }) => event)}::text[],
         ${composed.map(({ action }) => action)}::text[], ${bodies.map((body) => (Buffer.byteLength(body) > largest ? null : body))}::text[],
         ${composed.map((_, place) => at(place))}::timestamptz[]) as listed (repo_id, event, action, body, ready_at)
     ), kept as (
-      insert into payloads (id, repo_id, event, action, body, created_at) select id, repo_id, event, action, body, ${db.now} from told
+      insert into payloads (id, repo_id, event, action, body, created_at) select id, repo_id, event, action, body, ${db.now} from composed
     )
     insert into pending_deliveries (id, hook_id, payload_id, repo_id, guid, event, action, redelivery, created_at, ready_at)
     select delivery_id(${db.now}), ${hook_id}, id, repo_id, gen_random_uuid(), event, action, true, ${db.now},
       ready_at + ${url === listening ? patience : 0} * interval '1 second'
-    from told order by id`)
+    from composed order by id`)
   db.touch(deliveriesTopic)
   return at(composed.length)
 }
