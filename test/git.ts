@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { sql } from '#platform/database.ts'
+import { launch } from '#platform/launcher.ts'
 import { type Forge, openForge, type Person } from '#test/forge.ts'
 
 interface Whoever {
@@ -118,7 +119,7 @@ export class Worktree {
   }
 }
 
-function run(cwd: string, author: string, args: string[]): Promise<Ended> {
+async function run(cwd: string, author: string, args: string[]): Promise<Ended> {
   const [name, email] = [author, `${author}@example.com`]
   const env = {
     PATH: process.env.PATH,
@@ -137,11 +138,10 @@ function run(cwd: string, author: string, args: string[]): Promise<Ended> {
     GIT_COMMITTER_NAME: name,
     GIT_COMMITTER_EMAIL: email,
   }
-  return new Promise((resolve) => {
-    execFile('git', args, { cwd, env, maxBuffer: 64 << 20 }, (error, stdout, stderr) => {
-      resolve({ status: error ? Number(error.code ?? 1) : 0, stdout, stderr })
-    })
-  })
+  const program = await launch({ file: 'git', args, cwd, env })
+  program.stdin.end()
+  const [stdout, stderr, exit] = await Promise.all([text(program.stdout), text(program.stderr), program.closed])
+  return { status: exit.status ?? 1, stdout, stderr }
 }
 
 /** Puts a hook into a bare repository. */

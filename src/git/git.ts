@@ -1,5 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { Refusal, StartError } from '#platform/errors.ts'
+import { type Exit, launch, type Program, spawnProgram } from '#platform/launcher.ts'
 import { describeSpawnError, endedBySignal, GitMissing } from './errors.ts'
 import { durability } from './fsync.ts'
 import { takeRequestSlot } from './slots.ts'
@@ -41,8 +42,8 @@ export interface GitOptions {
   limit?: number
   cut?: boolean
   /** Milliseconds until git is killed and the caller refused. */
-  patience?: number
-  /** See `startGit`. */
+  timeout?: number
+  /** Whether git has its own process group, so that a signal to ours does not reach it. */
   detached?: boolean
 }
 
@@ -64,91 +65,64 @@ export async function git(args: string[], options: GitOptions = {}): Promise<str
  */
 export async function readGit(args: string[], options: GitOptions = {}): Promise<Buffer> {
   using _ = await takeRequestSlot()
-  const { limit = 1 << 24, cut = false, patience = 60_000 } = options
-  const { status, signal, output, complaint, beyond, late } = await run(args, { ...options, limit, patience })
+  const { limit = 1 << 24, cut = false, timeout = 60_000 } = options
+  const { status, signal, output, complaint, beyond, late } = await run(args, { ...options, limit, timeout })
   if (status === 0 || (beyond && cut)) return Buffer.concat(output)
   if (beyond) throw new Refusal('invalid', 'This is more than can be read from a repository at once.')
-  if (late) throw new Refusal('unavailable', `Git did not finish within ${patience / 1000} seconds. Try again later.`)
+  if (late) throw new Refusal('unavailable', `Git did not finish within ${timeout / 1000} seconds. Try again later.`)
   if (signal) throw endedBySignal()
   throw new Error(`git ${args[0]} failed (${status}): ${complaint.trim()}`)
 }
 
-interface Ended {
-  status: number | null
-  signal: NodeJS.Signals | null
+interface Ended extends Exit {
   output: Buffer[]
   complaint: string
   beyond: boolean
   late: boolean
 }
 
-function run(args: string[], { input, limit, patience, detached = true }: GitOptions & { limit: number; patience: number }) {
-  return new Promise<Ended>((resolve, reject) => {
-    const child = startGit(args, {}, { detached })
-    if (child.pid === undefined) return void child.once('error', (error) => reject(describeSpawnError(error)))
-    const ended: Ended = { status: null, signal: null, output: [], complaint: '', beyond: false, late: false }
-    let printed = 0
-    const timer = setTimeout(() => {
-      ended.late = true
-      endGit(child, 'SIGKILL')
-    }, patience)
-    child.once('error', (error) => {
-      clearTimeout(timer)
-      reject(describeSpawnError(error))
-    })
-    child.once('close', (status, signal) => {
-      clearTimeout(timer)
-      resolve({ ...ended, status, signal })
-    })
-    child.stdout.on('data', (chunk: Buffer) => {
-      if (ended.beyond) return
-      ended.output.push(chunk)
-      printed += chunk.length
-      ended.beyond = printed > limit
-      if (ended.beyond) endGit(child, 'SIGKILL')
-    })
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      ended.complaint = (ended.complaint + text).slice(-2000)
-    })
-    child.stdin.end(input ?? '')
-  })
-}
-
-/** The running processes. */
-const running = new Set<ChildProcessWithoutNullStreams>()
-process.on('exit', () => {
-  for (const child of running) endGit(child)
-})
-
-export interface StartOptions {
-  /** The number of additional pipes, from file descriptor 3 on. */
-  pipes?: number
-  /** Whether git has its own process group, so that a signal to ours does not reach it. */
-  detached?: boolean
-}
-
-/** Starts git in its own process group: Ctrl-C in our terminal reaches only us, and ending the group also ends git's children. */
-export function startGit(
+async function run(
   args: string[],
-  settings: Record<string, string> = {},
-  { pipes = 0, detached = true }: StartOptions = {},
-): ChildProcessWithoutNullStreams {
+  { input, limit, timeout, detached = true }: GitOptions & { limit: number; timeout: number },
+): Promise<Ended> {
+  const program = await startGit(args, {}, detached)
+  const ended = { output: [] as Buffer[], complaint: '', beyond: false, late: false }
+  let printed = 0
+  const timer = setTimeout(() => {
+    ended.late = true
+    program.kill('SIGKILL')
+  }, timeout)
+  program.stdout.on('data', (chunk: Buffer) => {
+    if (ended.beyond) return
+    ended.output.push(chunk)
+    printed += chunk.length
+    ended.beyond = printed > limit
+    if (ended.beyond) program.kill('SIGKILL')
+  })
+  program.stderr.setEncoding('utf8').on('data', (text: string) => {
+    ended.complaint = (ended.complaint + text).slice(-2000)
+  })
+  program.stdin.end(input ?? '')
+  const exit = await program.closed
+  clearTimeout(timer)
+  return { ...exit, ...ended }
+}
+
+/** Starts git in its own process group, or in ours, so that a signal to our group also ends it. */
+export async function startGit(args: string[], settings: Record<string, string> = {}, detached = true): Promise<Program> {
+  const command = { file: 'git', args, env: { ...environment, ...settings } }
+  try {
+    return await (detached ? launch(command) : spawnProgram(command, false))
+  } catch (error) {
+    throw describeSpawnError(error)
+  }
+}
+
+/** Starts git in our process group, with additional pipes from file descriptor 3 on. */
+export function spawnGit(args: string[], settings: Record<string, string>, pipes: number): ChildProcessWithoutNullStreams {
   const stdio = ['pipe', 'pipe', 'pipe', ...Array<'pipe'>(pipes).fill('pipe')] as ['pipe', 'pipe', 'pipe']
-  const child = spawn('git', args, { env: { ...environment, ...settings }, stdio, detached })
-  running.add(child)
-  for (const end of ['close', 'error']) child.once(end, () => running.delete(child))
+  const child = spawn('git', args, { env: { ...environment, ...settings }, stdio })
   // A git that ended early closes its pipes; its exit status has the reason. Without free file descriptors there are no pipes.
   for (const pipe of child.stdio ?? []) pipe?.on('error', () => {})
   return child
-}
-
-export function endGit(child: ChildProcessWithoutNullStreams, how: 'SIGTERM' | 'SIGKILL' = 'SIGTERM') {
-  const { pid, exitCode, signalCode } = child
-  if (pid === undefined || exitCode !== null || signalCode !== null) return
-  try {
-    process.kill(-pid, how)
-  } catch {
-    // It is in our process group, or has just ended.
-    child.kill(how)
-  }
 }

@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -26,7 +25,7 @@ export async function moveManyRefs(path: string, commands: Command[], { exclusiv
 
 const mostTries = 3
 /** Milliseconds for git processes that handle all refs of an import. */
-const gitPatience = 600_000
+const gitTimeout = 600_000
 
 /** The objects that annotated tags point to, by tag id; `packed-refs` contains them. Fails when an object is missing. */
 async function peel(path: string, commands: Command[]): Promise<Map<string, string>> {
@@ -34,7 +33,7 @@ async function peel(path: string, commands: Command[]): Promise<Map<string, stri
   const ids = [...new Set(commands.map(({ after }) => after))].filter((id) => id !== noObject)
   const input = ids.map((id) => `${id}^{}\n`).join('')
   const look = ['-C', path, 'cat-file', '--batch-check=%(objectname) %(objecttype)']
-  const output = await git(look, { input, limit: 100 * ids.length + 1000, patience: gitPatience })
+  const output = await git(look, { input, limit: 100 * ids.length + 1000, timeout: gitTimeout })
   const ends = output.split('\n').map((line) => line.split(' '))
   const peeled = new Map<string, string>()
   for (const [index, id] of ids.entries()) {
@@ -57,34 +56,29 @@ async function hasLoose(path: string, commands: Command[]): Promise<boolean> {
 
 async function packRefs(path: string) {
   await removeStaleLock(path)
-  await git(['-C', path, 'pack-refs', '--all'], { patience: gitPatience })
+  await git(['-C', path, 'pack-refs', '--all'], { timeout: gitTimeout })
 }
 
 /** Locks the refs until disposed of, and checks that each is at `before`. */
 async function lockRefs(path: string, commands: Command[]): Promise<AsyncDisposable> {
-  const child = startGit(['-C', path, 'update-ref', '-z', '--stdin'], {}, { detached: false })
-  const closed = once(child, 'close').then(
-    () => false,
-    () => false,
-  )
+  const { stdin, stdout, stderr, closed } = await startGit(['-C', path, 'update-ref', '-z', '--stdin'], {}, false)
   let complaint = ''
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+  stderr.setEncoding('utf8').on('data', (text: string) => {
     complaint = (complaint + text).slice(-2000)
   })
-  child.stdin.on('error', () => {})
   const checks = lockable(commands).map(({ ref, before }) => `verify ${ref}\0${before}\0`)
-  child.stdin.write(`start\0${checks.join('')}prepare\0`)
+  stdin.write(`start\0${checks.join('')}prepare\0`)
   let output = ''
   const prepared = new Promise<boolean>((resolve) => {
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout.setEncoding('utf8').on('data', (text: string) => {
       output += text
       if (output.includes('prepare: ok')) resolve(true)
     })
   })
-  if (!(await Promise.race([prepared, closed]))) throw new Error(`git update-ref failed: ${complaint.trim()}`)
+  if (!(await Promise.race([prepared, closed.then(() => false)]))) throw new Error(`git update-ref failed: ${complaint.trim()}`)
   return {
     async [Symbol.asyncDispose]() {
-      child.stdin.end('abort\0')
+      stdin.end('abort\0')
       await closed
     },
   }

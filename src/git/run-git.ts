@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { Refusal } from '#platform/errors.ts'
-import { describeSpawnError, endedBySignal } from './errors.ts'
-import { endGit, startGit } from './git.ts'
+import { endedBySignal } from './errors.ts'
+import { startGit } from './git.ts'
 import { takeRequestSlot } from './slots.ts'
 
 export interface Bounds {
@@ -13,8 +13,8 @@ export interface Bounds {
   /** Exit codes that are not errors. */
   expected?: number[]
   /** Gets the text of standard error as it arrives. */
-  hear?: (text: string) => void
-  /** See `startGit`. */
+  onText?: (text: string) => void
+  /** Whether git has its own process group, so that a signal to ours does not reach it. */
   detached?: boolean
 }
 
@@ -51,40 +51,34 @@ export async function runGit(
 export async function* streamGit(
   path: string,
   args: string[],
-  { signal, input = '', settings = {}, expected = [0], hear, detached = true }: Bounds,
+  { signal, input = '', settings = {}, expected = [0], onText, detached = true }: Bounds,
   status = { code: 0 },
 ): AsyncGenerator<Buffer, void, void> {
   signal.throwIfAborted()
   using _ = await takeRequestSlot()
-  const child = startGit(['-C', path, ...args], settings, { detached })
-  const closed = new Promise<number | null>((resolve, reject) => {
-    child.once('close', resolve)
-    child.once('error', (error) => reject(describeSpawnError(error)))
-  })
-  closed.catch(() => {})
-  // Without free file descriptors, git has no pipes, and the error follows.
-  if (child.pid === undefined) await closed
-  const end = () => endGit(child)
+  const { stdin, stdout, stderr, closed, kill } = await startGit(['-C', path, ...args], settings, detached)
+  const end = () => kill()
+  if (signal.aborted) end()
   signal.addEventListener('abort', end)
   let complaint = ''
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+  stderr.setEncoding('utf8').on('data', (text: string) => {
     complaint = (complaint + text).slice(-2000)
-    hear?.(text)
+    onText?.(text)
   })
   // A git that ended early closes its input, and one whose input breaks off fails. The exit code shows both.
-  if (typeof input === 'string') child.stdin.end(input)
-  else pipeline(Readable.from(input), child.stdin).catch(() => {})
+  if (typeof input === 'string') stdin.end(input)
+  else pipeline(Readable.from(input), stdin).catch(() => {})
   try {
-    for await (const chunk of child.stdout) yield chunk
-    const code = await closed
+    for await (const chunk of stdout) yield chunk
+    const exit = await closed
     signal.throwIfAborted()
-    if (code === null) throw endedBySignal()
-    if (!expected.includes(code)) throw new Error(`git ${args[0]} failed (${code}): ${complaint.trim()}`)
-    status.code = code
+    if (exit.status === null) throw endedBySignal()
+    if (!expected.includes(exit.status)) throw new Error(`git ${args[0]} failed (${exit.status}): ${complaint.trim()}`)
+    status.code = exit.status
   } finally {
     signal.removeEventListener('abort', end)
     end()
-    await closed.catch(() => {})
+    await closed
   }
 }
 

@@ -1,12 +1,10 @@
-import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { pipeline, type Readable, Transform } from 'node:stream'
+import { pipeline, type Readable, Transform, type Writable } from 'node:stream'
 import { DatabaseUnavailable } from '#platform/unavailable.ts'
-import { describeSpawnError } from './errors.ts'
 import { tolerantSettings } from './fsck-faults.ts'
-import { endGit, startGit } from './git.ts'
+import { startGit } from './git.ts'
 import type { GitLimits } from './limits.ts'
 import { hiddenRefs } from './objects.ts'
 
@@ -70,59 +68,56 @@ export async function openService(
 ): Promise<Service> {
   const { configured, environment } = limitsFor(name, path, options.limits)
   const mode = ['--stateless-rpc', ...(options.advertise ? ['--http-backend-info-refs'] : [])]
-  const child = startGit([...settings[name], ...configured].flatMap((setting) => ['-c', setting]).concat(name, ...mode, path), {
-    ...environment,
-    ...(options.protocol && { GIT_PROTOCOL: options.protocol }),
-  })
-  if (child.pid === undefined) throw describeSpawnError((await once(child, 'error'))[0])
-  const closed = new Promise<number | null>((resolve) => {
-    child.once('close', resolve)
-    child.once('error', () => resolve(null))
-  })
+  const program = await startGit(
+    [...settings[name], ...configured].flatMap((setting) => ['-c', setting]).concat(name, ...mode, path),
+    {
+      ...environment,
+      ...(options.protocol && { GIT_PROTOCOL: options.protocol }),
+    },
+  )
+  const closed = program.closed.then(({ status }) => status)
   let ended = false
   const end = () => {
     ended = true
-    endGit(child)
+    program.kill()
   }
   let complaint = ''
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+  program.stderr.setEncoding('utf8').on('data', (text: string) => {
     complaint = (complaint + text).slice(-2000)
   })
   return {
-    output: child.stdout,
+    output: program.stdout,
     closed,
     wasKilled: async () => (await closed) === null && !ended,
     complaint: () => complaint,
-    feed: (read, body, longest) => feed(child, end, read, body, longest),
+    feed: (read, body, longest) => feed(program.stdin, end, read, body, longest),
     async answers() {
-      await Promise.race([once(child.stdout, 'readable').catch(() => {}), closed])
-      if (child.stdout.readableLength > 0) return true
-      child.stdout.resume()
+      await Promise.race([once(program.stdout, 'readable').catch(() => {}), closed])
+      if (program.stdout.readableLength > 0) return true
+      program.stdout.resume()
       return (await closed) === 0
     },
     end,
   }
 }
 
-function feed(
-  child: ChildProcessWithoutNullStreams,
-  end: () => void,
-  read: Buffer[],
-  body: Readable,
-  longest = Number.POSITIVE_INFINITY,
-) {
+function feed(stdin: Writable, end: () => void, read: Buffer[], body: Readable, longest = Number.POSITIVE_INFINITY) {
   // A body that breaks off must not look complete: its end is not passed on, and git is ended.
+  if (body.destroyed && !body.readableEnded) return end()
   body.on('error', end)
-  for (const chunk of read) child.stdin.write(chunk)
+  for (const chunk of read) stdin.write(chunk)
   // The rest of a body that git does not read is still received, because a client that is sending does not read the response. It is not
   // decompressed.
-  child.stdin.once('close', () => (body instanceof Transform ? body.destroy() : body.resume()))
+  const release = () => (body instanceof Transform ? body.destroy() : body.resume())
+  // A git that ended at once has closed it already.
+  if (stdin.destroyed) return void release()
+  stdin.once('close', release)
   let sent = 0
   body.on('data', (chunk: Buffer) => {
     sent += chunk.length
     if (sent > longest) end()
   })
-  body.pipe(child.stdin)
+  body.pipe(stdin)
 }
 
 /**

@@ -25,7 +25,7 @@ const fewNames = 100
 /** In bytes: about two million refs. */
 const longestRefs = 1 << 28
 /** Milliseconds to copy or pack a whole repository. */
-const longPatience = 6 * 3_600_000
+const longTimeout = 6 * 3_600_000
 /** Milliseconds that a request waits for a slot. */
 const [fetchPatience, readPatience] = [30_000, 15_000]
 
@@ -76,7 +76,7 @@ export class Storage {
     const empty = only_branch ? !(await this.hasBranch(from_id, only_branch)) : !this.has(from_id)
     if (empty) return this.create(to_id, default_branch)
     await this.#createAtomically(to_id, async (draft) => {
-      await git(['clone', '--quiet', '--bare', '--template=', ...only, source, draft], { patience: longPatience })
+      await git(['clone', '--quiet', '--bare', '--template=', ...only, source, draft], { timeout: longTimeout })
       await git(['-C', draft, 'remote', 'remove', 'origin'])
       await git(['-C', draft, 'symbolic-ref', 'HEAD', `refs/heads/${default_branch}`])
       await prepare?.(await readRefs(draft))
@@ -103,7 +103,7 @@ export class Storage {
 
   /** Packs loose objects if there are many. */
   async maintain(repo_id: number) {
-    await git(['-C', this.pathOf(repo_id), '-c', 'gc.autoDetach=false', 'gc', '--auto', '--quiet'], { patience: longPatience })
+    await git(['-C', this.pathOf(repo_id), '-c', 'gc.autoDetach=false', 'gc', '--auto', '--quiet'], { timeout: longTimeout })
     await this.sync(repo_id, [])
   }
 
@@ -181,7 +181,7 @@ export class Storage {
     const since = takeTimestamp()
     await git(['-C', path, 'fast-import', '--quiet'], {
       input: commits.map((commit, index) => describe(ref, commit, index === 0 && onto)).join(''),
-      patience: longPatience,
+      timeout: longTimeout,
     })
     await syncObjects(path, since)
     await syncRefs(path, [ref], since)

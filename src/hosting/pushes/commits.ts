@@ -107,7 +107,7 @@ function trim<T extends { message: string }>(commits: T[]): T[] {
 /** Tips of other branches may have been deleted meanwhile; git ignores them. */
 function ask(path: string, args: string[], revisions: string[], limit = readLimit) {
   const input = `${revisions.join('\n')}\n`
-  return git(['-C', path, ...args, '--ignore-missing', '--stdin'], { input, limit, cut: true, patience: 600_000 })
+  return git(['-C', path, ...args, '--ignore-missing', '--stdin'], { input, limit, cut: true, timeout: 600_000 })
 }
 
 /** The database refuses half a surrogate pair. */

@@ -26,9 +26,9 @@ test('a push of many branches is recorded by a few git processes', async () => {
   const count = () => {
     processes++
   }
-  subscribe('child_process', count)
+  subscribe('belfry:launcher:launched', count)
   await work.git('push', '--quiet', 'origin', 'refs/heads/*:refs/heads/*')
-  unsubscribe('child_process', count)
+  unsubscribe('belfry:launcher:launched', count)
   assert.ok(processes > 10 && processes < 100, `${processes}`)
   await assertSettled(forge, id)
   type Pushed = { payload: { ref: string; size: number; distinct_size: number; commits: { message: string }[] } }

@@ -19,29 +19,29 @@ type OnOutput = (text: string) => void
 
 /** Fetches the branches and tags with all their objects: everything, or the changes since the last run. */
 export async function fetchHistory(origin: Origin, workspace: Workspace) {
-  const hear = measure(stages, (percent) => workspace.onProgress({ percent }))
+  const onOutput = measure(stages, (percent) => workspace.onProgress({ percent }))
   const known = (await readOriginals(workspace)).length > 0
-  await (known ? fetchChanges(origin, workspace, hear) : cloneAll(origin, workspace, hear))
+  await (known ? fetchChanges(origin, workspace, onOutput) : cloneAll(origin, workspace, onOutput))
 }
 
 /** Only branches and tags: internal refs of a host, such as `refs/pull`, are not fetched. */
-async function fetchChanges(origin: Origin, workspace: Workspace, hear: OnOutput) {
+async function fetchChanges(origin: Origin, workspace: Workspace, onOutput: OnOutput) {
   const quietly = ['--no-tags', '--no-write-fetch-head', '--no-auto-maintenance', '--no-recurse-submodules']
   const refs = ['heads', 'tags'].map((kind) => `+refs/${kind}/*:${prefix}${kind}/*`)
   const fetch = ['fetch', '--progress', '--prune', ...quietly, '--', origin.url, ...refs]
-  await connectGit(origin, workspace, fetch, { hear })
+  await connectGit(origin, workspace, fetch, { onText: onOutput })
 }
 
 /**
  * A clone checks that no object is missing while objects arrive; a fetch walks the whole history afterwards. A bare clone has only branches
  * and tags too.
  */
-async function cloneAll(origin: Origin, workspace: Workspace, hear: OnOutput) {
+async function cloneAll(origin: Origin, workspace: Workspace, onOutput: OnOutput) {
   const { folder, repository, signal } = workspace
   const draft = join(folder, 'clone.git')
   await rm(draft, { recursive: true, force: true })
   const clone = ['clone', '--bare', '--progress', '--reject-shallow', '--template=', '--', origin.url, draft]
-  await connectGit(origin, workspace, clone, { hear })
+  await connectGit(origin, workspace, clone, { onText: onOutput })
   const moves = ['for-each-ref', `--format=create ${prefix}%(refname:lstrip=1) %(objectname)%0adelete %(refname)`]
   const { output } = await runGit(draft, moves, { signal, detached: false, limit: stageLimit, whole: true })
   const input = (async function* () {

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { stageSettings } from '#git/fsync.ts'
-import { endGit, startGit } from '#git/git.ts'
+import { spawnGit } from '#git/git.ts'
 import { openStreamReader } from './stream-reader.ts'
 
 export interface FastImportOptions {
@@ -56,7 +56,7 @@ const maxAhead = 2 * batch
 export function openFastImport(repository: string, { signal, marks, dense = false }: FastImportOptions): FastImport {
   removeLeftovers(repository, marks)
   signal.throwIfAborted()
-  const child = startGit(
+  const child = spawnGit(
     [
       ...(dense ? denseSettings : quickSettings),
       '-C',
@@ -70,13 +70,13 @@ export function openFastImport(repository: string, { signal, marks, dense = fals
       ...(marks ? [`--import-marks-if-exists=${marks}`, `--export-marks=${marks}`] : []),
     ],
     mallocSettings,
-    { pipes: 1, detached: false },
+    1,
   )
   const stderr: Buffer[] = []
   child.stderr.on('data', (chunk: Buffer) => stderr.length < 16 && stderr.push(chunk))
   // The exit status is reported.
   child.stdin.on('error', () => {})
-  const stop = () => endGit(child)
+  const stop = () => child.kill()
   signal.addEventListener('abort', stop, { once: true })
 
   const answers = openStreamReader(child.stdio[3] as unknown as Readable)

@@ -9,4 +9,4 @@ const hour = 3_600_000
  * time.
  */
 export const stageGit = (args: string[], options: GitOptions = {}): Promise<string> =>
-  git(args, { detached: false, limit: stageLimit, patience: 24 * hour, ...options })
+  git(args, { detached: false, limit: stageLimit, timeout: 24 * hour, ...options })

@@ -104,7 +104,7 @@ async function pack(
     signal,
     input: `${tips.join('\n')}\n`,
     detached: false,
-    hear: measure(stages, (percent) => onProgress(Math.min(percent, 99))),
+    onText: measure(stages, (percent) => onProgress(Math.min(percent, 99))),
   })
 }
 
