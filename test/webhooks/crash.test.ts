@@ -50,8 +50,10 @@ test('senders that are killed at any point lose nothing, and send twice only the
   await Promise.all(acting)
 
   // A sender that survives sends the rest.
-  const last = crash({ ...orders, point: 'recording', times: 1_000_000 })
+  const ending = new AbortController()
+  const last = crash({ ...orders, point: 'recording', times: 1_000_000 }, ending.signal)
   await until('all is recorded', async () => !(await db.first(sql`select from pending_deliveries limit 1`)))
+  ending.abort()
   assert.equal(await last, false)
   const stored = await db.rows<{ guid: string; copies: number }>(sql`
     select guid, count(*) as copies from deliveries where event = 'star' group by guid`)

@@ -13,9 +13,10 @@ export interface Orders {
   times: number
 }
 
-/** Runs a sender until it kills itself; false if it did not get to the point. */
-export async function crash(orders: Orders): Promise<boolean> {
+/** Runs a sender until it kills itself or is ended; false if it did not get to the point. */
+export async function crash(orders: Orders, ending?: AbortSignal): Promise<boolean> {
   const child = fork(join(import.meta.dirname, 'sending-process.ts'))
+  ending?.addEventListener('abort', () => child.kill('SIGTERM'))
   child.send(orders)
   // With nothing left to send, it never reaches the point and is ended here.
   const deadline = setTimeout(() => child.kill('SIGTERM'), 20_000)

@@ -106,9 +106,7 @@ test('a delivery that a sender lost track of after a failed statement is release
   await db.query(sql`update pending_deliveries set sender = (select number from senders) where hook_id = ${listener.id}`)
   await db.query(sql`alter table pending_deliveries rename to away`)
   try {
-    await until('it is missed', () =>
-      forge.logged.slice(length).some((line) => line.includes('could not check its registration')),
-    )
+    await until('a claim fails', () => forge.logged.slice(length).some((line) => line.includes('could not be claimed')))
   } finally {
     await db.query(sql`alter table away rename to pending_deliveries`)
   }
