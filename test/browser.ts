@@ -87,7 +87,9 @@ export async function check(page: Page) {
   await page.evaluate(axe)
   for (const colorScheme of ['dark', 'light'] as const) {
     await page.emulateMedia({ colorScheme })
-    const faults = await page.evaluate(`axe.run().then(({ violations }) => violations
+    // Colours alone differ, so only the second scheme runs all rules.
+    const faults =
+      await page.evaluate(`axe.run(${colorScheme === 'dark' ? "{ runOnly: ['color-contrast'] }" : ''}).then(({ violations }) => violations
       .filter(({ impact }) => impact === 'serious' || impact === 'critical')
       .map(({ id, nodes }) => id + ' ' + nodes.map(({ html }) => html).join(' ')))`)
     assert.deepEqual(faults, [], `${page.url()} in ${colorScheme}`)
