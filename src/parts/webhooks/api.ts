@@ -2,49 +2,25 @@ import type { Belfry } from '#belfry.ts'
 import { created, del, type Endpoint, type Group, get, group, paged, patch, post } from '#http/endpoint.ts'
 import { Nothing } from '#http/serialization.ts'
 import { checkWritable } from '#identity/access.ts'
-import { type Policy, policyFor } from '#platform/outbound/policy.ts'
 import { Type } from '#platform/schema.ts'
-import type { Vault } from '#platform/vault.ts'
-import { createHook } from './create.ts'
+import { ConfigSchema } from './config.ts'
+import { createHook, type HookDeps, hookDepsOf, NewHookSchema } from './create.ts'
 import { deleteHook } from './delete.ts'
 import { pingHook } from './hook-events.ts'
 import { targetOf } from './hook-target.ts'
 import { listHooks, loadHook } from './hooks.ts'
 import { configJson, HookConfig, hookJson } from './json.ts'
-import { type TargetType, targetTypes } from './target-types.ts'
+import { ofEachTarget, type TargetType } from './target-types.ts'
 import { resumeHook } from './throttling.ts'
-import { updateConfig, updateHook } from './update.ts'
+import { HookChangesSchema, updateConfig, updateHook } from './update.ts'
 
-const config = {
-  url: Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 2048 }),
-  content_type: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
-  secret: Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 1024 }),
-  insecure_ssl: Type.Unsafe<string | number | null>({ type: ['string', 'number', 'null'] }),
-}
-const Config = Type.Partial(Type.Object(config))
-const Events = Type.Array(Type.String({ maxLength: 100 }), { maxItems: 250 })
-const options = { name: Type.String(), config: Config, events: Events, active: Type.Boolean() }
-const HookChanges = Type.Partial(Type.Object({ ...options, add_events: Events, remove_events: Events }))
-
-/** Unknown fields are refused, because a misspelled one would create a hook with defaults. */
-const only = { additionalProperties: false }
-const NewHook = Type.Object(Type.Partial(Type.Object(options)).properties, only)
-const ConfigChanges = Type.Object(Config.properties, only)
-
-export const webhookApi = ({ vault, settings }: Belfry): Group => {
-  const policy = policyFor(settings.BELFRY_HOST, settings.BELFRY_WEBHOOK_ADDRESSES)
-  return group(
+export const webhookApi = (belfry: Belfry): Group =>
+  group(
     'Webhooks',
-    Object.values(targetTypes).flatMap((kind) => endpointsOf(kind, vault, policy)),
+    ofEachTarget((kind) => endpointsOf(kind, hookDepsOf(belfry))),
   )
-}
 
-/** Repositories and organizations have the same endpoints. */
-const endpointsOf = (
-  { prefix, names, short, of, schema, reads, writes, deletes }: TargetType,
-  vault: Vault,
-  policy: Policy,
-): Endpoint[] => [
+const endpointsOf = ({ prefix, names, short, of, schema, reads, writes }: TargetType, deps: HookDeps): Endpoint[] => [
   get(
     `${prefix}/hooks`,
     {
@@ -65,13 +41,13 @@ const endpointsOf = (
       ...writes,
       operation: `${names}/create-webhook`,
       summary: 'Create a webhook and send it a `ping`',
-      body: NewHook,
+      body: NewHookSchema,
       answers: { 201: schema },
     },
     async ({ db, viewer, body, wire, ...context }) => {
       const target = targetOf(context)
       if (target.type === 'repository') checkWritable(context.repo)
-      return created(hookJson(await createHook(db, viewer, target, body, vault, policy), target, wire))
+      return created(hookJson(await createHook(db, viewer, target, body, deps), target, wire))
     },
   ),
   get(
@@ -88,23 +64,23 @@ const endpointsOf = (
       ...writes,
       operation: `${names}/update-webhook`,
       summary: 'Update a webhook; a config without a secret removes the secret',
-      body: HookChanges,
+      body: HookChangesSchema,
       answers: { 200: schema },
     },
     async ({ db, viewer, params, body, wire, ...context }) => {
       const target = targetOf(context)
-      return hookJson(await updateHook(db, viewer, target, { id: params.hook_id }, body, vault, policy), target, wire)
+      return hookJson(await updateHook(db, viewer, target, params.hook_id, body, deps), target, wire)
     },
   ),
   del(
     `${prefix}/hooks/{hook_id}`,
     {
-      ...deletes,
+      ...writes,
       operation: `${names}/delete-webhook`,
       summary: 'Delete a webhook and its pending deliveries',
       answers: { 204: Nothing },
     },
-    ({ db, viewer, params, ...context }) => deleteHook(db, viewer, targetOf(context), { id: params.hook_id }),
+    ({ db, viewer, params, ...context }) => deleteHook(db, viewer, targetOf(context), params.hook_id),
   ),
   get(
     `${prefix}/hooks/{hook_id}/config`,
@@ -122,11 +98,11 @@ const endpointsOf = (
       ...writes,
       operation: `${names}/update-webhook-config-for-${short}`,
       summary: 'Update the config of a webhook; fields that are not given stay',
-      body: ConfigChanges,
+      body: Type.Object(ConfigSchema.properties, { additionalProperties: false }),
       answers: { 200: HookConfig },
     },
     async ({ db, viewer, params, body, ...context }) =>
-      configJson(await updateConfig(db, viewer, targetOf(context), { id: params.hook_id }, body, vault, policy)),
+      configJson(await updateConfig(db, viewer, targetOf(context), params.hook_id, body, deps)),
   ),
   post(
     `${prefix}/hooks/{hook_id}/pings`,

@@ -2,6 +2,7 @@ import { listening } from '#activity/outbox/outbox.ts'
 import { invalid } from '#platform/errors.ts'
 import { checkUrl } from '#platform/outbound/check-url.ts'
 import type { Policy } from '#platform/outbound/policy.ts'
+import { type Static, Type } from '#platform/schema.ts'
 
 export interface Config {
   url: string
@@ -10,12 +11,15 @@ export interface Config {
 }
 
 /** As clients send it; null means that a field is not given. */
-export interface ConfigInput {
-  url?: string | null
-  content_type?: string | null
-  secret?: string | null
-  insecure_ssl?: string | number | null
-}
+export const ConfigSchema = Type.Partial(
+  Type.Object({
+    url: Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 2048 }),
+    content_type: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+    secret: Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 1024 }),
+    insecure_ssl: Type.Unsafe<string | number | null>({ type: ['string', 'number', 'null'] }),
+  }),
+)
+export type ConfigInput = Static<typeof ConfigSchema>
 
 /** Fields that are not given keep their value in `current`, or get the default if there is no `current`. */
 export function readConfig(input: ConfigInput, policy: Policy, current?: Config): Config {

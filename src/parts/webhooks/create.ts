@@ -1,34 +1,35 @@
+import type { Belfry } from '#belfry.ts'
 import type { Account } from '#identity/accounts.ts'
 import { sql, type Transaction } from '#platform/database.ts'
-import type { Policy } from '#platform/outbound/policy.ts'
-import type { Vault } from '#platform/vault.ts'
-import { type ConfigInput, checkName, readConfig } from './config.ts'
-import { changeEvents, checkEvents } from './events.ts'
+import { policyFor } from '#platform/outbound/policy.ts'
+import { type Static, Type } from '#platform/schema.ts'
+import { ConfigSchema, checkName, readConfig } from './config.ts'
+import { changeEvents, checkEvents, EventsSchema } from './events.ts'
 import { pingHook } from './hook-events.ts'
 import { type HookTarget, lockHooks } from './hook-target.ts'
-import { type Hook, loadHook } from './hooks.ts'
+import { loadHook } from './hooks.ts'
 import { checkDuplicate, checkHookCount } from './limits.ts'
 import { lockMakerAccess } from './pauses.ts'
 import { sealSecret } from './secrets.ts'
 
-export interface NewHook {
-  name?: string
-  config?: ConfigInput
-  events?: string[]
-  active?: boolean
-}
+export const hookOptions = { name: Type.String(), config: ConfigSchema, events: EventsSchema, active: Type.Boolean() }
 
-export async function createHook(
-  db: Transaction,
-  creator: Account,
-  target: HookTarget,
-  input: NewHook,
-  vault: Vault,
-  policy: Policy,
-): Promise<Hook> {
+const options = Type.Partial(Type.Object(hookOptions)).properties
+/** Unknown fields are refused, because a misspelled one would create a hook with defaults. */
+export const NewHookSchema = Type.Object(options, { additionalProperties: false })
+type NewHook = Static<typeof NewHookSchema>
+
+/** What creating and updating a hook needs of the server. */
+export const hookDepsOf = ({ vault, settings }: Belfry) => ({
+  vault,
+  policy: policyFor(settings.BELFRY_HOST, settings.BELFRY_WEBHOOK_ADDRESSES),
+})
+export type HookDeps = ReturnType<typeof hookDepsOf>
+
+export async function createHook(db: Transaction, creator: Account, target: HookTarget, input: NewHook, deps: HookDeps) {
   checkName(input.name)
   const { config = {}, events: named = ['push'], active = true } = input
-  const { url, content_type, insecure_ssl } = readConfig(config, policy)
+  const { url, content_type, insecure_ssl } = readConfig(config, deps.policy)
   checkEvents(named, target.type)
   const events = changeEvents([], { events: named })
   await lockHooks(db, target)
@@ -42,7 +43,7 @@ export async function createHook(
       created_at, updated_at)
     overriding system value
     values (${id}, ${repo_id}, ${org_id}, ${target.id}, ${target.type}, ${creator.id}, ${active}, ${events}, ${url}, ${content_type},
-      ${insecure_ssl}, ${sealSecret(vault, id, config.secret)}, ${db.now}, ${db.now})`)
+      ${insecure_ssl}, ${sealSecret(deps.vault, id, config.secret)}, ${db.now}, ${db.now})`)
   const hook = await loadHook(db, target, id)
   // The spec: an inactive hook is sent nothing automatically.
   if (hook.active) await pingHook(db, creator, target, hook)

@@ -2,10 +2,10 @@ import type { Account } from '#identity/accounts.ts'
 import { type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { enqueueDeletedEvent } from './hook-events.ts'
 import { type HookTarget, lockHooks } from './hook-target.ts'
-import { type Hook, loadHook } from './hooks.ts'
+import { loadHook } from './hooks.ts'
 
 /** Drops pending deliveries. A hook that subscribes to `meta` is sent its own deletion. */
-export async function deleteHook(db: Transaction, deleter: Account, target: HookTarget, { id }: Pick<Hook, 'id'>) {
+export async function deleteHook(db: Transaction, deleter: Account, target: HookTarget, id: number) {
   await lockHooks(db, target)
   const hook = await loadHook(db, target, id)
   // Deliveries before hooks, as when outcomes are recorded, because the opposite order would deadlock with that.

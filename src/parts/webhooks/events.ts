@@ -1,4 +1,5 @@
 import { invalid } from '#platform/errors.ts'
+import { Type } from '#platform/schema.ts'
 import type { HookTarget } from './hook-target.ts'
 
 /** The events that Belfry sends. */
@@ -59,11 +60,9 @@ export function checkEvents(events: string[], type: HookTarget['type']) {
   throw invalid({ resource: 'Hook', code: 'custom', field: 'events', message })
 }
 
-export interface EventChanges {
-  events?: string[]
-  add_events?: string[]
-  remove_events?: string[]
-}
+export const EventsSchema = Type.Array(Type.String({ maxLength: 100 }), { maxItems: 250 })
+
+type EventChanges = Partial<Record<'events' | 'add_events' | 'remove_events', string[]>>
 
 /** `events` replaces the list before `add_events` and `remove_events` apply. */
 export function changeEvents(current: string[], { events = current, add_events = [], remove_events = [] }: EventChanges) {

@@ -12,6 +12,7 @@ import {
   valuesFromHook,
 } from '#parts/webhooks/views/form.ts'
 import {
+  changeHook,
   type HookVisit,
   hookPage,
   hookPath,
@@ -22,11 +23,10 @@ import {
   targetPage,
 } from '#parts/webhooks/views/hook-page.ts'
 import { hookList, pausedNote, perPage } from '#parts/webhooks/views/list.ts'
-import { policyFor } from '#platform/outbound/policy.ts'
 import { type Html, html } from '#web/html.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
 import { note } from '#web/settings.ts'
-import { createHook } from './create.ts'
+import { createHook, hookDepsOf } from './create.ts'
 import { deleteHook } from './delete.ts'
 import { pingHook } from './hook-events.ts'
 import { type Hook, listHooks, loadHook } from './hooks.ts'
@@ -35,6 +35,9 @@ import { resumeHook } from './throttling.ts'
 import { updateHook } from './update.ts'
 
 export const assets = join(import.meta.dirname, 'assets')
+
+const ping = changeHook('pinged', (db, { target, hook }, { visitor }) => pingHook(db, visitor, target, hook))
+const resume = changeHook('resumed', (db, { hook }) => resumeHook(db, hook))
 
 export const pages: PageRoute[] = hookPaths.flatMap((path) => [
   showOwn(path, listPage),
@@ -83,19 +86,18 @@ function hookForm(visit: SignedIn, path: string, { filled, hook, wrong = {}, but
 async function create(visit: SignedIn): Promise<Outcome> {
   const found = await loadTarget(visit)
   if (found.repo) checkWritable(found.repo)
-  const { vault } = visit.belfry
   return attemptForm(
     async () => {
       const { config, secret, active, events } = readHookForm(visit.form)
       const wanted = { config: { ...config, secret: secret ?? null }, active, events }
-      const hook = await visit.db.transaction((db) => createHook(db, visit.visitor, found.target, wanted, vault, policyOf(visit)))
+      const hook = await visit.db.transaction((db) =>
+        createHook(db, visit.visitor, found.target, wanted, hookDepsOf(visit.belfry)),
+      )
       return { to: `${hookPath({ ...found, hook })}?done=${hook.active ? 'created' : 'inactive'}` }
     },
     (wrong) => newPage(visit, found, valuesFromForm(visit.form), wrong),
   )
 }
-
-const policyOf = ({ belfry: { settings } }: SignedIn) => policyFor(settings.BELFRY_HOST, settings.BELFRY_WEBHOOK_ADDRESSES)
 
 function editPage(visit: SignedIn, visited: HookVisit, sent?: { filled: HookFormValues; wrong: FieldErrors }): Outcome {
   const { hook } = visited
@@ -111,22 +113,20 @@ function editPage(visit: SignedIn, visited: HookVisit, sent?: { filled: HookForm
 async function update(visit: SignedIn): Promise<Outcome> {
   const visited = await loadHookVisit(visit)
   const { target } = visited
-  const { vault } = visit.belfry
   return attemptForm(
     async () => {
       const { config, secret: wanted, ...changes } = readHookForm(visit.form)
       await visit.db.transaction(async (db) => {
         const present = await loadHook(db, target, visited.hook.id)
         // A config replaces the whole former config, so a kept secret is passed again.
-        const secret = wanted === undefined ? openSecrets(vault, present, db.now).secret : wanted
+        const secret = wanted === undefined ? openSecrets(visit.belfry.vault, present, db.now).secret : wanted
         await updateHook(
           db,
           visit.visitor,
           target,
-          present,
+          present.id,
           { config: { ...config, secret }, ...changes },
-          vault,
-          policyOf(visit),
+          hookDepsOf(visit.belfry),
         )
       })
       return { to: `${hookPath(visited)}/edit?done=saved` }
@@ -144,18 +144,6 @@ shown. You cannot undo this.</p>${form(visit, `${hookPath(visited)}/delete`, but
 
 async function remove(visit: SignedIn): Promise<Outcome> {
   const { target, hook, path } = await loadHookVisit(visit)
-  await visit.db.transaction((db) => deleteHook(db, visit.visitor, target, hook))
+  await visit.db.transaction((db) => deleteHook(db, visit.visitor, target, hook.id))
   return { to: `${path}?done=deleted` }
-}
-
-async function ping(visit: SignedIn): Promise<Outcome> {
-  const visited = await loadHookVisit(visit)
-  await visit.db.transaction((db) => pingHook(db, visit.visitor, visited.target, visited.hook))
-  return { to: `${hookPath(visited)}?done=pinged` }
-}
-
-async function resume(visit: SignedIn): Promise<Outcome> {
-  const visited = await loadHookVisit(visit)
-  await visit.db.transaction((db) => resumeHook(db, visited.hook))
-  return { to: `${hookPath(visited)}?done=resumed` }
 }

@@ -24,20 +24,14 @@ export function openSecrets(vault: Vault, hook: SealedSecrets & { id: number }, 
 }
 
 /** Caches decrypted secrets, because decrypting one takes as long as signing with it. */
-export class SecretCache {
-  readonly #vault: Vault
-  readonly #opened = new Map<number, SealedSecrets & { secrets: ReturnType<typeof openSecrets> }>()
-
-  constructor(vault: Vault) {
-    this.#vault = vault
-  }
-
-  of(hook_id: number, sealed: SealedSecrets, now: Date) {
-    const known = this.#opened.get(hook_id)
+export function openSecretCache(vault: Vault) {
+  const opened = new Map<number, SealedSecrets & { secrets: ReturnType<typeof openSecrets> }>()
+  return (hook_id: number, sealed: SealedSecrets, now: Date) => {
+    const known = opened.get(hook_id)
     if (known && !known.former_secret && !sealed.former_secret && isSame(known.secret, sealed.secret)) return known.secrets
-    const secrets = openSecrets(this.#vault, { ...sealed, id: hook_id }, now)
-    if (this.#opened.size >= mostOpened) this.#opened.clear()
-    this.#opened.set(hook_id, { ...sealed, secrets })
+    const secrets = openSecrets(vault, { ...sealed, id: hook_id }, now)
+    if (opened.size >= mostOpened) opened.clear()
+    opened.set(hook_id, { ...sealed, secrets })
     return secrets
   }
 }

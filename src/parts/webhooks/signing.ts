@@ -1,14 +1,5 @@
 import { createHmac } from 'node:crypto'
 
-/** The fields behind the headers that do not depend on the secret. */
-export interface Envelope {
-  guid: string
-  event: string
-  hook_id: number
-  target_id: number
-  target_type: string
-}
-
 /** Headers that depend on the time and the hook's secret. They are stored with the outcome. */
 export type SignedHeaders = Record<string, string>
 
@@ -61,8 +52,12 @@ function standardSignature(secret: string, guid: string, moment: number, body: B
 }
 
 /** The X-Service headers are those of the spec; the X-GitHub headers serve receivers of the public API. */
-export function headersOf({ guid, event, hook_id, target_id, target_type }: Envelope, signed: SignedHeaders) {
-  const [hook, target] = [String(hook_id), String(target_id)]
+export function headersOf(
+  { guid, event }: { guid: string; event: string },
+  { id, target_id, target_type }: { id: number; target_id: number; target_type: string },
+  signed: SignedHeaders,
+) {
+  const [hook, target] = [String(id), String(target_id)]
   return {
     Accept: '*/*',
     'X-Service-Delivery': guid,

@@ -1,9 +1,9 @@
 import type { Account } from '#identity/accounts.ts'
 import { sql, type Transaction } from '#platform/database.ts'
-import type { Policy } from '#platform/outbound/policy.ts'
-import type { Vault } from '#platform/vault.ts'
+import { type Static, Type } from '#platform/schema.ts'
 import { type ConfigInput, checkName, readConfig } from './config.ts'
-import { changeEvents, checkEvents, type EventChanges } from './events.ts'
+import { type HookDeps, hookOptions } from './create.ts'
+import { changeEvents, checkEvents, EventsSchema } from './events.ts'
 import { type HookTarget, hooksOf, lockHooks } from './hook-target.ts'
 import { type Hook, loadHook } from './hooks.ts'
 import { checkDuplicate, checkHookCount } from './limits.ts'
@@ -11,21 +11,19 @@ import { endPause, lockMakerAccess } from './pauses.ts'
 import { changeSecret } from './secrets.ts'
 import { resumeHook } from './throttling.ts'
 
-export interface HookChanges extends EventChanges {
-  name?: string
-  config?: ConfigInput
-  active?: boolean
-}
+export const HookChangesSchema = Type.Partial(
+  Type.Object({ ...hookOptions, add_events: EventsSchema, remove_events: EventsSchema }),
+)
+type HookChanges = Static<typeof HookChangesSchema>
 
 /** A config replaces the whole former config, secret included. Without one, the former config stays. */
 export async function updateHook(
   db: Transaction,
   editor: Account,
   target: HookTarget,
-  { id }: Pick<Hook, 'id'>,
+  id: number,
   changes: HookChanges,
-  vault: Vault,
-  policy: Policy,
+  { vault, policy }: HookDeps,
 ): Promise<Hook> {
   checkName(changes.name)
   const { config, events = [], add_events = [], remove_events = [], active } = changes
@@ -46,10 +44,9 @@ export async function updateConfig(
   db: Transaction,
   editor: Account,
   target: HookTarget,
-  { id }: Pick<Hook, 'id'>,
+  id: number,
   changes: ConfigInput,
-  vault: Vault,
-  policy: Policy,
+  { vault, policy }: HookDeps,
 ): Promise<Hook> {
   await lockHooks(db, target)
   const hook = await loadHook(db, target, id)

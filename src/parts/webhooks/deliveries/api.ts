@@ -3,7 +3,7 @@ import { text } from '#http/input.ts'
 import { Nothing } from '#http/serialization.ts'
 import { targetOf } from '#parts/webhooks/hook-target.ts'
 import { loadHook } from '#parts/webhooks/hooks.ts'
-import { type TargetType, targetTypes } from '#parts/webhooks/target-types.ts'
+import { ofEachTarget, type TargetType, targetTypes } from '#parts/webhooks/target-types.ts'
 import { invalid } from '#platform/errors.ts'
 import { Type } from '#platform/schema.ts'
 import { readCursor } from './cursors.ts'
@@ -12,7 +12,6 @@ import { DeliveryItemSchema, DeliverySchema, deliveryItemJson, deliveryJson } fr
 
 const Accepted = Type.Object({}, { title: 'Accepted' })
 
-/** Repositories and organizations have the same endpoints. */
 const endpointsOf = ({ prefix, names, reads, writes }: TargetType): Endpoint[] => [
   get(
     `${prefix}/hooks/{hook_id}/deliveries`,
@@ -76,7 +75,7 @@ const tests = [
 ] as const
 
 export const api = group('Webhook deliveries', [
-  ...Object.values(targetTypes).flatMap(endpointsOf),
+  ...ofEachTarget(endpointsOf),
   ...tests.map(([name, operation]) =>
     post(
       `/repos/{owner}/{repo}/hooks/{hook_id}/${name}`,

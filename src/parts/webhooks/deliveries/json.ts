@@ -6,7 +6,7 @@ import { type Static, Type } from '#platform/schema.ts'
 import type { Delivery, FullDelivery } from './deliveries.ts'
 
 const NullableInteger = Type.Unsafe<number | null>({ type: ['integer', 'null'] })
-const NullableHeaders = Type.Unsafe<Record<string, string> | null>({
+export const NullableHeaders = Type.Unsafe<Record<string, string> | null>({
   type: ['object', 'null'],
   additionalProperties: { type: 'string' },
 })
@@ -60,20 +60,19 @@ export function deliveryItemJson(delivery: Delivery): Static<typeof DeliveryItem
 }
 
 export function deliveryJson(delivery: FullDelivery, hook: Hook, wire: Wire): Static<typeof DeliverySchema> {
-  const { guid, event, hook_id, body, response_headers } = delivery
-  const { target_id, target_type } = hook
+  const { body } = delivery
   return {
     ...deliveryItemJson(delivery),
     url: delivery.url,
     request: {
-      headers: headersOf({ guid, event, hook_id, target_id, target_type }, delivery.request_headers),
+      headers: headersOf(delivery, hook, delivery.request_headers),
       payload: body === null ? null : JSON.parse(fillIn(body, wire.web)),
     },
-    response: { headers: response_headers && inText(response_headers), payload: delivery.response_body },
+    response: { headers: joinHeaders(delivery.response_headers), payload: delivery.response_body },
   }
 }
 
 /** Clients expect one text per header, so repeated headers are joined. */
-function inText(headers: Record<string, string | string[]>) {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
+export function joinHeaders(headers: FullDelivery['response_headers']) {
+  return headers && Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
 }

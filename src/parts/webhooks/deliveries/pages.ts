@@ -9,7 +9,15 @@ import { markShown } from '#parts/notifications/views/thread-subscription.ts'
 import { readChangeMarker, readHistory, readWaiting, type Span, spans } from '#parts/webhooks/history.ts'
 import { headersOf } from '#parts/webhooks/signing.ts'
 import { exchangePanes } from '#parts/webhooks/views/delivery.ts'
-import { type HookVisit, hookPage, hookPath, hookPaths, idIn, loadHookVisit } from '#parts/webhooks/views/hook-page.ts'
+import {
+  changeHook,
+  type HookVisit,
+  hookPage,
+  hookPath,
+  hookPaths,
+  idIn,
+  loadHookVisit,
+} from '#parts/webhooks/views/hook-page.ts'
 import { exactTime, formatDuration, outcomeMark, outcomeText, signOf } from '#parts/webhooks/views/outcome-marks.ts'
 import { type Filter, filters, type OverviewQuery, overview } from '#parts/webhooks/views/overview.ts'
 import { sql } from '#platform/database.ts'
@@ -20,6 +28,10 @@ import { betweenLooks, mountPageStream } from '#web/page-stream.ts'
 import { note } from '#web/settings.ts'
 import { readCursor } from './cursors.ts'
 import { type Delivery, listDeliveries, loadDelivery, redeliver, resendLatestPush } from './deliveries.ts'
+
+const sendAgain = changeHook('again', async (db, { hook }, { params }) =>
+  redeliver(db, hook, await loadDelivery(db, hook, idIn(params.delivery_id))),
+)
 
 export const pages: PageRoute[] = hookPaths.flatMap((path) => [
   showOwn(`${path}/:hook_id`, overviewPage),
@@ -120,8 +132,7 @@ async function deliveryPage(visit: SignedIn): Promise<Outcome> {
   const { hook } = visited
   const delivery = await loadDelivery(visit.db, hook, idIn(visit.params.delivery_id))
   const { id, guid, event, action, body, redelivery, throttled_at, delivered_at, duration } = delivery
-  const { target_id, target_type } = hook
-  const request_headers = headersOf({ guid, event, hook_id: hook.id, target_id, target_type }, delivery.request_headers)
+  const request_headers = headersOf(delivery, hook, delivery.request_headers)
   const payload = body === null ? null : fillIn(body, visit.belfry.addresses.web)
   const again = form(visit, `${hookPath(visited)}/deliveries/${id}/attempts`, html`<button class="primary">Redeliver</button>`, {
     class: 'inline',
@@ -132,13 +143,6 @@ async function deliveryPage(visit: SignedIn): Promise<Outcome> {
 ${throttled_at && html`<div><dt>Postponed since</dt><dd>${exactTime(throttled_at)}</dd></div>`}<div><dt>GUID</dt><dd><code>${guid}</code></dd></div></dl>
 ${exchangePanes({ ...delivery, request_headers, payload })}`
   return hookPage(visited, '', `Delivery ${guid}`, shown)
-}
-
-async function sendAgain(visit: SignedIn): Promise<Outcome> {
-  const visited = await loadHookVisit(visit)
-  const delivery = await loadDelivery(visit.db, visited.hook, idIn(visit.params.delivery_id))
-  await visit.db.transaction((db) => redeliver(db, visited.hook, delivery))
-  return { to: `${hookPath(visited)}?done=again` }
 }
 
 /** Notifies the page of changes; the page then reloads itself. */

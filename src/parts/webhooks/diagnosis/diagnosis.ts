@@ -72,14 +72,14 @@ async function runDiagnosis(
   target: HookTarget,
   hook: Hook,
 ): Promise<Diagnosis> {
-  const { url, content_type, insecure_ssl, target_id, target_type } = hook
+  const { url, content_type, insecure_ssl } = hook
   const secrets = tryOpenSecrets(vault, hook, db.now)
   if (!secrets) return conclude([...probeSteps.map((step) => skippedStep(step)), unreadable])
   const guid = randomUUID()
   const payload = { ...(await pingBody(db, target, hook)), sender: userJson(sender, unaddressed) }
   const body = encodeBody(fillIn(JSON.stringify(payload), web), content_type)
   const signed = sign(body, guid, { content_type, agent, ...secrets, sent_at: db.now })
-  const headers = headersOf({ guid, event: 'ping', hook_id: hook.id, target_id, target_type }, signed)
+  const headers = headersOf({ guid, event: 'ping' }, hook, signed)
   const signature = () => checkSignature(body, signed['X-Hub-Signature-256'], secrets.secret)
   if (url === listening) return conclude([...probeSteps.map((step) => skippedStep(step, nothingSent)), signature()])
   const gone = await runProbe({ url, policy, insecure_ssl, trusted, timeout, headers, body })

@@ -7,6 +7,7 @@ import { codeOf } from '#platform/database.ts'
 import { bareHost, checkUrl } from '#platform/outbound/check-url.ts'
 import { checkedLookup, connectPatience, ForbiddenAddress, type Resolve } from '#platform/outbound/checked-lookup.ts'
 import type { Policy } from '#platform/outbound/policy.ts'
+import { sentence } from '#web/fields.ts'
 
 /** The request to try, one step after the other. */
 export interface Probe {
@@ -113,7 +114,7 @@ const stepRunners: Record<ProbeStep, Go> = {
       createConnection: () => socket as Socket,
     })
     const status = await readStatus(sent, body).catch((error) => {
-      throw new StepFailure(ending.aborted ? `No response within ${timeout} s.` : `${upperFirst(failureOf(error).status)}.`)
+      throw new StepFailure(ending.aborted ? `No response within ${timeout} s.` : sentence(failureOf(error).status))
     })
     const response = `Response: ${status} ${STATUS_CODES[status] ?? ''}`.trim()
     if (status >= 300 && status < 400) throw new StepFailure(`${response}: redirects are not followed.`)
@@ -231,5 +232,3 @@ async function drain(response: IncomingMessage) {
     if (size > 64 * 1024) return
   }
 }
-
-const upperFirst = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)

@@ -3,31 +3,16 @@ import { type Endpoint, type Group, get, group, post } from '#http/endpoint.ts'
 import { Nothing } from '#http/serialization.ts'
 import { targetOf } from '#parts/webhooks/hook-target.ts'
 import { loadHook } from '#parts/webhooks/hooks.ts'
-import { type TargetType, targetTypes } from '#parts/webhooks/target-types.ts'
-import { Type } from '#platform/schema.ts'
+import { ofEachTarget, type TargetType } from '#parts/webhooks/target-types.ts'
 import { followDeliveries, type SigningContext } from './delivery-stream.ts'
 import { DeliveryMessageSchema } from './json.ts'
-import { reportOutcome } from './report.ts'
-
-const ReportSchema = Type.Partial(
-  Type.Object({
-    status_code: Type.Integer({ minimum: 100, maximum: 999 }),
-    duration: Type.Unsafe<number>({ type: 'number', minimum: 0, maximum: 3600 }),
-    headers: Type.Unsafe<Record<string, string>>({
-      type: 'object',
-      maxProperties: 5000,
-      additionalProperties: { type: 'string', maxLength: 32_768 },
-    }),
-    body: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
-    error: Type.String({ minLength: 1, maxLength: 200 }),
-  }),
-)
+import { ReportSchema, reportOutcome } from './report.ts'
 
 export const listeningApi = ({ vault, version }: Belfry): Group => {
   const signing = { vault, agent: `Belfry-Hookshot/${version}` }
   return group(
     'Webhook streams',
-    Object.values(targetTypes).flatMap((kind) => endpointsOf(kind, signing)),
+    ofEachTarget((kind) => endpointsOf(kind, signing)),
   )
 }
 

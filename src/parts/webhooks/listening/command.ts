@@ -1,12 +1,15 @@
 import { parseArgs } from 'node:util'
+import { request } from 'undici'
 import { listening } from '#activity/outbox/outbox.ts'
+import { failureOf } from '#parts/webhooks/sending/failures.ts'
 import { openTransport, type Transport } from '#parts/webhooks/sending/transport.ts'
 import type { Clock } from '#platform/clock.ts'
+import { codeOf } from '#platform/database.ts'
 import { StartError } from '#platform/errors.ts'
 import { checkUrl } from '#platform/outbound/check-url.ts'
 import { readPolicy } from '#platform/outbound/policy.ts'
-import { forward, reportBack } from './forward.ts'
 import type { DeliveryMessage } from './json.ts'
+import type { Report } from './report.ts'
 import { follow } from './stream-client.ts'
 
 export const help = `Forwards the deliveries of a webhook to a program on this machine, with the same headers and body.
@@ -98,13 +101,45 @@ async function forwardDelivery(
   const report = await forward(transport, options.forward, message)
   const name = message.action ? `${message.event}.${message.action}` : message.event
   const answer = report.error ?? report.status_code
-  say(`${timeOf(clock)}  ${name}  ${message.guid}  → ${answer}  ${Math.round(report.duration * 1000)} ms`)
+  say(
+    `${clock.now().toTimeString().slice(0, 8)}  ${name}  ${message.guid}  → ${answer}  ${Math.round(report.duration * 1000)} ms`,
+  )
   if (message.url !== listening) return
   const failed = await reportBack(options.hook, options.token, message, report)
   if (failed) warn(`The outcome of ${message.guid} was not recorded: ${failed}.`)
 }
 
-/** In local time. */
-function timeOf(clock: Clock) {
-  return clock.now().toTimeString().slice(0, 8)
+/** Less than the 30 seconds that a delivery waits for its outcome. In milliseconds. */
+const responseTimeout = 25_000
+const never = new AbortController().signal
+
+async function forward(
+  transport: Transport,
+  to: string,
+  { headers, body }: DeliveryMessage,
+): Promise<Report & { duration: number }> {
+  if (body === null) return { error: 'the payload is too large to be sent', duration: 0 }
+  const begun = performance.now()
+  const answer = await transport
+    .post(to, headers, Buffer.from(body), false, responseTimeout / 1000, never)
+    .catch((error) => ({ error: failureOf(error).status.slice(0, 200) }))
+  return { ...answer, duration: Math.round(performance.now() - begun) / 1000 }
+}
+
+/** Returns the reason if the report was not accepted. */
+async function reportBack(hook: string, token: string, { id }: DeliveryMessage, report: Report): Promise<string | undefined> {
+  try {
+    const { statusCode, body } = await request(`${hook}/deliveries/${id}/outcome`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}` },
+      body: JSON.stringify(report),
+      headersTimeout: responseTimeout,
+      bodyTimeout: responseTimeout,
+    })
+    await body.dump()
+    if (statusCode === 204) return undefined
+    return statusCode === 404 ? 'another client reported it first, or the time was over' : `the server responds ${statusCode}`
+  } catch (error) {
+    return (error as Error).message || codeOf(error) || 'the server cannot be reached'
+  }
 }

@@ -2,7 +2,7 @@ import { fillIn } from '#activity/outbox/addresses.ts'
 import { listening } from '#activity/outbox/outbox.ts'
 import type { Hook } from '#parts/webhooks/hooks.ts'
 import { openSecrets } from '#parts/webhooks/secrets.ts'
-import { encodeBody, type SignedHeaders, sign } from '#parts/webhooks/signing.ts'
+import { encodeBody, sign } from '#parts/webhooks/signing.ts'
 import { type Database, sql } from '#platform/database.ts'
 import type { Vault } from '#platform/vault.ts'
 import { type DeliveryMessage, deliveryMessageJson, type Recorded, type Request } from './json.ts'
@@ -17,23 +17,13 @@ export interface SigningContext {
   web: string
 }
 
-export interface StreamBatch {
-  news: { id: string; data: DeliveryMessage }[]
-  place: string
-}
-
 /**
  * A hook's deliveries after a cursor, each once. For a hook to `belfry:listen`, the pending ones, starting with the oldest. For any other
  * hook, those whose outcome is recorded from now on.
  */
-export async function followDeliveries(
-  db: Database,
-  signing: SigningContext,
-  hook: Hook,
-  place: string | null,
-): Promise<StreamBatch> {
+export async function followDeliveries(db: Database, signing: SigningContext, hook: Hook, cursor: string | null) {
   const offered = hook.url === listening
-  const from = parseStreamCursor(place) ?? (await openStreamCursor(db, hook, offered ? 'pending' : 'now'))
+  const from = parseStreamCursor(cursor) ?? (await openStreamCursor(db, hook, offered ? 'pending' : 'now'))
   // A delivery that a sender has claimed or postponed is no longer offered.
   const source = offered
     ? sql`pending_deliveries d where d.hook_id = ${hook.id} and d.ready_at > ${db.now} and d.sender is null and d.throttled_at is null`
@@ -49,17 +39,16 @@ export async function followDeliveries(
 }
 
 async function readOffers(db: Database, signing: SigningContext, hook: Hook, found: Found[]): Promise<DeliveryMessage[]> {
-  const ids = found.map(({ id }) => id)
-  return (await readPending(db, hook, ids)).map((one) =>
-    deliveryMessageJson(hook, one, signOffer(signing, hook, one, db.now), null),
+  const pending = await readPending(
+    db,
+    hook,
+    found.map(({ id }) => id),
   )
+  return pending.map((one) => deliveryMessageJson(hook, one, signOffer(signing, hook, one, db.now), null))
 }
 
 /** A pending delivery with its payload as it is stored. */
-export interface PendingDelivery extends Request {
-  body: string
-  created_at: Date
-}
+type PendingDelivery = Request & { body: string; created_at: Date }
 
 export function readPending(db: Database, hook: { id: number }, ids: number[]): Promise<PendingDelivery[]> {
   return db.rows(sql`
@@ -69,20 +58,16 @@ export function readPending(db: Database, hook: { id: number }, ids: number[]): 
 }
 
 /** Signed with the time of storing, so that the recorded request is the one that was offered. */
-export function signOffer(
-  { vault, agent, web }: SigningContext,
-  hook: Hook,
-  { guid, body, created_at }: PendingDelivery,
-  now: Date,
-) {
+export function signOffer({ vault, agent, web }: SigningContext, hook: Hook, offer: PendingDelivery, now: Date) {
   const { content_type } = hook
+  const { guid, body, created_at } = offer
   const bytes = encodeBody(fillIn(body, web), content_type)
   const signed = sign(bytes, guid, { content_type, agent, ...openSecrets(vault, hook, now), sent_at: created_at })
   return { bytes, signed }
 }
 
 async function readRecorded(db: Database, { web }: SigningContext, hook: Hook, found: Found[]): Promise<DeliveryMessage[]> {
-  const rows = await db.rows<Recorded & { body: string | null; request_headers: SignedHeaders }>(sql`
+  const rows = await db.rows<Recorded>(sql`
     select d.id, d.guid, d.event, d.action, d.redelivery, d.url, d.request_headers, d.delivered_at, d.duration, d.status, d.status_code,
       d.response_headers, d.response_body, p.body
     from deliveries d left join payloads p on p.id = d.payload_id

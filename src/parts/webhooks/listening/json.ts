@@ -1,15 +1,12 @@
 import { listening } from '#activity/outbox/outbox.ts'
 import { NullableString, Timestamp } from '#http/serialization.ts'
+import type { FullDelivery } from '#parts/webhooks/deliveries/deliveries.ts'
+import { joinHeaders, NullableHeaders } from '#parts/webhooks/deliveries/json.ts'
 import type { Hook } from '#parts/webhooks/hooks.ts'
 import { headersOf, type SignedHeaders } from '#parts/webhooks/signing.ts'
 import { type Static, Type } from '#platform/schema.ts'
 
 const Headers = Type.Unsafe<Record<string, string>>({ type: 'object', additionalProperties: { type: 'string' } })
-const NullableHeaders = Type.Unsafe<Record<string, string> | null>({
-  type: ['object', 'null'],
-  additionalProperties: { type: 'string' },
-})
-
 const RecordedOutcome = Type.Object(
   {
     delivered_at: Timestamp,
@@ -38,23 +35,8 @@ export const DeliveryMessageSchema = Type.Object(
 )
 export type DeliveryMessage = Static<typeof DeliveryMessageSchema>
 
-export interface Request {
-  id: number
-  guid: string
-  event: string
-  action: string | null
-  redelivery: boolean
-}
-
-export interface Recorded extends Request {
-  url: string
-  delivered_at: Date
-  duration: number
-  status: string
-  status_code: number
-  response_headers: Record<string, string> | null
-  response_body: string | null
-}
+export type Request = Pick<FullDelivery, 'id' | 'guid' | 'event' | 'action' | 'redelivery'>
+export type Recorded = Omit<FullDelivery, 'hook_id' | 'payload_id' | 'repo_id' | 'throttled_at'>
 
 /** The request; `bytes` is null when the payload was too large. */
 interface Sent {
@@ -68,7 +50,6 @@ export function deliveryMessageJson(
   { bytes, signed }: Sent,
   recorded: Recorded | null,
 ): DeliveryMessage {
-  const { id: hook_id, target_id, target_type } = hook
   const { id, guid, event, action, redelivery } = request
   return {
     id,
@@ -76,7 +57,7 @@ export function deliveryMessageJson(
     event,
     action,
     redelivery,
-    headers: headersOf({ guid, event, hook_id, target_id, target_type }, signed),
+    headers: headersOf(request, hook, signed),
     body: bytes?.toString() ?? null,
     content_type: signed['content-type'] ?? '',
     url: recorded?.url ?? listening,
@@ -85,7 +66,7 @@ export function deliveryMessageJson(
       duration: recorded.duration,
       status: recorded.status,
       status_code: recorded.status_code,
-      response: { headers: recorded.response_headers, payload: recorded.response_body },
+      response: { headers: joinHeaders(recorded.response_headers), payload: recorded.response_body },
     },
   }
 }

@@ -5,18 +5,25 @@ import { responseStatus } from '#parts/webhooks/sending/failures.ts'
 import { type Outcome, recordIn } from '#parts/webhooks/sending/outcomes.ts'
 import { type Database, sql } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
+import { type Static, Type } from '#platform/schema.ts'
 import { readPending, type SigningContext, signOffer } from './delivery-stream.ts'
 
-/** The outcome of a delivery, as a client of the stream reports it. */
-export interface Report {
-  status_code?: number
-  /** In seconds. */
-  duration?: number
-  headers?: Record<string, string>
-  body?: string | null
-  /** Why there was no response. */
-  error?: string
-}
+/** The outcome of a delivery, as a client of the stream reports it: a response, or why there was none. */
+export const ReportSchema = Type.Partial(
+  Type.Object({
+    status_code: Type.Integer({ minimum: 100, maximum: 999 }),
+    /** In seconds. */
+    duration: Type.Unsafe<number>({ type: 'number', minimum: 0, maximum: 3600 }),
+    headers: Type.Unsafe<Record<string, string>>({
+      type: 'object',
+      maxProperties: 5000,
+      additionalProperties: { type: 'string', maxLength: 32_768 },
+    }),
+    body: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+    error: Type.String({ minLength: 1, maxLength: 200 }),
+  }),
+)
+export type Report = Static<typeof ReportSchema>
 
 /** Records the outcome of a pending delivery as if we had sent it. A second report finds no pending delivery and is a 404. */
 export async function reportOutcome(db: Database, signing: SigningContext, hook: Hook, id: number, report: Report) {
@@ -37,10 +44,8 @@ export async function reportOutcome(db: Database, signing: SigningContext, hook:
     ...{ retry_in: null, retry_after: null },
   }
   await db.transaction(async (transaction) => {
-    const held = await transaction.first(
-      sql`select id from pending_deliveries where id = ${id} and hook_id = ${hook.id} for update`,
-    )
-    if (!held) throw missing()
+    const { rowCount } = await transaction.query(sql`select from pending_deliveries where id = ${id} for update`)
+    if (!rowCount) throw missing()
     await recordIn(transaction, [outcome])
   })
 }

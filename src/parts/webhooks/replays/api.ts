@@ -2,20 +2,11 @@ import { Answer, del, type Endpoint, get, group, paged, post } from '#http/endpo
 import { Nothing } from '#http/serialization.ts'
 import { targetOf } from '#parts/webhooks/hook-target.ts'
 import { loadHook } from '#parts/webhooks/hooks.ts'
-import { type TargetType, targetTypes } from '#parts/webhooks/target-types.ts'
+import { ofEachTarget, type TargetType } from '#parts/webhooks/target-types.ts'
 import { Type } from '#platform/schema.ts'
 import { ReplaySchema, replayJson } from './json.ts'
-import { cancelReplay, createReplay, listReplays, loadReplay } from './replays.ts'
+import { cancelReplay, createReplay, listReplays, loadReplay, NewReplay } from './replays.ts'
 
-const NewReplay = Type.Object({
-  since: Type.String({ maxLength: 100 }),
-  until: Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 100 })),
-  events: Type.Optional(
-    Type.Unsafe<string[] | null>({ type: ['array', 'null'], items: { type: 'string', maxLength: 100 }, maxItems: 250 }),
-  ),
-})
-
-/** Repositories and organizations have the same endpoints. */
 const endpointsOf = ({ prefix, names, reads, writes }: TargetType): Endpoint[] => [
   get(
     `${prefix}/hooks/{hook_id}/replays`,
@@ -77,4 +68,4 @@ const endpointsOf = ({ prefix, names, reads, writes }: TargetType): Endpoint[] =
   ),
 ]
 
-export const api = group('Webhook replays', Object.values(targetTypes).flatMap(endpointsOf))
+export const api = group('Webhook replays', ofEachTarget(endpointsOf))

@@ -1,9 +1,10 @@
-import { subscribedEvents } from '#parts/webhooks/events.ts'
+import { EventsSchema, subscribedEvents } from '#parts/webhooks/events.ts'
 import type { Hook } from '#parts/webhooks/hooks.ts'
-import { codeOf, type Listed, listed, type Queryable, type Slice, sql, type Transaction } from '#platform/database.ts'
-import { type Fault, invalid, missing, Refusal } from '#platform/errors.ts'
+import { type Listed, listed, type Queryable, type Slice, sql, type Transaction } from '#platform/database.ts'
+import { invalid, missing, Refusal } from '#platform/errors.ts'
 import { parseIsoDate } from '#platform/iso-date.ts'
 import { enqueue } from '#platform/queue.ts'
+import { type Static, Type } from '#platform/schema.ts'
 
 /** A period of the event log that a hook is sent again. */
 export interface Replay {
@@ -37,11 +38,12 @@ export async function loadReplay(db: Queryable, hook: { id: number }, id: number
   return found
 }
 
-export interface ReplayInput {
-  since: string
-  until?: string | null
-  events?: string[] | null
-}
+export const NewReplay = Type.Object({
+  since: Type.String({ maxLength: 100 }),
+  until: Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 100 })),
+  events: Type.Optional(Type.Unsafe<string[] | null>({ ...EventsSchema, type: ['array', 'null'] })),
+})
+type ReplayInput = Static<typeof NewReplay>
 
 /** How far back a replay may go, in days: as far as deliveries are kept. */
 const furthest = 30
@@ -50,12 +52,11 @@ export async function createReplay(db: Transaction, requester: { id: number }, h
   if (hook.paused_reason) throw new Refusal('invalid', 'This webhook is paused. Set it to active first.')
   const { since, until } = readPeriod(input, db.now)
   const events = readEvents(input, hook)
-  const replay = await insert(
-    db,
-    sql`
+  const replay = await db.first<Replay>(sql`
     insert into replays (hook_id, requester_id, since, until, events, status, place_at, paced_until, created_at)
-    values (${hook.id}, ${requester.id}, ${since}, ${until}, ${events}, 'queued', ${since}, ${db.now}, ${db.now}) returning *`,
-  )
+    values (${hook.id}, ${requester.id}, ${since}, ${until}, ${events}, 'queued', ${since}, ${db.now}, ${db.now})
+    on conflict do nothing returning *`)
+  if (!replay) throw new Refusal('invalid', 'A replay of this hook is running. Cancel it or wait until it ends.')
   await enqueue(db, 'replay', { replay_id: replay.id }, { key: jobKey(replay) })
   return replay
 }
@@ -84,20 +85,7 @@ function readEvents({ events }: ReplayInput, { events: own, target_type }: Hook)
   return [...new Set(events)]
 }
 
-const fault = (field: string, message: string) =>
-  invalid({ resource: 'HookReplay', code: 'invalid', field, message } satisfies Fault)
-
-async function insert(db: Transaction, statement: ReturnType<typeof sql>): Promise<Replay> {
-  try {
-    const made = await db.first<Replay>(statement)
-    if (!made) throw missing()
-    return made
-  } catch (error) {
-    throw codeOf(error) === '23505'
-      ? new Refusal('invalid', 'A replay of this hook is running. Cancel it or wait until it ends.')
-      : error
-  }
-}
+const fault = (field: string, message: string) => invalid({ resource: 'HookReplay', code: 'invalid', field, message })
 
 /** Deliveries that are already stored are sent. */
 export async function cancelReplay(db: Transaction, { id }: Replay) {

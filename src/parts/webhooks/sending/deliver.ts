@@ -1,16 +1,15 @@
 import { listening } from '#activity/outbox/outbox.ts'
-import type { SecretCache } from '#parts/webhooks/secrets.ts'
+import type { openSecretCache } from '#parts/webhooks/secrets.ts'
 import { headersOf, sign } from '#parts/webhooks/signing.ts'
 import type { ClaimedDelivery } from './claim.ts'
 import type { Exchange } from './exchange.ts'
 import { type Failure, failureOf, notTaken, responseStatus, tooLarge } from './failures.ts'
 import type { Outcome } from './outcomes.ts'
 import type { Payload } from './payload-cache.ts'
-import { retryAfter, retryIn } from './retry.ts'
 import type { Transport } from './transport.ts'
 
 export interface DeliveryDeps {
-  secrets: SecretCache
+  secretsOf: ReturnType<typeof openSecretCache>
   transport: Transport
   /** The User-Agent header. */
   agent: string
@@ -22,7 +21,7 @@ export interface DeliveryDeps {
 
 /** Sends one delivery. A failure of the receiver or of the network is an outcome, not an error. */
 export async function deliver(
-  { secrets, transport, agent, timeout, retries, clock }: DeliveryDeps,
+  { secretsOf, transport, agent, timeout, retries, clock }: DeliveryDeps,
   delivery: ClaimedDelivery,
   payload: Payload | undefined,
   stopping: AbortSignal,
@@ -31,7 +30,7 @@ export async function deliver(
   stopping.throwIfAborted()
   const sent_at = clock.now
   const body = payload?.bytes(content_type)
-  const signed = body ? sign(body, guid, { content_type, agent, ...secrets.of(hook_id, delivery, sent_at), sent_at }) : {}
+  const signed = body ? sign(body, guid, { content_type, agent, ...secretsOf(hook_id, delivery, sent_at), sent_at }) : {}
   const begun = performance.now()
   const result = await exchange()
   const answer = 'headers' in result ? result : undefined
@@ -51,7 +50,32 @@ export async function deliver(
   async function exchange(): Promise<Exchange | Failure> {
     if (url === listening) return notTaken
     if (!body) return tooLarge
-    const headers = headersOf(delivery, signed)
+    const headers = headersOf(delivery, { ...delivery, id: hook_id }, signed)
     return transport.post(url, headers, body, insecure_ssl, timeout, stopping).catch(failureOf)
   }
+}
+
+/** The first and the longest pause between two attempts of one delivery, in seconds. */
+const first = 10
+const longest = 3600
+
+/** Seconds until a failed delivery is retried, with exponential backoff and jitter; null for no retry. A 410 asks for no more requests. */
+function retryIn(status_code: number, attempts: number, retries: number, answer: Exchange | undefined): number | null {
+  if ((status_code >= 200 && status_code < 300) || status_code === 410 || attempts >= retries) return null
+  const pause = Math.min(first * 4 ** attempts, longest)
+  const spread = pause * (0.5 + Math.random() / 2)
+  return Math.max(spread, Math.min(secondsAsked(answer), longest))
+}
+
+/** The pause in seconds that an overloaded receiver asks for. */
+function retryAfter(answer: Exchange | undefined): number | null {
+  return answer && [429, 503].includes(answer.status_code) ? secondsAsked(answer) : null
+}
+
+/** Retry-After is a number of seconds, or a date by the receiver's clock, which its Date header shows. */
+function secondsAsked(answer: Exchange | undefined): number {
+  const { 'retry-after': asked = '', date = '' } = answer?.headers ?? {}
+  if (/^\d{1,9}$/.test(asked)) return Number(asked)
+  const seconds = (Date.parse(asked) - Date.parse(date)) / 1000
+  return seconds > 0 ? seconds : 0
 }

@@ -1,3 +1,4 @@
+import { codeOf } from '#platform/database.ts'
 import { TimedOut } from './exchange.ts'
 
 /** How an exchange without a response is recorded. */
@@ -6,7 +7,7 @@ export interface Failure {
   status_code: 413 | 502 | 504
 }
 
-export const timedOut: Failure = { status: 'timed out', status_code: 504 }
+const timedOut: Failure = { status: 'timed out', status_code: 504 }
 /** For a delivery to `belfry:listen` when no program followed the stream in time. No receiver was slow. */
 export const notTaken: Failure = { status: 'no listener took this delivery', status_code: 504 }
 export const tooLarge: Failure = { status: 'the payload is larger than 25 MB and was not sent', status_code: 413 }
@@ -18,7 +19,7 @@ export const responseStatus = (status_code: number) =>
 
 /** Describes an error without addresses, because the hook's creator must not learn about the server's network. */
 export function failureOf(error: unknown): Failure {
-  const code = codeOf(error)
+  const code = codeOf(error) ?? ''
   if (error instanceof TimedOut || code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT') return timedOut
   if (code === 'UND_ERR_HEADERS_OVERFLOW' || code === 'HPE_HEADER_OVERFLOW') return broken('the answer has too many headers')
   if ((error as Error).name === 'HTTPParserError' || code.startsWith('HPE_')) return broken('the answer is not HTTP')
@@ -26,13 +27,8 @@ export function failureOf(error: unknown): Failure {
   if (code === 'UND_ERR_SOCKET' && (error as Error).message.startsWith('bad ')) return broken('the answer is not HTTP')
   if (isCertificate(code)) return broken(`Peer certificate cannot be authenticated: ${shortened((error as Error).message)}`)
   if (code === 'EPROTO' || code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_')) return broken('the TLS handshake failed')
-  if (wasConnected(error)) return broken('the connection was closed before an answer came')
+  if (connected.includes(code)) return broken('the connection was closed before an answer came')
   return unreachable
-}
-
-function codeOf(error: unknown): string {
-  const code = (error as { code?: unknown }).code
-  return typeof code === 'string' ? code : ''
 }
 
 /** OpenSSL's codes for an untrusted certificate. */
@@ -47,9 +43,8 @@ function shortened(message: string) {
   return message.replace(/;.*/s, '').slice(0, 200).trimEnd()
 }
 
-function wasConnected(error: unknown) {
-  return ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH'].includes(codeOf(error))
-}
+/** Codes of errors after the connection was made. */
+const connected = ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH']
 
 function broken(status: string): Failure {
   return { status, status_code: 502 }

@@ -3,7 +3,7 @@ import type { Database } from '#platform/database.ts'
 import { type Logger, logFailure } from '#platform/log.ts'
 import { DatabaseUnavailable } from '#platform/unavailable.ts'
 import { type KnownHealth, type Outcome, recordOutcomes, type ThrottledHook } from './outcomes.ts'
-import { Pace } from './pace.ts'
+import { openPace } from './pace.ts'
 
 /**
  * Attempts to record outcomes, and the pause between them in milliseconds. Attempts during an outage of the database do not count, because
@@ -25,7 +25,7 @@ export class Recorder {
   readonly #recorded: Recorded
   readonly #outcomes: Outcome[] = []
   readonly #health: KnownHealth = new Map()
-  readonly #pace = new Pace(10)
+  readonly #pace = openPace(10)
   #size = 0
   #busy = false
   #hurried = false
@@ -57,7 +57,7 @@ export class Recorder {
   async #recordAll() {
     this.#busy = true
     while (this.#outcomes.length) {
-      await this.#pace.wait()
+      await this.#pace()
       const batch = this.#outcomes.splice(0)
       recordingChannel.publish(batch)
       const throttled = await this.#record(batch)

@@ -7,19 +7,19 @@ import type { Database } from '#platform/database.ts'
 import { type Logger, logFailure } from '#platform/log.ts'
 import type { Policy } from '#platform/outbound/policy.ts'
 import type { Vault } from '#platform/vault.ts'
-import { SecretCache } from '../secrets.ts'
+import { openSecretCache } from '../secrets.ts'
 import { type ClaimedDelivery, claimDeliveries, releaseAll, releaseDeliveries } from './claim.ts'
 import { ConcurrencyLimiter } from './concurrency.ts'
 import { type DeliveryDeps, deliver } from './deliver.ts'
 import * as limits from './limits.ts'
 import type { Outcome, ThrottledHook } from './outcomes.ts'
-import { Pace } from './pace.ts'
+import { openPace } from './pace.ts'
 import { type Payload, PayloadCache } from './payload-cache.ts'
 import { Recorder } from './recorder.ts'
 import { SenderMembership } from './sender-membership.ts'
 import { openTransport } from './transport.ts'
 
-export interface SenderOptions {
+interface SenderOptions {
   db: Database
   vault: Vault
   log: Logger
@@ -46,7 +46,7 @@ export class Sender {
   readonly #deps: DeliveryDeps
   readonly #stopping = new AbortController()
   readonly #recorder: Recorder
-  readonly #pace = new Pace(5)
+  readonly #pace = openPace(5)
   /** Trial deliveries to throttled receivers, by id. Calling the function lets the limiter start the next one. */
   readonly #trials = new Map<number, () => void>()
   readonly #membership: SenderMembership
@@ -75,7 +75,7 @@ export class Sender {
     })
     this.#recorder = new Recorder(db, log, (batch, throttled) => this.#recorded(batch, throttled))
     const transport = openTransport(policy, certificates)
-    this.#deps = { secrets: new SecretCache(vault), transport, agent, timeout, retries, clock: db }
+    this.#deps = { secretsOf: openSecretCache(vault), transport, agent, timeout, retries, clock: db }
     this.#timer = setInterval(() => this.#tick(), limits.pollInterval).unref()
     setLocalSender(db, () => this.#localSender())
     knowAddress(db, web)
@@ -157,7 +157,7 @@ export class Sender {
   async #claimAll() {
     let claimed: ClaimedDelivery[] = []
     do {
-      await this.#pace.wait()
+      await this.#pace()
       this.#claimAgain = false
       const room = limits.mostOwned - this.#count
       const { number } = this.#membership

@@ -6,8 +6,6 @@ import { checkedLookup } from '#platform/outbound/checked-lookup.ts'
 import type { Policy } from '#platform/outbound/policy.ts'
 import { type Exchange, exchange } from './exchange.ts'
 
-export { cut } from './exchange.ts'
-
 /** How many parsed URLs are cached. */
 const mostKnown = 1000
 

@@ -1,4 +1,4 @@
-import type { Delivery } from '#parts/webhooks/deliveries/deliveries.ts'
+import type { Delivery, FullDelivery } from '#parts/webhooks/deliveries/deliveries.ts'
 import { type Html, html } from '#web/html.ts'
 import { exactTime, formatDuration, outcomeMark, outcomeText, signOf } from './outcome-marks.ts'
 
@@ -11,13 +11,9 @@ ${redelivery && html`<span class="badge">redelivery</span>`}${throttled_at && ht
 <p class="row-end">${outcomeMark(signOf(delivery), outcomeText(delivery))} <span class="took">${formatDuration(duration)}</span> <span class="muted">${exactTime(delivered_at)}</span></p></li>`
 }
 
-export interface Exchange extends Delivery {
-  url: string
-  request_headers: Headers
-  /** Null when it was too large to be sent. */
+/** The payload is null when it was too large to be sent. */
+interface Exchange extends Omit<FullDelivery, 'body'> {
   payload: string | null
-  response_headers: Headers | null
-  response_body: string | null
 }
 
 type Headers = Record<string, string | string[]>

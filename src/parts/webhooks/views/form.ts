@@ -1,6 +1,6 @@
 import type { Hook } from '#parts/webhooks/hooks.ts'
 import { invalid, Refusal } from '#platform/errors.ts'
-import { choice, field, typed } from '#web/fields.ts'
+import { choice, field, sentence, typed } from '#web/fields.ts'
 import { type Html, html } from '#web/html.ts'
 import type { Outcome } from '#web/page.ts'
 import { moment } from '#web/settings.ts'
@@ -118,11 +118,6 @@ const fieldIn = (message = '') => (/\bevents?\b/.test(message) ? 'events' : '')
 /** The message is shown beside the field, so the field's name is left out. */
 const inWords = (message: string | undefined, field: string) =>
   message?.replace(/^url is not supported because /, '').replace(field ? new RegExp(`^${field} `) : /^$/, 'this ')
-
-function sentence(text: string) {
-  const begun = text.charAt(0).toUpperCase() + text.slice(1)
-  return /[.!?]$/.test(begun) ? begun : `${begun}.`
-}
 
 export function hookFields(filled: HookFormValues, hook: Hook | null, now: Date, wrong: FieldErrors): Html {
   const count = Object.keys(wrong).length

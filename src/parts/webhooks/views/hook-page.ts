@@ -4,10 +4,10 @@ import { crumbs, pathOf } from '#hosting/repositories/views/repository-page.ts'
 import type { Account } from '#identity/accounts.ts'
 import { type HookTarget, targetOf } from '#parts/webhooks/hook-target.ts'
 import { type Hook, loadHook } from '#parts/webhooks/hooks.ts'
-import type { Queryable } from '#platform/database.ts'
+import type { Queryable, Transaction } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
 import { type Html, html } from '#web/html.ts'
-import type { Visit } from '#web/page.ts'
+import type { Outcome, SignedIn, Visit } from '#web/page.ts'
 
 export interface TargetVisit {
   target: HookTarget
@@ -79,6 +79,15 @@ export function idIn(text: string | undefined): number {
 }
 
 export const hookPath = ({ path, hook }: HookVisit) => `${path}/${hook.id}`
+
+/** A form handler that changes a hook and returns to its page. */
+export const changeHook =
+  (done: string, act: (db: Transaction, visited: HookVisit, visit: SignedIn) => Promise<unknown>) =>
+  async (visit: SignedIn): Promise<Outcome> => {
+    const visited = await loadHookVisit(visit)
+    await visit.db.transaction((db) => act(db, visited, visit))
+    return { to: `${hookPath(visited)}?done=${done}` }
+  }
 
 export function targetPage({ header, name }: TargetVisit, title: string, body: Html, status = 200) {
   return {

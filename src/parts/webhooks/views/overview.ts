@@ -17,7 +17,7 @@ export interface OverviewQuery {
   status: Filter
 }
 
-export interface Overview extends OverviewQuery {
+interface Overview extends OverviewQuery {
   now: Date
   history: History
   waiting: Waiting
@@ -30,19 +30,13 @@ export interface Overview extends OverviewQuery {
   command: string | null
 }
 
-export interface Controls {
-  buttons: Html
-  /** Shown while deliveries are postponed. */
-  resume: Html
-}
-
 /** The script replaces the elements with ids when they change. Without scripts, reload the page. */
-export function overview(visited: HookVisit, shown: Overview, { buttons, resume }: Controls): Html {
+export function overview(visited: HookVisit, shown: Overview, { buttons, resume }: Record<'buttons' | 'resume', Html>): Html {
   const { history, waiting, command } = shown
   return html`<div class="heading first"><div id="state">${stateOf(visited, shown, resume)}</div>${buttons}</div>${command && listenBox(command)}
-<section aria-labelledby="lately"><div class="heading"><h2 id="lately">Statistics</h2>${spanLinks(visited, shown)}</div>
+<section aria-labelledby="lately"><div class="heading"><h2 id="lately">Statistics</h2>${switchLinks(visited, shown, 'span', spanNames)}</div>
 <div id="history">${figures(history, countOf(waiting))}${plot(history)}</div></section>
-<section aria-labelledby="recent"><div class="heading"><h2 id="recent">Recent deliveries</h2><span id="live" class="live" role="status" hidden></span>${filterLinks(visited, shown)}</div>
+<section aria-labelledby="recent"><div class="heading"><h2 id="recent">Recent deliveries</h2><span id="live" class="live" role="status" hidden></span>${switchLinks(visited, shown, 'status', filters)}</div>
 <div id="deliveries">${list(visited, shown)}</div></section>`
 }
 
@@ -70,20 +64,12 @@ function addressOf(visited: HookVisit, { span, status }: OverviewQuery, cursor?:
 
 const spanNames: Record<Span, string> = { day: '24 hours', month: '30 days' }
 
-function spanLinks(visited: HookVisit, look: OverviewQuery): Html {
-  const links = Object.entries(spanNames).map(
-    ([span, text]) =>
-      html`<a href="${addressOf(visited, { ...look, span: span as Span })}"${span === look.span && html` aria-current="true"`}>${text}</a> `,
+function switchLinks(visited: HookVisit, look: OverviewQuery, key: keyof OverviewQuery, names: Record<string, string>): Html {
+  const links = Object.entries(names).map(
+    ([value, text]) =>
+      html`<a href="${addressOf(visited, { ...look, [key]: value })}"${value === look[key] && html` aria-current="true"`}>${text}</a> `,
   )
-  return html`<nav class="views switch" aria-label="Time shown">${links}</nav>`
-}
-
-function filterLinks(visited: HookVisit, look: OverviewQuery): Html {
-  const links = Object.entries(filters).map(
-    ([status, text]) =>
-      html`<a href="${addressOf(visited, { ...look, status: status as Filter })}"${status === look.status && html` aria-current="true"`}>${text}</a> `,
-  )
-  return html`<nav class="views switch" aria-label="Deliveries shown">${links}</nav>`
+  return html`<nav class="views switch" aria-label="${key === 'span' ? 'Time' : 'Deliveries'} shown">${links}</nav>`
 }
 
 function list(visited: HookVisit, look: Overview): Html {
