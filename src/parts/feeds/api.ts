@@ -23,6 +23,8 @@ async function privateFeedsOf(db: Queryable, caller: Caller, user: Account, toke
   return { user, token, organizations: rows }
 }
 
+const keys = { permission: 'classic', scopes: ['user'] } as const
+
 export const feedApi = ({ vault }: Belfry): Group =>
   group('Feeds', [
     get(
@@ -46,10 +48,9 @@ export const feedApi = ({ vault }: Belfry): Group =>
     get(
       '/user/feed_keys',
       {
+        ...keys,
         operation: 'feeds/list-keys',
-        permission: 'classic',
         summary: 'Keys of the viewer’s private feeds',
-        scopes: ['user'],
         list: true,
         answers: { 200: Type.Array(FeedKeySchema) },
       },
@@ -58,11 +59,10 @@ export const feedApi = ({ vault }: Belfry): Group =>
     post(
       '/user/feed_keys',
       {
+        ...keys,
         operation: 'feeds/create-key',
-        permission: 'classic',
         summary:
           'Create a key for the viewer’s private feeds; the token is shown once, and the caller also needs the scope `repo`',
-        scopes: ['user'],
         body: Type.Object({ name: Type.String() }),
         answers: { 201: NewFeedKey },
       },
@@ -78,22 +78,15 @@ export const feedApi = ({ vault }: Belfry): Group =>
     ),
     get(
       '/user/feed_keys/{key_id}',
-      {
-        operation: 'feeds/get-key',
-        permission: 'classic',
-        summary: 'A key of the viewer’s private feeds',
-        scopes: ['user'],
-        answers: { 200: FeedKeySchema },
-      },
+      { ...keys, operation: 'feeds/get-key', summary: 'A key of the viewer’s private feeds', answers: { 200: FeedKeySchema } },
       async ({ db, viewer, params, wire }) => feedKeyJson(await loadFeedKey(db, viewer, params.key_id), wire),
     ),
     del(
       '/user/feed_keys/{key_id}',
       {
+        ...keys,
         operation: 'feeds/delete-key',
-        permission: 'classic',
         summary: 'Revoke a key of the viewer’s private feeds',
-        scopes: ['user'],
         answers: { 204: Nothing },
       },
       ({ db, viewer, params }) => deleteFeedKey(db, viewer, params.key_id),

@@ -63,7 +63,7 @@ export async function findFeed(
   token: string | null,
 ): Promise<Feed | undefined> {
   const now = db.now.getTime()
-  const view: View = { sight: null, since: new Date(now - events.days * 86_400_000), until: null }
+  const view: View = { viewer: null, since: new Date(now - events.days * 86_400_000), until: null }
   if (address.kind === 'everyone') {
     const until = events.public_delay ? new Date(now - events.public_delay * 1000) : null
     const path = feedPath(address)
@@ -78,7 +78,7 @@ export async function findFeed(
     return { title: `Public activity of ${account.login}`, path, page: path, token: null, account, timeline, view }
   }
   if (account.type !== 'User' || token === null || !(await isFeedToken(db, vault, account, token))) return undefined
-  return findPrivateFeed(db, address, account, token, { ...view, sight: { viewer_id: account.id, sees_private: true } })
+  return findPrivateFeed(db, address, account, token, { ...view, viewer: { viewer_id: account.id, sees_private: true } })
 }
 
 async function findPrivateFeed(

@@ -42,19 +42,10 @@ export async function actOn(db: Transaction, user: { id: number }, shown: Shown[
 
 /** Restores the former states. Threads with newer updates stay unread. */
 export async function undo(db: Transaction, user: { id: number }, act: InboxAct, former: Former[]) {
-  const idsOf = (wanted: (one: Former) => boolean) => former.filter(wanted).map(({ id }) => id)
-  await markThreads(
-    db,
-    user,
-    idsOf(({ unread }) => unread),
-    'unread',
-  )
-  await markThreads(
-    db,
-    user,
-    idsOf(({ unread, done }) => !unread && !done),
-    'undone',
-  )
+  const unread = former.flatMap((one) => (one.unread ? one.id : []))
+  const undone = former.flatMap((one) => (!one.unread && !one.done ? one.id : []))
+  await markThreads(db, user, unread, 'unread')
+  await markThreads(db, user, undone, 'undone')
   if (act !== 'mute') return
   const rows = JSON.stringify(former.map(({ id, state }) => ({ id, state })))
   const still = sql`from jsonb_to_recordset(${rows}::jsonb) as f (id bigint, state text) join threads t on t.id = f.id and t.user_id = ${user.id}`

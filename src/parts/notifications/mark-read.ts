@@ -11,6 +11,8 @@ interface Scope {
   list_snapshot: string | null
 }
 
+type Wanted = Pick<Scope, 'last_read_at'> & Partial<Scope>
+
 /** More threads than `atOnce` are marked by a job, in batches of `inBackground`. */
 const atOnce = 1000
 const inBackground = 5000
@@ -19,16 +21,8 @@ const inBackground = 5000
  * Marks threads as read; false when this continues in the background. A thread that is updated at the same time stays unread, because the
  * user has not seen the update.
  */
-export async function markAllRead(
-  db: Transaction,
-  user: { id: number },
-  {
-    last_read_at,
-    list_snapshot = null,
-    repo_id = null,
-  }: { last_read_at: Date; list_snapshot?: string | null; repo_id?: number | null },
-): Promise<boolean> {
-  const scope = { user_id: user.id, repo_id, last_read_at, list_snapshot }
+export async function markAllRead(db: Transaction, user: { id: number }, wanted: Wanted): Promise<boolean> {
+  const scope = { user_id: user.id, repo_id: null, list_snapshot: null, ...wanted }
   const more = await db.first<{ snapshot: string }>(sql`
     select pg_current_snapshot()::text as snapshot from (
       select from threads t, log_base where ${among(scope)} order by t.updated_at desc, t.id desc

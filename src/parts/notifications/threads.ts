@@ -19,15 +19,7 @@ export interface Thread {
   updated_at: Date
   last_read_at: Date | null
   position: number
-  type:
-    | 'Issue'
-    | 'PullRequest'
-    | 'Commit'
-    | 'Release'
-    | 'RepositoryInvitation'
-    | 'RepositoryImport'
-    | 'RepositoryTransfer'
-    | 'Webhook'
+  type: 'Issue' | 'PullRequest' | 'Commit' | 'Release' | `Repository${'Invitation' | 'Import' | 'Transfer'}` | 'Webhook'
   /** Null for an invitation or a transfer, which have the name of their repository. */
   title: string | null
   state: 'open' | 'closed' | 'merged' | 'draft' | null

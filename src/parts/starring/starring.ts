@@ -56,19 +56,19 @@ const orders: Record<string, Sql> = {
 /** The starred repositories of a user that the viewer may see, by the time of the star or of the last push. */
 export async function listStarred(
   db: Queryable,
-  sight: Viewer,
+  viewer: Viewer,
   user: Account,
   { sort, direction }: { sort: string; direction: string },
   slice: Slice,
 ): Promise<Listed<StarredRepository>> {
   const { rows, total } = await listRepositories<{ starred_at: Date }>(
     db,
-    sight,
+    viewer,
     sql`s.user_id = ${user.id}`,
     orders[`${sort} ${direction}`] ?? sql`s.repo_id`,
     slice,
     { columns: sql`, s.starred_at`, join: sql`join stars s on s.repo_id = r.id` },
   )
-  const counts = await countNetworks(db, sight, rows)
+  const counts = await countNetworks(db, viewer, rows)
   return { rows: rows.map((row) => ({ ...row, network_count: counts.get(row.network_id) ?? 1 })), total }
 }

@@ -15,6 +15,7 @@ import { readTimeline, type Timeline, type TimelineEvent, timelines, type View }
 
 /** The declaration that all timelines share. */
 const declared = {
+  permission: 'any',
   viewer: 'optional',
   query: { after: text() },
   list: (variant: Variant) => variant.events.page,
@@ -25,10 +26,13 @@ const declared = {
 
 type Context = Pick<BaseContext, 'variant' | 'wire' | 'page' | 'following'> & { db: Database; query: { after: string } }
 
+/** For timelines that show private events to some callers. */
+const withPrivate = { ...declared, optional_scopes: ['repo'] } as const
+
 /** A page, newest first. With `after`, and in a stream: the events after one, oldest first. */
-async function show(context: Context, timeline: Timeline, sight: Viewer | null, delay = 0) {
+async function show(context: Context, timeline: Timeline, viewer: Viewer | null, delay = 0) {
   const { db, page, query, following } = context
-  const view = viewOf(context, sight, delay)
+  const view = viewOf(context, viewer, delay)
   if (following !== undefined) {
     const { events, bookmark } = await readEventsAfter(db, timeline, view, following, 100)
     return new Answer(await toJson(context, events), { place: bookmark })
@@ -42,9 +46,9 @@ async function show(context: Context, timeline: Timeline, sight: Viewer | null, 
   return new Answer(await toJson(context, rows), { total })
 }
 
-function viewOf({ db, variant }: Context, sight: Viewer | null, delay: number): View {
+function viewOf({ db, variant }: Context, viewer: Viewer | null, delay: number): View {
   const now = db.now.getTime()
-  return { sight, since: new Date(now - variant.events.days * 86_400_000), until: delay ? new Date(now - delay * 1000) : null }
+  return { viewer, since: new Date(now - variant.events.days * 86_400_000), until: delay ? new Date(now - delay * 1000) : null }
 }
 
 async function toJson({ db, wire, variant }: Context, events: TimelineEvent[]) {
@@ -52,7 +56,7 @@ async function toJson({ db, wire, variant }: Context, events: TimelineEvent[]) {
 }
 
 /** Only the user sees their own private events. A fine-grained token needs the `Events` permission. */
-function ownSight(caller: Caller, user: Account): Viewer | null {
+function ownViewer(caller: Caller, user: Account): Viewer | null {
   if (caller.user?.id !== user.id) return null
   return caller.token?.kind === 'fine_grained' && !allows(caller.token.permissions, 'events:read') ? null : caller
 }
@@ -70,7 +74,6 @@ export const api = group('Event timelines', [
     {
       ...declared,
       operation: 'activity/list-public-events',
-      permission: 'any',
       summary: 'Public events, with a delay',
       list: (variant: Variant) => variant.events.public_page,
     },
@@ -81,51 +84,36 @@ export const api = group('Event timelines', [
     {
       ...declared,
       operation: 'activity/list-public-events-for-repo-network',
-      permission: 'any',
       summary: 'Public events of a repository and its forks',
     },
     (context) => show(context, timelines.network(context.repo), null),
   ),
   get(
     '/orgs/{org}/events',
-    {
-      ...declared,
-      operation: 'activity/list-public-org-events',
-      permission: 'any',
-      summary: 'Public events of an organization',
-    },
+    { ...declared, operation: 'activity/list-public-org-events', summary: 'Public events of an organization' },
     (context) => show(context, timelines.organization(context.org), null),
   ),
   get(
     '/repos/{owner}/{repo}/events',
-    {
-      ...declared,
-      operation: 'activity/list-repo-events',
-      permission: 'metadata:read',
-      summary: 'Events of a repository',
-      optional_scopes: ['repo'],
-    },
+    { ...withPrivate, operation: 'activity/list-repo-events', permission: 'metadata:read', summary: 'Events of a repository' },
     (context) => show(context, timelines.repository(context.repo), context.caller),
   ),
   get(
     '/users/{username}/events',
     {
-      ...declared,
+      ...withPrivate,
       operation: 'activity/list-events-for-authenticated-user',
-      permission: 'any',
       summary: 'Events by a user; private ones for that user only',
-      optional_scopes: ['repo'],
     },
-    (context) => show(context, timelines.actor(context.user), ownSight(context.caller, context.user)),
+    (context) => show(context, timelines.actor(context.user), ownViewer(context.caller, context.user)),
   ),
   get(
     '/users/{username}/events/orgs/{org}',
     {
-      ...declared,
+      ...withPrivate,
       operation: 'activity/list-org-events-for-authenticated-user',
       permission: 'organization_events:read',
       summary: 'A member’s dashboard of an organization, for that member only',
-      optional_scopes: ['repo'],
     },
     (context) => {
       checkDashboard(context.caller, context.user, context.org)
@@ -134,31 +122,23 @@ export const api = group('Event timelines', [
   ),
   get(
     '/users/{username}/events/public',
-    {
-      ...declared,
-      operation: 'activity/list-public-events-for-user',
-      permission: 'any',
-      summary: 'Public events by a user',
-    },
+    { ...declared, operation: 'activity/list-public-events-for-user', summary: 'Public events by a user' },
     (context) => show(context, timelines.actor(context.user), null),
   ),
   get(
     '/users/{username}/received_events',
     {
-      ...declared,
+      ...withPrivate,
       operation: 'activity/list-received-events-for-user',
-      permission: 'any',
       summary: 'Events of the repositories a user watches and by the people they follow; private ones for that user only',
-      optional_scopes: ['repo'],
     },
-    (context) => show(context, timelines.received(context.user), ownSight(context.caller, context.user)),
+    (context) => show(context, timelines.received(context.user), ownViewer(context.caller, context.user)),
   ),
   get(
     '/users/{username}/received_events/public',
     {
       ...declared,
       operation: 'activity/list-received-public-events-for-user',
-      permission: 'any',
       summary: 'Public events of the repositories a user watches and by the people they follow',
     },
     (context) => show(context, timelines.received(context.user), null),

@@ -27,21 +27,16 @@ export interface CurrentRows {
 }
 
 /** The ids in a payload. */
-export type References = Partial<
-  Record<
-    | 'member_id'
-    | 'assignee_id'
-    | 'forkee_id'
-    | 'issue_id'
-    | 'pull_id'
-    | 'review_id'
-    | 'release_id'
-    | 'comment_id'
-    | 'review_comment_id'
-    | 'commit_comment_id',
-    number
-  >
->
+export type References = Partial<Record<`${Referenced}_id`, number>>
+type Referenced =
+  | 'member'
+  | 'assignee'
+  | 'forkee'
+  | 'issue'
+  | 'pull'
+  | 'review'
+  | 'release'
+  | `${'' | 'review_' | 'commit_'}comment`
 
 /** One statement for all tables: each round trip to the database takes longer than the index lookups. */
 export async function loadCurrent(db: Database, events: TimelineEvent[]): Promise<CurrentRows> {
@@ -98,14 +93,8 @@ function idsOf(events: TimelineEvent[]): Record<keyof CurrentRows, Set<number>> 
   }
   for (const { payload, facts } of events) {
     const named = payload as References
-    add(
-      'accounts',
-      named.member_id,
-      named.assignee_id,
-      facts?.review?.author_id,
-      facts?.comment?.author_id,
-      facts?.release?.author_id,
-    )
+    const authors = [facts?.review, facts?.comment, facts?.release].map((one) => one?.author_id)
+    add('accounts', named.member_id, named.assignee_id, ...authors)
     add('repositories', named.forkee_id)
     add('issues', named.issue_id)
     add('reviews', named.review_id)

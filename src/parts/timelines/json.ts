@@ -33,39 +33,31 @@ export const EventSchema = Type.Object(
 
 export function eventJson(record: EventRecord, wire: Wire, variant: Variant): Static<typeof EventSchema> {
   const { event } = record
-  const { api, web } = wire
   const { actor_id, actor_login, owner_id, owner_login } = event
   const name = `${owner_login}/${event.repo_name}`
   return {
     id: String(event.id),
     type: event.type,
-    actor: {
-      id: actor_id,
-      login: actor_login,
-      display_login: actor_login,
-      gravatar_id: '',
-      url: `${api}/users/${actor_login}`,
-      avatar_url: `${web}/avatars/${actor_id}`,
-    },
-    repo: { id: event.repo_id, name, url: `${api}/repos/${name}` },
+    actor: { ...accountJson(actor_id, actor_login, 'users', wire), display_login: actor_login },
+    repo: { id: event.repo_id, name, url: `${wire.api}/repos/${name}` },
     payload: payloadJson(record, wire, variant),
     public: event.public,
     created_at: timestamp(event.created_at),
-    ...(event.owner_type === 'Organization' && {
-      org: {
-        id: owner_id,
-        login: owner_login,
-        gravatar_id: '',
-        url: `${api}/orgs/${owner_login}`,
-        avatar_url: `${web}/avatars/${owner_id}`,
-      },
-    }),
+    ...(event.owner_type === 'Organization' && { org: accountJson(owner_id, owner_login, 'orgs', wire) }),
   }
+}
+
+function accountJson(id: number, login: string, path: 'users' | 'orgs', { api, web }: Wire) {
+  return { id, login, gravatar_id: '', url: `${api}/${path}/${login}`, avatar_url: `${web}/avatars/${id}` }
 }
 
 function payloadJson(record: EventRecord, wire: Wire, variant: Variant): object {
   const { event, issue, label, assignee, comment, review, review_comment, commit_comment, release, member, forkee } = record
   const repo = { owner_login: event.owner_login, name: event.repo_name }
+  const changed = {
+    ...(assignee && { assignee: userJson(assignee, wire) }),
+    ...(label && { label: labelJson(label, repo, wire) }),
+  }
   switch (event.type) {
     case 'CreateEvent': {
       const { ref_type, master_branch, description } = event.payload
@@ -85,20 +77,14 @@ function payloadJson(record: EventRecord, wire: Wire, variant: Variant): object 
     case 'ReleaseEvent':
       return { action: event.payload.action, release: release && releaseJson(release, repo, wire) }
     case 'IssuesEvent':
-      return {
-        action: event.payload.action,
-        issue: issue && issueJson(issue, repo, wire),
-        ...(assignee && { assignee: userJson(assignee, wire) }),
-        ...(label && { label: labelJson(label, repo, wire) }),
-      }
+      return { action: event.payload.action, issue: issue && issueJson(issue, repo, wire), ...changed }
     case 'PullRequestEvent': {
       const merged = 'merged' in event.payload && event.payload.merged && !variant.events.whole_pulls
       return {
         action: merged ? 'merged' : event.payload.action,
         number: record.pull?.number,
         pull_request: pullJson(record, wire, variant),
-        ...(assignee && { assignee: userJson(assignee, wire) }),
-        ...(label && { label: labelJson(label, repo, wire) }),
+        ...changed,
       }
     }
     case 'IssueCommentEvent':

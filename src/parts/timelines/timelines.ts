@@ -4,7 +4,6 @@ import type { Account, Viewer } from '#identity/accounts.ts'
 import { type Database, empty, type Listed, raw, type Slice, type Sql, sql } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'
 import { mostEvents } from '#variants.ts'
-import { countEvents } from './count-events.ts'
 import type { Facts } from './facts.ts'
 
 /** An event of the log, with the current names of its actor and its repository. */
@@ -62,7 +61,7 @@ export const timelines = {
 
 export interface View {
   /** The viewer whose private events are shown; null: only public events. */
-  sight: Viewer | null
+  viewer: Viewer | null
   since: Date
   /** Newer events are not shown yet; null: no delay. */
   until: Date | null
@@ -82,8 +81,8 @@ export const visibilityJoins = sql`join repositories r on r.id = e.repo_id join 
  * Decides which events are shown: those that were public at the act and still are, and those of repositories that the viewer has access to. The
  * actor must not be suspended, and what the event refers to must exist and be visible to the viewer.
  */
-export function isShown({ sight, since, until }: View): Sql {
-  const own = sight?.sees_private ? sight : null
+export function isShown({ viewer, since, until }: View): Sql {
+  const own = viewer?.sees_private ? viewer : null
   return sql`e.created_at > ${since} ${until ? sql`and e.created_at <= ${until}` : empty} and a.suspended_at is null
     and ${own ? sql`(e.public and not r.private or ${hasAccessByName(own)})` : sql`e.public and not r.private`}
     and (e.type not in ('ForkEvent', 'MemberEvent', 'ReleaseEvent', 'IssueCommentEvent', 'PullRequestReviewEvent',
@@ -98,6 +97,31 @@ export async function readTimeline(db: Database, timeline: Timeline, view: View,
   const { rows, found, query, asked } = await readNewest(db, timeline, view, { ...slice, limit })
   if (found < asked) return { rows, total: found }
   return { rows, total: await countEvents(db, query(mostEvents, 'any')) }
+}
+
+/** For how long a timeline of the greatest length is not counted again. In milliseconds. */
+const trusted = 60_000
+const mostKept = 10_000
+
+/**
+ * When each timeline was last found to have the greatest length. Timelines rarely become shorter, and counting 300 events takes three times as
+ * long as reading 30. If one does become shorter, the link to the last page is wrong for up to a minute.
+ */
+const full = new WeakMap<Database, Map<string, number>>()
+
+/** Counts the events of a query, which returns at most `mostEvents`. */
+async function countEvents(db: Database, events: Sql): Promise<number> {
+  const known = full.get(db) ?? new Map<string, number>()
+  full.set(db, known)
+  // Dates differ from request to request, and do not identify a timeline.
+  const key = `${events.text} ${events.values.filter((value) => !(value instanceof Date))}`
+  const now = db.now.getTime()
+  if (Math.abs(now - (known.get(key) ?? 0)) < trusted) return mostEvents
+  const [counted] = await db.genericPlanRows<{ total: number }>(sql`select count(*) as total from (${events}) counted`)
+  const total = counted?.total ?? 0
+  if (known.size >= mostKept) known.clear()
+  if (total === mostEvents) known.set(key, now)
+  return total
 }
 
 const tooFar = () =>
@@ -135,7 +159,7 @@ async function readNewest(db: Database, timeline: Timeline, view: View, { limit,
   const here = await listSourceIds(db, sources, fewSources + 1)
   if (here.repositories.length <= fewSources && here.actors.length <= fewSources) return read(bySource(here, sources, view))
   const recent = sql`
-    (select * from events e where e.created_at > ${view.since} ${view.sight ? empty : sql`and e.public`}
+    (select * from events e where e.created_at > ${view.since} ${view.viewer ? empty : sql`and e.public`}
      ${newestFirst} limit ${literal(recentEvents)})`
   const recently = await read(filtered(recent, timeline, view))
   if (recently.rows.length && recently.found === asked) return { ...recently, query: filtered(sql`events`, timeline, view) }

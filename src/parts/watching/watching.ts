@@ -54,8 +54,8 @@ export async function listWatchers(db: Queryable, repo: Repository, { limit, off
 }
 
 /** The watched repositories of a user that the viewer may see. */
-export function listWatched(db: Queryable, sight: Viewer, user: Account, slice: Slice): Promise<Listed<Repository>> {
-  return listRepositories(db, sight, sql`s.user_id = ${user.id} and not s.ignored`, sql`s.repo_id`, slice, {
+export function listWatched(db: Queryable, viewer: Viewer, user: Account, slice: Slice): Promise<Listed<Repository>> {
+  return listRepositories(db, viewer, sql`s.user_id = ${user.id} and not s.ignored`, sql`s.repo_id`, slice, {
     columns: sql``,
     join: sql`join subscriptions s on s.repo_id = r.id`,
   })
