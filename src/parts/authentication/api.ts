@@ -7,16 +7,18 @@ import type { Database } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'
 import { Type } from '#platform/schema.ts'
 import {
+  AuthorizationChanges,
   createAuthorization,
   deleteAuthorization,
   deleteGrant,
+  Fingerprint,
   findAuthorization,
   listAuthorizations,
   listGrants,
   loadAuthorization,
   loadClient,
   loadGrant,
-  type NewAuthorization,
+  NewAuthorization,
   updateAuthorization,
 } from './authorizations.ts'
 import { Authorization, authorizationJson, GrantSchema, grantJson } from './json.ts'
@@ -25,18 +27,7 @@ const byPassword = { permission: 'classic', viewer: 'password' } as const
 /** The client's secret is checked before the transaction, because a rollback must not undo the count of wrong secrets. */
 const forClient = { ...byPassword, own_transaction: true } as const
 
-const ScopeNames = Type.Array(Type.String({ maxLength: 100 }), { maxItems: 100 })
-const NullableScopeNames = Type.Unsafe<string[] | null>({ ...ScopeNames, type: ['array', 'null'] })
-const Note = Type.String({ maxLength: 255 })
-const Fingerprint = Type.String({ maxLength: 255 })
-
-const common = {
-  scopes: Type.Optional(NullableScopeNames),
-  note: Type.Optional(Note),
-  note_url: Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 500 })),
-}
-
-const ForApplication = Type.Object({ ...common, client_secret: Type.String({ maxLength: 40 }) })
+const ForApplication = Type.Object({ ...NewAuthorization.properties, client_secret: Type.String({ maxLength: 40 }) })
 
 /** 201 with a new token in clear text, or 200 with the existing one, whose clear text is not stored. */
 async function getOrCreate(db: Database, user: Account, wire: Wire, client: ClientCredentials, wanted: NewAuthorization) {
@@ -72,10 +63,10 @@ export const api = group('Authorizations', [
       operation: 'oauth-authorizations/create-authorization',
       summary: 'Create a personal token or one of an application; it is shown once',
       body: Type.Object({
-        ...common,
+        ...NewAuthorization.properties,
         client_id: Type.Optional(Type.String({ maxLength: 20 })),
         client_secret: Type.Optional(Type.String({ maxLength: 40 })),
-        fingerprint: Type.Optional(Fingerprint),
+        fingerprint: Fingerprint,
       }),
       answers: { 201: Authorization },
     },
@@ -92,7 +83,7 @@ export const api = group('Authorizations', [
       ...forClient,
       operation: 'oauth-authorizations/get-or-create-authorization-for-app',
       summary: "Create an application's token (201), or get the existing one without its text (200)",
-      body: Type.Object({ ...ForApplication.properties, fingerprint: Type.Optional(Fingerprint) }),
+      body: Type.Object({ ...ForApplication.properties, fingerprint: Fingerprint }),
       answers: { 200: Authorization, 201: Authorization },
     },
     ({ db, viewer, address, params: { client_id }, body: { client_secret, ...wanted }, wire }) =>
@@ -129,14 +120,7 @@ export const api = group('Authorizations', [
       ...byPassword,
       operation: 'oauth-authorizations/update-authorization',
       summary: 'Update the scopes of a token, by one of the three lists, or its note',
-      body: Type.Object({
-        scopes: common.scopes,
-        add_scopes: Type.Optional(ScopeNames),
-        remove_scopes: Type.Optional(ScopeNames),
-        note: Type.Optional(Note),
-        note_url: Type.Optional(Type.String({ maxLength: 500 })),
-        fingerprint: Type.Optional(Fingerprint),
-      }),
+      body: AuthorizationChanges,
       answers: { 200: Authorization },
     },
     async ({ db, viewer, params, body, wire }) =>

@@ -2,14 +2,15 @@ import type { Account } from '#identity/accounts.ts'
 import { type Application, type ClientCredentials, findClient, loadApplication } from '#identity/clients.ts'
 import { isScope, normaliseScopes } from '#identity/scopes.ts'
 import { createToken, operators, type Token } from '#identity/tokens.ts'
-import { recordGrant, revokeGrant } from '#parts/oauth/grants.ts'
+import { type Grant, recordGrant, revokeGrant } from '#parts/oauth/grants.ts'
 import { type Database, type Listed, listed, type Queryable, type Slice, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing, Refusal } from '#platform/errors.ts'
+import { type Static, Type } from '#platform/schema.ts'
 
 type App = Pick<Application, 'name' | 'url' | 'client_id'>
 
 /** A token with its application, unless it is a personal one. */
-export interface AuthorizationRow extends Token {
+interface AuthorizationRow extends Token {
   app: App | null
 }
 
@@ -37,12 +38,16 @@ export async function loadAuthorization(db: Queryable, user: Account, id: number
   return found
 }
 
-export interface NewAuthorization {
-  scopes?: string[] | null
-  note?: string | null
-  note_url?: string | null
-  fingerprint?: string | null
-}
+const ScopeNames = Type.Array(Type.String({ maxLength: 100 }), { maxItems: 100 })
+const Note = Type.Optional(Type.String({ maxLength: 255 }))
+export const Fingerprint = Type.Optional(Type.String({ maxLength: 255 }))
+
+export const NewAuthorization = Type.Object({
+  scopes: Type.Optional(Type.Unsafe<string[] | null>({ ...ScopeNames, type: ['array', 'null'] })),
+  note: Note,
+  note_url: Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 500 })),
+})
+export type NewAuthorization = Static<typeof NewAuthorization> & { fingerprint?: string }
 
 export async function loadClient(db: Database, credentials: ClientCredentials): Promise<Application> {
   const application = await findClient(db, credentials)
@@ -83,14 +88,15 @@ export async function findAuthorization(
     order by t.id limit 1`)
 }
 
-export interface AuthorizationChanges {
-  scopes?: string[] | null
-  add_scopes?: string[]
-  remove_scopes?: string[]
-  note?: string
-  note_url?: string
-  fingerprint?: string
-}
+export const AuthorizationChanges = Type.Object({
+  scopes: NewAuthorization.properties.scopes,
+  add_scopes: Type.Optional(ScopeNames),
+  remove_scopes: Type.Optional(ScopeNames),
+  note: Note,
+  note_url: Type.Optional(Type.String({ maxLength: 500 })),
+  fingerprint: Fingerprint,
+})
+type AuthorizationChanges = Static<typeof AuthorizationChanges>
 
 export async function updateAuthorization(
   db: Transaction,
@@ -173,25 +179,17 @@ async function lock(db: Transaction, user: Account) {
 }
 
 /** A user's grant to an application. */
-export interface Grant {
-  id: number
-  application_id: number
-  user_id: number
-  scopes: string[]
-  created_at: Date
-  updated_at: Date
-  app: App
-}
+export type GrantedApplication = Grant & { application_id: number; app: App }
 
 const grantsOf = (user: Account) => sql`grants g join applications p on p.id = g.application_id where g.user_id = ${user.id}`
 
-export function listGrants(db: Queryable, user: Account, client_id: string, slice: Slice): Promise<Listed<Grant>> {
+export function listGrants(db: Queryable, user: Account, client_id: string, slice: Slice): Promise<Listed<GrantedApplication>> {
   const source = sql`${grantsOf(user)} and (${client_id}::text = '' or p.client_id = ${client_id})`
   return listed(db, { columns: sql`g.*, ${app}`, source, order: sql`g.id` }, slice)
 }
 
-export async function loadGrant(db: Queryable, user: Account, id: number): Promise<Grant> {
-  const found = await db.first<Grant>(sql`select g.*, ${app} from ${grantsOf(user)} and g.id = ${id}`)
+export async function loadGrant(db: Queryable, user: Account, id: number): Promise<GrantedApplication> {
+  const found = await db.first<GrantedApplication>(sql`select g.*, ${app} from ${grantsOf(user)} and g.id = ${id}`)
   if (!found) throw missing()
   return found
 }

@@ -3,7 +3,7 @@ import { NullableString, NullableTimestamp, Timestamp, timestamp, type Wire } fr
 import type { Account } from '#identity/accounts.ts'
 import type { Token } from '#identity/tokens.ts'
 import { type Static, Type } from '#platform/schema.ts'
-import type { Grant } from './authorizations.ts'
+import type { GrantedApplication } from './authorizations.ts'
 
 const App = Type.Object({ name: Type.String(), url: Type.String(), client_id: Type.String() })
 
@@ -28,7 +28,7 @@ export const Authorization = Type.Object(
 )
 
 /** A token with its application, if it has one. Only the call that creates a token shows it in clear text. */
-export type ShownToken = Token & { app?: Static<typeof App> | null; token?: string }
+type ShownToken = Token & { app?: Static<typeof App> | null; token?: string }
 
 export function authorizationJson(token: ShownToken, user: Account, wire: Wire): Static<typeof Authorization> {
   return {
@@ -62,7 +62,7 @@ export const GrantSchema = Type.Object(
   { title: 'ApplicationGrant' },
 )
 
-export function grantJson(grant: Grant, user: Account, wire: Wire): Static<typeof GrantSchema> {
+export function grantJson(grant: GrantedApplication, user: Account, wire: Wire): Static<typeof GrantSchema> {
   return {
     id: grant.id,
     url: `${wire.api}/applications/grants/${grant.id}`,

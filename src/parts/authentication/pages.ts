@@ -80,13 +80,9 @@ function takePassword(visit: Visit): Promise<Outcome> {
   const asked = readSignInRequest(visit.form)
   return attempt(
     async () => {
-      const { user, token, awaits_code, sending } = await signIn(
-        visit.db,
-        visit.belfry.send_text,
-        asked.login,
-        visit.form.get('password') ?? '',
-        originOf(visit),
-      )
+      const { db, belfry, form: given } = visit
+      const signedIn = await signIn(db, belfry.send_text, asked.login, given.get('password') ?? '', originOf(visit))
+      const { user, token, awaits_code, sending } = signedIn
       await endPreviousSession(visit)
       setSessionCookie(visit, token, awaits_code)
       const return_to = await keepDraft(visit, user, asked)

@@ -3,31 +3,16 @@ import { badCredentials } from '#identity/callers.ts'
 import { guessAtAccount } from '#identity/login-throttle.ts'
 import { checkPassword } from '#identity/passwords.ts'
 import { type Origin, openSession, type Session } from '#identity/sessions.ts'
-import { findDelivery, readCode, type Sending, type SendText, sendCode, takeCode } from '#identity/two-factor.ts'
-import type { Database } from '#platform/database.ts'
-import { sql } from '#platform/database.ts'
+import { findDelivery, readCode, type SendText, sendCode, takeCode } from '#identity/two-factor.ts'
+import { type Database, sql } from '#platform/database.ts'
 import type { Vault } from '#platform/vault.ts'
 
-/** A new session. */
-export interface Opened {
-  user: Account
-  token: string
-  awaits_code: boolean
-  /** Whether the text message with the code was sent; undefined if the code comes from an app. */
-  sending: Sending | undefined
-}
-
 /** The first step: login and password. With a second factor, the session is valid for entering the code only. */
-export async function signIn(
-  db: Database,
-  send_text: SendText,
-  login: string,
-  password: string,
-  origin: Origin,
-): Promise<Opened> {
+export async function signIn(db: Database, send_text: SendText, login: string, password: string, origin: Origin) {
   const user = await checkPassword(db, { login, address: origin.address }, password)
   if (!user) throw badCredentials()
   const delivery = await findDelivery(db, user)
+  // Undefined if the code comes from an app.
   const sending = delivery === 'sms' ? await sendCode(db, send_text, user) : undefined
   const token = await db.transaction((transaction) => openSession(transaction, user, origin, delivery !== undefined))
   return { user, token, awaits_code: delivery !== undefined, sending }

@@ -59,28 +59,16 @@ const link = ({ method, path, summary, operationId }: Entry) =>
 function section(entry: Entry, address: string, document: ApiDescription): Html {
   const { method, path, operationId, summary, parameters, requestBody, responses } = entry
   const body = requestBody && resolve(requestBody.content['application/json'].schema, document)
+  const given = parameters.map(({ name, in: location, required = false, schema }) => ({ name, required, schema, location }))
+  const required = new Set(body?.required)
+  const sent = Object.entries(body?.properties ?? {}).map(([name, schema]) => {
+    return { name, schema, required: required.has(name), location: 'body' }
+  })
   return html`<section class="operation" id="${operationId}">
 <h3><span class="method ${method}">${method.toUpperCase()}</span> <code>${path}</code> <a class="muted" href="#${operationId}" aria-label="Link to ${operationId}">#</a></h3>
 <p>${summary}. <span class="muted">${needs(entry)}</span></p>
-${
-  parameters.length > 0 &&
-  fields(
-    'Parameters',
-    parameters.map(({ name, in: location, required, schema }) => ({ name, required: required ?? false, schema, location })),
-  )
-}
-${
-  body &&
-  fields(
-    'Body',
-    Object.entries(body.properties ?? {}).map(([name, schema]) => ({
-      name,
-      schema,
-      required: body.required?.includes(name) ?? false,
-      location: 'body',
-    })),
-  )
-}
+${given.length > 0 && fields('Parameters', given)}
+${body && fields('Body', sent)}
 <h4>Answers</h4><table><tbody>${answerRows(responses)}</tbody></table>
 <details><summary>Try it</summary><pre>${example(entry, address, body)}</pre></details>
 </section>`

@@ -80,31 +80,17 @@ function describe(record: EventRecord, web: string): Description {
     case 'PullRequestEvent':
       return describeChange(event.payload, record, repo, web)
     case 'IssueCommentEvent': {
-      const issue = subjectLink(record, repo)
-      const link = `${issue.href}#issuecomment-${event.payload.comment_id}`
-      return {
-        words: [`commented on ${issue.kind} `, { ...issue, href: link }, ' in ', repo],
-        link,
-        more: xml`${paragraph(issue.title)}${excerpt(comment?.body)}`,
-      }
+      const subject = subjectLink(record, repo)
+      return onSubject(`commented on ${subject.kind} `, subject, `issuecomment-${event.payload.comment_id}`, repo, comment?.body)
     }
     case 'PullRequestReviewEvent': {
-      const pull = subjectLink(record, repo)
-      const link = `${pull.href}#pullrequestreview-${event.payload.review_id}`
-      return {
-        words: [`${verdicts[review?.state ?? ''] ?? 'reviewed'} pull request `, { ...pull, href: link }, ' in ', repo],
-        link,
-        more: xml`${paragraph(pull.title)}${excerpt(review?.body)}`,
-      }
+      const words = `${verdicts[review?.state ?? ''] ?? 'reviewed'} pull request `
+      return onSubject(words, subjectLink(record, repo), `pullrequestreview-${event.payload.review_id}`, repo, review?.body)
     }
     case 'PullRequestReviewCommentEvent': {
-      const pull = subjectLink(record, repo)
-      const link = `${pull.href}#discussion_r${event.payload.review_comment_id}`
-      return {
-        words: [`commented on ${review_comment?.path ?? 'a file'} in pull request `, { ...pull, href: link }, ' in ', repo],
-        link,
-        more: xml`${paragraph(pull.title)}${excerpt(review_comment?.body)}`,
-      }
+      const words = `commented on ${review_comment?.path ?? 'a file'} in pull request `
+      const anchor = `discussion_r${event.payload.review_comment_id}`
+      return onSubject(words, subjectLink(record, repo), anchor, repo, review_comment?.body)
     }
     case 'CommitCommentEvent': {
       if (!commit_comment) return { words: ['commented on a commit in ', repo], link: repo.href }
@@ -113,6 +99,13 @@ function describe(record: EventRecord, web: string): Description {
       return { words: ['commented on commit ', commit, ' in ', repo], link, more: excerpt(commit_comment.body) }
     }
   }
+}
+
+/** A comment on an issue or a pull request, or a review. */
+function onSubject(words: string, subject: Subject, anchor: string, repo: Link, body: string | undefined): Description {
+  const link = `${subject.href}#${anchor}`
+  const more = xml`${paragraph(subject.title)}${excerpt(body)}`
+  return { words: [words, { ...subject, href: link }, ' in ', repo], link, more }
 }
 
 const verdicts: Record<string, string> = { APPROVED: 'approved', CHANGES_REQUESTED: 'asked for changes to' }
@@ -169,8 +162,10 @@ function describeChange(
   }
 }
 
+type Subject = Link & { kind: string; title: string | null }
+
 /** The issue or pull request of an event. */
-function subjectLink({ event, issue, pull }: EventRecord, repo: Link): Link & { kind: string; title: string | null } {
+function subjectLink({ event, issue, pull }: EventRecord, repo: Link): Subject {
   const is_pull = pull !== undefined || (issue ? issue.pull_id !== null : event.type.startsWith('PullRequest'))
   const [kind, folder] = is_pull ? ['pull request', 'pull'] : ['issue', 'issues']
   const found = pull ?? issue

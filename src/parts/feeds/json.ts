@@ -67,18 +67,12 @@ export function feedListJson(
     ...(viewer && { current_user_public_url: `${web}/${viewer.login}` }),
     ...(feeds && withFirstOrganization(feedUrls(feeds, web))),
   }
-  const { current_user_public_url, current_user_url, current_user_actor_url, current_user_organization_urls } = addresses
-  const links = {
-    timeline: link(addresses.timeline_url),
-    user: link(addresses.user_url),
-    ...(current_user_public_url && { current_user_public: link(current_user_public_url) }),
-    ...(current_user_url && { current_user: link(current_user_url) }),
-    ...(current_user_actor_url && { current_user_actor: link(current_user_actor_url) }),
-    ...(current_user_organization_urls && {
-      current_user_organization: link(current_user_organization_urls[0] ?? ''),
-      current_user_organizations: current_user_organization_urls.map(link),
-    }),
-  }
+  const links = Object.fromEntries(
+    Object.entries(addresses).map(([name, found]) => [
+      name.replace(/_url(s?)$/, '$1'),
+      Array.isArray(found) ? found.map(link) : link(found),
+    ]),
+  ) as Static<typeof Links>
   return { ...addresses, _links: plain ? links : [links] }
 }
 

@@ -22,10 +22,9 @@ export const api = group('OAuth applications', [
       summary: 'Check a token of the application, and get its user',
       answers: { 200: Authorization },
     },
-    async ({ db, application, params, body: { access_token }, wire }) => {
-      checkOwn(application, params.client_id)
-      const held = await loadToken(db, application, access_token)
-      return authorizationJson({ ...held, app: application, token: access_token }, held.user, wire)
+    async (context) => {
+      const held = await loadOwnToken(context)
+      return authorizationJson({ ...held, app: context.application, token: context.body.access_token }, held.user, context.wire)
     },
   ),
   patch(
@@ -36,19 +35,15 @@ export const api = group('OAuth applications', [
       summary: 'Replace a token of the application by a new one, which is shown once',
       answers: { 200: Authorization },
     },
-    async ({ db, application, params, body: { access_token }, wire }) => {
-      checkOwn(application, params.client_id)
-      const fresh = await resetToken(db, await loadToken(db, application, access_token))
-      return authorizationJson({ ...fresh, app: application }, fresh.user, wire)
+    async (context) => {
+      const fresh = await resetToken(context.db, await loadOwnToken(context))
+      return authorizationJson({ ...fresh, app: context.application }, fresh.user, context.wire)
     },
   ),
   del(
     '/applications/{client_id}/token',
     { ...common, operation: 'apps/delete-token', summary: 'Delete a token of the application', answers: { 204: Nothing } },
-    async ({ db, application, params, body: { access_token } }) => {
-      checkOwn(application, params.client_id)
-      await deleteToken(db, await loadToken(db, application, access_token))
-    },
+    async (context) => deleteToken(context.db, await loadOwnToken(context)),
   ),
   del(
     '/applications/{client_id}/grant',
@@ -58,11 +53,7 @@ export const api = group('OAuth applications', [
       summary: "Delete a user's grant to the application, with the keys that the application added",
       answers: { 204: Nothing },
     },
-    async ({ db, application, params, body: { access_token } }) => {
-      checkOwn(application, params.client_id)
-      const { user } = await loadToken(db, application, access_token)
-      await revokeGrant(db, application, user)
-    },
+    async (context) => revokeGrant(context.db, context.application, (await loadOwnToken(context)).user),
   ),
   post(
     '/admin/applications',
@@ -87,9 +78,17 @@ export const api = group('OAuth applications', [
   ),
 ])
 
+interface TokenContext {
+  db: Queryable
+  application: Application
+  params: { client_id: string }
+  body: { access_token: string }
+}
+
 /** An application can act for itself only; others are not found. */
-function checkOwn({ client_id }: Application, named: string) {
-  if (client_id !== named) throw missing()
+async function loadOwnToken({ db, application, params, body }: TokenContext) {
+  if (application.client_id !== params.client_id) throw missing()
+  return loadToken(db, application, body.access_token)
 }
 
 async function loadOwner(db: Queryable, login: string) {

@@ -96,14 +96,12 @@ function faultOf(error: 'redirect_uri_mismatch' | 'access_denied' | 'invalid_req
   return { ...errorParameters(error, docs), state: query.get('state') ?? undefined }
 }
 
-/** Separated by spaces, or by commas as older clients do. Unknown scopes are ignored. */
-export function readScopes(text: string | null | undefined): string[] {
-  return normaliseScopes((text ?? '').split(/[\s,]+/).filter(isScope))
-}
-
-/** An empty parameter counts as omitted (RFC 6749, section 3.1). */
+/**
+ * Separated by spaces, or by commas as older clients do. Unknown scopes are ignored. An empty parameter counts as omitted (RFC 6749,
+ * section 3.1).
+ */
 export function readAskedScopes(text: string | null | undefined): string[] | null {
-  return text?.trim() ? readScopes(text) : null
+  return text?.trim() ? normaliseScopes(text.split(/[\s,]+/).filter(isScope)) : null
 }
 
 /** The user must confirm new scopes, and tokens that are created faster than users sign in. */

@@ -12,12 +12,6 @@ import { issueToken, recordGrant } from './grants.ts'
 
 export const lifetimeSeconds = 900
 
-export interface DeviceStart {
-  device_code: string
-  user_code: string
-  interval: number
-}
-
 /** A device cannot keep a secret, so the client id is enough; a secret that is sent must be right. */
 async function identify(db: Database, { parameters: { client_id = '', client_secret }, address }: ClientRequest) {
   return client_secret === undefined ? findApplication(db, client_id) : findClient(db, { client_id, client_secret, address })
@@ -28,7 +22,10 @@ const mostFromNetwork = 50
 const mostOfClient = 5000
 
 /** Client ids are public and anyone may request codes, so requests are limited. */
-export async function startDevice(db: Database, request: ClientRequest): Promise<DeviceStart | Failed> {
+export async function startDevice(
+  db: Database,
+  request: ClientRequest,
+): Promise<Awaited<ReturnType<typeof openDevice>> | Failed> {
   const application = await identify(db, request)
   if (!application) return { error: 'incorrect_client_credentials' }
   const limits = [
@@ -40,7 +37,7 @@ export async function startDevice(db: Database, request: ClientRequest): Promise
   return db.transaction((transaction) => openDevice(transaction, application, scopes))
 }
 
-async function openDevice(db: Transaction, application: Application, scopes: string[] | null): Promise<DeviceStart> {
+async function openDevice(db: Transaction, application: Application, scopes: string[] | null) {
   const device_code = randomText(40)
   const user_code = newUserCode()
   await db.query(sql`delete from device_codes where expires_at < ${db.now}::timestamptz - interval '1 hour' or user_code = ${user_code}

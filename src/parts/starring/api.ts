@@ -6,7 +6,14 @@ import { Type } from '#platform/schema.ts'
 import { StargazerList, StarredList, stargazerJson, starredJson } from './json.ts'
 import { hasStarred, listStargazers, listStarred, star, unstar } from './starring.ts'
 
-const sorting = { sort: choice('created', 'updated'), direction: choice('desc', 'asc') }
+const starred = {
+  permission: 'starring:read',
+  optional_scopes: ['repo'],
+  query: { sort: choice('created', 'updated'), direction: choice('desc', 'asc') },
+  list: true,
+  answers: { 200: StarredList },
+} as const
+const writes = { permission: 'starring:write', scopes: ['public_repo', 'repo'], answers: { 204: Nothing } } as const
 
 export const api = group('Starring', [
   get(
@@ -38,13 +45,9 @@ export const api = group('Starring', [
   get(
     '/user/starred',
     {
+      ...starred,
       operation: 'activity/list-repos-starred-by-authenticated-user',
-      permission: 'starring:read',
       summary: 'List repositories starred by the caller; the media type `star` adds the time',
-      optional_scopes: ['repo'],
-      query: sorting,
-      list: true,
-      answers: { 200: StarredList },
     },
     async ({ db, caller, viewer, query, page, wire, dialect }) =>
       paged(await listStarred(db, caller, viewer, query, page), (row) => starredJson(row, wire, dialect.media.has('star'))),
@@ -52,14 +55,10 @@ export const api = group('Starring', [
   get(
     '/users/{username}/starred',
     {
+      ...starred,
       operation: 'activity/list-repos-starred-by-user',
-      permission: 'starring:read',
       summary: 'List repositories starred by a user that the caller may see; the media type `star` adds the time',
       viewer: 'optional',
-      optional_scopes: ['repo'],
-      query: sorting,
-      list: true,
-      answers: { 200: StarredList },
     },
     async ({ db, caller, user, query, page, wire, dialect }) =>
       paged(await listStarred(db, caller, user, query, page), (row) => starredJson(row, wire, dialect.media.has('star'))),
@@ -80,11 +79,9 @@ export const api = group('Starring', [
   put(
     '/user/starred/{owner}/{repo}',
     {
+      ...writes,
       operation: 'activity/star-repo-for-authenticated-user',
-      permission: 'starring:write',
       summary: 'Star a repository; the request must have no body',
-      scopes: ['public_repo', 'repo'],
-      answers: { 204: Nothing },
     },
     ({ db, viewer, repo, body }) => {
       if (body !== undefined) throw new Refusal('malformed', 'A star request has no body: its Content-Length must be zero.')
@@ -94,11 +91,9 @@ export const api = group('Starring', [
   del(
     '/user/starred/{owner}/{repo}',
     {
+      ...writes,
       operation: 'activity/unstar-repo-for-authenticated-user',
-      permission: 'starring:write',
       summary: 'Unstar a repository; 204 also without a star',
-      scopes: ['public_repo', 'repo'],
-      answers: { 204: Nothing },
     },
     ({ db, viewer, repo }) => unstar(db, viewer, repo),
   ),

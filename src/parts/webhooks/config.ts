@@ -57,4 +57,4 @@ export function checkName(name: string | undefined) {
   if (name !== undefined && name !== 'web') throw invalid({ resource: 'Hook', code: 'invalid', field: 'name' })
 }
 
-const wrong = (field: string, message: string) => invalid({ resource: 'Hook', code: 'custom', field, message })
+export const wrong = (field: string, message: string) => invalid({ resource: 'Hook', code: 'custom', field, message })

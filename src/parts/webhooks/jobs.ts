@@ -4,7 +4,7 @@ import type { Scheduled, Task } from '#platform/queue.ts'
 import { purgeHooks } from './delete.ts'
 import { forgetDeliveries } from './deliveries/retention.ts'
 import { notifyPaused } from './pauses.ts'
-import { goOn } from './replays/run-replay.ts'
+import { continueReplay } from './replays/run-replay.ts'
 
 export function webhookTasks(db: Database, storage: Storage): Record<string, Task> {
   return {
@@ -12,7 +12,7 @@ export function webhookTasks(db: Database, storage: Storage): Record<string, Tas
     forget_deliveries: () => forgetDeliveries(db),
     /** Added by the trigger that pauses a hook. */
     hook_paused: ({ hook_id }: { hook_id: number }) => db.transaction((transaction) => notifyPaused(transaction, hook_id)),
-    replay: ({ replay_id }: { replay_id: number }) => goOn(db, storage, replay_id),
+    replay: ({ replay_id }: { replay_id: number }) => continueReplay(db, storage, replay_id),
   }
 }
 

@@ -40,20 +40,14 @@ export const pausedFor = (user: { id: number }) => sql`h.paused_reason is not nu
     select from memberships m where m.org_id = h.org_id and m.user_id = ${user.id} and m.role = 'admin')
   else exists (select from repositories a where a.id = h.repo_id and access_by_name(${user.id}, a) >= 5) end`
 
-interface Paused {
-  id: number
-  repo_id: number | null
-  org_id: number | null
-  url: string
-  creator_id: number | null
-}
+type Paused = Record<'repo_id' | 'org_id' | 'creator_id', number | null> & { url: string }
 
 /** Notifies the users who can resume the hook, once. */
 export async function notifyPaused(db: Transaction, hook_id: number) {
   const hook = await db.first<Paused>(sql`
     update hooks set paused_at = ${db.now}
     where id = ${hook_id} and paused_reason is not null and paused_at is null and deleted_at is null
-    returning id, repo_id, org_id, url, creator_id`)
+    returning repo_id, org_id, url, creator_id`)
   const repo_id = hook && (hook.repo_id ?? (await findOldestRepository(db, hook.org_id)))
   if (!repo_id) return
   const people = hook.org_id === null ? await findAdmins(db, repo_id) : await findOwners(db, hook.org_id)

@@ -15,17 +15,21 @@ import { askFirst, note, settingsPage, shownOnce } from '#web/settings.ts'
 
 const path = '/settings/developers'
 
+/** Applications of other users are not found. */
+const own = (next: (visit: SignedIn, application: Application) => Outcome | Promise<Outcome>) => async (visit: SignedIn) => {
+  const application = await loadApplication(visit.db, visit.params.client_id ?? '')
+  if (application.owner_id !== visit.visitor.id) throw missing()
+  return next(visit, application)
+}
+
 export const pages: PageRoute[] = [
   showOwn(path, (visit) => listPage(visit)),
   submitOwn(path, confirmed(register)),
-  showOwn(`${path}/:client_id`, (visit) => withOwn(visit, (application) => applicationPage(visit, application))),
-  submitOwn(`${path}/:client_id`, (visit) => withOwn(visit, (application) => edit(visit, application))),
-  submitOwn(
-    `${path}/:client_id/secret`,
-    confirmed((visit) => withOwn(visit, (application) => rotate(visit, application))),
-  ),
-  showOwn(`${path}/:client_id/delete`, (visit) => withOwn(visit, (application) => askToDelete(visit, application))),
-  submitOwn(`${path}/:client_id/delete`, (visit) => withOwn(visit, (application) => remove(visit, application))),
+  showOwn(`${path}/:client_id`, own(applicationPage)),
+  submitOwn(`${path}/:client_id`, own(edit)),
+  submitOwn(`${path}/:client_id/secret`, confirmed(own(rotate))),
+  showOwn(`${path}/:client_id/delete`, own(askToDelete)),
+  submitOwn(`${path}/:client_id/delete`, own(remove)),
 ]
 
 type Written = Pick<Application, 'name' | 'url' | 'callback_url' | 'strict_redirect' | 'description'>
@@ -68,24 +72,17 @@ function register(visit: SignedIn): Promise<Outcome> {
   )
 }
 
-/** Applications of other users are not found. */
-async function withOwn(visit: SignedIn, next: (application: Application) => Outcome | Promise<Outcome>): Promise<Outcome> {
-  const application = await loadApplication(visit.db, visit.params.client_id ?? '')
-  if (application.owner_id !== visit.visitor.id) throw missing()
-  return next(application)
-}
-
 const pathOf = ({ client_id }: Application) => `${path}/${client_id}`
 
 function applicationPage(visit: SignedIn, application: Application, problem?: Problem): Outcome {
-  const own = pathOf(application)
+  const at = pathOf(application)
   const { secret, done } = visit.flash
   const body = html`${note(done)}<p>Client id: <code>${application.client_id}</code></p>
 ${secret === undefined ? html`<p>Client secret: <code>…${application.secret_last_eight}</code></p>` : shownOnce('Client secret', secret)}
-${form(visit, `${own}/secret`, html`<button>Make a new secret</button> <span class="muted">The old one stops working at once.</span>`, { class: 'inline' })}
-<h2>Details</h2>${form(visit, own, html`${alert(problem)}${fieldsOf(application)}<button class="primary">Save</button>`)}
+${form(visit, `${at}/secret`, html`<button>Make a new secret</button> <span class="muted">The old one stops working at once.</span>`, { class: 'inline' })}
+<h2>Details</h2>${form(visit, at, html`${alert(problem)}${fieldsOf(application)}<button class="primary">Save</button>`)}
 <h2>Delete</h2><p>Everyone's tokens for it stop working at once.</p>
-<p><a class="button danger" href="${own}/delete">Delete this application</a></p>`
+<p><a class="button danger" href="${at}/delete">Delete this application</a></p>`
   return settingsPage(path, application.name || 'Application', body, problem?.status)
 }
 
@@ -106,11 +103,11 @@ async function rotate(visit: SignedIn, application: Application): Promise<Outcom
 }
 
 function askToDelete(visit: SignedIn, application: Application): Outcome {
-  const own = pathOf(application)
+  const at = pathOf(application)
   const body = html`<p>Client id: <code>${application.client_id}</code></p><p>Everyone's tokens for it stop working at once, and the SSH keys
 that it made are deleted. That cannot be taken back.</p>`
   const title = `Delete ${application.name}?`
-  return askFirst(visit, { path, title, body, action: `${own}/delete`, button: 'Delete this application', keep: own })
+  return askFirst(visit, { path, title, body, action: `${at}/delete`, button: 'Delete this application', keep: at })
 }
 
 async function remove(visit: SignedIn, application: Application): Promise<Outcome> {

@@ -11,34 +11,27 @@ import { html } from '#web/html.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, showOwn, submitOwn } from '#web/page.ts'
 import { settingsPage } from '#web/settings.ts'
 
+type Handler = (visit: SignedIn) => Outcome | Promise<Outcome>
+
+/** A user with a second factor must turn it off first, which requires a code. */
+const whileOff = (next: Handler) =>
+  confirmed(async (visit) => ((await findDelivery(visit.db, visit.visitor)) ? { to: '/settings/security' } : next(visit)))
+
+const withTexts = (next: Handler) =>
+  whileOff((visit) => {
+    if (!visit.belfry.send_text) throw missing()
+    return next(visit)
+  })
+
 export const pages: PageRoute[] = [
   showOwn(
     '/settings/security/app',
-    confirmed((visit) => whileOff(visit, () => appPage(visit, newSeed(visit.visitor).secret))),
+    whileOff((visit) => appPage(visit, newSeed(visit.visitor).secret)),
   ),
-  submitOwn(
-    '/settings/security/app',
-    confirmed((visit) => whileOff(visit, () => turnOnApp(visit))),
-  ),
-  showOwn(
-    '/settings/security/text',
-    confirmed((visit) => withTexts(visit, () => showText(visit))),
-  ),
-  submitOwn(
-    '/settings/security/text',
-    confirmed((visit) => withTexts(visit, () => turnOnText(visit))),
-  ),
+  submitOwn('/settings/security/app', whileOff(turnOnApp)),
+  showOwn('/settings/security/text', withTexts(showText)),
+  submitOwn('/settings/security/text', withTexts(turnOnText)),
 ]
-
-/** A user with a second factor must turn it off first, which requires a code. */
-async function whileOff(visit: SignedIn, next: () => Outcome | Promise<Outcome>): Promise<Outcome> {
-  return (await findDelivery(visit.db, visit.visitor)) ? { to: '/settings/security' } : next()
-}
-
-function withTexts(visit: SignedIn, next: () => Outcome | Promise<Outcome>): Promise<Outcome> {
-  if (!visit.belfry.send_text) throw missing()
-  return whileOff(visit, next)
-}
 
 const page = (title: string, body: ReturnType<typeof html>, problem?: Problem) =>
   settingsPage('/settings/security', title, body, problem?.status)

@@ -122,10 +122,10 @@ function list(visit: Visit, listing: Listing, now: Date): Html {
     : html`<button name="act" value="read">Mark as read</button> <button name="act" value="done">Done</button> <button name="act" value="mute">Mute</button>`
   const chosen = html`<div class="bar"><label hidden><input type="checkbox" id="every"> All</label> ${buttons}</div>${sections}`
   const all = html`<input type="hidden" name="act" value="all"><input type="hidden" name="read_at" value="${listing.read_at.toISOString()}"><button>Mark everything as read</button>`
-  const place = addressOf(listing, { page })
-  return html`${form(visit, place, chosen, { class: 'selection' })}
+  const address = addressOf(listing, { page })
+  return html`${form(visit, address, chosen, { class: 'selection' })}
 ${pager(inbox, Object.fromEntries(new URL(addressOf(listing), 'http://x').searchParams), page, Math.ceil(total / perPage))}
-${view === 'unread' && !listing.q && form(visit, place, all, { class: 'more' })}`
+${view === 'unread' && !listing.q && form(visit, address, all, { class: 'more' })}`
 }
 
 export const perPage = 50
@@ -150,16 +150,7 @@ function dayOf(at: Date, now: Date): string {
   return days <= 0 ? 'Today' : days === 1 ? 'Yesterday' : days < 7 ? 'This week' : days < 31 ? 'This month' : 'Older'
 }
 
-const kinds = {
-  Issue: 'Issue',
-  PullRequest: 'Pull request',
-  Commit: 'Commit',
-  Release: 'Release',
-  RepositoryInvitation: 'Invitation',
-  RepositoryImport: 'Import',
-  RepositoryTransfer: 'Transfer',
-  Webhook: 'Webhook',
-}
+const kindOf = ({ type }: Thread) => (type === 'PullRequest' ? 'Pull request' : type.replace('Repository', ''))
 const anchors = {
   IssueComment: 'issuecomment-',
   PullRequestReview: 'pullrequestreview-',
@@ -168,14 +159,14 @@ const anchors = {
 }
 
 function row(thread: Listing['threads'][number], { group }: InboxQuery): Html {
-  const { id, repo, number, unread, reason, type, state, latest_type, latest_id, updated_at } = thread
+  const { id, repo, number, unread, reason, state, latest_type, latest_id, updated_at } = thread
   const full_name = nameOf(repo)
   const title = titleOf(thread, full_name)
   const { html_url } = addressesOf(thread, { api: '', web: '' }, full_name)
-  const place = latest_type && latest_id ? `#${anchors[latest_type]}${latest_id}` : ''
-  const kind = state && state !== 'open' ? `${kinds[type]}, ${state}` : kinds[type]
+  const anchor = latest_type && latest_id ? `#${anchors[latest_type]}${latest_id}` : ''
+  const kind = state && state !== 'open' ? `${kindOf(thread)}, ${state}` : kindOf(thread)
   return html`<li class="thread${unread && ' unread'}" data-id="${id}"><input type="checkbox" name="id" value="${id}.${updated_at.getTime()}" aria-label="Select ${title}">
-<div><a class="title" href="${html_url}${place}">${title}</a>${unread && html` <span class="mark">unread</span>`}
+<div><a class="title" href="${html_url}${anchor}">${title}</a>${unread && html` <span class="mark">unread</span>`}
 <p class="muted">${group !== 'repo' && html`${full_name} · `}${kind}${number && ` #${number}`} · <span title="${ruleOf(reason, thread)}">${reasonNameOf(reason, thread)}</span> · ${moment(updated_at)}</p></div></li>`
 }
 

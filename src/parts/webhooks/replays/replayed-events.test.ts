@@ -6,7 +6,7 @@ import { expect } from '#test/forge.ts'
 import { until } from '#test/machine.ts'
 import { openWithTopic } from '#test/pulls.ts'
 import { hookOn, openReceiver } from '#test/webhooks.ts'
-import { goOn } from './run-replay.ts'
+import { continueReplay } from './run-replay.ts'
 
 /** Acts that the log has nothing of, or another's: they are told when they happen, and never again. */
 const notLogged = ['label', 'milestone', 'ping', 'meta']
@@ -66,7 +66,7 @@ test('what is told again has the shape that it was told in, of every kind that t
   const live = (await read(false)).filter(({ event }) => !notLogged.includes(event))
   clock.advance(60_000)
   const made = await expect(202, await ada.post(`${engine}/hooks/${hook.id}/replays`, { since }))
-  await goOn(db, storage, made.id)
+  await continueReplay(db, storage, made.id)
   const { status, total, told, passed_over } = await ada.read(made.url)
   assert.deepEqual([status, told, passed_over], ['done', total, 0])
   const again = await read(true)

@@ -5,7 +5,7 @@ import { expect, openForge, type Person } from '#test/forge.ts'
 import { octokitsOf } from '#test/inbox.ts'
 import { fillLog } from '#test/timelines.ts'
 import { hookOn } from '#test/webhooks.ts'
-import { goOn } from './run-replay.ts'
+import { continueReplay } from './run-replay.ts'
 
 const forge = await openForge()
 after(() => forge[Symbol.asyncDispose]())
@@ -32,7 +32,7 @@ async function replay(path: string, body: Record<string, unknown> = {}) {
 /** Runs a replay to its end, a batch at a time. */
 async function finish(address: string, id: number) {
   for (let turn = 0; turn < 100; turn++) {
-    await goOn(db, storage, id)
+    await continueReplay(db, storage, id)
     const found = await ada.read(address)
     if (found.status !== 'running') return found
     forge.clock.advance(minute)
@@ -139,10 +139,10 @@ test('a hook has one replay at a time, which can be cancelled until it ends', as
   const made = await replay(path)
   const refused = await Promise.all([ada.post(path, { since: ago(day) }), ada.post(path, { since: ago(day) })])
   for (const answer of refused) assert.match((await expect(422, answer)).message, /is running/)
-  await goOn(db, storage, made.id)
+  await continueReplay(db, storage, made.id)
   assert.partialDeepStrictEqual(await ada.read(made.url), { status: 'running', total: 120, told: 50 })
   await expect(204, await ada.delete(made.url))
-  await goOn(db, storage, made.id)
+  await continueReplay(db, storage, made.id)
   assert.partialDeepStrictEqual(await ada.read(made.url), { status: 'cancelled', total: 120, told: 50 })
   assert.equal((await stored(hook)).length, 50)
   await expect(422, await ada.delete(made.url))
@@ -164,9 +164,9 @@ test('a hook has one replay at a time, which can be cancelled until it ends', as
     await expect(204, await ada.delete(path.replace('/replays', '')))
     return db.transaction(work)
   })
-  await goOn(db, storage, last.id)
+  await continueReplay(db, storage, last.id)
   assert.deepEqual(await stored(hook), [])
-  await goOn(db, storage, last.id)
+  await continueReplay(db, storage, last.id)
   assert.deepEqual(await db.rows(sql`select status from replays where id = ${last.id}`), [{ status: 'cancelled' }])
   assert.deepEqual(await stored(hook), [])
 })
@@ -181,15 +181,15 @@ test('at most ten per second are sent, and a batch that failed or ran twice is s
       throw new Error('killed')
     }),
   )
-  await assert.rejects(goOn(db, storage, made.id), /killed/)
+  await assert.rejects(continueReplay(db, storage, made.id), /killed/)
   killed.mock.restore()
   assert.partialDeepStrictEqual(await ada.read(made.url), { status: 'running', told: 0 })
   assert.deepEqual(await stored(hook), [])
   // Two runs from the same position do the work of one.
-  await Promise.all([goOn(db, storage, made.id), goOn(db, storage, made.id)])
+  await Promise.all([continueReplay(db, storage, made.id), continueReplay(db, storage, made.id)])
   assert.partialDeepStrictEqual(await ada.read(made.url), { status: 'running', told: 50 })
   // The clock stands still, but the next batch is scheduled after the previous one.
-  while ((await ada.read(made.url)).status === 'running') await goOn(db, storage, made.id)
+  while ((await ada.read(made.url)).status === 'running') await continueReplay(db, storage, made.id)
   const moments = (await stored(hook)).map(({ ready_at }) => ready_at.getTime())
   assert.equal(moments.length, 120)
   const first = forge.clock.now().getTime() + 30_000

@@ -18,14 +18,14 @@ const pace = 100
 type Running = Replay & Pick<Hook, 'url' | 'target_type'> & { repo_id: number | null; org_id: number | null }
 
 /** Stores deliveries of the next events, and enqueues itself when there are more. May run any number of times. */
-export async function goOn(db: Database, storage: Storage, replay_id: number): Promise<void> {
+export async function continueReplay(db: Database, storage: Storage, replay_id: number): Promise<void> {
   const replay = await begin(db, replay_id)
   if (!replay) return
   const logged = await readNext(db, replay)
   const past = await gather(db, storage, replay, logged)
   // Events that were not read, because time or space ran out, are left for the next run.
   const [read, done] = [logged.slice(0, past.length), logged.length < batch && past.length === logged.length]
-  await db.transaction((transaction) => tell(transaction, replay, read, past, done))
+  await db.transaction((transaction) => storeBatch(transaction, replay, read, past, done))
 }
 
 /** Undefined when it is over. It ends when its hook is deleted or paused, or when the hook's repository or organization is deleted. */
@@ -44,13 +44,13 @@ async function begin(db: Database, id: number): Promise<Running | undefined> {
 
 async function count(db: Database, replay: Running) {
   const [counted] = await db.customPlanRows<{ total: number }>(sql`
-    select count(*) as total from ${placesOf(replay)} place join events e on e.repo_id = place.id
+    select count(*) as total from ${repositoriesOf(replay)} r join events e on e.repo_id = r.id
     where e.created_at >= ${replay.since} and e.created_at <= ${replay.until} and ${deliveredTo(replay.events)}`)
   await db.query(sql`
     update replays set status = 'running', total = ${counted?.total ?? 0} where id = ${replay.id} and status = 'queued'`)
 }
 
-function placesOf({ repo_id, org_id }: Running) {
+function repositoriesOf({ repo_id, org_id }: Running) {
   return repo_id === null
     ? sql`(select id from repositories where owner_id = ${org_id})`
     : sql`(select id from repositories where id = ${repo_id})`
@@ -60,9 +60,9 @@ function placesOf({ repo_id, org_id }: Running) {
 function readNext(db: Database, replay: Running): Promise<Logged[]> {
   const { place_at, place, until, events } = replay
   return db.genericPlanRows<Logged>(sql`
-    select e.* from ${placesOf(replay)} place cross join lateral (
+    select e.* from ${repositoriesOf(replay)} r cross join lateral (
       select e.id, e.type, e.payload, e.repo_id, e.actor_id, e.created_at from events e
-      where e.repo_id = place.id and e.created_at >= ${place_at} and (e.created_at, e.id) > (${place_at}, ${place})
+      where e.repo_id = r.id and e.created_at >= ${place_at} and (e.created_at, e.id) > (${place_at}, ${place})
         and e.created_at <= ${until} and ${deliveredTo(events)}
       order by e.created_at, e.id limit ${batch}) e
     order by e.created_at, e.id limit ${batch}`)
@@ -98,21 +98,21 @@ async function readPush(
 }
 
 /** Writes deliveries and the position in the log in one transaction, so that a killed process repeats or loses nothing. */
-async function tell(db: Transaction, replay: Running, logged: Logged[], past: PastAct[], done: boolean) {
+async function storeBatch(db: Transaction, replay: Running, logged: Logged[], past: PastAct[], done: boolean) {
   // A concurrent deletion of the hook waits, and then finds these deliveries.
-  const held = await db.first<Replay>(sql`
+  const locked = await db.first<Replay>(sql`
     select p.* from replays p join hooks h on h.id = p.hook_id
     where p.id = ${replay.id} and p.status = 'running' and p.place = ${replay.place} and h.deleted_at is null and h.paused_reason is null
     for update of p for share of h`)
-  if (!held) return
+  if (!locked) return
   const composed = await composeReplay(db, past)
-  const start = held.paced_until > db.now ? held.paced_until : db.now
+  const start = locked.paced_until > db.now ? locked.paced_until : db.now
   const paced_until = await store(db, replay, composed.flat(), start)
   const sent = composed.filter((one) => one.length).length
   const last = logged.at(-1)
   await db.query(sql`
     update replays set told = told + ${sent}, passed_over = passed_over + ${logged.length - sent},
-      place_at = ${last?.created_at ?? held.place_at}, place = ${last?.id ?? held.place}, paced_until = ${paced_until},
+      place_at = ${last?.created_at ?? locked.place_at}, place = ${last?.id ?? locked.place}, paced_until = ${paced_until},
       status = ${done ? 'done' : 'running'}, finished_at = ${done ? db.now : null}
     where id = ${replay.id}`)
   if (done) return
@@ -122,7 +122,7 @@ async function tell(db: Transaction, replay: Running, logged: Logged[], past: Pa
 
 /** Stores a delivery of each payload at the pace. Returns when the next may follow. */
 async function store(db: Transaction, { hook_id, url }: Running, composed: ComposedPayload[], start: Date): Promise<Date> {
-  const at = (place: number) => new Date(start.getTime() + place * pace)
+  const at = (index: number) => new Date(start.getTime() + index * pace)
   if (!composed.length) return start
   const bodies = composed.map(({ body }) => addressed(db, body))
   await db.query(sql`select open_delivery_day(delivery_day(${db.now}))`)
@@ -131,7 +131,7 @@ async function store(db: Transaction, { hook_id, url }: Running, composed: Compo
       select delivery_id(${db.now}) as id, repo_id, event, action, body, ready_at
       from unnest(${composed.map(({ repo_id }) => repo_id)}::bigint[], ${composed.map(({ event }) => event)}::text[],
         ${composed.map(({ action }) => action)}::text[], ${bodies.map((body) => (Buffer.byteLength(body) > largest ? null : body))}::text[],
-        ${composed.map((_, place) => at(place))}::timestamptz[]) as listed (repo_id, event, action, body, ready_at)
+        ${composed.map((_, index) => at(index))}::timestamptz[]) as listed (repo_id, event, action, body, ready_at)
     ), kept as (
       insert into payloads (id, repo_id, event, action, body, created_at) select id, repo_id, event, action, body, ${db.now} from composed
     )

@@ -1,3 +1,4 @@
+import { wrong } from '#parts/webhooks/config.ts'
 import type { Hook } from '#parts/webhooks/hooks.ts'
 import { invalid, Refusal } from '#platform/errors.ts'
 import { choice, field, sentence, typed } from '#web/fields.ts'
@@ -58,8 +59,8 @@ export function readHookForm(given: URLSearchParams) {
   const secret = wish === 'keep' ? undefined : wish === 'remove' || written === '' ? null : written
   const events = pickedEvents(given)
   if (given.get('secret_wish') === 'replace' && written === '')
-    throw wrongly('secret', 'type the new secret, or choose to remove it')
-  if (!events.length) throw wrongly('events', 'choose at least one')
+    throw wrong('secret', 'type the new secret, or choose to remove it')
+  if (!events.length) throw wrong('events', 'choose at least one')
   checkLengths({
     url: url.length,
     secret: written.length,
@@ -68,19 +69,12 @@ export function readHookForm(given: URLSearchParams) {
   return { config: { url, content_type, insecure_ssl: insecure_ssl ? '1' : '0' }, secret, active, events }
 }
 
-const wrongly = (field: string, message: string) => invalid({ resource: 'Hook', code: 'custom', field, message })
-
 /** The limits of the API. */
 const longest = { url: 2048, secret: 1024, events: 250 }
 
 function checkLengths(lengths: typeof longest) {
   const tooLong = Object.entries(longest).filter(([name, most]) => lengths[name as keyof typeof longest] > most)
-  const faults = tooLong.map(([field, most]) => ({
-    resource: 'Hook',
-    code: 'custom' as const,
-    field,
-    message: `${field} is longer than ${most}`,
-  }))
+  const faults = tooLong.flatMap(([field, most]) => wrong(field, `${field} is longer than ${most}`).faults ?? [])
   if (faults.length) throw invalid(...faults)
 }
 
@@ -100,16 +94,16 @@ export async function attemptForm(work: () => Promise<Outcome>, again: (wrong: F
 }
 
 function fieldErrorsOf({ message, faults = [] }: Refusal): FieldErrors {
-  const wrong: FieldErrors = {}
+  const errors: FieldErrors = {}
   for (const fault of faults) {
     const named = fault.field?.replace(/^config[./]/, '') ?? ''
     const field = fields.find((name) => named === name || named.startsWith(`${name}/`)) ?? fieldIn(fault.message)
     const text = sentence(
       inWords(fault.message, field) ?? (fault.code === 'missing_field' ? 'This field is required' : 'This value is not valid'),
     )
-    wrong[field] = wrong[field] ? `${wrong[field]} ${text}` : text
+    errors[field] = errors[field] ? `${errors[field]} ${text}` : text
   }
-  return faults.length ? wrong : { '': sentence(message) }
+  return faults.length ? errors : { '': sentence(message) }
 }
 
 /** Messages about events do not name their field. */
