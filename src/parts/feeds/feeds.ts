@@ -1,9 +1,9 @@
+import type { Belfry } from '#belfry.ts'
 import { findMembership } from '#hosting/organizations/organizations.ts'
 import { type Account, accountColumns } from '#identity/accounts.ts'
 import { loadRecords } from '#parts/timelines/records.ts'
 import { readTimeline, type Timeline, timelines, type View } from '#parts/timelines/timelines.ts'
 import { type Database, type Queryable, sql } from '#platform/database.ts'
-import type { Vault } from '#platform/vault.ts'
 import type { Variant } from '#variants.ts'
 import type { FeedDocument } from './atom.ts'
 import { entryOf } from './entries.ts'
@@ -50,14 +50,9 @@ export interface Feed extends Omit<FeedDocument, 'entries' | 'updated_at'> {
   view: View
 }
 
-interface Resources {
-  db: Database
-  vault: Vault
-}
-
 /** Undefined if the feed does not exist or the token does not open it. */
 export async function findFeed(
-  { db, vault }: Resources,
+  { db, vault }: Pick<Belfry, 'db' | 'vault'>,
   { events }: Variant,
   address: FeedAddress,
   token: string | null,

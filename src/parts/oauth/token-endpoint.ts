@@ -1,21 +1,16 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Belfry } from '#belfry.ts'
 import { handleError } from '#http/errors.ts'
-import type { Database } from '#platform/database.ts'
 import { xml } from '#web/html.ts'
 import type { Failed, Parameters } from './client-request.ts'
 import { lifetimeSeconds, startDevice } from './device.ts'
 import { errorParameters } from './errors.ts'
 import { exchange } from './exchange.ts'
 
-interface Resources {
-  db: Database
-  addresses: { web: string }
-}
-
 type Fields = Record<string, string | number>
 
 /** The endpoints for tokens and device codes. They are neither pages nor part of the API under its prefix. */
-export function mountTokenEndpoint(listener: FastifyInstance, { db, addresses }: Resources) {
+export function mountTokenEndpoint(listener: FastifyInstance, { db, addresses }: Belfry) {
   listener.register(async (app) => {
     app.removeAllContentTypeParsers()
     app.addContentTypeParser('*', { parseAs: 'string' }, async (_: FastifyRequest, text: string) => text)

@@ -54,9 +54,9 @@ export const pages: PageRoute[] = hookPaths.flatMap((path) => [
 async function listPage(visit: SignedIn): Promise<Outcome> {
   const found = await loadTarget(visit)
   const page = pageIn(visit.query)
-  const { rows, total } = await listHooks(visit.db, found.target, { limit: perPage, offset: (page - 1) * perPage })
+  const hooks = await listHooks(visit.db, found.target, { limit: perPage, offset: (page - 1) * perPage })
   const deleted = visit.query.get('done') === 'deleted' ? 'The webhook is deleted.' : undefined
-  return targetPage(found, 'Webhooks', html`${note(deleted)}${hookList(found, { rows, total, page }, visit.db.now)}`)
+  return targetPage(found, 'Webhooks', html`${note(deleted)}${hookList(found, hooks, page, visit.db.now)}`)
 }
 
 function newPage(visit: SignedIn, found: TargetVisit, filled: HookFormValues = blank, wrong?: FieldErrors): Outcome {

@@ -32,13 +32,9 @@ export async function loadTarget({ db, visitor, params }: Asked): Promise<Target
   if (/\0/.test(owner + name + (login ?? ''))) throw missing()
   if (login !== undefined) {
     const org = await loadOrganization(db, visitor.id, login)
-    return {
-      target: targetOf({ org }),
-      repo: null,
-      path: organizationHooks(org),
-      name: org.login,
-      header: organizationHeader(org),
-    }
+    const path = organizationHooks(org)
+    const header = html`<nav class="crumbs" aria-label="Organization"><a href="/${org.login}"><strong>${org.login}</strong></a> <a href="${path}" aria-current="page">Webhooks</a></nav>`
+    return { target: targetOf({ org }), repo: null, path, name: org.login, header }
   }
   const repo = await loadRepository(db, { viewer_id: visitor.id, sees_private: true }, owner, name)
   const path = `${pathOf(repo)}/settings/hooks`
@@ -52,9 +48,6 @@ export async function loadTarget({ db, visitor, params }: Asked): Promise<Target
 }
 
 const organizationHooks = ({ login }: Pick<Organization, 'login'>) => `/organizations/${login}/settings/hooks`
-
-const organizationHeader = (org: Organization) =>
-  html`<nav class="crumbs" aria-label="Organization"><a href="/${org.login}"><strong>${org.login}</strong></a> <a href="${organizationHooks(org)}" aria-current="page">Webhooks</a></nav>`
 
 /** A link on the page of an organization, for its owners. */
 export async function ownerLink({ db, visitor }: Visit, account: Account | null): Promise<Html | undefined> {

@@ -1,6 +1,7 @@
 import { pager } from '#hosting/repositories/views/repository-page.ts'
 import type { Hook } from '#parts/webhooks/hooks.ts'
 import type { PausedReason } from '#parts/webhooks/pauses.ts'
+import type { Listed } from '#platform/database.ts'
 import { type Html, html } from '#web/html.ts'
 import { eventsInWords } from './events.ts'
 import { shortUrl, type TargetVisit } from './hook-page.ts'
@@ -8,13 +9,7 @@ import { exactTime, lastMark, outcomeMark } from './outcome-marks.ts'
 
 export const perPage = 30
 
-interface Listing {
-  rows: Hook[]
-  total: number
-  page: number
-}
-
-export function hookList({ path, repo, name }: TargetVisit, { rows, total, page }: Listing, now: Date): Html {
+export function hookList({ path, repo, name }: TargetVisit, { rows, total }: Listed<Hook>, page: number, now: Date): Html {
   const add = repo?.archived
     ? html`<span class="muted">This repository is archived, so you cannot add webhooks.</span>`
     : html`<a class="button primary" href="${path}/new">Add webhook</a>`
