@@ -84,6 +84,13 @@ export async function expect(status: number, answer: Response): Promise<any> {
   return text === '' ? undefined : JSON.parse(text)
 }
 
+/** A field of each row, or a list of several fields. */
+export const pick = (rows: readonly object[], ...fields: string[]) =>
+  rows.map((row) => {
+    const found = fields.map((field) => (row as Record<string, unknown>)[field])
+    return fields.length > 1 ? found : found[0]
+  })
+
 export interface ForgeOptions extends ServerOptions {
   /** Run background jobs too. */
   worker?: boolean

@@ -1,4 +1,4 @@
-import type { Forge } from './forge.ts'
+import { type Forge, Person } from './forge.ts'
 
 /** An answer with its text read. */
 export interface Shown {
@@ -72,6 +72,20 @@ export class Guest {
 
 /** A page without the link to the sign-in page, which leads back to the page's own address. */
 export const withoutSignIn = (text: string) => text.replace(/href="\/login[^"]*">Sign in</, '>Sign in<')
+
+/** Makes a personal token on its page, and returns its holder. */
+export async function makeToken(
+  forge: Forge,
+  visitor: Guest,
+  login: string,
+  path: string,
+  fields: Record<string, string | string[]>,
+) {
+  const { status, text } = await visitor.fillAndFollow(path, { note: 'x', days: '', reach: 'all', ...fields }, path.split('?')[0])
+  const token = /class="secret">(bf[pf]_\w{36})</.exec(text)?.[1]
+  if (!token) throw new Error(`${path} gave ${status}: ${text}`)
+  return new Person(login, token, forge)
+}
 
 /** Someone who is signed in. */
 export async function signedIn(forge: Forge, login: string, headers: Record<string, string> = {}): Promise<Guest> {

@@ -1,7 +1,6 @@
+import { after } from 'node:test'
 import { expect, type Forge, openForge, type Person } from './forge.ts'
 import { inboxOf, openIssue, told } from './inbox.ts'
-
-export { told }
 
 /**
  * A forge that tells people of what happens, for many tests, each in a place of its own: ada owns the organization `guild`, ben and cy are
@@ -20,6 +19,13 @@ export async function openGuild() {
   let places = 0
   const guild = { ...forge, ada, ben, cy, dan }
   return { ...guild, place: (options: Record<string, unknown> = {}) => openPlace(guild, `place-${++places}`, options) }
+}
+
+/** One for all tests of a file. */
+export async function shareGuild() {
+  const forge = await openGuild()
+  after(() => forge[Symbol.asyncDispose]())
+  return forge
 }
 
 /** A repository of the guild: ada owns and watches it, ben and cy may read it by name. */

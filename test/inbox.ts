@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Octokit } from '@octokit/rest'
 import { sql } from '#platform/database.ts'
 import { expect, type Forge, type Person } from './forge.ts'
+import { until } from './machine.ts'
 
 export async function openIssue(author: Person, repo: string, fields: Record<string, unknown> = {}): Promise<number> {
   return (await expect(201, await author.post(`${repo}/issues`, { title: 'It rattles', ...fields }))).number
@@ -16,16 +16,13 @@ export async function inboxOf(person: Person, query = '', repo = ''): Promise<st
 }
 
 /** Waits until the fan-out of all events and all jobs have finished. */
-export async function told({ belfry: { db } }: Pick<Forge, 'belfry'>) {
-  for (let tries = 0; tries < 1000; tries++) {
+export const told = ({ belfry: { db } }: Pick<Forge, 'belfry'>) =>
+  until('the fan-out has finished', async () => {
     const row = await db.first<{ waiting: boolean }>(sql`
       select exists (select from notification_events where notified_at is null)
         or exists (select from graphile_worker.jobs where run_at <= now() and attempts < max_attempts) as waiting`)
-    if (!row?.waiting) return
-    await sleep(10)
-  }
-  throw new Error('the fan-out did not finish in time')
-}
+    return !row?.waiting
+  })
 
 /** Inserts many threads of commits directly; the last one is the newest. */
 export async function fillInbox(

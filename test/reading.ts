@@ -1,5 +1,6 @@
 import { engine } from './conversations.ts'
 import { expect, openForge, type Person } from './forge.ts'
+import { until } from './machine.ts'
 
 /**
  * Ben watches two repositories of Ada's, and has four unread threads, the newest first: an issue of the site, a release, an issue that mentions
@@ -19,7 +20,7 @@ export async function openReading() {
     await expect(200, await ben.put(`/repos/ada/${name}/subscription`, { subscribed: true }))
   }
   const told = (person: Person, count: number) =>
-    until(async () => (await person.read('/notifications?all=true')).length === count)
+    until(`${person.login} has ${count} threads`, async () => (await person.read('/notifications?all=true')).length === count)
   const acts = [
     () => ada.post(`${engine}/issues`, { title: 'Smoke' }),
     () => ada.post(`${engine}/issues`, { title: 'Steam & 100% gears', body: 'See, @ben' }),
@@ -33,13 +34,4 @@ export async function openReading() {
   }
   forge.clock.advance(60_000)
   return Object.assign(forge, people, { told })
-}
-
-/** Waits for what a job does, ten seconds at most. */
-async function until(reached: () => Promise<boolean>) {
-  for (let round = 0; round < 400; round++) {
-    if (await reached()) return
-    await new Promise((resolve) => setTimeout(resolve, 25))
-  }
-  throw new Error('it did not happen')
 }

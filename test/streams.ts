@@ -1,9 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
-import type { Client } from './forge.ts'
+import type { Client, Forge } from './forge.ts'
+import type { Guest } from './guest.ts'
 
-/** Follows what happens at an address until it is let go. */
-export async function listen(client: Client, path: string, last?: string) {
+/** The stream of a page, with the cookies of a guest. */
+export function listenAs({ web }: Forge, { cookies }: Guest, path: string) {
+  const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+  return listen({ base: web, headers: { cookie } }, path)
+}
+
+/** Follows a stream until it is disposed of. */
+export async function listen(client: Pick<Client, 'base' | 'headers'>, path: string, last?: string) {
   const stop = new AbortController()
   const headers = { accept: 'text/event-stream', ...(last && { 'last-event-id': last }) }
   const answer = await fetch(`${client.base}${path}`, { headers: { ...client.headers, ...headers }, signal: stop.signal })
@@ -17,7 +24,7 @@ export async function listen(client: Client, path: string, last?: string) {
     answer,
     ended,
     messages,
-    /** What it has told, once that is so much. */
+    /** The data of all messages, once there are so many. */
     async until(count: number) {
       for (let n = 0; n < 1000 && messages.length < count; n++) await sleep(10)
       return messages.map(({ data }) => JSON.parse(data))

@@ -1,5 +1,11 @@
 import { readFileSync } from 'node:fs'
-import { createServer, type IncomingHttpHeaders, type RequestListener, type ServerResponse } from 'node:http'
+import {
+  createServer,
+  type Server as HttpServer,
+  type IncomingHttpHeaders,
+  type RequestListener,
+  type ServerResponse,
+} from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import { type AddressInfo, createServer as createSocketServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
@@ -43,6 +49,19 @@ export interface Received {
   json: any
 }
 
+/** A server on this machine that answers with a listener. */
+export async function openServer(server: HttpServer) {
+  const { port, counted } = await listen(server)
+  return {
+    url: `http://127.0.0.1:${port}/`,
+    counted,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
 /** A receiver of webhooks on this machine. `answer` handles a request; the default responds 200. With a certificate it uses TLS. */
 export async function openReceiver(
   answer: (response: ServerResponse, received: Received) => void = (response) => response.end('ok'),
@@ -58,9 +77,10 @@ export async function openReceiver(
     answer(response, one)
   }
   const server = certificate ? createSecureServer(certificate, listener) : createServer(listener)
-  const { port, counted } = await listen(server)
+  const { url, counted, ...open } = await openServer(server)
   return {
-    url: `${certificate ? 'https' : 'http'}://127.0.0.1:${port}/`,
+    ...open,
+    url: certificate ? url.replace('http:', 'https:') : url,
     received,
     /** The number of connections so far. */
     get connections() {
@@ -70,10 +90,6 @@ export async function openReceiver(
     async first(count: number) {
       await until(`${count} deliveries came`, () => received.length >= count)
       return received
-    },
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
     },
   }
 }

@@ -15,24 +15,30 @@ export function seeded(seed: number) {
 
 export const logins = ['ada', 'ben', 'cy', 'dee', 'eve', 'finn']
 
-/** People who do things at random, each thing in Belfry and in the model. */
+/** Users who act at random, each act in Belfry and in the model. */
 export class Crowd {
-  readonly world = new World(logins)
+  readonly world: World
   readonly people = new Map<string, Person>()
-  /** What was done, for whoever has to find out why. */
+  /** What was done, to find the cause of a failure. */
   readonly history: string[] = []
   readonly forge: Forge
   readonly #random: () => number
   #names = 0
 
-  constructor(forge: Forge, random: () => number) {
+  constructor(forge: Forge, random: () => number, everyone = logins) {
+    this.world = new World(everyone)
     this.forge = forge
     this.#random = random
   }
 
+  /** A number from zero up to, and without, this. */
+  below(end: number) {
+    return Math.floor(this.#random() * end)
+  }
+
   pick<T>(things: Iterable<T>): T {
     const all = [...things]
-    const one = all[Math.floor(this.#random() * all.length)]
+    const one = all[this.below(all.length)]
     assert.ok(one !== undefined)
     return one
   }
@@ -42,16 +48,14 @@ export class Crowd {
   }
 
   person(login: string): Person {
-    const person = this.people.get(login)
-    assert.ok(person)
-    return person
+    return this.people.get(login) ?? assert.fail()
   }
 
-  /** Sends what a person asks for; it must be done exactly when it may. */
+  /** Sends a request, which must succeed exactly when it may. */
   async ask(who: string, method: 'put' | 'post' | 'patch' | 'delete', path: string, body: object | undefined, may: boolean) {
-    const suspended = this.world.suspended.has(who)
-    const allowed = may && !suspended
-    this.history.push(`${who} ${method} ${path} ${JSON.stringify(body) ?? ''}${allowed ? '' : ' (in vain)'}`)
+    const allowed = may && !this.world.suspended.has(who)
+    const at = this.forge.clock.now().toISOString().slice(14, 23)
+    this.history.push(`${at} ${who} ${method} ${path} ${JSON.stringify(body) ?? ''}${allowed ? '' : ' (in vain)'}`)
     const answer = await this.person(who)[method](path, body as Record<string, unknown>)
     const said = await answer.text()
     assert.equal(answer.ok, allowed, `${this.history.at(-1)} gave ${answer.status}: ${said}`)

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { record } from '#activity/log.ts'
 import { sql } from '#platform/database.ts'
 import { type Client, expect, openForge } from '#test/forge.ts'
+import { fillLog } from '#test/timelines.ts'
 import { handOver } from '#test/transfers.ts'
 import { day, second, type Told, tell, variants } from './variants.ts'
 
@@ -39,6 +40,8 @@ test('a poll is answered 304 until something new may be seen, and told when to c
       assert.equal(again.headers.get('etag'), etags.get(path))
       assertInterval(again)
       assert.equal(await again.text(), '')
+      const unquoted = client.with({ 'if-none-match': (etags.get(path) ?? '').replaceAll('"', '') })
+      assert.equal((await unquoted.get(path)).status, 200, path)
     }
     // Ben stars both: news in every timeline, in everyone's after a while.
     for (const repo of ['acme/plans', 'ada/engine']) {
@@ -66,15 +69,7 @@ async function openBusy(total: number) {
   const forge = await openForge()
   const ada = await forge.person('ada')
   const { id } = await ada.owns('engine')
-  const { id: actor } = await ada.read('/user')
-  await forge.belfry.db.transaction((db) =>
-    record(
-      db,
-      { id: actor },
-      { id },
-      ...Array.from({ length: total - 1 }, () => ({ type: 'WatchEvent', payload: { action: 'started' } }) as const),
-    ),
-  )
+  await fillLog(forge, id, (await ada.read('/user')).id, total - 1)
   forge.clock.advance(600 * second)
   return Object.assign(forge, { ada })
 }
@@ -97,6 +92,7 @@ test('a timeline goes by thirty on the self-hosted variant whatever is asked, an
       const link = answer.headers.get('link') ?? ''
       assert.equal(link.includes('rel="next"'), page < 10, path)
       assert.equal(/page=(\d+)>; rel="last"/.exec(link)?.[1], page < 10 ? '10' : undefined, path)
+      if (page > 1) assert.match(link, new RegExp(`page=${page - 1}>; rel="prev",.*page=1>; rel="first"$`))
     }
     assert.deepEqual(
       pages.map(({ length }) => length),
@@ -252,6 +248,7 @@ test('the timelines of a repository that was renamed or moved lead to where it i
         const location = answer.headers.get('location') ?? ''
         assert.ok(location.startsWith(`${client.base}/`), location)
         assert.ok(location.includes(`${id}`) || location.includes(name), location)
+        assert.ok(location.endsWith('?per_page=1'), location)
         const events = await client.read(location)
         assert.ok(events.length > 0, `${kind} at ${location}`)
         assert.equal(events[0].repo.name, name)

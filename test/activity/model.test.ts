@@ -20,6 +20,7 @@ import {
 } from './acts.ts'
 import { Crowd, logins, seeded } from './crowd.ts'
 import { pull, tell } from './model.ts'
+import { type Told, type Variant, variants } from './variants.ts'
 
 /** More are run by naming one, as in `MODEL_SEED=4711`. */
 const seeds = process.env.MODEL_SEED ? [Number(process.env.MODEL_SEED)] : [1, 2]
@@ -37,7 +38,7 @@ for (const seed of seeds) {
         const [viewer, variant] = [crowd.pick(viewersOf(crowd)), crowd.pick(variants)]
         const path = crowd.pick(timelinesOf(crowd))
         const ids = await compare(forge, crowd, path, viewer, variant)
-        if (ids.length) await compareAfter(clientOf(forge, crowd, viewer, variant.name), path, ids, crowd.pick(ids))
+        if (ids.length) await compareAfter(clientOf(forge, crowd, viewer, variant), path, ids, crowd.pick(ids))
       }
     }
     for (const viewer of viewersOf(crowd)) {
@@ -101,12 +102,6 @@ async function act(crowd: Crowd) {
   await crowd.pick(all)(crowd)
 }
 
-const variants = [
-  { name: 'self-hosted', size: 30, delay: 300_000 },
-  { name: 'versioned', size: 100, delay: 30_000 },
-] as const
-type Variant = (typeof variants)[number]
-
 const viewersOf = ({ world }: Crowd) => [null, ...world.people.filter((who) => !world.suspended.has(who))]
 
 function timelinesOf({ world }: Crowd) {
@@ -120,23 +115,21 @@ function timelinesOf({ world }: Crowd) {
   return ['/events', '/orgs/acme/events', '/orgs/apex/events', ...users, ...repos]
 }
 
-interface Event {
+type Event = Omit<Told, 'type' | 'payload'> & {
   id: string
   type: string
-  actor: { login: string }
-  repo: { name: string }
-  org?: object
   payload: { forkee?: { id: number }; release?: { id: number } }
-  public: boolean
 }
 
 const told = ({ type, actor, repo, payload, public: open, org }: Event) =>
   tell(type, actor.login, repo.name, open, payload.forkee?.id ?? payload.release?.id, org !== undefined)
 
 /** Gives the ids of what is shown. */
-async function compare(forge: Forge, crowd: Crowd, path: string, viewer: string | null, { name, size, delay }: Variant) {
+async function compare(forge: Forge, crowd: Crowd, path: string, viewer: string | null, variant: Variant) {
+  const { name, delay } = variant
+  const size = name === 'versioned' ? 100 : 30
   const expected = crowd.world.timeline(path, viewer, delay)
-  const client = clientOf(forge, crowd, viewer, name)
+  const client = clientOf(forge, crowd, viewer, variant)
   const where = () => `${path} for ${viewer} on ${name}, after\n${crowd.history.join('\n')}`
   const pages = Math.max(1, Math.ceil(Math.min(expected?.length ?? 0, 300) / size))
   const shown: Event[] = []
@@ -161,11 +154,8 @@ async function compareAfter(client: Client, path: string, ids: string[], id: str
   assert.deepEqual(newer, expected, path)
 }
 
-function clientOf(forge: Forge, { people }: Crowd, viewer: string | null, variant: Variant['name']): Client {
-  const person = viewer === null ? undefined : people.get(viewer)
-  if (!person) return variant === 'versioned' ? forge.nobodyVersioned : forge.nobody
-  return variant === 'versioned' ? person.versioned : person
-}
+const clientOf = (forge: Forge, crowd: Crowd, viewer: string | null, { as, nobody }: Variant) =>
+  viewer === null ? nobody(forge) : as(crowd.person(viewer))
 
 /** The counts on every repository, as someone who sees it is told. */
 async function compareCounts({ world, people, history }: Crowd) {

@@ -1,4 +1,4 @@
-/** What has happened, and who may see what, as far as timelines tell: small enough to be believed. */
+/** The model of timelines: what has happened, and who may see it. Small enough to be reviewed. */
 export interface Repo {
   id: number
   owner: string
@@ -7,7 +7,7 @@ export interface Repo {
   parent: number | null
   network: number
   collaborators: Map<string, number>
-  /** Who watches (true) or ignores (false) it. */
+  /** Users who watch it (true) or ignore it (false). */
   minds: Map<string, boolean>
   stars: Set<string>
   releases: Set<number>
@@ -53,7 +53,7 @@ export class World {
     this.#log.push({ type, actor, repo: repo.id, public: !repo.private, at: this.now, about })
   }
 
-  /** The highest of what makes someone more than a passer-by. */
+  /** The highest access that a user has by ownership, membership, team or collaboration. */
   accessByName(who: string, repo: Repo): number {
     const org = this.orgs.get(repo.owner)
     const role = org?.members.get(who)
@@ -69,7 +69,7 @@ export class World {
     return Math.max(repo.private ? 0 : pull, who === null ? 0 : this.accessByName(who, repo))
   }
 
-  /** Whoever comes to push by an act watches from then on; whoever loses sight stops. Who has made up their mind stays with it. */
+  /** A user who gets push access watches from then on, and one who loses access stops. A user who decided keeps the decision. */
   changingAccess(act: () => void, whom: (who: string, repo: Repo) => boolean = () => true) {
     const pairs = [...this.repos.values()].flatMap((repo) => this.people.map((who) => ({ who, repo })))
     const concerned = pairs.filter(({ who, repo }) => whom(who, repo))
@@ -138,21 +138,21 @@ export class World {
     })
   }
 
-  /** `sight` is whose private things are shown; null: nobody's. */
-  #isShown({ type, actor, repo: id, public: open, about }: Happened, sight: string | null): boolean {
+  /** `viewer` is the user whose private events are shown; null: only public ones. */
+  #isShown({ type, actor, repo: id, public: open, about }: Happened, viewer: string | null): boolean {
     const repo = this.repos.get(id)
     if (!repo || this.suspended.has(actor)) return false
-    if (!(open && !repo.private) && !(sight !== null && this.accessByName(sight, repo) > 0)) return false
+    if (!(open && !repo.private) && !(viewer !== null && this.accessByName(viewer, repo) > 0)) return false
     if (type === 'ReleaseEvent') return repo.releases.has(about ?? 0)
     if (type !== 'ForkEvent') return true
     const fork = this.repos.get(about ?? 0)
-    return fork !== undefined && (!fork.private || (sight !== null && this.accessByName(sight, fork) > 0))
+    return fork !== undefined && (!fork.private || (viewer !== null && this.accessByName(viewer, fork) > 0))
   }
 
-  #list(sight: string | null, belongs: (event: Happened, repo: Repo) => boolean): string[] {
+  #list(viewer: string | null, belongs: (event: Happened, repo: Repo) => boolean): string[] {
     const shown = this.#log.filter((event) => {
       const repo = this.repos.get(event.repo)
-      return repo !== undefined && this.#isShown(event, sight) && belongs(event, repo)
+      return repo !== undefined && this.#isShown(event, viewer) && belongs(event, repo)
     })
     return shown.map((event) => this.#tell(event)).reverse()
   }

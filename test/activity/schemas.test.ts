@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { type Client, expect, type Forge, openForge, type Person } from '#test/forge.ts'
+import { type Client, expect, openForge } from '#test/forge.ts'
 import { additions, Contract, differences, type Fault, isSaid, type VariantName } from './schemas.ts'
+import { variants } from './variants.ts'
 
 /** Groups of our own document that this is about. */
 const groups = ['Event timelines', 'Feeds', 'Starring', 'Watching', 'Releases', 'Contents', 'Git references', 'Repositories']
@@ -132,11 +133,6 @@ function visitsOf({ sha, release }: { sha: string; release: number }, mark: stri
     { operation: 'repos/transfer', method: 'post', path: `/repos/ada/${mark}/transfer`, body: { new_owner: 'ben' } },
   ]
 }
-
-const variants = [
-  { name: 'self-hosted', as: (person: Person): Client => person, nobody: (forge: Forge) => forge.nobody },
-  { name: 'versioned', as: (person: Person) => person.versioned, nobody: (forge: Forge) => forge.nobodyVersioned },
-] as const
 
 test('every answer is as the public documentation has it, or differs as we say, on both variants', async () => {
   await using forge = await openWorld()

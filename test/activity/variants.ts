@@ -1,10 +1,11 @@
 import type { Client, Forge, Person } from '#test/forge.ts'
+import type { VariantName } from './schemas.ts'
 
 export const second = 1000
 export const day = 86_400 * second
 
 export interface Variant {
-  name: string
+  name: VariantName
   base(forge: Forge): string
   as(person: Person): Client
   nobody(forge: Forge): Client
@@ -14,14 +15,14 @@ export interface Variant {
 
 export const variants: Variant[] = [
   {
-    name: 'the self-hosted variant',
+    name: 'self-hosted',
     base: ({ web }) => `${web}/api/v3`,
     as: (person) => person,
     nobody: ({ nobody }) => nobody,
     delay: 300 * second,
   },
   {
-    name: 'the versioned variant',
+    name: 'versioned',
     base: ({ versioned }) => versioned,
     as: ({ versioned }) => versioned,
     nobody: ({ nobodyVersioned }) => nobodyVersioned,

@@ -1,11 +1,11 @@
-import assert from 'node:assert/strict'
-import { type Repo, World } from '#test/activity/model.ts'
-import type { Forge, Person } from '#test/forge.ts'
+import { Crowd as Base } from '#test/activity/crowd.ts'
+import type { Repo } from '#test/activity/model.ts'
+import type { Forge } from '#test/forge.ts'
 import { Inboxes, type Topic } from './model.ts'
 
 export const logins = ['ada', 'ben', 'cy', 'dee', 'eve', 'finn', 'gus', 'hal', 'ivy', 'jo']
 
-/** What somebody wrote, and who is named in it. */
+/** A text, and who is mentioned in it. */
 export interface Text {
   body: string
   users: string[]
@@ -21,56 +21,28 @@ export interface Issue {
   open_state?: string
 }
 
-export interface Comment {
+interface Comment {
   id: number
   topic: Topic
   author: string
   text: Text
 }
 
-/** Ten people who do things at random, each thing in Belfry and in the model. */
-export class Crowd {
-  readonly world = new World(logins)
+/** Ten users who act at random, each act in Belfry and in the model. */
+export class Crowd extends Base {
   readonly inboxes = new Inboxes(this.world)
-  readonly people = new Map<string, Person>()
   readonly issues: Issue[] = []
   readonly comments: Comment[] = []
-  /** A team that gives no access, which only those know who are in it, and the organization's owners. */
+  /** A team that gives no access. Only its members and the organization's owners know it. */
   readonly night = new Set<string>()
-  /** What was done, for whoever has to find out why. */
-  readonly history: string[] = []
-  readonly forge: Forge
-  readonly #random: () => number
-  #names = 0
 
   constructor(forge: Forge, random: () => number) {
-    this.forge = forge
-    this.#random = random
+    super(forge, random, logins)
     this.inboxes.now = forge.clock.now().getTime()
-  }
-
-  /** A number from zero up to, and without, this. */
-  below(end: number) {
-    return Math.floor(this.#random() * end)
-  }
-
-  pick<T>(things: Iterable<T>): T {
-    const all = [...things]
-    const one = all[this.below(all.length)]
-    assert.ok(one !== undefined)
-    return one
-  }
-
-  chance(probability: number) {
-    return this.#random() < probability
   }
 
   some(most: number, among: readonly string[] = logins): string[] {
     return [...new Set(Array.from({ length: this.below(most + 1) }, () => this.pick(among)))]
-  }
-
-  person(login: string): Person {
-    return this.people.get(login) ?? assert.fail()
   }
 
   advance(milliseconds: number) {
@@ -79,22 +51,11 @@ export class Crowd {
     this.inboxes.turn++
   }
 
-  /** Sends what a person asks for; it must be done exactly when it may. */
-  async ask(who: string, method: 'put' | 'post' | 'patch' | 'delete', path: string, body: object | undefined, may: boolean) {
-    const at = new Date(this.inboxes.now).toISOString().slice(14, 23)
-    this.history.push(`${at} ${who} ${method} ${path} ${JSON.stringify(body) ?? ''}${may ? '' : ' (in vain)'}`)
-    const answer = await this.person(who)[method](path, body as Record<string, unknown>)
-    const said = await answer.text()
-    assert.equal(answer.ok, may, `${this.history.at(-1)} gave ${answer.status}: ${said}`)
-    if (!may) assert.ok(answer.status >= 400 && answer.status < 500, said)
-    return may ? { status: answer.status, body: said ? JSON.parse(said) : undefined } : undefined
-  }
-
   access(who: string, repo: Repo) {
     return this.world.access(who, repo)
   }
 
-  /** Somebody who mostly has this access to a repository. */
+  /** A user who mostly has this access to a repository. */
   someone(repo: Repo, level: number): string {
     const able = logins.filter((who) => this.access(who, repo) >= level)
     return able.length && this.chance(0.9) ? this.pick(able) : this.pick(logins)
@@ -102,10 +63,6 @@ export class Crowd {
 
   repo(): Repo {
     return this.pick(this.world.repos.values())
-  }
-
-  name() {
-    return `r${++this.#names}`
   }
 
   /** Something that names people and teams, and some whom it does not mean. */

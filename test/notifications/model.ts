@@ -1,7 +1,7 @@
 import type { Repo, World } from '#test/activity/model.ts'
 
-/** Who is told what, as the specification has it: one person and one act at a time, small enough to be believed. */
-export type Reason = (typeof precedence)[number]
+/** The model of inboxes, by the specification: one user and one act at a time. Small enough to be reviewed. */
+type Reason = (typeof precedence)[number]
 
 const precedence = [
   'mention',
@@ -18,7 +18,7 @@ const precedence = [
 
 const strongest = (reasons: Reason[]) => precedence.find((reason) => reasons.includes(reason))
 
-/** Whom an act is told to besides those it is about, why its actor takes part from then on, and why those are told it is about. */
+/** Whether an act notifies everyone, the reason its actor participates from then on, and the reason of the users it concerns. */
 const kinds = {
   opened: { everyone: true, joins: 'author', concerns: 'assign' },
   commented: { everyone: true, joins: 'comment', concerns: undefined },
@@ -37,10 +37,10 @@ const kinds = {
 
 export interface Happening {
   act: keyof typeof kinds
-  /** Whom it is about, by name or as a team. */
+  /** Users whom it concerns, directly or through a team. */
   people?: Iterable<string>
   team_people?: Iterable<string>
-  /** Who is named in what was written, and was not before; teams with those who are in them. */
+  /** Users and members of teams whom a text mentions newly. */
   mentioned?: Iterable<string>
   team_mentioned?: Iterable<string>
 }
@@ -51,7 +51,7 @@ export interface Thread {
   done: boolean
   updated_at: number
   last_read_at: number | null
-  /** When something was told last, in turns. */
+  /** The turn of the last notification. */
   told: number
   history: string[]
 }
@@ -61,18 +61,18 @@ interface Mind {
   reason: Reason
 }
 
-/** What people are told about. */
+/** The subject of threads. */
 export interface Topic {
   readonly repo: Repo
   /** An issue may become a pull request. */
   type: 'Issue' | 'PullRequest' | 'Release' | 'RepositoryInvitation'
-  /** Its number or id, as its address ends. */
+  /** Its number or id, the end of its address. */
   readonly number: number
   readonly title: string
   state: string | null
-  /** The newest thing that was said, unless it was deleted. */
+  /** The latest comment or review, unless it was deleted. */
   latest: { type: 'comment' | 'review'; id: number } | null
-  /** Who is invited, as long as that is open. */
+  /** The invited user while the invitation is open. */
   invitee: string | null
   gone: boolean
   readonly minds: Map<string, Mind>
@@ -116,8 +116,9 @@ export class Inboxes {
         ...(teamed.includes(who) ? (['team_mention'] as const) : []),
         ...(concerns && concerned.includes(who) ? [concerns] : []),
       ]
-      const reason = who === actor || !this.isShown(who, topic) ? undefined : this.#hears(topic, who, strongest(causes), everyone)
-      if (reason) this.#tell(topic, who, reason, `${reason}: ${actor} ${act}`)
+      const reason =
+        who === actor || !this.isShown(who, topic) ? undefined : this.#reasonFor(topic, who, strongest(causes), everyone)
+      if (reason) this.#notify(topic, who, reason, `${reason}: ${actor} ${act}`)
       return reason
     })
     return [actor, ...told, ...concerned, ...named]
@@ -128,7 +129,7 @@ export class Inboxes {
     const [had, mind] = [topic.threads.get(who), topic.minds.get(who)]
     if (!had || !mind) return [who]
     mind.reason = 'invitation'
-    this.#tell(topic, who, 'invitation', `invitation: ${who} accepted`)
+    this.#notify(topic, who, 'invitation', `invitation: ${who} accepted`)
     const { unread, done } = had
     Object.assign(topic.threads.get(who) ?? had, { unread, done })
     return [who]
@@ -144,7 +145,7 @@ export class Inboxes {
   }
 
   /** The reason to notify a user of an act, if any. */
-  #hears(topic: Topic, who: string, cause: Reason | undefined, everyone: boolean): Reason | undefined {
+  #reasonFor(topic: Topic, who: string, cause: Reason | undefined, everyone: boolean): Reason | undefined {
     const mind = topic.minds.get(who)
     const watches = topic.repo.minds.get(who)
     if (watches === false) return undefined
@@ -159,7 +160,7 @@ export class Inboxes {
     return watches ? 'subscribed' : undefined
   }
 
-  #tell(topic: Topic, who: string, reason: Reason, line: string) {
+  #notify(topic: Topic, who: string, reason: Reason, line: string) {
     const had = topic.threads.get(who)
     topic.threads.set(who, {
       reason: had && reason === 'subscribed' ? had.reason : reason,

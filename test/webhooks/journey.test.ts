@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { verify } from '@octokit/webhooks-methods'
 import { engine } from '#test/conversations.ts'
-import { expect } from '#test/forge.ts'
+import { expect, pick } from '#test/forge.ts'
 import { inboxOf, told } from '#test/inbox.ts'
 import { openWithTopic } from '#test/pulls.ts'
 import { delivered, openReceiver } from '#test/webhooks.ts'
@@ -38,8 +38,5 @@ test('a push travels to a timeline, a feed, an inbox and a signed delivery', asy
   assert.deepEqual([pushed.after, pushed.pusher.name, pushed.commits[0].modified], [sha, 'ada', ['notes.txt']])
   const moved = receiver.received.find(({ headers }) => headers['x-github-event'] === 'pull_request')?.json
   assert.deepEqual([moved.action, moved.after, moved.pull_request.head.sha], ['synchronize', sha, sha])
-  assert.deepEqual(
-    (await delivered(ada, hook, 3)).map(({ status }) => status),
-    ['OK', 'OK', 'OK'],
-  )
+  assert.deepEqual(pick(await delivered(ada, hook, 3), 'status'), ['OK', 'OK', 'OK'])
 })

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Secret, TOTP } from 'otpauth'
-import type { Page } from 'playwright-core'
 import { sql } from '#platform/database.ts'
-import { check, openBrowser, signIn } from '#test/browser.ts'
+import { check, openBrowser, signIn, tabTo } from '#test/browser.ts'
 import { openForge } from '#test/forge.ts'
 
 test('a person signs up, turns two-factor on, and signs in with it', async () => {
@@ -53,8 +52,7 @@ test('a person signs up, turns two-factor on, and signs in with it', async () =>
   forge.clock.advance(30_000)
   await page.goto(`${forge.web}/login?return_to=/settings/sessions`)
   // With the keyboard only, from the top of the page.
-  await page.keyboard.press('Tab')
-  for (let count = 0; count < 20 && (await focused(page)) !== 'login'; count++) await page.keyboard.press('Tab')
+  await tabTo(page, '#login')
   await page.keyboard.type('ada')
   await page.keyboard.press('Tab')
   await page.keyboard.type('analytical engine')
@@ -62,7 +60,7 @@ test('a person signs up, turns two-factor on, and signs in with it', async () =>
   await page.getByLabel('Code from the app').waitFor()
   await check(page)
   await picture('one-time-code')
-  for (let count = 0; count < 20 && (await focused(page)) !== 'otp'; count++) await page.keyboard.press('Tab')
+  if (!(await page.evaluate("document.activeElement.matches('#otp')"))) await tabTo(page, '#otp')
   await page.keyboard.type(code())
   await page.keyboard.press('Enter')
   await page.waitForURL(`${forge.web}/settings/sessions`)
@@ -72,8 +70,6 @@ test('a person signs up, turns two-factor on, and signs in with it', async () =>
   assert.deepEqual(elsewhere, [])
 })
 
-const focused = (page: Page) => page.evaluate('document.activeElement && document.activeElement.id')
-
 test('the other settings are readable and usable', async () => {
   await using forge = await openForge()
   await using browser = await openBrowser()
@@ -82,9 +78,7 @@ test('the other settings are readable and usable', async () => {
   for (const name of ['engine', 'a-repository-with-quite-a-long-name-that-goes-on-and-on-and-on-for-a-while', 'notes']) {
     await ada.owns(name, { private: name === 'notes' })
   }
-  await page.goto(`${forge.web}/login?login=ada&return_to=/settings/tokens`)
-  await page.getByLabel('Password').fill("ada's password")
-  await page.getByRole('button', { name: 'Sign in' }).click()
+  await signIn(page, forge, 'ada', '/settings/tokens')
   await page.getByLabel('What it is for').fill('Deploys')
   await page.getByRole('checkbox', { name: 'public_repo' }).check()
   await page.getByRole('button', { name: 'Make a token' }).click()

@@ -154,20 +154,6 @@ test('an application gets the token it has, or a new one', async () => {
   assert.equal((await byPassword.put('/authorizations/clients/nobody', { client_secret })).status, 422)
 })
 
-test('an application has ten tokens for one set of scopes, and the eleventh ends the oldest', async () => {
-  await using forge = await openDesk()
-  const tokens: string[] = []
-  for (let index = 0; index < 11; index++) {
-    const body = { ...forge.client, scopes: ['gist'], fingerprint: `place ${index}` }
-    tokens.push((await expect(201, await forge.byPassword.post('/authorizations', body))).token)
-    forge.clock.advance(1000)
-  }
-  const statuses = await Promise.all(
-    tokens.map(async (token) => (await forge.nobody.with({ authorization: `token ${token}` }).get('/user')).status),
-  )
-  assert.deepEqual(statuses, [401, ...Array(10).fill(200)])
-})
-
 test('a token’s scopes and names are changed, by one list at a time', async () => {
   await using forge = await openDesk()
   const { byPassword } = forge

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { check, openBrowser } from '#test/browser.ts'
+import { check, openBrowser, signIn } from '#test/browser.ts'
 import { privateFeeds } from '#test/feeds.ts'
 import { expect, openForge } from '#test/forge.ts'
 
@@ -30,9 +30,7 @@ test('a visitor reads an activity page and creates a feed key', async () => {
   await check(page)
   await picture('timeline')
 
-  await page.goto(`${forge.web}/login?login=ada&return_to=/settings/feeds`)
-  await page.getByLabel('Password').fill("ada's password")
-  await page.getByRole('button', { name: 'Sign in' }).click()
+  await signIn(page, forge, 'ada', '/settings/feeds')
   await page.getByLabel('What it is for').fill('Phone')
   await page.getByRole('button', { name: 'Make a key' }).click()
   await page.getByText('Your new feeds').waitFor()

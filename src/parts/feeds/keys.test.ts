@@ -4,8 +4,8 @@ import { crc32 } from 'node:zlib'
 import { sql } from '#platform/database.ts'
 import { randomText } from '#platform/secrets.ts'
 import { byBasic, privateFeeds, subscribe } from '#test/feeds.ts'
-import { Client, expect, openForge, Person } from '#test/forge.ts'
-import { signedIn, withoutSignIn } from '#test/guest.ts'
+import { Client, expect, openForge } from '#test/forge.ts'
+import { makeToken, signedIn, withoutSignIn } from '#test/guest.ts'
 
 /** Ada has a private repository `diary`. */
 async function openDiary() {
@@ -192,9 +192,7 @@ test('only the owner manages keys, with a token that has the scopes', async () =
   assert.equal((await blind.read('/user/feed_keys')).length, 1)
   const refused = await expect(403, await blind.post('/user/feed_keys', { name: 'sees more than its maker' }))
   assert.equal(refused.message, "Missing the 'repo' scope.")
-  const page = await signedIn(forge, 'ada')
-  const { text } = await page.fillAndFollow('/settings/tokens/fine-grained', { note: 'fine', days: '', reach: 'all' })
-  const fine = new Person('ada', /bff_\w{36}/.exec(text)?.[0] ?? '', forge)
+  const fine = await makeToken(forge, await signedIn(forge, 'ada'), 'ada', '/settings/tokens/fine-grained', {})
   await expect(403, await fine.get('/user/feed_keys'))
   await expect(403, await fine.post('/user/feed_keys', { name: 'x' }))
   assert.equal((await byBasic(forge, fine).read('/feeds')).current_user_url, undefined)

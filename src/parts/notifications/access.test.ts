@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { sql } from '#platform/database.ts'
 import { expect } from '#test/forge.ts'
-import { openGuild, type Place } from '#test/guild.ts'
+import { type Place, shareGuild } from '#test/guild.ts'
 import { fillInbox, inboxOf, told } from '#test/inbox.ts'
 import { listen } from '#test/streams.ts'
 
-const forge = await openGuild()
-after(() => forge[Symbol.asyncDispose]())
+const forge = await shareGuild()
 const { ada, ben, cy, dan } = forge
 const { db } = forge.belfry
 

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import type { Client } from '#test/forge.ts'
 import { expect } from '#test/forge.ts'
-import { openGuild } from '#test/guild.ts'
+import { shareGuild } from '#test/guild.ts'
 import { fillInbox, inboxOf, octokitsOf, told } from '#test/inbox.ts'
 
-const forge = await openGuild()
-after(() => forge[Symbol.asyncDispose]())
+const forge = await shareGuild()
 const { ada, ben, cy, dan, clock } = forge
 
 /** Ben has three threads, a minute apart, and has read the second. */

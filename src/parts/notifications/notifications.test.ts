@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
+import { notify } from '#activity/notices.ts'
 import { fineGrained } from '#test/conversations.ts'
 import { type Client, expect, type Person } from '#test/forge.ts'
-import { openGuild } from '#test/guild.ts'
+import { shareGuild } from '#test/guild.ts'
 import { octokitsOf, told } from '#test/inbox.ts'
 
-const forge = await openGuild()
-after(() => forge[Symbol.asyncDispose]())
+const forge = await shareGuild()
 const { ada, ben, cy, dan } = forge
 
 /** A repository with an issue of cy's that mentions ben, and the paths of his thread. */
@@ -188,7 +188,12 @@ test('the reasons of a thread list each act with its rule, newest first', async 
 
 test('the reasons keep the last hundred', async () => {
   const place = await openWithThread()
-  for (let n = 0; n < 102; n++) await place.say(cy, place.number, n === 101 ? '@ben' : 'Hm')
+  const [repo, issue] = [await ada.read(place.path), await ada.read(`${place.path}/issues/${place.number}`)]
+  await forge.belfry.db.transaction(async (db) => {
+    const subject = { type: 'Issue', issue_id: issue.id } as const
+    for (let n = 0; n < 101; n++) await notify(db, issue.user, repo, subject, { act: 'commented' })
+  })
+  await place.say(cy, place.number, '@ben')
   await told(forge)
   const history = await ben.read(`${place.thread}/reasons`)
   assert.equal(history.length, 100)

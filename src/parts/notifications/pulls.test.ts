@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { expect, type Person } from '#test/forge.ts'
-import { openGuild } from '#test/guild.ts'
+import { shareGuild } from '#test/guild.ts'
 import { octokitsOf, told } from '#test/inbox.ts'
 
-const forge = await openGuild()
-after(() => forge[Symbol.asyncDispose]())
+const forge = await shareGuild()
 const { ada, ben, cy, dan, web } = forge
 await expect(201, await ada.post('/orgs/guild/teams', { name: 'millers', privacy: 'closed' }))
 for (const { login } of [ben, cy]) await expect(200, await ada.put(`/orgs/guild/teams/millers/memberships/${login}`, {}))

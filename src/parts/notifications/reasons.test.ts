@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { expect, type Person } from '#test/forge.ts'
-import { openGuild } from '#test/guild.ts'
+import { shareGuild } from '#test/guild.ts'
 import { inboxOf, octokitsOf, openIssue, told } from '#test/inbox.ts'
 
-const forge = await openGuild()
-after(() => forge[Symbol.asyncDispose]())
+const forge = await shareGuild()
 const { ada, ben, cy, dan } = forge
 
 async function openTeam(name: string, privacy: 'closed' | 'secret', ...members: Person[]) {
@@ -32,21 +31,6 @@ test('assign: also by an update of the issue, and only new assignees', async () 
   assert.deepEqual(await place.inbox(ben), ['It rattles: assign, read'])
 })
 
-test('author: the user who opened the issue', async () => {
-  const place = await forge.place()
-  await place.say(ada, await place.open(dan))
-  assert.deepEqual(await place.inbox(dan), ['It rattles: author'])
-})
-
-test('comment: users who commented', async () => {
-  const place = await forge.place()
-  const number = await place.open(ben)
-  await place.say(dan, number)
-  assert.deepEqual(await place.inbox(dan), [])
-  await place.say(cy, number)
-  assert.deepEqual(await place.inbox(dan), ['It rattles: comment'])
-})
-
 test('invitation: users who accepted an invitation, also to a private repository', async () => {
   const place = await forge.place({ private: true })
   const { id } = await expect(201, await ada.put(`${place.path}/collaborators/dan`, { permission: 'push' }))
@@ -55,17 +39,6 @@ test('invitation: users who accepted an invitation, also to a private repository
   assert.equal((await dan.get(`${place.path}/notifications`)).status, 404)
   await expect(204, await dan.patch(`/user/repository_invitations/${id}`))
   assert.deepEqual(await place.inbox(dan), [`${subject.title}: invitation`])
-})
-
-test('manual: users who subscribed to the thread', async () => {
-  const place = await forge.place()
-  await place.watch(ben)
-  const number = await place.open(cy)
-  const thread = await place.thread(ben)
-  assert.equal(thread.reason, 'subscribed')
-  await expect(200, await ben.put(`/notifications/threads/${thread.id}/subscription`, {}))
-  await place.say(cy, number)
-  assert.deepEqual(await place.inbox(ben), ['It rattles: manual'])
 })
 
 test('mention: users mentioned in an issue, a comment or a commit comment', async () => {

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { sql } from '#platform/database.ts'
 import { expect, type Person } from '#test/forge.ts'
-import { openGuild } from '#test/guild.ts'
+import { shareGuild } from '#test/guild.ts'
 import { fillInbox, told } from '#test/inbox.ts'
 import { until } from '#test/machine.ts'
 import { listen } from '#test/streams.ts'
 
-const forge = await openGuild()
-after(() => forge[Symbol.asyncDispose]())
+const forge = await shareGuild()
 const { ada, ben, cy } = forge
 
 interface Shown {

@@ -5,6 +5,7 @@ import { engine } from '#test/conversations.ts'
 import { expect } from '#test/forge.ts'
 import { Guest, signedIn } from '#test/guest.ts'
 import { openReading } from '#test/reading.ts'
+import { listenAs } from '#test/streams.ts'
 
 test('every thread links to a page, and showing it marks the thread as read', async () => {
   await using forge = await openReading()
@@ -88,22 +89,11 @@ test('the stream of the page sends the unread count and ends at sign-out', async
   await using forge = await openReading()
   const ben = await signedIn(forge, 'ben')
   await ben.get('/notifications')
-  const cookie = [...ben.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
-  const answer = await fetch(`${forge.web}/notifications/stream`, { headers: { cookie }, signal: AbortSignal.timeout(20_000) })
-  assert.equal(answer.headers.get('content-type'), 'text/event-stream; charset=utf-8')
-  const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader()
-  const readUntil = async (wanted: string) => {
-    let read = ''
-    while (!read.includes(wanted)) {
-      const { done, value = '' } = (await reader?.read()) ?? { done: true }
-      if (done) return `${read}the end`
-      read += value
-    }
-    return read
-  }
-  await readUntil('retry')
+  await using stream = await listenAs(forge, ben, '/notifications/stream')
+  assert.equal(stream.answer.headers.get('content-type'), 'text/event-stream; charset=utf-8')
   await expect(201, await forge.ada.post(`${engine}/issues`, { title: 'More' }))
-  assert.match(await readUntil('data:'), /^id: \d+\ndata: \{"unread":5\}\n\n$/m)
+  assert.deepEqual(await stream.until(1), [{ unread: 5 }])
+  assert.match(stream.messages[0]?.id ?? '', /^\d+$/)
   assert.equal((await ben.post('/logout', {})).status, 303)
-  assert.match(await readUntil('nothing more'), /the end$/)
+  await stream.ended
 })

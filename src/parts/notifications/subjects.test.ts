@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { sql } from '#platform/database.ts'
 import { expect, openForge } from '#test/forge.ts'
-import { openGuild, type Place } from '#test/guild.ts'
+import { type Place, shareGuild } from '#test/guild.ts'
 import { inboxOf, told } from '#test/inbox.ts'
 import { fanOut } from './fan-out.ts'
 
-const forge = await openGuild()
-after(() => forge[Symbol.asyncDispose]())
+const forge = await shareGuild()
 const { ada, ben, cy, dan, web } = forge
 
 /** The subject of a thread, after checking that its addresses exist. */
@@ -176,18 +175,20 @@ test('an invitation that was accepted before the fan-out has the reason too', as
   assert.deepEqual(await inboxOf(fay), ['Invitation to join eve/vault: invitation'])
 })
 
-test('an ended invitation to a public repository leaves no thread', async () => {
-  const place = await forge.place()
-  await expect(201, await ada.put(`${place.path}/collaborators/dan`, {}))
-  const { url } = await place.thread(dan)
-  forge.clock.advance(7 * 86_400_000)
-  assert.equal((await dan.get(url)).status, 404, 'out of date')
-  await expect(201, await ada.put(`${place.path}/collaborators/dan`, {}))
-  await place.thread(dan)
-  await expect(200, await ada.put('/orgs/guild/memberships/dan', {}))
-  await expect(204, await ada.delete('/orgs/guild/memberships/dan'))
-  assert.equal((await dan.get(url)).status, 404, 'who leaves the organization')
-})
+for (const hidden of [true, false]) {
+  test(`an expired invitation is hidden, and a new one notifies again: ${hidden ? 'private' : 'public'}`, async () => {
+    const place = await forge.place({ private: hidden })
+    await expect(201, await ada.put(`${place.path}/collaborators/dan`, {}))
+    const { url } = await place.thread(dan)
+    forge.clock.advance(7 * 86_400_000)
+    assert.equal((await dan.get(url)).status, 404)
+    await expect(201, await ada.put(`${place.path}/collaborators/dan`, {}))
+    assert.equal((await place.thread(dan)).url, url)
+    await expect(200, await ada.put('/orgs/guild/memberships/dan', {}))
+    await expect(204, await ada.delete('/orgs/guild/memberships/dan'))
+    assert.equal((await dan.get(url)).status, 404, 'who leaves the organization')
+  })
+}
 
 const endings: [string, (path: string, id: number) => Promise<Response>][] = [
   ['declined', (_, id) => dan.delete(`/user/repository_invitations/${id}`)],
@@ -205,14 +206,3 @@ for (const [how, end] of endings) {
     assert.equal(rows.length, 0)
   })
 }
-
-test('an expired invitation to a private repository is hidden', async () => {
-  const place = await forge.place({ private: true })
-  await expect(201, await ada.put(`${place.path}/collaborators/dan`, {}))
-  const { url } = await place.thread(dan)
-  forge.clock.advance(7 * 86_400_000)
-  assert.equal((await dan.get(url)).status, 404)
-  // A new invitation notifies again.
-  await expect(201, await ada.put(`${place.path}/collaborators/dan`, {}))
-  assert.equal((await place.thread(dan)).url, url)
-})

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
 import { connect } from 'node:net'
 import { text as read } from 'node:stream/consumers'
 import { test } from 'node:test'
@@ -170,20 +169,6 @@ test('nobody consents by a form of another site', async () => {
   assert.equal((await ada.get(path)).status, 200, 'nothing was allowed')
   const frame = await ada.get(path)
   assert.match(frame.headers.get('content-security-policy') ?? '', /frame-ancestors 'none'/)
-})
-
-test('a challenge cannot be taken away, and none can be put in its place', async () => {
-  await using scene = await open()
-  const { forge, app, ada, client_id, works } = scene
-  const verifier = 'v'.repeat(64)
-  const pkce = { code_challenge: createHash('sha256').update(verifier).digest('base64url'), code_challenge_method: 'S256' }
-  const bound = await consent(ada, { client_id, ...pkce })
-  assert.equal((await ask(forge, { ...app, code: bound })).error, 'bad_verification_code', 'left out at the exchange')
-  assert.equal((await ask(forge, { ...app, code: bound, code_verifier: pkce.code_challenge })).error, 'bad_verification_code')
-  // An attacker who begins without a challenge cannot slip the code to a client that sends its verifier.
-  const stripped = await consent(ada, { client_id })
-  assert.equal((await ask(forge, { ...app, code: stripped, code_verifier: verifier })).error, 'bad_verification_code')
-  assert.equal(await works((await ask(forge, { ...app, code: bound, code_verifier: verifier })).access_token), true)
 })
 
 test('a union has what this person gave this application, and nothing more', async () => {

@@ -170,6 +170,9 @@ test('a challenge is S256 or refused, and then its verifier is needed', async ()
   for (const wrong of [{}, { code_verifier: '' }, { code_verifier: code_challenge }, { code_verifier: `${verifier}v` }]) {
     assert.equal((await ask(forge, { ...app, code: kept, ...wrong })).error, 'bad_verification_code')
   }
+  // An attacker who begins without a challenge cannot slip the code to a client that sends its verifier.
+  assert.equal((await ask(forge, { ...app, code: await code(), code_verifier: verifier })).error, 'bad_verification_code')
+  assert.ok((await ask(forge, { ...app, code: kept, code_verifier: verifier })).access_token)
   for (const wrong of [
     { code_challenge: verifier, code_challenge_method: 'plain' },
     { code_challenge },

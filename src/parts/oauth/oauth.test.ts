@@ -5,7 +5,7 @@ import { Octokit } from '@octokit/rest'
 import * as oauth from 'oauth4webapi'
 import { sql } from '#platform/database.ts'
 import { expect, type Forge, openForge } from '#test/forge.ts'
-import { ask, authorizePath, consent, type Registered, register, signIn, target } from '#test/oauth.ts'
+import { ask, authorizePath, consent, openWeather, type Registered, register, signIn, target } from '#test/oauth.ts'
 
 const nothing = () => {}
 const silent = { debug: nothing, info: nothing, warn: nothing, error: nothing }
@@ -19,10 +19,8 @@ const works = async (forge: Forge, token: string) =>
   (await forge.nobody.with({ authorization: `Bearer ${token}` }).get('/user')).status === 200
 
 test('an unchanged octokit app signs a person in, checks the token, resets it and ends it', async () => {
-  await using forge = await openForge()
-  await forge.person('ada')
-  const app = await register(forge)
-  const ada = await signIn(forge, 'ada')
+  await using scene = await openWeather()
+  const { forge, app, ada } = scene
   const octokit = new OAuthApp({
     clientType: 'oauth-app',
     clientId: app.client_id,
@@ -64,10 +62,8 @@ test('an unchanged octokit app signs a person in, checks the token, resets it an
 })
 
 test('a strict client of the standard gets a token with PKCE, by post and by Basic', async () => {
-  await using forge = await openForge()
-  await forge.person('ada')
-  const app = await register(forge)
-  const ada = await signIn(forge, 'ada')
+  await using scene = await openWeather()
+  const { forge, app, ada } = scene
   const server: oauth.AuthorizationServer = {
     issuer: forge.web,
     authorization_endpoint: `${forge.web}/login/oauth/authorize`,
@@ -98,25 +94,6 @@ test('a strict client of the standard gets a token with PKCE, by post and by Bas
     assert.equal(result.scope, 'repo')
     assert.equal(await works(forge, result.access_token), true)
   }
-})
-
-test('who is not signed in signs in first and comes back to the same request', async () => {
-  await using forge = await openForge()
-  const app = await register(forge)
-  const path = authorizePath({
-    client_id: app.client_id,
-    state: 'a b&c',
-    login: 'ada',
-    allow_signup: 'false',
-    scope: 'repo gist',
-  })
-  const to = target(await fetch(`${forge.web}${path}`, { redirect: 'manual' }))
-  assert.equal(to.pathname, '/login')
-  assert.equal(to.searchParams.get('return_to'), path)
-  assert.equal(to.searchParams.get('login'), 'ada')
-  assert.equal(to.searchParams.get('allow_signup'), 'false')
-  const plain = target(await fetch(`${forge.web}${authorizePath({ client_id: app.client_id })}`, { redirect: 'manual' }))
-  assert.deepEqual([...plain.searchParams.keys()], ['return_to'])
 })
 
 test('the consent page says who asks for what, what is new, and where it leads; no is an answer too', async () => {
@@ -151,11 +128,8 @@ test('the consent page says who asks for what, what is new, and where it leads; 
 })
 
 test('nobody is asked for what they allowed before; the token has what is asked for, or all of it when nothing is', async () => {
-  await using forge = await openForge()
-  await forge.person('ada')
-  const app = await register(forge)
-  const { client_id } = app
-  const ada = await signIn(forge, 'ada')
+  await using scene = await openWeather()
+  const { forge, app, ada, client_id } = scene
   const scopeAfter = async (parameters: Record<string, string>) => {
     const code = target(await ada.get(authorizePath({ client_id, ...parameters }))).searchParams.get('code') ?? ''
     return (await ask(forge, { ...app, code })).scope
@@ -177,11 +151,8 @@ test('nobody is asked for what they allowed before; the token has what is asked 
 })
 
 test('ten tokens of a set work and the eleventh ends the oldest; after ten in an hour a person looks again', async () => {
-  await using forge = await openForge()
-  await forge.person('ada')
-  const app = await register(forge)
-  const { client_id } = app
-  const ada = await signIn(forge, 'ada')
+  await using scene = await openWeather()
+  const { forge, app, ada, client_id } = scene
   const other = await tokenOf(forge, app, await consent(ada, { client_id }))
   const tokens: string[] = []
   for (let made = 1; made < 10; made++) tokens.push(await tokenOf(forge, app, await consent(ada, { client_id, scope: 'gist' })))
@@ -197,10 +168,8 @@ test('ten tokens of a set work and the eleventh ends the oldest; after ten in an
 })
 
 test('the limit holds for tokens that are asked for at once', async () => {
-  await using forge = await openForge()
-  await forge.person('ada')
-  const app = await register(forge)
-  const ada = await signIn(forge, 'ada')
+  await using scene = await openWeather()
+  const { forge, app, ada } = scene
   const codes: string[] = []
   for (let made = 0; made < 12; made++) codes.push(await consent(ada, { client_id: app.client_id }))
   const tokens = await Promise.all(codes.map((code) => tokenOf(forge, app, code)))
@@ -209,12 +178,10 @@ test('the limit holds for tokens that are asked for at once', async () => {
 })
 
 test('revoking ends tokens, codes under way and the keys that the application made, and nothing else', async () => {
-  await using forge = await openForge()
-  await forge.person('ada')
+  await using scene = await openWeather()
+  const { forge, app, ada, client_id } = scene
   await forge.person('ben')
-  const app = await register(forge)
-  const { client_id } = app
-  const [ada, ben] = [await signIn(forge, 'ada'), await signIn(forge, 'ben')]
+  const ben = await signIn(forge, 'ben')
   const scope = 'repo admin:public_key'
   const token = await tokenOf(forge, app, await consent(ada, { client_id, scope }))
   const bens = await tokenOf(forge, app, await consent(ben, { client_id, scope }))

@@ -1,21 +1,15 @@
 import assert from 'node:assert/strict'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
-import axe from 'axe-core'
 import type { Page } from 'playwright-core'
-import { openBrowser } from '#test/browser.ts'
+import { check, openBrowser } from '#test/browser.ts'
 import { type Forge, openForge } from '#test/forge.ts'
 import { ask, authorizePath, register, signIn } from '#test/oauth.ts'
+import { openReceiver } from '#test/webhooks.ts'
 
-/** The application's own side: a page that says what it was given. */
+/** The application's own side: a page. */
 async function openApplication() {
-  const server = createServer((request, response) => {
-    response.setHeader('content-type', 'text/plain').end(`came back with ${request.url}`)
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  return { callback: `http://127.0.0.1:${port}/back`, [Symbol.asyncDispose]: async () => void server.close() }
+  const receiver = await openReceiver((response) => response.setHeader('content-type', 'text/plain').end('came back'))
+  return Object.assign(receiver, { callback: `${receiver.url}back` })
 }
 
 async function open(forge: Forge, page: Page, callback_url: string) {
@@ -30,19 +24,6 @@ async function open(forge: Forge, page: Page, callback_url: string) {
   return { app, ask }
 }
 
-async function checkAccess(page: Page) {
-  // The page's policy lets no script in; the debugger's own evaluation may.
-  const found = (await page.evaluate(`${axe.source}; axe.run()`)) as axe.AxeResults
-  const serious = found.violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
-  assert.deepEqual(
-    serious.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`),
-    [],
-  )
-  await page.setViewportSize({ width: 390, height: 844 })
-  assert.ok(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), 'nothing is wider than a telephone')
-  await page.setViewportSize({ width: 1280, height: 900 })
-}
-
 test('in a browser: refusal, consent, what is new, skip and revoke', async () => {
   await using forge = await openForge()
   await using browser = await openBrowser()
@@ -52,7 +33,7 @@ test('in a browser: refusal, consent, what is new, skip and revoke', async () =>
   const backAt = () => new URL(page.url())
 
   await authorize({ scope: 'gist user:email', state: 'first' })
-  await checkAccess(page)
+  await check(page)
   await picture('oauth-consent')
   await page.getByRole('button', { name: 'Cancel' }).click()
   await page.waitForURL(`${application.callback}?*`)
@@ -73,18 +54,18 @@ test('in a browser: refusal, consent, what is new, skip and revoke', async () =>
 
   await authorize({ scope: 'repo gist', state: 'fourth' })
   assert.ok(await page.getByText('New: it will also be able to').isVisible())
-  await checkAccess(page)
+  await check(page)
   await picture('oauth-consent-more')
   await page.locator('button[name=decision][value=authorize]').click()
   await page.waitForURL(`${application.callback}?*`)
   const { access_token } = await ask(forge, { ...app, code: backAt().searchParams.get('code') ?? '' })
 
   await page.goto(`${forge.web}/settings/applications`)
-  await checkAccess(page)
+  await check(page)
   await picture('oauth-applications')
   await page.getByRole('link', { name: 'Weather for Repositories' }).click()
   assert.equal(backAt().pathname, `/settings/connections/applications/${app.client_id}`)
-  await checkAccess(page)
+  await check(page)
   await picture('oauth-connection')
   await page.getByRole('button', { name: 'Revoke access' }).click()
   await page.getByText('You have not authorized any application.').waitFor()
@@ -108,7 +89,8 @@ test('in a browser: whoever is not signed in signs in, and goes on with the same
     allow_signup: 'false',
     redirect_uri: `${application.callback}/deeper?own=1`,
   })
-  assert.equal(new URL(page.url()).pathname, '/login')
+  const { pathname, searchParams: passed } = new URL(page.url())
+  assert.deepEqual([pathname, [...passed.keys()].sort()], ['/login', ['allow_signup', 'login', 'return_to']])
   assert.equal(await page.locator('input[name=login]').inputValue(), 'ada')
   assert.equal(await page.getByRole('link', { name: 'Make an account' }).count(), 0)
   await page.locator('input[name=password]').fill("ada's password")
@@ -127,7 +109,7 @@ test('in a browser: a device is connected', async () => {
   const { app } = await open(forge, page, 'https://weather.example/back')
   const { user_code } = await ask(forge, { client_id: app.client_id, scope: 'repo' }, '/login/device/code')
   await page.goto(`${forge.web}/login/device`)
-  await checkAccess(page)
+  await check(page)
   await picture('oauth-device')
   await page.getByLabel('The code that your device shows').fill('wrong')
   await page.keyboard.press('Enter')
@@ -135,7 +117,7 @@ test('in a browser: a device is connected', async () => {
   await page.getByLabel('The code that your device shows').fill(user_code.toLowerCase())
   await page.keyboard.press('Enter')
   await page.getByText('started this yourself').waitFor()
-  await checkAccess(page)
+  await check(page)
   await picture('oauth-device-consent')
   await page.locator('button[name=decision][value=authorize]').click()
   assert.match((await page.getByRole('status').textContent()) ?? '', /is connected/)

@@ -3,8 +3,8 @@ import { request } from 'node:http'
 import { test } from 'node:test'
 import { Octokit } from '@octokit/rest'
 import { sql } from '#platform/database.ts'
-import { type Client, expect, openForge, Person } from '#test/forge.ts'
-import { signedIn } from '#test/guest.ts'
+import { type Client, expect, openForge, type Person } from '#test/forge.ts'
+import { makeToken, signedIn } from '#test/guest.ts'
 
 const logins = (people: { login: string }[]) => people.map((person) => person.login)
 const names = (repos: { full_name: string }[]) => repos.map((repo) => repo.full_name)
@@ -103,15 +103,8 @@ test('starring requires a scope, and reading does not', async () => {
 test('a fine-grained token needs the permission to star', async () => {
   await using forge = await openEngine()
   const visitor = await signedIn(forge, 'ben')
-  const holderOf = async (permission: Record<string, string>) => {
-    const { text } = await visitor.fillAndFollow('/settings/tokens/fine-grained', {
-      note: 'stars',
-      days: '',
-      reach: 'all',
-      ...permission,
-    })
-    return new Person('ben', /class="secret">(bff_\w{36})</.exec(text)?.[1] ?? '', forge)
-  }
+  const holderOf = (permission: Record<string, string>) =>
+    makeToken(forge, visitor, 'ben', '/settings/tokens/fine-grained', permission)
   const bare = await holderOf({})
   const reader = await holderOf({ 'permission:starring': 'read' })
   const writer = await holderOf({ 'permission:starring': 'write' })

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { record } from '#activity/log.ts'
 import { sql } from '#platform/database.ts'
 import { type Client, expect, type Forge, openForge } from '#test/forge.ts'
+import { until } from '#test/machine.ts'
 import { listen } from '#test/streams.ts'
 
 async function openEngine() {
@@ -14,45 +15,14 @@ async function openEngine() {
 }
 
 /** Waits until `log_horizon` has passed all events: transactions of other tests on the same server may delay it. */
-async function settle({ belfry: { db } }: Forge) {
-  for (let n = 0; n < 1000; n++) {
+const settle = ({ belfry: { db } }: Forge) =>
+  until('no transaction is older than the newest event', async () => {
     const over = await db.query(sql`select where log_horizon() > coalesce((select max(position) from events), 0)`)
-    if (over.rowCount) return
-    await sleep(10)
-  }
-}
+    return over.rowCount === 1
+  })
 
 const ids = async (client: Client, path: string): Promise<string[]> =>
   (await client.read(path)).map(({ id }: { id: string }) => id)
-
-/** More than 60 only while the machine is busy. */
-const interval = /^(60|120|180|300)$/
-
-test('an unchanged timeline is a 304 with X-Poll-Interval, by the exact quoted ETag', async () => {
-  await using forge = await openEngine()
-  for (const path of ['/repos/ada/engine/events', '/users/ada/events', '/users/ben/received_events', '/events']) {
-    const first = await forge.ben.get(path)
-    const etag = first.headers.get('etag') ?? ''
-    assert.match(etag, /^"[0-9a-f]{40}"$/)
-    assert.match(first.headers.get('x-poll-interval') ?? '', interval)
-    const again = await forge.ben.with({ 'if-none-match': etag }).get(path)
-    assert.equal(again.status, 304)
-    assert.match(again.headers.get('x-poll-interval') ?? '', interval)
-    assert.equal(again.headers.get('etag'), etag)
-    assert.equal(await again.text(), '')
-    assert.equal((await forge.ben.with({ 'if-none-match': etag.replaceAll('"', '') }).get(path)).status, 200)
-  }
-})
-
-test('a new event changes the ETag at once', async () => {
-  await using forge = await openEngine()
-  const path = '/repos/ada/engine/events'
-  const etag = (await forge.nobody.get(path)).headers.get('etag') ?? ''
-  await expect(204, await forge.ben.put('/user/starred/ada/engine'))
-  const changed = await forge.nobody.with({ 'if-none-match': etag }).get(path)
-  assert.equal(changed.status, 200)
-  assert.notEqual(changed.headers.get('etag'), etag)
-})
 
 test('polling runs no query until something is committed, whatever unknown parameters the URL has', async () => {
   await using forge = await openEngine()

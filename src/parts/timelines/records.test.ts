@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { migrate } from '#platform/migrate.ts'
 import { engine, openWithEngine } from '#test/conversations.ts'
 import { subscribe } from '#test/feeds.ts'
-import { type Client, expect, type Forge } from '#test/forge.ts'
+import { type Client, expect, type Forge, pick } from '#test/forge.ts'
 import { openWithTopic } from '#test/pulls.ts'
 import { openWithPull, pull } from '#test/reviews.ts'
 
@@ -314,10 +314,7 @@ test('the migration gives facts to events that have none, from the rows as they 
   db.notifyTransactionEnd('committed here')
   const filled = await read()
   const { rows } = await db.pool.query(`select type from events where facts is null group by type order by type`)
-  assert.deepEqual(
-    rows.map(({ type }) => type),
-    ['CreateEvent', 'MemberEvent', 'PushEvent'],
-  )
+  assert.deepEqual(pick(rows, 'type'), ['CreateEvent', 'MemberEvent', 'PushEvent'])
   const [opened] = await payloads(forge.nobody, 'IssuesEvent')
   assert.partialDeepStrictEqual(opened.issue, {
     title: 'Fire',

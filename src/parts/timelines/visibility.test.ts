@@ -3,27 +3,6 @@ import { test } from 'node:test'
 import { expect, openForge } from '#test/forge.ts'
 import { read, tell, types } from '#test/timelines.ts'
 
-test('only the user sees their own private events, even if others have access to the repository', async () => {
-  await using forge = await openForge()
-  const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
-  await ada.owns('engine')
-  await ada.owns('secret', { private: true })
-  await expect(201, await ada.put('/repos/ada/secret/collaborators/ben', { permission: 'push' }))
-  const [{ id }] = await ben.read('/user/repository_invitations')
-  await expect(204, await ben.patch(`/user/repository_invitations/${id}`))
-  const both = ['ada MemberEvent ada/secret', 'ada CreateEvent ada/secret', 'ada CreateEvent ada/engine']
-  assert.deepEqual(await tell(ada, '/users/ada/events'), both)
-  for (const client of [ben, forge.nobody, forge.admin]) {
-    assert.deepEqual(await tell(client, '/users/ada/events'), ['ada CreateEvent ada/engine'])
-    assert.deepEqual(await tell(client, '/users/ada/received_events'), ['ada CreateEvent ada/engine'])
-  }
-  assert.deepEqual(await tell(ada, '/users/ada/events/public'), ['ada CreateEvent ada/engine'])
-  assert.deepEqual(await tell(ben, '/repos/ada/secret/events'), both.slice(0, 2))
-  assert.equal((await forge.nobody.get('/repos/ada/secret/events')).status, 404)
-  const narrow = await forge.tokenFor('ada', ['public_repo'])
-  assert.deepEqual(await tell(narrow, '/users/ada/events'), ['ada CreateEvent ada/engine'])
-})
-
 test('timelines change at once when a repository is made private, renamed or deleted', async () => {
   await using forge = await openForge()
   const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
@@ -52,15 +31,6 @@ test('timelines change at once when a repository is made private, renamed or del
   await expect(204, await ada.delete('/repos/ada/motor'))
   assert.deepEqual(await seen(), [0, 0, 0, 0])
   assert.deepEqual(await tell(ada, '/users/ada/events'), [])
-})
-
-test('private events stay private when the repository is made public', async () => {
-  await using forge = await openForge()
-  const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
-  await ada.owns('engine', { private: true })
-  await expect(200, await ada.patch('/repos/ada/engine', { private: false }))
-  assert.deepEqual(await tell(ben, '/repos/ada/engine/events'), ['ada PublicEvent ada/engine'])
-  assert.deepEqual(await tell(ada, '/repos/ada/engine/events'), ['ada PublicEvent ada/engine', 'ada CreateEvent ada/engine'])
 })
 
 test('events of a suspended user are hidden until the suspension ends', async () => {

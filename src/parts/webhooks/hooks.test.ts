@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '#platform/database.ts'
 import { fineGrained } from '#test/conversations.ts'
-import { expect, type Person } from '#test/forge.ts'
-import { hooks, make, openWithEngine, url, waiting } from '#test/hooks.ts'
+import { expect, type Person, pick } from '#test/forge.ts'
+import { hookStatuses, hooks, make, openWithEngine, url, waiting } from '#test/hooks.ts'
 
 test('a hook is created with defaults, shown the same everywhere, and pinged', async () => {
   await using forge = await openWithEngine()
@@ -40,10 +40,7 @@ test('a hook is created with defaults, shown the same everywhere, and pinged', a
     [silent, 1],
   ] as const) {
     const pings = await waiting(forge, id)
-    assert.deepEqual(
-      pings.map(({ event, action }) => [event, action]),
-      Array(count).fill(['ping', null]),
-    )
+    assert.deepEqual(pick(pings, 'event', 'action'), Array(count).fill(['ping', null]))
   }
 })
 
@@ -53,10 +50,7 @@ test('hooks are listed in order of creation', async () => {
   for (const index of [1, 2, 3]) ids.push((await make(forge.ada, { config: { url: `${url}/${index}` } })).id)
   const first = await forge.ada.get(`${hooks}?per_page=2`)
   assert.match(first.headers.get('link') ?? '', /page=2>; rel="next"/)
-  assert.deepEqual(
-    (await expect(200, first)).map(({ id }: { id: number }) => id),
-    ids.slice(0, 2),
-  )
+  assert.deepEqual(pick(await expect(200, first), 'id'), ids.slice(0, 2))
   const [last] = await forge.ada.read(`${hooks}?per_page=2&page=2`)
   assert.equal(last.id, ids[2])
 })
@@ -129,17 +123,7 @@ test('only administrators see hooks, and only with a suitable token', async () =
   await ada.owns('secret', { private: true })
   await ada.owns('cold')
   const hidden = await expect(201, await ada.post('/repos/ada/secret/hooks', { config: { url } }))
-  const calls = (person: Person, of = 'engine', hook_id = id) =>
-    Promise.all([
-      person.get(`/repos/ada/${of}/hooks`),
-      person.get(`/repos/ada/${of}/hooks/${hook_id}`),
-      person.get(`/repos/ada/${of}/hooks/${hook_id}/config`),
-      person.post(`/repos/ada/${of}/hooks/${hook_id}/pings`),
-      person.post(`/repos/ada/${of}/hooks`, {}),
-      person.patch(`/repos/ada/${of}/hooks/${hook_id}`, {}),
-      person.patch(`/repos/ada/${of}/hooks/${hook_id}/config`, {}),
-      person.delete(`/repos/ada/${of}/hooks/999999`),
-    ]).then((answers) => answers.map(({ status }) => status))
+  const calls = (person: Person, of = 'engine', hook_id = id) => hookStatuses(person, `/repos/ada/${of}/hooks`, hook_id)
   const nobody = await forge.nobody.get(hooks)
   assert.equal(nobody.status, 401)
   const none = Array(8).fill(404)

@@ -1,17 +1,13 @@
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { sql } from '#platform/database.ts'
-import { expect, openForge } from '#test/forge.ts'
+import { expect } from '#test/forge.ts'
 import { signedIn } from '#test/guest.ts'
+import { hooks, shareEngine } from '#test/hooks.ts'
 import { until } from '#test/machine.ts'
 import { delivered, openReceiver } from '#test/webhooks.ts'
 
-const forge = await openForge({ worker: true })
-after(() => forge[Symbol.asyncDispose]())
-const { db } = forge.belfry
-const ada = await forge.person('ada')
-await ada.owns('engine')
-const hooks = '/repos/ada/engine/hooks'
+const { forge, db, ada, hookTo, ping } = await shareEngine({ worker: true })
 
 interface Hook {
   id: number
@@ -20,7 +16,7 @@ interface Hook {
 
 /** A throttled hook with one postponed delivery. */
 async function openHeld(url: string): Promise<Hook> {
-  const hook = await expect(201, await ada.post(hooks, { config: { url, content_type: 'json' }, events: ['label'] }))
+  const hook = await hookTo(url, {}, ['label'])
   await delivered(ada, hook)
   const later = new Date(forge.clock.now().getTime() + 600_000)
   await db.query(sql`update hooks set failures = 20, throttled_until = ${later} where id = ${hook.id}`)
@@ -45,14 +41,14 @@ test('a ping is sent at once to a throttled receiver; if it fails too, the throt
   await using receiver = await openReceiver((response) => response.writeHead(status).end())
   const hook = await openHeld(receiver.url)
   status = 500
-  await expect(204, await ada.post(`${hooks}/${hook.id}/pings`))
+  await ping(hook)
   assert.deepEqual(await cameTo(receiver, hook, 2), ['ping', 'ping'])
   await until('it is held again', () => isHeld(hook))
   assert.equal((await held(hook)).length, 1)
 
   // The receiver has recovered, so postponed deliveries follow the trial.
   status = 200
-  await expect(204, await ada.post(`${hooks}/${hook.id}/pings`))
+  await ping(hook)
   assert.deepEqual(await cameTo(receiver, hook, 4), ['ping', 'ping', 'ping', 'label'])
 })
 

@@ -1,21 +1,14 @@
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import type { Hook } from '#parts/webhooks/hooks.ts'
 import { sql } from '#platform/database.ts'
-import { expect, openForge } from '#test/forge.ts'
+import { expect, pick } from '#test/forge.ts'
+import { hooks, shareEngine } from '#test/hooks.ts'
 import { until } from '#test/machine.ts'
 import { delivered, hookOn, openReceiver } from '#test/webhooks.ts'
 
-const forge = await openForge({ worker: true })
-after(() => forge[Symbol.asyncDispose]())
-const { db } = forge.belfry
-const ada = await forge.person('ada')
-await ada.owns('engine')
-const hooks = '/repos/ada/engine/hooks'
+const { forge, db, ada, hookTo, ping } = await shareEngine({ worker: true })
 
-const hookTo = async (url: string) =>
-  expect(201, await ada.post(hooks, { config: { url, content_type: 'json' }, events: ['star'] }))
-const ping = async ({ id }: { id: number }) => expect(204, await ada.post(`${hooks}/${id}/pings`))
 const row = async ({ id }: { id: number }) => (await db.first<Hook>(sql`select * from hooks where id = ${id}`)) as Hook
 const waiting = ({ id }: { id: number }) =>
   db.rows<{ ready_at: Date; throttled_at: Date | null }>(
@@ -74,7 +67,7 @@ test('a failing receiver is throttled for growing pauses, and gets all postponed
   await pass(4)
   const all = await delivered(ada, hook, 14)
   assert.deepEqual(
-    all.slice(10).map(({ status_code, throttled_at }) => [status_code, throttled_at]),
+    pick(all.slice(10), 'status_code', 'throttled_at'),
     [500, 500, 200, 200].map((code) => [code, since.toISOString()]),
   )
   assert.equal(bad.received.length, 14)

@@ -1,19 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { expect, type Forge, openForge, Person } from '#test/forge.ts'
-import { type Guest, signedIn } from '#test/guest.ts'
+import { expect, type Forge, openForge } from '#test/forge.ts'
+import { type Guest, makeToken, signedIn } from '#test/guest.ts'
 
 const page = '/settings/tokens/fine-grained'
 
-async function make(forge: Forge, visitor: Guest, owner: string, fields: Record<string, string | string[]>) {
-  const { status, text } = await visitor.fillAndFollow(
-    `${page}?owner=${owner}`,
-    { owner, note: 'x', days: '', reach: 'all', ...fields },
-    page,
-  )
-  assert.equal(status, 200, text)
-  return new Person('ada', /class="secret">(bff_\w{36})</.exec(text)?.[1] ?? '', forge)
-}
+const make = (forge: Forge, visitor: Guest, owner: string, fields: Record<string, string | string[]>) =>
+  makeToken(forge, visitor, 'ada', `${page}?owner=${owner}`, { owner, ...fields })
 
 /** Ada in two organizations, one of them hers, each with a private repository. */
 async function openOrganizations() {

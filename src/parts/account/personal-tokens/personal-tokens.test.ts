@@ -2,22 +2,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { apiGroups } from '#app.ts'
 import { expandScopes } from '#identity/scopes.ts'
-import { expect, type Forge, openForge, Person } from '#test/forge.ts'
-import { type Guest, signedIn } from '#test/guest.ts'
+import { expect, type Forge, openForge } from '#test/forge.ts'
+import { type Guest, makeToken, signedIn } from '#test/guest.ts'
 
 const classic = '/settings/tokens'
 const fineGrained = '/settings/tokens/fine-grained'
 const day = 24 * 3600_000
 
-/** Makes a token on its page, and gives whoever holds it. */
-async function make(forge: Forge, visitor: Guest, path: string, fields: Record<string, string | string[]>) {
-  const { status, text } = await visitor.fillAndFollow(path, fields)
-  assert.equal(status, 200, text)
-  const token = /class="secret">(bf[pf]_\w{36})</.exec(text)?.[1] ?? ''
-  assert.ok(token)
-  return new Person('ada', token, forge)
-}
-
+const make = (forge: Forge, visitor: Guest, path: string, fields: Record<string, string | string[]>) =>
+  makeToken(forge, visitor, 'ada', path, fields)
 const idsIn = (text: string) => [...text.matchAll(/\/delete\?id=(\d+)"/g)].map(([, id = '']) => id)
 
 test('a classic token is shown once, has its scopes, and is deleted at once', async () => {

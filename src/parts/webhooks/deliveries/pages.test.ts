@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '#platform/database.ts'
-import { expect, type Forge } from '#test/forge.ts'
-import { type Guest, signedIn } from '#test/guest.ts'
+import { expect } from '#test/forge.ts'
+import { signedIn } from '#test/guest.ts'
 import { pinged, settle } from '#test/hook-history.ts'
 import { openTargets, organization, repository } from '#test/hook-targets.ts'
+import { listenAs } from '#test/streams.ts'
 import { handOver } from '#test/transfers.ts'
 import { hookOn, openReceiver } from '#test/webhooks.ts'
 
@@ -28,7 +29,8 @@ test('deliveries are listed, counted, plotted, shown and redelivered', async () 
   assert.match(waiting, /No deliveries in the last 24 hours/)
   await settle(forge, hook)
   forge.clock.advance(3_600_000)
-  for (let round = 0; round < 33; round++) await pinged(forge, forge.ada, hooks, hook, { duration: 0.1 })
+  for (let round = 1; round < 33; round++) await expect(204, await forge.ada.post(`${hooks}/${hook.id}/pings`))
+  await pinged(forge, forge.ada, hooks, hook, { duration: 0.1 })
   await pinged(forge, forge.ada, hooks, hook, {
     status: 'timed out',
     status_code: 504,
@@ -171,36 +173,10 @@ test('the stream of a page ends when the visitor loses access', async () => {
   await using forge = await openTargets()
   const hook = await hookOn(forge.ada, 'repos/ada/engine', 'push')
   const ada = await signedIn(forge, 'ada')
-  await using stream = await follow(forge, ada, `${repository}/${hook.id}/stream`)
+  await using stream = await listenAs(forge, ada, `${repository}/${hook.id}/stream`)
+  assert.equal(stream.answer.status, 200)
   await expect(204, await forge.ada.post(`/repos/ada/engine/hooks/${hook.id}/pings`))
-  await stream.until(/data: \{\}/)
+  assert.deepEqual(await stream.until(1), [{}])
   await expect(204, await forge.ada.delete(`/repos/ada/engine/hooks/${hook.id}`))
   await stream.ended
 })
-
-/** Reads a stream with the cookies of a guest. */
-async function follow({ web }: Forge, guest: Guest, path: string) {
-  const stop = new AbortController()
-  const cookie = [...guest.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
-  const answer = await fetch(`${web}${path}`, { headers: { cookie }, signal: stop.signal })
-  assert.equal(answer.status, 200)
-  let text = ''
-  let wake = () => {}
-  const ended = (async () => {
-    const decoder = new TextDecoder()
-    for await (const chunk of answer.body ?? []) {
-      text += decoder.decode(chunk, { stream: true })
-      wake()
-    }
-  })()
-  return {
-    ended,
-    async until(wanted: RegExp) {
-      while (!wanted.test(text)) await new Promise<void>((resolve) => (wake = resolve))
-    },
-    async [Symbol.asyncDispose]() {
-      stop.abort()
-      await ended.catch(() => {})
-    },
-  }
-}

@@ -1,32 +1,18 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
-import { createServer as createHttps } from 'node:https'
-import { type AddressInfo, createServer, isIP, type Server, type Socket } from 'node:net'
-import { join } from 'node:path'
+import { isIP } from 'node:net'
 import { test } from 'node:test'
 import { verify } from '@octokit/webhooks-methods'
 import { sql } from '#platform/database.ts'
 import type { Resolve } from '#platform/outbound/checked-lookup.ts'
 import { readPolicy } from '#platform/outbound/policy.ts'
-import { expect, type Forge, openForge, type Person } from '#test/forge.ts'
+import { expect, type Person } from '#test/forge.ts'
+import { openWithEngine } from '#test/hooks.ts'
 import { freePort } from '#test/machine.ts'
-import { openReceiver } from '#test/webhooks.ts'
+import { certificateFile, certificateOf, openReceiver, openSocketReceiver } from '#test/webhooks.ts'
+import type { Diagnosis } from './diagnosis.ts'
 import { runProbe } from './probe.ts'
 
-interface Diagnosis {
-  steps: { step: string; ok: boolean | null; message: string; duration: number }[]
-  ok: boolean
-  failed: string | null
-}
-
-const certificates = join(import.meta.dirname, '../../../../test/certificates')
 const secret = 'it is between us'
-
-async function ready(forge: Forge) {
-  const ada = await forge.person('ada')
-  await ada.owns('engine')
-  return ada
-}
 
 async function hookTo(person: Person, url: string, more: object = {}): Promise<string> {
   const config = { url, content_type: 'json', secret, ...more }
@@ -39,33 +25,10 @@ const diagnose = async (person: Person, hook: string): Promise<Diagnosis> => exp
 const outcomes = ({ steps }: Diagnosis) => Object.fromEntries(steps.map(({ step, ok }) => [step, ok]))
 const failure = ({ failed, steps }: Diagnosis) => [failed, steps.find(({ step }) => step === failed)?.message]
 
-/** A raw TCP server. `answer` handles a connection after its first data. */
-async function openPort(onData: (socket: Socket) => void) {
-  const sockets = new Set<Socket>()
-  const server = createServer((socket) => {
-    sockets.add(socket)
-    socket.on('error', () => {}).on('data', () => onData(socket))
-  })
-  return listenAt(server, () => {
-    for (const socket of sockets) socket.destroy()
-  })
-}
-
-async function listenAt(server: Server, end: () => void) {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return {
-    port: (server.address() as AddressInfo).port,
-    async [Symbol.asyncDispose]() {
-      end()
-      await new Promise((resolve) => server.close(resolve))
-    },
-  }
-}
-
 test('a working receiver gets a signed ping, every step is reported, and nothing is recorded', async () => {
-  await using forge = await openForge()
+  await using forge = await openWithEngine()
   await using receiver = await openReceiver()
-  const ada = await ready(forge)
+  const { ada } = forge
   const hook = await hookTo(ada, `${receiver.url}in?a=b`)
   const { db } = forge.belfry
   const stored = () =>
@@ -97,33 +60,32 @@ test('a working receiver gets a signed ping, every step is reported, and nothing
 })
 
 test('a failing receiver: the failed step is named, and later steps are not reached', async () => {
-  await using forge = await openForge({ settings: { BELFRY_WEBHOOK_TIMEOUT: '1' } })
-  const ada = await ready(forge)
+  await using forge = await openWithEngine({ BELFRY_WEBHOOK_TIMEOUT: '1' })
+  const { ada } = forge
   const diagnosed = async (url: string) => failure(await diagnose(ada, await hookTo(ada, url)))
-  const port = (at: { port: number }) => `http://127.0.0.1:${at.port}/`
   await using broken = await openReceiver((response) => response.writeHead(500).end())
   await using moved = await openReceiver((response) => response.writeHead(302, { Location: broken.url }).end())
-  await using garbage = await openPort((socket) => socket.end('SSH-2.0-OpenSSH_9\r\n'))
-  await using upgrading = await openPort((socket) =>
-    socket.end('HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n'),
+  await using garbage = await openSocketReceiver((socket) => void socket.end('SSH-2.0-OpenSSH_9\r\n'))
+  await using upgrading = await openSocketReceiver(
+    (socket) => void socket.end('HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n'),
   )
-  await using cut = await openPort((socket) => socket.destroy())
-  await using short = await openPort((socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf'))
-  await using silent = await openPort(() => {})
-  await using dripping = await openPort((socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 999\r\n\r\n'))
+  await using cut = await openSocketReceiver((socket) => void socket.destroy())
+  await using short = await openSocketReceiver((socket) => void socket.end('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf'))
+  await using silent = await openSocketReceiver(() => {})
+  await using dripping = await openSocketReceiver((socket) => void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 999\r\n\r\n'))
   const found = Object.fromEntries(
     await Promise.all(
       Object.entries({
         broken: broken.url,
         moved: moved.url,
-        garbage: port(garbage),
-        upgrading: port(upgrading),
-        cut: port(cut),
-        short: port(short),
-        silent: port(silent),
-        dripping: port(dripping),
+        garbage: garbage.url,
+        upgrading: upgrading.url,
+        cut: cut.url,
+        short: short.url,
+        silent: silent.url,
+        dripping: dripping.url,
         refused: `http://127.0.0.1:${await freePort()}/`,
-        plain: port(silent).replace('http:', 'https:'),
+        plain: silent.url.replace('http:', 'https:'),
       }).map(async ([name, url]) => [name, await diagnosed(url)] as const),
     ),
   )
@@ -146,8 +108,8 @@ test('a forbidden address is reported by its rule only', async () => {
   await using receiver = await openReceiver()
   const { port } = new URL(receiver.url)
   const rules = { BELFRY_HOST: '0.0.0.0', BELFRY_WEBHOOK_ADDRESSES: 'external' }
-  await using forge = await openForge({ settings: rules })
-  const ada = await ready(forge)
+  await using forge = await openWithEngine(rules)
+  const { ada } = forge
   const hook = await hookTo(ada, 'http://example.com/')
   // Such a hook was created under another policy, or before DNS changed.
   const diagnosed = async (url: string) => {
@@ -203,13 +165,11 @@ test('a name is resolved once; all addresses must be allowed, and the connection
 })
 
 test('the certificate is checked unless insecure_ssl is set', async () => {
-  const [key, cert] = ['localhost.key', 'localhost.pem'].map((name) => readFileSync(join(certificates, name), 'utf8'))
-  const server = createHttps({ key, cert }, (_, response) => response.end('ok'))
-  await using at = await listenAt(server, () => server.closeAllConnections())
-  const url = `https://localhost:${at.port}/`
+  await using receiver = await openReceiver(undefined, certificateOf('localhost'))
+  const url = receiver.url.replace('127.0.0.1', 'localhost')
   {
-    await using forge = await openForge()
-    const ada = await ready(forge)
+    await using forge = await openWithEngine()
+    const { ada } = forge
     const checked = await diagnose(ada, await hookTo(ada, url))
     assert.deepEqual(failure(checked), ['tls', 'Peer certificate cannot be authenticated: self-signed certificate.'])
     assert.deepEqual(outcomes(checked), { policy: true, dns: true, tcp: true, tls: false, http: null, signature: null })
@@ -219,22 +179,21 @@ test('the certificate is checked unless insecure_ssl is set', async () => {
       insecure.steps[3]?.message ?? '',
       /^TLSv1\.3; the certificate is not checked, .*\(DEPTH_ZERO_SELF_SIGNED_CERT\)\.$/,
     )
-    await using plain = await openPort((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
-    const wrong = await diagnose(ada, await hookTo(ada, `https://127.0.0.1:${plain.port}/`))
+    await using plain = await openReceiver()
+    const wrong = await diagnose(ada, await hookTo(ada, plain.url.replace('http:', 'https:')))
     assert.deepEqual(failure(wrong), ['tls', 'The TLS handshake failed: wrong version number.'])
   }
-  await using trusting = await openForge({ settings: { BELFRY_CA: join(certificates, 'localhost.pem') } })
-  const trusted = await ready(trusting)
-  const found = await diagnose(trusted, await hookTo(trusted, url))
+  await using trusting = await openWithEngine({ BELFRY_CA: certificateFile('localhost') })
+  const found = await diagnose(trusting.ada, await hookTo(trusting.ada, url))
   assert.deepEqual([found.ok, found.failed], [true, null])
   assert.match(found.steps[3]?.message ?? '', /^TLSv1\.3; the certificate is trusted until Jan {2}1 00:00:00 2120 GMT\.$/)
 })
 
 test('concurrent diagnoses of a hook are limited, and only its readers may diagnose it', async () => {
-  await using forge = await openForge({ settings: { BELFRY_WEBHOOK_TIMEOUT: '1' } })
-  await using silent = await openPort(() => {})
-  const ada = await ready(forge)
-  const hook = await hookTo(ada, `http://127.0.0.1:${silent.port}/`)
+  await using forge = await openWithEngine({ BELFRY_WEBHOOK_TIMEOUT: '1' })
+  await using silent = await openSocketReceiver(() => {})
+  const { ada } = forge
+  const hook = await hookTo(ada, silent.url)
   const answers = await Promise.all(Array.from({ length: 5 }, () => ada.post(`${hook}/diagnose`)))
   assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 200, 200, 403, 403])
   const ben = await forge.person('ben')

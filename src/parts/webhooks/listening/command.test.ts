@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { verify } from '@octokit/webhooks-methods'
-import { expect, openForge } from '#test/forge.ts'
+import { expect, openForge, pick } from '#test/forge.ts'
 import { freePort, until } from '#test/machine.ts'
 import { BelfryProcess } from '#test/process.ts'
-import { openReceiver } from '#test/webhooks.ts'
+import { openReceiver, openServer } from '#test/webhooks.ts'
 import { follow } from './stream-client.ts'
 
 const program = join(import.meta.dirname, '../../../../bin/belfry')
@@ -41,14 +40,11 @@ test('belfry listen forwards deliveries with the same bytes, and the response be
     const outcomes = () => ada.read(`${new URL(url).pathname.replace('/api/v3', '')}/deliveries`)
     await until('all outcomes are recorded', async () => (await outcomes()).length === 3)
     const recorded = await outcomes()
-    assert.deepEqual(
-      recorded.map(({ event, action, status, status_code }: Record<string, unknown>) => [event, action, status, status_code]),
-      [
-        ['star', 'deleted', 'Invalid HTTP Response: 500', 500],
-        ['star', 'created', 'OK', 201],
-        ['ping', null, 'OK', 200],
-      ],
-    )
+    assert.deepEqual(pick(recorded, 'event', 'action', 'status', 'status_code'), [
+      ['star', 'deleted', 'Invalid HTTP Response: 500', 500],
+      ['star', 'created', 'OK', 201],
+      ['ping', null, 'OK', 200],
+    ])
     const full = await ada.read(`/repos/ada/engine/hooks/${id}/deliveries/${recorded[1].id}`)
     assert.deepEqual([full.response.payload, full.response.headers.a], ['Grüße', 'b'])
     for (const [name, value] of Object.entries(full.request.headers)) assert.equal(star?.headers[name.toLowerCase()], value)
@@ -128,22 +124,11 @@ test('an interrupted stream resumes after the last message, also when it broke i
       setTimeout(() => response.destroy(), 20)
     }, 20)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const hook = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks/1`
+  await using open = await openServer(server)
   const warned: string[] = []
   const came: unknown[] = []
-  try {
-    for await (const told of follow(
-      hook,
-      't',
-      () => {},
-      (text) => warned.push(text),
-    ))
-      if (came.push(told) === 3) break
-  } finally {
-    server.closeAllConnections()
-    server.close()
-  }
+  const warn = (text: string) => void warned.push(text)
+  for await (const message of follow(`${open.url}hooks/1`, 't', () => {}, warn)) if (came.push(message) === 3) break
   assert.deepEqual(came, [{ text: 'one' }, { text: 'ü\u2028'.repeat(9) }, { text: 'three' }])
   assert.deepEqual(asked, ['undefined Bearer t', '2 Bearer t', '2 Bearer t'])
   assert.equal(warned.length, 2)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { Database, sql, type Transaction } from '#platform/database.ts'
-import { expect, openForge, type Person } from '#test/forge.ts'
+import { expect, openForge, type Person, pick } from '#test/forge.ts'
 import { octokitsOf } from '#test/inbox.ts'
 import { fillLog } from '#test/timelines.ts'
 import { hookOn } from '#test/webhooks.ts'
@@ -150,14 +150,11 @@ test('a hook has one replay at a time, which can be cancelled until it ends', as
   assert.equal((await finish(next.url, next.id)).told, 120)
   await expect(422, await ada.delete(next.url))
   const last = await replay(path)
-  assert.deepEqual(
-    (await ada.read(path)).map(({ id, status }: { id: number; status: string }) => [id, status]),
-    [
-      [last.id, 'queued'],
-      [next.id, 'done'],
-      [made.id, 'cancelled'],
-    ],
-  )
+  assert.deepEqual(pick(await ada.read(path), 'id', 'status'), [
+    [last.id, 'queued'],
+    [next.id, 'done'],
+    [made.id, 'cancelled'],
+  ])
   // The hook is deleted just before the batch is stored.
   const late = context.mock.method(db, 'transaction', async (work: (transaction: Transaction) => Promise<void>) => {
     late.mock.restore()

@@ -1,19 +1,15 @@
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { withLoopback } from '#platform/outbound/policy.ts'
-import { expect, openForge } from '#test/forge.ts'
+import { shareEngine } from '#test/hooks.ts'
 import { certificateFile, certificateOf, delivered, openReceiver } from '#test/webhooks.ts'
 import { failureOf } from './failures.ts'
 import { openTransport } from './transport.ts'
 
-const forge = await openForge({ worker: true, settings: { BELFRY_CA: certificateFile('authority') } })
-after(() => forge[Symbol.asyncDispose]())
-const ada = await forge.person('ada')
-await ada.owns('engine')
-const hooks = '/repos/ada/engine/hooks'
+const { forge, ada, hookTo } = await shareEngine({ worker: true, settings: { BELFRY_CA: certificateFile('authority') } })
 
 async function outcomeOf(url: string, insecure_ssl = '0') {
-  const hook = await expect(201, await ada.post(hooks, { config: { url, insecure_ssl }, events: ['star'] }))
+  const hook = await hookTo(url, { insecure_ssl })
   const [{ status, status_code }] = await delivered(ada, hook)
   return [status_code, status]
 }

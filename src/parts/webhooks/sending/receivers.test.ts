@@ -1,20 +1,12 @@
 import assert from 'node:assert/strict'
 import type { Socket } from 'node:net'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { sql } from '#platform/database.ts'
-import { expect, openForge } from '#test/forge.ts'
+import { hooks, shareEngine } from '#test/hooks.ts'
 import { freePort } from '#test/machine.ts'
 import { delivered, openReceiver, openSocketReceiver, storeTooLarge } from '#test/webhooks.ts'
 
-const forge = await openForge({ worker: true, settings: { BELFRY_WEBHOOK_TIMEOUT: '1' } })
-after(() => forge[Symbol.asyncDispose]())
-const ada = await forge.person('ada')
-await ada.owns('engine')
-const hooks = '/repos/ada/engine/hooks'
-
-/** Creates a hook, which sends a ping at once. */
-const hookTo = async (url: string, events = ['star']) =>
-  expect(201, await ada.post(hooks, { config: { url, content_type: 'json' }, events }))
+const { forge, ada, db, hookTo, ping } = await shareEngine({ worker: true, settings: { BELFRY_WEBHOOK_TIMEOUT: '1' } })
 
 const closed = 'the connection was closed before an answer came'
 const ok = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
@@ -23,51 +15,32 @@ const raw = (text: string) => (socket: Socket) => void socket.end(text, 'latin1'
 interface Came {
   status: string
   status_code: number
-  headers?: Record<string, string> | null
-  body?: string | null
+  headers: Record<string, string> | null
+  body: string | null
 }
+
+const none = { headers: null, body: null }
+const late = { status: 'timed out', status_code: 504, ...none }
+const cutOff = { status: closed, status_code: 502, ...none }
+const noHttp = { status: 'the answer is not HTTP', status_code: 502, ...none }
 
 /** Receivers by behaviour, and the outcome that is recorded. */
 const manners: Record<string, [answer: (socket: Socket) => void, came: Came]> = {
-  hangs: [() => {}, { status: 'timed out', status_code: 504, headers: null, body: null }],
-  'drips its headers': [
-    drip('HTTP/1.1 200 OK\r\nx-slow: '),
-    { status: 'timed out', status_code: 504, headers: null, body: null },
-  ],
-  'drips its body': [
-    drip('HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n'),
-    { status: 'timed out', status_code: 504, headers: null, body: null },
-  ],
-  'resets the connection': [
-    (socket) => void socket.resetAndDestroy(),
-    { status: closed, status_code: 502, headers: null, body: null },
-  ],
-  'closes before it answers': [raw(''), { status: closed, status_code: 502, headers: null, body: null }],
-  'closes within its headers': [raw('HTTP/1.1 200 OK\r\ncontent-le'), { status: closed, status_code: 502, headers: null }],
-  'closes within its body': [
-    raw('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf'),
-    { status: closed, status_code: 502, headers: null },
-  ],
-  'closes within a chunk': [
-    raw('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n9\r\nhalf'),
-    { status: closed, status_code: 502, headers: null },
-  ],
-  'speaks something else': [
-    raw('220 mail.example ESMTP\r\n'),
-    { status: 'the answer is not HTTP', status_code: 502, headers: null, body: null },
-  ],
+  hangs: [() => {}, late],
+  'drips its headers': [drip('HTTP/1.1 200 OK\r\nx-slow: '), late],
+  'drips its body': [drip('HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n'), late],
+  'resets the connection': [(socket) => void socket.resetAndDestroy(), cutOff],
+  'closes before it answers': [raw(''), cutOff],
+  'closes within its headers': [raw('HTTP/1.1 200 OK\r\ncontent-le'), cutOff],
+  'closes within its body': [raw('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf'), cutOff],
+  'closes within a chunk': [raw('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n9\r\nhalf'), cutOff],
+  'speaks something else': [raw('220 mail.example ESMTP\r\n'), noHttp],
   'has headers without end': [
     (socket) => void socket.write(`HTTP/1.1 200 OK\r\n${`x-more: ${'more'.repeat(20)}\r\n`.repeat(1000)}`),
-    { status: 'the answer has too many headers', status_code: 502, headers: null, body: null },
+    { status: 'the answer has too many headers', status_code: 502, ...none },
   ],
-  'goes on instead of answering': [
-    raw('HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'),
-    { status: 'the answer is not HTTP', status_code: 502, headers: null },
-  ],
-  'changes the protocol': [
-    raw('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n'),
-    { status: 'the answer is not HTTP', status_code: 502, headers: null },
-  ],
+  'goes on instead of answering': [raw('HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'), noHttp],
+  'changes the protocol': [raw('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n'), noHttp],
   'gives hints before it answers': [
     raw('HTTP/1.1 103 Early Hints\r\nlink: </a.css>\r\n\r\nHTTP/1.1 202 Accepted\r\ncontent-length: 4\r\n\r\nsoon'),
     { status: 'OK', status_code: 202, headers: { 'content-length': '4' }, body: 'soon' },
@@ -89,10 +62,7 @@ const manners: Record<string, [answer: (socket: Socket) => void, came: Came]> = 
       headers: { 'x-name': 'caf\xe9', 'x-two': 'a, b', 'content-length': '6' },
     },
   ],
-  'has a zero byte in a header': [
-    raw('HTTP/1.1 200 OK\r\nx-name: a\0b\r\ncontent-length: 0\r\n\r\n'),
-    { status: 'the answer is not HTTP', status_code: 502, headers: null },
-  ],
+  'has a zero byte in a header': [raw('HTTP/1.1 200 OK\r\nx-name: a\0b\r\ncontent-length: 0\r\n\r\n'), noHttp],
 }
 
 /** An endless response, a byte at a time. */
@@ -109,9 +79,8 @@ for (const [name, [answer, { status, status_code, headers, body }]] of Object.en
     await using receiver = await openSocketReceiver(answer)
     const hook = await hookTo(receiver.url)
     const [delivery] = await delivered(ada, hook)
-    assert.partialDeepStrictEqual(delivery, { ...{ status, status_code, url: receiver.url, event: 'ping', redelivery: false } })
-    if (headers !== undefined) assert.deepEqual(delivery.response.headers, headers)
-    if (body !== undefined) assert.equal(delivery.response.payload, body)
+    assert.partialDeepStrictEqual(delivery, { status, status_code, url: receiver.url, event: 'ping', redelivery: false })
+    assert.deepEqual(delivery.response, { headers, payload: body })
     assert.ok(
       status === 'timed out' ? delivery.duration >= 0.9 && delivery.duration < 3 : delivery.duration < 0.9,
       delivery.duration,
@@ -119,7 +88,7 @@ for (const [name, [answer, { status, status_code, headers, body }]] of Object.en
     const state = status_code === 504 ? 'timeout' : status_code >= 400 ? 'misconfigured' : 'active'
     assert.deepEqual((await ada.read(`${hooks}/${hook.id}`)).last_response, { code: status_code, status: state, message: status })
     assert.equal(receiver.requests, 1)
-    assert.equal(await forge.belfry.db.first(sql`select from pending_deliveries where hook_id = ${hook.id}`), undefined)
+    assert.equal(await db.first(sql`select from pending_deliveries where hook_id = ${hook.id}`), undefined)
   })
 }
 
@@ -166,7 +135,7 @@ test('connections are reused, and one that the receiver closes at that time lose
   await using kept = await openReceiver()
   const hook = await hookTo(kept.url)
   for (let count = 2; count < 6; count++) {
-    await expect(204, await ada.post(`${hooks}/${hook.id}/pings`))
+    await ping(hook)
     await delivered(ada, hook, count)
   }
   assert.deepEqual([kept.received.length, kept.connections], [5, 1])
@@ -186,7 +155,7 @@ test('connections are reused, and one that the receiver closes at that time lose
     })
     const fickle = await hookTo(receiver.url)
     await delivered(ada, fickle)
-    await expect(204, await ada.post(`${hooks}/${fickle.id}/pings`))
+    await ping(fickle)
     assert.equal((await delivered(ada, fickle, 2)).at(-1).status, status)
     assert.deepEqual([receiver.requests, receiver.connections], [requests, requests - 1])
   }

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { after, mock, test } from 'node:test'
 import { createNodeMiddleware, Webhooks } from '@octokit/webhooks'
 import { Webhook } from 'standardwebhooks'
@@ -8,7 +7,7 @@ import { engine } from '#test/conversations.ts'
 import { expect } from '#test/forge.ts'
 import { until } from '#test/machine.ts'
 import { openWithTopic } from '#test/pulls.ts'
-import { delivered, openReceiver, type Received } from '#test/webhooks.ts'
+import { delivered, openReceiver, openServer, type Received } from '#test/webhooks.ts'
 
 const forge = await openWithTopic({ worker: true })
 after(() => forge[Symbol.asyncDispose]())
@@ -37,21 +36,13 @@ const isOctokit = ({ headers, body }: Received, secret: string) =>
 
 /** A receiver as in the library's documentation. */
 async function openOctokit(secret: string) {
-  const heard: string[] = []
+  const names: string[] = []
   const webhooks = new Webhooks({ secret })
-  webhooks.onAny(({ name }) => void heard.push(name))
+  webhooks.onAny(({ name }) => void names.push(name))
   webhooks.onError(() => {})
   const silent = { debug() {}, info() {}, warn() {}, error() {} }
   const server = createServer(createNodeMiddleware(webhooks, { path: '/', log: silent }))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-    heard,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
-  }
+  return { ...(await openServer(server)), names }
 }
 
 /** Triggers every event except those of imports and of the hook's deletion. */
@@ -100,9 +91,9 @@ test('libraries for receivers verify every event with the secret, and reject ano
   const { length } = receiver.received
   const events = receiver.received.map(({ headers }) => String(headers['x-github-event'])).sort()
   assert.equal([...new Set(events)].join(' '), kinds)
-  assert.deepEqual(octokit.heard.sort(), events)
+  assert.deepEqual(octokit.names.sort(), events)
   for (const { status } of await delivered(ada, taken, length)) assert.equal(status, 'OK')
-  assert.deepEqual(stranger.heard, [])
+  assert.deepEqual(stranger.names, [])
   for (const { status } of await delivered(ada, refused, length)) assert.equal(status, 'Invalid HTTP Response: 400')
 
   for (const [{ received }, key] of [

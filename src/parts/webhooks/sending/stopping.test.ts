@@ -1,20 +1,13 @@
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { sql } from '#platform/database.ts'
-import { expect, openForge } from '#test/forge.ts'
+import { expect } from '#test/forge.ts'
+import { hooks, shareEngine } from '#test/hooks.ts'
 import { until } from '#test/machine.ts'
 import { delivered, hookOn, openReceiver, openSocketReceiver } from '#test/webhooks.ts'
 import { openSender } from './jobs.ts'
 
-const forge = await openForge()
-after(() => forge[Symbol.asyncDispose]())
-const { db } = forge.belfry
-const ada = await forge.person('ada')
-await ada.owns('engine')
-const hooks = '/repos/ada/engine/hooks'
-
-const hookTo = async (url: string) =>
-  expect(201, await ada.post(hooks, { config: { url, content_type: 'json' }, events: ['star'] }))
+const { forge, db, ada, hookTo } = await shareEngine()
 
 /** Stars and unstars so many times in total. */
 async function act(times: number) {
