@@ -13,6 +13,8 @@ export interface Browser extends AsyncDisposable {
   problems: string[]
   /** Keeps a picture of the page, at its present width and at that of a telephone. */
   picture(name: string): Promise<void>
+  /** Checks the page, and keeps a picture of it. */
+  inspect(name: string): Promise<void>
 }
 
 /** One for all tests of this process, or of the whole run if the run has started it: to start one takes a second. */
@@ -49,16 +51,18 @@ export async function openBrowser({ scripts = true } = {}): Promise<Browser> {
   page.on('console', (message) => void (message.type() === 'error' && problems.push(message.text())))
   page.on('pageerror', (error) => void problems.push(error.message))
   mkdirSync(output, { recursive: true })
+  const picture = async (name: string) => {
+    const wide = page.viewportSize() ?? { width: 1280, height: 900 }
+    await page.screenshot({ path: join(output, `${name}.png`) })
+    await page.setViewportSize({ width: 390, height: 844 })
+    await page.screenshot({ path: join(output, `${name}-narrow.png`) })
+    await page.setViewportSize(wide)
+  }
   return {
     page,
     problems,
-    async picture(name) {
-      const wide = page.viewportSize() ?? { width: 1280, height: 900 }
-      await page.screenshot({ path: join(output, `${name}.png`) })
-      await page.setViewportSize({ width: 390, height: 844 })
-      await page.screenshot({ path: join(output, `${name}-narrow.png`) })
-      await page.setViewportSize(wide)
-    },
+    picture,
+    inspect: (name) => check(page).then(() => picture(name)),
     [Symbol.asyncDispose]: () => context.close(),
   }
 }

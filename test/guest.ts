@@ -1,4 +1,4 @@
-import { type Forge, Person } from './forge.ts'
+import { type Forge, openForge, Person } from './forge.ts'
 
 /** An answer with its text read. */
 export interface Shown {
@@ -93,4 +93,11 @@ export async function signedIn(forge: Forge, login: string, headers: Record<stri
   const { status, text } = await guest.signIn(login)
   if (status !== 303) throw new Error(`signing in gave ${status}: ${text}`)
   return guest
+}
+
+/** A forge where Ada is signed in at the pages. */
+export async function openAsAda() {
+  const forge = await openForge()
+  await forge.person('ada')
+  return Object.assign(forge, { ada: await signedIn(forge, 'ada') })
 }

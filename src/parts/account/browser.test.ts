@@ -8,15 +8,14 @@ import { openForge } from '#test/forge.ts'
 test('a person signs up, turns two-factor on, and signs in with it', async () => {
   await using forge = await openForge()
   await using browser = await openBrowser()
-  const { page, picture } = browser
+  const { page, inspect } = browser
   const elsewhere: string[] = []
   page.on('request', (request) => {
     if (!request.url().startsWith(forge.web) && !request.url().startsWith('data:')) elsewhere.push(request.url())
   })
 
   await page.goto(`${forge.web}/login`)
-  await check(page)
-  await picture('sign-in')
+  await inspect('sign-in')
   await page.getByRole('link', { name: 'Make an account' }).click()
   await check(page)
   await page.getByLabel('Login').fill('settings')
@@ -24,29 +23,24 @@ test('a person signs up, turns two-factor on, and signs in with it', async () =>
   await page.getByLabel('Password').fill('analytical engine')
   await page.getByRole('button', { name: 'Make an account' }).click()
   await page.getByRole('alert').waitFor()
-  await check(page)
-  await picture('sign-up')
+  await inspect('sign-up')
   await page.getByLabel('Login').fill('ada')
   await page.getByLabel('Password').fill('analytical engine')
   await page.getByRole('button', { name: 'Make an account' }).click()
 
   await page.goto(`${forge.web}/settings/security`)
-  await check(page)
-  await picture('security')
+  await inspect('security')
   await page.getByRole('link', { name: 'Set up an authenticator app' }).click()
-  await check(page)
-  await picture('two-factor-app')
+  await inspect('two-factor-app')
   assert.ok(await page.locator('img.qr').evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth > 0))
   const seed = ((await page.locator('.seed').textContent()) ?? '').replaceAll(' ', '')
   const code = () => new TOTP({ secret: Secret.fromBase32(seed) }).generate({ timestamp: forge.clock.now().getTime() })
   await page.getByLabel('Code').fill(code())
   await page.getByRole('button', { name: 'Turn on' }).click()
   await page.getByText('copy this now').waitFor()
-  await check(page)
-  await picture('recovery-codes')
+  await inspect('recovery-codes')
   await page.goto(`${forge.web}/settings/security`)
-  await check(page)
-  await picture('security-on')
+  await inspect('security-on')
 
   await page.getByRole('button', { name: 'Sign out' }).click()
   forge.clock.advance(30_000)
@@ -58,22 +52,20 @@ test('a person signs up, turns two-factor on, and signs in with it', async () =>
   await page.keyboard.type('analytical engine')
   await page.keyboard.press('Enter')
   await page.getByLabel('Code from the app').waitFor()
-  await check(page)
-  await picture('one-time-code')
+  await inspect('one-time-code')
   if (!(await page.evaluate("document.activeElement.matches('#otp')"))) await tabTo(page, '#otp')
   await page.keyboard.type(code())
   await page.keyboard.press('Enter')
   await page.waitForURL(`${forge.web}/settings/sessions`)
   await page.getByText('this browser').waitFor()
-  await check(page)
-  await picture('sessions')
+  await inspect('sessions')
   assert.deepEqual(elsewhere, [])
 })
 
 test('the other settings are readable and usable', async () => {
   await using forge = await openForge()
   await using browser = await openBrowser()
-  const { page, picture } = browser
+  const { page, inspect } = browser
   const ada = await forge.person('ada')
   for (const name of ['engine', 'a-repository-with-quite-a-long-name-that-goes-on-and-on-and-on-for-a-while', 'notes']) {
     await ada.owns(name, { private: name === 'notes' })
@@ -83,14 +75,12 @@ test('the other settings are readable and usable', async () => {
   await page.getByRole('checkbox', { name: 'public_repo' }).check()
   await page.getByRole('button', { name: 'Make a token' }).click()
   await page.getByText('Your new token').waitFor()
-  await check(page)
-  await picture('tokens')
+  await inspect('tokens')
   await page.reload()
   assert.equal(await page.getByText('Your new token').count(), 0, 'a reload shows it no more')
   await page.getByRole('link', { name: 'Delete Deploys' }).click()
   await page.getByRole('heading', { name: 'Delete this token?' }).waitFor()
-  await check(page)
-  await picture('token-delete')
+  await inspect('token-delete')
   await page.getByRole('link', { name: 'Keep it' }).click()
 
   await page.getByRole('link', { name: 'Fine-grained tokens' }).click()
@@ -101,8 +91,7 @@ test('the other settings are readable and usable', async () => {
   await check(page)
   await page.getByRole('button', { name: 'Make a token' }).click()
   await page.getByText('Your new token').waitFor()
-  await check(page)
-  await picture('tokens-fine-grained')
+  await inspect('tokens-fine-grained')
 
   await page.getByRole('link', { name: 'My OAuth applications' }).click()
   await check(page)
@@ -111,23 +100,21 @@ test('the other settings are readable and usable', async () => {
   await page.getByLabel('Callback URL').fill('https://rook.example/back')
   await page.getByRole('button', { name: 'Register' }).click()
   await page.getByText('The application is registered').waitFor()
-  await check(page)
-  await picture('application')
+  await inspect('application')
 
   for (const [path, name] of [
     ['/settings/profile', 'profile'],
     ['/settings/security/text', 'two-factor-text'],
   ] as const) {
     await page.goto(`${forge.web}${path}`)
-    await check(page)
-    await picture(name)
+    await inspect(name)
   }
 })
 
 test('what was written when the session ended is there again after signing in', async () => {
   await using forge = await openForge()
   await using browser = await openBrowser()
-  const { page, picture } = browser
+  const { page, inspect, picture } = browser
   const ada = await forge.person('ada')
   await ada.owns('engine')
   await signIn(page, forge, 'ada', '/ada/engine/issues/new')
@@ -136,14 +123,12 @@ test('what was written when the session ended is there again after signing in', 
   await forge.belfry.db.query(sql`delete from sessions`)
   await page.getByRole('button', { name: /issue/i }).click()
   await page.getByText('You were signed out').waitFor()
-  await check(page)
-  await picture('signed-out-while-writing')
+  await inspect('signed-out-while-writing')
   await page.getByLabel('Login or e-mail address').fill('ada')
   await page.getByLabel('Password').fill("ada's password")
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByRole('heading', { name: 'What you wrote' }).waitFor()
-  await check(page)
-  await picture('what-you-wrote')
+  await inspect('what-you-wrote')
   await page.emulateMedia({ colorScheme: 'dark' })
   await picture('what-you-wrote-dark')
   await page.getByRole('button', { name: 'Send it now' }).click()

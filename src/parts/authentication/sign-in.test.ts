@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '#platform/database.ts'
 import { openForge } from '#test/forge.ts'
-import { Guest, type Shown, signedIn } from '#test/guest.ts'
+import { Guest, openAsAda, type Shown, signedIn } from '#test/guest.ts'
 
 const alertOf = ({ text }: Shown) => /role="alert">([^<]*)</.exec(text)?.[1]
 
@@ -64,9 +64,8 @@ test('the sign-in page takes a hint, and hides sign-up when asked to', async () 
 })
 
 test('after signing in one is back where one wanted to go, if that is here', async () => {
-  await using forge = await openForge()
-  await forge.person('ada')
-  const ada = await signedIn(forge, 'ada')
+  await using forge = await openAsAda()
+  const { ada } = forge
   for (const [asked, given] of [
     ['/settings/tokens?a=b&c=d', '/settings/tokens?a=b&c=d'],
     [
@@ -129,9 +128,8 @@ test('signing in begins a new session, whatever cookie the browser came with', a
 })
 
 test('signing out ends the session itself, and takes a form of ours', async () => {
-  await using forge = await openForge()
-  await forge.person('ada')
-  const ada = await signedIn(forge, 'ada')
+  await using forge = await openAsAda()
+  const { ada } = forge
   const copy = new Guest(forge)
   copy.cookies.set('belfry_session', ada.cookies.get('belfry_session') ?? '')
   await copy.get('/settings/profile')
@@ -160,18 +158,16 @@ test('a form without its token, with someone else’s, or from another site is r
 })
 
 test('a suspended account is out at once', async () => {
-  await using forge = await openForge()
-  await forge.person('ada')
-  const ada = await signedIn(forge, 'ada')
+  await using forge = await openAsAda()
+  const { ada } = forge
   assert.equal((await ada.get('/settings/profile')).status, 200)
   await forge.belfry.db.query(sql`update accounts set suspended_at = ${forge.clock.now()} where login = 'ada'`)
   assert.equal((await ada.get('/settings/profile')).status, 303)
 })
 
 test('a session that is not used for a month has ended; used, it goes on', async () => {
-  await using forge = await openForge()
-  await forge.person('ada')
-  const ada = await signedIn(forge, 'ada')
+  await using forge = await openAsAda()
+  const { ada } = forge
   const days = (count: number) => forge.clock.advance(count * 24 * 3600_000)
   for (let count = 0; count < 3; count++) {
     days(20)
@@ -182,9 +178,8 @@ test('a session that is not used for a month has ended; used, it goes on', async
 })
 
 test('every page loads nothing from elsewhere, is framed by nobody and kept by no cache', async () => {
-  await using forge = await openForge()
-  await forge.person('ada')
-  const ada = await signedIn(forge, 'ada')
+  await using forge = await openAsAda()
+  const { ada } = forge
   const nobody = new Guest(forge)
   for (const [visitor, path] of [
     [nobody, '/login'],
@@ -207,9 +202,8 @@ test('every page loads nothing from elsewhere, is framed by nobody and kept by n
 })
 
 test('no password or session is logged', async () => {
-  await using forge = await openForge()
-  await forge.person('ada')
-  const ada = await signedIn(forge, 'ada')
+  await using forge = await openAsAda()
+  const { ada } = forge
   await new Guest(forge).signIn('ada', 'a wrong secret')
   const log = forge.logged.join('')
   for (const secret of ["ada's password", 'a wrong secret', ada.cookies.get('belfry_session') ?? '', ada.csrf]) {

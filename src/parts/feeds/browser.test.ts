@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { check, openBrowser, signIn } from '#test/browser.ts'
+import { openBrowser, signIn } from '#test/browser.ts'
 import { privateFeeds } from '#test/feeds.ts'
 import { expect, openForge } from '#test/forge.ts'
 
 test('a visitor reads an activity page and creates a feed key', async () => {
   await using forge = await openForge({ settings: { BELFRY_PUBLIC_EVENTS_DELAY: '0' } })
   await using browser = await openBrowser()
-  const { page, picture } = browser
+  const { page, inspect } = browser
   const ada = await forge.person('ada')
   const about = { name: 'Ada Lovelace', bio: 'Numbers & notes', location: 'London', blog: 'https://ada.example' }
   await expect(200, await ada.patch('/user', about))
@@ -20,22 +20,19 @@ test('a visitor reads an activity page and creates a feed key', async () => {
     await expect(201, await ada.put(`/repos/ada/${name}/contents/${file}`, { message, content: btoa(file) }))
   }
   await page.goto(`${forge.web}/ada`)
-  await check(page)
-  await picture('activity')
+  await inspect('activity')
   assert.equal(await page.title(), 'ada · Belfry')
   await page.getByText('Begin <i>here</i>').first().waitFor()
   const feed = await page.evaluate(`document.head.querySelector('link[rel=alternate][type="application/atom+xml"]').href`)
   assert.equal(feed, `${forge.web}/ada.atom`)
   await page.goto(`${forge.web}/timeline`)
-  await check(page)
-  await picture('timeline')
+  await inspect('timeline')
 
   await signIn(page, forge, 'ada', '/settings/feeds')
   await page.getByLabel('What it is for').fill('Phone')
   await page.getByRole('button', { name: 'Make a key' }).click()
   await page.getByText('Your new feeds').waitFor()
-  await check(page)
-  await picture('feed-keys')
+  await inspect('feed-keys')
   await page.getByRole('link', { name: 'Revoke Phone' }).click()
   await page.getByRole('button', { name: 'Revoke this key' }).click()
   await page.getByText('The key is revoked').waitFor()

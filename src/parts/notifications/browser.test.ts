@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import type { Page } from 'playwright-core'
-import { check, openBrowser, signIn } from '#test/browser.ts'
+import { openBrowser, signIn } from '#test/browser.ts'
 import { expect } from '#test/forge.ts'
 import { openReading } from '#test/reading.ts'
 
@@ -19,11 +19,10 @@ async function shows(page: Page, ...expected: (string | undefined)[]) {
 test('the inbox is used by keyboard alone', async () => {
   await using forge = await openReading()
   await using browser = await openBrowser()
-  const { page, picture, problems } = browser
+  const { page, inspect, problems } = browser
   await signIn(page, forge, 'ben', '/notifications')
   await shows(page, site, release, steam, smoke)
-  await check(page)
-  await picture('inbox')
+  await inspect('inbox')
   const press = (...keys: string[]) =>
     keys.reduce((before, key) => before.then(() => page.keyboard.press(key)), Promise.resolve())
 
@@ -34,8 +33,7 @@ test('the inbox is used by keyboard alone', async () => {
   await page.getByText('1 done.').waitFor()
   assert.equal(await focused(page), steam)
   assert.equal(await page.locator('#unread').textContent(), '3')
-  await picture('inbox-undo')
-  await check(page)
+  await inspect('inbox-undo')
   await press('z')
   await shows(page, site, release, steam, smoke)
 
@@ -52,8 +50,7 @@ test('the inbox is used by keyboard alone', async () => {
   assert.equal(await focused(page), release)
   await press('?')
   await page.getByRole('dialog').waitFor()
-  await check(page)
-  await picture('inbox-keys')
+  await inspect('inbox-keys')
   await press('e', 'Escape')
   await page.getByRole('dialog').waitFor({ state: 'hidden' })
   assert.deepEqual(await titles(page), [release, steam, smoke])
@@ -63,13 +60,11 @@ test('the inbox is used by keyboard alone', async () => {
   await press('Enter')
   await page.waitForURL(/q=is/)
   await shows(page, smoke)
-  await check(page)
-  await picture('inbox-filtered')
+  await inspect('inbox-filtered')
   await press('j', 'Enter')
   await page.waitForURL(`${forge.web}/ada/engine/issues/1`)
   await page.getByText('You are receiving notifications because you watch the repository').waitFor()
-  await check(page)
-  await picture('issue-watched')
+  await inspect('issue-watched')
   await page.goto(`${forge.web}/notifications`)
   await shows(page, release, steam)
   await page.goto(`${forge.web}/notifications?view=done`)
@@ -80,7 +75,7 @@ test('the inbox is used by keyboard alone', async () => {
 test('updates appear without reloading, and the selection is kept', async () => {
   await using forge = await openReading()
   await using browser = await openBrowser()
-  const { page, picture } = browser
+  const { page, inspect } = browser
   await signIn(page, forge, 'ben', '/notifications?group=repo')
   await shows(page, site, release, steam, smoke)
   await page.getByRole('checkbox', { name: `Select ${steam}` }).check()
@@ -97,13 +92,11 @@ test('updates appear without reloading, and the selection is kept', async () => 
   await expect(205, await forge.ben.patch(`/notifications/threads/${newest.id}`))
   await shows(page, site, release, steam, smoke)
   assert.equal(await page.evaluate('window.sameDocument'), true)
-  await check(page)
-  await picture('inbox-by-repository')
+  await inspect('inbox-by-repository')
   await page.getByRole('checkbox', { name: 'All' }).check()
   await page.getByRole('button', { name: 'Done' }).click()
   await page.getByText('No unread notifications').waitFor()
-  await check(page)
-  await picture('inbox-empty')
+  await inspect('inbox-empty')
   await page.getByRole('button', { name: 'Undo' }).click()
   await shows(page, site, release, steam, smoke)
   assert.ok(await page.locator('#unread').isVisible())

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { check, openBrowser } from '#test/browser.ts'
+import { openBrowser } from '#test/browser.ts'
 import { type Forge, openForge } from '#test/forge.ts'
 import { ask, authorizePath, register, signIn } from '#test/oauth.ts'
 import { openReceiver } from '#test/webhooks.ts'
@@ -28,13 +28,12 @@ test('in a browser: refusal, consent, what is new, skip and revoke', async () =>
   await using forge = await openForge()
   await using browser = await openBrowser()
   await using application = await openApplication()
-  const { page, picture } = browser
+  const { page, inspect } = browser
   const { app, ask: authorize } = await open(forge, page, application.callback)
   const backAt = () => new URL(page.url())
 
   await authorize({ scope: 'gist user:email', state: 'first' })
-  await check(page)
-  await picture('oauth-consent')
+  await inspect('oauth-consent')
   await page.getByRole('button', { name: 'Cancel' }).click()
   await page.waitForURL(`${application.callback}?*`)
   assert.deepEqual([backAt().searchParams.get('error'), backAt().searchParams.get('state')], ['access_denied', 'first'])
@@ -54,19 +53,16 @@ test('in a browser: refusal, consent, what is new, skip and revoke', async () =>
 
   await authorize({ scope: 'repo gist', state: 'fourth' })
   assert.ok(await page.getByText('New: it will also be able to').isVisible())
-  await check(page)
-  await picture('oauth-consent-more')
+  await inspect('oauth-consent-more')
   await page.locator('button[name=decision][value=authorize]').click()
   await page.waitForURL(`${application.callback}?*`)
   const { access_token } = await ask(forge, { ...app, code: backAt().searchParams.get('code') ?? '' })
 
   await page.goto(`${forge.web}/settings/applications`)
-  await check(page)
-  await picture('oauth-applications')
+  await inspect('oauth-applications')
   await page.getByRole('link', { name: 'Weather for Repositories' }).click()
   assert.equal(backAt().pathname, `/settings/connections/applications/${app.client_id}`)
-  await check(page)
-  await picture('oauth-connection')
+  await inspect('oauth-connection')
   await page.getByRole('button', { name: 'Revoke access' }).click()
   await page.getByText('You have not authorized any application.').waitFor()
   assert.equal((await forge.nobody.with({ authorization: `token ${access_token}` }).get('/user')).status, 401)
@@ -105,20 +101,18 @@ test('in a browser: whoever is not signed in signs in, and goes on with the same
 test('in a browser: a device is connected', async () => {
   await using forge = await openForge()
   await using browser = await openBrowser()
-  const { page, picture } = browser
+  const { page, inspect } = browser
   const { app } = await open(forge, page, 'https://weather.example/back')
   const { user_code } = await ask(forge, { client_id: app.client_id, scope: 'repo' }, '/login/device/code')
   await page.goto(`${forge.web}/login/device`)
-  await check(page)
-  await picture('oauth-device')
+  await inspect('oauth-device')
   await page.getByLabel('The code that your device shows').fill('wrong')
   await page.keyboard.press('Enter')
   assert.match((await page.getByRole('alert').textContent()) ?? '', /No device waits/)
   await page.getByLabel('The code that your device shows').fill(user_code.toLowerCase())
   await page.keyboard.press('Enter')
   await page.getByText('started this yourself').waitFor()
-  await check(page)
-  await picture('oauth-device-consent')
+  await inspect('oauth-device-consent')
   await page.locator('button[name=decision][value=authorize]').click()
   assert.match((await page.getByRole('status').textContent()) ?? '', /is connected/)
 })

@@ -6,35 +6,26 @@ import { read, tell } from '#test/timelines.ts'
 test('an event has exactly the documented fields', async () => {
   await using forge = await openForge()
   const ada = await forge.person('ada')
-  const { id } = await ada.owns('engine', { description: 'Computes' })
-  const [event] = await read(forge.nobody, '/repos/ada/engine/events')
+  const { id } = await ada.owns('engine', { description: 'It <computes> & prints' })
   const { id: actor_id } = await ada.read('/user')
-  assert.deepEqual(event, {
-    id: event?.id,
-    type: 'CreateEvent',
-    actor: {
-      id: actor_id,
-      login: 'ada',
-      display_login: 'ada',
-      gravatar_id: '',
-      url: `${forge.web}/api/v3/users/ada`,
-      avatar_url: `${forge.web}/avatars/${actor_id}`,
-    },
-    repo: { id, name: 'ada/engine', url: `${forge.web}/api/v3/repos/ada/engine` },
-    payload: {
-      ref: 'main',
-      ref_type: 'repository',
-      full_ref: 'refs/heads/main',
-      master_branch: 'main',
-      description: 'Computes',
-      pusher_type: 'user',
-    },
-    public: true,
-    created_at: '2026-02-03T04:05:06Z',
-  })
-  const [versioned] = await read(forge.nobodyVersioned, '/repos/ada/engine/events')
-  assert.equal(versioned?.repo.name, 'ada/engine')
-  assert.ok(JSON.stringify(versioned).includes(`${forge.versioned}/repos/ada/engine`))
+  for (const client of [forge.nobody, forge.nobodyVersioned]) {
+    const [event] = await read(client, '/repos/ada/engine/events')
+    assert.deepEqual(event, {
+      id: event?.id,
+      type: 'CreateEvent',
+      actor: {
+        ...{ id: actor_id, login: 'ada', display_login: 'ada', gravatar_id: '' },
+        ...{ url: `${client.base}/users/ada`, avatar_url: `${forge.web}/avatars/${actor_id}` },
+      },
+      repo: { id, name: 'ada/engine', url: `${client.base}/repos/ada/engine` },
+      payload: {
+        ...{ ref: 'main', ref_type: 'repository', full_ref: 'refs/heads/main', master_branch: 'main' },
+        ...{ description: 'It <computes> & prints', pusher_type: 'user' },
+      },
+      public: true,
+      created_at: '2026-02-03T04:05:06Z',
+    })
+  }
 })
 
 test('BELFRY_PUBLIC_EVENTS_DELAY sets the delay of the public timeline for both variants', async () => {

@@ -22,10 +22,9 @@ test('a webhook is created by keyboard alone, and its deliveries appear without 
   await using forge = await openEngine(true)
   await using receiver = await openReceiver()
   await using browser = await openBrowser()
-  const { page, picture, problems } = browser
+  const { page, inspect, problems } = browser
   await signIn(page, forge, 'ada', path)
-  await check(page)
-  await picture('hooks-empty')
+  await inspect('hooks-empty')
   await tabTo(page, 'a.button')
   await page.keyboard.press('Enter')
   await page.waitForURL(`${forge.web}${path}/new`)
@@ -46,8 +45,7 @@ test('a webhook is created by keyboard alone, and its deliveries appear without 
   await page.locator('#url-error').waitFor()
   assert.ok(await page.getByRole('checkbox', { name: 'issues' }).isChecked())
   assert.ok(await page.getByRole('checkbox', { name: 'push' }).isChecked())
-  await check(page)
-  await picture('hooks-error')
+  await inspect('hooks-error')
   await page.getByLabel('Payload URL').fill(receiver.url)
   await page.getByLabel('Secret').fill('hush')
   await page.keyboard.press('Enter')
@@ -74,8 +72,7 @@ test('a webhook is created by keyboard alone, and its deliveries appear without 
   await page.getByRole('link', { name: 'Diagnose' }).click()
   await page.getByRole('button', { name: 'Diagnose now' }).click()
   await page.getByText('All steps passed.').waitFor()
-  await check(page)
-  await picture('hooks-diagnosis')
+  await inspect('hooks-diagnosis')
   // The test submitted invalid forms on purpose.
   assert.deepEqual(
     problems.filter((text) => !/ 422 /.test(text)),
@@ -111,7 +108,7 @@ test('a busy webhook', async (context) => {
   await using forge = await openBusy()
   await context.test('its pages are accessible and fit every screen', async () => {
     await using browser = await openBrowser()
-    const { page, picture } = browser
+    const { page, inspect } = browser
     await signIn(page, forge, 'ada', path)
     for (const [end, name] of [
       ['', 'hooks-list'],
@@ -122,13 +119,11 @@ test('a busy webhook', async (context) => {
       [`/${forge.hook.id}/delete`, 'hook-delete'],
     ]) {
       await page.goto(`${forge.web}${path}${end}`)
-      await check(page)
-      await picture(name ?? '')
+      await inspect(name ?? '')
     }
     await page.goto(`${forge.web}${path}/${forge.hook.id}`)
     await page.getByRole('link', { name: 'issues.opened' }).click()
-    await check(page)
-    await picture('hook-delivery')
+    await inspect('hook-delivery')
     const tops = async () =>
       Promise.all(['#request', '#response'].map(async (id) => (await page.locator(id).boundingBox())?.y ?? 0))
     const [request, response] = await tops()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { sql } from '#platform/database.ts'
-import { check, openBrowser, signIn } from '#test/browser.ts'
+import { openBrowser, signIn } from '#test/browser.ts'
 import { expect, openForge } from '#test/forge.ts'
 import { told } from '#test/inbox.ts'
 import { heardOf, hookOn, openReceiver } from '#test/webhooks.ts'
@@ -170,7 +170,7 @@ test('the pages explain why a hook is paused and how to resume it', async () => 
   await using browser = await openBrowser()
   await using receiver = await openReceiver()
   const { host } = new URL(receiver.url)
-  const { page, picture } = browser
+  const { page, inspect, picture } = browser
   const repo = await openRepository()
   await collaborate(repo)
   const hook = await expect(201, await ben.post(`${repo.path}/hooks`, { config: { url: receiver.url } }))
@@ -180,14 +180,12 @@ test('the pages explain why a hook is paused and how to resume it', async () => 
   await page.getByRole('link', { name: `Webhook to ${host} is paused` }).click()
   await page.waitForURL(`${forge.web}/acme/${repo.name}/settings/hooks/${hook.id}`)
   await page.getByText('This webhook is paused, because ben, who').waitFor()
-  await check(page)
-  await picture('hook-paused')
+  await inspect('hook-paused')
   await page.goto(`${forge.web}/acme/${repo.name}/settings/hooks`)
   await page.getByText('paused', { exact: true }).waitFor()
   await picture('hook-paused-list')
   await page.goto(`${forge.web}/acme/${repo.name}/settings/hooks/${hook.id}/edit`)
-  await check(page)
-  await picture('hook-paused-edit')
+  await inspect('hook-paused-edit')
   await page.getByRole('checkbox', { name: 'Active' }).check()
   await page.getByRole('button', { name: 'Save webhook' }).click()
   await page.getByText('Saved.').waitFor()

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { apiGroups } from '#app.ts'
 import { expandScopes } from '#identity/scopes.ts'
 import { expect, type Forge, openForge } from '#test/forge.ts'
-import { type Guest, makeToken, signedIn } from '#test/guest.ts'
+import { type Guest, makeToken, openAsAda, signedIn } from '#test/guest.ts'
 
 const classic = '/settings/tokens'
 const fineGrained = '/settings/tokens/fine-grained'
@@ -14,9 +14,8 @@ const make = (forge: Forge, visitor: Guest, path: string, fields: Record<string,
 const idsIn = (text: string) => [...text.matchAll(/\/delete\?id=(\d+)"/g)].map(([, id = '']) => id)
 
 test('a classic token is shown once, has its scopes, and is deleted at once', async () => {
-  await using forge = await openForge()
-  await forge.person('ada')
-  const ada = await signedIn(forge, 'ada')
+  await using forge = await openAsAda()
+  const { ada } = forge
   const holder = await make(forge, ada, classic, {
     note: 'for <tests>',
     days: '',
@@ -36,9 +35,8 @@ test('a classic token is shown once, has its scopes, and is deleted at once', as
 })
 
 test('a token ends on its day', async () => {
-  await using forge = await openForge()
-  await forge.person('ada')
-  const ada = await signedIn(forge, 'ada')
+  await using forge = await openAsAda()
+  const { ada } = forge
   const holder = await make(forge, ada, classic, { note: 'a week', days: '7', scopes: 'user' })
   const fine = await make(forge, ada, fineGrained, { note: 'a month', days: '30', reach: 'all' })
   forge.clock.advance(7 * day - 1)
@@ -65,9 +63,8 @@ test('nobody deletes the tokens of others, or gives themselves what is the admin
 })
 
 test('the page offers the scopes of the spec and those that an endpoint asks for, and no others', async () => {
-  await using forge = await openForge()
-  await forge.person('ada')
-  const ada = await signedIn(forge, 'ada')
+  await using forge = await openAsAda()
+  const { ada } = forge
   const { text } = await ada.get(classic)
   const offered = [...text.matchAll(/name="scopes" value="([^"]+)"/g)].map(([, name = '']) => name)
   const asked = apiGroups(forge.belfry).flatMap(({ endpoints }) => endpoints.flatMap(({ scopes = [] }) => scopes))

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Secret, TOTP } from 'otpauth'
 import { type Forge, openForge, pick } from '#test/forge.ts'
-import { Guest, signedIn } from '#test/guest.ts'
+import { Guest, openAsAda, signedIn } from '#test/guest.ts'
 
 const step = 30_000
 
@@ -27,9 +27,8 @@ const giveCode = (visitor: Guest, otp: string) =>
   visitor.fill('/login/otp?return_to=/settings', { otp, return_to: '/settings' }, '/login/otp')
 
 test('an app is set up by a code, and from then on signing in takes one', async () => {
-  await using forge = await openForge()
-  await forge.person('ada')
-  const ada = await signedIn(forge, 'ada')
+  await using forge = await openAsAda()
+  const { ada } = forge
   const other = await signedIn(forge, 'ada')
   const { seed, recovery } = await enrolApp(forge, ada)
   assert.equal(new Set(recovery).size, 10)
@@ -51,9 +50,8 @@ test('an app is set up by a code, and from then on signing in takes one', async 
 })
 
 test('a wrong code turns nothing on, and the same key is shown again', async () => {
-  await using forge = await openForge()
-  await forge.person('ada')
-  const ada = await signedIn(forge, 'ada')
+  await using forge = await openAsAda()
+  const { ada } = forge
   const { text } = await ada.get('/settings/security/app')
   const refused = await ada.post('/settings/security/app', { proposal: proposalIn(text), otp: '000000' })
   assert.equal(refused.status, 422)
@@ -85,9 +83,8 @@ test('a code is good for once, and an earlier one for nothing', async () => {
 })
 
 test('a recovery code is taken once instead, and new ones end the old', async () => {
-  await using forge = await openForge()
-  await forge.person('ada')
-  const ada = await signedIn(forge, 'ada')
+  await using forge = await openAsAda()
+  const { ada } = forge
   const { recovery } = await enrolApp(forge, ada)
   const [one = '', two = '', three = ''] = recovery
   const signIn = async (otp: string) => {
@@ -122,9 +119,8 @@ test('wrong codes are counted like wrong passwords', async () => {
 })
 
 test('codes come by text message', async () => {
-  await using forge = await openForge()
-  await forge.person('ada')
-  const ada = await signedIn(forge, 'ada')
+  await using forge = await openAsAda()
+  const { ada } = forge
   assert.equal((await ada.fill('/settings/security/text', { phone: '030 1234' })).status, 422)
   const { text } = await ada.fillAndFollow('/settings/security/text', { phone: '+49 (30) 1234-567' })
   const lastCode = () => /^\d{6}/.exec(forge.texts.at(-1)?.text ?? '')?.[0] ?? ''
@@ -149,9 +145,8 @@ test('codes come by text message', async () => {
 })
 
 test('turning it off takes the password or a code, and ends the other sessions', async () => {
-  await using forge = await openForge()
-  await forge.person('ada')
-  const ada = await signedIn(forge, 'ada')
+  await using forge = await openAsAda()
+  const { ada } = forge
   const off = (proof: Record<string, string>) =>
     ada.fillAndFollow('/settings/security', { action: 'off', ...proof }, '/settings/security/two-factor')
   const { seed, recovery } = await enrolApp(forge, ada)
