@@ -37,7 +37,7 @@ for (const seed of seeds) {
       await told(forge)
       const looked = new Set([...affected, crowd.pick(logins)])
       await Promise.all([...looked].map((who) => compareAll(crowd, ids, who)))
-      for (const compare of [compareUnread, compareOne, compareOne]) await compare(crowd, ids, crowd.pick(looked))
+      for (const compare of [compareUnread, compareOne]) await compare(crowd, ids, crowd.pick(looked))
       if (done % 5 === 0) await compareParts(crowd, ids, crowd.pick(looked))
       if (done % 50) continue
       for (const who of logins) for (const compare of [compareAll, compareUnread]) await compare(crowd, ids, who, 100)

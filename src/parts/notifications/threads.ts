@@ -144,8 +144,8 @@ const mostChanges = 100
  * Threads that changed after a position in the log, oldest first, and the position for the next read. Changes are returned once all
  * earlier transactions have ended, see log_horizon.
  */
-export async function readChanges(db: Database, user: { id: number }, place: string | null) {
-  const since = place !== null && /^\d{1,16}$/.test(place) ? Number(place) : null
+export async function readChanges(db: Database, user: { id: number }, cursor: string | null) {
+  const since = cursor !== null && /^\d{1,16}$/.test(cursor) ? Number(cursor) : null
   const [end] = await db.rows<{ horizon: number }>(sql`select log_horizon() as horizon`)
   const horizon = end?.horizon ?? 0
   if (since === null) return { threads: [], place: String(horizon) }

@@ -116,8 +116,8 @@ function permissionChoice(over: Over, owner: Account, kept: URLSearchParams): Ht
 
 async function repositoryChoice({ db, visitor }: SignedIn, owner: Account, kept: URLSearchParams): Promise<Html> {
   const own = sql`r.owner_id = ${owner.id}`
-  const sight = { viewer_id: visitor.id, sees_private: true }
-  const { rows } = await listRepositories(db, sight, own, sql`lower(r.name)`, { limit: 1000, offset: 0 })
+  const viewer = { viewer_id: visitor.id, sees_private: true }
+  const { rows } = await listRepositories(db, viewer, own, sql`lower(r.name)`, { limit: 1000, offset: 0 })
   const some = kept.get('reach') === 'some'
   const boxes = rows.map(({ id, name, private: hidden }) =>
     choice(

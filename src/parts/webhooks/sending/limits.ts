@@ -20,4 +20,4 @@ export const pollInterval = 1000
 export const pauseAfterBug = 10_000
 
 /** How long exchanges in flight may take after a stop was requested, in milliseconds. */
-export const stopPatience = 10_000
+export const stopTimeout = 10_000

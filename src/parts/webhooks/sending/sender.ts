@@ -268,7 +268,7 @@ export class Sender {
     await Promise.all([this.#ticking, this.#claiming])
     const waiting = this.#unqueue().map(({ id }) => id)
     await this.#release(waiting, this.#options.db.now)
-    const deadline = setTimeout(() => this.#stopping.abort(), limits.stopPatience)
+    const deadline = setTimeout(() => this.#stopping.abort(), limits.stopTimeout)
     if (this.#count > 0) {
       await new Promise<void>((resolve) => {
         this.#idle = resolve
