@@ -7,10 +7,10 @@ import { type Client, expect, type Forge, openForge, type Person } from '#test/f
 import { until } from '#test/machine.ts'
 import { Host, newToken, openDatabase } from '#test/process.ts'
 
-const writers = 20
+const writers = 50
 const starred = ['one', 'two', 'three']
 
-/** Twenty users who work in one organization, and one who follows them all. */
+/** Fifty users who work in one organization, and one who follows them all. */
 async function openWorkshop() {
   const forge = await openForge()
   const ada = await forge.person('ada')
@@ -117,7 +117,7 @@ async function follow(client: Client, begun: string, often: number, isAll: Readi
   return seen
 }
 
-test('twenty write at once, some take their time: who polls and who follows miss nothing, see nothing twice, and see the same', async () => {
+test('fifty write at once, some take their time: who polls and who follows miss nothing, see nothing twice, and see the same', async () => {
   await using forge = await openWorkshop()
   const { reader, people, begun } = forge
   let all = Number.POSITIVE_INFINITY
