@@ -269,3 +269,5 @@ export const webhooksOf = (name: ActName) => {
     return { event, action: action ?? null }
   })
 }
+
+export const webhookNames = [...new Set((Object.keys(acts) as ActName[]).flatMap(webhooksOf).map(({ event }) => event))]

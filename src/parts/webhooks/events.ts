@@ -1,32 +1,12 @@
+import { type WebhookName, webhookNames } from '#activity/acts.ts'
 import { invalid } from '#platform/errors.ts'
 import { Type } from '#platform/schema.ts'
 import type { HookTarget } from './hook-target.ts'
 
-/** The events that Belfry sends. */
-export const emittedEvents = [
-  'RepositoryImportEvent',
-  'commit_comment',
-  'create',
-  'delete',
-  'fork',
-  'issue_comment',
-  'issues',
-  'label',
-  'member',
-  'meta',
-  'milestone',
-  'ping',
-  'public',
-  'pull_request',
-  'pull_request_review',
-  'pull_request_review_comment',
-  'push',
-  'release',
-  'repository',
-  'repository_import',
-  'star',
-  'watch',
-] as const
+/** `ping` and `meta` are about a hook itself and do not follow from an act. */
+export type EmittedEvent = WebhookName | 'meta' | 'ping'
+
+const emittedEvents: EmittedEvent[] = [...webhookNames, 'meta', 'ping']
 
 /** Events that clients may subscribe to, although Belfry never sends them. */
 const acceptedEvents =

@@ -1,38 +1,45 @@
-import type { emittedEvents } from '#parts/webhooks/events.ts'
+import type { EmittedEvent } from '#parts/webhooks/events.ts'
 import { choice } from '#web/fields.ts'
 import { type Html, html } from '#web/html.ts'
 
 /** When each event is sent. A ping is sent regardless of the subscriptions, so it is not in the list. */
-const words: Record<Exclude<(typeof emittedEvents)[number], 'ping'>, string> = {
-  push: 'Commits or tags are pushed, or a branch is deleted.',
-  create: 'A branch or tag is created.',
-  delete: 'A branch or tag is deleted.',
-  commit_comment: 'A user comments on a commit.',
-  release: 'A release is drafted, published, edited or deleted.',
-  fork: 'A user forks the repository.',
-  repository_import: 'An import has completed or failed.',
-  RepositoryImportEvent: 'The status of an import changes.',
-  issues: 'An issue is opened, edited, closed, labeled, assigned or changed in another way.',
-  issue_comment: 'A comment on an issue or pull request is created, edited or deleted.',
-  label: 'A label is created, edited or deleted.',
-  milestone: 'A milestone is created, closed, opened, edited or deleted.',
-  pull_request: 'A pull request is opened, edited, merged, closed or changed in another way.',
-  pull_request_review: 'A review is submitted, edited or dismissed.',
-  pull_request_review_comment: 'A comment on a diff is created, edited or deleted.',
-  star: 'A user stars or unstars the repository.',
-  watch: 'A user stars the repository (the older event).',
-  member: 'A collaborator is added or removed, or gets another permission.',
-  public: 'A private repository is made public.',
-  repository: 'The repository is created, renamed, edited, archived, transferred or deleted.',
-  meta: 'This webhook itself is deleted.',
+const groups = {
+  Code: {
+    push: 'Commits or tags are pushed, or a branch is deleted.',
+    create: 'A branch or tag is created.',
+    delete: 'A branch or tag is deleted.',
+    commit_comment: 'A user comments on a commit.',
+    release: 'A release is drafted, published, edited or deleted.',
+    fork: 'A user forks the repository.',
+    repository_import: 'An import has completed or failed.',
+    RepositoryImportEvent: 'The status of an import changes.',
+  },
+  Issues: {
+    issues: 'An issue is opened, edited, closed, labeled, assigned or changed in another way.',
+    issue_comment: 'A comment on an issue or pull request is created, edited or deleted.',
+    label: 'A label is created, edited or deleted.',
+    milestone: 'A milestone is created, closed, opened, edited or deleted.',
+  },
+  'Pull requests': {
+    pull_request: 'A pull request is opened, edited, merged, closed or changed in another way.',
+    pull_request_review: 'A review is submitted, edited or dismissed.',
+    pull_request_review_comment: 'A comment on a diff is created, edited or deleted.',
+  },
+  Repository: {
+    star: 'A user stars or unstars the repository.',
+    watch: 'A user stars the repository (the older event).',
+    member: 'A collaborator is added or removed, or gets another permission.',
+    public: 'A private repository is made public.',
+    repository: 'The repository is created, renamed, edited, archived, transferred or deleted.',
+    meta: 'This webhook itself is deleted.',
+  },
 }
-
-const groups: [title: string, events: (keyof typeof words)[]][] = [
-  ['Code', ['push', 'create', 'delete', 'commit_comment', 'release', 'fork', 'repository_import', 'RepositoryImportEvent']],
-  ['Issues', ['issues', 'issue_comment', 'label', 'milestone']],
-  ['Pull requests', ['pull_request', 'pull_request_review', 'pull_request_review_comment']],
-  ['Repository', ['star', 'watch', 'member', 'public', 'repository', 'meta']],
-]
+const words: Record<string, string> = {
+  ...groups.Code,
+  ...groups.Issues,
+  ...groups['Pull requests'],
+  ...groups.Repository,
+} satisfies Record<Exclude<EmittedEvent, 'ping'>, string>
 
 export const picks = { push: 'Just the push event', all: 'Send me everything', some: 'Let me select individual events' } as const
 export type Pick = keyof typeof picks
@@ -50,12 +57,12 @@ export function eventPicker(pick: Pick, chosen: string[], error: string | undefi
   const others = chosen.filter((name) => name !== '*' && !Object.hasOwn(words, name))
   return html`<fieldset class="picker"${error && html` aria-invalid="true" aria-describedby="events-error"`}><legend>Which events should trigger this webhook?</legend>
 ${error && html`<p class="field-error" id="events-error">${error}</p>`}${ways}
-<div class="event-groups">${groups.map(([title, events]) => group(title, events, chosen))}${others.length > 0 && group('Others', others, chosen)}</div></fieldset>`
+<div class="event-groups">${Object.entries(groups).map(([title, events]) => group(title, Object.keys(events), chosen))}${others.length > 0 && group('Others', others, chosen)}</div></fieldset>`
 }
 
 function group(title: string, events: string[], chosen: string[]): Html {
   const boxes = events.map((name) => {
-    const description = words[name as keyof typeof words] ?? 'Belfry never sends this event.'
+    const description = words[name] ?? 'Belfry never sends this event.'
     return choice(
       { name: 'events', value: name, chosen: chosen.includes(name) },
       html`<span><code>${name}</code> <span class="hint muted">${description}</span></span>`,
