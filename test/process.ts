@@ -1,6 +1,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { chmod, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
@@ -35,8 +36,7 @@ export class Host implements AsyncDisposable {
   readonly #started: BelfryProcess[] = []
 
   static async open() {
-    // Not below TMPDIR: the account that runs PostgreSQL must be able to enter.
-    const folder = await mkdtemp('/tmp/belfry-host-')
+    const folder = await mkdtemp(join(tmpdir(), 'belfry-host-'))
     await chmod(folder, 0o711)
     return new Host(folder)
   }
@@ -121,19 +121,18 @@ export class Host implements AsyncDisposable {
   }
 }
 
-/** Made once in a test run, by whichever file is first, beside the run's own database. */
+/** Made once in a test run, by the first file that needs it. */
 async function usedData() {
-  const server: pg.ClientConfig = JSON.parse(process.env.BELFRY_TEST_POSTGRES ?? '{}')
-  const place = join(dirname(`${server.host}`), 'used-host')
-  if (!existsSync(place)) {
+  const path = join(tmpdir(), 'used-host')
+  if (!existsSync(path)) {
     await using host = await Host.open()
     const belfry = await host.start()
     await belfry.stop()
     await writeFile(join(host.data, 'token'), belfry.admin.token)
-    await exec('cp', ['-a', host.data, `${place}-${process.pid}`])
-    await rename(`${place}-${process.pid}`, place).catch(() => rm(`${place}-${process.pid}`, { recursive: true }))
+    await exec('cp', ['-a', host.data, `${path}-${process.pid}`])
+    await rename(`${path}-${process.pid}`, path).catch(() => rm(`${path}-${process.pid}`, { recursive: true }))
   }
-  return place
+  return path
 }
 
 export class BelfryProcess {
