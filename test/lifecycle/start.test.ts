@@ -1,16 +1,19 @@
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
-import { mkdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, rename, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { processesIn } from '#test/machine.ts'
 import { Host } from '#test/process.ts'
 
 const linux = process.platform === 'linux' ? {} : { skip: 'there is no /proc to look at processes' }
 
-test('the first start prints one screen with addresses, places and the admin; the second names no credentials', async () => {
+test('the first start prints one screen with addresses, folders and the admin; the second names no credentials', async () => {
   await using host = await Host.open()
-  const first = await host.start()
+  await mkdir(host.data, { mode: 0o755 })
+  // A strict umask does not lock the database out of a folder that was there, which keeps its mode.
+  const first = await host.start({ before: 'umask 077' })
+  assert.equal(modeOf(host.data), '755')
   const { login, password, token } = first.admin
   for (const shown of [first.web, `${first.web}/api/v3`, first.versioned, host.data, host.cluster]) {
     assert.ok(first.stdout.includes(shown), `${shown} is not on the screen: ${first.stdout}`)
@@ -39,7 +42,7 @@ test('the first start prints one screen with addresses, places and the admin; th
 
 test('the embedded PostgreSQL is closed to others and writes to disk', async (t) => {
   await using host = await Host.openUsed()
-  await host.start()
+  const first = await host.start()
 
   await t.test('it opens no port: only the two HTTP listeners do', linux, async () => {
     const listening = new Set(['tcp', 'tcp6'].flatMap((table) => listeningSockets(`/proc/net/${table}`)))
@@ -65,14 +68,15 @@ test('the embedded PostgreSQL is closed to others and writes to disk', async (t)
     assert.equal(modeOf(join(host.data, 'socket')), '700')
     assert.equal(modeOf(join(host.data, 'socket', '.s.PGSQL.5432')), '700')
   })
-})
 
-test('a data folder that was there keeps its mode, and a strict umask does not lock the database out of it', async () => {
-  await using host = await Host.open()
-  await mkdir(host.data, { mode: 0o755 })
-  const belfry = await host.start({ before: 'umask 077' })
-  assert.equal((await belfry.get('/api/v3/user', belfry.admin.token)).status, 200)
-  assert.equal(modeOf(host.data), '755')
+  await t.test('a second Belfry on the same data folder says which process has it and exits 1; the first goes on', async () => {
+    const second = await host.run()
+    assert.equal(second.end, '1')
+    assert.equal(second.stdout, '')
+    assert.match(second.stderr, new RegExp(`^Belfry is already running on ${host.data} \\(process ${first.pid}\\)\\. .*\\n$`))
+    assert.equal((await first.get('/readyz')).status, 200)
+    assert.equal(await first.stop(), '0')
+  })
 })
 
 test('a folder in the place of the database that is none is left alone', async () => {
@@ -86,28 +90,20 @@ test('a folder in the place of the database that is none is left alone', async (
 })
 
 test('a data folder whose path is longer than a unix socket allows works, and its socket folder goes with it', async () => {
-  await using host = await Host.open()
+  await using host = await Host.openUsed()
+  const { data } = host
   host.data = join(host.folder, ...Array.from({ length: 12 }, (_, depth) => `a-rather-long-name-${depth}`), 'data')
+  await mkdir(dirname(host.data), { recursive: true })
+  await rename(data, host.data)
   // A started Belfry does not inherit TMPDIR.
   const sockets = () => readdirSync('/tmp').filter((name) => /^belfry-[0-9a-f]{12}$/.test(name))
   const before = sockets()
   const belfry = await host.start()
-  assert.equal((await belfry.get('/api/v3/user', belfry.admin.token)).status, 200)
+  assert.equal((await belfry.get('/api/v3/user', host.token)).status, 200)
   const [folder = ''] = sockets().filter((name) => !before.includes(name))
   assert.equal(modeOf(join('/tmp', folder)), '700')
   assert.equal(await belfry.stop(), '0')
   assert.ok(!existsSync(join('/tmp', folder)))
-})
-
-test('a second Belfry on the same data folder says who has it and exits 1; the first goes on', async () => {
-  await using host = await Host.openUsed()
-  const first = await host.start()
-  const second = await host.run()
-  assert.equal(second.end, '1')
-  assert.equal(second.stdout, '')
-  assert.match(second.stderr, new RegExp(`^Belfry is already running on ${host.data} \\(process ${first.pid}\\)\\. .*\\n$`))
-  assert.equal((await first.get('/readyz')).status, 200)
-  assert.equal(await first.stop(), '0')
 })
 
 function modeOf(path: string) {
