@@ -6,7 +6,12 @@ import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import pg from 'pg'
+import { pino } from 'pino'
+import { readSettings } from '#config.ts'
+import { systemClock } from '#platform/clock.ts'
+import { StartError } from '#platform/errors.ts'
 import { randomText } from '#platform/secrets.ts'
+import { start } from '#start.ts'
 import { copyDatabase } from '#test/databases.ts'
 import { freePort, kill, processesIn, until } from '#test/machine.ts'
 
@@ -96,6 +101,19 @@ export class Host implements AsyncDisposable {
     const belfry = await this.launch(options)
     await belfry.ended()
     return belfry
+  }
+
+  /** The line that Belfry prints when these settings keep it from starting. It runs in this process, which spares loading the program. */
+  async refusal(settings: Record<string, string>) {
+    const environment = { BELFRY_DATA: this.data, BELFRY_PORT: '0', BELFRY_VERSIONED_PORT: '0', ...settings }
+    try {
+      const running = await start(readSettings(environment), systemClock, pino({ level: 'silent' }), new AbortController().signal)
+      await running.stop()
+    } catch (error) {
+      if (error instanceof StartError && !error.message.includes('\n')) return error.message
+      throw error
+    }
+    throw new Error(`Belfry starts with ${JSON.stringify(settings)}`)
   }
 
   /** A session with the embedded database, as Belfry itself has. */

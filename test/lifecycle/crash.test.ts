@@ -106,7 +106,10 @@ test('the next start goes on after a kill at any moment', async (t) => {
       statuses.add(status)
       return status === 201 && host.postmaster !== before
     })
-    assert.deepEqual([...statuses.difference(new Set([201, 503]))], [])
+    assert.ok(
+      [...statuses].every((status) => [201, 503].includes(status)),
+      [...statuses].join(),
+    )
     assert.match(belfry.stderr, /the embedded PostgreSQL ended by itself: starting it again/)
     assert.equal(await belfry.stop(), '0')
     assert.deepEqual(processesIn(host.cluster), [])

@@ -11,73 +11,111 @@ const script = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.
   ? {}
   : { skip: 'needs the script program of util-linux, to give Belfry a terminal' }
 
-test('away from a terminal, logs are JSON lines; each request has one with the id that its answer names', async () => {
-  await using host = await Host.open()
-  await using database = await openDatabase()
-  const belfry = await host.start({ settings: { DATABASE_URL: database.url } })
-  const ids = new Map<string, string>()
-  for (const address of [`${belfry.web}/api/v3/`, `${belfry.web}/api/v3/users/nobody`, `${belfry.versioned}/versions`]) {
-    const answer = await fetch(address)
-    ids.set(answer.headers.get('x-service-request-id') ?? '', `${answer.status} ${new URL(address).pathname}`)
-  }
-  assert.equal(ids.size, 3)
-  assert.equal(await belfry.stop(), '0')
-  const requests = belfry.logged.filter(({ msg }) => msg === 'request')
-  assert.deepEqual(
-    requests.map(({ request_id, status, url }) => [request_id, `${status} ${url}`]),
-    [...ids],
-  )
-  for (const line of requests) {
-    assert.equal(line.method, 'GET')
-    assert.equal(line.ip, '127.0.0.1')
-    assert.equal(typeof line.ms, 'number')
-  }
-})
-
-test('no token, password, secret or cookie is ever written down', async () => {
+test('away from a terminal, logs are JSON lines', async (t) => {
   await using host = await Host.open()
   await using database = await openDatabase()
   const secret = () => `hunter2${Math.random().toString(36).slice(2)}`
   const settings = { BELFRY_ADMIN_TOKEN: newToken(), BELFRY_METRICS_TOKEN: `metrics-${secret()}${secret()}`, BELFRY_LOG: 'trace' }
   const belfry = await host.start({ settings: { DATABASE_URL: database.url, ...settings } })
-  const headers: Record<string, string>[] = [
-    { authorization: `Bearer ${settings.BELFRY_ADMIN_TOKEN}` },
-    { authorization: `token ${newToken()}` },
-    { authorization: `Basic ${Buffer.from(`admin:${secret()}`).toString('base64')}` },
-    { authorization: `Bearer ${settings.BELFRY_METRICS_TOKEN}` },
-    { authorization: secret() },
-    { cookie: `session=${secret()}` },
-    { 'x-service-otp': secret() },
-  ]
-  const names = ['access_token', 'client_secret', 'token', 'code', 'password', 'refresh_token', 'access%5Ftoken', 'ACCESS_TOKEN']
-  const queries = names.map((name) => [name, secret()] as const)
-  const in_path = newToken()
-  const in_body = secret()
-  for (const each of headers) {
-    await fetch(`${belfry.web}/api/v3/user`, { headers: each })
-    await fetch(`${belfry.web}/metrics`, { headers: each })
-  }
-  for (const [name, value] of queries) {
-    await fetch(`${belfry.web}/api/v3/user?page=2&${name}=${value}`)
-    await fetch(`${belfry.versioned}/nowhere?${name}=${value}#x`)
-  }
-  await fetch(`${belfry.web}/api/v3/applications/1/tokens/${in_path}`)
-  for (const body of [{ login: 'ben', email: 'ben@example.com', password: in_body }, { password: in_body }, in_body]) {
-    await belfry.post('/api/v3/admin/users', settings.BELFRY_ADMIN_TOKEN, body as object)
-  }
-  await belfry.stop()
 
-  const sent = headers
-    .flatMap((each) => Object.values(each))
-    .map((value) => value.replace(/^(Bearer|token|Basic|session=) ?/, ''))
-  const secrets = [...Object.values(settings).filter((value) => value !== 'trace'), ...sent, ...queries.map(([, value]) => value)]
-  secrets.push(...headers.flatMap(({ authorization = '' }) => decoded(authorization)), in_path, in_body)
-  assert.ok(belfry.logged.filter(({ msg }) => msg === 'request').length >= 30)
-  for (const value of secrets) {
-    assert.ok(!belfry.stderr.includes(value), `the log holds ${value}`)
-    assert.ok(!belfry.stdout.includes(value), `standard output holds ${value}`)
-  }
-  assert.match(belfry.stderr, /page=2&access_token=…/)
+  await t.test('each request has a line with the id that its response names', async () => {
+    const ids = new Map<string, string>()
+    for (const address of [`${belfry.web}/api/v3/`, `${belfry.web}/api/v3/users/nobody`, `${belfry.versioned}/versions`]) {
+      const answer = await fetch(address)
+      ids.set(answer.headers.get('x-service-request-id') ?? '', `${answer.status} ${new URL(address).pathname}`)
+    }
+    assert.equal(ids.size, 3)
+    const requests = () => belfry.logged.filter(({ msg }) => msg === 'request')
+    await until('they are logged', () => requests().length >= 3)
+    assert.deepEqual(
+      requests().map(({ request_id, status, url }) => [request_id, `${status} ${url}`]),
+      [...ids],
+    )
+    for (const line of requests()) {
+      assert.equal(line.method, 'GET')
+      assert.equal(line.ip, '127.0.0.1')
+      assert.equal(typeof line.ms, 'number')
+    }
+  })
+
+  await t.test('with a token set, metrics are for its bearer alone', async () => {
+    const bearer = { authorization: `Bearer ${settings.BELFRY_METRICS_TOKEN}` }
+    const ask = (headers: Record<string, string> = {}) =>
+      new Promise<{ status: number | undefined; text: string }>((resolve, reject) => {
+        const asked = request(`${belfry.web}/metrics`, { headers, agent: false }, (answer) => {
+          let text = ''
+          answer.setEncoding('utf8').on('data', (chunk) => {
+            text += chunk
+          })
+          answer.once('end', () => resolve({ status: answer.statusCode, text }))
+        })
+        asked.once('error', reject).end()
+      })
+    assert.equal((await ask()).status, 403)
+    const local = await ask(bearer)
+    assert.match(local.text, /^process_cpu_seconds_total \d/m)
+    assert.match(local.text, /^belfry_http_request_duration_seconds_count/m)
+    for (const headers of [{ 'x-forwarded-for': '127.0.0.1' }, { host: 'belfry.example' }, { via: '1.1 proxy' }]) {
+      assert.equal((await ask(headers)).status, 403)
+      assert.equal((await ask({ ...headers, authorization: `Bearer ${newToken()}` })).status, 403)
+      assert.equal((await ask({ ...headers, ...bearer })).status, 200)
+    }
+    assert.equal((await fetch(`${belfry.versioned}/metrics`)).status, 404)
+  })
+
+  await t.test('no token, password, secret or cookie is ever written down', async () => {
+    const headers: Record<string, string>[] = [
+      { authorization: `Bearer ${settings.BELFRY_ADMIN_TOKEN}` },
+      { authorization: `token ${newToken()}` },
+      { authorization: `Basic ${Buffer.from(`admin:${secret()}`).toString('base64')}` },
+      { authorization: `Bearer ${settings.BELFRY_METRICS_TOKEN}` },
+      { authorization: secret() },
+      { cookie: `session=${secret()}` },
+      { 'x-service-otp': secret() },
+    ]
+    const names = [
+      'access_token',
+      'client_secret',
+      'token',
+      'code',
+      'password',
+      'refresh_token',
+      'access%5Ftoken',
+      'ACCESS_TOKEN',
+    ]
+    const queries = names.map((name) => [name, secret()] as const)
+    const in_path = newToken()
+    const in_body = secret()
+    for (const each of headers) {
+      await fetch(`${belfry.web}/api/v3/user`, { headers: each })
+      await fetch(`${belfry.web}/metrics`, { headers: each })
+    }
+    for (const [name, value] of queries) {
+      await fetch(`${belfry.web}/api/v3/user?page=2&${name}=${value}`)
+      await fetch(`${belfry.versioned}/nowhere?${name}=${value}#x`)
+    }
+    await fetch(`${belfry.web}/api/v3/applications/1/tokens/${in_path}`)
+    for (const body of [{ login: 'ben', email: 'ben@example.com', password: in_body }, { password: in_body }, in_body]) {
+      await belfry.post('/api/v3/admin/users', settings.BELFRY_ADMIN_TOKEN, body as object)
+    }
+    await belfry.stop()
+
+    const sent = headers
+      .flatMap((each) => Object.values(each))
+      .map((value) => value.replace(/^(Bearer|token|Basic|session=) ?/, ''))
+    const secrets = [
+      ...Object.values(settings).filter((value) => value !== 'trace'),
+      ...sent,
+      ...queries.map(([, value]) => value),
+    ]
+    secrets.push(...headers.flatMap(({ authorization = '' }) => decoded(authorization)), in_path, in_body)
+    assert.ok(belfry.logged.filter(({ msg }) => msg === 'request').length >= 30)
+    for (const value of secrets) {
+      assert.ok(!belfry.stderr.includes(value), `the log holds ${value}`)
+      assert.ok(!belfry.stdout.includes(value), `standard output holds ${value}`)
+    }
+    assert.match(belfry.stderr, /page=2&access_token=…/)
+  })
 })
 
 test('an address is written down as it is, but for its secrets', () => {
@@ -103,35 +141,6 @@ test('in a terminal, logs are readable', script, async () => {
   const shown = stripVTControlCharacters(belfry.stdout)
   assert.match(shown, /^\[\d\d:\d\d:\d\d\.\d+\] INFO.*: request \{.*"method":"GET"/m)
   assert.doesNotMatch(shown, /^\{"level"/m)
-})
-
-test('with a token set, metrics are for its bearer alone', async () => {
-  await using host = await Host.open()
-  await using database = await openDatabase()
-  const token = `metrics-${newToken()}`
-  const belfry = await host.start({ settings: { DATABASE_URL: database.url, BELFRY_METRICS_TOKEN: token } })
-  const bearer = { authorization: `Bearer ${token}` }
-  const ask = (headers: Record<string, string> = {}) =>
-    new Promise<{ status: number | undefined; text: string }>((resolve, reject) => {
-      const asked = request(`${belfry.web}/metrics`, { headers, agent: false }, (answer) => {
-        let text = ''
-        answer.setEncoding('utf8').on('data', (chunk) => {
-          text += chunk
-        })
-        answer.once('end', () => resolve({ status: answer.statusCode, text }))
-      })
-      asked.once('error', reject).end()
-    })
-  assert.equal((await ask()).status, 403)
-  const local = await ask(bearer)
-  assert.match(local.text, /^process_cpu_seconds_total \d/m)
-  assert.match(local.text, /^belfry_http_request_duration_seconds_count/m)
-  for (const headers of [{ 'x-forwarded-for': '127.0.0.1' }, { host: 'belfry.example' }, { via: '1.1 proxy' }]) {
-    assert.equal((await ask(headers)).status, 403)
-    assert.equal((await ask({ ...headers, authorization: `Bearer ${newToken()}` })).status, 403)
-    assert.equal((await ask({ ...headers, ...bearer })).status, 200)
-  }
-  assert.equal((await fetch(`${belfry.versioned}/metrics`)).status, 404)
 })
 
 function decoded(authorization: string) {

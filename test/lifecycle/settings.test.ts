@@ -40,35 +40,18 @@ const wrong: Record<keyof typeof known, { value: string; shown?: string; begins?
   BELFRY_LOG: { value: 'loud', says: /fatal, error, warn, info, debug, trace or silent/ },
 }
 
-test('a wrong value of any setting prints one line with its name, the value and what is allowed, and exits 1', async () => {
+test('a wrong value of any setting is refused in one line with its name, the value and what is allowed', async () => {
   await using host = await Host.open()
-  const runs = Object.entries(wrong).map(async ([name, { value, shown, begins, says }]) => {
-    const belfry = await host.run({ settings: { [name]: value } })
-    const secret = known[name as keyof typeof known].secret
-    assert.equal(belfry.end, '1', name)
-    assert.equal(belfry.stdout, '', name)
-    assert.match(belfry.stderr, /^[^\n]+\n$/, name)
-    assert.ok(
-      belfry.stderr.startsWith(
-        `${name} ${begins ?? `is ${secret ? 'set to a value that is not allowed' : (shown ?? `"${value}"`)}`}: `,
-      ),
-      belfry.stderr,
-    )
-    assert.match(belfry.stderr, says)
-    if (secret) assert.ok(!belfry.stderr.includes('hunter2'))
-  })
-  await Promise.all(runs)
+  for (const [name, { value, shown = `"${value}"`, begins, says }] of Object.entries(wrong)) {
+    const { secret } = known[name as keyof typeof known]
+    const refusal = await host.refusal({ [name]: value })
+    assert.ok(refusal.startsWith(`${name} ${begins ?? `is ${secret ? 'set to a value that is not allowed' : shown}`}: `), refusal)
+    assert.match(refusal, says)
+    if (secret) assert.ok(!refusal.includes('hunter2'))
+  }
 })
 
-test('a former name of a setting prints one line with the new name, and exits 1', async () => {
-  await using host = await Host.open()
-  const belfry = await host.run({ settings: { BELFRY_WEBHOOK_CA: '/etc/ssl/authority.pem' } })
-  assert.equal(belfry.end, '1')
-  assert.equal(belfry.stdout, '')
-  assert.equal(belfry.stderr, 'BELFRY_WEBHOOK_CA is now called BELFRY_CA. Set BELFRY_CA and remove BELFRY_WEBHOOK_CA.\n')
-})
-
-test('a port in use, a host of another machine and an unknown option each print one line and exit 1', async () => {
+test('a refused start prints its line, and nothing else, and exits 1', async () => {
   await using host = await Host.openUsed()
   await using database = await openDatabase()
   const taken = createServer()
@@ -76,15 +59,8 @@ test('a port in use, a host of another machine and an unknown option each print 
   const { port } = taken.address() as { port: number }
   const DATABASE_URL = database.url
   const cases = [
+    { settings: { BELFRY_SIGNUP: 'maybe' }, says: 'BELFRY_SIGNUP is "maybe": it must be on or off.' },
     { settings: { BELFRY_PORT: `${port}` }, says: `BELFRY_PORT is ${port}: another program listens on this port. ` },
-    {
-      settings: { BELFRY_VERSIONED_PORT: `${port}`, DATABASE_URL },
-      says: `BELFRY_VERSIONED_PORT is ${port}: another program listens on this port. `,
-    },
-    {
-      settings: { BELFRY_HOST: '192.0.2.1', DATABASE_URL },
-      says: 'BELFRY_HOST is "192.0.2.1": Belfry cannot listen on this address, ',
-    },
     { options: ['--frob.nicate'], says: "Unknown option '--frob.nicate'. Run npm start -- --help to list the options." },
     { options: ['serve'], says: "Unexpected argument 'serve'. " },
   ]
@@ -95,16 +71,18 @@ test('a port in use, a host of another machine and an unknown option each print 
     assert.match(belfry.stderr, /^[^\n]+\n$/)
     assert.ok(belfry.stderr.startsWith(says), belfry.stderr)
   })
-  await Promise.all(runs).finally(() => taken.close())
+  await Promise.all(runs)
   assert.deepEqual(processesIn(host.cluster), [])
+  const versioned = await host.refusal({ BELFRY_VERSIONED_PORT: `${port}`, DATABASE_URL }).finally(() => taken.close())
+  assert.ok(versioned.startsWith(`BELFRY_VERSIONED_PORT is ${port}: another program listens on this port. `), versioned)
+  const address = await host.refusal({ BELFRY_HOST: '192.0.2.1', DATABASE_URL })
+  assert.ok(address.startsWith('BELFRY_HOST is "192.0.2.1": Belfry cannot listen on this address, '), address)
 })
 
 test('a data folder that is a file is refused', async () => {
   await using host = await Host.open()
   await writeFile(host.data, '')
-  const belfry = await host.run()
-  assert.equal(belfry.end, '1')
-  assert.match(belfry.stderr, new RegExp(`^BELFRY_DATA is "${host.data}": it must be a folder .*\\n$`))
+  assert.ok((await host.refusal({})).startsWith(`BELFRY_DATA is "${host.data}": it must be a folder `))
 })
 
 test('--help prints every setting with its default, and --version the version, whatever the settings are', async () => {
@@ -123,55 +101,43 @@ test('--help prints every setting with its default, and --version the version, w
   assert.match(version.stdout, /^\d+\.\d+\.\d+\n$/)
 })
 
-test('settings take effect', async (t) => {
+test('settings take effect, and a variable that begins like a setting and is none is logged as a warning', async () => {
   await using host = await Host.open()
   await using database = await openDatabase()
   const token = newToken()
   const settings = { DATABASE_URL: database.url, BELFRY_ADMIN_TOKEN: token }
+  const first = await host.start({ settings: { ...settings, BELFRY_PROT: '3000' } })
+  const answer = await first.get('/api/v3/user', token)
+  assert.equal(answer.status, 200)
+  const held = answer.headers.get('x-oauth-scopes')?.split(', ') ?? []
+  for (const scope of ['repo', 'site_admin', 'admin:org', 'user']) assert.ok(held.includes(scope), `the token has ${scope}`)
+  await first.stop()
+  assert.deepEqual(
+    first.logged.filter(({ level }) => Number(level) >= 40).map(({ name }) => name),
+    ['BELFRY_PROT'],
+  )
 
-  await t.test('a variable that begins like a setting and is none is logged as a warning', async () => {
-    const belfry = await host.start({ settings: { ...settings, BELFRY_PROT: '3000' } })
-    const answer = await belfry.get('/api/v3/user', token)
-    assert.equal(answer.status, 200)
-    const held = answer.headers.get('x-oauth-scopes')?.split(', ') ?? []
-    for (const scope of ['repo', 'site_admin', 'admin:org', 'user']) assert.ok(held.includes(scope), `the token has ${scope}`)
-    await belfry.stop()
-    assert.deepEqual(
-      belfry.logged.filter(({ level }) => Number(level) >= 40).map(({ name }) => name),
-      ['BELFRY_PROT'],
-    )
-  })
+  // A new admin token replaces the old one, and a versioned port of 0 opens no second listener.
+  const changed = { BELFRY_ADMIN_TOKEN: newToken().toUpperCase(), BELFRY_VERSIONED_PORT: '0' }
+  const second = await host.start({ settings: { ...settings, ...changed } })
+  assert.equal((await second.get('/api/v3/user', token)).status, 401)
+  assert.doesNotMatch(second.stdout, /versioned/)
+  await second.stop()
+  assert.equal(second.logged.filter(({ msg }) => /listening/.test(`${msg}`)).length, 1)
 
-  await t.test('a new admin token replaces the old one at the next start', async () => {
-    const belfry = await host.start({ settings: { ...settings, BELFRY_ADMIN_TOKEN: newToken().toUpperCase() } })
-    assert.equal((await belfry.get('/api/v3/user', token)).status, 401)
-    await belfry.stop()
-    const again = await host.start({ settings })
-    assert.equal((await again.get('/api/v3/user', token)).status, 200)
-    await again.stop()
-  })
-
-  await t.test('links carry the public addresses, and a versioned port of 0 opens no second listener', async () => {
-    const urls = { BELFRY_URL: 'https://belfry.example', BELFRY_VERSIONED_URL: 'https://api.belfry.example:8443/' }
-    const both = await host.start({ settings: { ...settings, ...urls, BELFRY_PORT: '0' }, ready: /^Belfry is ready: https:/m })
-    const { port } = both.listening
-    const [web, versioned] = await Promise.all(
-      [`http://127.0.0.1:${port}/api/v3/user`, `${both.versioned}/user`].map(readUser(token)),
-    )
-    assert.equal(web?.url, 'https://belfry.example/api/v3/users/admin')
-    assert.equal(web?.html_url, 'https://belfry.example/admin')
-    assert.equal(versioned?.url, 'https://api.belfry.example:8443/users/admin')
-    assert.equal(versioned?.html_url, 'https://belfry.example/admin')
-    // A public address means a proxy in front, and a plain proxy looks like a local client.
-    assert.equal((await fetch(`http://127.0.0.1:${port}/metrics`)).status, 403)
-    await both.stop()
-
-    const one = await host.start({ settings: { ...settings, BELFRY_VERSIONED_PORT: '0' } })
-    assert.doesNotMatch(one.stdout, /versioned/)
-    await one.stop()
-    // The log can arrive after the screen, because it is another stream.
-    assert.equal(one.logged.filter(({ msg }) => /listening/.test(`${msg}`)).length, 1)
-  })
+  // Links carry the public addresses.
+  const urls = { BELFRY_URL: 'https://belfry.example', BELFRY_VERSIONED_URL: 'https://api.belfry.example:8443/' }
+  const third = await host.start({ settings: { ...settings, ...urls }, ready: /^Belfry is ready: https:/m })
+  const { port } = third.listening
+  const [web, versioned] = await Promise.all(
+    [`http://127.0.0.1:${port}/api/v3/user`, `${third.versioned}/user`].map(readUser(token)),
+  )
+  assert.equal(web?.url, 'https://belfry.example/api/v3/users/admin')
+  assert.equal(web?.html_url, 'https://belfry.example/admin')
+  assert.equal(versioned?.url, 'https://api.belfry.example:8443/users/admin')
+  assert.equal(versioned?.html_url, 'https://belfry.example/admin')
+  // A public address means a proxy in front, and a plain proxy looks like a local client.
+  assert.equal((await fetch(`http://127.0.0.1:${port}/metrics`)).status, 403)
 })
 
 test('the admin token may be the one that the first start printed, but not one of another user', async () => {
@@ -182,9 +148,8 @@ test('the admin token may be the one that the first start printed, but not one o
   const made = await first.post('/api/v3/admin/users/ben/authorizations', host.token, { scopes: ['repo'] })
   const { token } = (await made.json()) as { token: string }
   await first.stop()
-  const second = await host.run({ settings: { BELFRY_ADMIN_TOKEN: token, BELFRY_LOG: 'error' } })
-  assert.equal(second.end, '1')
-  assert.match(second.stderr, /^BELFRY_ADMIN_TOKEN is a token of another user\. Set it to a new one\.\n$/)
+  const refusal = await host.refusal({ BELFRY_ADMIN_TOKEN: token })
+  assert.equal(refusal, 'BELFRY_ADMIN_TOKEN is a token of another user. Set it to a new one.')
 })
 
 function readUser(token: string) {
