@@ -3,12 +3,12 @@ import { test } from 'node:test'
 import { git } from '#git/git.ts'
 import { sql } from '#platform/database.ts'
 import { expect } from '#test/forge.ts'
-import { begin, openRuns, refsOf, run } from '#test/imports/runs.ts'
+import { begin, openRuns, refsIn, refsOf, run } from '#test/imports/runs.ts'
 import { countSteps, until } from '#test/machine.ts'
 
-test('a failed author correction changes nothing, is retried, and survives its worker', async () => {
+test('authors that are corrected after the end are written into the commits, also when a worker fails', async () => {
   await using runs = await openRuns()
-  const { forge, ada, server, startedSteps, onStepStarted, leftovers } = runs
+  const { forge, ada, server, source, startedSteps, onStepStarted, leftovers } = runs
   let wanted: NodeJS.Signals | undefined
   onStepStarted(({ group }) => {
     if (wanted) process.kill(-group, wanted)
@@ -19,10 +19,18 @@ test('a failed author correction changes nothing, is retried, and survives its w
   await engine.reaches('complete')
   const target = forge.belfry.storage.pathOf(engine.repo.id)
   const [author] = await ada.read(`${engine.path}/authors`)
-  const correct = async (name: string) => {
-    await expect(200, await ada.patch(`${engine.path}/authors/${author.id}`, { name }))
+  const correct = async (...names: string[]) => {
+    for (const name of names) await expect(200, await ada.patch(`${engine.path}/authors/${author.id}`, { name }))
     await until('it is over', async () => !(await forge.belfry.db.first(sql`select from imports where active`)))
   }
+  const corrections = () => startedSteps.filter(({ step }) => step === 'correct').length
+  await correct('Ada Byron', 'Ada King')
+  assert.equal((await ada.read('/repos/ada/engine/commits/main')).commit.author.name, 'Ada King')
+  assert.equal(corrections(), 1, 'both at once')
+  await correct('ada')
+  assert.equal(await refsOf(forge, engine.repo), await refsIn(source.path))
+
+  // A failed correction changes nothing, and the next one repeats it.
   const originals = await git(['-C', target, 'for-each-ref', '--format=update %(refname) %(objectname)', 'refs/import/orig'])
   await git(['-C', target, 'update-ref', '--stdin'], { input: originals.replace(/update (\S+) \S+/g, 'delete $1') })
   const before = await refsOf(forge, engine.repo)
@@ -33,7 +41,7 @@ test('a failed author correction changes nothing, is retried, and survives its w
   await git(['-C', target, 'update-ref', '--stdin'], { input: originals })
   wanted = 'SIGKILL'
   await correct('Ada Lovelace')
-  assert.equal(startedSteps.filter(({ step }) => step === 'correct').length, 3)
+  assert.equal(corrections(), 5)
   assert.match(await git(['-C', target, 'log', '--format=%an', '--branches']), /Ada Lovelace/)
   assert.equal((await ada.read(`${engine.path}/report`)).correction_error, null)
 

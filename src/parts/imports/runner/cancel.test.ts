@@ -40,7 +40,7 @@ test('child processes end with their worker, and a restarted import reuses nothi
   const { forge, ada, server, source, startedSteps, leftovers } = runs
   const { letGo, reached } = hold(runs)
   await using _ = run(forge)
-  const engine = await begin(ada, 'engine', { vcs_url: `${server.url}/open/source.git` })
+  const engine = await begin(ada, 'engine', { vcs: 'git', vcs_url: `${server.url}/open/source.git` })
   await reached()
   const before = startedSteps.at(-1)
   await writeFile(join(before?.folder ?? '', 'left'), '')

@@ -122,27 +122,6 @@ test('other nodes resume the imports of killed and stopped nodes', async () => {
   assert.equal(await refsOf(forge, engine.repo), await refsIn(source.path))
 })
 
-test('authors that are corrected after the end are written into the commits', async () => {
-  await using runs = await openRuns()
-  const { forge, ada, server, source, startedSteps, leftovers } = runs
-  await using _ = run(forge)
-  const engine = await begin(ada, 'engine', { vcs_url: `${server.url}/open/source.git` })
-  await engine.reaches('complete')
-  const [author] = await ada.read(`${engine.path}/authors`)
-  const head = () => ada.read('/repos/ada/engine/commits/main')
-  for (const name of ['Ada Byron', 'Ada Lovelace']) {
-    await expect(200, await ada.patch(`${engine.path}/authors/${author.id}`, { name, email: 'ada@lovelace.example' }))
-  }
-  await until('the commits have her name', async () => (await head()).commit.author.name === 'Ada Lovelace')
-  await until('it is written down', async () => !(await forge.belfry.db.first(sql`select from imports where active`)))
-  assert.notEqual(await refsOf(forge, engine.repo), await refsIn(source.path))
-  assert.equal(startedSteps.filter(({ step }) => step === 'correct').length, 1, 'both at once')
-
-  await expect(200, await ada.patch(`${engine.path}/authors/${author.id}`, { name: 'ada', email: 'ada@example.com' }))
-  await until('they are as they were', async () => (await refsOf(forge, engine.repo)) === (await refsIn(source.path)))
-  await until('nothing is left', async () => (await leftovers()).length === 0)
-})
-
 test('brief work does not wait for long imports', async () => {
   await using runs = await openRuns()
   const { forge, ada, server, startedSteps, leftovers } = runs
@@ -166,7 +145,7 @@ test('large files wait for a choice, and the fetched history is kept until then'
   const { forge, ada, server, startedSteps } = runs
   const large = await server.make('large')
   const contents = Buffer.alloc(104_857_601)
-  await large.work.commit('Large', { 'large.bin': contents, 'small.bin': contents.subarray(1) })
+  await large.work.commit('Large', { 'large.bin': contents })
   await large.work.push('main')
   await using _ = run(forge)
   const engine = await begin(ada, 'engine', { vcs: 'git', vcs_url: `${server.url}/open/large.git` })
