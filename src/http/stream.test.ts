@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { type Client, expect, type Forge, openForge } from '#test/forge.ts'
 import { until } from '#test/machine.ts'
 import { listen } from '#test/streams.ts'
-import { mostStreams, StreamLimits } from './stream-limits.ts'
+import { mostStreams, StreamLimits } from './stream.ts'
 import { StreamReader } from './stream-reader.ts'
 
 async function openEngine() {

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openEgress } from '#platform/outbound/egress.ts'
 import { readPolicy } from '#platform/outbound/policy.ts'
@@ -6,7 +8,6 @@ import { openSource } from './sources.ts'
 import { stageGit } from './staging/git.ts'
 import { readState, saveState } from './state-file.ts'
 import type { Order, Result, StepContext, WorkerProgress } from './steps.ts'
-import { openWorkspace, removeLocks } from './workspace.ts'
 
 /**
  * The entry of the importer. `runStep` runs one step, as the workers of the server do; `convertRepository` runs all of them.
@@ -154,3 +155,30 @@ async function detectOne(order: Of<'detect'>, running: Running) {
   if ('needs_auth' in result) throw new ImportFailure('The source asks for a user name and a password.', 'auth')
   throw new ImportFailure('There is no repository at this address that can be imported.')
 }
+
+/** Opens the folder of an import and the bare repository in it. */
+async function openWorkspace(
+  { folder, default_branch, lfs_store }: Order,
+  network: Network,
+  onProgress: (progress: WorkerProgress) => void,
+): Promise<Workspace> {
+  const repository = join(folder, 'stage.git')
+  if (!existsSync(repository)) {
+    // Renamed when it is complete, because a worker can be killed at any time.
+    const draft = `${repository}.new`
+    await rm(draft, { recursive: true, force: true })
+    await stageGit(['init', '--quiet', '--bare', '--template=', `--initial-branch=${default_branch}`, draft])
+    await rename(draft, repository)
+  }
+  await removeLocks(repository)
+  return { ...network, folder, repository, lfs_store, default_branch, onProgress }
+}
+
+/** Removes the lock files of a killed git. One worker at a time writes these refs, so no other process holds the locks. */
+async function removeLocks(folder: string) {
+  const names = await readdir(folder, { recursive: true }).catch(() => [])
+  for (const name of names) if (leftoverLock.test(name)) await rm(join(folder, name), { force: true })
+}
+
+/** Git writes no new packed-refs file while `packed-refs.new` exists. */
+const leftoverLock = /\.lock$|^packed-refs\.new$/

@@ -1,7 +1,8 @@
 import type { StoredObject } from '#git/lfs-store.ts'
-import { runGit } from '#git/run-git.ts'
+import { runGit, streamGit } from '#git/run-git.ts'
 import {
   type Arranged,
+  type Author,
   type Converted,
   ImportFailure,
   type Origin,
@@ -9,17 +10,16 @@ import {
   type Verification,
   type Workspace,
 } from '#importer/source.ts'
-import type { Blob } from '#importer/staging/blobs.ts'
+import { type Blob, findBlobs, lines } from '#importer/staging/blobs.ts'
 import { removeLeftovers } from '#importer/staging/fast-import.ts'
+import { largeFile } from '#importer/staging/large-files.ts'
 import { readState, saveState } from '#importer/state-file.ts'
 import { fetchHistory, syncPacks } from './fetch-history.ts'
 import { authFailure, explain } from './git-errors.ts'
-import { collectIdentities } from './identities.ts'
 import { fetchLargeObjects } from './large-objects.ts'
 import { findRepository, probe } from './probe.ts'
-import { dropUnusable, type Listing, listRemote, readOriginals } from './refs.ts'
+import { dropUnusable, type Listing, listRemote, prefix, readOriginals } from './refs.ts'
 import { toleratedFaults } from './remote-git.ts'
-import { scanBlobs } from './scan-blobs.ts'
 
 const maxMismatches = 100
 
@@ -133,3 +133,77 @@ async function findBroken({ repository, signal }: Workspace): Promise<Verificati
     return [{ where: '', path: '', what: `objects are missing or damaged: ${words.slice(0, 300)}` }]
   }
 }
+
+const batch = 500
+/** In bytes. A longer identity cannot be corrected. */
+const longest = 1000
+
+/** Reports the identities of commits and tags as they are found. Returns the number of commits. */
+async function collectIdentities({ repository, signal, onProgress }: Workspace): Promise<number> {
+  const seen = new Set<string>()
+  let found: Author[] = []
+  /** A line has the name, a zero byte and the email. Most lines were seen before and are not decoded. */
+  const take = (line: string) => {
+    if (seen.has(line) || line.length > longest) return
+    seen.add(line)
+    const [name = '', email = ''] = Buffer.from(line, 'latin1').toString().split('\0')
+    found.push({ remote_id: `${name} <${email}>`.trim(), remote_name: name, name, email })
+    if (found.length < batch) return
+    onProgress({ authors: found })
+    found = []
+  }
+  let written = 0
+  // Without re-encoding, because a correction compares the bytes of the commits.
+  const log = ['log', '--encoding=none', '--format=%an%x00%ae%n%cn%x00%ce', `--glob=${prefix}`]
+  for await (const group of lines(streamGit(repository, log, { signal, detached: false }))) {
+    written += group.length
+    group.forEach(take)
+  }
+  const tags = ['for-each-ref', '--format=%(taggername)%00%(taggeremail:trim)', `${prefix}tags`]
+  for await (const group of lines(streamGit(repository, tags, { signal, detached: false }))) {
+    // A lightweight tag has no tagger.
+    for (const line of group) if (line !== '\0') take(line)
+  }
+  if (found.length > 0) onProgress({ authors: found })
+  return written / 2
+}
+
+/** The sizes of LFS pointers without extensions, in bytes. */
+const mayPoint = (size: number) => size >= 120 && size <= 150
+
+interface BlobScan {
+  /** The number of distinct contents. */
+  files: number
+  large: Blob[]
+  /** The LFS objects that pointers refer to. */
+  pointers: StoredObject[]
+}
+
+/** One pass for both, because reading the sizes of all blobs takes long. */
+async function scanBlobs({ repository, signal }: Workspace): Promise<BlobScan> {
+  const { count, found } = await findBlobs(repository, (size) => size > largeFile || mayPoint(size), signal)
+  const candidates = found.filter(({ size }) => mayPoint(size)).map(({ id }) => id)
+  return {
+    files: count,
+    large: found.filter(({ size }) => size > largeFile),
+    pointers: candidates.length > 0 ? await readPointers(repository, candidates, signal) : [],
+  }
+}
+
+async function readPointers(repository: string, candidates: string[], signal: AbortSignal): Promise<StoredObject[]> {
+  const found = new Map<string, number>()
+  const input = `${candidates.join('\n')}\n`
+  const contents = streamGit(repository, ['cat-file', '--batch=', '--buffer'], { signal, input, detached: false })
+  // The three lines of a pointer are consecutive and occur nowhere else.
+  let recent = ['', '']
+  for await (const group of lines(contents)) {
+    for (const line of group) {
+      const [, oid, size] = line.startsWith('size ') ? (pointer.exec(`${recent.join('\n')}\n${line}`) ?? []) : []
+      if (oid && size) found.set(oid, Number(size))
+      recent = [recent[1] ?? '', line]
+    }
+  }
+  return [...found].map(([oid, size]) => ({ oid, size }))
+}
+
+const pointer = /^version https:\/\/(?:git-lfs|hawser)\.github\.com\/spec\/v1\noid sha256:([0-9a-f]{64})\nsize (\d{1,15})$/

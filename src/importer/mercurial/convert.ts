@@ -2,10 +2,9 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Author, type Converted, ImportFailure, type Notes, type Origin, type Workspace } from '#importer/source.ts'
 import type { Blob } from '#importer/staging/blobs.ts'
-import { type FastImport, openFastImport } from '#importer/staging/fast-import.ts'
+import { describePerson, type FastImport, openFastImport } from '#importer/staging/fast-import.ts'
 import { stageGit } from '#importer/staging/git.ts'
 import { largeFile } from '#importer/staging/large-files.ts'
-import { readAuthor } from './authors.ts'
 import { openBlobIds, readBlobIds } from './blob-ids.ts'
 import { openChangegroup } from './changegroup.ts'
 import { type Changelog, readChangelog } from './changelog.ts'
@@ -215,4 +214,20 @@ function describeIrregularities({ early, latin, forbidden, clashing }: Irregular
     'files that are folders too': clashing.size,
   }
   return Object.fromEntries(Object.entries(notes).filter(([, count]) => count > 0))
+}
+
+/** A Mercurial user is free text, by convention `Name <address>`. */
+function readAuthor(user: string): Author & { described: string } {
+  const line = user.replaceAll('\0', '').slice(0, 500)
+  const parts = /^(.*?)\s*<([^<>]*)>?[^<>]*$/s.exec(line)
+  const address = (parts ? parts[2] : /^\S+@\S+$/.test(line) ? line : '')?.trim() ?? ''
+  const described = describePerson((parts ? parts[1] : line)?.trim() || address, address || 'none@none')
+  const at = described.lastIndexOf(' <')
+  return {
+    remote_id: line,
+    remote_name: line,
+    name: described.slice(0, at),
+    email: described.slice(at + 2, -1),
+    described,
+  }
 }

@@ -15,9 +15,9 @@ import { openWorkspace, originOf } from '#test/imports/workspace.ts'
 import { connectTo } from './connection.ts'
 import { writeIgnoreFile } from './gitignore.ts'
 import { inspectByDump } from './inspect-dump.ts'
-import { openInspector } from './open-inspector.ts'
 import { settlePlan } from './plan.ts'
 import { subversion } from './subversion.ts'
+import { openInspector } from './verify.ts'
 
 const run = promisify(execFile)
 const isIgnoreFile = (file: string) => /[ /]\.gitignore$/.test(file)

@@ -1,15 +1,15 @@
-import type { Author, Workspace } from '#importer/source.ts'
-import type { Revision } from '#importer/staging/arrange/revisions.ts'
-import { type FastImport, openFastImport } from '#importer/staging/fast-import.ts'
+import { isUtf8 } from 'node:buffer'
+import type { Author, Notes, Workspace } from '#importer/source.ts'
+import type { Change, Revision } from '#importer/staging/arrange/revisions.ts'
+import { type FastImport, openFastImport, validPerson } from '#importer/staging/fast-import.ts'
 import { type Checkpoint, filesOf, readCheckpoint, saveCheckpoint } from './checkpoint.ts'
 import type { Connection } from './connection.ts'
-import { CutOff, type Dump, readDump } from './dump.ts'
+import { CutOff, type Dump, type DumpRecord, type Properties, readDump } from './dump.ts'
 import { openLists } from './ignore-lists.ts'
 import { isInside } from './layout.ts'
 import { openNodeWriter } from './nodes.ts'
 import type { Plan } from './plan.ts'
 import { addressOf, type Repository } from './projects.ts'
-import { beginCommit, describeAuthor, readRevision, recordChange } from './read-revision.ts'
 import { openLog } from './revision-log.ts'
 import { openTextCache } from './text-cache.ts'
 
@@ -143,4 +143,62 @@ async function readRevisions(
     log.close()
     lists?.close()
   }
+}
+
+const noAuthor = '(no author)'
+
+function describeAuthor(login: string, uuid: string): Author {
+  return { remote_id: `${login}@${uuid}`, remote_name: login, ...validPerson(login, `${login}@${uuid}`) }
+}
+
+/** Begins the commit of a revision. The first commit of a run must name its parent. */
+async function beginCommit(git: FastImport, { number, name, email, time }: Revision, before: number) {
+  await git.write(`commit refs/import/raw\nmark :${number}\ncommitter ${name} <${email}> ${time} +0000\ndata 0\n\n`)
+  if (before > 0) await git.write(`from :${before}\n`)
+}
+
+/** Reads the metadata of a revision. Without a date, it gets the time of the revision before it. */
+function readRevision({ headers, properties }: DumpRecord, former: number, authorOf: (login: string) => Author): Revision {
+  const word = (name: string) => {
+    const value = properties?.get(name)
+    return value ? decodeText(value) : ''
+  }
+  const { name, email } = authorOf(word('svn:author').trim() || noAuthor)
+  const date = Date.parse(word('svn:date'))
+  const time = Number.isNaN(date) ? former : Math.max(Math.floor(date / 1000), 0)
+  const number = Number(headers.get('Revision-number'))
+  return { number, name, email, time, message: word('svn:log'), changes: [], files: {} }
+}
+
+/** Records the facts that arranging needs. */
+function recordChange(revision: Revision, { headers, properties }: DumpRecord, notes: Notes) {
+  const path = headers.get('Node-path') ?? ''
+  const action = headers.get('Node-action') as Change['action']
+  if (properties?.get('svn:externals')) notes['external definitions'] = (notes['external definitions'] ?? 0) + 1
+  if (headers.get('Node-kind') === 'file' && action !== 'delete') {
+    const folder = path.slice(0, Math.max(path.lastIndexOf('/'), 0))
+    revision.files[folder] = (revision.files[folder] ?? 0) + 1
+    return
+  }
+  const from = headers.get('Node-copyfrom-path')
+  const mergeinfo = mergeinfoOf(properties)
+  revision.changes.push({
+    action,
+    path,
+    ...(from !== undefined && { from: { number: Number(headers.get('Node-copyfrom-rev')), path: from } }),
+    ...(mergeinfo !== undefined && { mergeinfo }),
+  })
+}
+
+function mergeinfoOf(properties: Properties | undefined) {
+  const value = properties?.get('svn:mergeinfo')
+  return value === undefined ? undefined : (value?.toString() ?? '')
+}
+
+/** Old repositories have text that is not UTF-8; it is most often Windows-1252. */
+const western = new TextDecoder('windows-1252')
+
+function decodeText(bytes: Buffer): string {
+  const text = isUtf8(bytes) ? bytes.toString() : western.decode(bytes)
+  return text.replaceAll('\0', '')
 }

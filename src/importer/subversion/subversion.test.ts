@@ -12,9 +12,9 @@ import { openWorkspace, originOf } from '#test/imports/workspace.ts'
 import { connectTo } from './connection.ts'
 import { inspectByDump } from './inspect-dump.ts'
 import type { Folder } from './inspector.ts'
-import { openInspector } from './open-inspector.ts'
 import { settlePlan } from './plan.ts'
 import { subversion } from './subversion.ts'
+import { openInspector } from './verify.ts'
 
 /** The arguments of all running processes. */
 function commandsNow() {

@@ -1,12 +1,16 @@
-import type { Origin, Verification, Workspace } from '#importer/source.ts'
+import type { Network, Origin, Verification, Workspace } from '#importer/source.ts'
 import type { Recorded } from '#importer/staging/arrange/arrange.ts'
 import { readLines } from '#importer/staging/arrange/revisions.ts'
 import { filesOf } from './checkpoint.ts'
 import { openComparison } from './compare-trees.ts'
-import { connectTo } from './connection.ts'
+import { type Connection, connectTo } from './connection.ts'
 import { openContents } from './git-contents.ts'
-import { openInspector } from './open-inspector.ts'
+import { inspectByDav } from './inspect-dav.ts'
+import { inspectByDump } from './inspect-dump.ts'
+import { inspectByRaSvn } from './inspect-ra-svn.ts'
+import type { Inspector } from './inspector.ts'
 import { settlePlan } from './plan.ts'
+import type { Repository } from './projects.ts'
 
 /** The number of revisions in a sample. */
 const sample = 12
@@ -45,4 +49,18 @@ export async function verify(origin: Origin, workspace: Workspace, all: boolean)
   }
   await comparison.settle()
   return result
+}
+
+/** Uses the fastest method that the server supports. The last one reads all contents and always works. */
+export async function openInspector(
+  origin: Origin,
+  repository: Repository,
+  connection: Connection,
+  network: Network,
+  ignores = false,
+): Promise<Inspector> {
+  const quick = repository.root.startsWith('svn:')
+    ? await inspectByRaSvn(origin, repository, network, ignores)
+    : await inspectByDav(origin, repository, network, ignores)
+  return quick ?? inspectByDump(repository, connection, ignores)
 }

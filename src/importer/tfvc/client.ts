@@ -2,7 +2,6 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { authorization, discard, headerOf } from '#importer/probe-http.ts'
 import { ImportFailure, type Network, type Origin } from '#importer/source.ts'
 import type { OutboundAnswer } from '#platform/outbound/egress.ts'
-import { openGate } from './request-gate.ts'
 import { checkStatus, readJson, TransientError, UnknownVersion } from './responses.ts'
 
 /** TFS 2015 and later support the first version. If a server has dropped it, the next is tried. */
@@ -115,4 +114,47 @@ function explained(error: unknown, collection: string): unknown {
   if (untrusted.test(code)) return new ImportFailure(`The certificate of ${host} is not trusted (${code}).`)
   if (code === '' || ours.includes(code)) return error
   return new ImportFailure(`${host} could not be reached (${code}). Check that it is up and reachable from this server.`)
+}
+
+/** Limits concurrent requests, in order of arrival, and stops all of them during a pause. */
+interface Gate {
+  /** Resolves with a function to call at the end. */
+  enter(): Promise<() => void>
+  pause(milliseconds: number): void
+}
+
+function openGate(places: number, signal: AbortSignal): Gate {
+  let free = places
+  let quiet = 0
+  const waiting: (() => void)[] = []
+
+  function leave() {
+    const next = waiting.shift()
+    if (next) next()
+    else free += 1
+  }
+
+  return {
+    async enter() {
+      if (free > 0) free -= 1
+      else await new Promise<void>((resolve) => waiting.push(resolve))
+      try {
+        for (let left = quiet - performance.now(); left > 0; left = quiet - performance.now()) {
+          await wait(Math.ceil(left), undefined, { signal })
+        }
+        signal.throwIfAborted()
+      } catch (error) {
+        leave()
+        throw error
+      }
+      let inside = true
+      return () => {
+        if (inside) leave()
+        inside = false
+      }
+    },
+    pause(milliseconds) {
+      quiet = Math.max(quiet, performance.now() + milliseconds)
+    },
+  }
 }

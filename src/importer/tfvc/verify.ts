@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { Origin, Verification, Workspace } from '#importer/source.ts'
 import { stageGit } from '#importer/staging/git.ts'
+import { openObjectStream } from '#importer/staging/object-reader.ts'
 import { readArranged } from './arrange.ts'
-import { hashBlobs } from './blob-hashes.ts'
 import type { Item } from './changesets.ts'
 import { type Client, openClient } from './client.ts'
 import { download } from './contents.ts'
@@ -121,4 +121,18 @@ function readMarks({ folder }: Workspace): { number: number; commit: string }[] 
 function sampled<Value>(values: Value[]): Value[] {
   if (values.length <= sample) return values
   return Array.from({ length: sample }, (_, index) => values[Math.round((index * (values.length - 1)) / (sample - 1))] as Value)
+}
+
+/** The MD5 of blobs in Base64, by their ids. Holds no blob in memory. */
+async function hashBlobs(repository: string, ids: string[], signal: AbortSignal): Promise<Map<string, string>> {
+  const hashes = new Map<string, string>()
+  if (ids.length === 0) return hashes
+  await using objects = openObjectStream(repository, `${ids.join('\n')}\n`, signal, '--buffer')
+  for (let head = await objects.head(); head; head = await objects.head()) {
+    if (head.type !== 'blob') throw new Error(`${head.id} is a ${head.type}, not a blob`)
+    const hash = createHash('md5')
+    for await (const chunk of objects.chunks(head)) hash.update(chunk)
+    hashes.set(head.id, hash.digest('base64'))
+  }
+  return hashes
 }

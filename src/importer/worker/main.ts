@@ -1,8 +1,7 @@
 import { createInterface } from 'node:readline'
 import { inspect } from 'node:util'
-import { ImportFailure } from '#importer/source.ts'
-import type { Order, WorkerMessage } from '#importer/steps.ts'
-import { openProgressReporter } from './progress-reporter.ts'
+import { type Author, ImportFailure } from '#importer/source.ts'
+import type { Order, WorkerMessage, WorkerProgress } from '#importer/steps.ts'
 
 /** The program of a worker process. It reads orders from standard input and writes messages to standard output. */
 const lines = createInterface({ input: process.stdin })
@@ -46,5 +45,31 @@ function endAll() {
   } catch {
     // Started by hand, so it leads no process group.
     process.exit(1)
+  }
+}
+
+/** In milliseconds, because the runner writes each message to the database. */
+const interval = 100
+
+/** Combines progress reports that follow each other quickly. */
+function openProgressReporter(send: (outgoing: WorkerMessage) => void) {
+  let pending: WorkerProgress | undefined
+  let authors: Author[] = []
+  let timer: NodeJS.Timeout | undefined
+  const flush = () => {
+    clearTimeout(timer)
+    timer = undefined
+    if (!pending) return
+    send({ progress: { ...pending, ...(authors.length > 0 && { authors }) } })
+    pending = undefined
+    authors = []
+  }
+  return {
+    onProgress(progress: WorkerProgress) {
+      authors = authors.concat(progress.authors ?? [])
+      pending = { ...pending, ...progress }
+      timer ??= setTimeout(flush, interval).unref()
+    },
+    flush,
   }
 }

@@ -1,9 +1,12 @@
+import { hasSubscribers } from '#activity/outbox/subscribed-hooks.ts'
+import { publish } from '#activity/publish.ts'
+import { unaddressed } from '#hosting/payloads/payload-context.ts'
 import type { Account } from '#identity/accounts.ts'
 import { json, type Queryable, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
 import type { Import } from './import-row.ts'
-import { type ImportEvent, nextState } from './states.ts'
-import { publishStatus } from './status-webhook.ts'
+import { importJson } from './json.ts'
+import { type ImportEvent, nextState, type State } from './states.ts'
 
 /** The topic of transactions that give the runner work or take it away; see Transaction.touch. */
 export const importsTopic = 'imports'
@@ -107,4 +110,24 @@ export async function deleteImport(db: Transaction, actor: { id: number }, impor
   await publishStatus(db, actor, imported, status, 'cancelled')
   await db.query(sql`delete from imports where id = ${id}`)
   db.touch(importsTopic)
+}
+
+/**
+ * Delivers `RepositoryImportEvent`, the spec's event for each change of an import's status. `repository_import`, which public
+ * clients know, reports the ends only.
+ */
+async function publishStatus(
+  db: Transaction,
+  actor: { id: number },
+  imported: Import,
+  previous_status: State | null,
+  status: State | 'cancelled' = imported.status,
+) {
+  const repo = { id: imported.repo_id }
+  if (!(await hasSubscribers(db, repo, 'RepositoryImportEvent'))) return
+  const names = await db.first<{ owner_login: string; name: string }>(sql`
+    select a.login as owner_login, r.name from repositories r join accounts a on a.id = r.owner_id where r.id = ${repo.id}`)
+  if (!names) return
+  const facts = { status, previous_status, import: importJson(imported, names, unaddressed) }
+  await publish(db, actor, repo, { act: 'import.status_changed', ...facts })
 }

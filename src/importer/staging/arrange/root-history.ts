@@ -1,5 +1,4 @@
 import type { PathTree } from '#importer/staging/path-tree.ts'
-import { readMergeinfo } from './mergeinfo.ts'
 import type { Revision } from './revisions.ts'
 import type { RootChange } from './root-changes.ts'
 import type { Root } from './roots.ts'
@@ -142,4 +141,21 @@ function describeCommit({ name, email, time, message }: Revision, tree: string, 
 
 export function endLine(text: string) {
   return text === '' || text.endsWith('\n') ? text : `${text}\n`
+}
+
+/** Parses `svn:mergeinfo`: the merged revisions by path. Ranges marked with `*` are skipped, because they were merged into a part only. */
+function* readMergeinfo(text: string): Generator<{ path: string; ranges: [number, number][] }> {
+  for (const line of text.split('\n')) {
+    const colon = line.lastIndexOf(':')
+    if (colon < 1) continue
+    const ranges = line
+      .slice(colon + 1)
+      .split(',')
+      .filter((range) => /^\d+(-\d+)?$/.test(range))
+      .map((range): [number, number] => {
+        const [first, last] = range.split('-').map(Number)
+        return [first ?? 0, last ?? first ?? 0]
+      })
+    yield { path: line.slice(0, colon).replace(/^\//, ''), ranges }
+  }
 }

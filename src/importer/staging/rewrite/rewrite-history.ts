@@ -1,14 +1,12 @@
-import type { StoredObject } from '#git/lfs-store.ts'
+import { type StoredObject, storeContents } from '#git/lfs-store.ts'
 import { runGit, streamGit } from '#git/run-git.ts'
 import { stageLimit } from '#importer/staging/git.ts'
 import { findLargeBlobs, findLargePaths } from '#importer/staging/large-files.ts'
-import { openReader, readInOrder } from '#importer/staging/object-reader.ts'
+import { type ObjectReader, openReader, readInOrder } from '#importer/staging/object-reader.ts'
 import type { Correction } from '#importer/steps.ts'
-import { openAuthorCorrections } from './author-lines.ts'
-import { type Changes, rewriteCommit, rewriteTag } from './commits.ts'
-import { removeLarge, storeInLfs } from './lfs-pointers.ts'
+import { type CorrectLine, openAuthorCorrections } from './author-lines.ts'
 import { openPackWriter, type PackWriter } from './pack-writer.ts'
-import { openTreeWalk } from './tree-walk.ts'
+import { type BlobTreatment, openTreeWalk } from './tree-walk.ts'
 
 export interface RewriteOptions {
   /** The prefix of the branches and tags to start from, such as `refs/import/orig`. */
@@ -109,4 +107,121 @@ async function rewriteCommits(
     replaced.set(id, packs.add('commit', commit))
     await packs.room()
   }
+}
+
+const longestPointer = 1024
+
+/** Stores contents and replaces them by pointers. As in LFS, pointers and empty files stay. */
+function storeInLfs(root: string, reader: ObjectReader, packs: PackWriter): BlobTreatment & { objects(): StoredObject[] } {
+  const pointers = new Map<string, string>()
+  const stored = new Map<string, StoredObject>()
+
+  async function convert(id: string): Promise<string> {
+    const { size, chunks } = await reader.open(id)
+    const read: Buffer[] = []
+    if (size < longestPointer) for await (const chunk of chunks) read.push(chunk)
+    if (size === 0 || pointer.test(Buffer.concat(read).toString('latin1'))) return id
+    const object = await storeContents(root, size < longestPointer ? each(read) : chunks)
+    stored.set(object.oid, object)
+    return packs.add('blob', Buffer.from(describe(object)))
+  }
+
+  return {
+    attributes: true,
+    async replace(id) {
+      const pointer = pointers.get(id) ?? (await convert(id))
+      pointers.set(id, pointer)
+      return pointer
+    },
+    objects: () => [...stored.values()],
+  }
+}
+
+/** Leaves out large files. Smaller versions of the same file stay. */
+const removeLarge = (large: ReadonlyMap<string, number>): BlobTreatment => ({
+  attributes: false,
+  replace: async (id) => (large.has(id) ? null : id),
+})
+
+const pointer = /^version https:\/\/(git-lfs|hawser)\.github\.com\/spec\/v1\n/
+
+const describe = ({ oid, size }: StoredObject) => `version https://git-lfs.github.com/spec/v1\noid sha256:${oid}\nsize ${size}\n`
+
+async function* each(chunks: Buffer[]) {
+  yield* chunks
+}
+
+interface Changes {
+  /** The new id of an object; undefined if it does not change. */
+  replace(id: string): string | undefined
+  correct: CorrectLine | undefined
+}
+
+/** The rewritten commit; undefined if nothing changes, so that it keeps its id. */
+function rewriteCommit(data: Buffer, changes: Changes): Buffer | undefined {
+  return rewrite(data, changes, (message) => message)
+}
+
+/** The signature of a tag is at the end of its message. */
+function rewriteTag(data: Buffer, changes: Changes): Buffer | undefined {
+  return rewrite(data, changes, withoutSignature)
+}
+
+function rewrite(data: Buffer, { replace, correct }: Changes, clean: (message: Buffer) => Buffer): Buffer | undefined {
+  const end = endOfHeader(data)
+  const lines = data.toString('latin1', 0, end).split('\n')
+  const changed = new Map<number, string>()
+  let corrected = false
+  for (const [index, line] of lines.entries()) {
+    const field = line.slice(0, line.indexOf(' '))
+    if (field === 'tree' || field === 'parent' || field === 'object') {
+      const id = replace(line.slice(field.length + 1))
+      if (id) changed.set(index, `${field} ${id}`)
+    } else if (field === 'author' || field === 'committer' || field === 'tagger') {
+      const other = correct?.(line)
+      if (!other) continue
+      changed.set(index, other)
+      corrected = true
+    }
+  }
+  if (!changed.size) return undefined
+  const recode = corrected ? recoding(lines) : undefined
+  const written: string[] = []
+  let dropped = false
+  for (const [index, line] of lines.entries()) {
+    // A line that begins with a space continues the one before.
+    if (!line.startsWith(' ')) dropped = signed.test(line) || (recode !== undefined && line.startsWith('encoding '))
+    if (!dropped) written.push(changed.get(index) ?? (recode ? recode(Buffer.from(line, 'latin1')).toString('latin1') : line))
+  }
+  const message = clean(data.subarray(end))
+  return Buffer.concat([Buffer.from(written.join('\n'), 'latin1'), recode ? recode(message) : message])
+}
+
+function endOfHeader(data: Buffer) {
+  const end = data.indexOf('\n\n')
+  return end < 0 ? data.length : end
+}
+
+/** Signatures do not match a rewritten commit. */
+const signed = /^(gpgsig|gpgsig-sha256|mergetag) /
+
+/** Corrected names are in UTF-8, so a commit in another encoding is re-encoded. */
+function recoding(lines: string[]): ((bytes: Buffer) => Buffer) | undefined {
+  const label = lines.find((line) => line.startsWith('encoding '))?.slice('encoding '.length)
+  if (label === undefined) return undefined
+  try {
+    const decoder = new TextDecoder(label, { ignoreBOM: true })
+    return (bytes) => Buffer.from(decoder.decode(bytes))
+  } catch {
+    return undefined
+  }
+}
+
+const beginnings = ['PGP SIGNATURE', 'PGP MESSAGE', 'SSH SIGNATURE', 'SIGNED MESSAGE'].map(
+  (name) => `\n-----BEGIN ${name}-----\n`,
+)
+
+function withoutSignature(message: Buffer) {
+  const start = Math.max(...beginnings.map((beginning) => message.lastIndexOf(beginning)))
+  return start < 0 ? message : message.subarray(0, start + 1)
 }

@@ -1,8 +1,5 @@
 import type { ObjectReader } from '#importer/staging/object-reader.ts'
-import { addAttributes, attributesFile } from './gitattributes.ts'
 import type { PackWriter } from './pack-writer.ts'
-import { recentMap } from './recent-map.ts'
-import { findEntries, folder, insertFile, replaceEntries } from './trees.ts'
 
 /** How blobs at certain paths are replaced. */
 export interface BlobTreatment {
@@ -102,4 +99,103 @@ function buildPathNodes(paths: Iterable<string>): PathNode {
     node.wanted = true
   }
   return root
+}
+
+const attributesFile = '.gitattributes'
+
+/** The line that assigns a path to LFS. All text is in Latin-1. */
+function attributeOf(path: string) {
+  // Spaces cannot be escaped there, only matched by a class.
+  const pattern = path.replaceAll(/[[\]*?\\]/g, '\\$&').replaceAll(/[ \t\n\v\f\r]/g, '[[:space:]]')
+  return `/${pattern} filter=lfs diff=lfs merge=lfs -text`
+}
+
+/** Adds the lines for these paths; undefined if the file has them all. */
+function addAttributes(attributes: string, paths: string[]): string | undefined {
+  const lines = new Set(attributes.split(/\r?\n/))
+  const added = paths.map(attributeOf).filter((line) => !lines.has(line))
+  if (!added.length) return undefined
+  const before = attributes === '' || attributes.endsWith('\n') ? attributes : `${attributes}\n`
+  return `${before}${added.join('\n')}\n`
+}
+
+/** A cache of the last `size` to twice `size` entries. */
+interface RecentMap<V> {
+  get(key: string): V | undefined
+  set(key: string, value: V): void
+}
+
+function recentMap<V>(size: number): RecentMap<V> {
+  let [young, old] = [new Map<string, V>(), new Map<string, V>()]
+  return {
+    get(key) {
+      const found = young.get(key)
+      if (found !== undefined) return found
+      const older = old.get(key)
+      if (older !== undefined) this.set(key, older)
+      return older
+    },
+    set(key, value) {
+      if (young.size >= size) [young, old] = [new Map(), young]
+      young.set(key, value)
+    },
+  }
+}
+
+/** In Latin-1, because names can be in any encoding. */
+interface TreeEntry {
+  mode: string
+  name: string
+  id: string
+  /** The offsets in the tree. */
+  start: number
+  end: number
+}
+
+const folder = '40000'
+const idSize = 20
+
+/** The entries with the given names. Other names are skipped by their length. */
+function findEntries(tree: Buffer, names: { has(name: string): boolean }, lengths: Set<number>): TreeEntry[] {
+  const found: TreeEntry[] = []
+  for (let start = 0; start < tree.length; ) {
+    const space = tree.indexOf(32, start)
+    const zero = tree.indexOf(0, space)
+    const end = zero + 1 + idSize
+    if (lengths.has(zero - space - 1)) {
+      const name = tree.toString('latin1', space + 1, zero)
+      if (names.has(name)) {
+        found.push({ mode: tree.toString('latin1', start, space), name, id: tree.toString('hex', zero + 1, end), start, end })
+      }
+    }
+    start = end
+  }
+  return found
+}
+
+/** Replaces entries; null removes one. */
+function replaceEntries(tree: Buffer, changes: { entry: TreeEntry; id: string | null }[]): Buffer {
+  const parts: Buffer[] = []
+  let from = 0
+  for (const { entry, id } of changes) {
+    parts.push(tree.subarray(from, id === null ? entry.start : entry.end - idSize))
+    if (id !== null) parts.push(Buffer.from(id, 'hex'))
+    from = entry.end
+  }
+  return Buffer.concat([...parts, tree.subarray(from)])
+}
+
+/** Adds a file whose name is not in the tree. */
+function insertFile(tree: Buffer, name: string, id: string): Buffer {
+  let at = 0
+  while (at < tree.length) {
+    const space = tree.indexOf(32, at)
+    const zero = tree.indexOf(0, space)
+    // Git sorts a folder as if its name ended with a slash.
+    const other = tree.toString('latin1', space + 1, zero) + (tree.toString('latin1', at, space) === folder ? '/' : '')
+    if (other > name) break
+    at = zero + 1 + idSize
+  }
+  const entry = Buffer.concat([Buffer.from(`100644 ${name}\0`, 'latin1'), Buffer.from(id, 'hex')])
+  return Buffer.concat([tree.subarray(0, at), entry, tree.subarray(at)])
 }

@@ -6,7 +6,7 @@ import type { Logger } from '#platform/log.ts'
 import { unreachable } from '#platform/unavailable.ts'
 import { until } from '#test/machine.ts'
 import type { RunnerDeps } from './deps.ts'
-import { openProgressWriter } from './progress-writer.ts'
+import { openProgressWriter } from './run-step.ts'
 import { Runner } from './runner.ts'
 
 /** The dependencies of a runner whose every query fails with `failure.error`. */

@@ -1,14 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { lfsRoot } from '#git/lfs-store.ts'
+import { addObjects } from '#hosting/lfs/objects.ts'
 import { ImportFailure } from '#importer/source.ts'
+import type { Order, Result } from '#importer/steps.ts'
+import { takeCorrections } from '#parts/imports/authors.ts'
+import { completeCorrection, completeImport } from '#parts/imports/complete-import.ts'
+import { openCredentials } from '#parts/imports/credentials.ts'
 import type { Import } from '#parts/imports/import-row.ts'
+import { applyEvent, type Outcome } from '#parts/imports/progress.ts'
+import type { RunEvent } from '#parts/imports/states.ts'
 import { sql } from '#platform/database.ts'
 import { DatabaseUnavailable } from '#platform/unavailable.ts'
+import type { Vault } from '#platform/vault.ts'
 import type { RunnerDeps } from './deps.ts'
 import { importsRoot, openFolder, removeFolder } from './folders.ts'
 import { type Ledger, newLedger, originOf, readLedger, writeLedger } from './ledger.ts'
-import { buildOrder } from './orders.ts'
 import { type Failure, runStep } from './run-step.ts'
-import { applyFailure, applyResult } from './step-results.ts'
 import { startWorker, type WorkerProcess } from './worker-process.ts'
 
 /** How many attempts at a step may make no progress. */
@@ -136,4 +143,71 @@ const gaveUpMessage =
 async function fail(deps: RunnerDeps, imported: Import, { kind, message }: Failure) {
   await applyFailure(deps, imported, kind === 'auth' ? 'auth_failed' : 'failed', message)
   if (kind === 'fault') await removeFolder(importsRoot(deps.data), imported.id)
+}
+
+/** The order for the next step of an import. `found` is whether detection succeeded in this run. */
+async function buildOrder(deps: RunnerDeps, imported: Import, folder: string, found: boolean): Promise<Order> {
+  const common = await commonOrder(deps, imported, folder)
+  const { id, run, status, vcs, use_lfs, verify_all, repo_id } = imported
+  const target = deps.storage.pathOf(repo_id)
+  const corrections = () => deps.db.transaction((transaction) => takeCorrections(transaction, { id, run }))
+  if (status === 'complete') return { ...common, step: 'correct', target, authors: await corrections() }
+  // A kind that the user named is checked too.
+  if (!vcs || status === 'detecting' || (status === 'importing' && !found)) return { ...common, step: 'detect', vcs }
+  if (status === 'importing') return { ...common, step: 'import', vcs }
+  if (status === 'mapping') return { ...common, step: 'map', vcs, use_lfs, verify_all, authors: await corrections() }
+  return { ...common, step: 'push', vcs, target }
+}
+
+async function commonOrder({ db, vault, data, addresses, certificates }: RunnerDeps, imported: Import, folder: string) {
+  const { repo_id, vcs_url, svn_root, svn_ignore, tfvc_project } = imported
+  const repo = await db.first<{ default_branch: string }>(sql`select default_branch from repositories where id = ${repo_id}`)
+  if (!repo) throw new ImportFailure('The repository was deleted.')
+  const origin = { url: vcs_url, ...readCredentials(vault, imported), svn_root, svn_ignore, tfvc_project }
+  return { origin, folder, default_branch: repo.default_branch, addresses, certificates, lfs_store: lfsRoot(data) }
+}
+
+function readCredentials(vault: Vault, imported: Import) {
+  try {
+    return openCredentials(vault, imported)
+  } catch {
+    // The key that sealed them was replaced.
+    throw new ImportFailure('The user name and password can no longer be decrypted. Send them again.', 'auth')
+  }
+}
+
+/** Records the result of a step; undefined if the import is gone or was restarted. */
+async function applyResult(deps: RunnerDeps, imported: Import, order: Order, result: Result): Promise<Import | undefined> {
+  const { id, run, repo_id } = imported
+  if (result.step === 'push') return completeImport(deps, { id, run }, result)
+  if (result.step === 'correct') return completeCorrection(deps, { id, run }, result.refs)
+  const [event, outcome] = eventFor(order, result)
+  const objects = 'lfs_objects' in result ? result.lfs_objects : []
+  return deps.db.transaction(async (transaction) => {
+    const next = await applyEvent(transaction, id, run, event, outcome)
+    // The objects are already in the store; this makes them readable through the repository.
+    if (next) await addObjects(transaction, lfsRoot(deps.data), repo_id, objects)
+    return next
+  })
+}
+
+function eventFor({ origin }: Order, result: Exclude<Result, { step: 'push' | 'correct' }>): [RunEvent, Outcome] {
+  if (result.step === 'import') {
+    return ['imported', { commit_count: result.commit_count }]
+  }
+  if (result.step === 'map') {
+    if ('waits_for_lfs' in result) return ['waits', { large_files: result.large_files }]
+    const { default_branch, notes, verification, large_files } = result
+    return ['mapped', { report: { default_branch, notes, verification }, large_files }]
+  }
+  if ('nothing' in result) return ['found_nothing', {}]
+  if ('found_multiple' in result) return ['found_multiple', { project_choices: result.found_multiple }]
+  // With credentials, they were refused; without, they are missing.
+  if ('needs_auth' in result) return [origin.username === null && origin.password === null ? 'needs_auth' : 'auth_failed', {}]
+  const { url, ...found } = result.found
+  return ['found', { ...found, ...(url !== undefined && { vcs_url: url }) }]
+}
+
+function applyFailure({ db }: RunnerDeps, { id, run }: Import, event: 'failed' | 'auth_failed', message?: string) {
+  return db.transaction((transaction) => applyEvent(transaction, id, run, event, message === undefined ? {} : { message }))
 }
