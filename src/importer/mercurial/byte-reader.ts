@@ -1,17 +1,8 @@
 import { Truncated } from './spool.ts'
 
-/** Reads a stream in pieces of the requested sizes. */
-export interface ByteReader {
-  /** Exactly this many bytes, in memory. */
-  take(length: number): Promise<Buffer>
-  /** This many bytes, in the chunks in which they arrive. */
-  pass(length: number): AsyncGenerator<Buffer>
-  rest(): AsyncGenerator<Buffer>
-}
-
 const most = 16 << 20
 
-export function openByteReader(chunks: AsyncIterable<Buffer>): ByteReader {
+export function openByteReader(chunks: AsyncIterable<Buffer>) {
   const iterator = chunks[Symbol.asyncIterator]()
   let left: Buffer = Buffer.alloc(0)
 
@@ -29,12 +20,14 @@ export function openByteReader(chunks: AsyncIterable<Buffer>): ByteReader {
   }
 
   return {
-    async take(length) {
+    /** Exactly this many bytes, in memory. */
+    async take(length: number) {
       if (length < 0 || length > most) throw new Truncated('the data of the server cannot be parsed')
       while (left.length < length) if (!(await more())) throw new Truncated('the data of the server ends too early')
       return cut(length)
     },
-    async *pass(length) {
+    /** This many bytes, in the chunks in which they arrive. */
+    async *pass(length: number) {
       for (let missing = length; missing > 0; ) {
         if (left.length === 0 && !(await more())) throw new Truncated('the data of the server ends too early')
         const piece = cut(missing)
@@ -48,3 +41,6 @@ export function openByteReader(chunks: AsyncIterable<Buffer>): ByteReader {
     },
   }
 }
+
+/** Reads a stream in pieces of the requested sizes. */
+export type ByteReader = ReturnType<typeof openByteReader>

@@ -12,23 +12,8 @@ const longestChain = 1000
 /** In bytes. Above this, folding deltas is cheaper than copying the text for each of them. */
 const maxCopied = 256 << 10
 
-/** The revisions of one log, each stored as a delta against an earlier one. */
-export interface Chain {
-  readonly size: number
-  add(revision: Revision): number
-  /** The number of a revision; -1 for the null revision and unknown ones. */
-  find(node: Buffer): number
-  node(number: number): Buffer
-  /** Valid until two other texts are requested. */
-  text(number: number): Buffer | Rope
-  base(number: number): number
-  /** Registers a copy of the whole text. */
-  shorten(number: number, at: number, length: number): void
-  isLong(number: number): boolean
-}
-
 /** `room` is the size of the cache in bytes; `most` is the size of the largest text in memory. */
-export function openDeltaChain(texts: Texts, room: number, most = maxInMemory): Chain {
+export function openDeltaChain(texts: Texts, room: number, most = maxInMemory) {
   // Most files have few revisions.
   const nodes = openNodeTable(16)
   const at: number[] = []
@@ -120,7 +105,7 @@ export function openDeltaChain(texts: Texts, room: number, most = maxInMemory): 
     get size() {
       return nodes.size
     },
-    add(revision) {
+    add(revision: Revision) {
       const base = nodes.find(revision.base)
       if (base < 0 && !isNull(revision.base)) throw broken()
       const number = nodes.add(revision.node)
@@ -131,10 +116,12 @@ export function openDeltaChain(texts: Texts, room: number, most = maxInMemory): 
       depths.push(base < 0 ? 0 : (depths[base] as number) + 1)
       return number
     },
-    find: (node) => nodes.find(node),
-    node: (number) => nodes.id(number),
-    base: (number) => bases[number] as number,
-    text(number) {
+    /** The number of a revision; -1 for the null revision and unknown ones. */
+    find: (node: Buffer) => nodes.find(node),
+    node: (number: number) => nodes.id(number),
+    base: (number: number) => bases[number] as number,
+    /** Valid until two other texts are requested. */
+    text(number: number) {
       if (number < 0) return Buffer.alloc(0)
       const known = kept.get(number)
       if (known) {
@@ -143,15 +130,19 @@ export function openDeltaChain(texts: Texts, room: number, most = maxInMemory): 
       }
       return known ?? keep(number, make(number))
     },
-    shorten(number, place, length) {
-      at[number] = place
+    /** Registers a copy of the whole text. */
+    shorten(number: number, start: number, length: number) {
+      at[number] = start
       lengths[number] = length
       depths[number] = 0
       shortened.add(number)
     },
-    isLong: (number) => (depths[number] as number) >= longestChain,
+    isLong: (number: number) => (depths[number] as number) >= longestChain,
   }
 }
+
+/** The revisions of one log, each stored as a delta against an earlier one. */
+export type Chain = ReturnType<typeof openDeltaChain>
 
 function costOf(text: Buffer | Rope): number {
   return Buffer.isBuffer(text) ? text.length + 100 : text.at.length * 16 + 100

@@ -24,23 +24,20 @@ export interface Received {
   contentId(revision: number): Buffer
 }
 
-export interface Expectation {
-  expect(number: number): Expected
-  entries(number: number): TreeEntry[]
-}
-
 /** Computes the expected trees without git. */
-export function openExpectation({ log, files, manifest, contentId }: Received): Expectation {
+export function openExpectation({ log, files, manifest, contentId }: Received) {
   const entriesOf = openEntries(files, contentId)
   const entries = (number: number) => entriesOf(withoutClashes(manifest(number), files))
   return {
     entries,
-    expect(number) {
+    expect(number: number) {
       const found = entries(number)
       return { number, node: log.nodes.id(number).toString('hex'), tree: treeId(found), files: found.length }
     },
   }
 }
+
+export type Expectation = ReturnType<typeof openExpectation>
 
 const sample = 100
 

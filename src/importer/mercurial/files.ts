@@ -1,28 +1,10 @@
 import { isForbiddenPath } from '#importer/staging/paths.ts'
 import { openNodeTable } from './node-table.ts'
 
-/** The files of all manifests with their revisions. Paths are in Latin-1. */
-export interface Files {
-  readonly paths: string[]
-  /** The number of file revisions. */
-  readonly revisions: number
-  path(path: string): number
-  /** Returns the number of the file revision, from 0. */
-  add(path: number, node: Buffer): number
-  find(path: string, node: Buffer): number
-  isForbidden(path: number): boolean
-  /** Whether any path is both a file and a folder, at different times. */
-  readonly haveBoth: boolean
-  /** Whether this path is both a file and a folder, at different times. */
-  isBoth(path: string): boolean
-  /** The path and its parent folders, as far as they are both. */
-  bothOf(path: string): string[]
-}
-
 /** No system opens longer paths, and storing all their parent folders would take much memory. */
 const longest = 4096
 
-export function openFiles(): Files {
+export function openFiles() {
   const numbers = new Map<string, number>()
   const paths: string[] = []
   const forbidden = new Set<number>()
@@ -31,10 +13,11 @@ export function openFiles(): Files {
   const nodes = openNodeTable()
   return {
     paths,
+    /** The number of file revisions. */
     get revisions() {
       return nodes.size
     },
-    path(path) {
+    path(path: string) {
       const known = numbers.get(path)
       if (known !== undefined) return known
       const number = paths.push(path) - 1
@@ -47,19 +30,26 @@ export function openFiles(): Files {
       }
       return number
     },
-    add: (path, node) => nodes.add(node, path),
-    find(path, node) {
+    /** Returns the number of the file revision, from 0. */
+    add: (path: number, node: Buffer) => nodes.add(node, path),
+    find(path: string, node: Buffer) {
       const number = numbers.get(path)
       return number === undefined ? -1 : nodes.find(node, number)
     },
+    /** Whether any path is both a file and a folder, at different times. */
     get haveBoth() {
       return both.size > 0
     },
-    isForbidden: (path) => forbidden.has(path),
-    isBoth: (path) => both.has(path),
-    bothOf: (path) => (both.size === 0 ? [] : [path, ...foldersOf(path)].filter((name) => both.has(name))),
+    isForbidden: (path: number) => forbidden.has(path),
+    /** Whether this path is both a file and a folder, at different times. */
+    isBoth: (path: string) => both.has(path),
+    /** The path and its parent folders, as far as they are both. */
+    bothOf: (path: string) => (both.size === 0 ? [] : [path, ...foldersOf(path)].filter((name) => both.has(name))),
   }
 }
+
+/** The files of all manifests with their revisions. Paths are in Latin-1. */
+export type Files = ReturnType<typeof openFiles>
 
 function* foldersOf(path: string): Generator<string> {
   if (path.length > longest) return

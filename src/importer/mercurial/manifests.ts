@@ -14,24 +14,13 @@ import type { Files } from './files.ts'
 import { type Differences, differences, differencesOfDelta, findLine, readLines } from './manifest-lines.ts'
 import type { Spool } from './spool.ts'
 
-/** The lists of files, one for each state of the repository. */
-export interface Manifests {
-  find(node: Buffer): number
-  text(number: number): Buffer
-  /** The changes since the first parent, in the format of `packChanges`. */
-  parent(number: number): number
-  changes(number: number): Buffer
-  /** Whether a path is both a file and a folder in it. */
-  clashes(number: number): boolean
-}
-
 /** Whole texts are in a second file, at offsets from here on. */
 const wholesFrom = 2 ** 50
 
 const room = 32 << 20
 const most = 64 << 20
 
-export async function readManifests({ changegroup, files, count }: Reading, wholes: Spool, kept: Spool): Promise<Manifests> {
+export async function readManifests({ changegroup, files, count }: Reading, wholes: Spool, kept: Spool) {
   const chain = openManifests(changegroup, wholes)
   const parents: number[] = []
   const offsets: number[] = []
@@ -54,12 +43,18 @@ export async function readManifests({ changegroup, files, count }: Reading, whol
   await refuseFolders(changegroup)
   return {
     find: chain.find,
-    text: (number) => wholeText(chain, number),
-    parent: (number) => parents[number] as number,
-    clashes: (number) => clashing.has(number),
-    changes: (number) => kept.read(offsets[number] as number, (offsets[number + 1] ?? kept.size) - (offsets[number] as number)),
+    text: (number: number) => wholeText(chain, number),
+    /** The changes since the first parent, in the format of `packChanges`. */
+    parent: (number: number) => parents[number] as number,
+    /** Whether a path is both a file and a folder in it. */
+    clashes: (number: number) => clashing.has(number),
+    changes: (number: number) =>
+      kept.read(offsets[number] as number, (offsets[number + 1] ?? kept.size) - (offsets[number] as number)),
   }
 }
+
+/** The lists of files, one for each state of the repository. */
+export type Manifests = Awaited<ReturnType<typeof readManifests>>
 
 function openManifests({ spool }: Changegroup, wholes: Spool): Chain {
   return openDeltaChain(

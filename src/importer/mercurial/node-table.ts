@@ -1,21 +1,9 @@
 const width = 20
 
-/**
- * A table of revision ids, numbered from 0 in the order of their addition. Groups are separate name spaces. It takes about forty bytes per
- * id, a third of a Map.
- */
-export interface NodeTable {
-  readonly size: number
-  add(id: Buffer, group?: number): number
-  /** The number, or -1. */
-  find(id: Buffer, group?: number): number
-  id(number: number): Buffer
-}
-
 export const nullNode = Buffer.alloc(width)
 
 /** `room` is the initial capacity, a power of two. */
-export function openNodeTable(room = 1024): NodeTable {
+export function openNodeTable(room = 1024) {
   let ids = Buffer.alloc(room * width)
   let groups = new Uint32Array(room)
   // Numbers plus 1; 0 is a free slot.
@@ -55,7 +43,7 @@ export function openNodeTable(room = 1024): NodeTable {
     get size() {
       return size
     },
-    add(id, group = 0) {
+    add(id: Buffer, group = 0) {
       if (size === groups.length) grow()
       const slot = seek(id, group)
       if (slots[slot] !== 0) return (slots[slot] as number) - 1
@@ -64,12 +52,19 @@ export function openNodeTable(room = 1024): NodeTable {
       slots[slot] = ++size
       return size - 1
     },
-    find(id, group = 0) {
+    /** The number, or -1. */
+    find(id: Buffer, group = 0) {
       return (slots[seek(id, group)] as number) - 1
     },
-    id: (number) => ids.subarray(number * width, (number + 1) * width),
+    id: (number: number) => ids.subarray(number * width, (number + 1) * width),
   }
 }
+
+/**
+ * A table of revision ids, numbered from 0 in the order of their addition. Groups are separate name spaces. It takes about forty bytes per
+ * id, a third of a Map.
+ */
+export type NodeTable = ReturnType<typeof openNodeTable>
 
 function hash(id: Buffer, group: number): number {
   return (id.readUInt32LE(0) ^ Math.imul(id.readUInt32LE(4), 0x85ebca6b) ^ Math.imul(group, 0x9e3779b1)) >>> 0

@@ -1,21 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs'
 
-/**
- * A file that is appended to and read at any position, also while it grows. Calls are synchronous, because the worker has nothing else to
- * do and the file is mostly in the page cache.
- */
-export interface Spool extends Disposable {
-  readonly size: number
-  /** Returns the offset of the chunk. */
-  append(chunk: Buffer): number
-  /** May be a slice of the read buffer: copy it to keep it. */
-  read(at: number, length: number): Buffer
-  /** Resolves when the file has this many bytes. Rejects if it ends before. */
-  reached(size: number): Promise<void>
-  end(): void
-  fail(error: unknown): void
-}
-
 export class Truncated extends Error {}
 
 const batch = 256 * 1024
@@ -23,7 +7,7 @@ const batch = 256 * 1024
 const most = 64 * 1024
 
 /** With `complete`, the existing file is the whole content; otherwise it is truncated. */
-export function openSpool(path: string, complete = false): Spool {
+export function openSpool(path: string, complete = false) {
   const file = openSync(path, complete ? 'r' : 'w+', 0o600)
   let written = complete ? fstatSync(file).size : 0
   let pending: Buffer[] = []
@@ -59,7 +43,8 @@ export function openSpool(path: string, complete = false): Spool {
     get size() {
       return written + waiting
     },
-    append(chunk) {
+    /** Returns the offset of the chunk. */
+    append(chunk: Buffer) {
       const at = written + waiting
       pending.push(chunk)
       waiting += chunk.length
@@ -67,7 +52,8 @@ export function openSpool(path: string, complete = false): Spool {
       wake()
       return at
     },
-    read(at, length) {
+    /** May be a slice of the read buffer: copy it to keep it. */
+    read(at: number, length: number) {
       if (at < start || at + length > start + window.length) {
         if (at + length > written) flush()
         // Sequential reads fill the buffer; random reads do not.
@@ -79,7 +65,8 @@ export function openSpool(path: string, complete = false): Spool {
       }
       return window.subarray(at - start, at - start + length)
     },
-    async reached(size) {
+    /** Resolves when the file has this many bytes. Rejects if it ends before. */
+    async reached(size: number) {
       while (written + waiting < size) {
         if (failure) throw failure.error
         if (ended) throw new Truncated('the data of the server ends too early')
@@ -93,7 +80,7 @@ export function openSpool(path: string, complete = false): Spool {
       ended = true
       wake()
     },
-    fail(error) {
+    fail(error: unknown) {
       failure = { error }
       wake()
     },
@@ -103,27 +90,28 @@ export function openSpool(path: string, complete = false): Spool {
   }
 }
 
-/** Reads a spool from its start, while it grows. */
-export interface Cursor {
-  position: number
-  /** Whether this many bytes have arrived. */
-  has(length: number): boolean
-  await(length: number): Promise<void>
-  take(length: number): Buffer
-}
+/**
+ * A file that is appended to and read at any position, also while it grows. Calls are synchronous, because the worker has nothing else to
+ * do and the file is mostly in the page cache.
+ */
+export type Spool = ReturnType<typeof openSpool>
 
-export function openCursor(spool: Spool): Cursor {
+export function openCursor(spool: Spool) {
   return {
     position: 0,
-    has(length) {
+    /** Whether this many bytes have arrived. */
+    has(length: number) {
       return this.position + length <= spool.size
     },
-    await(length) {
+    await(length: number) {
       return spool.reached(this.position + length)
     },
-    take(length) {
+    take(length: number) {
       this.position += length
       return spool.read(this.position - length, length)
     },
   }
 }
+
+/** Reads a spool from its start, while it grows. */
+export type Cursor = ReturnType<typeof openCursor>

@@ -13,23 +13,6 @@ export interface FastImportOptions {
   dense?: boolean
 }
 
-/** A running `git fast-import`. One caller at a time, because answers have no ids. */
-export interface FastImport {
-  /** Commands in the syntax of git-fast-import(1). Waits while git is behind. */
-  write(chunk: string | Buffer): Promise<void> | void
-  /** Writes a `data` command. */
-  data(content: Buffer | { size: number; chunks: AsyncIterable<Buffer> }): Promise<void>
-  /** The entry at a path of a commit or tree, or of the commit that is being written. */
-  ls(dataref: string | undefined, path: Buffer | string): Promise<Entry | undefined>
-  /** The content of a blob. It must be read to the end before the next command. */
-  catBlob(id: string): AsyncIterable<Buffer>
-  /** When it resolves, all objects, refs and marks so far survive a kill. Not allowed inside a commit. */
-  checkpoint(): Promise<void>
-  end(): Promise<void>
-  /** Stops at the last checkpoint. Does nothing after the end. */
-  stop(): void
-}
-
 export interface Entry {
   mode: string
   type: 'blob' | 'tree' | 'commit'
@@ -53,7 +36,7 @@ const batch = 256 * 1024
 /** In bytes. Both processes work at the same time. */
 const maxAhead = 2 * batch
 
-export function openFastImport(repository: string, { signal, marks, dense = false }: FastImportOptions): FastImport {
+export function openFastImport(repository: string, { signal, marks, dense = false }: FastImportOptions) {
   removeLeftovers(repository, marks)
   signal.throwIfAborted()
   const child = spawnGit(
@@ -106,6 +89,7 @@ export function openFastImport(repository: string, { signal, marks, dense = fals
   let ahead = 0
   let wake = () => {}
 
+  /** Commands in the syntax of git-fast-import(1). Waits while git is behind. */
   function write(chunk: string | Buffer): Promise<void> | void {
     const size = typeof chunk === 'string' ? Buffer.byteLength(chunk) : chunk.length
     if (size <= batch - length) {
@@ -140,6 +124,7 @@ export function openFastImport(repository: string, { signal, marks, dense = fals
     if (failure) throw failure
   }
 
+  /** Writes a `data` command. */
   async function data(content: Buffer | { size: number; chunks: AsyncIterable<Buffer> }) {
     const whole = Buffer.isBuffer(content)
     await write(`data ${whole ? content.length : content.size}\n`)
@@ -155,6 +140,7 @@ export function openFastImport(repository: string, { signal, marks, dense = fals
     await write('\n')
   }
 
+  /** The entry at a path of a commit or tree, or of the commit that is being written. */
   async function ls(dataref: string | undefined, path: Buffer | string): Promise<Entry | undefined> {
     await write(dataref === undefined ? 'ls ' : `ls ${dataref} `)
     await write(quotePath(path))
@@ -166,6 +152,7 @@ export function openFastImport(repository: string, { signal, marks, dense = fals
     return { mode, type: type as Entry['type'], id: rest.slice(0, rest.indexOf('\t')) }
   }
 
+  /** The content of a blob. It must be read to the end before the next command. */
   async function* catBlob(id: string) {
     await write(`cat-blob ${id}\n`)
     await flush()
@@ -186,6 +173,7 @@ export function openFastImport(repository: string, { signal, marks, dense = fals
     throw failure ?? new Error('git fast-import ended before it answered')
   }
 
+  /** When it resolves, all objects, refs and marks so far survive a kill. Not allowed inside a commit. */
   async function checkpoint() {
     const wanted = String(++seen)
     await write(`checkpoint\nprogress ${wanted}\n`)
@@ -203,6 +191,9 @@ export function openFastImport(repository: string, { signal, marks, dense = fals
 
   return { write, data, ls, catBlob, checkpoint, end, stop }
 }
+
+/** A running `git fast-import`. One caller at a time, because answers have no ids. */
+export type FastImport = ReturnType<typeof openFastImport>
 
 /** Removes the files of a killed run. Nothing refers to them. */
 export function removeLeftovers(repository: string, marks?: string) {

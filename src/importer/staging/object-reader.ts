@@ -13,16 +13,6 @@ interface ObjectHead {
   size: number
 }
 
-/** The answers of `git cat-file --batch`, in the order of the requests. The content of an object must be read before the next head. */
-export interface ObjectStream extends AsyncDisposable {
-  /** Undefined at the end. Throws if git does not have the object. */
-  head(): Promise<ObjectHead | undefined>
-  /** The whole content. */
-  content(head: ObjectHead): Promise<Buffer>
-  /** The content in the chunks in which it arrives. */
-  chunks(head: ObjectHead): AsyncGenerator<Buffer, void, void>
-}
-
 /** Without these, git takes 300 MB of memory to send a file of 300 MB, because it maps whole packs. */
 const settings = ['core.bigFileThreshold=16m', 'core.packedGitWindowSize=8m', 'core.packedGitLimit=64m']
 const batch = [...settings.flatMap((setting) => ['-c', setting]), 'cat-file', '--batch']
@@ -33,7 +23,7 @@ export function openObjectStream(
   input: string | AsyncIterable<Buffer>,
   signal: AbortSignal,
   ...options: '--buffer'[]
-): ObjectStream {
+) {
   const source = streamGit(repository, [...batch, ...options], { signal, input, detached: false })
   let rest: Buffer = Buffer.alloc(0)
 
@@ -59,6 +49,7 @@ export function openObjectStream(
   }
 
   return {
+    /** Undefined at the end. Throws if git does not have the object. */
     async head() {
       const text = await line()
       if (text === undefined) return undefined
@@ -66,7 +57,8 @@ export function openObjectStream(
       if (!size) throw new Error(`an object cannot be read: ${text}`)
       return { id, type, size: Number(size) }
     },
-    async content({ size }) {
+    /** The whole content. */
+    async content({ size }: ObjectHead) {
       // A line feed follows the content.
       const parts = [rest]
       for (let length = rest.length; length <= size; length += parts.at(-1)?.length ?? 0) parts.push(await more())
@@ -74,7 +66,8 @@ export function openObjectStream(
       rest = all.subarray(size + 1)
       return all.subarray(0, size)
     },
-    async *chunks({ size }) {
+    /** The content in the chunks in which it arrives. */
+    async *chunks({ size }: ObjectHead) {
       for (let left = size; left > 0; ) {
         if (!rest.length) rest = await more()
         const piece = rest.subarray(0, left)
@@ -90,6 +83,9 @@ export function openObjectStream(
     },
   }
 }
+
+/** The answers of `git cat-file --batch`, in the order of the requests. The content of an object must be read before the next head. */
+export type ObjectStream = ReturnType<typeof openObjectStream>
 
 /** Objects in the order of their names, a line each. A few are in memory at a time. */
 export async function* readInOrder(
@@ -114,14 +110,7 @@ export async function* readInOrder(
   if (failure) throw failure.error
 }
 
-/** Reads objects one by one, on demand. One caller at a time. */
-export interface ObjectReader extends AsyncDisposable {
-  read(id: string): Promise<GitObject>
-  /** The chunks must be read to the end before the next call. */
-  open(id: string): Promise<{ size: number; chunks: AsyncIterable<Buffer> }>
-}
-
-export function openReader(repository: string, signal: AbortSignal): ObjectReader {
+export function openReader(repository: string, signal: AbortSignal) {
   const names = new PassThrough()
   const objects = openObjectStream(repository, names, signal)
 
@@ -133,11 +122,12 @@ export function openReader(repository: string, signal: AbortSignal): ObjectReade
   }
 
   return {
-    async read(id) {
+    async read(id: string) {
       const head = await request(id)
       return { id, type: head.type, data: await objects.content(head) }
     },
-    async open(id) {
+    /** The chunks must be read to the end before the next call. */
+    async open(id: string) {
       const head = await request(id)
       return { size: head.size, chunks: objects.chunks(head) }
     },
@@ -147,3 +137,6 @@ export function openReader(repository: string, signal: AbortSignal): ObjectReade
     },
   }
 }
+
+/** Reads objects one by one, on demand. One caller at a time. */
+export type ObjectReader = ReturnType<typeof openReader>

@@ -5,16 +5,6 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { ImportFailure, type Network, type Origin } from '#importer/source.ts'
 
-/** Runs the programs of Subversion for one server, without user configuration, through the egress proxy. */
-export interface Connection {
-  /** Returns the output of `svn` for an address below the given one. */
-  svn(args: string[], url: string): Promise<string>
-  /** Starts `svnrdump dump`. `ended` rejects if it fails. */
-  dump(args: string[], url: string): { output: Readable; ended: Promise<void>; stop(): void }
-  /** The address for these programs, without a slash at the end. For svn:// it is a local tunnel. */
-  url: string
-}
-
 type Tool = 'svn' | 'svnrdump'
 
 /** In bytes. The answers are lists of folders. */
@@ -23,7 +13,7 @@ const maxPrinted = 64 << 20
 const programs = process.env.PATH ?? '/usr/bin:/bin'
 
 /** Private, because it contains the user name and the password of the proxy. */
-export async function connectTo(origin: Origin, { egress, signal }: Network, folder: string): Promise<Connection> {
+export async function connectTo(origin: Origin, { egress, signal }: Network, folder: string) {
   // Checked first, because later failures would cost more.
   if (!programs.split(':').some((place) => existsSync(join(place, 'svnrdump')))) throw notInstalled('svnrdump')
   const settings = join(folder, 'svn-settings')
@@ -66,8 +56,10 @@ export async function connectTo(origin: Origin, { egress, signal }: Network, fol
   }
 
   return {
+    /** The address for these programs, without a slash at the end. For svn:// it is a local tunnel. */
     url,
-    async svn(args, target) {
+    /** Returns the output of `svn` for an address below the given one. */
+    async svn(args: string[], target: string) {
       const child = start('svn', args, target)
       const printed: Buffer[] = []
       let size = 0
@@ -79,7 +71,8 @@ export async function connectTo(origin: Origin, { egress, signal }: Network, fol
       await outcomeOf('svn', child)
       return Buffer.concat(printed).toString()
     },
-    dump(args, target) {
+    /** Starts `svnrdump dump`. `ended` rejects if it fails. */
+    dump(args: string[], target: string) {
       const child = start('svnrdump', ['dump', '--quiet', ...args], target)
       const ended = outcomeOf('svnrdump', child)
       ended.catch(() => {})
@@ -87,6 +80,9 @@ export async function connectTo(origin: Origin, { egress, signal }: Network, fol
     },
   }
 }
+
+/** Runs the programs of Subversion for one server, without user configuration, through the egress proxy. */
+export type Connection = Awaited<ReturnType<typeof connectTo>>
 
 function notInstalled(tool: Tool) {
   return new ImportFailure(`${tool} is not installed on this server. Ask an administrator to install the package "subversion".`)

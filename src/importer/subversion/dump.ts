@@ -1,19 +1,5 @@
 import { ImportFailure } from '#importer/source.ts'
 
-/**
- * Reads the output of `svnrdump dump` (format 3): the headers and properties of each record. The caller may read the text that follows, or
- * skip it.
- */
-export interface Dump {
-  next(): Promise<DumpRecord | undefined>
-  /** This many bytes of the text, valid until the next call. */
-  bytes(length: number): Promise<Buffer>
-  /** The next chunk of the text. */
-  some(): Promise<Buffer>
-  /** The unread bytes of the text. */
-  left(): number
-}
-
 export interface DumpRecord {
   headers: Map<string, string>
   properties: Properties | undefined
@@ -32,7 +18,7 @@ export class CutOff extends ImportFailure {
 const longestHeaders = 1 << 20
 const longestProperties = 64 << 20
 
-export function readDump(stream: AsyncIterable<Buffer>): Dump {
+export function readDump(stream: AsyncIterable<Buffer>) {
   const input = stream[Symbol.asyncIterator]()
   let here: Buffer = Buffer.alloc(0)
   let text = 0
@@ -97,11 +83,13 @@ export function readDump(stream: AsyncIterable<Buffer>): Dump {
     return { headers: found, properties }
   }
 
+  /** This many bytes of the text, valid until the next call. */
   async function bytes(length: number) {
     text -= length
     return take(length)
   }
 
+  /** The next chunk of the text. */
   async function some() {
     if (here.length === 0 && !(await more())) throw new CutOff()
     return bytes(Math.min(text, here.length))
@@ -109,6 +97,12 @@ export function readDump(stream: AsyncIterable<Buffer>): Dump {
 
   return { next, bytes, some, left: () => text }
 }
+
+/**
+ * Reads the output of `svnrdump dump` (format 3): the headers and properties of each record. The caller may read the text that follows, or
+ * skip it.
+ */
+export type Dump = ReturnType<typeof readDump>
 
 /** `K` and a length, the name, `V` and a length, the value; or `D` for a deleted property; until `PROPS-END`. */
 function readProperties(block: Buffer): Properties {

@@ -2,13 +2,6 @@ import { createHash, type Hash } from 'node:crypto'
 import { PassThrough } from 'node:stream'
 import { type ObjectStream, openObjectStream } from '#importer/staging/object-reader.ts'
 
-/** Reads trees, and checksums of files in Subversion's form. Several calls may be pending. */
-export interface Contents extends AsyncDisposable {
-  /** Accepts a tree or an expression that resolves to one. */
-  entries(tree: string): Promise<Map<string, Entry>>
-  sums(files: Entry[]): Promise<string[]>
-}
-
 export interface Entry {
   mode: string
   id: string
@@ -22,7 +15,7 @@ interface PendingRead {
   fail(error: unknown): void
 }
 
-export function openContents(repository: string, signal: AbortSignal): Contents {
+export function openContents(repository: string, signal: AbortSignal) {
   const input = new PassThrough()
   const queue: PendingRead[] = []
   let failure: unknown
@@ -45,7 +38,8 @@ export function openContents(repository: string, signal: AbortSignal): Contents 
   }
 
   return {
-    entries(tree) {
+    /** Accepts a tree or an expression that resolves to one. */
+    entries(tree: string) {
       const { promise, resolve, reject } = Promise.withResolvers<Map<string, Entry>>()
       const pieces: Buffer[] = []
       const end = () => resolve(readEntries(Buffer.concat(pieces)))
@@ -53,7 +47,7 @@ export function openContents(repository: string, signal: AbortSignal): Contents 
       return promise
     },
 
-    sums(files) {
+    sums(files: Entry[]) {
       const { promise, resolve, reject } = Promise.withResolvers<string[]>()
       const sums: string[] = []
       const last = files.length
@@ -80,6 +74,9 @@ export function openContents(repository: string, signal: AbortSignal): Contents 
     },
   }
 }
+
+/** Reads trees, and checksums of files in Subversion's form. Several calls may be pending. */
+export type Contents = ReturnType<typeof openContents>
 
 async function readObjects(objects: ObjectStream, queue: PendingRead[]) {
   for (let head = await objects.head(); head; head = await objects.head()) {

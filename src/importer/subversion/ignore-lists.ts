@@ -20,16 +20,6 @@ export interface CopySource {
 /** A change of lists, as it is stored for a resumed run. */
 type Step = { path: string } & ({ lists: IgnoreLists } | { own: boolean } | { gone: true } | { from: CopySource })
 
-/** Tracks the ignore lists of each revision and writes the `.gitignore` files. */
-export interface IgnoreListTracker {
-  read(record: DumpRecord, copied: CopySource | undefined): void
-  /** Ends a revision: writes the changed files into the open commit. */
-  settle(git: FastImport, number: number): Promise<void>
-  /** Writes everything to disk. Returns the length of the file. */
-  flush(): number
-  close(): void
-}
-
 export interface ListOptions {
   /** The file of stored changes, and the valid length of it. */
   file: string
@@ -43,7 +33,7 @@ const turned = 'ignore lists turned into .gitignore'
 const replaced = 'ignore lists left out for a .gitignore of the source'
 const outside = 'ignore lists outside of branches and tags'
 
-export function openLists({ file, length, isInside, count }: ListOptions): IgnoreListTracker {
+export function openLists({ file, length, isInside, count }: ListOptions) {
   const states: { number: number; root: ListNode | undefined }[] = []
   let root: ListNode | undefined
   let steps: Step[] = []
@@ -92,6 +82,7 @@ export function openLists({ file, length, isInside, count }: ListOptions): Ignor
     touched.add(path)
   }
 
+  /** Ends a revision: writes the changed files into the open commit. */
   async function settle(git: FastImport, number: number) {
     for (const path of touched) {
       const { lists = {}, own = false } = find(root, path) ?? {}
@@ -114,6 +105,9 @@ export function openLists({ file, length, isInside, count }: ListOptions): Ignor
 
   return { read, settle, flush: log.flush, close: log.close }
 }
+
+/** Tracks the ignore lists of each revision and writes the `.gitignore` files. */
+export type IgnoreListTracker = ReturnType<typeof openLists>
 
 function readKept(file: string, length: number): string[] {
   if (!existsSync(file)) return []

@@ -13,15 +13,7 @@ export const maxInMemory = 16 << 20
 const memoryLimit = 32 << 20
 const diskLimit = 1 << 30
 
-/** Texts by the id of their blob. */
-export interface TextCache {
-  gather(chunks: AsyncIterable<Buffer>): Promise<Text & { md5: string }>
-  read(id: string, git: FastImport): Promise<Text>
-  /** Moves a text that is on disk into the cache. */
-  keep(id: string, text: Text): void
-}
-
-export function openTextCache(folder: string): TextCache {
+export function openTextCache(folder: string) {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const kept = { memory: new Map<string, Text>(), files: new Map<string, Text>() }
@@ -65,6 +57,7 @@ export function openTextCache(folder: string): TextCache {
     return known
   }
 
+  /** Moves a text that is on disk into the cache. */
   function keep(id: string, text: Text) {
     const where = 'file' in text ? 'files' : 'memory'
     const most = where === 'files' ? diskLimit : memoryLimit
@@ -89,6 +82,9 @@ export function openTextCache(folder: string): TextCache {
 
   return { gather, read, keep }
 }
+
+/** Texts by the id of their blob. */
+export type TextCache = ReturnType<typeof openTextCache>
 
 function writeAll(descriptor: number, bytes: Buffer) {
   for (let done = 0; done < bytes.length; ) done += writeSync(descriptor, bytes, done)

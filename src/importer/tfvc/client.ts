@@ -117,13 +117,7 @@ function explained(error: unknown, collection: string): unknown {
 }
 
 /** Limits concurrent requests, in order of arrival, and stops all of them during a pause. */
-interface Gate {
-  /** Resolves with a function to call at the end. */
-  enter(): Promise<() => void>
-  pause(milliseconds: number): void
-}
-
-function openGate(places: number, signal: AbortSignal): Gate {
+function openGate(places: number, signal: AbortSignal) {
   let free = places
   let quiet = 0
   const waiting: (() => void)[] = []
@@ -135,6 +129,7 @@ function openGate(places: number, signal: AbortSignal): Gate {
   }
 
   return {
+    /** Resolves with a function to call at the end. */
     async enter() {
       if (free > 0) free -= 1
       else await new Promise<void>((resolve) => waiting.push(resolve))
@@ -153,7 +148,7 @@ function openGate(places: number, signal: AbortSignal): Gate {
         inside = false
       }
     },
-    pause(milliseconds) {
+    pause(milliseconds: number) {
       quiet = Math.max(quiet, performance.now() + milliseconds)
     },
   }

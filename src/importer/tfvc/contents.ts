@@ -25,15 +25,7 @@ interface Known {
   id: string | undefined
 }
 
-/** Fetches file contents, each distinct one once, and checks size and MD5. */
-export interface Contents {
-  load(item: Item, version: number): Promise<Content>
-  /** Fetches the content even if it is known. */
-  reload(item: Item, version: number): Promise<Content>
-  [Symbol.dispose](): void
-}
-
-export function openContents(client: Client, folder: string): Contents {
+export function openContents(client: Client, folder: string) {
   const spool = join(folder, 'contents')
   rmSync(spool, { recursive: true, force: true })
   mkdirSync(spool, { recursive: true, mode: 0o700 })
@@ -67,16 +59,20 @@ export function openContents(client: Client, folder: string): Contents {
   }
 
   return {
-    async load(item, version) {
+    async load(item: Item, version: number) {
       const { known, again } = recall(item)
       return known && again ? { known } : fetch(item, version, known)
     },
-    reload: (item, version) => fetch(item, version, undefined),
+    /** Fetches the content even if it is known. */
+    reload: (item: Item, version: number) => fetch(item, version, undefined),
     [Symbol.dispose]() {
       rmSync(spool, { recursive: true, force: true })
     },
   }
 }
+
+/** Fetches file contents, each distinct one once, and checks size and MD5. */
+export type Contents = ReturnType<typeof openContents>
 
 /** The request for the content of a file in a changeset. */
 export function download(path: string, version: number): [path: string, query: Query, accept: string] {

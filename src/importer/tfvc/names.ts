@@ -1,18 +1,5 @@
 import { folded } from './paths.ts'
 
-/**
- * The existing paths in their spelling. TFVC ignores case and git does not, so the first spelling counts until the path is deleted or
- * renamed.
- */
-export interface Names {
-  /** The path in its spelling, and whether it is a folder; undefined if it does not exist. */
-  find(path: string): { path: string; folder: boolean } | undefined
-  /** Adds a file or folder with its parent folders. Returns the path in its spelling. */
-  put(path: string, folder: boolean): string
-  /** Removes a path and everything in it. Returns its former spelling; undefined if it did not exist. */
-  remove(path: string): string | undefined
-}
-
 /** A file is only a name, because there are many. */
 type Entry = string | Folder
 interface Folder {
@@ -20,7 +7,7 @@ interface Folder {
   entries: Map<string, Entry>
 }
 
-export function openNames(): Names {
+export function openNames() {
   const root: Folder = { name: '', entries: new Map() }
 
   function walk(path: string): { above: Folder[]; entry: Entry | undefined } {
@@ -39,12 +26,14 @@ export function openNames(): Names {
   const nameOf = (entry: Entry) => (typeof entry === 'string' ? entry : entry.name)
 
   return {
-    find(path) {
+    /** The path in its spelling, and whether it is a folder; undefined if it does not exist. */
+    find(path: string) {
       if (path === '') return { path: '', folder: true }
       const { above, entry } = walk(path)
       return entry === undefined ? undefined : { path: spelled(above, nameOf(entry)), folder: typeof entry === 'object' }
     },
-    put(path, folder) {
+    /** Adds a file or folder with its parent folders. Returns the path in its spelling. */
+    put(path: string, folder: boolean) {
       if (path === '') return ''
       const parts = path.split('/')
       const above = [root]
@@ -64,7 +53,8 @@ export function openNames(): Names {
       else if (typeof found !== 'object') entries.set(folded(last), { name, entries: new Map() })
       return spelled(above, name)
     },
-    remove(path) {
+    /** Removes a path and everything in it. Returns its former spelling; undefined if it did not exist. */
+    remove(path: string) {
       const { above, entry } = walk(path)
       if (entry === undefined) return undefined
       above.at(-1)?.entries.delete(folded(nameOf(entry)))
@@ -72,3 +62,9 @@ export function openNames(): Names {
     },
   }
 }
+
+/**
+ * The existing paths in their spelling. TFVC ignores case and git does not, so the first spelling counts until the path is deleted or
+ * renamed.
+ */
+export type Names = ReturnType<typeof openNames>

@@ -4,15 +4,6 @@ import { runGit } from '#git/run-git.ts'
 
 const kinds = { commit: 1, tree: 2, blob: 3, tag: 4 } as const
 
-/** Writes new objects. They are on disk when `end` resolves. */
-export interface PackWriter {
-  /** Returns the object's id. */
-  add(type: keyof typeof kinds, data: Buffer): string
-  /** Waits while git is behind. */
-  room(): Promise<void>
-  end(): Promise<void>
-}
-
 /** In bytes. Two packs are in memory: one is filled while git reads the other. */
 const capacity = 16 << 20
 
@@ -20,7 +11,7 @@ const capacity = 16 << 20
 const longestStored = 4096
 
 /** Writes packs through `git index-pack`, one process per 16 MB of objects. */
-export function openPackWriter(repository: string, signal: AbortSignal): PackWriter {
+export function openPackWriter(repository: string, signal: AbortSignal) {
   let pack = openPack(capacity)
   let waiting = 0
   let indexed = Promise.resolve()
@@ -39,7 +30,8 @@ export function openPackWriter(repository: string, signal: AbortSignal): PackWri
   }
 
   return {
-    add(type, data) {
+    /** Returns the object's id. */
+    add(type: keyof typeof kinds, data: Buffer) {
       const id = createHash('sha1').update(`${type} ${data.length}\0`).update(data).digest('hex')
       if (pack.ids.has(id)) return id
       const packed = data.length > longestStored ? deflateSync(data, { level: 1 }) : undefined
@@ -54,6 +46,7 @@ export function openPackWriter(repository: string, signal: AbortSignal): PackWri
       pack.length += packed ? packed.copy(pack.bytes, pack.length) : writeStored(pack.bytes, pack.length, data)
       return id
     },
+    /** Waits while git is behind. */
     async room() {
       if (waiting > 1) await indexed
     },
@@ -63,6 +56,9 @@ export function openPackWriter(repository: string, signal: AbortSignal): PackWri
     },
   }
 }
+
+/** Writes new objects. They are on disk when `end` resolves. */
+export type PackWriter = ReturnType<typeof openPackWriter>
 
 /** The sizes of a pack header, or the largest object header, and of the checksum. */
 const headSize = 12

@@ -23,20 +23,8 @@ const maxAttempts = 3
 /** In milliseconds. Corrections made within this time are written together. */
 const correctionDelay = 2000
 
-export interface ImportRun {
-  /** Resolves when the import has nothing to do, or is left to another node. */
-  done: Promise<void>
-  /** Called at every poll with the current row, or undefined if the import is gone. */
-  notice(found: Pick<Import, 'run'> | undefined): void
-}
-
 /** Runs the steps of an import that this node has claimed, until `stopping` aborts or the pool of the next step is full. */
-export function runImport(
-  deps: RunnerDeps,
-  import_id: number,
-  stopping: AbortSignal,
-  hasRoom: (imported: Import) => boolean,
-): ImportRun {
+export function runImport(deps: RunnerDeps, import_id: number, stopping: AbortSignal, hasRoom: (imported: Import) => boolean) {
   const root = importsRoot(deps.data)
   let run: number | undefined
   let step = new AbortController()
@@ -60,13 +48,17 @@ export function runImport(
   }
 
   return {
+    /** Resolves when the import has nothing to do, or is left to another node. */
     done: deps.db.withBackgroundTimeouts(runSteps).finally(workers.endWorker),
-    notice(found) {
+    /** Called at every poll with the current row, or undefined if the import is gone. */
+    notice(found: Pick<Import, 'run'> | undefined) {
       // The row may have been read before this run began.
       if (run !== undefined && (!found || found.run > run)) step.abort()
     },
   }
 }
+
+export type ImportRun = ReturnType<typeof runImport>
 
 const isEarly = ({ status }: Import) => status === 'detecting' || status === 'importing'
 
@@ -82,16 +74,10 @@ async function openLedger(root: string, folder: string, imported: Import): Promi
   return fresh
 }
 
-/** The worker of an import. It is reused for the next step unless a step fails. */
-interface Workers {
-  spawnWorker(folder: string): WorkerProcess
-  endWorker(): Promise<void>
-}
-
-function openWorkers({ limits }: RunnerDeps): Workers {
+function openWorkers({ limits }: RunnerDeps) {
   let worker: WorkerProcess | undefined
   return {
-    spawnWorker(folder) {
+    spawnWorker(folder: string) {
       worker ??= startWorker(folder, limits.memory)
       return worker
     },
@@ -101,6 +87,9 @@ function openWorkers({ limits }: RunnerDeps): Workers {
     },
   }
 }
+
+/** The worker of an import. It is reused for the next step unless a step fails. */
+type Workers = ReturnType<typeof openWorkers>
 
 /** One attempt at one step. Returns whether it is done, so that the worker can take the next. */
 async function attemptStep(

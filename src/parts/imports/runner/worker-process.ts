@@ -21,20 +21,8 @@ const stepStarted = channel('belfry:imports:step-started')
 export type StepAnswer = Exclude<WorkerMessage, { progress: unknown }> | { died: string }
 export type Progress = Extract<WorkerMessage, { progress: unknown }>['progress']
 
-/** A worker process. It takes several orders in turn, because starting a process takes longer than many steps. */
-export interface WorkerProcess {
-  /** The id of the process and of its process group. */
-  group: number
-  /** Runs an order. If the worker dies, no process of the group is left when this resolves. */
-  handleOrder(order: Order, onProgress: (progress: Progress) => void): Promise<StepAnswer>
-  /** The end of its standard error. */
-  stderr(): string
-  /** Ends the process group within about a second. No process of the group is left when this resolves. */
-  end(): Promise<void>
-}
-
 /** Orders contain secrets, so they go to standard input, which other users cannot read. */
-export function startWorker(folder: string, memory: number): WorkerProcess {
+export function startWorker(folder: string, memory: number) {
   // The other half is for child processes and for memory outside of the heap.
   const heap = Math.max(64, Math.floor(memory / 2 ** 21))
   const child = spawn(process.execPath, [`--max-old-space-size=${heap}`, '--disable-warning=ExperimentalWarning', program], {
@@ -70,8 +58,10 @@ export function startWorker(folder: string, memory: number): WorkerProcess {
     return how
   })
   return {
+    /** The id of the process and of its process group. */
     group,
-    async handleOrder(order, listener) {
+    /** Runs an order. If the worker dies, no process of the group is left when this resolves. */
+    async handleOrder(order: Order, listener: (progress: Progress) => void) {
       onProgress = listener
       const answer = new Promise<StepAnswer>((resolve) => {
         onAnswer = resolve
@@ -81,7 +71,9 @@ export function startWorker(folder: string, memory: number): WorkerProcess {
       child.stdin.write(`${JSON.stringify(order)}\n`)
       return Promise.race([answer, gone.then((how) => ({ died: how }))])
     },
+    /** The end of its standard error. */
     stderr: () => stderr,
+    /** Ends the process group within about a second. No process of the group is left when this resolves. */
     async end() {
       if (group && signalGroup(group, 'SIGTERM')) {
         const timer = setTimeout(() => signalGroup(group, 'SIGKILL'), killDelay)
@@ -91,6 +83,9 @@ export function startWorker(folder: string, memory: number): WorkerProcess {
     },
   }
 }
+
+/** A worker process. It takes several orders in turn, because starting a process takes longer than many steps. */
+export type WorkerProcess = ReturnType<typeof startWorker>
 
 /** Without the settings of the server, because some are secret. */
 function environment(folder: string) {
