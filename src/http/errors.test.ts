@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { sql } from '#platform/database.ts'
 import { expect, openForge } from '#test/forge.ts'
 
 test('an unknown route, a wrong method and a trailing slash are 404 in the documented shape', async () => {
@@ -79,21 +78,4 @@ test('a body is read as JSON whatever its content type says, and an empty one as
   const ben = await forge.person('ben')
   await expect(202, await ben.with({ 'content-type': 'application/json' }).post('/repos/ada/three/forks', ''))
   await expect(202, await ben.post('/repos/ada/two/forks'))
-})
-
-test('a database that is gone is 503, and back again it answers', async () => {
-  await using forge = await openForge()
-  const ada = await forge.person('ada')
-  // Ends every session of the pool under it, as a restart of the server would.
-  const end = () =>
-    forge.belfry.db.query(sql`
-      select pg_terminate_backend(pid) from pg_stat_activity
-      where datname = current_database() and application_name = 'belfry'`)
-  await end().catch(() => {})
-  const statuses = await Promise.all(Array.from({ length: 10 }, async () => (await ada.get('/user')).status))
-  assert.ok(
-    statuses.every((status) => status === 200 || status === 503),
-    String(statuses),
-  )
-  assert.equal((await ada.get('/user')).status, 200)
 })

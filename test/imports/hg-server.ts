@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer, request } from 'node:http'
+import { createServer, request, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createInterface } from 'node:readline'
 import { hgEnvironment } from './hg.ts'
@@ -36,15 +36,11 @@ export interface Gate extends HgServer {
   asked: string[]
 }
 
-export interface GateOptions {
-  /** `user:password`; without it, no credentials are needed. */
-  password?: string
-  /** After how many bytes of a bundle the connection is cut. */
-  cut_after?: number
-}
-
-/** Mercurial's own server has no passwords; a proxy adds them. */
-export async function startGate(server: HgServer, { password, cut_after = Infinity }: GateOptions): Promise<Gate> {
+/** Mercurial's own server has no passwords; a proxy asks for `user:password`. It can cut a bundle after so many bytes. */
+export async function startGate(
+  server: HgServer,
+  { password, cut_after = Infinity }: { password?: string; cut_after?: number },
+): Promise<Gate> {
   const asked: string[] = []
   const expected = password && `Basic ${Buffer.from(password).toString('base64')}`
   const gate = createServer((incoming, answer) => {
@@ -67,14 +63,17 @@ export async function startGate(server: HgServer, { password, cut_after = Infini
     forward.on('error', () => answer.destroy())
     forward.end()
   })
-  gate.listen(0, '127.0.0.1')
-  await once(gate, 'listening')
+  return { asked, ...(await listen(gate)) }
+}
+
+async function listen(server: Server): Promise<HgServer> {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
   return {
-    asked,
-    url: `http://127.0.0.1:${(gate.address() as AddressInfo).port}/`,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
     async [Symbol.asyncDispose]() {
-      gate.closeAllConnections()
-      gate.close()
+      server.closeAllConnections()
+      server.close()
     },
   }
 }
@@ -92,16 +91,7 @@ export async function startFakeHg(
     answer.writeHead(200, { 'content-type': command === 'getbundle' ? type : 'application/mercurial-0.1' })
     answer.end(command === 'getbundle' ? getbundle : small)
   })
-  fake.listen(0, '127.0.0.1')
-  await once(fake, 'listening')
-  return {
-    asked,
-    url: `http://127.0.0.1:${(fake.address() as AddressInfo).port}/`,
-    async [Symbol.asyncDispose]() {
-      fake.closeAllConnections()
-      fake.close()
-    },
-  }
+  return { asked, ...(await listen(fake)) }
 }
 
 interface FakePart {

@@ -4,28 +4,10 @@ import { promisify } from 'node:util'
 
 type Content = string | Buffer
 type Properties = Record<string, string>
+type CopyOptions = { kind?: 'file' | 'dir'; replace?: boolean; content?: Content }
 
 /** Builds a Subversion dump for `svnadmin load`. Changes belong to the next commit. */
-export interface History {
-  folder(path: string, properties?: Properties): void
-  add(path: string, content: Content, properties?: Properties): void
-  /** Without properties, they stay unchanged. */
-  change(path: string, content: Content, properties?: Properties): void
-  /** Sets all properties of a file or folder. */
-  describe(path: string, kind: 'file' | 'dir', properties: Properties): void
-  replace(path: string, content: Content, properties?: Properties): void
-  remove(path: string): void
-  copy(
-    from: string,
-    revision: number,
-    to: string,
-    options?: { kind?: 'file' | 'dir'; replace?: boolean; content?: Content },
-  ): void
-  /** Returns the number of the revision. */
-  commit(message: Content | null, author?: string | null): number
-  /** The number of the last revision. */
-  head(): number
-}
+export type History = ReturnType<typeof openHistory>['history']
 
 export const uuid = '6c5b8a1e-4000-4000-8000-000000001001'
 export const runs: Properties = { 'svn:executable': '*' }
@@ -70,25 +52,33 @@ function openHistory() {
     nodes.push(Buffer.from(`${lines.join('\n')}\n\n`), block ?? Buffer.alloc(0), text ?? Buffer.alloc(0), Buffer.from('\n\n'))
   }
 
-  const history: History = {
-    folder: (path, properties = {}) => node(path, ['Node-kind: dir', 'Node-action: add'], properties),
-    add: (path, content, properties = {}) => node(path, ['Node-kind: file', 'Node-action: add'], properties, content),
-    change: (path, content, properties) => node(path, ['Node-kind: file', 'Node-action: change'], properties, content),
-    describe: (path, kind, properties) => node(path, [`Node-kind: ${kind}`, 'Node-action: change'], properties),
-    replace: (path, content, properties = {}) => node(path, ['Node-kind: file', 'Node-action: replace'], properties, content),
-    remove: (path) => node(path, ['Node-action: delete']),
-    copy(from, revision, to, { kind = 'dir', replace = false, content } = {}) {
+  const history = {
+    folder: (path: string, properties: Properties = {}) => node(path, ['Node-kind: dir', 'Node-action: add'], properties),
+    add: (path: string, content: Content, properties: Properties = {}) =>
+      node(path, ['Node-kind: file', 'Node-action: add'], properties, content),
+    /** Without properties, they stay unchanged. */
+    change: (path: string, content: Content, properties?: Properties) =>
+      node(path, ['Node-kind: file', 'Node-action: change'], properties, content),
+    /** Sets all properties of a file or folder. */
+    describe: (path: string, kind: 'file' | 'dir', properties: Properties) =>
+      node(path, [`Node-kind: ${kind}`, 'Node-action: change'], properties),
+    replace: (path: string, content: Content, properties: Properties = {}) =>
+      node(path, ['Node-kind: file', 'Node-action: replace'], properties, content),
+    remove: (path: string) => node(path, ['Node-action: delete']),
+    copy(from: string, revision: number, to: string, { kind = 'dir', replace = false, content }: CopyOptions = {}) {
       const action = `Node-action: ${replace ? 'replace' : 'add'}`
       const source = [`Node-copyfrom-rev: ${revision}`, `Node-copyfrom-path: ${from}`]
       node(to, [`Node-kind: ${kind}`, action, ...source], undefined, content)
     },
-    commit(message, author = 'ada') {
+    /** Returns the number of the revision. */
+    commit(message: Content | null, author: string | null = 'ada') {
       number++
       const date = new Date(Date.UTC(2010, 0, 1) + number * 3_600_000).toISOString().replace('Z', '123Z')
       const named = author === null ? {} : { 'svn:author': author }
       writeRevision({ ...(message !== null && { 'svn:log': message }), ...named, 'svn:date': date })
       return number
     },
+    /** The number of the last revision. */
     head: () => number,
   }
   return { history, dump }

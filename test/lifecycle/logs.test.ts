@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { request } from 'node:http'
 import { test } from 'node:test'
 import { stripVTControlCharacters } from 'node:util'
 import { withoutSecrets } from '#platform/log.ts'
@@ -36,31 +35,6 @@ test('away from a terminal, logs are JSON lines', async (t) => {
       assert.equal(line.ip, '127.0.0.1')
       assert.equal(typeof line.ms, 'number')
     }
-  })
-
-  await t.test('with a token set, metrics are for its bearer alone', async () => {
-    const bearer = { authorization: `Bearer ${settings.BELFRY_METRICS_TOKEN}` }
-    const ask = (headers: Record<string, string> = {}) =>
-      new Promise<{ status: number | undefined; text: string }>((resolve, reject) => {
-        const asked = request(`${belfry.web}/metrics`, { headers, agent: false }, (answer) => {
-          let text = ''
-          answer.setEncoding('utf8').on('data', (chunk) => {
-            text += chunk
-          })
-          answer.once('end', () => resolve({ status: answer.statusCode, text }))
-        })
-        asked.once('error', reject).end()
-      })
-    assert.equal((await ask()).status, 403)
-    const local = await ask(bearer)
-    assert.match(local.text, /^process_cpu_seconds_total \d/m)
-    assert.match(local.text, /^belfry_http_request_duration_seconds_count/m)
-    for (const headers of [{ 'x-forwarded-for': '127.0.0.1' }, { host: 'belfry.example' }, { via: '1.1 proxy' }]) {
-      assert.equal((await ask(headers)).status, 403)
-      assert.equal((await ask({ ...headers, authorization: `Bearer ${newToken()}` })).status, 403)
-      assert.equal((await ask({ ...headers, ...bearer })).status, 200)
-    }
-    assert.equal((await fetch(`${belfry.versioned}/metrics`)).status, 404)
   })
 
   await t.test('no token, password, secret or cookie is ever written down', async () => {

@@ -64,7 +64,7 @@ export interface Script {
   filesOf(folder: string, id: number): Map<string, Item>
 }
 
-export interface RenameOptions {
+interface RenameOptions {
   edit?: string
   /** False for a server that does not list the contents of a folder, */
   listed?: boolean
@@ -74,31 +74,12 @@ export interface RenameOptions {
   origin?: boolean
 }
 
-export interface MergeOptions {
+interface MergeOptions {
   upto?: number
   /** Only these files. */
   only?: string[]
   /** Marks differing files as merged without changing them. */
   keep?: boolean
-}
-
-/** The pending changes of a changeset. Paths are those of the server. */
-export interface Desk {
-  folder(path: string): Desk
-  put(path: string, data: string | Buffer, type?: string): Desk
-  link(path: string, target: string): Desk
-  remove(path: string, type?: string): Desk
-  rename(from: string, to: string, options?: RenameOptions): Desk
-  /** Two files swap their names. */
-  swap(one: string, other: string): Desk
-  undelete(path: string): Desk
-  /** Also makes it a branch, unless `object` is false. */
-  branch(from: string, to: string, options?: { at?: number; object?: boolean; listed?: boolean }): Desk
-  /** Takes over the differences up to a changeset. */
-  merge(from: string, to: string, options?: MergeOptions): Desk
-  /** Restores the state after a changeset. */
-  rollback(path: string, to: number): Desk
-  property(path: string): Desk
 }
 
 export const key = (path: string) => path.toUpperCase()
@@ -113,7 +94,7 @@ export function openScript(): Script {
       const id = changesets.length + 1
       const tree = new Map(changesets.at(-1)?.tree ?? [[key('$/'), { path: '$/', data: null, version: 1, symlink: false }]])
       const changes: Change[] = []
-      work(openDesk(id, tree, changes, changesets, branches))
+      work(openDesk(openActs(id, tree, changes, changesets, branches)))
       const date = new Date(Date.UTC(2014, 2, 19, 17, 23, 59, 697) + id * 3_600_000).toISOString()
       changesets.push({ id, author: by, date, comment, changes, tree })
       return script
@@ -134,13 +115,20 @@ export function below(tree: Map<string, Item>, path: string): Item[] {
   return inside.map(([, item]) => item).sort((one, other) => (one.path < other.path ? -1 : 1))
 }
 
-function openDesk(
-  id: number,
-  tree: Map<string, Item>,
-  changes: Change[],
-  changesets: Changeset[],
-  branches: BranchObject[],
-): Desk {
+/** The pending changes of a changeset. Paths are those of the server. Each act returns the desk. */
+export type Desk = { [Name in keyof Acts]: (...values: Parameters<Acts[Name]>) => Desk }
+type Acts = ReturnType<typeof openActs>
+
+function openDesk(acts: Acts): Desk {
+  const chained = Object.entries(acts).map(([name, act]) => {
+    const run = act as (...values: never[]) => void
+    return [name, (...values: never[]) => run(...values) ?? desk]
+  })
+  const desk: Desk = Object.fromEntries(chained)
+  return desk
+}
+
+function openActs(id: number, tree: Map<string, Item>, changes: Change[], changesets: Changeset[], branches: BranchObject[]) {
   /** Folders keep their first spelling. */
   function written(path: string): string {
     const parts = path.split('/')
@@ -167,33 +155,29 @@ function openDesk(
     return item
   }
 
-  const desk: Desk = {
-    folder(path) {
+  const acts = {
+    folder(path: string) {
       place({ path: written(path), data: null, version: id, symlink: false }, 'add')
-      return desk
     },
-    put(path, data, type) {
+    put(path: string, data: string | Buffer, type?: string) {
       const before = tree.get(key(path))
       const at = before ? before.path : written(path)
       const item = { path: at, data: Buffer.from(data), version: id, symlink: before?.symlink ?? false }
       tree.set(key(at), item)
       // The typed path; the server keeps its own spelling.
       changes.push({ type: type ?? (before ? 'edit' : 'add, edit, encoding'), path, item })
-      return desk
     },
-    link(path, target) {
+    link(path: string, target: string) {
       place({ path: written(path), data: Buffer.from(target), version: id, symlink: true }, 'add, edit, encoding, property')
-      return desk
     },
-    remove(path, type = 'delete') {
+    remove(path: string, type = 'delete') {
       for (const item of below(tree, path)) {
         tree.delete(key(item.path))
         changes.push({ type, path: item.path, item })
       }
       for (const branch of branches) if (key(branch.path) === key(path)) branch.deleted = true
-      return desk
     },
-    rename(from, to, { edit, listed = true, sources = true, origin = true } = {}) {
+    rename(from: string, to: string, { edit, listed = true, sources = true, origin = true }: RenameOptions = {}) {
       const moved = below(tree, from)
       for (const item of moved) tree.delete(key(item.path))
       const root = written(to)
@@ -211,22 +195,21 @@ function openDesk(
         if (key(branch.path) === key(from)) branch.path = root
         if (branch.parent && key(branch.parent) === key(from)) branch.parent = root
       }
-      return desk
     },
-    swap(one, other) {
+    /** Two files swap their names. */
+    swap(one: string, other: string) {
       const [first, second] = [found(one), found(other)]
       place({ ...second, path: first.path, version: id }, 'rename', { source: second.path })
       place({ ...first, path: second.path, version: id }, 'rename', { source: first.path })
-      return desk
     },
-    undelete(path) {
+    undelete(path: string) {
       const last = changesets.findLast(({ tree: before }) => before.has(key(path)))
       if (!last) throw new Error(`${path} was never there`)
       for (const item of below(last.tree, path)) place({ ...item, version: id }, 'undelete')
       for (const branch of branches) if (key(branch.path) === key(path)) branch.deleted = false
-      return desk
     },
-    branch(from, to, { at = id - 1, object = true, listed = true } = {}) {
+    /** Also makes it a branch, unless `object` is false. */
+    branch(from: string, to: string, { at = id - 1, object = true, listed = true } = {}) {
       const source = changesets[at - 1]?.tree ?? new Map<string, Item>()
       const root = written(to)
       for (const [index, item] of below(source, from).entries()) {
@@ -239,9 +222,9 @@ function openDesk(
       if (object && !branches.some(({ path }) => key(path) === key(from))) {
         branches.push({ path: from, created: id, deleted: false })
       }
-      return desk
     },
-    merge(from, to, { upto = id - 1, only, keep = false } = {}) {
+    /** Takes over the differences up to a changeset. */
+    merge(from: string, to: string, { upto = id - 1, only, keep = false }: MergeOptions = {}) {
       const source = changesets[upto - 1]?.tree ?? new Map<string, Item>()
       const isWanted = (path: string) => !only || only.includes(path.slice(from.length + 1))
       for (const item of below(source, from).filter(({ path, data }) => data && isWanted(path))) {
@@ -261,20 +244,14 @@ function openDesk(
         const merges = [{ serverItem: there, versionFrom: upto, versionTo: upto, isRename: false }]
         changes.push({ type: 'delete, merge', path: item.path, item, source: there, merges })
       }
-      return desk
     },
-    rollback(path, to) {
+    /** Restores the state after a changeset. */
+    rollback(path: string, to: number) {
       const before = changesets[to - 1]?.tree.get(key(path))
-      if (!before) return desk.remove(path, 'delete, rollback')
-      const type = tree.has(key(path)) ? 'edit, rollback' : 'undelete, rollback'
-      place({ ...before, version: id }, type)
-      return desk
+      if (before) place({ ...before, version: id }, tree.has(key(path)) ? 'edit, rollback' : 'undelete, rollback')
+      else acts.remove(path, 'delete, rollback')
     },
-    property(path) {
-      const item = found(path)
-      place({ ...item, version: id }, 'property')
-      return desk
-    },
+    property: (path: string) => place({ ...found(path), version: id }, 'property'),
   }
-  return desk
+  return acts
 }

@@ -145,7 +145,8 @@ test('a server that is gone is reported', async () => {
   await assert.rejects(tfvc.convert(originOf(server.url), workspace), /There is no one project at this address/)
 })
 
-test('contents with wrong checksums end the import, and missing ones are counted', async () => {
+test('contents with wrong checksums end the import, and missing ones are counted', async (t) => {
+  using _ = skipWaits(t)
   const failing = (meddle: NonNullable<ServerOptions['meddle']>) => convertFrom({ meddle })
   const refused = (words: RegExp) => (error: unknown) => error instanceof ImportFailure && words.test(error.message)
   const replace = (text: string) => (asked: Asked, response: ServerResponse) =>
