@@ -45,27 +45,26 @@ export class Metrics {
         this.set({ state: 'waited for' }, db.pool.waitingCount)
       },
     })
-    new Gauge({
+    this.#countBy('state', countJobs, db, {
       name: 'belfry_jobs',
       help: 'Background jobs by state; failed ones used up their attempts and wait for an operator.',
-      labelNames: ['state'],
+    })
+    this.#countBy('outcome', countRepairs, db, {
+      name: 'belfry_ref_repairs',
+      help: 'Differences between disk and database found and settled in the last 90 days, by outcome.',
+    })
+  }
+
+  #countBy(label: string, count: (db: Database) => Promise<object>, db: Database, described: { name: string; help: string }) {
+    new Gauge({
+      ...described,
+      labelNames: [label],
       registers: [this.#registry],
       async collect() {
         // Metrics must work during an outage of the database too.
-        const counts = await countJobs(db).catch(() => undefined)
+        const counts = await count(db).catch(() => undefined)
         if (!counts) return this.reset()
-        for (const [state, count] of Object.entries(counts)) this.set({ state }, count)
-      },
-    })
-    new Gauge({
-      name: 'belfry_ref_repairs',
-      help: 'Differences between disk and database found and settled in the last 90 days, by outcome.',
-      labelNames: ['outcome'],
-      registers: [this.#registry],
-      async collect() {
-        const counts = await countRepairs(db).catch(() => undefined)
-        if (!counts) return this.reset()
-        for (const [outcome, count] of Object.entries(counts)) this.set({ outcome }, count)
+        for (const [name, value] of Object.entries(counts)) this.set({ [label]: name }, value)
       },
     })
   }

@@ -5,7 +5,7 @@ import { readPolicy } from '#platform/outbound/policy.ts'
 import type { SendText } from './two-factor.ts'
 
 /** Milliseconds for the whole request, because the user waits for the sign-in page. */
-const patience = 10_000
+const timeout = 10_000
 
 /** The operator sets the endpoint, so it may be on a private network or on this machine. */
 const policy = readPolicy('external, private, loopback')
@@ -39,7 +39,7 @@ async function post({ protocol, origin, pathname, search, username, password }: 
       method: 'POST',
       headers: { 'content-type': 'application/json', ...authorization },
       body,
-      signal: AbortSignal.timeout(patience),
+      signal: AbortSignal.timeout(timeout),
     })
     await answer.body.dump({ limit: 64 * 1024 })
     if (answer.statusCode < 200 || answer.statusCode > 299) throw new Error(`the endpoint answered ${answer.statusCode}`)

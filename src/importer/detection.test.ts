@@ -1,28 +1,16 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { openEgress } from '#platform/outbound/egress.ts'
 import { readPolicy } from '#platform/outbound/policy.ts'
 import { password, startGitServer, username } from '#test/imports/git-server.ts'
+import { listen } from '#test/imports/http-server.ts'
 import { openWorkspace, originOf } from '#test/imports/workspace.ts'
 import { freePort, until } from '#test/machine.ts'
 import { detect } from './detection.ts'
 import { ImportFailure } from './source.ts'
 
-async function listen(listener: RequestListener) {
-  const server = createServer(listener).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      await new Promise((closed) => server.close(closed))
-    },
-  }
-}
-
+const serve = (listener: RequestListener) => listen(createServer(listener))
 const nothing = { nothing: true }
 const failsWith = (message: string) => ({ constructor: ImportFailure, message })
 const notOfKind = (kind: string) =>
@@ -66,7 +54,7 @@ test('each kind of repository is detected, and lookalikes are not', async () => 
 })
 
 test('if an address serves several kinds, the first wins unless another is requested', async () => {
-  await using both = await listen((request, response) => {
+  await using both = await serve((request, response) => {
     if (request.url?.includes('/info/refs')) {
       response.writeHead(200, { 'content-type': 'application/x-git-upload-pack-advertisement' })
       response.end('001e# service=git-upload-pack\n0000')
@@ -86,7 +74,7 @@ test('if an address serves several kinds, the first wins unless another is reque
 test('a slow or endless server does not delay a probe', async () => {
   await using network = await openWorkspace()
   let [flowing, sent] = [0, 0]
-  await using endless = await listen((request, response) => {
+  await using endless = await serve((request, response) => {
     if (request.url?.startsWith('/round')) return void response.writeHead(302, { location: request.url }).end()
     response.writeHead(200, { 'content-type': 'text/plain' })
     flowing++
@@ -112,7 +100,7 @@ test('a slow or endless server does not delay a probe', async () => {
 
 test('an unreachable source fails with the reason', async () => {
   await using network = await openWorkspace()
-  await using gruff = await listen((request) => request.socket.destroy())
+  await using gruff = await serve((request) => request.socket.destroy())
   const closed = `127.0.0.1:${await freePort()}`
   const { host } = new URL(gruff.url)
   for (const [address, message] of [

@@ -4,11 +4,11 @@ import { once } from 'node:events'
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, normalize } from 'node:path'
 import { Worktree } from '#test/git.ts'
 import { certificateOf } from '#test/webhooks.ts'
+import { listen } from './http-server.ts'
 
 export const username = 'ada'
 export const password = 'pa ss%word'
@@ -37,9 +37,8 @@ export async function startGitServer({ certificate }: { certificate?: string } =
     serve(request, response).catch(() => response.destroy())
   }
   const server = certificate ? createSecureServer(certificateOf(certificate), answer) : createServer(answer)
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
+  const listening = await listen(server)
+  const { port } = listening
   const base = `${certificate ? 'https' : 'http'}://127.0.0.1:${port}`
 
   async function serve(request: IncomingMessage, response: ServerResponse) {
@@ -99,8 +98,7 @@ export async function startGitServer({ certificate }: { certificate?: string } =
       state.delay = until
     },
     async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      await new Promise((closed) => server.close(closed))
+      await listening[Symbol.asyncDispose]()
       await rm(folder, { recursive: true, force: true })
     },
   }

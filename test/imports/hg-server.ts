@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer, request, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer, request } from 'node:http'
 import { createInterface } from 'node:readline'
 import { hgEnvironment } from './hg.ts'
+import { listen } from './http-server.ts'
 
 export interface HgServer extends AsyncDisposable {
   url: string
@@ -63,19 +63,8 @@ export async function startGate(
     forward.on('error', () => answer.destroy())
     forward.end()
   })
-  return { asked, ...(await listen(gate)) }
-}
-
-async function listen(server: Server): Promise<HgServer> {
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      server.close()
-    },
-  }
+  const listening = await listen(gate)
+  return { ...listening, asked, url: `${listening.url}/` }
 }
 
 /** A server with arbitrary answers. */
@@ -91,7 +80,8 @@ export async function startFakeHg(
     answer.writeHead(200, { 'content-type': command === 'getbundle' ? type : 'application/mercurial-0.1' })
     answer.end(command === 'getbundle' ? getbundle : small)
   })
-  return { asked, ...(await listen(fake)) }
+  const listening = await listen(fake)
+  return { ...listening, asked, url: `${listening.url}/` }
 }
 
 interface FakePart {

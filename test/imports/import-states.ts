@@ -7,12 +7,11 @@ import { expect, type Forge, openForge, type Person } from '#test/forge.ts'
 export const path = '/repos/ada/engine/import'
 export const vcs_url = 'https://source.example/engine'
 export const page = '/ada/engine/import'
-export const people = ['bob', 'eve'].map((login) => ({
-  remote_id: `${login}@4f1c`,
-  remote_name: login,
-  name: login,
-  email: `${login}@4f1c`,
-}))
+
+/** Authors as a Subversion repository names them. */
+export const authorsNamed = (uuid: string, ...logins: string[]) =>
+  logins.map((login) => ({ remote_id: `${login}@${uuid}`, remote_name: login, name: login, email: `${login}@${uuid}` }))
+export const people = authorsNamed('4f1c', 'bob', 'eve')
 
 /** An empty repository of Ada, without a runner: the test applies the events of each step. */
 export async function openEmpty(settings: Record<string, string> = {}) {

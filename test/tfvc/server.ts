@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { listen } from '#test/imports/http-server.ts'
 import { type BranchObject, below, type Change, type Changeset, type Item, key, type Script } from './script.ts'
 
 export interface ServerOptions {
@@ -59,10 +59,9 @@ export async function startTfvcServer(script: Script, options: ServerOptions = {
     }
     answer(response, script, options, project, resource, searchParams)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
+  const listening = await listen(server)
   return {
-    url: `http://127.0.0.1:${port}/${form === 'services' ? 'fabrikam' : 'tfs/DefaultCollection'}`,
+    url: `${listening.url}/${form === 'services' ? 'fabrikam' : 'tfs/DefaultCollection'}`,
     asked,
     /** The largest number of concurrent requests. */
     get most() {
@@ -72,10 +71,7 @@ export async function startTfvcServer(script: Script, options: ServerOptions = {
     get downloads() {
       return asked.filter(({ query }) => query.has('path')).length
     },
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
+    [Symbol.asyncDispose]: () => listening[Symbol.asyncDispose](),
   }
 }
 

@@ -1,5 +1,6 @@
 import { copyFile, open, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { runGit } from '#git/run-git.ts'
 import type { Origin, Workspace } from '#importer/source.ts'
 import { stageLimit } from '#importer/staging/git.ts'
@@ -44,11 +45,8 @@ async function cloneAll(origin: Origin, workspace: Workspace, onOutput: OnOutput
   await connectGit(origin, workspace, clone, { onText: onOutput })
   const moves = ['for-each-ref', `--format=create ${prefix}%(refname:lstrip=1) %(objectname)%0adelete %(refname)`]
   const { output } = await runGit(draft, moves, { signal, detached: false, limit: stageLimit, whole: true })
-  const input = (async function* () {
-    yield output
-  })()
   const update = ['-c', 'core.fsync=none', 'update-ref', '--stdin']
-  if (output.length > 0) await runGit(draft, update, { signal, input, detached: false })
+  if (output.length > 0) await runGit(draft, update, { signal, input: Readable.from([output]), detached: false })
   // Without the configuration of the clone, which names the source.
   for (const name of ['config', 'HEAD']) await copyFile(join(repository, name), join(draft, name))
   await rm(repository, { recursive: true })

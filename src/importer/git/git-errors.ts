@@ -3,7 +3,7 @@ import { ImportFailure, type Origin } from '#importer/source.ts'
 
 type Explanation = (origin: Origin | undefined, found: RegExpExecArray) => ImportFailure
 
-const explanations: [RegExp, Explanation][] = [
+const explanations: [RegExp, string | Explanation][] = [
   [/Authentication failed|could not read (Username|Password)|terminal prompts disabled/, authFailure],
   [
     /(?:object|in (?:tree|blob|commit|tag)) ([0-9a-f]{40}): (\w+): (.*)/,
@@ -13,32 +13,23 @@ const explanations: [RegExp, Explanation][] = [
       ),
   ],
   [/mismatched algorithms|unknown object format|unsupported object-format/, sha256Unsupported],
-  [
-    /shallow/,
-    () => new ImportFailure('The source is a shallow clone with only a part of its history. Import a complete repository.'),
-  ],
+  [/shallow/, 'The source is a shallow clone with only a part of its history. Import a complete repository.'],
   [
     /repository '.*' not found|returned error: (404|410)/,
-    () => new ImportFailure('There is no longer a repository at this address. Check the address, then restart the import.'),
+    'There is no longer a repository at this address. Check the address, then restart the import.',
   ],
-  [
-    /returned error: 30\d/,
-    () => new ImportFailure('The source has moved to another address. Start an import from that address.'),
-  ],
+  [/returned error: 30\d/, 'The source has moved to another address. Start an import from that address.'],
   [
     /No space left on device|file size limit/i,
-    () => new ImportFailure('There is not enough disk space for this repository. Ask an administrator of this server.'),
+    'There is not enough disk space for this repository. Ask an administrator of this server.',
   ],
-  [/certificate|SSL/, () => new ImportFailure(untrusted)],
+  [/certificate|SSL/, untrusted],
   // The status with which our proxy refuses an address.
-  [
-    /(returned error:|response|HTTP code) 421/,
-    () => new ImportFailure('This server may not connect there. Ask an administrator of this server.'),
-  ],
-  [/transport '.*' not allowed/, () => new ImportFailure('The address must begin with http:// or https://.')],
+  [/(returned error:|response|HTTP code) 421/, 'This server may not connect there. Ask an administrator of this server.'],
+  [/transport '.*' not allowed/, 'The address must begin with http:// or https://.'],
   [
     /early EOF|RPC failed|hung up|Could not resolve|Failed to connect|timed out|Operation too slow|transfer closed|Empty reply|(returned error:|response|HTTP code) 50[24]/i,
-    () => new ImportFailure('The connection to the source was lost. Restart the import when the source is reachable.'),
+    'The connection to the source was lost. Restart the import when the source is reachable.',
   ],
   [
     /returned error: (\d{3})/,
@@ -66,7 +57,7 @@ export function explain(error: unknown, origin?: Origin): unknown {
   const output = error.message.replaceAll(origin?.url ?? '\0', '').replaceAll(/^remote:.*$/gm, '')
   for (const [text, explanation] of explanations) {
     const found = text.exec(output)
-    if (found) return explanation(origin, found)
+    if (found) return typeof explanation === 'string' ? new ImportFailure(explanation) : explanation(origin, found)
   }
   const [, fatal] = /(?:fatal|error): (.{1,300})/.exec(output) ?? []
   return fatal ? new ImportFailure(`git could not read the source: ${fatal}`) : error

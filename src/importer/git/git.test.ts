@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { git as run } from '#git/git.ts'
@@ -73,10 +73,18 @@ test('differences from the source are reported, but not later pushes to it', asy
   const lost = (await run(['-C', workspace.repository, ...write], { input })).trim()
   await workspace.git('update-ref', 'refs/import/orig/heads/lost', lost)
   assert.match((await git.verify(origin, workspace, true)).mismatches[0]?.what ?? '', /missing or damaged/)
-  // A restarted import fetches the current state.
+  // A restarted import fetches the current state, and runs no hook.
+  const [hooks, trace] = [join(workspace.repository, 'hooks'), join(workspace.folder, 'trace')]
+  await mkdir(hooks)
+  for (const name of ['reference-transaction', 'post-checkout', 'pre-auto-gc'])
+    await writeFile(join(hooks, name), `#!/bin/sh\ntouch ${trace}\n`, { mode: 0o700 })
   const again = await git.convert(origin, workspace)
   assert.equal(again.commit_count, 4)
   assert.deepEqual(await refsOf(workspace.repository, 'refs/import/orig/'), await refsOf(server.pathOf('engine'), 'refs/'))
+  await assert.rejects(readFile(trace), { code: 'ENOENT' })
+  // Without the setting, the hook would run.
+  await workspace.git('update-ref', 'refs/heads/x', 'refs/import/orig/heads/main')
+  await readFile(trace)
 })
 
 test('harmless faults are tolerated, and dangerous objects are refused', async () => {

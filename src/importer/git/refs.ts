@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { isRefName } from '#git/objects.ts'
 import { runGit } from '#git/run-git.ts'
 import type { Notes, Origin, Workspace } from '#importer/source.ts'
@@ -26,7 +27,10 @@ export async function listRemote(origin: Origin, workspace: Workspace): Promise<
 }
 
 /** The fetched refs, by their names in the source. */
-export async function readOriginals({ repository, signal }: Workspace): Promise<(Original & { bytes: Buffer })[]> {
+export async function readOriginals({
+  repository,
+  signal,
+}: Workspace): Promise<{ type: string; sha: string; name: string; bytes: Buffer }[]> {
   const format = '--format=%(objecttype) %(objectname) %(refname)'
   const { output } = await runGit(repository, ['for-each-ref', format, prefix], {
     signal,
@@ -45,28 +49,21 @@ export async function readOriginals({ repository, signal }: Workspace): Promise<
     })
 }
 
-export interface Original {
-  type: string
-  sha: string
-  name: string
-}
-
 /** Deletes the refs that cannot be published: invalid names, and branches that do not point to a commit. */
 export async function dropUnusable(workspace: Workspace): Promise<{ dropped: string[]; notes: Notes }> {
   const originalRefs = await readOriginals(workspace)
   const isNamed = ({ name, bytes }: (typeof originalRefs)[number]) =>
     isRefName(name) && bytes.equals(Buffer.from(name.replace('refs/', prefix)))
   const misnamed = originalRefs.filter((original) => !isNamed(original))
-  const irregular = originalRefs.filter((original) => isNamed(original) && isBranch(original) && original.type !== 'commit')
+  const irregular = originalRefs.filter(
+    (original) => isNamed(original) && original.name.startsWith('refs/heads/') && original.type !== 'commit',
+  )
   const gone = [...misnamed, ...irregular]
   if (gone.length > 0) {
     const input = gone.map(({ bytes }) => `delete ${bytes.toString('latin1')}\0\0`).join('')
-    const chunks = (async function* () {
-      yield Buffer.from(input, 'latin1')
-    })()
     await runGit(workspace.repository, ['update-ref', '-z', '--stdin'], {
       signal: workspace.signal,
-      input: chunks,
+      input: Readable.from([Buffer.from(input, 'latin1')]),
       detached: false,
     })
   }
@@ -75,8 +72,4 @@ export async function dropUnusable(workspace: Workspace): Promise<{ dropped: str
     ...(irregular.length > 0 && { 'branches that are no commits': irregular.length }),
   }
   return { dropped: gone.map(({ name }) => name), notes }
-}
-
-function isBranch({ name }: Original) {
-  return name.startsWith('refs/heads/')
 }

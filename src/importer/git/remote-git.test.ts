@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Workspace } from '#importer/source.ts'
@@ -140,25 +140,6 @@ test('only http is used, redirects stay on the host, and the policy applies', as
   await assert.rejects(git.convert(origin, strict), failing(/may not connect there: 127\.0\.0\.1 is /))
   await assert.rejects(connectGit(origin, strict, ['ls-remote', '--', origin.url]), failing(/may not connect there/))
   assert.equal(server.asked.length, asked)
-})
-
-test('no hook runs', async () => {
-  await using server = await startGitServer()
-  const { work } = await makeEngine(server)
-  await using workspace = await openWorkspace()
-  const origin = originOf(`${server.url}/open/engine.git`)
-  await git.convert(origin, workspace)
-  const [hooks, trace] = [join(workspace.repository, 'hooks'), join(workspace.folder, 'trace')]
-  await mkdir(hooks)
-  for (const name of ['reference-transaction', 'post-checkout', 'pre-auto-gc'])
-    await writeFile(join(hooks, name), `#!/bin/sh\ntouch ${trace}\n`, { mode: 0o700 })
-  await work.commit('Later')
-  await work.push('topic/deep')
-  assert.equal((await git.convert(origin, workspace)).commit_count, 4)
-  await assert.rejects(readFile(trace), { code: 'ENOENT' })
-  // Without the setting, the hook would run.
-  await workspace.git('update-ref', 'refs/heads/x', 'refs/import/orig/heads/main')
-  await readFile(trace)
 })
 
 test('a source with a known certificate is trusted, and no other', async () => {

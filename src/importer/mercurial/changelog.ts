@@ -2,44 +2,34 @@ import { ImportFailure } from '#importer/source.ts'
 import { broken, type Changegroup, isNull, type Revision, readLog, refuseFlags } from './changegroup.ts'
 import { type Changeset, parseChangeset } from './changeset.ts'
 import { openDeltaChain, startNode } from './delta-chain.ts'
-import { type NodeTable, openNodeTable } from './node-table.ts'
+import { openNodeTable } from './node-table.ts'
 import type { Spool } from './spool.ts'
 
 /** All changesets in the order of the server, parents first. Their texts are in a file. */
-export interface Changelog {
-  nodes: NodeTable
-  /** The numbers of the parents, or -1. */
-  p1: number[]
-  p2: number[]
-  /** Indexes of `manifests`, or -1. */
-  manifest: number[]
-  manifests: NodeTable
-  /** Indexes of `branches`, which are in the order of their first changesets. */
-  branch: number[]
-  branches: string[]
-  closes: boolean[]
-  read(number: number): Changeset
-}
+export type Changelog = Awaited<ReturnType<typeof readChangelog>>
 
 /** `keep` is the file for the texts, needed for `read`. `visit` is called once for each changeset. */
 export async function readChangelog(
   changegroup: Changegroup,
   keep?: Spool,
   visit: (changeset: Changeset, number: number) => void = () => {},
-): Promise<Changelog> {
+) {
   const chain = openDeltaChain(changegroup.spool, 4 << 20)
   const offsets: number[] = []
   const branchNumbers = new Map<string, number>()
-  const log: Changelog = {
+  const log = {
     nodes: openNodeTable(),
-    p1: [],
-    p2: [],
-    manifest: [],
+    /** The numbers of the parents, or -1. */
+    p1: [] as number[],
+    p2: [] as number[],
+    /** Indexes of `manifests`, or -1. */
+    manifest: [] as number[],
     manifests: openNodeTable(),
-    branch: [],
-    branches: [],
-    closes: [],
-    read(number) {
+    /** Indexes of `branches`, which are in the order of their first changesets. */
+    branch: [] as number[],
+    branches: [] as string[],
+    closes: [] as boolean[],
+    read(number: number) {
       if (!keep) throw new Error('the texts of changesets were not kept')
       const at = offsets[number] as number
       return parseChangeset(keep.read(at, (offsets[number + 1] ?? keep.size) - at))

@@ -1,6 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Author, type Converted, ImportFailure, type Notes, type Origin, type Workspace } from '#importer/source.ts'
+import { visitMarks } from '#importer/staging/arrange/marks.ts'
 import type { Blob } from '#importer/staging/blobs.ts'
 import { describePerson, type FastImport, openFastImport } from '#importer/staging/fast-import.ts'
 import { stageGit } from '#importer/staging/git.ts'
@@ -15,7 +16,6 @@ import { writeFiles } from './filelogs.ts'
 import { type Files, openFiles } from './files.ts'
 import { findLine, readLine } from './manifest-lines.ts'
 import { readManifests, readNode } from './manifests.ts'
-import { readMarks } from './marks.ts'
 import { findHeads, planRefs, type Refs } from './refs.ts'
 import { openSpool, Truncated } from './spool.ts'
 import { mergeTags } from './tags.ts'
@@ -95,7 +95,7 @@ async function convertBundle(bundle: Bundle, workspace: Workspace): Promise<Conv
   const commits_from = files.revisions + 1
   const given = new Uint8Array(files.revisions)
   let done = 0
-  await readMarks(marks, (mark) => {
+  await visitMarks(marks, (mark) => {
     if (mark < commits_from) given[mark - 1] = 1
     else done++
   })

@@ -1,5 +1,6 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { Verification, Workspace } from '#importer/source.ts'
+import { visitMarks } from '#importer/staging/arrange/marks.ts'
 import { stageGit } from '#importer/staging/git.ts'
 import { readBlobIds } from './blob-ids.ts'
 import { type Changegroup, openChangegroup, readLog, readNames } from './changegroup.ts'
@@ -9,7 +10,6 @@ import { type Expectation, type Expected, openExpectation, type Received } from 
 import { reopenBundle } from './fetch-bundle.ts'
 import { type Files, openFiles } from './files.ts'
 import { indexManifests } from './manifests.ts'
-import { readMarks } from './marks.ts'
 import { nullNode } from './node-table.ts'
 import { openSpool } from './spool.ts'
 import type { TreeEntry } from './trees.ts'
@@ -45,7 +45,7 @@ async function compare(
   const listed = stageGit(['-C', repository, 'for-each-ref', '--format=%(objectname) %(refname)', 'refs/import/orig/'])
   listed.catch(() => {})
   const commits: string[] = []
-  await readMarks(filesIn(folder).marks, (mark, id) => {
+  await visitMarks(filesIn(folder).marks, (mark, id) => {
     if (mark >= commits_from) commits[mark - commits_from] = id
   })
   const branches = refs.filter(({ ref }) => ref.startsWith('refs/import/orig/heads/')).length

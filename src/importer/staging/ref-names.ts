@@ -1,10 +1,4 @@
-/** Makes names of branches or tags valid for git and distinct. */
-export interface RefNames {
-  /** The name itself if git allows it and it is free; otherwise a similar one, with a number if needed. */
-  take(name: string): string
-}
-
-export function openRefNames(): RefNames {
+export function openRefNames() {
   const taken = new Set<string>()
   const folders = new Set<string>()
   const number = (name: string, isFree: (name: string) => boolean) => {
@@ -14,7 +8,8 @@ export function openRefNames(): RefNames {
   }
   return {
     // Refs are stored like files: `a` and `a/b` cannot both exist.
-    take(name) {
+    /** The name itself if git allows it and it is free; otherwise a similar one, with a number if needed. */
+    take(name: string): string {
       let given = cleanRefName(name)
       for (const folder of foldersOf(given)) {
         if (taken.has(folder)) return this.take(number(folder, (other) => !taken.has(other)) + given.slice(folder.length))
@@ -26,6 +21,9 @@ export function openRefNames(): RefNames {
     },
   }
 }
+
+/** Makes names of branches or tags valid for git and distinct. */
+export type RefNames = ReturnType<typeof openRefNames>
 
 function foldersOf(name: string): string[] {
   const parts = name.split('/')

@@ -104,13 +104,13 @@ async function assertSameIgnored(repository: string, workspace: Workspace) {
   assert.deepEqual(said.split('\0').slice(0, -1).toSorted(), ignored.toSorted())
 }
 
-test('generated .gitignore files are verified too, and hide no other difference', async () => {
+test('generated .gitignore files are verified too, hide no other difference, and survive a kill', async () => {
   await using folder = await openSvnFolder()
   await makeSvnRepository(join(folder.path, 'ignores'), tellIgnores)
   await using server = await startSvnserve(folder.path)
   await using workspace = await openWorkspace()
   const origin = { ...originOf(`${server.url}ignores`), svn_ignore: true }
-  await importing(origin, workspace)
+  const { notes } = await importing(origin, workspace)
   const main = await workspace.git('rev-parse', 'refs/import/orig/heads/main')
   const record = await readFile(join(workspace.folder, 'arranged.jsonl'), 'utf8')
   const inline = (path: string, content: string, mode = '100644') =>
@@ -135,20 +135,13 @@ test('generated .gitignore files are verified too, and hide no other difference'
       [{ where: 'heads/main', path, what }],
     )
   }
-})
-
-test('a killed import with ignore lists resumes with their state', async () => {
-  await using folder = await openSvnFolder()
-  await makeSvnRepository(join(folder.path, 'ignores'), tellIgnores)
-  await using server = await startSvnserve(folder.path)
-  await using whole = await openWorkspace()
+  // A killed import resumes with the state of the lists.
+  await writeFile(join(workspace.folder, 'arranged.jsonl'), record)
   await using killed = await openWorkspace()
-  const origin = { ...originOf(`${server.url}ignores`), svn_ignore: true }
-  const { notes } = await importing(origin, whole)
   const program = fileURLToPath(import.meta.resolve('#test/imports/svn-interrupted.ts'))
   await assert.rejects(run(process.execPath, [program, origin.url, killed.folder, 'ignores']), { signal: 'SIGKILL' })
   const checkpoint = JSON.parse(await readFile(join(killed.folder, 'reached.json'), 'utf8'))
   assert.ok(checkpoint.number >= 4 && checkpoint.number < 10 && checkpoint.ignores > 0, `it came to ${checkpoint.number}`)
   assert.deepEqual((await importing(origin, killed)).notes, notes)
-  assert.equal(await refsOf(killed), await refsOf(whole))
+  assert.equal(await refsOf(killed), await refsOf(workspace))
 })

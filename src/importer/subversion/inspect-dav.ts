@@ -1,6 +1,5 @@
-import { authorization, headerOf } from '#importer/probe-http.ts'
+import { authorization, headerOf, sendProbe } from '#importer/probe-http.ts'
 import { ImportFailure, type Network, type Origin } from '#importer/source.ts'
-import { askOptions } from './dav-options.ts'
 import { type IgnoreLists, listsIn } from './gitignore.ts'
 import type { Folder, Inspector, Listed } from './inspector.ts'
 import type { Repository } from './projects.ts'
@@ -81,4 +80,13 @@ function describe(resource: XmlElement): Listed {
 function textOf(property: XmlElement | undefined) {
   if (!property) return undefined
   return property.attributes.encoding === 'base64' ? Buffer.from(property.text, 'base64').toString() : property.text
+}
+
+/** Without this body, the server does not send the addresses of its revisions. */
+const body =
+  '<?xml version="1.0" encoding="utf-8"?><D:options xmlns:D="DAV:"><D:activity-collection-set></D:activity-collection-set></D:options>'
+
+/** The capabilities of a server, as headers of the answer. */
+export function askOptions(network: Network, url: string, { username, password }: Origin) {
+  return sendProbe(network, url, { method: 'OPTIONS', headers: { 'content-type': 'text/xml' }, body, username, password })
 }

@@ -17,14 +17,7 @@ export interface Repository {
   path: string
 }
 
-/** Reads facts about a repository: over ra_svn if possible, otherwise with `svn`, which also reports errors better. */
-export interface RepositoryReader {
-  describe(): Promise<Repository>
-  /** The names of the subfolders. Throws if the folder does not exist. */
-  listFolders(repository: Repository, path: string): Promise<string[]>
-}
-
-export function openRepositoryReader(connection: Connection, session: RaSession | undefined): RepositoryReader {
+export function openRepositoryReader(connection: Connection, session: RaSession | undefined) {
   async function quickly<T>(ask: (session: RaSession) => Promise<T>, otherwise: () => Promise<T>): Promise<T> {
     try {
       return await (session ? ask(session) : otherwise())
@@ -39,13 +32,17 @@ export function openRepositoryReader(connection: Connection, session: RaSession 
         (session) => describeBySession(session, connection.url),
         () => describeBySvn(connection),
       ),
-    listFolders: (repository, path) =>
+    /** The names of the subfolders. Throws if the folder does not exist. */
+    listFolders: (repository: Repository, path: string) =>
       quickly(
         (session) => listBySession(session, repository, path),
         () => listBySvn(connection, repository, path),
       ),
   }
 }
+
+/** Reads facts about a repository: over ra_svn if possible, otherwise with `svn`, which also reports errors better. */
+export type RepositoryReader = ReturnType<typeof openRepositoryReader>
 
 /** Takes only the path from the server's answer, not the host. Later calls are relative to the root. */
 async function describeBySession(session: RaSession, url: string): Promise<Repository> {

@@ -83,12 +83,7 @@ export function readArranged(folder: string): { ref: string; root: string }[] {
  * TFVC merges files, git merges histories. A merge counts as one in git if it is complete: every file that changed in the source branch
  * since the last merge is the same in the target, or was changed by this merge.
  */
-interface Merges {
-  /** Must be called for every revision in order. Returns the complete merges, and the number of partial ones. */
-  classify(line: Line): Promise<{ whole: Change[]; single: number }>
-}
-
-async function openMerges({ repository, folder }: Workspace, roots: string[]): Promise<Merges> {
+async function openMerges({ repository, folder }: Workspace, roots: string[]) {
   const commitOf = await readMarks(marksFile(folder))
   const rootTree = createPathTree<true>()
   for (const root of roots) rootTree.set(root, true)
@@ -112,6 +107,7 @@ async function openMerges({ repository, folder }: Workspace, roots: string[]): P
     }
   }
 
+  /** Must be called for every revision in order. Returns the complete merges, and the number of partial ones. */
   async function classify(line: Line) {
     begin(line)
     const whole: Change[] = []

@@ -8,7 +8,7 @@ import { checkStatus, readJson, TransientError, UnknownVersion } from './respons
 const versions = ['1.0', '4.1', '7.1']
 const inFlight = 8
 /** In milliseconds. A server may take long before it sends a large list. */
-const patience = 180_000
+const timeout = 180_000
 const ordinaryAttempts = 8
 /** How many answers with Retry-After are obeyed per request. */
 const maxPauses = 100
@@ -16,25 +16,19 @@ const maxPauses = 100
 export type Query = Record<string, string | number | boolean>
 
 /** A client for one project collection. */
-export interface Client {
-  /** The address without a slash at the end. */
-  collection: string
-  /** A JSON document, and the token of its next page. */
-  read(path: string, query: Query): Promise<{ document: unknown; next: string }>
-  /** Sends a request, and repeats it after transient errors: `use` may be called more than once. */
-  ask<Result>(path: string, query: Query, accept: string, use: (answer: OutboundAnswer) => Promise<Result>): Promise<Result>
-}
+export type Client = ReturnType<typeof openClient>
 
 export function openClient(
   collection: string,
   credentials: Pick<Origin, 'username' | 'password'>,
   { egress, signal }: Network,
   attempts = ordinaryAttempts,
-): Client {
+) {
   const gate = openGate(inFlight, signal)
   const headers = { ...authorization(credentials), 'x-tfs-fedauthredirect': 'Suppress', 'user-agent': 'belfry-import' }
   let version = 0
 
+  /** Sends a request, and repeats it after transient errors: `use` may be called more than once. */
   async function ask<Result>(path: string, query: Query, accept: string, use: (answer: OutboundAnswer) => Promise<Result>) {
     let failed = 0
     let pauses = 0
@@ -44,7 +38,7 @@ export function openClient(
       let answer: OutboundAnswer | undefined
       try {
         const url = `${collection}/${path}?${encodeQuery({ ...query, 'api-version': versions[asked] ?? '' })}`
-        answer = await egress.request(url, { headers: { ...headers, accept }, signal, patience })
+        answer = await egress.request(url, { headers: { ...headers, accept }, signal, patience: timeout })
         gate.pause(pauseOf(answer))
         await checkStatus(answer, path)
         return await use(answer)
@@ -62,9 +56,11 @@ export function openClient(
   }
 
   return {
+    /** The address without a slash at the end. */
     collection,
     ask,
-    read: (path, query) =>
+    /** A JSON document, and the token of its next page. */
+    read: (path: string, query: Query) =>
       ask(path, query, 'application/json', async (answer) => ({
         document: await readJson(answer, path),
         next: headerOf(answer, 'x-ms-continuationtoken'),

@@ -5,7 +5,7 @@ import { type Revision, readLines } from '#importer/staging/arrange/revisions.ts
 import { stageGit } from '#importer/staging/git.ts'
 import { authorOf } from './authors.ts'
 import type { Changeset } from './changesets.ts'
-import { type Names, openNames } from './names.ts'
+import { openNames } from './names.ts'
 import { folded } from './paths.ts'
 import type { Origin, Plan } from './plan.ts'
 
@@ -18,23 +18,7 @@ export interface Extent {
 }
 
 /** The progress so far, up to the last commit of `refs/import/raw`. */
-export interface History {
-  until: number
-  /** The last converted changeset or 0, and the number of converted ones. */
-  last: number
-  count: number
-  /** The parent of the next commit, if git does not know it. */
-  parent: string | undefined
-  names: Names
-  lost: Map<string, Origin>
-  marks: string
-  notes: Notes
-  /** The path in its current or last spelling. */
-  spell(path: string): string
-  add(changeset: Changeset, plan: Plan, gone: number): void
-  /** Must be called before a checkpoint of git. */
-  flush(): void
-}
+export type History = Awaited<ReturnType<typeof openHistory>>
 
 /** A line of the file of revisions, with the facts that a resumed run needs. */
 export interface Line extends Revision {
@@ -49,7 +33,7 @@ export const revisionsFile = (folder: string) => join(folder, 'revisions.jsonl')
 export const marksFile = (folder: string) => join(folder, 'raw.marks')
 const extentFile = (folder: string) => join(folder, 'tfvc.json')
 
-export async function openHistory(workspace: Workspace, wanted: Extent): Promise<History> {
+export async function openHistory(workspace: Workspace, wanted: Extent) {
   const { folder, repository } = workspace
   const log = revisionsFile(folder)
   const before = readExtent(folder)
@@ -63,16 +47,20 @@ export async function openHistory(workspace: Workspace, wanted: Extent): Promise
   const names = openNames()
   const authors = new Set<string>()
   const notes: Notes = {}
-  const history: History = {
+  const lost = new Map<string, Origin>()
+  const history = {
     until: extent.until,
+    /** The last converted changeset or 0, and the number of converted ones. */
     last: 0,
     count: 0,
-    parent: undefined,
+    /** The parent of the next commit, if git does not know it. */
+    parent: undefined as string | undefined,
     names,
-    lost: new Map(),
+    lost,
     marks: marksFile(folder),
     notes,
-    spell: (path) => names.find(path)?.path ?? history.lost.get(folded(path))?.path ?? path,
+    /** The path in its current or last spelling. */
+    spell: (path: string) => names.find(path)?.path ?? lost.get(folded(path))?.path ?? path,
     add,
     flush,
   }
@@ -97,7 +85,7 @@ export async function openHistory(workspace: Workspace, wanted: Extent): Promise
   function replay(line: Line) {
     for (const { action, path } of line.changes) {
       if (action === 'delete') {
-        if (names.find(path)?.folder) history.lost.set(folded(path), { number: line.number - 1, path })
+        if (names.find(path)?.folder) lost.set(folded(path), { number: line.number - 1, path })
         names.remove(path)
       } else if (action === 'add') names.put(path, true)
     }
@@ -136,6 +124,7 @@ export async function openHistory(workspace: Workspace, wanted: Extent): Promise
     account(line)
   }
 
+  /** Must be called before a checkpoint of git. */
   function flush() {
     const file = openSync(log, 'a', 0o600)
     for (const line of pending) writeSync(file, line)

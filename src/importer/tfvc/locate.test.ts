@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { ImportFailure } from '#importer/source.ts'
+import { listen } from '#test/imports/http-server.ts'
 import { openWorkspace, originOf } from '#test/imports/workspace.ts'
 import { openScript } from '#test/tfvc/script.ts'
 import { complain, startTfvcServer } from '#test/tfvc/server.ts'
@@ -66,13 +66,10 @@ test('a page that answers 200 to everything is not detected', async () => {
   ]
   let [status, type, text] = answers[0] ?? [200, '', '']
   const server = createServer((_, response) => response.writeHead(status, { 'content-type': type }).end(text))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
+  await using page = await listen(server)
   for ([status, type, text] of answers) {
-    assert.equal(await tfvc.probe(originOf(`http://127.0.0.1:${port}/a/b`), workspace), 'nothing', text.slice(0, 40))
+    assert.equal(await tfvc.probe(originOf(`${page.url}/a/b`), workspace), 'nothing', text.slice(0, 40))
   }
-  server.closeAllConnections()
-  server.close()
 })
 
 test('each way of refusing access asks for credentials', async () => {

@@ -35,11 +35,8 @@ function find(origin: Origin, located: Exclude<Located, ImportFailure>): Finding
   const wanted = origin.tfvc_project || named || (projects.length === 1 ? projects[0] : undefined)
   const project = projects.find((name) => wanted !== undefined && folded(name) === folded(wanted))
   if (project !== undefined) return { found: { url: collection, tfvc_project: project } }
-  return projects.length > 0 ? { found_multiple: projects.map(choiceOf) } : 'nothing'
-}
-
-function choiceOf(tfvc_project: string): Choice {
-  return { vcs: 'tfvc', tfvc_project, human_name: `${tfvc_project} (tfs)` }
+  const choices = projects.map((name): Choice => ({ vcs: 'tfvc', tfvc_project: name, human_name: `${name} (tfs)` }))
+  return choices.length > 0 ? { found_multiple: choices } : 'nothing'
 }
 
 /** The collection and project to read. */

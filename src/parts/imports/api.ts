@@ -7,11 +7,10 @@ import { Type } from '#platform/schema.ts'
 import type { Variant } from '#variants.ts'
 import { listAuthors, mapAuthor } from './authors.ts'
 import { checkOpen, importDeps } from './availability.ts'
-import { loadImport } from './import-store.ts'
+import { loadImport, loadReport } from './import-store.ts'
 import { cancelImport, startImport, updateImport } from './imports.ts'
 import { AuthorSchema, authorJson, ImportSchema, importJson, LargeFileSchema, ReportSchema, reportJson } from './json.ts'
 import { listLargeFiles, setLfsPreference } from './large-files.ts'
-import { loadReport } from './report.ts'
 
 const Secret = Type.String({ maxLength: 1024 })
 const options = {

@@ -1,16 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { expect } from '#test/forge.ts'
-import { applyRunEvent, leadTo, openEmpty, path, present, report, start } from '#test/imports/import-states.ts'
+import { applyRunEvent, authorsNamed, leadTo, openEmpty, path, present, report, start } from '#test/imports/import-states.ts'
 import { takeCorrections } from './authors.ts'
 import { recordProgress } from './progress.ts'
 
-const people = ['ada', 'ben', 'cy'].map((login) => ({
-  remote_id: `${login}@4f1c`,
-  remote_name: login,
-  name: login,
-  email: `${login}@4f1c`,
-}))
+const people = authorsNamed('4f1c', 'ada', 'ben', 'cy')
 
 async function openWithAuthors() {
   const forge = await openEmpty()

@@ -4,7 +4,7 @@ import { check, openBrowser, signIn, tabTo } from '#test/browser.ts'
 import { openForge } from '#test/forge.ts'
 import { Desk } from '#test/git.ts'
 import { password, startGitServer, username } from '#test/imports/git-server.ts'
-import { applyRunEvent, openEmpty, present, report, path as route, start } from '#test/imports/import-states.ts'
+import { applyRunEvent, authorsNamed, openEmpty, present, report, path as route, start } from '#test/imports/import-states.ts'
 import { noise } from '#test/imports/svn-repository.ts'
 import { until } from '#test/machine.ts'
 import { loadImport } from './import-store.ts'
@@ -89,12 +89,7 @@ test('a repository is imported with the keyboard alone, and the page updates wit
   )
 })
 
-const people = ['bob', 'eve', 'sven-arne.bartholomeusson'].map((login) => ({
-  remote_id: `${login}@4f1c88e0-5f0c-4ad1-9a5e-0f7b6a3f3f11`,
-  remote_name: login,
-  name: login,
-  email: `${login}@4f1c88e0-5f0c-4ad1-9a5e-0f7b6a3f3f11`,
-}))
+const people = authorsNamed('4f1c88e0-5f0c-4ad1-9a5e-0f7b6a3f3f11', 'bob', 'eve', 'sven-arne.bartholomeusson')
 const large = ['assets/film/trailer-with-a-rather-long-name-final-2.mov', 'disk.iso'].map((path, index) => ({
   ref_name: 'refs/import/orig/heads/trunk',
   path,

@@ -4,7 +4,7 @@ import { unaddressed } from '#hosting/payloads/payload-context.ts'
 import type { Account } from '#identity/accounts.ts'
 import { json, type Queryable, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
-import type { Import } from './import-row.ts'
+import type { CommitAuthor, Import, Report } from './import-row.ts'
 import { importJson } from './json.ts'
 import { type ImportEvent, nextState, type State } from './states.ts'
 
@@ -130,4 +130,13 @@ async function publishStatus(
   if (!names) return
   const facts = { status, previous_status, import: importJson(imported, names, unaddressed) }
   await publish(db, actor, repo, { act: 'import.status_changed', ...facts })
+}
+
+export async function loadReport(db: Queryable, repo: { id: number }): Promise<Report> {
+  const found = await loadImport(db, repo)
+  if (!found.report) throw missing()
+  const mapped_authors = await db.rows<CommitAuthor>(sql`
+    select id, remote_id, remote_name, name, email from import_authors
+    where import_id = ${found.id} and (name, email) is distinct from (original_name, original_email) order by id`)
+  return { ...found, report: found.report, mapped_authors }
 }

@@ -131,14 +131,8 @@ const texts: Record<State, string> = {
   detection_found_multiple: 'Several projects were found at this address. Choose one to resume the import.',
 }
 
-interface Standing {
-  status: State
-  waiting: boolean
-  message?: string | null
-}
-
 /** A sentence for users. After the end, `message` says why a correction of authors failed. */
-export function statusText({ status, waiting, message = null }: Standing): string {
+export function statusText({ status, waiting, message }: { status: State; waiting: boolean; message?: string | null }): string {
   if (status === 'complete' && message)
     return 'Done, but the last author corrections are not in the commits. See correction_error in the report.'
   if (status !== 'mapping' || !waiting) return texts[status]

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
 import { deflateSync } from 'node:zlib'
 import { runGit } from '#git/run-git.ts'
 
@@ -22,7 +23,7 @@ export function openPackWriter(repository: string, signal: AbortSignal) {
     pack = openPack(capacity)
     waiting++
     indexed = indexed.then(async () => {
-      await runGit(repository, ['index-pack', '--stdin'], { signal, input: once(input), detached: false })
+      await runGit(repository, ['index-pack', '--stdin'], { signal, input: Readable.from([input]), detached: false })
       waiting--
     })
     // Reported by the next `room` or `end`.
@@ -110,8 +111,4 @@ function adler32(data: Buffer) {
     high += low
   }
   return (high % 65521) * 65536 + (low % 65521)
-}
-
-async function* once(bytes: Buffer) {
-  yield bytes
 }

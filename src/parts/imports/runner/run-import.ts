@@ -130,7 +130,8 @@ const gaveUpMessage =
 
 /** After a failure that the user can fix, the next run resumes from the folder. After a fault, it starts over. */
 async function fail(deps: RunnerDeps, imported: Import, { kind, message }: Failure) {
-  await applyFailure(deps, imported, kind === 'auth' ? 'auth_failed' : 'failed', message)
+  const event = kind === 'auth' ? 'auth_failed' : 'failed'
+  await deps.db.transaction((transaction) => applyEvent(transaction, imported.id, imported.run, event, { message }))
   if (kind === 'fault') await removeFolder(importsRoot(deps.data), imported.id)
 }
 
@@ -195,8 +196,4 @@ function eventFor({ origin }: Order, result: Exclude<Result, { step: 'push' | 'c
   if ('needs_auth' in result) return [origin.username === null && origin.password === null ? 'needs_auth' : 'auth_failed', {}]
   const { url, ...found } = result.found
   return ['found', { ...found, ...(url !== undefined && { vcs_url: url }) }]
-}
-
-function applyFailure({ db }: RunnerDeps, { id, run }: Import, event: 'failed' | 'auth_failed', message?: string) {
-  return db.transaction((transaction) => applyEvent(transaction, id, run, event, message === undefined ? {} : { message }))
 }

@@ -2,10 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Order, Result } from '#importer/steps.ts'
 import type { Import } from '#parts/imports/import-row.ts'
 import { recordProgress } from '#parts/imports/progress.ts'
+import type { Logger } from '#platform/log.ts'
+import { DatabaseUnavailable, isDisconnected } from '#platform/unavailable.ts'
 import type { RunnerDeps } from './deps.ts'
 import { type Ledger, writeLedger } from './ledger.ts'
 import { finalLimitError, memoryError, watchLimits } from './limits.ts'
-import { logFailure } from './log-failure.ts'
 import { type Progress, redactSecrets, type WorkerProcess } from './worker-process.ts'
 
 export interface Failure {
@@ -134,4 +135,10 @@ export function openProgressWriter({ db, log }: RunnerDeps, { id, run }: Import,
 function joinAuthors(before: Progress, after: Progress): Pick<Progress, 'authors'> {
   const authors = [...(before.authors ?? []), ...(after.authors ?? [])]
   return authors.length > 0 ? { authors } : {}
+}
+
+/** Logs an outage of the database, which is expected and retried, at debug; any other error is a bug. */
+export function logFailure(log: Logger, error: unknown, message: string, fields: object = {}) {
+  const outage = error instanceof DatabaseUnavailable || isDisconnected(error)
+  log[outage ? 'debug' : 'error']({ err: error, ...fields }, message)
 }

@@ -5,8 +5,8 @@ import { type Database, sql } from '#platform/database.ts'
 import { openDedicatedConnection } from '#platform/dedicated-connection.ts'
 import type { RunnerDeps } from './deps.ts'
 import { importsRoot, sweepFolders } from './folders.ts'
-import { logFailure } from './log-failure.ts'
 import { type ImportRun, runImport } from './run-import.ts'
+import { logFailure } from './run-step.ts'
 
 type Pool = 'long' | 'brief'
 /** How many imports one node runs at a time. A long one uses one or two processors; brief ones do not wait for it. */
