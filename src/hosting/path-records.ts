@@ -1,4 +1,5 @@
 import type { PathLoaders } from '#http/route-params.ts'
+import { checkTokenIncludes } from './issues/rights.ts'
 import { checkMember, checkOwner, loadOrganization, type Organization } from './organizations/organizations.ts'
 import { loadRepository, loadRepositoryById, type Repository } from './repositories/repositories.ts'
 import { loadTeam, type Team } from './teams/teams.ts'
@@ -16,4 +17,5 @@ export const pathLoaders: PathLoaders = {
   loadTeam,
   loadRepository,
   loadRepositoryById,
+  checkTokenIncludes,
 }

@@ -8,7 +8,7 @@ import type { Permission } from '#identity/permissions.ts'
 import type { Scope } from '#identity/scopes.ts'
 import type { Database, Listed, Transaction } from '#platform/database.ts'
 import type { Reason } from '#platform/errors.ts'
-import type { Static, TObject, TSchema } from '#platform/schema.ts'
+import { type Static, type TObject, type TSchema, Type } from '#platform/schema.ts'
 import type { Variant } from '#variants.ts'
 import type { Dialect } from './dialects.ts'
 import type { Query, QueryFields } from './input.ts'
@@ -37,6 +37,8 @@ export interface Declaration {
   sees_private?: true
   /** The access to the path's repository that the viewer needs; by default, seeing it is enough. */
   access?: Access
+  /** Refuses an archived repository, and one that a fine-grained token does not include although it can read every public one. */
+  writable?: true
   /** The role in the path's organization that the viewer needs. */
   org_role?: 'member' | 'owner'
   body?: TObject
@@ -83,7 +85,9 @@ export const plainPath = (path: string) => path.replace('+}', '}')
  * adds all other fields to these interfaces, and app.ts passes the functions that load the records.
  */
 export interface PathRepository {
+  id: number
   private: boolean
+  archived: boolean
   access: number
 }
 export interface PathOrganization {
@@ -172,6 +176,9 @@ export class Answer<Body> {
 /** 201 with the address of the new resource. */
 export const created = <Body extends { url: string }>(body: Body) =>
   new Answer(body, { status: 201, headers: { Location: body.url } })
+
+/** What a list declares: pages of items with this schema. */
+export const listOf = <Item extends TSchema>(item: Item) => ({ list: true, answers: { 200: Type.Array(item) } }) as const
 
 /** A page of a list. */
 export const paged = <Row, Json>({ rows, total }: Listed<Row>, write: (row: Row) => Json) =>

@@ -1,4 +1,4 @@
-import { checkAccess } from '#identity/access.ts'
+import { checkAccess, checkWritable } from '#identity/access.ts'
 import { loadAccount, type Viewer } from '#identity/accounts.ts'
 import type { Caller } from '#identity/callers.ts'
 import { overOf } from '#identity/permissions.ts'
@@ -15,6 +15,7 @@ export interface PathLoaders {
   loadTeam(db: Database, viewer_id: number | null, org: PathOrganization, slug: string): Promise<PathTeam>
   loadRepository(db: Database, viewer: Viewer, owner: string, name: string): Promise<PathRepository>
   loadRepositoryById(db: Database, viewer: Viewer, id: number): Promise<PathRepository>
+  checkTokenIncludes(db: Database, viewer: Viewer, repo: PathRepository): Promise<void>
 }
 
 /** Parses the parameters of a path and loads the records that they name, in the order of the path. */
@@ -37,14 +38,18 @@ export async function loadRouteParams(
     if (team_slug !== undefined) loaded.team = await loaders.loadTeam(db, caller.viewer_id, found, team_slug)
   }
   if (owner !== undefined && repo !== undefined) {
-    const sight = { ...caller, sees_private: caller.sees_private || endpoint.sees_private === true }
+    const viewer = { ...caller, sees_private: caller.sees_private || endpoint.sees_private === true }
     const found =
       owner === byIdOwner
-        ? await loaders.loadRepositoryById(db, sight, readNumber('repository_id', repo))
-        : await loaders.loadRepository(db, sight, owner, repo)
+        ? await loaders.loadRepositoryById(db, viewer, readNumber('repository_id', repo))
+        : await loaders.loadRepository(db, viewer, owner, repo)
     if (endpoint.access) checkAccess(found.access, endpoint.access)
     // An endpoint with optional authentication serves public data to a fine-grained token without the permission.
     if (found.private) checkPermission(caller, endpoint)
+    if (endpoint.writable) {
+      checkWritable(found)
+      await loaders.checkTokenIncludes(db, caller, found)
+    }
     loaded.repo = found
   }
   if (username !== undefined) loaded.user = await loadAccount(db, username)
@@ -55,7 +60,7 @@ export async function loadRouteParams(
 export async function checkVisible(
   loaders: PathLoaders,
   db: Database,
-  { access, org_role, ...endpoint }: Endpoint,
+  { access, org_role, writable, ...endpoint }: Endpoint,
   caller: Caller,
   { username, ...params }: Record<string, string>,
 ) {

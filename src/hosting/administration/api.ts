@@ -11,17 +11,15 @@ import { forbidden, invalid, missing, Refusal } from '#platform/errors.ts'
 import { Type } from '#platform/schema.ts'
 import { hashPassword } from '#platform/secrets.ts'
 
-const scopes = ['site_admin'] as const
+const administration = { permission: 'classic', scopes: ['site_admin'], viewer: 'site_admin' } as const
 
 export const api = group('Administration', [
   post(
     '/admin/users',
     {
+      ...administration,
       operation: 'enterprise-admin/create-user',
-      permission: 'classic',
       summary: 'Create a user; without a password, the user can use tokens only',
-      scopes,
-      viewer: 'site_admin',
       body: Type.Object({
         login: Type.String({ minLength: 1, maxLength: 100 }),
         email: Type.Optional(Type.String()),
@@ -48,11 +46,9 @@ export const api = group('Administration', [
   post(
     '/admin/organizations',
     {
+      ...administration,
       operation: 'enterprise-admin/create-org',
-      permission: 'classic',
       summary: 'Create an organization with a first owner',
-      scopes,
-      viewer: 'site_admin',
       body: Type.Object({
         login: Type.String({ minLength: 1, maxLength: 100 }),
         admin: Type.String(),
@@ -72,11 +68,9 @@ export const api = group('Administration', [
   post(
     '/admin/users/{username}/authorizations',
     {
+      ...administration,
       operation: 'enterprise-admin/create-impersonation-o-auth-token',
-      permission: 'classic',
       summary: 'Create a token that acts for a user; it is shown once',
-      scopes,
-      viewer: 'site_admin',
       body: Type.Object({ scopes: Type.Optional(Type.Array(Type.String(), { maxItems: 100 })) }),
       answers: { 201: Authorization },
     },
@@ -102,11 +96,9 @@ export const api = group('Administration', [
   del(
     '/admin/users/{username}/authorizations',
     {
+      ...administration,
       operation: 'enterprise-admin/delete-impersonation-o-auth-token',
-      permission: 'classic',
       summary: 'Revoke all tokens that site admins created for a user',
-      scopes,
-      viewer: 'site_admin',
       answers: { 204: Nothing },
     },
     async ({ db, user }) => {
@@ -116,11 +108,9 @@ export const api = group('Administration', [
   put(
     '/users/{username}/site_admin',
     {
+      ...administration,
       operation: 'enterprise-admin/promote-user-to-be-site-administrator',
-      permission: 'classic',
       summary: 'Promote a user to site admin',
-      scopes,
-      viewer: 'site_admin',
       answers: { 204: Nothing },
     },
     ({ db, user }) => {
@@ -131,11 +121,9 @@ export const api = group('Administration', [
   del(
     '/users/{username}/site_admin',
     {
+      ...administration,
       operation: 'enterprise-admin/demote-site-administrator',
-      permission: 'classic',
       summary: 'Demote a site admin',
-      scopes,
-      viewer: 'site_admin',
       answers: { 204: Nothing },
     },
     ({ db, user, viewer }) => {
@@ -147,11 +135,9 @@ export const api = group('Administration', [
   put(
     '/users/{username}/suspended',
     {
+      ...administration,
       operation: 'enterprise-admin/suspend-user',
-      permission: 'classic',
       summary: 'Suspend a user: tokens, password and sessions stop working at once',
-      scopes,
-      viewer: 'site_admin',
       body: Type.Object({ reason: Type.Optional(Type.String({ maxLength: 1000 })) }),
       answers: { 204: Nothing },
     },
@@ -164,11 +150,9 @@ export const api = group('Administration', [
   del(
     '/users/{username}/suspended',
     {
+      ...administration,
       operation: 'enterprise-admin/unsuspend-user',
-      permission: 'classic',
       summary: 'Unsuspend a user',
-      scopes,
-      viewer: 'site_admin',
       answers: { 204: Nothing },
     },
     ({ db, user }) => {

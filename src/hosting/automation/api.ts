@@ -1,6 +1,5 @@
 import { get, group, put } from '#http/endpoint.ts'
 import { Nothing } from '#http/serialization.ts'
-import { checkWritable } from '#identity/access.ts'
 import { Type } from '#platform/schema.ts'
 import { setAutomation } from './automation.ts'
 
@@ -27,12 +26,10 @@ export const api = group('Automation', [
       summary: 'Set whether a repository has automation',
       scopes: ['repo'],
       access: 'admin',
+      writable: true,
       body: Type.Object({ enabled: Type.Boolean() }),
       answers: { 204: Nothing },
     },
-    async ({ db, repo, body }) => {
-      checkWritable(repo)
-      await setAutomation(db, repo, body.enabled)
-    },
+    ({ db, repo, body }) => setAutomation(db, repo, body.enabled),
   ),
 ])

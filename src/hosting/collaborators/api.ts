@@ -1,5 +1,5 @@
 import { readRepositories } from '#hosting/repositories/repositories.ts'
-import { Answer, created, del, get, group, paged, patch, put } from '#http/endpoint.ts'
+import { Answer, created, del, get, group, listOf, paged, patch, put } from '#http/endpoint.ts'
 import { choice } from '#http/input.ts'
 import { Nothing } from '#http/serialization.ts'
 import { accessNames, checkAccess, levelOf, permissionOf, roleOf } from '#identity/access.ts'
@@ -21,20 +21,21 @@ import {
 import { CollaboratorPermission, CollaboratorSchema, collaboratorJson, invitationJson, RepositoryInvitation } from './json.ts'
 
 const scopes = ['public_repo', 'repo'] as const
+const reading = { permission: 'metadata:read', scopes, access: 'push' } as const
+const administering = { permission: 'administration:write', scopes, access: 'admin' } as const
+const readingOwn = { permission: 'invitations:read', scopes: ['repo', 'repo:invite'] } as const
+const answering = { permission: 'invitations:write', scopes: ['public_repo', 'repo', 'repo:invite'] } as const
 const Permission = Type.String({ enum: accessNames })
 
 export const api = group('Collaborators', [
   get(
     '/repos/{owner}/{repo}/collaborators',
     {
+      ...reading,
       operation: 'repos/list-collaborators',
-      permission: 'metadata:read',
       summary: 'List the users with access by name; needs push access',
-      scopes,
-      access: 'push',
       query: { permission: choice('', 'pull', 'triage', 'push', 'maintain', 'admin') },
-      list: true,
-      answers: { 200: Type.Array(CollaboratorSchema) },
+      ...listOf(CollaboratorSchema),
     },
     async ({ db, repo, query, page, wire }) =>
       paged(await listCollaborators(db, repo, levelOf(query.permission), page), (row) => collaboratorJson(row, wire)),
@@ -42,11 +43,9 @@ export const api = group('Collaborators', [
   get(
     '/repos/{owner}/{repo}/collaborators/{username}',
     {
+      ...reading,
       operation: 'repos/check-collaborator',
-      permission: 'metadata:read',
       summary: 'Check whether a user is a collaborator: 204 or 404',
-      scopes,
-      access: 'push',
       answers: { 204: Nothing },
     },
     async ({ db, repo, user }) => {
@@ -56,11 +55,9 @@ export const api = group('Collaborators', [
   put(
     '/repos/{owner}/{repo}/collaborators/{username}',
     {
+      ...administering,
       operation: 'repos/add-collaborator',
-      permission: 'administration:write',
       summary: 'Invite a collaborator (201), or change the access of one (204)',
-      scopes,
-      access: 'admin',
       body: Type.Object({ permission: Type.Optional(Permission) }),
       answers: { 201: RepositoryInvitation, 204: Nothing },
     },
@@ -87,11 +84,9 @@ export const api = group('Collaborators', [
   get(
     '/repos/{owner}/{repo}/collaborators/{username}/permission',
     {
+      ...reading,
       operation: 'repos/get-collaborator-permission-level',
-      permission: 'metadata:read',
       summary: 'Get the access of a user to a repository',
-      scopes,
-      access: 'push',
       answers: { 200: CollaboratorPermission },
     },
     async ({ db, repo, user, wire }) => {
@@ -107,8 +102,7 @@ export const api = group('Collaborators', [
       summary: 'List the open invitations of a repository',
       scopes,
       access: 'admin',
-      list: true,
-      answers: { 200: Type.Array(RepositoryInvitation) },
+      ...listOf(RepositoryInvitation),
     },
     async ({ db, repo, page, wire }) =>
       paged(await listInvitations(db, { repo_id: repo.id }, page), (row) => invitationJson(row, repo, wire)),
@@ -116,11 +110,9 @@ export const api = group('Collaborators', [
   patch(
     '/repos/{owner}/{repo}/invitations/{invitation_id}',
     {
+      ...administering,
       operation: 'repos/update-invitation',
-      permission: 'administration:write',
       summary: 'Change the access that an invitation offers',
-      scopes,
-      access: 'admin',
       body: Type.Object({ permissions: Permission }, { additionalProperties: false }),
       answers: { 200: RepositoryInvitation },
     },
@@ -130,11 +122,9 @@ export const api = group('Collaborators', [
   del(
     '/repos/{owner}/{repo}/invitations/{invitation_id}',
     {
+      ...administering,
       operation: 'repos/delete-invitation',
-      permission: 'administration:write',
       summary: 'Cancel an invitation',
-      scopes,
-      access: 'admin',
       answers: { 204: Nothing },
     },
     ({ db, repo, params }) => withdrawInvitation(db, repo, params.invitation_id),
@@ -142,12 +132,10 @@ export const api = group('Collaborators', [
   get(
     '/user/repository_invitations',
     {
+      ...readingOwn,
       operation: 'repos/list-invitations-for-authenticated-user',
-      permission: 'invitations:read',
       summary: "List the caller's open invitations",
-      scopes: ['repo', 'repo:invite'],
-      list: true,
-      answers: { 200: Type.Array(RepositoryInvitation) },
+      ...listOf(RepositoryInvitation),
     },
     async ({ db, viewer, page, wire }) => {
       const invitations = await listInvitations(db, { invitee_id: viewer.id }, page)
@@ -167,10 +155,9 @@ export const api = group('Collaborators', [
   get(
     '/user/repository_invitations/{invitation_id}',
     {
+      ...readingOwn,
       operation: 'repos/get-invitation-for-authenticated-user',
-      permission: 'invitations:read',
       summary: 'Get an invitation of the caller, open or accepted',
-      scopes: ['repo', 'repo:invite'],
       answers: { 200: RepositoryInvitation },
     },
     async ({ db, caller, viewer, params, wire }) => {
@@ -184,10 +171,9 @@ export const api = group('Collaborators', [
   patch(
     '/user/repository_invitations/{invitation_id}',
     {
+      ...answering,
       operation: 'repos/accept-invitation-for-authenticated-user',
-      permission: 'invitations:write',
       summary: 'Accept an invitation',
-      scopes: ['public_repo', 'repo', 'repo:invite'],
       answers: { 204: Nothing },
     },
     ({ db, viewer, params }) => acceptInvitation(db, viewer, params.invitation_id),
@@ -195,10 +181,9 @@ export const api = group('Collaborators', [
   del(
     '/user/repository_invitations/{invitation_id}',
     {
+      ...answering,
       operation: 'repos/decline-invitation-for-authenticated-user',
-      permission: 'invitations:write',
       summary: 'Decline an invitation',
-      scopes: ['public_repo', 'repo', 'repo:invite'],
       answers: { 204: Nothing },
     },
     ({ db, viewer, params }) => declineInvitation(db, viewer, params.invitation_id),

@@ -1,6 +1,5 @@
-import { checkMayTalkOfCode } from '#hosting/issues/rights.ts'
 import { loadCommit } from '#hosting/refs/commits.ts'
-import { created, del, get, group, paged, patch, post } from '#http/endpoint.ts'
+import { created, del, get, group, listOf, paged, patch, post } from '#http/endpoint.ts'
 import { Nothing } from '#http/serialization.ts'
 import { Type } from '#platform/schema.ts'
 import {
@@ -13,7 +12,7 @@ import {
 import { CommitCommentSchema, commitCommentJson } from './json.ts'
 
 const reading = { permission: 'contents:read', viewer: 'optional', optional_scopes: ['repo'] } as const
-const writing = { permission: 'contents:write', scopes: ['public_repo', 'repo'] } as const
+const writing = { writable: true, permission: 'contents:write', scopes: ['public_repo', 'repo'] } as const
 const Body = Type.String({ maxLength: 65_536 })
 const Place = Type.Unsafe<number | null>({ type: ['integer', 'null'], minimum: 1, maximum: 2_147_483_647 })
 
@@ -24,8 +23,7 @@ export const api = group('Commit comments', [
       ...reading,
       operation: 'repos/list-commit-comments-for-repo',
       summary: 'List the comments on all commits of a repository, oldest first',
-      list: true,
-      answers: { 200: Type.Array(CommitCommentSchema) },
+      ...listOf(CommitCommentSchema),
     },
     async ({ db, repo, page, wire }) =>
       paged(await listCommitComments(db, repo, page), (row) => commitCommentJson(row, repo, wire)),
@@ -37,8 +35,7 @@ export const api = group('Commit comments', [
       operation: 'repos/list-comments-for-commit',
       refuses: ['conflict'],
       summary: 'List the comments on a commit, oldest first',
-      list: true,
-      answers: { 200: Type.Array(CommitCommentSchema) },
+      ...listOf(CommitCommentSchema),
     },
     async ({ db, storage, repo, params, page, wire }) => {
       const { sha } = await loadCommit(storage, repo, params.commit_sha)
@@ -61,8 +58,7 @@ export const api = group('Commit comments', [
       own_transaction: true,
       answers: { 201: CommitCommentSchema },
     },
-    async ({ db, storage, caller, repo, viewer, params, body, wire }) => {
-      await checkMayTalkOfCode(db, caller, repo)
+    async ({ db, storage, repo, viewer, params, body, wire }) => {
       const comment = await createCommitComment(db, storage, repo, viewer, params.commit_sha, body)
       return created(commitCommentJson(comment, repo, wire))
     },
@@ -87,8 +83,7 @@ export const api = group('Commit comments', [
       own_transaction: true,
       answers: { 200: CommitCommentSchema },
     },
-    async ({ db, storage, caller, repo, viewer, params, body, wire }) => {
-      await checkMayTalkOfCode(db, caller, repo)
+    async ({ db, storage, repo, viewer, params, body, wire }) => {
       const comment = await updateCommitComment(db, storage, repo, viewer, params.comment_id, body.body)
       return commitCommentJson(comment, repo, wire)
     },
@@ -101,9 +96,6 @@ export const api = group('Commit comments', [
       summary: 'Delete a comment on a commit, as its author or with push access',
       answers: { 204: Nothing },
     },
-    async ({ db, caller, repo, viewer, params }) => {
-      await checkMayTalkOfCode(db, caller, repo)
-      await deleteCommitComment(db, repo, viewer, params.comment_id)
-    },
+    ({ db, repo, viewer, params }) => deleteCommitComment(db, repo, viewer, params.comment_id),
   ),
 ])

@@ -3,7 +3,6 @@ import type { Repository } from '#hosting/repositories/repositories.ts'
 import { Answer, del, get, group, put } from '#http/endpoint.ts'
 import { text } from '#http/input.ts'
 import type { Wire } from '#http/serialization.ts'
-import { checkWritable } from '#identity/access.ts'
 import { Type } from '#platform/schema.ts'
 import { deleteFile, readContent, writeFile } from './contents.ts'
 import { ChangedSchema, ContentSchema, changedJson, contentJson, GitTree, treeJson } from './json.ts'
@@ -26,6 +25,14 @@ const reads = {
   optional_scopes: ['repo'],
   query: { ref: text() },
   answers: { 200: ContentSchema },
+} as const
+
+const writing = {
+  permission: 'contents:write',
+  scopes: ['public_repo', 'repo'],
+  access: 'push',
+  writable: true,
+  own_transaction: true,
 } as const
 
 async function show(storage: Storage, repo: Repository, path: string, asked: string, wire: Wire) {
@@ -64,17 +71,13 @@ export const api = group('Contents', [
     {
       operation: 'repos/create-or-update-file-contents',
       refuses: ['conflict'],
-      permission: 'contents:write',
+      ...writing,
       summary: 'Make a file, or change one whose present `sha` is given, by a commit',
-      scopes: ['public_repo', 'repo'],
-      access: 'push',
       body: Type.Object({ message: Message, content: Type.String(), sha: Type.Optional(Type.String()), ...options }),
       longest_body: 64 * 1024 * 1024,
-      own_transaction: true,
       answers: { 200: ChangedSchema, 201: ChangedSchema },
     },
     async ({ db, storage, repo, viewer, params, body, wire }) => {
-      checkWritable(repo)
       const changed = await writeFile(db, storage, repo, viewer, params.path, body)
       return new Answer(changedJson(changed, repo, wire), { status: changed.made ? 201 : 200 })
     },
@@ -84,17 +87,12 @@ export const api = group('Contents', [
     {
       operation: 'repos/delete-file',
       refuses: ['conflict'],
-      permission: 'contents:write',
+      ...writing,
       summary: 'Delete a file by a commit',
-      scopes: ['public_repo', 'repo'],
-      access: 'push',
       body: Type.Object({ message: Message, sha: Type.String(), ...options }),
-      own_transaction: true,
       answers: { 200: ChangedSchema },
     },
-    async ({ db, storage, repo, viewer, params, body, wire }) => {
-      checkWritable(repo)
-      return changedJson(await deleteFile(db, storage, repo, viewer, params.path, body), repo, wire)
-    },
+    async ({ db, storage, repo, viewer, params, body, wire }) =>
+      changedJson(await deleteFile(db, storage, repo, viewer, params.path, body), repo, wire),
   ),
 ])

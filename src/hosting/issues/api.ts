@@ -1,20 +1,20 @@
 import { NamedLabels, namesOf } from '#hosting/labels/json.ts'
 import { SimpleUser, userJson } from '#hosting/people/json.ts'
-import { created, del, get, group, paged, patch, post, put } from '#http/endpoint.ts'
+import { created, del, get, group, listOf, paged, patch, post, put } from '#http/endpoint.ts'
 import { choice, text } from '#http/input.ts'
 import { Nothing } from '#http/serialization.ts'
-import { checkWritable } from '#identity/access.ts'
 import { invalid, missing } from '#platform/errors.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import { isAssignable, listAssignable } from './assignees.ts'
 import { type Issue, listIssues, loadIssue } from './issues.ts'
 import { IssueSchema, issueJson } from './json.ts'
-import { checkEnabled, checkMayTalk, checkMayTalkOfCode } from './rights.ts'
+import { checkChangeable, checkEnabled, checkTokenIncludes } from './rights.ts'
 import { addAssignees, removeAssignees } from './triage.ts'
 import { createIssue, setLock, triageIssue, updateIssue } from './update.ts'
 
 const reading = { permission: 'issues:read', viewer: 'optional', optional_scopes: ['repo'] } as const
 const writing = { permission: 'issues:write', scopes: ['public_repo', 'repo'] } as const
+const changing = { ...writing, writable: true } as const
 const Title = Type.Unsafe<string | number>({ type: ['string', 'integer'], maxLength: 256 })
 const Logins = Type.Array(Type.String(), { maxItems: 100 })
 
@@ -58,8 +58,7 @@ export const api = group('Issues', [
       operation: 'issues/list-for-repo',
       summary: 'List the issues of a repository, newest first by default',
       query: { ...filters, creator: text(), assignee: text(), milestone: text() },
-      list: true,
-      answers: { 200: Type.Array(IssueSchema) },
+      ...listOf(IssueSchema),
     },
     async ({ db, repo, query, page, wire }) => {
       checkEnabled(repo)
@@ -76,7 +75,8 @@ export const api = group('Issues', [
       answers: { 201: IssueSchema },
     },
     async ({ db, caller, repo, viewer, body, wire }) => {
-      await checkMayTalk(db, caller, repo)
+      checkChangeable(repo)
+      await checkTokenIncludes(db, caller, repo)
       return created(issueJson(await createIssue(db, repo, viewer, { ...plain(body), title: String(body.title) }), repo, wire))
     },
   ),
@@ -88,7 +88,7 @@ export const api = group('Issues', [
   patch(
     '/repos/{owner}/{repo}/issues/{issue_number}',
     {
-      ...writing,
+      ...changing,
       operation: 'issues/update',
       summary: 'Change, close or reopen an issue, as its author or with triage access',
       body: Type.Partial(
@@ -104,8 +104,7 @@ export const api = group('Issues', [
       ),
       answers: { 200: IssueSchema },
     },
-    async ({ db, caller, repo, viewer, params, body, wire }) => {
-      await checkMayTalkOfCode(db, caller, repo)
+    async ({ db, repo, viewer, params, body, wire }) => {
       const { title, state, state_reason } = body
       const changes = {
         ...plain(body),
@@ -119,7 +118,7 @@ export const api = group('Issues', [
   put(
     '/repos/{owner}/{repo}/issues/{issue_number}/lock',
     {
-      ...writing,
+      ...changing,
       operation: 'issues/lock',
       summary: 'Lock an issue: only users with push access can comment',
       access: 'push',
@@ -133,18 +132,12 @@ export const api = group('Issues', [
       ),
       answers: { 204: Nothing },
     },
-    async ({ db, repo, viewer, params, body }) => {
-      checkWritable(repo)
-      await setLock(db, repo, viewer, params.issue_number, true, body.lock_reason ?? null)
-    },
+    ({ db, repo, viewer, params, body }) => setLock(db, repo, viewer, params.issue_number, true, body.lock_reason ?? null),
   ),
   del(
     '/repos/{owner}/{repo}/issues/{issue_number}/lock',
-    { ...writing, operation: 'issues/unlock', summary: 'Unlock an issue', access: 'push', answers: { 204: Nothing } },
-    async ({ db, repo, viewer, params }) => {
-      checkWritable(repo)
-      await setLock(db, repo, viewer, params.issue_number, false, null)
-    },
+    { ...changing, operation: 'issues/unlock', summary: 'Unlock an issue', access: 'push', answers: { 204: Nothing } },
+    ({ db, repo, viewer, params }) => setLock(db, repo, viewer, params.issue_number, false, null),
   ),
   get(
     '/repos/{owner}/{repo}/assignees',
@@ -152,8 +145,7 @@ export const api = group('Issues', [
       ...reading,
       operation: 'issues/list-assignees',
       summary: 'List users who can be assigned; with triage access, everyone with access by name',
-      list: true,
-      answers: { 200: Type.Array(SimpleUser) },
+      ...listOf(SimpleUser),
     },
     async ({ db, repo, page, wire }) => paged(await listAssignable(db, repo, page), (user) => userJson(user, wire)),
   ),
@@ -185,7 +177,7 @@ export const api = group('Issues', [
   post(
     '/repos/{owner}/{repo}/issues/{issue_number}/assignees',
     {
-      ...writing,
+      ...changing,
       operation: 'issues/add-assignees',
       summary: 'Assign up to ten users to an issue; users who cannot be assigned are ignored',
       access: 'triage',
@@ -193,7 +185,6 @@ export const api = group('Issues', [
       answers: { 201: IssueSchema },
     },
     async ({ db, repo, viewer, params, body, wire }) => {
-      checkWritable(repo)
       const number = params.issue_number
       const add = (held: Issue) => addAssignees(db, repo, held, body.assignees)
       return issueJson(await triageIssue(db, repo, viewer, number, add), repo, wire)
@@ -202,7 +193,7 @@ export const api = group('Issues', [
   del(
     '/repos/{owner}/{repo}/issues/{issue_number}/assignees',
     {
-      ...writing,
+      ...changing,
       operation: 'issues/remove-assignees',
       summary: 'Remove assignees from an issue',
       access: 'triage',
@@ -210,7 +201,6 @@ export const api = group('Issues', [
       answers: { 200: IssueSchema },
     },
     async ({ db, repo, viewer, params, body, wire }) => {
-      checkWritable(repo)
       const number = params.issue_number
       const remove = (held: Issue) => removeAssignees(db, held, body.assignees)
       return issueJson(await triageIssue(db, repo, viewer, number, remove), repo, wire)

@@ -3,7 +3,7 @@ import { addressOf, type Conversation, conversationPage, count } from '#hosting/
 import { listPage } from '#hosting/issues/views/issue-list.ts'
 import { reply } from '#hosting/issues/views/reply.ts'
 import { textArea, written } from '#hosting/mentions/views/render-texts.ts'
-import { crumbs, loadVisibleRepository, numberIn, pathOf, sightOf } from '#hosting/repositories/views/repository-page.ts'
+import { crumbs, loadVisibleRepository, numberIn, pathOf } from '#hosting/repositories/views/repository-page.ts'
 import { contentsHint } from '#parts/imports/views/hint.ts'
 import {
   changeSubscription,
@@ -17,7 +17,7 @@ import { alert, attempt, field, type Problem } from '#web/fields.ts'
 import { html } from '#web/html.ts'
 import { form, type Outcome, type PageRoute, type SignedIn, show, showOwn, submitOwn, type Visit } from '#web/page.ts'
 import { loadIssue } from './issues.ts'
-import { checkEnabled, checkMayTalk } from './rights.ts'
+import { checkChangeable, checkEnabled } from './rights.ts'
 import { createIssue } from './update.ts'
 
 export const assets = join(import.meta.dirname, 'assets')
@@ -95,7 +95,7 @@ async function open(visit: SignedIn): Promise<Outcome> {
     async () => {
       const wanted = { title: written(visit.form, 'title'), body: written(visit.form, 'body') || null }
       const issue = await visit.db.transaction(async (db) => {
-        await checkMayTalk(db, sightOf(visit), repo)
+        checkChangeable(repo)
         return createIssue(db, repo, visit.visitor, wanted)
       })
       return { to: addressOf({ repo, issue, kind: 'issues' }) }

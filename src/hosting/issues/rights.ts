@@ -13,17 +13,8 @@ export function checkChangeable(repo: Repository) {
   checkWritable(repo)
 }
 
-export async function checkMayTalk(db: Queryable, sight: Viewer, repo: Repository) {
-  checkEnabled(repo)
-  await checkMayTalkOfCode(db, sight, repo)
-}
-
-/**
- * Everyone who can see a repository may comment on its code, also when issues are disabled. A fine-grained token must include the
- * repository, although it can read every public one.
- */
-export async function checkMayTalkOfCode(db: Queryable, { token_id = null }: Viewer, repo: Repository) {
-  checkWritable(repo)
+/** A fine-grained token must include the repository, although it can read every public one. */
+export async function checkTokenIncludes(db: Queryable, { token_id = null }: Viewer, repo: { id: number }) {
   if (token_id === null) return
   const { rowCount } = await db.query(
     sql`select from repositories r where r.id = ${repo.id} and token_reaches(${token_id}::bigint, r)`,

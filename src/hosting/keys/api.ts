@@ -1,4 +1,4 @@
-import { created, del, get, group, paged, post } from '#http/endpoint.ts'
+import { created, del, get, group, listOf, paged, post } from '#http/endpoint.ts'
 import { Nothing } from '#http/serialization.ts'
 import type { Caller } from '#identity/callers.ts'
 import { Type } from '#platform/schema.ts'
@@ -7,6 +7,9 @@ import { type Adder, addKey, deleteKey, listKeys, loadKey } from './keys.ts'
 
 const Title = Type.Optional(Type.String({ maxLength: 255 }))
 const KeyText = Type.String({ maxLength: 16_384 })
+const readingOwn = { permission: 'git_ssh_keys:read', scopes: ['read:public_key'] } as const
+const reading = { permission: 'administration:read', scopes: ['repo'], access: 'admin' } as const
+const administering = { permission: 'administration:write', scopes: ['repo'], access: 'admin' } as const
 
 const adder = (user: Adder['user'], { token }: Caller): Adder => ({ user, application_id: token?.application_id ?? null })
 
@@ -14,12 +17,10 @@ export const api = group('Keys', [
   get(
     '/user/keys',
     {
+      ...readingOwn,
       operation: 'users/list-public-ssh-keys-for-authenticated-user',
-      permission: 'git_ssh_keys:read',
       summary: "The viewer's SSH keys",
-      scopes: ['read:public_key'],
-      list: true,
-      answers: { 200: Type.Array(UserKey) },
+      ...listOf(UserKey),
     },
     async ({ db, viewer, page, wire }) => paged(await listKeys(db, { user: viewer }, page), (row) => keyJson(row, wire)),
   ),
@@ -39,10 +40,9 @@ export const api = group('Keys', [
   get(
     '/user/keys/{key_id}',
     {
+      ...readingOwn,
       operation: 'users/get-public-ssh-key-for-authenticated-user',
-      permission: 'git_ssh_keys:read',
       summary: 'An SSH key of the viewer',
-      scopes: ['read:public_key'],
       answers: { 200: UserKey },
     },
     async ({ db, viewer, params, wire }) => keyJson(await loadKey(db, { user: viewer }, params.key_id), wire),
@@ -65,32 +65,26 @@ export const api = group('Keys', [
       permission: 'any',
       summary: "A user's SSH keys, for those who want to check what they signed or let them in",
       viewer: 'optional',
-      list: true,
-      answers: { 200: Type.Array(SimpleKey) },
+      ...listOf(SimpleKey),
     },
     async ({ db, user, page }) => paged(await listKeys(db, { user }, page), simpleKeyJson),
   ),
   get(
     '/repos/{owner}/{repo}/keys',
     {
+      ...reading,
       operation: 'repos/list-deploy-keys',
-      permission: 'administration:read',
       summary: 'The keys that open this repository alone',
-      scopes: ['repo'],
-      access: 'admin',
-      list: true,
-      answers: { 200: Type.Array(DeployKey) },
+      ...listOf(DeployKey),
     },
     async ({ db, repo, page, wire }) => paged(await listKeys(db, { repo }, page), (row) => deployKeyJson(row, repo, wire)),
   ),
   post(
     '/repos/{owner}/{repo}/keys',
     {
+      ...administering,
       operation: 'repos/create-deploy-key',
-      permission: 'administration:write',
       summary: 'Add a key that opens this repository alone, for reading only or for writing too',
-      scopes: ['repo'],
-      access: 'admin',
       body: Type.Object({ title: Title, key: KeyText, read_only: Type.Optional(Type.Boolean()) }),
       answers: { 201: DeployKey },
     },
@@ -100,11 +94,9 @@ export const api = group('Keys', [
   get(
     '/repos/{owner}/{repo}/keys/{key_id}',
     {
+      ...reading,
       operation: 'repos/get-deploy-key',
-      permission: 'administration:read',
       summary: 'A key that opens this repository alone',
-      scopes: ['repo'],
-      access: 'admin',
       answers: { 200: DeployKey },
     },
     async ({ db, repo, params, wire }) => deployKeyJson(await loadKey(db, { repo }, params.key_id), repo, wire),
@@ -112,11 +104,9 @@ export const api = group('Keys', [
   del(
     '/repos/{owner}/{repo}/keys/{key_id}',
     {
+      ...administering,
       operation: 'repos/delete-deploy-key',
-      permission: 'administration:write',
       summary: 'Remove a key from this repository',
-      scopes: ['repo'],
-      access: 'admin',
       answers: { 204: Nothing },
     },
     ({ db, repo, params }) => deleteKey(db, { repo }, params.key_id),

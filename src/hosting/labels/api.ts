@@ -2,16 +2,15 @@ import { type Issue, loadIssue } from '#hosting/issues/issues.ts'
 import { addLabels, removeLabel, setLabels } from '#hosting/issues/triage.ts'
 import { triageIssue } from '#hosting/issues/update.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
-import { Answer, created, del, get, group, paged, patch, post, put } from '#http/endpoint.ts'
+import { Answer, created, del, get, group, listOf, paged, patch, post, put } from '#http/endpoint.ts'
 import { Nothing, type Wire } from '#http/serialization.ts'
-import { checkWritable } from '#identity/access.ts'
 import { Type } from '#platform/schema.ts'
 import { LabelSchema, labelJson, NamedLabels, namesOf } from './json.ts'
 import { listLabels, loadLabel } from './labels.ts'
 import { createLabel, deleteLabel, updateLabel } from './update.ts'
 
 const reading = { permission: 'issues:read', viewer: 'optional', optional_scopes: ['repo'] } as const
-const writing = { permission: 'issues:write', scopes: ['public_repo', 'repo'] } as const
+const writing = { writable: true, permission: 'issues:write', scopes: ['public_repo', 'repo'] } as const
 
 const looks = Type.Partial(
   Type.Object({
@@ -30,8 +29,7 @@ export const api = group('Labels', [
       ...reading,
       operation: 'issues/list-labels-for-repo',
       summary: 'List the labels of a repository',
-      list: true,
-      answers: { 200: Labels },
+      ...listOf(LabelSchema),
     },
     async ({ db, repo, page, wire }) => paged(await listLabels(db, repo, page), (label) => labelJson(label, repo, wire)),
   ),
@@ -45,10 +43,7 @@ export const api = group('Labels', [
       body: Type.Object({ name: Type.String(), ...looks }),
       answers: { 201: LabelSchema },
     },
-    async ({ db, repo, viewer, body, wire }) => {
-      checkWritable(repo)
-      return created(labelJson(await createLabel(db, repo, viewer, body), repo, wire))
-    },
+    async ({ db, repo, viewer, body, wire }) => created(labelJson(await createLabel(db, repo, viewer, body), repo, wire)),
   ),
   get(
     '/repos/{owner}/{repo}/labels/{name}',
@@ -66,7 +61,6 @@ export const api = group('Labels', [
       answers: { 200: LabelSchema },
     },
     async ({ db, repo, viewer, params, body: { new_name, ...rest }, wire }) => {
-      checkWritable(repo)
       const changes = { ...rest, ...(new_name !== undefined && { name: new_name }) }
       const label = await loadLabel(db, repo, params.name)
       return labelJson(await updateLabel(db, repo, viewer, label, changes), repo, wire)
@@ -75,10 +69,7 @@ export const api = group('Labels', [
   del(
     '/repos/{owner}/{repo}/labels/{name}',
     { ...writing, operation: 'issues/delete-label', summary: 'Delete a label', access: 'push', answers: { 204: Nothing } },
-    async ({ db, repo, viewer, params }) => {
-      checkWritable(repo)
-      await deleteLabel(db, repo, viewer, await loadLabel(db, repo, params.name))
-    },
+    async ({ db, repo, viewer, params }) => deleteLabel(db, repo, viewer, await loadLabel(db, repo, params.name)),
   ),
   get(
     '/repos/{owner}/{repo}/issues/{issue_number}/labels',
@@ -86,8 +77,7 @@ export const api = group('Labels', [
       ...reading,
       operation: 'issues/list-labels-on-issue',
       summary: 'List the labels of an issue',
-      list: true,
-      answers: { 200: Labels },
+      ...listOf(LabelSchema),
     },
     async ({ db, repo, params, page, wire }) => {
       const issue = await loadIssue(db, repo, params.issue_number)
@@ -107,7 +97,6 @@ export const api = group('Labels', [
       answers: { 200: Labels },
     },
     async ({ db, repo, viewer, params, body, wire }) => {
-      checkWritable(repo)
       const add = (held: Issue) => addLabels(db, repo, viewer, held, namesOf(body.labels))
       return labelsOf(await triageIssue(db, repo, viewer, params.issue_number, add), repo, wire)
     },
@@ -123,7 +112,6 @@ export const api = group('Labels', [
       answers: { 200: Labels },
     },
     async ({ db, repo, viewer, params, body, wire }) => {
-      checkWritable(repo)
       const set = (held: Issue) => setLabels(db, repo, viewer, held, namesOf(body.labels ?? []))
       return labelsOf(await triageIssue(db, repo, viewer, params.issue_number, set), repo, wire)
     },
@@ -138,7 +126,6 @@ export const api = group('Labels', [
       answers: { 204: Nothing },
     },
     async ({ db, repo, viewer, params }) => {
-      checkWritable(repo)
       await triageIssue(db, repo, viewer, params.issue_number, (held) => setLabels(db, repo, viewer, held, []))
     },
   ),
@@ -152,7 +139,6 @@ export const api = group('Labels', [
       answers: { 200: Labels },
     },
     async ({ db, repo, viewer, params, wire }) => {
-      checkWritable(repo)
       const remove = (held: Issue) => removeLabel(db, repo, held, params.name)
       return labelsOf(await triageIssue(db, repo, viewer, params.issue_number, remove), repo, wire)
     },

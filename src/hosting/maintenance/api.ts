@@ -1,10 +1,10 @@
-import { del, get, group, paged, post } from '#http/endpoint.ts'
+import { del, get, group, listOf, paged, post } from '#http/endpoint.ts'
 import { Nothing, NullableString, Timestamp, timestamp } from '#http/serialization.ts'
 import { discardFailedJob, listFailedJobs, retryFailedJob } from '#platform/failed-jobs.ts'
 import { Type } from '#platform/schema.ts'
 import { listRepairs } from './maintenance.ts'
 
-const scopes = ['site_admin'] as const
+const administration = { permission: 'classic', scopes: ['site_admin'], viewer: 'site_admin' } as const
 
 const FailedJob = Type.Object({
   id: Type.Integer(),
@@ -29,13 +29,10 @@ export const api = group('Maintenance', [
   get(
     '/admin/jobs/failed',
     {
+      ...administration,
       operation: 'belfry-admin/list-failed-jobs',
-      permission: 'classic',
       summary: 'Background jobs that used up their attempts, the latest first',
-      scopes,
-      viewer: 'site_admin',
-      list: true,
-      answers: { 200: Type.Array(FailedJob) },
+      ...listOf(FailedJob),
     },
     async ({ db, page }) =>
       paged(await listFailedJobs(db, page), ({ created_at, failed_at, ...job }) => ({
@@ -47,11 +44,9 @@ export const api = group('Maintenance', [
   post(
     '/admin/jobs/{job_id}/retry',
     {
+      ...administration,
       operation: 'belfry-admin/retry-failed-job',
-      permission: 'classic',
       summary: 'Run a failed job again, with all its attempts',
-      scopes,
-      viewer: 'site_admin',
       answers: { 204: Nothing },
     },
     ({ db, params }) => retryFailedJob(db, params.job_id),
@@ -59,11 +54,9 @@ export const api = group('Maintenance', [
   del(
     '/admin/jobs/{job_id}',
     {
+      ...administration,
       operation: 'belfry-admin/discard-failed-job',
-      permission: 'classic',
       summary: 'Discard a failed job',
-      scopes,
-      viewer: 'site_admin',
       answers: { 204: Nothing },
     },
     ({ db, params }) => discardFailedJob(db, params.job_id),
@@ -71,13 +64,10 @@ export const api = group('Maintenance', [
   get(
     '/admin/ref-repairs',
     {
+      ...administration,
       operation: 'belfry-admin/list-ref-repairs',
-      permission: 'classic',
       summary: 'Differences between disk and database that were found and settled, the latest first',
-      scopes,
-      viewer: 'site_admin',
-      list: true,
-      answers: { 200: Type.Array(RefRepair) },
+      ...listOf(RefRepair),
     },
     async ({ db, page }) =>
       paged(await listRepairs(db, page), ({ repo_id, full_name, found_at, ...repair }) => ({

@@ -1,6 +1,6 @@
 import { checkChangeable, checkEnabled } from '#hosting/issues/rights.ts'
 import { LabelSchema, labelJson } from '#hosting/labels/json.ts'
-import { created, del, get, group, paged, patch, post } from '#http/endpoint.ts'
+import { created, del, get, group, listOf, paged, patch, post } from '#http/endpoint.ts'
 import { choice } from '#http/input.ts'
 import { Nothing } from '#http/serialization.ts'
 import { invalid } from '#platform/errors.ts'
@@ -43,8 +43,7 @@ export const api = group('Milestones', [
       operation: 'issues/list-milestones',
       summary: 'List the milestones of a repository, by due date',
       query: { state: choice('open', 'closed', 'all'), sort: choice('due_on', 'completeness'), direction: choice('asc', 'desc') },
-      list: true,
-      answers: { 200: Type.Array(MilestoneSchema) },
+      ...listOf(MilestoneSchema),
     },
     async ({ db, repo, query, page, wire }) => {
       checkEnabled(repo)
@@ -109,8 +108,7 @@ export const api = group('Milestones', [
       ...reading,
       operation: 'issues/list-labels-for-milestone',
       summary: 'List the labels of the issues of a milestone',
-      list: true,
-      answers: { 200: Type.Array(LabelSchema) },
+      ...listOf(LabelSchema),
     },
     async ({ db, repo, params, page, wire }) => {
       checkEnabled(repo)

@@ -1,6 +1,6 @@
 import { SimpleUser, userJson } from '#hosting/people/json.ts'
 import { countStanding, updateProfile } from '#hosting/people/people.ts'
-import { del, get, group, paged, patch, put } from '#http/endpoint.ts'
+import { del, get, group, listOf, paged, patch, put } from '#http/endpoint.ts'
 import { choice } from '#http/input.ts'
 import { Nothing, NullableString } from '#http/serialization.ts'
 import { levelOf } from '#identity/access.ts'
@@ -27,14 +27,17 @@ import {
   setMembershipPublic,
 } from './organizations.ts'
 
+const owning = { permission: 'members:write', scopes: ['admin:org'], org_role: 'owner' } as const
+const publicly = { permission: 'any', viewer: 'optional' } as const
+const own = { permission: 'members:read', scopes: ['read:org', 'user'] } as const
+
 export const api = group('Organizations', [
   get(
     '/orgs/{org}',
     {
+      ...publicly,
       operation: 'orgs/get',
-      permission: 'any',
       summary: 'Get an organization; its members see more fields',
-      viewer: 'optional',
       optional_scopes: ['read:org'],
       answers: { 200: FullOrganization },
     },
@@ -75,8 +78,7 @@ export const api = group('Organizations', [
       permission: 'any',
       summary: 'List the organizations of the caller',
       scopes: ['read:org', 'user'],
-      list: true,
-      answers: { 200: Type.Array(SimpleOrganization) },
+      ...listOf(SimpleOrganization),
     },
     async ({ db, viewer, page, wire }) =>
       paged(await listOrganizations(db, viewer, page, false), (row) => simpleOrganizationJson(row, wire)),
@@ -84,12 +86,10 @@ export const api = group('Organizations', [
   get(
     '/users/{username}/orgs',
     {
+      ...publicly,
       operation: 'orgs/list-for-user',
-      permission: 'any',
       summary: 'List the public organizations of a user',
-      viewer: 'optional',
-      list: true,
-      answers: { 200: Type.Array(SimpleOrganization) },
+      ...listOf(SimpleOrganization),
     },
     async ({ db, user, page, wire }) =>
       paged(await listOrganizations(db, user, page, true), (row) => simpleOrganizationJson(row, wire)),
@@ -103,8 +103,7 @@ export const api = group('Organizations', [
       viewer: 'optional',
       optional_scopes: ['read:org'],
       query: { role: choice('all', 'admin', 'member') },
-      list: true,
-      answers: { 200: Type.Array(SimpleUser) },
+      ...listOf(SimpleUser),
     },
     async ({ db, caller, org, query, page, wire }) =>
       paged(await listMembers(db, asSeenBy(caller, org), query.role, page), (row) => userJson(row, wire)),
@@ -127,11 +126,9 @@ export const api = group('Organizations', [
   del(
     '/orgs/{org}/members/{username}',
     {
+      ...owning,
       operation: 'orgs/remove-member',
-      permission: 'members:write',
       summary: 'Remove a member',
-      scopes: ['admin:org'],
-      org_role: 'owner',
       answers: { 204: Nothing },
     },
     ({ db, org, user }) => removeMembership(db, org, user),
@@ -139,12 +136,10 @@ export const api = group('Organizations', [
   get(
     '/orgs/{org}/public_members',
     {
+      ...publicly,
       operation: 'orgs/list-public-members',
-      permission: 'any',
       summary: 'List public members',
-      viewer: 'optional',
-      list: true,
-      answers: { 200: Type.Array(SimpleUser) },
+      ...listOf(SimpleUser),
     },
     async ({ db, org, page, wire }) =>
       paged(await listMembers(db, { ...org, role: null }, 'all', page), (row) => userJson(row, wire)),
@@ -196,11 +191,9 @@ export const api = group('Organizations', [
   put(
     '/orgs/{org}/memberships/{username}',
     {
+      ...owning,
       operation: 'orgs/set-membership-for-user',
-      permission: 'members:write',
       summary: 'Add a member without an invitation, or change their role',
-      scopes: ['admin:org'],
-      org_role: 'owner',
       body: Type.Object({ role: Type.Optional(Type.Unsafe<'admin' | 'member'>({ type: 'string', enum: ['admin', 'member'] })) }),
       answers: { 200: OrganizationMembership },
     },
@@ -224,12 +217,10 @@ export const api = group('Organizations', [
   get(
     '/user/memberships/orgs',
     {
+      ...own,
       operation: 'orgs/list-memberships-for-authenticated-user',
-      permission: 'members:read',
       summary: "List the caller's memberships",
-      scopes: ['read:org', 'user'],
-      list: true,
-      answers: { 200: Type.Array(OrganizationMembership) },
+      ...listOf(OrganizationMembership),
     },
     async ({ db, viewer, page, wire }) =>
       paged(await listOrganizations(db, viewer, page, false), ({ role, ...org }) =>
@@ -239,10 +230,9 @@ export const api = group('Organizations', [
   get(
     '/user/memberships/orgs/{org}',
     {
+      ...own,
       operation: 'orgs/get-membership-for-authenticated-user',
-      permission: 'members:read',
       summary: "Get the caller's membership",
-      scopes: ['read:org', 'user'],
       answers: { 200: OrganizationMembership },
     },
     ({ org, viewer, wire }) => {

@@ -1,4 +1,4 @@
-import { del, get, group, paged, patch, put } from '#http/endpoint.ts'
+import { del, get, group, listOf, paged, patch, put } from '#http/endpoint.ts'
 import { Nothing, NullableBoolean, NullableString } from '#http/serialization.ts'
 import { loadUser } from '#identity/accounts.ts'
 import { missing } from '#platform/errors.ts'
@@ -6,7 +6,7 @@ import { Type } from '#platform/schema.ts'
 import { AuthenticatedUser, ownUserJson, PublicUser, publicUserJson, SimpleUser, userJson } from './json.ts'
 import { countStanding, follow, isFollowing, listFollowers, listFollowing, unfollow, updateProfile } from './people.ts'
 
-const People = Type.Array(SimpleUser)
+const following = { permission: 'followers:write', scopes: ['user:follow'] } as const
 
 const Profile = Type.Partial(
   Type.Object({
@@ -21,6 +21,7 @@ const Profile = Type.Partial(
   }),
 )
 
+const publicly = { permission: 'any', viewer: 'optional' } as const
 export const api = group('People', [
   get(
     '/user',
@@ -54,10 +55,9 @@ export const api = group('People', [
   get(
     '/users/{username}',
     {
+      ...publicly,
       operation: 'users/get-by-username',
-      permission: 'any',
       summary: 'Get a user or an organization',
-      viewer: 'optional',
       answers: { 200: PublicUser },
     },
     async ({ db, user, wire }) => publicUserJson(user, await countStanding(db, user), wire),
@@ -65,34 +65,29 @@ export const api = group('People', [
   get(
     '/users/{username}/followers',
     {
+      ...publicly,
       operation: 'users/list-followers-for-user',
-      permission: 'any',
       summary: 'List the followers of a user',
-      viewer: 'optional',
-      list: true,
-      answers: { 200: People },
+      ...listOf(SimpleUser),
     },
     async ({ db, user, page, wire }) => paged(await listFollowers(db, user, page), (row) => userJson(row, wire)),
   ),
   get(
     '/users/{username}/following',
     {
+      ...publicly,
       operation: 'users/list-following-for-user',
-      permission: 'any',
       summary: 'List the users whom a user follows',
-      viewer: 'optional',
-      list: true,
-      answers: { 200: People },
+      ...listOf(SimpleUser),
     },
     async ({ db, user, page, wire }) => paged(await listFollowing(db, user, page), (row) => userJson(row, wire)),
   ),
   get(
     '/users/{username}/following/{target_user}',
     {
+      ...publicly,
       operation: 'users/check-following-for-user',
-      permission: 'any',
       summary: 'Check whether a user follows another: 204 or 404',
-      viewer: 'optional',
       answers: { 204: Nothing },
     },
     async ({ db, user, params }) => {
@@ -105,8 +100,7 @@ export const api = group('People', [
       operation: 'users/list-followers-for-authenticated-user',
       permission: 'followers:read',
       summary: 'List the followers of the caller',
-      list: true,
-      answers: { 200: People },
+      ...listOf(SimpleUser),
     },
     async ({ db, viewer, page, wire }) => paged(await listFollowers(db, viewer, page), (row) => userJson(row, wire)),
   ),
@@ -116,8 +110,7 @@ export const api = group('People', [
       operation: 'users/list-followed-by-authenticated-user',
       permission: 'followers:read',
       summary: 'List the users whom the caller follows',
-      list: true,
-      answers: { 200: People },
+      ...listOf(SimpleUser),
     },
     async ({ db, viewer, page, wire }) => paged(await listFollowing(db, viewer, page), (row) => userJson(row, wire)),
   ),
@@ -136,10 +129,9 @@ export const api = group('People', [
   put(
     '/user/following/{username}',
     {
+      ...following,
       operation: 'users/follow',
-      permission: 'followers:write',
       summary: 'Follow a user',
-      scopes: ['user:follow'],
       answers: { 204: Nothing },
     },
     ({ db, viewer, user }) => follow(db, viewer, user),
@@ -147,10 +139,9 @@ export const api = group('People', [
   del(
     '/user/following/{username}',
     {
+      ...following,
       operation: 'users/unfollow',
-      permission: 'followers:write',
       summary: 'Unfollow a user',
-      scopes: ['user:follow'],
       answers: { 204: Nothing },
     },
     ({ db, viewer, user }) => unfollow(db, viewer, user),

@@ -1,9 +1,7 @@
-import { checkMayTalkOfCode } from '#hosting/issues/rights.ts'
 import { Commit } from '#hosting/refs/json.ts'
-import { Answer, created, get, group, paged, patch, post, put } from '#http/endpoint.ts'
+import { Answer, created, get, group, listOf, paged, patch, post, put } from '#http/endpoint.ts'
 import { choice, text } from '#http/input.ts'
 import { Nothing } from '#http/serialization.ts'
-import { checkWritable } from '#identity/access.ts'
 import type { Slice } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
 import { Type } from '#platform/schema.ts'
@@ -20,7 +18,7 @@ import { updateBranch } from './update-branch.ts'
 
 const reading = { permission: 'pull_requests:read', viewer: 'optional', optional_scopes: ['repo'] } as const
 const scopes = ['public_repo', 'repo'] as const
-const writing = { permission: 'pull_requests:write', scopes, own_transaction: true } as const
+const writing = { permission: 'pull_requests:write', scopes, writable: true, own_transaction: true } as const
 const Title = Type.String({ maxLength: 256 })
 const Body = Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 65_536 })
 const Words = Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 65_536 })
@@ -45,8 +43,7 @@ export const api = group('Pull requests', [
         sort: choice('created', 'updated', 'popularity', 'long-running'),
         direction: choice('', 'asc', 'desc'),
       },
-      list: true,
-      answers: { 200: Type.Array(PullSchema) },
+      ...listOf(PullSchema),
     },
     async ({ db, caller, repo, query, page, wire }) =>
       paged(await listPulls(db, caller, repo, query, page), (pull) => pullJson(pull, repo, wire, true)),
@@ -70,7 +67,6 @@ export const api = group('Pull requests', [
       answers: { 201: FullPullSchema },
     },
     async ({ db, storage, caller, repo, viewer, body, wire }) => {
-      await checkMayTalkOfCode(db, caller, repo)
       const pull = await createPull(db, storage, caller, repo, viewer, body)
       return created(fullPullJson(await refreshMergeability(db, storage, pull), repo, wire, true))
     },
@@ -107,7 +103,6 @@ export const api = group('Pull requests', [
       answers: { 200: FullPullSchema },
     },
     async ({ db, storage, caller, repo, viewer, params, body, wire }) => {
-      await checkMayTalkOfCode(db, caller, repo)
       const { title, body: said, state, base, draft, maintainer_can_modify } = body
       const changes = {
         ...(title !== undefined && { title }),
@@ -127,8 +122,7 @@ export const api = group('Pull requests', [
       ...reading,
       operation: 'pulls/list-commits',
       summary: 'List the commits of a pull request, oldest first, the last 250',
-      list: true,
-      answers: { 200: Type.Array(Commit) },
+      ...listOf(Commit),
     },
     async ({ db, storage, repo, params, page, wire }) => {
       const { commits } = await comparePull(storage, await loadPull(db, repo, params.pull_number))
@@ -142,8 +136,7 @@ export const api = group('Pull requests', [
       ...reading,
       operation: 'pulls/list-files',
       summary: 'List the files that a pull request changes, the first 300',
-      list: true,
-      answers: { 200: Type.Array(FileSchema) },
+      ...listOf(FileSchema),
     },
     async ({ db, storage, repo, params, page, wire }) => {
       const comparison = await comparePull(storage, await loadPull(db, repo, params.pull_number))
@@ -182,7 +175,6 @@ export const api = group('Pull requests', [
       answers: { 200: MergedSchema },
     },
     async ({ db, storage, repo, viewer, params, body }) => {
-      checkWritable(repo)
       const { commit_title, commit_message, sha, merge_method } = body
       const asked = {
         ...(commit_title && { commit_title }),
@@ -205,7 +197,6 @@ export const api = group('Pull requests', [
       answers: { 202: Type.Object({ message: Type.String(), url: Type.String() }, { title: 'BranchUpdate' }) },
     },
     async ({ db, storage, caller, repo, viewer, params, body, wire }) => {
-      await checkMayTalkOfCode(db, caller, repo)
       await updateBranch(db, storage, caller, repo, viewer, params.pull_number, body.expected_head_sha)
       const url = `${wire.api}/repos/${repo.owner_login}/${repo.name}/pulls/${params.pull_number}`
       return { message: 'Updating pull request branch.', url }

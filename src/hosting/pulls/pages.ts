@@ -5,7 +5,7 @@ import { listPage } from '#hosting/issues/views/issue-list.ts'
 import { reply } from '#hosting/issues/views/reply.ts'
 import { renderTexts } from '#hosting/mentions/views/render-texts.ts'
 import { commitList, fileList } from '#hosting/pulls/views/diff.ts'
-import { crumbs, loadVisibleRepository, numberIn, pathOf, sightOf } from '#hosting/repositories/views/repository-page.ts'
+import { crumbs, loadVisibleRepository, numberIn, pathOf, viewerOf } from '#hosting/repositories/views/repository-page.ts'
 import { listReviewComments, type ReviewComment } from '#hosting/reviews/comments/comments.ts'
 import { listReviews, type Review } from '#hosting/reviews/reviews.ts'
 import { checkAccess, checkWritable } from '#identity/access.ts'
@@ -60,7 +60,7 @@ async function load(visit: Visit) {
   const repo = await loadVisibleRepository(visit)
   const number = numberIn(visit.params.number)
   await markConversationShown(visit, repo, number)
-  const pull = await loadPull(visit.db, repo, number, sightOf(visit))
+  const pull = await loadPull(visit.db, repo, number, viewerOf(visit))
   return { repo, pull: await refreshMergeability(visit.db, visit.belfry.storage, pull) }
 }
 

@@ -1,6 +1,5 @@
-import { created, del, get, group, paged, patch, post } from '#http/endpoint.ts'
+import { created, del, get, group, listOf, paged, patch, post } from '#http/endpoint.ts'
 import { Nothing } from '#http/serialization.ts'
-import { checkWritable } from '#identity/access.ts'
 import { Type } from '#platform/schema.ts'
 import { findAuthors, listBranches, loadBranch, loadCommit } from './commits.ts'
 import { Branch, branchJson, Commit, commitJson, GitRef, refJson, ShortBranch, shortBranchJson } from './json.ts'
@@ -11,6 +10,7 @@ const writes = {
   permission: 'contents:write',
   scopes: ['public_repo', 'repo'],
   access: 'push',
+  writable: true,
   own_transaction: true,
 } as const
 
@@ -66,10 +66,8 @@ export const api = group('Git references', [
       body: Type.Object({ ref: Type.String(), sha: Type.String() }),
       answers: { 201: GitRef },
     },
-    async ({ db, storage, repo, viewer, body, wire }) => {
-      checkWritable(repo)
-      return created(refJson(await createRef(db, storage, repo, viewer, body), repo, wire))
-    },
+    async ({ db, storage, repo, viewer, body, wire }) =>
+      created(refJson(await createRef(db, storage, repo, viewer, body), repo, wire)),
   ),
   patch(
     '/repos/{owner}/{repo}/git/refs/{ref+}',
@@ -81,10 +79,8 @@ export const api = group('Git references', [
       body: Type.Object({ sha: Type.String(), force: Type.Optional(Type.Boolean()) }),
       answers: { 200: GitRef },
     },
-    async ({ db, storage, repo, viewer, params, body, wire }) => {
-      checkWritable(repo)
-      return refJson(await updateRef(db, storage, repo, viewer, params.ref, body), repo, wire)
-    },
+    async ({ db, storage, repo, viewer, params, body, wire }) =>
+      refJson(await updateRef(db, storage, repo, viewer, params.ref, body), repo, wire),
   ),
   del(
     '/repos/{owner}/{repo}/git/refs/{ref+}',
@@ -95,10 +91,7 @@ export const api = group('Git references', [
       summary: 'Delete a branch or a tag',
       answers: { 204: Nothing },
     },
-    async ({ db, storage, repo, viewer, params }) => {
-      checkWritable(repo)
-      await deleteRef(db, storage, repo, viewer, params.ref)
-    },
+    ({ db, storage, repo, viewer, params }) => deleteRef(db, storage, repo, viewer, params.ref),
   ),
   get(
     '/repos/{owner}/{repo}/branches',
@@ -106,8 +99,7 @@ export const api = group('Git references', [
       ...reads,
       operation: 'repos/list-branches',
       summary: 'Branches, by name',
-      list: true,
-      answers: { 200: Type.Array(ShortBranch) },
+      ...listOf(ShortBranch),
     },
     async ({ storage, repo, page, wire }) =>
       paged(await listBranches(storage, repo, page), (branch) => shortBranchJson(branch, repo, wire)),

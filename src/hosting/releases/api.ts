@@ -1,7 +1,7 @@
 import type { Repository } from '#hosting/repositories/repositories.ts'
-import { created, del, get, group, paged, patch, post } from '#http/endpoint.ts'
+import { created, del, get, group, listOf, paged, patch, post } from '#http/endpoint.ts'
 import { Nothing, NullableString } from '#http/serialization.ts'
-import { checkWritable, levelOf } from '#identity/access.ts'
+import { levelOf } from '#identity/access.ts'
 import type { Caller } from '#identity/callers.ts'
 import { allows } from '#identity/permissions.ts'
 import { Type } from '#platform/schema.ts'
@@ -25,6 +25,8 @@ const options = {
   // Accepted because clients send it. The latest release is always the one published last.
   make_latest: Type.Unsafe<string>({ type: 'string', enum: ['true', 'false', 'legacy'] }),
 }
+const reading = { permission: 'contents:read', viewer: 'optional' } as const
+const writing = { permission: 'contents:write', scopes: ['public_repo', 'repo'], access: 'push', writable: true } as const
 const TagName = Type.String({ minLength: 1, maxLength: 255 })
 
 /** Drafts are visible to users with push access, through a token that may push. */
@@ -39,12 +41,10 @@ export const api = group('Releases', [
     '/repos/{owner}/{repo}/releases',
     {
       operation: 'repos/list-releases',
-      permission: 'contents:read',
+      ...reading,
       summary: 'List releases, newest first; drafts need push access',
-      viewer: 'optional',
       optional_scopes: ['public_repo', 'repo'],
-      list: true,
-      answers: { 200: Type.Array(ReleaseSchema) },
+      ...listOf(ReleaseSchema),
     },
     async ({ db, caller, repo, page, wire }) =>
       paged(await listReleases(db, repo, seesDrafts(repo, caller), page), (release) => releaseJson(release, repo, wire)),
@@ -54,26 +54,21 @@ export const api = group('Releases', [
     {
       operation: 'repos/create-release',
       refuses: ['conflict'],
-      permission: 'contents:write',
+      ...writing,
       summary: 'Publish a release, or create a draft; a missing tag is created',
-      scopes: ['public_repo', 'repo'],
-      access: 'push',
       body: Type.Object({ tag_name: TagName, ...Type.Partial(Type.Object(options)).properties }),
       own_transaction: true,
       answers: { 201: ReleaseSchema },
     },
-    async ({ db, storage, repo, viewer, body, wire }) => {
-      checkWritable(repo)
-      return created(releaseJson(await createRelease(db, storage, repo, viewer, body), repo, wire))
-    },
+    async ({ db, storage, repo, viewer, body, wire }) =>
+      created(releaseJson(await createRelease(db, storage, repo, viewer, body), repo, wire)),
   ),
   get(
     '/repos/{owner}/{repo}/releases/latest',
     {
       operation: 'repos/get-latest-release',
-      permission: 'contents:read',
+      ...reading,
       summary: 'Get the latest published release that is not a prerelease',
-      viewer: 'optional',
       answers: { 200: ReleaseSchema },
     },
     async ({ db, repo, wire }) => releaseJson(await loadLatestRelease(db, repo), repo, wire),
@@ -82,9 +77,8 @@ export const api = group('Releases', [
     '/repos/{owner}/{repo}/releases/tags/{tag+}',
     {
       operation: 'repos/get-release-by-tag',
-      permission: 'contents:read',
+      ...reading,
       summary: 'Get the published release of a tag',
-      viewer: 'optional',
       answers: { 200: ReleaseSchema },
     },
     async ({ db, repo, params, wire }) => releaseJson(await loadReleaseByTag(db, repo, params.tag), repo, wire),
@@ -93,9 +87,8 @@ export const api = group('Releases', [
     '/repos/{owner}/{repo}/releases/{release_id}',
     {
       operation: 'repos/get-release',
-      permission: 'contents:read',
+      ...reading,
       summary: 'Get a release',
-      viewer: 'optional',
       optional_scopes: ['public_repo', 'repo'],
       answers: { 200: ReleaseSchema },
     },
@@ -107,16 +100,13 @@ export const api = group('Releases', [
     {
       operation: 'repos/update-release',
       refuses: ['conflict'],
-      permission: 'contents:write',
+      ...writing,
       summary: 'Change a release; setting draft to false publishes it',
-      scopes: ['public_repo', 'repo'],
-      access: 'push',
       body: Type.Partial(Type.Object({ tag_name: TagName, ...options })),
       own_transaction: true,
       answers: { 200: ReleaseSchema },
     },
     async ({ db, storage, repo, viewer, params, body, wire }) => {
-      checkWritable(repo)
       const release = await loadRelease(db, repo, params.release_id, true)
       return releaseJson(await updateRelease(db, storage, repo, viewer, release, body), repo, wire)
     },
@@ -125,15 +115,10 @@ export const api = group('Releases', [
     '/repos/{owner}/{repo}/releases/{release_id}',
     {
       operation: 'repos/delete-release',
-      permission: 'contents:write',
+      ...writing,
       summary: 'Delete a release; its tag remains',
-      scopes: ['public_repo', 'repo'],
-      access: 'push',
       answers: { 204: Nothing },
     },
-    async ({ db, repo, viewer, params }) => {
-      checkWritable(repo)
-      await deleteRelease(db, repo, viewer, await loadRelease(db, repo, params.release_id, true))
-    },
+    async ({ db, repo, viewer, params }) => deleteRelease(db, repo, viewer, await loadRelease(db, repo, params.release_id, true)),
   ),
 ])

@@ -1,5 +1,5 @@
 import { findMembership } from '#hosting/organizations/organizations.ts'
-import { created, del, get, group, paged, patch, post } from '#http/endpoint.ts'
+import { created, del, get, group, listOf, paged, patch, post } from '#http/endpoint.ts'
 import { choice } from '#http/input.ts'
 import { checkResourceOwner } from '#http/permissions.ts'
 import { Nothing, NullableString, type Wire } from '#http/serialization.ts'
@@ -13,7 +13,6 @@ import { FullRepository, fullRepositoryJson, RepositorySchema, repositoryJson } 
 import { listRepositories, type Repository } from './repositories.ts'
 import { deleteRepository, updateRepository } from './update.ts'
 
-const Repositories = Type.Array(RepositorySchema)
 const Name = Type.String({ minLength: 1, maxLength: 100 })
 const Visibility = Type.Unsafe<'public' | 'private'>({ type: 'string', enum: ['public', 'private'] })
 
@@ -35,6 +34,14 @@ const NewRepositoryBody = Type.Object({
   name: Name,
   ...Type.Partial(Type.Object({ ...options, auto_init: Type.Boolean() })).properties,
 })
+
+const creating = {
+  permission: 'administration:write',
+  scopes: ['public_repo', 'repo'],
+  body: NewRepositoryBody,
+  own_transaction: true,
+  answers: { 201: FullRepository },
+} as const
 
 export async function whole(db: Queryable, sight: Viewer, repo: Repository, wire: Wire) {
   const [counts, ancestors] = await Promise.all([countNetworks(db, sight, [repo]), loadAncestors(db, sight, repo)])
@@ -129,8 +136,7 @@ export const api = group('Repositories', [
       summary: 'List the forks of a repository',
       viewer: 'optional',
       query: { sort: choice('newest', 'oldest', 'stargazers', 'watchers') },
-      list: true,
-      answers: { 200: Repositories },
+      ...listOf(RepositorySchema),
     },
     async ({ db, caller, repo, query, page, wire }) =>
       paged(await listForks(db, caller, repo, query.sort, page), (row) => repositoryJson(row, wire, true)),
@@ -165,8 +171,7 @@ export const api = group('Repositories', [
         visibility: choice('all', 'public', 'private'),
         type: choice('all', 'owner', 'public', 'private', 'member'),
       },
-      list: true,
-      answers: { 200: Repositories },
+      ...listOf(RepositorySchema),
     },
     async ({ db, caller, viewer, query, page, wire }) => {
       const shown = query.type === 'public' || query.type === 'private' ? query.type : query.visibility
@@ -182,13 +187,9 @@ export const api = group('Repositories', [
   post(
     '/user/repos',
     {
+      ...creating,
       operation: 'repos/create-for-authenticated-user',
-      permission: 'administration:write',
       summary: 'Create a repository for the caller',
-      scopes: ['public_repo', 'repo'],
-      body: NewRepositoryBody,
-      own_transaction: true,
-      answers: { 201: FullRepository },
     },
     async ({ db, storage, caller, viewer, body, wire }) => {
       checkScope(caller.may, body)
@@ -204,8 +205,7 @@ export const api = group('Repositories', [
       summary: 'List the repositories of a user that the caller can see',
       viewer: 'optional',
       query: sorting,
-      list: true,
-      answers: { 200: Repositories },
+      ...listOf(RepositorySchema),
     },
     async ({ db, caller, user, query, page, wire }) =>
       paged(await listRepositories(db, caller, sql`r.owner_id = ${user.id}`, orderOf(query), page), (row) =>
@@ -220,8 +220,7 @@ export const api = group('Repositories', [
       summary: 'List the repositories of an organization that the caller can see',
       viewer: 'optional',
       query: { sort: choice('created', 'updated', 'pushed', 'full_name'), direction: choice('', 'asc', 'desc') },
-      list: true,
-      answers: { 200: Repositories },
+      ...listOf(RepositorySchema),
     },
     async ({ db, caller, org, query, page, wire }) =>
       paged(await listRepositories(db, caller, sql`r.owner_id = ${org.id}`, orderOf(query), page), (row) =>
@@ -231,14 +230,10 @@ export const api = group('Repositories', [
   post(
     '/orgs/{org}/repos',
     {
+      ...creating,
       operation: 'repos/create-in-org',
-      permission: 'administration:write',
       summary: 'Create a repository in an organization, as a member',
-      scopes: ['public_repo', 'repo'],
       org_role: 'member',
-      body: NewRepositoryBody,
-      own_transaction: true,
-      answers: { 201: FullRepository },
     },
     async ({ db, storage, caller, org, viewer, body, wire }) => {
       checkScope(caller.may, body)

@@ -1,7 +1,5 @@
-import { checkMayTalkOfCode } from '#hosting/issues/rights.ts'
 import { loadPull } from '#hosting/pulls/pulls.ts'
-import { del, get, group, paged, post, put } from '#http/endpoint.ts'
-import { checkWritable } from '#identity/access.ts'
+import { del, get, group, listOf, paged, post, put } from '#http/endpoint.ts'
 import { Type } from '#platform/schema.ts'
 import { listCommentsOfReview } from './comments/comments.ts'
 import { ReviewCommentSchema, reviewCommentJson } from './comments/json.ts'
@@ -11,7 +9,7 @@ import { listReviews, loadReview } from './reviews.ts'
 import { createReview, deletePendingReview, dismissReview, submitReview, updateReview, type Verdict } from './update.ts'
 
 const reading = { permission: 'pull_requests:read', viewer: 'optional', optional_scopes: ['repo'] } as const
-const writing = { permission: 'pull_requests:write', scopes: ['public_repo', 'repo'] } as const
+const writing = { writable: true, permission: 'pull_requests:write', scopes: ['public_repo', 'repo'] } as const
 
 const Event = Type.Unsafe<Verdict>({ type: 'string', enum: ['APPROVE', 'REQUEST_CHANGES', 'COMMENT'] })
 const NullableSaid = Type.Unsafe<string | null>({ ...Said, type: ['string', 'null'] })
@@ -27,8 +25,7 @@ export const api = group('Reviews', [
       ...reading,
       operation: 'pulls/list-reviews',
       summary: 'List the reviews of a pull request, oldest first; only its author sees a pending one',
-      list: true,
-      answers: { 200: Type.Array(ReviewSchema) },
+      ...listOf(ReviewSchema),
     },
     async ({ db, repo, viewer, params, page, wire }) => {
       const pull = await loadPull(db, repo, params.pull_number)
@@ -52,8 +49,7 @@ export const api = group('Reviews', [
       own_transaction: true,
       answers: { 200: ReviewSchema },
     },
-    async ({ db, storage, caller, repo, viewer, params, body, wire }) => {
-      await checkMayTalkOfCode(db, caller, repo)
+    async ({ db, storage, repo, viewer, params, body, wire }) => {
       const wanted = { ...body, body: body.body ?? '', comments: body.comments ?? [] }
       return reviewJson(await createReview(db, storage, repo, viewer, params.pull_number, wanted), repo, wire)
     },
@@ -75,8 +71,7 @@ export const api = group('Reviews', [
       body: Type.Object({ body: Said }),
       answers: { 200: ReviewSchema },
     },
-    async ({ db, caller, repo, viewer, params, body, wire }) => {
-      await checkMayTalkOfCode(db, caller, repo)
+    async ({ db, repo, viewer, params, body, wire }) => {
       const { pull_number, review_id } = params
       return reviewJson(await updateReview(db, repo, viewer, pull_number, review_id, body.body), repo, wire)
     },
@@ -90,8 +85,7 @@ export const api = group('Reviews', [
       body: Type.Object({ event: Event, body: Type.Optional(NullableSaid) }),
       answers: { 200: ReviewSchema },
     },
-    async ({ db, caller, repo, viewer, params, body, wire }) => {
-      await checkMayTalkOfCode(db, caller, repo)
+    async ({ db, repo, viewer, params, body, wire }) => {
       const { pull_number, review_id } = params
       const said = body.body ?? undefined
       return reviewJson(await submitReview(db, repo, viewer, pull_number, review_id, body.event, said), repo, wire)
@@ -105,10 +99,8 @@ export const api = group('Reviews', [
       summary: 'Delete a pending review of the caller',
       answers: { 200: ReviewSchema },
     },
-    async ({ db, caller, repo, viewer, params, wire }) => {
-      await checkMayTalkOfCode(db, caller, repo)
-      return reviewJson(await deletePendingReview(db, repo, viewer, params.pull_number, params.review_id), repo, wire)
-    },
+    async ({ db, repo, viewer, params, wire }) =>
+      reviewJson(await deletePendingReview(db, repo, viewer, params.pull_number, params.review_id), repo, wire),
   ),
   put(
     '/repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id}/dismissals',
@@ -124,7 +116,6 @@ export const api = group('Reviews', [
       answers: { 200: ReviewSchema },
     },
     async ({ db, repo, viewer, params, body, wire }) => {
-      checkWritable(repo)
       const { pull_number, review_id } = params
       return reviewJson(await dismissReview(db, repo, viewer, pull_number, review_id, body.message), repo, wire)
     },
@@ -135,8 +126,7 @@ export const api = group('Reviews', [
       ...reading,
       operation: 'pulls/list-comments-for-review',
       summary: 'List the comments of a review, oldest first',
-      list: true,
-      answers: { 200: Type.Array(ReviewCommentSchema) },
+      ...listOf(ReviewCommentSchema),
     },
     async ({ db, repo, viewer, params, page, wire }) => {
       const pull = await loadPull(db, repo, params.pull_number)

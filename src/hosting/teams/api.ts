@@ -3,7 +3,7 @@ import { loadOrganization, type Organization } from '#hosting/organizations/orga
 import { SimpleUser, userJson } from '#hosting/people/json.ts'
 import { countStanding } from '#hosting/people/people.ts'
 import { RepositorySchema, repositoryJson } from '#hosting/repositories/json.ts'
-import { Answer, created, del, get, group, paged, patch, post, put } from '#http/endpoint.ts'
+import { Answer, created, del, get, group, listOf, paged, patch, post, put } from '#http/endpoint.ts'
 import { choice } from '#http/input.ts'
 import { Nothing, NullableString, type Wire } from '#http/serialization.ts'
 import { accessNames, checkAccess, levelOf, permissionsOf, roleOf } from '#identity/access.ts'
@@ -32,6 +32,8 @@ import {
   updateTeam,
 } from './teams.ts'
 
+const reading = { permission: 'members:read', scopes: ['read:org'] } as const
+const writing = { permission: 'members:write', scopes: ['write:org'] } as const
 const PrivacyName = Type.Unsafe<Privacy>({ type: 'string', enum: ['closed', 'secret'] })
 
 async function whole(db: Queryable, org: Organization, team: Team, wire: Wire) {
@@ -42,23 +44,20 @@ export const api = group('Teams', [
   get(
     '/orgs/{org}/teams',
     {
+      ...reading,
       operation: 'teams/list',
-      permission: 'members:read',
       summary: 'List the teams of an organization, for its members',
-      scopes: ['read:org'],
       org_role: 'member',
-      list: true,
-      answers: { 200: Type.Array(TeamSchema) },
+      ...listOf(TeamSchema),
     },
     async ({ db, org, viewer, page, wire }) => paged(await listTeams(db, viewer.id, org, page), (row) => teamJson(row, wire)),
   ),
   post(
     '/orgs/{org}/teams',
     {
+      ...writing,
       operation: 'teams/create',
-      permission: 'members:write',
       summary: 'Create a team; the caller becomes its first maintainer',
-      scopes: ['write:org'],
       org_role: 'member',
       body: Type.Object({
         name: Type.String({ minLength: 1, maxLength: 100 }),
@@ -72,10 +71,9 @@ export const api = group('Teams', [
   get(
     '/orgs/{org}/teams/{team_slug}',
     {
+      ...reading,
       operation: 'teams/get-by-name',
-      permission: 'members:read',
       summary: 'Get a team',
-      scopes: ['read:org'],
       answers: { 200: FullTeam },
     },
     ({ db, org, team, wire }) => whole(db, org, team, wire),
@@ -83,10 +81,9 @@ export const api = group('Teams', [
   patch(
     '/orgs/{org}/teams/{team_slug}',
     {
+      ...writing,
       operation: 'teams/update-in-org',
-      permission: 'members:write',
       summary: 'Change a team; its slug follows its name',
-      scopes: ['write:org'],
       body: Type.Partial(
         Type.Object({ name: Type.String({ minLength: 1, maxLength: 100 }), description: NullableString, privacy: PrivacyName }),
       ),
@@ -100,10 +97,9 @@ export const api = group('Teams', [
   del(
     '/orgs/{org}/teams/{team_slug}',
     {
+      ...writing,
       operation: 'teams/delete-in-org',
-      permission: 'members:write',
       summary: 'Delete a team',
-      scopes: ['write:org'],
       answers: { 204: Nothing },
     },
     ({ db, org, team }) => {
@@ -114,13 +110,11 @@ export const api = group('Teams', [
   get(
     '/orgs/{org}/teams/{team_slug}/members',
     {
+      ...reading,
       operation: 'teams/list-members-in-org',
-      permission: 'members:read',
       summary: 'List the members of a team',
-      scopes: ['read:org'],
       query: { role: choice('all', 'maintainer', 'member') },
-      list: true,
-      answers: { 200: Type.Array(SimpleUser) },
+      ...listOf(SimpleUser),
     },
     async ({ db, team, query, page, wire }) =>
       paged(await listTeamMembers(db, team, query.role, page), (row) => userJson(row, wire)),
@@ -128,10 +122,9 @@ export const api = group('Teams', [
   get(
     '/orgs/{org}/teams/{team_slug}/memberships/{username}',
     {
+      ...reading,
       operation: 'teams/get-membership-for-user-in-org',
-      permission: 'members:read',
       summary: "Get a user's role in a team",
-      scopes: ['read:org'],
       answers: { 200: TeamMembership },
     },
     async ({ db, team, user, wire }) => {
@@ -143,10 +136,9 @@ export const api = group('Teams', [
   put(
     '/orgs/{org}/teams/{team_slug}/memberships/{username}',
     {
+      ...writing,
       operation: 'teams/add-or-update-membership-for-user-in-org',
-      permission: 'members:write',
       summary: 'Add a user to a team, or change their role',
-      scopes: ['write:org'],
       body: Type.Object({ role: Type.Optional(Type.Unsafe<TeamRole>({ type: 'string', enum: ['member', 'maintainer'] })) }),
       answers: { 200: TeamMembership },
     },
@@ -160,10 +152,9 @@ export const api = group('Teams', [
   del(
     '/orgs/{org}/teams/{team_slug}/memberships/{username}',
     {
+      ...writing,
       operation: 'teams/remove-membership-for-user-in-org',
-      permission: 'members:write',
       summary: 'Remove a user from a team, or leave it',
-      scopes: ['write:org'],
       answers: { 204: Nothing },
     },
     ({ db, org, team, user, viewer }) => {
@@ -174,12 +165,10 @@ export const api = group('Teams', [
   get(
     '/orgs/{org}/teams/{team_slug}/repos',
     {
+      ...reading,
       operation: 'teams/list-repos-in-org',
-      permission: 'members:read',
       summary: 'List the repositories of a team',
-      scopes: ['read:org'],
-      list: true,
-      answers: { 200: Type.Array(RepositorySchema) },
+      ...listOf(RepositorySchema),
     },
     async ({ db, caller, team, page, wire }) =>
       paged(await listTeamRepositories(db, caller, team, page), (row) => repositoryJson(row, wire, true)),
@@ -187,10 +176,9 @@ export const api = group('Teams', [
   get(
     '/orgs/{org}/teams/{team_slug}/repos/{owner}/{repo}',
     {
+      ...reading,
       operation: 'teams/check-permissions-for-repo-in-org',
-      permission: 'members:read',
       summary: 'Check whether a team has access to a repository: 204 (200 with the repository media type) or 404',
-      scopes: ['read:org'],
       answers: { 204: Nothing, 200: Type.Object({ ...RepositorySchema.properties, role_name: Type.String() }) },
     },
     async ({ db, team, repo, dialect, wire }) => {
@@ -204,10 +192,9 @@ export const api = group('Teams', [
   put(
     '/orgs/{org}/teams/{team_slug}/repos/{owner}/{repo}',
     {
+      ...writing,
       operation: 'teams/add-or-update-repo-permissions-in-org',
-      permission: 'members:write',
       summary: 'Give a team access to a repository, `pull` by default',
-      scopes: ['write:org'],
       access: 'admin',
       body: Type.Object({ permission: Type.Optional(Type.String({ enum: accessNames })) }),
       answers: { 204: Nothing },
@@ -217,10 +204,9 @@ export const api = group('Teams', [
   del(
     '/orgs/{org}/teams/{team_slug}/repos/{owner}/{repo}',
     {
+      ...writing,
       operation: 'teams/remove-repo-in-org',
-      permission: 'members:write',
       summary: "End a team's access to a repository",
-      scopes: ['write:org'],
       answers: { 204: Nothing },
     },
     async ({ db, org, team, repo }) => {
@@ -235,8 +221,7 @@ export const api = group('Teams', [
       permission: 'classic',
       summary: "List the caller's teams in all organizations",
       scopes: ['read:org', 'repo', 'user'],
-      list: true,
-      answers: { 200: Type.Array(FullTeam) },
+      ...listOf(FullTeam),
     },
     async ({ db, viewer, page, wire }) => {
       const teams = await listTeamsOf(db, viewer, page)
@@ -260,8 +245,7 @@ export const api = group('Teams', [
       summary: 'List the teams with access to a repository, for its admins',
       scopes: ['repo'],
       access: 'admin',
-      list: true,
-      answers: { 200: Type.Array(TeamSchema) },
+      ...listOf(TeamSchema),
     },
     async ({ db, repo, viewer, page, wire }) => {
       if (repo.owner_type !== 'Organization') return []

@@ -1,6 +1,6 @@
 import { RepositorySchema, repositoryJson } from '#hosting/repositories/json.ts'
 import { type Repository, readRepositories } from '#hosting/repositories/repositories.ts'
-import { del, get, group, paged, patch, post } from '#http/endpoint.ts'
+import { del, get, group, listOf, paged, patch, post } from '#http/endpoint.ts'
 import { Nothing } from '#http/serialization.ts'
 import type { Queryable } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
@@ -71,8 +71,7 @@ export const api = group('Repository transfers', [
       ...receiving,
       operation: 'repos/list-transfers-for-authenticated-user',
       summary: 'List repositories that are offered to the caller, or to organizations the caller owns',
-      list: true,
-      answers: { 200: Type.Array(RepositoryTransfer) },
+      ...listOf(RepositoryTransfer),
     },
     async ({ db, viewer, page, wire }) => {
       const transfers = await listOffered(db, viewer, page)

@@ -1,6 +1,6 @@
 import { nameOf } from '#hosting/issues/views/conversation.ts'
 import { type Repository, readRepositories } from '#hosting/repositories/repositories.ts'
-import { crumbs, loadVisibleRepository, pathOf, sightOf } from '#hosting/repositories/views/repository-page.ts'
+import { crumbs, loadVisibleRepository, pathOf, viewerOf } from '#hosting/repositories/views/repository-page.ts'
 import { checkAccess, roleOf } from '#identity/access.ts'
 import { markShown } from '#parts/notifications/views/thread-subscription.ts'
 import { sql } from '#platform/database.ts'
@@ -148,7 +148,7 @@ const acts: Record<string, (visit: SignedIn) => Promise<Outcome>> = {
   async offer(visit) {
     const repo = await loadAdministered(visit)
     const wanted = { new_owner: typed(visit.form, 'new_owner'), new_name: typed(visit.form, 'new_name') || undefined }
-    const given = await visit.db.transaction((db) => transferRepository(db, sightOf(visit), visit.visitor, repo, wanted))
+    const given = await visit.db.transaction((db) => transferRepository(db, viewerOf(visit), visit.visitor, repo, wanted))
     return { to: given.owner_id === repo.owner_id ? `${pathOf(repo)}/transfer` : pathOf(given) }
   },
   async cancel(visit) {

@@ -1,6 +1,6 @@
 import { loadIssue } from '#hosting/issues/issues.ts'
-import { checkEnabled, checkMayTalkOfCode } from '#hosting/issues/rights.ts'
-import { created, del, get, group, paged, patch, post } from '#http/endpoint.ts'
+import { checkEnabled } from '#hosting/issues/rights.ts'
+import { created, del, get, group, listOf, paged, patch, post } from '#http/endpoint.ts'
 import { choice, text } from '#http/input.ts'
 import { Nothing } from '#http/serialization.ts'
 import { Type } from '#platform/schema.ts'
@@ -8,9 +8,8 @@ import { listComments, listRepositoryComments, loadComment } from './comments.ts
 import { CommentSchema, commentJson } from './json.ts'
 import { createComment, deleteComment, updateComment } from './update.ts'
 
-const scopes = ['public_repo', 'repo'] as const
 const reading = { permission: 'issues:read', viewer: 'optional', optional_scopes: ['repo'] } as const
-const writing = { permission: 'issues:write', scopes } as const
+const writing = { permission: 'issues:write', scopes: ['public_repo', 'repo'], writable: true } as const
 const CommentBody = Type.Object({ body: Type.String({ maxLength: 65_536 }) })
 
 export const api = group('Issue comments', [
@@ -21,8 +20,7 @@ export const api = group('Issue comments', [
       operation: 'issues/list-comments',
       summary: 'List the comments of an issue, oldest first',
       query: { since: text() },
-      list: true,
-      answers: { 200: Type.Array(CommentSchema) },
+      ...listOf(CommentSchema),
     },
     async ({ db, repo, params, query, page, wire }) => {
       const issue = await loadIssue(db, repo, params.issue_number)
@@ -38,8 +36,7 @@ export const api = group('Issue comments', [
       body: CommentBody,
       answers: { 201: CommentSchema },
     },
-    async ({ db, caller, repo, viewer, params, body, wire }) => {
-      await checkMayTalkOfCode(db, caller, repo)
+    async ({ db, repo, viewer, params, body, wire }) => {
       const comment = await createComment(db, repo, viewer, params.issue_number, body.body)
       return created(commentJson(comment, repo, wire))
     },
@@ -51,8 +48,7 @@ export const api = group('Issue comments', [
       operation: 'issues/list-comments-for-repo',
       summary: 'List the comments of all issues of a repository',
       query: { sort: choice('created', 'updated'), direction: choice('', 'asc', 'desc'), since: text() },
-      list: true,
-      answers: { 200: Type.Array(CommentSchema) },
+      ...listOf(CommentSchema),
     },
     async ({ db, repo, query, page, wire }) => {
       checkEnabled(repo)
@@ -78,10 +74,8 @@ export const api = group('Issue comments', [
       body: CommentBody,
       answers: { 200: CommentSchema },
     },
-    async ({ db, caller, repo, viewer, params, body, wire }) => {
-      await checkMayTalkOfCode(db, caller, repo)
-      return commentJson(await updateComment(db, repo, viewer, params.comment_id, body.body), repo, wire)
-    },
+    async ({ db, repo, viewer, params, body, wire }) =>
+      commentJson(await updateComment(db, repo, viewer, params.comment_id, body.body), repo, wire),
   ),
   del(
     '/repos/{owner}/{repo}/issues/comments/{comment_id}',
@@ -91,9 +85,6 @@ export const api = group('Issue comments', [
       summary: 'Delete a comment, as its author or with push access',
       answers: { 204: Nothing },
     },
-    async ({ db, caller, repo, viewer, params }) => {
-      await checkMayTalkOfCode(db, caller, repo)
-      await deleteComment(db, repo, viewer, params.comment_id)
-    },
+    ({ db, repo, viewer, params }) => deleteComment(db, repo, viewer, params.comment_id),
   ),
 ])

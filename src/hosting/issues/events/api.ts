@@ -1,7 +1,6 @@
 import { loadIssue, loadIssues } from '#hosting/issues/issues.ts'
-import { get, group, paged } from '#http/endpoint.ts'
+import { get, group, listOf, paged } from '#http/endpoint.ts'
 import { missing } from '#platform/errors.ts'
-import { Type } from '#platform/schema.ts'
 import { listIssueEvents, listRepositoryEvents, loadIssueEvent } from './events.ts'
 import {
   IssueEventSchema,
@@ -22,8 +21,7 @@ export const api = group('Issue events', [
       ...reading,
       operation: 'issues/list-events-for-repo',
       summary: 'List the history events of all issues and pull requests of a repository, newest first',
-      list: true,
-      answers: { 200: Type.Array(RepositoryIssueEventSchema) },
+      ...listOf(RepositoryIssueEventSchema),
     },
     async ({ db, caller, repo, page, wire }) => {
       const { rows, total } = await listRepositoryEvents(db, caller, repo, page)
@@ -57,8 +55,7 @@ export const api = group('Issue events', [
       ...reading,
       operation: 'issues/list-events',
       summary: 'List the history events of an issue, oldest first',
-      list: true,
-      answers: { 200: Type.Array(IssueEventSchema) },
+      ...listOf(IssueEventSchema),
     },
     async ({ db, caller, repo, params, page, wire }) => {
       const issue = await loadIssue(db, repo, params.issue_number)
@@ -71,8 +68,7 @@ export const api = group('Issue events', [
       ...reading,
       operation: 'issues/list-events-for-timeline',
       summary: 'List the timeline of an issue, oldest first: comments, reviews and history events',
-      list: true,
-      answers: { 200: Type.Array(TimelineEventSchema) },
+      ...listOf(TimelineEventSchema),
     },
     async ({ db, caller, repo, params, page, wire }) => {
       const issue = await loadIssue(db, repo, params.issue_number)

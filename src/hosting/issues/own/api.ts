@@ -4,7 +4,7 @@ import { IssueSchema, issueJson } from '#hosting/issues/json.ts'
 import { RepositorySchema, repositoryJson } from '#hosting/repositories/json.ts'
 import { readRepositories } from '#hosting/repositories/repositories.ts'
 import { hasAccessByName } from '#hosting/repositories/visibility.ts'
-import { Answer, type BaseContext, get, group } from '#http/endpoint.ts'
+import { Answer, type BaseContext, get, group, listOf } from '#http/endpoint.ts'
 import { choice } from '#http/input.ts'
 import { type Database, type Sql, sql } from '#platform/database.ts'
 import { Type } from '#platform/schema.ts'
@@ -15,8 +15,7 @@ const listing = {
   permission: 'issues:read',
   scopes: ['public_repo', 'repo'],
   query: { filter: choice('assigned', 'created', 'mentioned', 'subscribed', 'all'), ...filters },
-  list: true,
-  answers: { 200: Type.Array(IssueAnywhere) },
+  ...listOf(IssueAnywhere),
 } as const
 
 type Context = BaseContext & { db: Database; viewer: { id: number }; query: OwnIssueFilter }

@@ -1,8 +1,7 @@
 import { createComment } from '#hosting/issues/comments/update.ts'
-import { checkMayTalkOfCode } from '#hosting/issues/rights.ts'
 import { updateIssue } from '#hosting/issues/update.ts'
 import { written } from '#hosting/mentions/views/render-texts.ts'
-import { sightOf } from '#hosting/repositories/views/repository-page.ts'
+import { checkWritable } from '#identity/access.ts'
 import { invalid } from '#platform/errors.ts'
 import { attempt } from '#web/fields.ts'
 import type { Outcome, SignedIn } from '#web/page.ts'
@@ -17,7 +16,7 @@ export function reply(visit: SignedIn, conversation: Conversation): Promise<Outc
       const state = stateIn(visit.form)
       if (!body && !state) throw invalid({ resource: 'Issue', code: 'custom', message: 'write a comment first' })
       const said = await visit.db.transaction(async (db) => {
-        await checkMayTalkOfCode(db, sightOf(visit), repo)
+        checkWritable(repo)
         const comment = body ? await createComment(db, repo, visit.visitor, issue.number, body) : undefined
         if (state) await updateIssue(db, repo, visit.visitor, issue.number, { state })
         return comment

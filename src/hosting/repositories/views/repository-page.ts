@@ -6,13 +6,13 @@ import { type Html, html } from '#web/html.ts'
 import type { Visit } from '#web/page.ts'
 
 /** A page has no token that limits the visitor's access. */
-export const sightOf = ({ visitor }: Visit): Viewer => ({ viewer_id: visitor?.id ?? null, sees_private: true })
+export const viewerOf = ({ visitor }: Visit): Viewer => ({ viewer_id: visitor?.id ?? null, sees_private: true })
 
 /** The repository that the path names, as the visitor may see it. */
 export async function loadVisibleRepository(visit: Visit): Promise<Repository> {
   const { owner = '', repo = '' } = visit.params
   if (/\0/.test(owner + repo)) throw missing()
-  return loadRepository(visit.db, sightOf(visit), owner, repo)
+  return loadRepository(visit.db, viewerOf(visit), owner, repo)
 }
 
 export const pathOf = ({ owner_login, name }: Pick<Repository, 'owner_login' | 'name'>) => `/${owner_login}/${name}`

@@ -1,8 +1,7 @@
-import { checkMayTalkOfCode } from '#hosting/issues/rights.ts'
 import { loadPull } from '#hosting/pulls/pulls.ts'
 import { fault } from '#hosting/reviews/diff-position.ts'
 import { Commit, positionFields, Said } from '#hosting/reviews/position-fields.ts'
-import { created, del, get, group, paged, patch, post } from '#http/endpoint.ts'
+import { created, del, get, group, listOf, paged, patch, post } from '#http/endpoint.ts'
 import { choice, text } from '#http/input.ts'
 import { Nothing } from '#http/serialization.ts'
 import { Type } from '#platform/schema.ts'
@@ -11,7 +10,7 @@ import { ReviewCommentSchema, reviewCommentJson } from './json.ts'
 import { createReviewComment, deleteReviewComment, replyToReviewComment, updateReviewComment } from './update.ts'
 
 const reading = { permission: 'pull_requests:read', viewer: 'optional', optional_scopes: ['repo'] } as const
-const writing = { permission: 'pull_requests:write', scopes: ['public_repo', 'repo'] } as const
+const writing = { writable: true, permission: 'pull_requests:write', scopes: ['public_repo', 'repo'] } as const
 const SaidAgain = Type.Object({ body: Said })
 
 const of = '/repos/{owner}/{repo}/pulls/{pull_number}/comments'
@@ -25,8 +24,7 @@ export const api = group('Review comments', [
       operation: 'pulls/list-review-comments-for-repo',
       summary: 'List the review comments of all pull requests of a repository',
       query: { sort: choice('created', 'updated', 'created_at'), direction: choice('asc', 'desc'), since: text() },
-      list: true,
-      answers: { 200: Type.Array(ReviewCommentSchema) },
+      ...listOf(ReviewCommentSchema),
     },
     async ({ db, repo, viewer, query, page, wire }) =>
       paged(await listReviewComments(db, { repo }, viewer, query, page), (row) => reviewCommentJson(row, repo, wire)),
@@ -38,8 +36,7 @@ export const api = group('Review comments', [
       operation: 'pulls/list-review-comments',
       summary: 'List the review comments of a pull request',
       query: { sort: choice('created', 'updated'), direction: choice('asc', 'desc'), since: text() },
-      list: true,
-      answers: { 200: Type.Array(ReviewCommentSchema) },
+      ...listOf(ReviewCommentSchema),
     },
     async ({ db, repo, viewer, params, query, page, wire }) => {
       const pull = await loadPull(db, repo, params.pull_number)
@@ -64,8 +61,7 @@ export const api = group('Review comments', [
       own_transaction: true,
       answers: { 201: ReviewCommentSchema },
     },
-    async ({ db, storage, caller, repo, viewer, params, body, wire }) => {
-      await checkMayTalkOfCode(db, caller, repo)
+    async ({ db, storage, repo, viewer, params, body, wire }) => {
       const { pull_number } = params
       const { in_reply_to, path, commit_id, ...rest } = body
       // A reply takes its position from the comment that it replies to, and ignores other fields.
@@ -90,8 +86,7 @@ export const api = group('Review comments', [
       body: SaidAgain,
       answers: { 201: ReviewCommentSchema },
     },
-    async ({ db, caller, repo, viewer, params, body, wire }) => {
-      await checkMayTalkOfCode(db, caller, repo)
+    async ({ db, repo, viewer, params, body, wire }) => {
       const { pull_number, comment_id } = params
       return created(
         reviewCommentJson(await replyToReviewComment(db, repo, viewer, pull_number, comment_id, body.body), repo, wire),
@@ -118,10 +113,8 @@ export const api = group('Review comments', [
       body: SaidAgain,
       answers: { 200: ReviewCommentSchema },
     },
-    async ({ db, caller, repo, viewer, params, body, wire }) => {
-      await checkMayTalkOfCode(db, caller, repo)
-      return reviewCommentJson(await updateReviewComment(db, repo, viewer, params.comment_id, body.body), repo, wire)
-    },
+    async ({ db, repo, viewer, params, body, wire }) =>
+      reviewCommentJson(await updateReviewComment(db, repo, viewer, params.comment_id, body.body), repo, wire),
   ),
   del(
     one,
@@ -131,9 +124,6 @@ export const api = group('Review comments', [
       summary: 'Delete a review comment, as its author or with push access',
       answers: { 204: Nothing },
     },
-    async ({ db, caller, repo, viewer, params }) => {
-      await checkMayTalkOfCode(db, caller, repo)
-      await deleteReviewComment(db, repo, viewer, params.comment_id)
-    },
+    ({ db, repo, viewer, params }) => deleteReviewComment(db, repo, viewer, params.comment_id),
   ),
 ])

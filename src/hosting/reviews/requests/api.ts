@@ -3,12 +3,11 @@ import { PullSchema, pullJson } from '#hosting/pulls/json.ts'
 import { loadPull } from '#hosting/pulls/pulls.ts'
 import { TeamSchema, teamJson } from '#hosting/teams/json.ts'
 import { Answer, del, get, group, post } from '#http/endpoint.ts'
-import { checkWritable } from '#identity/access.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import { requestReviews, withdrawRequests } from './requests.ts'
 
 const path = '/repos/{owner}/{repo}/pulls/{pull_number}/requested_reviewers'
-const writing = { permission: 'pull_requests:write', scopes: ['public_repo', 'repo'], access: 'triage' } as const
+const writing = { permission: 'pull_requests:write', scopes: ['public_repo', 'repo'], access: 'triage', writable: true } as const
 
 const Names = Type.Array(Type.String({ maxLength: 255 }), { maxItems: 100 })
 const Reviewers = Type.Partial(Type.Object({ reviewers: Names, team_reviewers: Names }))
@@ -45,7 +44,6 @@ export const api = group('Review requests', [
       answers: { 201: PullSchema },
     },
     async ({ db, caller, repo, viewer, params, body, wire }) => {
-      checkWritable(repo)
       const pull = await requestReviews(db, caller, repo, viewer, params.pull_number, named(body))
       return new Answer(pullJson(pull, repo, wire, true), { status: 201 })
     },
@@ -59,9 +57,7 @@ export const api = group('Review requests', [
       body: Reviewers,
       answers: { 200: PullSchema },
     },
-    async ({ db, caller, repo, viewer, params, body, wire }) => {
-      checkWritable(repo)
-      return pullJson(await withdrawRequests(db, caller, repo, viewer, params.pull_number, named(body)), repo, wire, true)
-    },
+    async ({ db, caller, repo, viewer, params, body, wire }) =>
+      pullJson(await withdrawRequests(db, caller, repo, viewer, params.pull_number, named(body)), repo, wire, true),
   ),
 ])

@@ -3,7 +3,7 @@ import { fillIn } from '#activity/outbox/addresses.ts'
 import { listening } from '#activity/outbox/outbox.ts'
 import type { Belfry } from '#belfry.ts'
 import { listRepositories } from '#hosting/repositories/repositories.ts'
-import { sightOf } from '#hosting/repositories/views/repository-page.ts'
+import { viewerOf } from '#hosting/repositories/views/repository-page.ts'
 import type { Account } from '#identity/accounts.ts'
 import { markShown } from '#parts/notifications/views/thread-subscription.ts'
 import { readChangeMarker, readHistory, readWaiting, type Span, spans } from '#parts/webhooks/history.ts'
@@ -92,7 +92,7 @@ async function namesOf(visit: SignedIn, { repo }: HookVisit, rows: Delivery[]): 
   if (repo) return new Map()
   const ids = [...new Set(rows.flatMap(({ repo_id }) => repo_id ?? []))]
   const slice = { limit: perPage, offset: 0 }
-  const { rows: repos } = await listRepositories(visit.db, sightOf(visit), sql`r.id = any(${ids})`, sql`r.id`, slice)
+  const { rows: repos } = await listRepositories(visit.db, viewerOf(visit), sql`r.id = any(${ids})`, sql`r.id`, slice)
   return new Map(repos.map(({ id, owner_login, name }) => [id, `${owner_login}/${name}`]))
 }
 
