@@ -252,7 +252,6 @@ type Row<Name extends ActName> = (typeof acts)[Name]
 export type Act = { [Name in ActName]: { act: Name } & Pick<Facts, Row<Name>['facts'][number]> }[ActName]
 
 type Entries<Key extends string> = { [Name in ActName]: Row<Name> extends { [K in Key]: infer Entry } ? Entry : never }[ActName]
-export type TimelineName = Entries<'timeline'>
 export type HistoryName = Entries<'history'>
 type Listed<Names> = Names extends readonly (infer Name)[] ? Name : Names
 type FirstWord<Name> = Name extends `${infer Word} ${string}` ? Word : Name

@@ -3,6 +3,7 @@ import type pg from 'pg'
 import sql, { empty, raw, type Sql } from 'sql-template-tag'
 import type { Clock } from './clock.ts'
 import { DatabaseHealth, type HealthLimits, within } from './database-health.ts'
+import { missing } from './errors.ts'
 import { brief, long, openPool, type Patience, steady } from './pools.ts'
 import { named } from './prepared.ts'
 import { codeOf, explain, isDisconnected, unreachable } from './unavailable.ts'
@@ -16,6 +17,8 @@ export interface Queryable {
   query<R extends Row = Row>(statement: Sql): Promise<pg.QueryResult<R>>
   rows<R extends Row>(statement: Sql): Promise<R[]>
   first<R extends Row>(statement: Sql): Promise<R | undefined>
+  /** The first row; Not Found if there is none. */
+  load<R extends Row>(statement: Sql): Promise<R>
 }
 
 /** A value for a JSON column. PostgreSQL refuses lone surrogates, so they become U+FFFD. */
@@ -142,6 +145,10 @@ export class Database implements Queryable, AsyncDisposable {
     return (await this.query<R>(statement)).rows[0]
   }
 
+  load<R extends Row>(statement: Sql) {
+    return orMissing(this.first<R>(statement))
+  }
+
   /**
    * Runs `work` in one transaction. A deadlock or a serialization failure runs it again, so it must have no effects outside the database.
    */
@@ -221,8 +228,24 @@ export class Transaction implements Queryable {
   async first<R extends Row>(statement: Sql) {
     return (await this.query<R>(statement)).rows[0]
   }
+
+  load<R extends Row>(statement: Sql) {
+    return orMissing(this.first<R>(statement))
+  }
 }
 
+async function orMissing<R>(first: Promise<R | undefined>): Promise<R> {
+  const row = await first
+  if (!row) throw missing()
+  return row
+}
+
+/** For `catch`: replaces the error of a row that already exists by a refusal. */
+export const ifDuplicate = (refuse: () => Error) => (error: unknown) => {
+  throw codeOf(error) === uniqueViolation ? refuse() : error
+}
+
+const uniqueViolation = '23505'
 const serializationFailure = '40001'
 const deadlockDetected = '40P01'
 const retriable = new Set([serializationFailure, deadlockDetected])

@@ -146,9 +146,8 @@ const columns = sql`i.id, i.repo_id, i.access, i.created_at,
 export async function loadInvitation(db: Queryable, sight: Viewer, invitee: Account, id: number): Promise<Invitation> {
   const { rows } = await listInvitations(db, { id, invitee_id: invitee.id }, { limit: 1, offset: 0 })
   if (rows[0]) return rows[0]
-  const accepted = await db.first<Invitation>(sql`
+  const accepted = await db.load<Invitation>(sql`
     select ${columns}, i.accepted_at from accepted_invitations i ${people} where i.id = ${id} and i.invitee_id = ${invitee.id}`)
-  if (!accepted) throw missing()
   await loadRepositoryById(db, sight, accepted.repo_id)
   return accepted
 }
@@ -167,9 +166,8 @@ export async function withdrawInvitation(db: Transaction, repo: Repository, id: 
 export async function acceptInvitation(db: Transaction, invitee: Account, id: number) {
   const open = sql`id = ${id} and invitee_id = ${invitee.id} and created_at > ${db.now}::timestamptz - ${goodFor}`
   // Locked first, so that the second of two concurrent acceptances finds nothing.
-  const found = await db.first<{ repo_id: number; inviter_id: number; access: number }>(sql`
+  const found = await db.load<{ repo_id: number; inviter_id: number; access: number }>(sql`
     select repo_id, inviter_id, access from invitations where ${open} for update`)
-  if (!found) throw missing()
   await db.query(sql`
     insert into accepted_invitations (id, repo_id, invitee_id, inviter_id, access, created_at, accepted_at)
     select id, repo_id, invitee_id, inviter_id, access, created_at, ${db.now} from invitations where ${open}`)

@@ -42,11 +42,7 @@ export function listCommitComments(
 }
 
 export async function loadCommitComment(db: Queryable, repo: Repository, id: number): Promise<CommitComment> {
-  const found = await db.first<CommitComment>(
-    sql`select ${columns} from commit_comments c where c.repo_id = ${repo.id} and c.id = ${id}`,
-  )
-  if (!found) throw missing()
-  return found
+  return db.load<CommitComment>(sql`select ${columns} from commit_comments c where c.repo_id = ${repo.id} and c.id = ${id}`)
 }
 
 export interface NewCommitComment {
@@ -68,11 +64,10 @@ export async function createCommitComment(
   if (path === null && (position ?? line) !== null) throw fault('missing_field', 'path')
   const commit = await commitFacts(db, await loadCommit(storage, repo, name))
   return db.transaction(async (transaction) => {
-    const made = await transaction.first<{ id: number }>(sql`
+    const made = await transaction.load<{ id: number }>(sql`
       insert into commit_comments (repo_id, commit_id, author_id, body, path, position, line, created_at, updated_at)
       values (${repo.id}, ${commit.commit_id}, ${author.id}, ${body}, ${path}, ${position}, ${line}, ${transaction.now}, ${transaction.now})
       returning id`)
-    if (!made) throw missing()
     await publish(transaction, author, repo, { act: 'commit_comment.created', commit_comment_id: made.id, ...commit, body })
     return loadCommitComment(transaction, repo, made.id)
   })
@@ -94,10 +89,9 @@ export async function updateCommitComment(
   const gone = { commit_id, title: commit_id.slice(0, 7), commit_author_id: null }
   const commit = there ? await commitFacts(db, await readCommit(storage, repo.id, there)) : gone
   return db.transaction(async (transaction) => {
-    const before = await transaction.first<{ body: string }>(
+    const before = await transaction.load<{ body: string }>(
       sql`select body from commit_comments where id = ${id} for no key update`,
     )
-    if (!before) throw missing()
     await transaction.query(
       sql`update commit_comments set body = ${body}, updated_at = greatest(updated_at, ${transaction.now}) where id = ${id}`,
     )

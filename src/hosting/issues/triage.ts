@@ -11,23 +11,11 @@ import { mayPush } from './rights.ts'
 /** Assignees and labels. Each verb takes a locked issue, and returns the acts of what really changed. */
 type Held = ActedOn
 
-export async function addLabels(
-  db: Transaction,
-  repo: Repository,
-  editor: Account,
-  issue: Held,
-  names: string[],
-): Promise<Act[]> {
+export async function addLabels(db: Transaction, repo: Repository, editor: Account, issue: Held, names: string[]) {
   return putLabels(db, issue, await findLabelIds(db, repo, editor, names, mayPush(repo)))
 }
 
-export async function setLabels(
-  db: Transaction,
-  repo: Repository,
-  editor: Account,
-  issue: Held,
-  names: string[],
-): Promise<Act[]> {
+export async function setLabels(db: Transaction, repo: Repository, editor: Account, issue: Held, names: string[]) {
   const ids = await findLabelIds(db, repo, editor, names, mayPush(repo))
   const removed = await db.rows<{ label_id: number }>(sql`
     with removed as (delete from issue_labels where issue_id = ${issue.id} and label_id <> all(${ids}::bigint[]) returning label_id)

@@ -6,7 +6,7 @@ import type { Repository } from '#hosting/repositories/repositories.ts'
 import { checkAccess } from '#identity/access.ts'
 import type { Account } from '#identity/accounts.ts'
 import { type Queryable, sql, type Transaction } from '#platform/database.ts'
-import { invalid, missing } from '#platform/errors.ts'
+import { invalid } from '#platform/errors.ts'
 import { type ActedOn, actOn } from './issue-act.ts'
 import { type Issue, loadIssue, lockIssue, type StateReason, touchIssue } from './issues.ts'
 import { checkMayEdit, mayTriage } from './rights.ts'
@@ -29,15 +29,13 @@ export interface IssueChanges extends Partial<NewIssue> {
 export async function createIssue(db: Transaction, repo: Repository, author: Account, wanted: NewIssue): Promise<Issue> {
   const { labels, assignees, milestone } = mayTriage(repo) ? wanted : ({} as NewIssue)
   // Locks the repository, so that concurrent openings take turns and the number of a failed one is used again.
-  const taken = await db.first<{ number: number }>(sql`
+  const taken = await db.load<{ number: number }>(sql`
     update repositories set last_issue_number = last_issue_number + 1 where id = ${repo.id} returning last_issue_number as number`)
-  if (!taken) throw missing()
   const milestone_id = milestone == null ? null : await findMilestone(db, repo, milestone)
-  const made = await db.first<{ id: number }>(sql`
+  const made = await db.load<{ id: number }>(sql`
     insert into issues (repo_id, number, author_id, title, body, milestone_id, created_at, updated_at)
     values (${repo.id}, ${taken.number}, ${author.id}, ${checkTitle(wanted.title)}, ${wanted.body ?? null}, ${milestone_id}, ${db.now}, ${db.now})
     returning id`)
-  if (!made) throw missing()
   const issue = { id: made.id, pull_id: null }
   const assigned = assignees ? await setAssignees(db, repo, issue, assignees) : []
   const labeled = labels ? await setLabels(db, repo, author, issue, labels) : []
@@ -47,13 +45,7 @@ export async function createIssue(db: Transaction, repo: Repository, author: Acc
 }
 
 /** Changes the given fields only. */
-export async function updateIssue(
-  db: Transaction,
-  repo: Repository,
-  editor: Account,
-  number: number,
-  changes: IssueChanges,
-): Promise<Issue> {
+export async function updateIssue(db: Transaction, repo: Repository, editor: Account, number: number, changes: IssueChanges) {
   const held = await lockIssue(db, repo, number)
   checkMayChange(repo, editor, held, changes)
   const { labels, assignees, milestone } = mayTriage(repo) ? changes : ({} as IssueChanges)

@@ -31,9 +31,7 @@ export function listKeys(db: Queryable, door: Door, slice: Slice): Promise<Liste
 }
 
 export async function loadKey(db: Queryable, door: Door, id: number): Promise<SshKey> {
-  const found = await db.first<SshKey>(sql`select ${columns} from ${source(door)} and k.id = ${id}`)
-  if (!found) throw missing()
-  return found
+  return db.load<SshKey>(sql`select ${columns} from ${source(door)} and k.id = ${id}`)
 }
 
 export interface NewKey {

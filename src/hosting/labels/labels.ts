@@ -1,6 +1,5 @@
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { type Listed, listed, type Queryable, type Slice, sql } from '#platform/database.ts'
-import { missing } from '#platform/errors.ts'
 
 export interface Label {
   id: number
@@ -23,8 +22,6 @@ export function loadLabels(db: Queryable, ids: number[]): Promise<Label[]> {
 }
 
 export async function loadLabel(db: Queryable, repo: Repository, name: string): Promise<Label> {
-  const found = await db.first<Label>(sql`
+  return db.load<Label>(sql`
     select ${labelColumns} from labels l where l.repo_id = ${repo.id} and lower(l.name) = lower(${name})`)
-  if (!found) throw missing()
-  return found
 }

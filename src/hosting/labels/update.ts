@@ -2,8 +2,8 @@ import { publish } from '#activity/publish.ts'
 import { changesOf } from '#hosting/payloads/edited-fields.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import type { Account } from '#identity/accounts.ts'
-import { codeOf, type Sql, sql, type Transaction } from '#platform/database.ts'
-import { invalid, missing } from '#platform/errors.ts'
+import { ifDuplicate, sql, type Transaction } from '#platform/database.ts'
+import { invalid } from '#platform/errors.ts'
 import { type Label, labelColumns } from './labels.ts'
 
 /** The colour of a label that was created by its name only. */
@@ -21,32 +21,23 @@ export async function createLabel(
   creator: Account,
   { name, color = plain, description = null }: LabelChanges & { name: string },
 ): Promise<Label> {
-  const label = await write(
-    db,
-    sql`
+  const label = await db
+    .load<Label>(sql`
     insert into labels as l (repo_id, name, color, description)
-    values (${repo.id}, ${checkName(name)}, ${checkColor(color)}, ${description}) returning ${labelColumns}`,
-  )
+    values (${repo.id}, ${checkName(name)}, ${checkColor(color)}, ${description}) returning ${labelColumns}`)
+    .catch(taken)
   await publish(db, creator, repo, { act: 'label.created', label_id: label.id })
   return label
 }
 
-export async function updateLabel(
-  db: Transaction,
-  repo: Repository,
-  editor: Account,
-  { id }: Label,
-  changes: LabelChanges,
-): Promise<Label> {
-  const held = await db.first<Label>(sql`select ${labelColumns} from labels l where l.id = ${id} for no key update`)
-  if (!held) throw missing()
+export async function updateLabel(db: Transaction, repo: Repository, editor: Account, { id }: Label, changes: LabelChanges) {
+  const held = await db.load<Label>(sql`select ${labelColumns} from labels l where l.id = ${id} for no key update`)
   const next = { ...held, ...changes }
-  const label = await write(
-    db,
-    sql`
+  const label = await db
+    .load<Label>(sql`
     update labels l set name = ${checkName(next.name)}, color = ${checkColor(next.color)}, description = ${next.description}
-    where l.id = ${id} returning ${labelColumns}`,
-  )
+    where l.id = ${id} returning ${labelColumns}`)
+    .catch(taken)
   const edits = changesOf(held, label, 'name', 'color', 'description')
   if (edits) await publish(db, editor, repo, { act: 'label.edited', label_id: id, changes: edits })
   return label
@@ -54,20 +45,13 @@ export async function updateLabel(
 
 /** Also removes the label from every issue. */
 export async function deleteLabel(db: Transaction, repo: Repository, editor: Account, { id }: Label) {
-  const held = await db.first<{ id: number }>(sql`select id from labels where id = ${id} for update`)
-  if (!held) throw missing()
+  await db.load(sql`select id from labels where id = ${id} for update`)
   await publish(db, editor, repo, { act: 'label.deleted', label_id: id })
   await db.query(sql`delete from labels where id = ${id}`)
 }
 
 /** The ids of labels by name, in the order of the names. Missing labels are created with push access, and refused without it. */
-export async function findLabelIds(
-  db: Transaction,
-  repo: Repository,
-  editor: Account,
-  wanted: string[],
-  makes: boolean,
-): Promise<number[]> {
+export async function findLabelIds(db: Transaction, repo: Repository, editor: Account, wanted: string[], makes: boolean) {
   const names = wanted.map(checkName)
   // In the order of names, so that concurrent creations do not deadlock.
   if (makes && names.length) {
@@ -107,12 +91,4 @@ function checkColor(color: string) {
   })
 }
 
-async function write(db: Transaction, statement: Sql): Promise<Label> {
-  try {
-    const row = await db.first<Label>(statement)
-    if (!row) throw missing()
-    return row
-  } catch (error) {
-    throw codeOf(error) === '23505' ? invalid({ resource: 'Label', code: 'already_exists', field: 'name' }) : error
-  }
-}
+const taken = ifDuplicate(() => invalid({ resource: 'Label', code: 'already_exists', field: 'name' }))

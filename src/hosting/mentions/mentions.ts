@@ -1,4 +1,4 @@
-import { type Name, namesIn, type Reference } from '#web/markdown/names.ts'
+import { type Name, namesIn } from '#web/markdown/names.ts'
 import { parseMarkdown } from '#web/markdown/parse.ts'
 
 export interface Mentions {
@@ -6,16 +6,14 @@ export interface Mentions {
   teams: { org: string; slug: string }[]
 }
 
-/** Names in a quote do not notify again. With `quoted` they are found too, to show them as links. */
-interface Wanted {
-  quoted?: boolean
-}
-
 /** How many users, and how many teams, one text can notify. */
 const most = 50
 
-/** Distinct mentions in a Markdown text, in lower case, in order. Does not check whether they exist. */
-export async function findMentions(text: string, { quoted = false }: Wanted = {}): Promise<Mentions> {
+/**
+ * Distinct mentions in a Markdown text, in lower case, in order. Does not check whether they exist. Names in a quote do not notify
+ * again. With `quoted` they are found too, to show them as links.
+ */
+export async function findMentions(text: string, { quoted = false } = {}): Promise<Mentions> {
   const users = new Set<string>()
   const teams = new Map<string, { org: string; slug: string }>()
   for (const name of await findNames(text, quoted)) {
@@ -23,17 +21,6 @@ export async function findMentions(text: string, { quoted = false }: Wanted = {}
     if ('org' in name && teams.size < most) teams.set(`${name.org}/${name.slug}`, name)
   }
   return { users: [...users], teams: [...teams.values()] }
-}
-
-/** Issues and pull requests that a text refers to. */
-export async function findReferences(text: string, { quoted = false }: Wanted = {}): Promise<Reference[]> {
-  const references = new Map<string, Reference>()
-  for (const name of await findNames(text, quoted)) {
-    if (!('reference' in name) || references.size === most) continue
-    const { owner, repo, number } = name.reference
-    references.set(`${owner}/${repo}#${number}`, name.reference)
-  }
-  return [...references.values()]
 }
 
 async function findNames(text: string, quoted: boolean) {

@@ -3,7 +3,6 @@ import { type Label, labelColumns } from '#hosting/labels/labels.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import type { Person } from '#identity/accounts.ts'
 import { type Listed, listed, type Queryable, type Slice, type Sql, sql } from '#platform/database.ts'
-import { missing } from '#platform/errors.ts'
 
 export interface Milestone {
   id: number
@@ -52,11 +51,7 @@ export function loadMilestones(db: Queryable, ids: number[]): Promise<Milestone[
 }
 
 export async function loadMilestone(db: Queryable, repo: Repository, number: number): Promise<Milestone> {
-  const found = await db.first<Milestone>(
-    sql`select ${columns} from milestones m where m.repo_id = ${repo.id} and m.number = ${number}`,
-  )
-  if (!found) throw missing()
-  return found
+  return db.load<Milestone>(sql`select ${columns} from milestones m where m.repo_id = ${repo.id} and m.number = ${number}`)
 }
 
 /** Distinct labels of the issues of a milestone. */

@@ -4,8 +4,8 @@ import { changesOf } from '#hosting/payloads/edited-fields.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { timestamp } from '#http/serialization.ts'
 import type { Account } from '#identity/accounts.ts'
-import { codeOf, type Sql, sql, type Transaction } from '#platform/database.ts'
-import { invalid, missing } from '#platform/errors.ts'
+import { ifDuplicate, sql, type Transaction } from '#platform/database.ts'
+import { invalid } from '#platform/errors.ts'
 import { loadMilestone, type Milestone } from './milestones.ts'
 
 export interface MilestoneChanges {
@@ -21,17 +21,15 @@ export async function createMilestone(
   creator: Account,
   { title, description = null, state = 'open', due_on = null }: MilestoneChanges & { title: string },
 ): Promise<Milestone> {
-  const taken = await db.first<{ number: number }>(sql`
+  const taken = await db.load<{ number: number }>(sql`
     update repositories set last_milestone_number = last_milestone_number + 1 where id = ${repo.id}
     returning last_milestone_number as number`)
-  if (!taken) throw missing()
-  await write(
-    db,
-    sql`
+  await db
+    .query(sql`
     insert into milestones (repo_id, number, creator_id, title, description, state, due_on, created_at, updated_at, closed_at)
     values (${repo.id}, ${taken.number}, ${creator.id}, ${checkTitle(title)}, ${description}, ${state}, ${due_on}, ${db.now}, ${db.now},
-      ${state === 'closed' ? db.now : null})`,
-  )
+      ${state === 'closed' ? db.now : null})`)
+    .catch(titleTaken)
   const made = await loadMilestone(db, repo, taken.number)
   const milestone_id = made.id
   const closed: Act[] = state === 'closed' ? [{ act: 'milestone.closed', milestone_id }] : []
@@ -46,16 +44,14 @@ export async function updateMilestone(
   { id, number }: Milestone,
   changes: MilestoneChanges,
 ): Promise<Milestone> {
-  const held = await db.first<Milestone>(sql`select * from milestones where id = ${id} for no key update`)
-  if (!held) throw missing()
+  const held = await db.load<Milestone>(sql`select * from milestones where id = ${id} for no key update`)
   const next = { ...held, ...changes }
   const closed_at = next.state === 'open' ? null : (held.closed_at ?? db.now)
-  await write(
-    db,
-    sql`
+  await db
+    .query(sql`
     update milestones set title = ${checkTitle(next.title)}, description = ${next.description}, state = ${next.state},
-      due_on = ${next.due_on}, updated_at = ${db.now}, closed_at = ${closed_at} where id = ${id}`,
-  )
+      due_on = ${next.due_on}, updated_at = ${db.now}, closed_at = ${closed_at} where id = ${id}`)
+    .catch(titleTaken)
   const after = await loadMilestone(db, repo, number)
   await publish(db, editor, repo, ...changeActs(held, after))
   return after
@@ -77,8 +73,7 @@ const deliveredFields = ({ title, description, due_on }: Milestone) => ({
 
 /** Its issues remain, without a milestone. */
 export async function deleteMilestone(db: Transaction, repo: Repository, editor: Account, { id }: Milestone) {
-  const held = await db.first<{ id: number }>(sql`select id from milestones where id = ${id} for update`)
-  if (!held) throw missing()
+  await db.load(sql`select id from milestones where id = ${id} for update`)
   await publish(db, editor, repo, { act: 'milestone.deleted', milestone_id: id })
   await db.query(sql`delete from milestones where id = ${id}`)
 }
@@ -88,10 +83,4 @@ function checkTitle(title: string) {
   return title.trim()
 }
 
-async function write(db: Transaction, statement: Sql) {
-  try {
-    await db.query(statement)
-  } catch (error) {
-    throw codeOf(error) === '23505' ? invalid({ resource: 'Milestone', code: 'already_exists', field: 'title' }) : error
-  }
-}
+const titleTaken = ifDuplicate(() => invalid({ resource: 'Milestone', code: 'already_exists', field: 'title' }))

@@ -18,11 +18,9 @@ export interface Membership {
 }
 
 export async function loadOrganization(db: Queryable, viewer_id: number | null, login: string): Promise<Organization> {
-  const org = await db.first<Organization>(sql`
+  return db.load<Organization>(sql`
     select ${accountColumns}, m.role from accounts a left join memberships m on m.org_id = a.id and m.user_id = ${viewer_id}
     where lower(a.login) = lower(${login}) and a.type = 'Organization'`)
-  if (!org) throw missing()
-  return org
 }
 
 /** How the caller's token limits what is visible. */

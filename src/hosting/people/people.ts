@@ -1,6 +1,6 @@
 import { type Account, accountColumns, type Person, personColumns } from '#identity/accounts.ts'
 import { codeOf, type Listed, listed, type Queryable, type Slice, type Sql, sql, type Transaction } from '#platform/database.ts'
-import { invalid, missing } from '#platform/errors.ts'
+import { invalid } from '#platform/errors.ts'
 
 export interface NewUser {
   login: string
@@ -44,9 +44,7 @@ export async function createOrganization(db: Transaction, login: string, name: s
 
 async function writeAccount(db: Transaction, statement: Sql, resource: string): Promise<Account> {
   try {
-    const account = await db.first<Account>(statement)
-    if (!account) throw missing()
-    return account
+    return await db.load<Account>(statement)
   } catch (error) {
     if (codeOf(error) !== '23505') throw error
     const field = String((error as { constraint?: string }).constraint).endsWith('email') ? 'email' : 'login'

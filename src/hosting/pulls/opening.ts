@@ -12,7 +12,7 @@ import { mayCopy } from '#hosting/repositories/crossing.ts'
 import { loadRepositoryById, type Repository } from '#hosting/repositories/repositories.ts'
 import type { Account, Viewer } from '#identity/accounts.ts'
 import { type Database, type Queryable, sql, type Transaction } from '#platform/database.ts'
-import { forbidden, invalid, missing, Refusal } from '#platform/errors.ts'
+import { forbidden, invalid, Refusal } from '#platform/errors.ts'
 import { keepHead } from './following.ts'
 import { branchTip, countsOf } from './mergeability.ts'
 import { loadPull, type Pull } from './pulls.ts'
@@ -154,13 +154,12 @@ async function writePull(
     ? writeIssue(db, repo, author, wanted)
     : takeIssue(db, repo, author, wanted.issue))
   const { commits, additions, deletions, changed_files } = countsOf(comparison)
-  const pull = await db.first<{ id: number }>(sql`
+  const pull = await db.load<{ id: number }>(sql`
     insert into pulls (issue_id, repo_id, head_repo_id, head_owner_id, head_ref, head_sha, base_ref, base_sha, draft,
       maintainer_can_modify, commits, additions, deletions, changed_files)
     values (${issue.id}, ${repo.id}, ${head.id}, ${head.owner_id}, ${head_ref}, ${head_sha}, ${base_ref}, ${base_sha},
       ${wanted.draft ?? false}, ${(wanted.maintainer_can_modify ?? false) && mayPush(head)}, ${commits}, ${additions}, ${deletions}, ${changed_files})
     returning id`)
-  if (!pull) throw missing()
   await enqueueCatchUp(db, { pull_id: pull.id, before: head_sha, head_sha })
   await publish(db, author, repo, { act: 'pull.opened', issue_id: issue.id, pull_id: pull.id, body: issue.body })
   return issue.number
@@ -172,20 +171,13 @@ interface Written {
   body: string | null
 }
 
-async function writeIssue(
-  db: Transaction,
-  repo: Repository,
-  author: Account,
-  { title = '', body = null }: NewPull,
-): Promise<Written> {
-  const issue = await db.first<Written>(sql`
+async function writeIssue(db: Transaction, repo: Repository, author: Account, { title = '', body = null }: NewPull) {
+  return db.load<Written>(sql`
     with taken as (
       update repositories set last_issue_number = last_issue_number + 1 where id = ${repo.id} returning last_issue_number as number)
     insert into issues (repo_id, number, author_id, title, body, created_at, updated_at)
     select ${repo.id}, number, ${author.id}, ${checkTitle(title, 'PullRequest')}, ${body}, ${db.now}, ${db.now} from taken
     returning id, number, body`)
-  if (!issue) throw missing()
-  return issue
 }
 
 async function takeIssue(db: Transaction, repo: Repository, author: Account, number: number): Promise<Written> {

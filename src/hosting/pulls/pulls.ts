@@ -54,12 +54,7 @@ const columns = (known: Sql) => sql`p.*, ${personOf(sql`p.head_owner_id`)} as he
     order by q.requested_at, t.id) as requested_teams`
 
 /** Reads the pull requests of `source`, in its order, as the viewer may see them. */
-export async function readPulls(
-  db: Queryable,
-  source: Sql,
-  sight: Viewer = nobody,
-  known = knownTo(sql`${sight.viewer_id}`),
-): Promise<Pull[]> {
+export async function readPulls(db: Queryable, source: Sql, sight: Viewer = nobody, known = knownTo(sql`${sight.viewer_id}`)) {
   const rows = await db.rows<Pull>(sql`select ${columns(known)} from ${source}`)
   const heads = [...new Set(rows.flatMap((row) => (row.head_repo_id === row.repo_id ? [] : (row.head_repo_id ?? []))))]
   // Sequential, because a transaction has one connection.

@@ -29,12 +29,7 @@ export async function catchUp(db: Database, storage: Storage, repo: { id: number
 const beginnings = new Map<number, Timestamp>()
 
 /** Writes who is about to move which refs, before git moves them. Returns the id of the push. */
-export async function beginPush(
-  db: Database,
-  repo: { id: number },
-  pusher: { id: number },
-  commands: Command[],
-): Promise<number> {
+export async function beginPush(db: Database, repo: { id: number }, pusher: { id: number }, commands: Command[]) {
   const since = takeTimestamp()
   const begun = await db.first<{ id: number }>(sql`
     insert into pushes (repo_id, pusher_id, commands, started_at, server)
@@ -146,13 +141,7 @@ export async function adoptMoves(db: Transaction, repo_id: number, moves: Comman
 }
 
 /** Moves refs for a caller without git, all or none. Refuses when a ref is not at `before`. */
-export async function pushRefs(
-  db: Database,
-  storage: Storage,
-  repo: Repository,
-  pusher: Account,
-  commands: Command[],
-): Promise<void> {
+export async function pushRefs(db: Database, storage: Storage, repo: Repository, pusher: Account, commands: Command[]) {
   if (!commands.length) return
   await catchUp(db, storage, repo, commands)
   const id = await beginPush(db, repo, pusher, commands)

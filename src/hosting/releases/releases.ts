@@ -7,8 +7,8 @@ import { catchUp, pushRefs } from '#hosting/pushes/pushes.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import type { Account } from '#identity/accounts.ts'
 import {
-  codeOf,
   type Database,
+  ifDuplicate,
   type Listed,
   listed,
   type Queryable,
@@ -17,7 +17,7 @@ import {
   sql,
   type Transaction,
 } from '#platform/database.ts'
-import { invalid, missing, Refusal } from '#platform/errors.ts'
+import { invalid, Refusal } from '#platform/errors.ts'
 
 export interface Release {
   id: number
@@ -63,9 +63,7 @@ export function loadLatestRelease(db: Queryable, repo: Repository): Promise<Rele
 }
 
 async function one(db: Queryable, condition: Sql): Promise<Release> {
-  const found = await db.first<Release>(sql`select ${columns} from ${source} where ${condition}`)
-  if (!found) throw missing()
-  return found
+  return db.load<Release>(sql`select ${columns} from ${source} where ${condition}`)
 }
 
 export interface ReleaseChanges {
@@ -88,14 +86,13 @@ export async function createRelease(
   checkTagName(tag_name)
   if (!draft) await settleTag(db, storage, repo, author, { tag_name, target_commitish })
   return db.transaction(async (transaction) => {
-    const { id } = await write(
-      transaction,
-      sql`
+    const { id } = await transaction
+      .load<{ id: number }>(sql`
       insert into releases (repo_id, author_id, tag_name, target_commitish, name, body, draft, prerelease, created_at, published_at)
       values (${repo.id}, ${author.id}, ${tag_name}, ${target_commitish}, ${wanted.name ?? null}, ${wanted.body ?? null}, ${draft},
         ${wanted.prerelease ?? false}, ${transaction.now}, ${draft ? null : transaction.now})
-      returning id`,
-    )
+      returning id`)
+      .catch(taken)
     const made = await one(transaction, sql`e.id = ${id}`)
     const created: Act = { act: 'release.created', release_id: id }
     await publish(transaction, author, repo, created, ...(draft ? [] : publications(made)))
@@ -117,23 +114,21 @@ export async function updateRelease(
   const settles = needsTag(release, wanted)
   if (settles) await settleTag(db, storage, repo, editor, { ...wanted, id: release.id })
   return db.transaction(async (transaction) => {
-    const held = await transaction.first<Release>(
+    const held = await transaction.load<Release>(
       sql`select * from releases where id = ${release.id} and repo_id = ${repo.id} for update`,
     )
-    if (!held) throw missing()
     const next = { ...held, ...changes }
     // A concurrent request changed the release after we created its tag.
     if (needsTag(held, next) && !(settles && next.tag_name === wanted.tag_name)) {
       throw new Refusal('conflict', 'The release was changed at the same moment. Please try again.')
     }
     const published_at = next.draft ? null : held.draft ? transaction.now : held.published_at
-    await write(
-      transaction,
-      sql`
+    await transaction
+      .load<{ id: number }>(sql`
       update releases set tag_name = ${next.tag_name}, target_commitish = ${next.target_commitish}, name = ${next.name},
         body = ${next.body}, draft = ${next.draft}, prerelease = ${next.prerelease}, published_at = ${published_at}
-      where id = ${held.id} returning id`,
-    )
+      where id = ${held.id} returning id`)
+      .catch(taken)
     await publish(transaction, editor, repo, ...editActs(held, next), ...stateActs(held, next))
     return one(transaction, sql`e.id = ${held.id}`)
   })
@@ -163,8 +158,7 @@ const publications = ({ id: release_id, body, prerelease }: Release): Act[] => [
 
 /** Its tag remains. */
 export async function deleteRelease(db: Transaction, repo: Repository, deleter: Account, { id }: Release) {
-  const held = await db.first<{ id: number }>(sql`select id from releases where id = ${id} for update`)
-  if (!held) throw missing()
+  await db.load(sql`select id from releases where id = ${id} for update`)
   await publish(db, deleter, repo, { act: 'release.deleted', release_id: id })
   await db.query(sql`delete from releases where id = ${id}`)
 }
@@ -203,14 +197,6 @@ async function makeTag(db: Database, storage: Storage, repo: Repository, pusher:
   }
 }
 
-async function write(db: Transaction, statement: Sql): Promise<{ id: number }> {
-  try {
-    const row = await db.first<{ id: number }>(statement)
-    if (!row) throw missing()
-    return row
-  } catch (error) {
-    throw codeOf(error) === '23505' ? tagTaken() : error
-  }
-}
-
 const tagTaken = () => invalid({ resource: 'Release', code: 'already_exists', field: 'tag_name' })
+
+const taken = ifDuplicate(tagTaken)

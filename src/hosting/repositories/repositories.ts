@@ -78,9 +78,7 @@ export async function loadRepository(db: Queryable, sight: Viewer, owner: string
 }
 
 export async function loadRepositoryById(db: Queryable, sight: Viewer, id: number): Promise<Repository> {
-  const found = await db.first<Repository>(sql`select ${columns(sight)} from ${source} where r.id = ${id} and ${visible(sight)}`)
-  if (!found) throw missing()
-  return found
+  return db.load<Repository>(sql`select ${columns(sight)} from ${source} where r.id = ${id} and ${visible(sight)}`)
 }
 
 /** A page of the repositories that meet `condition` (on `r`) and are visible to the viewer, with the columns of `more`. */
@@ -127,13 +125,7 @@ export async function reserveId(db: Queryable): Promise<number> {
   return row.id
 }
 
-export async function createRepository(
-  db: Transaction,
-  sight: Viewer,
-  owner: Person,
-  wanted: NewRepository,
-  id?: number,
-): Promise<Repository> {
+export async function createRepository(db: Transaction, sight: Viewer, owner: Person, wanted: NewRepository, id?: number) {
   const name = checkName(wanted.name)
   const repo_id = id ?? (await reserveId(db))
   await keepAccess(db, thisOwner(owner))

@@ -18,12 +18,7 @@ interface Found {
  * Removes repository folders without a row, and drafts, if they are older than `before`: a repository is made on disk before its row
  * is. With `inside`, it reads every repository and also removes what killed processes left in it. Returns what was removed.
  */
-export async function sweepRepositories(
-  db: Database,
-  storage: Storage,
-  before: Date,
-  { inside = false } = {},
-): Promise<string[]> {
+export async function sweepRepositories(db: Database, storage: Storage, before: Date, { inside = false } = {}) {
   const removed: string[] = []
   const last = await lastId(db)
   for await (const found of listFolders(storage, before)) {

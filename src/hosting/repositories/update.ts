@@ -3,7 +3,7 @@ import { publish } from '#activity/publish.ts'
 import { enqueueCurrent } from '#hosting/pulls/queue.ts'
 import type { Account, Viewer } from '#identity/accounts.ts'
 import { sql, type Transaction } from '#platform/database.ts'
-import { invalid, missing } from '#platform/errors.ts'
+import { invalid } from '#platform/errors.ts'
 import { enqueue } from '#platform/queue.ts'
 import { countPublicForks } from './forks.ts'
 import {
@@ -104,8 +104,7 @@ async function checkParentPublic(db: Transaction, repo: Repository) {
 export async function deleteRepository(db: Transaction, deleter: Account, { id, network_id }: Repository) {
   await takeNetworkTurn(db, network_id)
   // A concurrent fork waits for this lock, and then finds the repository deleted.
-  const held = await db.first<Kin>(sql`select id, parent_id, private from repositories where id = ${id} for update`)
-  if (!held) throw missing()
+  const held = await db.load<Kin>(sql`select id, parent_id, private from repositories where id = ${id} for update`)
   await publish(db, deleter, { id }, { act: 'repo.deleted' })
   const forks = await db.rows<Kin>(
     sql`select id, parent_id, private from repositories where parent_id = ${id} order by created_at, id`,

@@ -2,7 +2,6 @@ import { associationOf, personOf } from '#hosting/issues/authors.ts'
 import type { Pull } from '#hosting/pulls/pulls.ts'
 import type { Person } from '#identity/accounts.ts'
 import { type Listed, listed, type Queryable, type Slice, sql, type Transaction } from '#platform/database.ts'
-import { missing } from '#platform/errors.ts'
 
 export type ReviewState = 'PENDING' | 'APPROVED' | 'CHANGES_REQUESTED' | 'COMMENTED' | 'DISMISSED'
 
@@ -41,17 +40,10 @@ export function listReviews(db: Queryable, pull: Pull, viewer: { id: number } | 
   return listed(db, { columns, source: seen, order: sql`v.id` }, slice)
 }
 
-export async function loadReview(
-  db: Queryable,
-  pull: { id: number },
-  viewer: { id: number } | null,
-  id: number,
-): Promise<Review> {
-  const found = await db.first<Review>(
+export async function loadReview(db: Queryable, pull: { id: number }, viewer: { id: number } | null, id: number) {
+  return db.load<Review>(
     sql`select ${columns} from ${source} where v.pull_id = ${pull.id} and v.id = ${id} and ${seenBy(viewer)}`,
   )
-  if (!found) throw missing()
-  return found
 }
 
 export async function putReview(
@@ -61,10 +53,8 @@ export async function putReview(
   { state, body, commit_id }: Pick<Review, 'state' | 'body' | 'commit_id'>,
 ) {
   const submitted_at = state === 'PENDING' ? null : db.now
-  const made = await db.first<{ id: number; repo_id: number; pull_id: number; author_id: number }>(sql`
+  return db.load<{ id: number; repo_id: number; pull_id: number; author_id: number }>(sql`
     insert into reviews (repo_id, pull_id, author_id, state, body, commit_id, created_at, updated_at, submitted_at)
     values (${pull.repo_id}, ${pull.id}, ${author.id}, ${state}, ${body}, ${commit_id}, ${db.now}, ${db.now}, ${submitted_at})
     returning id, repo_id, pull_id, author_id`)
-  if (!made) throw missing()
-  return made
 }

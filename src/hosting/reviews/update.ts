@@ -89,14 +89,7 @@ async function tellOf(db: Transaction, repo: Repository, pull: Pull, author: Acc
   await publish(db, author, repo, submitted, ...lines)
 }
 
-export async function updateReview(
-  db: Transaction,
-  repo: Repository,
-  editor: Account,
-  number: number,
-  id: number,
-  body: string,
-): Promise<Review> {
+export async function updateReview(db: Transaction, repo: Repository, editor: Account, number: number, id: number, body: string) {
   const pull = await lockPull(db, repo, number)
   const review = await loadReview(db, pull, editor, id)
   checkMayEdit(repo, editor, review.author)
@@ -109,13 +102,7 @@ export async function updateReview(
   return loadReview(db, pull, editor, id)
 }
 
-export async function deletePendingReview(
-  db: Transaction,
-  repo: Repository,
-  author: Account,
-  number: number,
-  id: number,
-): Promise<Review> {
+export async function deletePendingReview(db: Transaction, repo: Repository, author: Account, number: number, id: number) {
   const pull = await lockPull(db, repo, number)
   const review = await loadReview(db, pull, author, id)
   if (review.state !== 'PENDING') throw refused('Can not delete a non-pending pull request review')

@@ -2,7 +2,16 @@ import { lockMembership, type Organization, setMembership } from '#hosting/organ
 import { listRepositories, type Repository } from '#hosting/repositories/repositories.ts'
 import { changingAccess, thisOwner } from '#hosting/repositories/watchers.ts'
 import { type Account, type Person, personColumns, type Viewer } from '#identity/accounts.ts'
-import { codeOf, type Listed, listed, type Queryable, type Slice, type Sql, sql, type Transaction } from '#platform/database.ts'
+import {
+  ifDuplicate,
+  type Listed,
+  listed,
+  type Queryable,
+  type Slice,
+  type Sql,
+  sql,
+  type Transaction,
+} from '#platform/database.ts'
 import { forbidden, invalid, missing } from '#platform/errors.ts'
 
 export type TeamRole = 'maintainer' | 'member'
@@ -46,10 +55,8 @@ const visible = (org: Organization) => sql`
   ${org.role !== null}::boolean and (t.privacy = 'closed' or mine.role is not null or ${org.role === 'admin'}::boolean)`
 
 export async function loadTeam(db: Queryable, viewer_id: number | null, org: Organization, slug: string): Promise<Team> {
-  const team = await db.first<Team>(sql`
+  return db.load<Team>(sql`
     select ${columns} from ${source(viewer_id)} where t.org_id = ${org.id} and t.slug = lower(${slug}) and ${visible(org)}`)
-  if (!team) throw missing()
-  return team
 }
 
 export function listTeams(db: Queryable, viewer_id: number | null, org: Organization, slice: Slice): Promise<Listed<Team>> {
@@ -97,35 +104,27 @@ export interface NewTeam {
 
 export async function createTeam(db: Transaction, org: Organization, creator: Account, wanted: NewTeam): Promise<Team> {
   const slug = checkSlug(wanted.name)
-  const row = await writeTeam(
-    db,
-    sql`
+  const row = await db
+    .load<{ id: number }>(sql`
     insert into teams (org_id, name, slug, description, privacy, created_at, updated_at)
     values (${org.id}, ${wanted.name.trim()}, ${slug}, ${wanted.description ?? null}, ${wanted.privacy ?? 'secret'}, ${db.now}, ${db.now})
-    returning id`,
-  )
+    returning id`)
+    .catch(taken)
   await db.query(sql`
     insert into team_members (team_id, user_id, role, created_at) values (${row.id}, ${creator.id}, 'maintainer', ${db.now})`)
   return loadTeam(db, creator.id, org, slug)
 }
 
-export async function updateTeam(
-  db: Transaction,
-  viewer_id: number,
-  org: Organization,
-  team: Team,
-  changes: Partial<NewTeam>,
-): Promise<Team> {
+export async function updateTeam(db: Transaction, viewer_id: number, org: Organization, team: Team, changes: Partial<NewTeam>) {
   const held = await db.first<NewTeam>(sql`
     select name, description, privacy from teams where id = ${team.id} for no key update`)
   const next = { ...team, ...held, ...changes }
   const slug = checkSlug(next.name)
-  await writeTeam(
-    db,
-    sql`
+  await db
+    .load<{ id: number }>(sql`
     update teams set name = ${next.name.trim()}, slug = ${slug}, description = ${next.description}, privacy = ${next.privacy}, updated_at = ${db.now}
-    where id = ${team.id} returning id`,
-  )
+    where id = ${team.id} returning id`)
+    .catch(taken)
   return loadTeam(db, viewer_id, org, slug)
 }
 
@@ -136,21 +135,8 @@ export async function deleteTeam(db: Transaction, team: Team) {
   await changingAccess(db, thisOwner({ id: team.org_id }), watching, () => db.query(sql`delete from teams where id = ${team.id}`))
 }
 
-async function writeTeam(db: Transaction, statement: Sql): Promise<{ id: number }> {
-  try {
-    const row = await db.first<{ id: number }>(statement)
-    if (!row) throw missing()
-    return row
-  } catch (error) {
-    if (codeOf(error) !== '23505') throw error
-    throw invalid({
-      resource: 'Team',
-      code: 'already_exists',
-      field: 'name',
-      message: 'name is already taken in this organization',
-    })
-  }
-}
+const message = 'name is already taken in this organization'
+const taken = ifDuplicate(() => invalid({ resource: 'Team', code: 'already_exists', field: 'name', message }))
 
 function checkSlug(name: string) {
   const slug = name

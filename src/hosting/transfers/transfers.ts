@@ -141,8 +141,7 @@ export interface Accepted {
  */
 export async function acceptTransfer(db: Transaction, accepter: Account, id: number, wanted: Acceptance): Promise<Accepted> {
   const { repo_id, receiver, requester, new_name } = await loadOffered(db, accepter, id)
-  const owner = await db.first<Account>(sql`select ${accountColumns} from accounts a where a.id = ${receiver.id}`)
-  if (!owner) throw missing()
+  const owner = await db.load<Account>(sql`select ${accountColumns} from accounts a where a.id = ${receiver.id}`)
   const dropped = await changingOwner(db, { id: repo_id }, owner, async () => {
     const repo = await hold(db, { viewer_id: requester.id, sees_private: true }, repo_id)
     // Checked again, because access is locked only now.

@@ -15,12 +15,7 @@ export interface CommentWindow {
 }
 
 /** Reads by ids instead of offsets, so that the end of a long conversation is as fast as its beginning. */
-export async function readCommentWindow(
-  db: Queryable,
-  issue: { id: number },
-  { before, from }: CommentCursor,
-  length: number,
-): Promise<CommentWindow> {
+export async function readCommentWindow(db: Queryable, issue: { id: number }, { before, from }: CommentCursor, length: number) {
   const beyond = from !== undefined ? sql`and id >= ${from}` : before !== undefined ? sql`and id < ${before}` : empty
   const down = from !== undefined ? empty : sql`desc`
   const rows = await db.rows<{ id: number }>(

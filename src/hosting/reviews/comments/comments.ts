@@ -4,7 +4,6 @@ import type { Repository } from '#hosting/repositories/repositories.ts'
 import type { DiffPosition } from '#hosting/reviews/diff-position.ts'
 import type { Person } from '#identity/accounts.ts'
 import { empty, json, type Listed, listed, type Queryable, type Slice, sql, type Transaction } from '#platform/database.ts'
-import { missing } from '#platform/errors.ts'
 import { parseIsoDate } from '#platform/iso-date.ts'
 
 export interface ReviewComment extends DiffPosition {
@@ -63,17 +62,10 @@ export function listCommentsOfReview(db: Queryable, review: { id: number }, slic
   return listed(db, { columns, source: sql`${source} where c.review_id = ${review.id}`, order: sql`c.id` }, slice)
 }
 
-export async function loadReviewComment(
-  db: Queryable,
-  repo: Repository,
-  viewer: { id: number } | null,
-  id: number,
-): Promise<ReviewComment> {
-  const found = await db.first<ReviewComment>(
+export async function loadReviewComment(db: Queryable, repo: Repository, viewer: { id: number } | null, id: number) {
+  return db.load<ReviewComment>(
     sql`select ${columns} from ${source} where c.repo_id = ${repo.id} and c.id = ${id} and ${seenBy(viewer)}`,
   )
-  if (!found) throw missing()
-  return found
 }
 
 export type NewReviewComment = DiffPosition & Pick<ReviewComment, 'body' | 'commit_id'> & { in_reply_to_id?: number | null }

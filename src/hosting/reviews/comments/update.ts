@@ -47,13 +47,7 @@ export async function replyToReviewComment(
 }
 
 /** A single comment is a review of its own without a body. */
-async function say(
-  db: Transaction,
-  repo: Repository,
-  author: Account,
-  number: number,
-  comment: NewReviewComment,
-): Promise<ReviewComment> {
+async function say(db: Transaction, repo: Repository, author: Account, number: number, comment: NewReviewComment) {
   const pull = await lockPull(db, repo, number)
   checkMayReview(repo, pull)
   const review = await putReview(db, pull, author, { state: 'COMMENTED', body: '', commit_id: comment.commit_id })
@@ -64,13 +58,7 @@ async function say(
   return loadReviewComment(db, repo, author, id)
 }
 
-export async function updateReviewComment(
-  db: Transaction,
-  repo: Repository,
-  editor: Account,
-  id: number,
-  wanted: string,
-): Promise<ReviewComment> {
+export async function updateReviewComment(db: Transaction, repo: Repository, editor: Account, id: number, wanted: string) {
   const body = checkBody(wanted)
   const { pull, comment } = await lockComment(db, repo, editor, id)
   await db.query(sql`

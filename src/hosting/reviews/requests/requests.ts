@@ -77,11 +77,7 @@ interface Asked {
 }
 
 /** One for each requested reviewer. */
-function requestActs(
-  verb: 'review_requested' | 'review_request_removed',
-  { issue_id, id: pull_id }: Pull,
-  asked: Asked[],
-): Act[] {
+function requestActs(verb: 'review_requested' | 'review_request_removed', { issue_id, id: pull_id }: Pull, asked: Asked[]) {
   return asked.flatMap(({ user_id, team_id }): Act[] => {
     if (user_id) return [{ act: `pull.${verb}`, issue_id, pull_id, requested_reviewer_id: user_id }]
     return team_id ? [{ act: `pull.team_${verb}`, issue_id, pull_id, requested_team_id: team_id }] : []
