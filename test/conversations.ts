@@ -20,6 +20,14 @@ export async function openWithEngine(options: ForgeOptions = {}) {
   return Object.assign(forge, { ada, ben, cy, dan, id: id as number, open })
 }
 
+/** Ada's repository with a first commit. */
+export async function openInitialized() {
+  const forge = await openForge()
+  const ada = await forge.person('ada')
+  const { id } = await ada.owns('engine', { auto_init: true })
+  return Object.assign(forge, { ada, id: id as number })
+}
+
 /** Invites a person to ada/engine, who accepts. */
 export async function join(owner: Person, person: Person, permission: string) {
   const { id } = await expect(201, await owner.put(`${engine}/collaborators/${person.login}`, { permission }))

@@ -168,3 +168,31 @@ export async function openForge({ worker: wanted = false, ...options }: ForgeOpt
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   }
 }
+
+/** Makes test functions that get what `open` opens, also as a whole by the name `forge`. It is closed after each test. */
+export const injecting =
+  <Opened extends AsyncDisposable>(open: () => Promise<Opened>) =>
+  (run: (opened: { forge: Opened } & Opened) => Promise<unknown>) =>
+  async () => {
+    await using opened = await open()
+    await run({ forge: opened, ...opened })
+  }
+
+/** Opens a forge with these users. */
+export const withPeople =
+  <Login extends string>(...logins: Login[]) =>
+  async (): Promise<Forge & Record<Login, Person>> => {
+    const forge = await openForge()
+    const people = {} as Record<Login, Person>
+    for (const login of logins) people[login] = await forge.person(login)
+    return Object.assign(forge, people)
+  }
+
+/** A line for each item: its fields with a space between. `user.login` is a nested field. */
+export const linesOf = (items: readonly object[], ...fields: string[]) =>
+  items.map((item) => fields.map((field) => field.split('.').reduce(readField, item)).join(' '))
+
+const readField = (value: unknown, name: string) => (value as Record<string, unknown> | undefined)?.[name]
+
+/** What was logged at the level of errors. */
+export const errorsOf = ({ logged }: Pick<Forge, 'logged'>) => logged.filter((line) => JSON.parse(line).level >= 50)

@@ -4,10 +4,9 @@ import { repositoryTasks } from '#hosting/repositories/jobs.ts'
 import { sql } from '#platform/database.ts'
 import { engine, openWithEngine } from './conversations.ts'
 import { expect, type Forge, type ForgeOptions, type Person } from './forge.ts'
-import { Desk } from './git.ts'
 import { seeding } from './seeding.ts'
 
-const seed = seeding(async (work) => {
+const seed = seeding('ada', async (work) => {
   const main = await work.commit('Begin', { 'readme.txt': 'one\ntwo\nthree\n' })
   await work.git('checkout', '--quiet', '-b', 'topic')
   return { branches: { main, topic: await work.commit('Add notes', { 'notes.txt': 'A note.\n' }) } }
@@ -16,9 +15,7 @@ const seed = seeding(async (work) => {
 /** Ada's engine with a branch `topic`, one commit ahead of `main`; Ben may push, Cy may sort, Dan is a stranger. */
 export async function openWithTopic(options: ForgeOptions = {}) {
   const forge = await openWithEngine(options)
-  const close = forge[Symbol.asyncDispose]
-  const desk = await Desk.open(forge)
-  const { work, branches } = await seed(forge, desk, forge.ada)
+  const { desk, work, branches } = await seed(forge, forge.ada)
   const propose = async (body: Record<string, unknown> = {}, who: Person = forge.ada) =>
     expect(201, await who.post(`${engine}/pulls`, { title: 'Notes', head: 'topic', base: 'main', ...body }))
   return Object.assign(forge, {
@@ -28,10 +25,6 @@ export async function openWithTopic(options: ForgeOptions = {}) {
     propose,
     /** Does what follows from pushes, and from forks. */
     follow: () => follow(forge),
-    async [Symbol.asyncDispose]() {
-      await desk[Symbol.asyncDispose]()
-      await close()
-    },
   })
 }
 

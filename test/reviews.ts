@@ -1,12 +1,11 @@
 import { engine, openWithEngine } from './conversations.ts'
 import { expect } from './forge.ts'
-import { Desk } from './git.ts'
 import { seeding } from './seeding.ts'
 
 export const pull = `${engine}/pulls/1`
 const lines = (count: number) => Array.from({ length: count }, (_, index) => `line ${index + 1}`)
 
-const seed = seeding(async (work) => {
+const seed = seeding('ben', async (work) => {
   const story = Array.from({ length: 30 }, (_, index) => `${index} upon a time\n`).join('')
   const main = await work.commit('Begin', { 'mill.txt': `${lines(20).join('\n')}\n`, 'gone.txt': 'gone\n', 'old.txt': story })
   await work.git('mv', 'old.txt', 'moved.txt')
@@ -19,15 +18,7 @@ const seed = seeding(async (work) => {
 /** Ben asks to have his changes of Ada's engine: two hunks of a file, one file that is new, one that goes, and one that moves. */
 export async function openWithPull() {
   const forge = await openWithEngine()
-  const desk = await Desk.open(forge)
-  const { work, branches, middle } = await seed(forge, desk, forge.ben)
+  const { desk, work, branches, middle } = await seed(forge, forge.ben)
   await expect(201, await forge.ben.post(`${engine}/pulls`, { title: 'Grind finer', head: 'topic', base: 'main' }))
-  return {
-    ...forge,
-    ...{ desk, work, middle, base: branches.main, head: branches.topic },
-    async [Symbol.asyncDispose]() {
-      await desk[Symbol.asyncDispose]()
-      await forge[Symbol.asyncDispose]()
-    },
-  }
+  return Object.assign(forge, { desk, work, middle, base: branches.main, head: branches.topic })
 }

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { loadUser } from '#identity/accounts.ts'
 import { openSession } from '#identity/sessions.ts'
-import { type Client, expect, openForge } from '#test/forge.ts'
+import { type Client, expect, injecting, openForge } from '#test/forge.ts'
+
+const inject = injecting(openForge)
 
 /** Every administration request, on an existing user. */
 const acts: Record<string, (client: Client) => Promise<Response>> = {
@@ -15,8 +17,7 @@ const acts: Record<string, (client: Client) => Promise<Response>> = {
   unsuspend: (client) => client.delete('/users/ben/suspended'),
 }
 
-test('to anyone but a site admin with the scope, administration does not exist', async () => {
-  await using forge = await openForge()
+test('to anyone but a site admin with the scope, administration does not exist', inject(async (forge) => {
   const ada = await forge.person('ada')
   await forge.person('ben')
   const bold = await forge.tokenFor('ada', ['site_admin', 'repo'])
@@ -32,24 +33,22 @@ test('to anyone but a site admin with the scope, administration does not exist',
   }
   assert.equal((await forge.nobody.get('/users/made')).status, 404)
   assert.equal((await forge.nobody.read('/users/ben')).site_admin, false)
-})
+}))
 
-test('a site admin creates users, who can sign in when they have a password', async () => {
-  await using forge = await openForge()
-  const answer = await forge.admin.post('/admin/users', { login: 'Mona', email: 'mona@example.com', password: 'a long secret' })
-  assert.equal(answer.headers.get('location'), `${forge.web}/api/v3/users/Mona`)
+test('a site admin creates users, who can sign in when they have a password', inject(async ({ admin, web, nobody }) => {
+  const answer = await admin.post('/admin/users', { login: 'Mona', email: 'mona@example.com', password: 'a long secret' })
+  assert.equal(answer.headers.get('location'), `${web}/api/v3/users/Mona`)
   assert.partialDeepStrictEqual(await expect(201, answer), { login: 'Mona', type: 'User', site_admin: false })
-  const mona = forge.nobody.with({ authorization: `Basic ${btoa('mona:a long secret')}` })
+  const mona = nobody.with({ authorization: `Basic ${btoa('mona:a long secret')}` })
   assert.equal((await mona.read('/user')).email, 'mona@example.com')
-  await expect(201, await forge.admin.versioned.post('/admin/users', { login: 'silent', email: 'silent@example.com' }))
-  const silent = forge.nobody.with({ authorization: `Basic ${btoa('silent:')}` })
+  await expect(201, await admin.versioned.post('/admin/users', { login: 'silent', email: 'silent@example.com' }))
+  const silent = nobody.with({ authorization: `Basic ${btoa('silent:')}` })
   assert.equal((await silent.get('/user')).status, 401)
-  assert.equal((await forge.admin.post('/admin/users', { login: 'weak', password: 'short' })).status, 422)
-  assert.equal((await forge.admin.post('/admin/users', { email: 'nameless@example.com' })).status, 422)
-})
+  assert.equal((await admin.post('/admin/users', { login: 'weak', password: 'short' })).status, 422)
+  assert.equal((await admin.post('/admin/users', { email: 'nameless@example.com' })).status, 422)
+}))
 
-test('a site admin creates an organization with its first owner', async () => {
-  await using forge = await openForge()
+test('a site admin creates an organization with its first owner', inject(async (forge) => {
   const ada = await forge.person('ada')
   const wanted = { login: 'acme', admin: 'ADA', profile_name: 'Acme Inc.' }
   const answer = await forge.admin.post('/admin/organizations', wanted)
@@ -62,70 +61,62 @@ test('a site admin creates an organization with its first owner', async () => {
     assert.partialDeepStrictEqual(errors, [{ resource: 'Organization', code: 'invalid', field: 'admin' }])
   }
   assert.equal((await forge.admin.post('/admin/organizations', { login: 'acme_two', admin: 'ada' })).status, 422)
-})
+}))
 
-test('of concurrent requests for one login, one succeeds', async () => {
-  await using forge = await openForge()
+test('of concurrent requests for one login, one succeeds', inject(async ({ admin }) => {
   const answers = await Promise.all(
     Array.from({ length: 20 }, (_, index) =>
       index % 2
-        ? forge.admin.post('/admin/users', { login: 'Acme', email: `${index}@example.com` })
-        : forge.admin.post('/admin/organizations', { login: 'acme', admin: 'admin' }),
+        ? admin.post('/admin/users', { login: 'Acme', email: `${index}@example.com` })
+        : admin.post('/admin/organizations', { login: 'acme', admin: 'admin' }),
     ),
   )
   assert.deepEqual(answers.map((answer) => answer.status).sort(), [201, ...Array<number>(19).fill(422)])
-})
+}))
 
-test('a token created for a user has exactly the requested scopes', async () => {
-  await using forge = await openForge()
-  const ada = await forge.person('ada')
+test('a token created for a user has exactly the requested scopes', inject(async ({ person, admin, nobody, tokenFor }) => {
+  const ada = await person('ada')
   await ada.owns('secret', { private: true })
   const asked = { scopes: ['user:follow', 'repo', 'public_repo', 'repo'] }
-  const made = await expect(201, await forge.admin.post('/admin/users/ADA/authorizations', asked))
+  const made = await expect(201, await admin.post('/admin/users/ADA/authorizations', asked))
   assert.match(made.token, /^bfp_[0-9A-Za-z]{36}$/)
   assert.deepEqual(made.scopes, ['repo', 'user:follow'])
   assert.equal(made.token_last_eight, made.token.slice(-8))
   assert.match(made.hashed_token, /^[0-9a-f]{64}$/)
   assert.equal(made.user.login, 'ada')
   assert.equal(made.app.client_id, '0'.repeat(20))
-  const actor = forge.nobody.with({ authorization: `token ${made.token}` })
+  const actor = nobody.with({ authorization: `token ${made.token}` })
   const seen = await actor.get('/repos/ada/secret')
   assert.equal(seen.status, 200)
   assert.equal(seen.headers.get('x-oauth-scopes'), 'repo, user:follow')
   assert.equal((await actor.put('/user/following/admin')).status, 204)
   assert.equal((await actor.patch('/user', { name: 'Ada' })).status, 403)
-  const bare = await forge.tokenFor('ada', [])
+  const bare = await tokenFor('ada', [])
   assert.equal((await bare.get('/user')).headers.get('x-oauth-scopes'), '')
   assert.equal((await bare.get('/repos/ada/secret')).status, 404)
-})
+}))
 
-test('a token needs existing scopes and a user', async () => {
-  await using forge = await openForge()
-  const ada = await forge.person('ada')
-  await forge.organization('acme', ada)
-  const refused = await expect(
-    422,
-    await forge.admin.post('/admin/users/ada/authorizations', { scopes: ['repo', 'constructor'] }),
-  )
+test('a token needs existing scopes and a user', inject(async ({ person, organization, admin }) => {
+  const ada = await person('ada')
+  await organization('acme', ada)
+  const refused = await expect(422, await admin.post('/admin/users/ada/authorizations', { scopes: ['repo', 'constructor'] }))
   assert.partialDeepStrictEqual(refused.errors, [{ code: 'invalid', field: 'scopes' }])
   assert.match(refused.errors[0].message, /constructor/)
-  assert.equal((await forge.admin.post('/admin/users/ada/authorizations', { scopes: 'repo' })).status, 422)
-  assert.equal((await forge.admin.post('/admin/users/acme/authorizations', { scopes: [] })).status, 404)
-  assert.equal((await forge.admin.post('/admin/users/nobody-here/authorizations', { scopes: [] })).status, 404)
-})
+  assert.equal((await admin.post('/admin/users/ada/authorizations', { scopes: 'repo' })).status, 422)
+  assert.equal((await admin.post('/admin/users/acme/authorizations', { scopes: [] })).status, 404)
+  assert.equal((await admin.post('/admin/users/nobody-here/authorizations', { scopes: [] })).status, 404)
+}))
 
-test('a site admin revokes the tokens that admins created for a user', async () => {
-  await using forge = await openForge()
-  const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
+test('a site admin revokes the tokens that admins created for a user', inject(async ({ person, admin }) => {
+  const [ada, ben] = [await person('ada'), await person('ben')]
   assert.equal((await ada.get('/user')).status, 200)
-  assert.equal((await forge.admin.delete('/admin/users/ada/authorizations')).status, 204)
+  assert.equal((await admin.delete('/admin/users/ada/authorizations')).status, 204)
   assert.equal((await expect(401, await ada.get('/user'))).message, 'Bad credentials')
   assert.equal((await ben.get('/user')).status, 200)
-  assert.equal((await forge.admin.delete('/admin/users/ada/authorizations')).status, 404)
-})
+  assert.equal((await admin.delete('/admin/users/ada/authorizations')).status, 404)
+}))
 
-test('site admins promote and demote others, but not themselves', async () => {
-  await using forge = await openForge()
+test('site admins promote and demote others, but not themselves', inject(async (forge) => {
   const ada = await forge.person('ada')
   await forge.organization('acme', ada)
   const powerful = await forge.tokenFor('ada', ['site_admin'])
@@ -139,53 +130,50 @@ test('site admins promote and demote others, but not themselves', async () => {
   for (const answer of [await powerful.put('/users/acme/site_admin'), await powerful.delete('/users/acme/site_admin')]) {
     assert.equal(answer.status, 404)
   }
-})
+}))
 
 const basic = (name: string, password: string) => `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`
 
-test('suspension locks a user out everywhere at once, and ends without a loss', async () => {
-  await using forge = await openForge()
-  const ada = await forge.person('ada')
-  const byPassword = forge.nobody.with({ authorization: basic('ada', "ada's password") })
-  const byToken = [ada, ada.versioned, forge.nobody.with({ authorization: basic('ada', ada.token) })]
+test('suspension locks a user out everywhere at once, and ends without a loss', inject(async ({ person, nobody, admin }) => {
+  const ada = await person('ada')
+  const byPassword = nobody.with({ authorization: basic('ada', "ada's password") })
+  const byToken = [ada, ada.versioned, nobody.with({ authorization: basic('ada', ada.token) })]
   const doors = [...byToken, byPassword]
   // Before the suspension, so that caches hold the token.
   for (const door of doors) assert.equal((await door.get('/user')).status, 200)
-  assert.equal((await forge.admin.put('/users/ada/suspended', { reason: 'asked for it' })).status, 204)
+  assert.equal((await admin.put('/users/ada/suspended', { reason: 'asked for it' })).status, 204)
   for (const path of ['/user', '/users/ada', '/', '/authorizations']) {
     for (const door of byToken) assert.equal((await expect(401, await door.get(path))).message, 'Bad credentials', path)
     // Only a caller with the right password learns the reason.
     assert.match((await expect(403, await byPassword.get(path))).message, /^This account is suspended\./, path)
   }
-  assert.equal((await forge.admin.put('/users/ada/suspended')).status, 204, 'again changes nothing')
-  assert.equal((await forge.admin.delete('/users/ada/suspended')).status, 204)
+  assert.equal((await admin.put('/users/ada/suspended')).status, 204, 'again changes nothing')
+  assert.equal((await admin.delete('/users/ada/suspended')).status, 204)
   for (const door of doors) assert.equal((await door.get('/user')).status, 200)
-})
+}))
 
-test('a suspended user’s sessions end', async () => {
-  await using forge = await openForge()
-  await forge.person('ada')
-  const { db } = forge.belfry
+test('a suspended user’s sessions end', inject(async ({ person, belfry, web, admin }) => {
+  await person('ada')
+  const { db } = belfry
   const user = await loadUser(db, 'ada')
   const session = await db.transaction((transaction) => openSession(transaction, user, { address: '', user_agent: '' }, false))
-  const look = () => fetch(`${forge.web}/settings/keys`, { headers: { cookie: `belfry_session=${session}` }, redirect: 'manual' })
+  const look = () => fetch(`${web}/settings/keys`, { headers: { cookie: `belfry_session=${session}` }, redirect: 'manual' })
   assert.equal((await look()).status, 200)
-  assert.equal((await forge.admin.put('/users/ada/suspended')).status, 204)
+  assert.equal((await admin.put('/users/ada/suspended')).status, 204)
   assert.equal((await look()).status, 303)
-  assert.equal((await forge.admin.delete('/users/ada/suspended')).status, 204)
+  assert.equal((await admin.delete('/users/ada/suspended')).status, 204)
   assert.equal((await look()).status, 303, 'for good')
-})
+}))
 
-test('only site admins suspend, only users, and not themselves', async () => {
-  await using forge = await openForge()
-  const [ada] = [await forge.person('ada'), await forge.person('ben')]
-  await forge.organization('acme', ada)
+test('only site admins suspend, only users, and not themselves', inject(async ({ person, organization, nobody, admin }) => {
+  const [ada] = [await person('ada'), await person('ben')]
+  await organization('acme', ada)
   assert.equal((await ada.put('/users/ben/suspended')).status, 404)
   assert.equal((await ada.delete('/users/ben/suspended')).status, 404)
-  assert.equal((await forge.nobody.put('/users/ben/suspended')).status, 401)
-  assert.equal((await forge.admin.put('/users/acme/suspended')).status, 404)
-  assert.equal((await forge.admin.delete('/users/acme/suspended')).status, 404)
-  assert.equal((await forge.admin.put('/users/nobody-here/suspended')).status, 404)
-  assert.equal((await forge.admin.put('/users/admin/suspended')).status, 403)
-  assert.equal((await forge.admin.put('/users/ben/suspended', { reason: 7 })).status, 422)
-})
+  assert.equal((await nobody.put('/users/ben/suspended')).status, 401)
+  assert.equal((await admin.put('/users/acme/suspended')).status, 404)
+  assert.equal((await admin.delete('/users/acme/suspended')).status, 404)
+  assert.equal((await admin.put('/users/nobody-here/suspended')).status, 404)
+  assert.equal((await admin.put('/users/admin/suspended')).status, 403)
+  assert.equal((await admin.put('/users/ben/suspended', { reason: 7 })).status, 422)
+}))

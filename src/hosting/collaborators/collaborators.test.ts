@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Octokit } from '@octokit/rest'
-import { expect, openForge } from '#test/forge.ts'
+import { expect, injecting, openForge } from '#test/forge.ts'
 
+const inject = injecting(openSecret)
 const day = 24 * 60 * 60 * 1000
 const logins = (people: { login: string }[]) => people.map((person) => person.login)
 
@@ -16,12 +17,10 @@ async function openSecret() {
   return Object.assign(forge, { ada, ben, cy, invite })
 }
 
-test('a new collaborator is invited, and gets access by accepting', async () => {
-  await using forge = await openSecret()
-  const { ada, ben } = forge
+test('a new collaborator is invited, and gets access by accepting', inject(async ({ ada, ben, web }) => {
   const answer = await ada.put('/repos/ada/secret/collaborators/BEN')
   const invitation = await expect(201, answer)
-  const url = `${forge.web}/api/v3/user/repository_invitations/${invitation.id}`
+  const url = `${web}/api/v3/user/repository_invitations/${invitation.id}`
   assert.equal(answer.headers.get('location'), url)
   assert.partialDeepStrictEqual(invitation, {
     url,
@@ -40,10 +39,9 @@ test('a new collaborator is invited, and gets access by accepting', async () => 
   assert.deepEqual(await ben.read('/user/repository_invitations'), [])
   assert.equal((await ben.patch(`/user/repository_invitations/${invitation.id}`)).status, 404)
   assert.deepEqual(logins(await ben.read('/repos/ada/secret/collaborators')), ['ada', 'ben'])
-})
+}))
 
-test('an invitation is visible on both variants, and to a token with the invitation scope only', async () => {
-  await using forge = await openSecret()
+test('an invitation is visible on both variants, and to a token with the invitation scope only', inject(async (forge) => {
   const { id } = await forge.invite('ben')
   const [seen] = await forge.ben.versioned.read('/user/repository_invitations')
   assert.equal(seen.url, `${forge.versioned}/user/repository_invitations/${id}`)
@@ -53,39 +51,33 @@ test('an invitation is visible on both variants, and to a token with the invitat
   assert.equal((await narrow.get('/repos/ada/secret')).status, 404, 'the token still does not see what is private')
   assert.equal((await forge.ben.get('/repos/ada/secret')).status, 200)
   assert.equal((await (await forge.tokenFor('ben', ['gist'])).get('/user/repository_invitations')).status, 403)
-})
+}))
 
-test('only the invitee can accept or decline an invitation', async () => {
-  await using forge = await openSecret()
-  const { ben, cy } = forge
-  const { id } = await forge.invite('ben')
+test('only the invitee can accept or decline an invitation', inject(async ({ ben, cy, invite, ada }) => {
+  const { id } = await invite('ben')
   assert.equal((await cy.patch(`/user/repository_invitations/${id}`)).status, 404)
   assert.equal((await cy.delete(`/user/repository_invitations/${id}`)).status, 404)
   assert.equal((await ben.delete(`/user/repository_invitations/${id}`)).status, 204)
   assert.equal((await ben.patch(`/user/repository_invitations/${id}`)).status, 404)
   assert.equal((await ben.get('/repos/ada/secret')).status, 404)
-  assert.deepEqual(await forge.ada.read('/repos/ada/secret/invitations'), [])
-})
+  assert.deepEqual(await ada.read('/repos/ada/secret/invitations'), [])
+}))
 
-test('an invitation expires after seven days', async () => {
-  await using forge = await openSecret()
-  const { ada, ben, cy } = forge
-  const [first, second] = [await forge.invite('ben'), await forge.invite('cy')]
-  forge.clock.advance(7 * day - 1)
+test('an invitation expires after seven days', inject(async ({ ada, ben, cy, invite, clock }) => {
+  const [first, second] = [await invite('ben'), await invite('cy')]
+  clock.advance(7 * day - 1)
   assert.equal((await ben.patch(`/user/repository_invitations/${first.id}`)).status, 204)
-  forge.clock.advance(1)
+  clock.advance(1)
   assert.deepEqual(await cy.read('/user/repository_invitations'), [])
   assert.deepEqual(await ada.read('/repos/ada/secret/invitations'), [])
   assert.equal((await cy.patch(`/user/repository_invitations/${second.id}`)).status, 404)
   assert.equal((await ada.patch(`/repos/ada/secret/invitations/${second.id}`, { permissions: 'read' })).status, 404)
-  const again = await forge.invite('cy')
+  const again = await invite('cy')
   assert.equal((await cy.patch(`/user/repository_invitations/${again.id}`)).status, 204)
-})
+}))
 
-test('an admin changes or cancels an invitation', async () => {
-  await using forge = await openSecret()
-  const { ada, ben, cy } = forge
-  const [first, second] = [await forge.invite('ben', 'admin'), await forge.invite('cy')]
+test('an admin changes or cancels an invitation', inject(async ({ ada, ben, cy, invite }) => {
+  const [first, second] = [await invite('ben', 'admin'), await invite('cy')]
   assert.equal(first.permissions, 'admin')
   const path = `/repos/ada/secret/invitations/${first.id}`
   assert.equal((await expect(200, await ada.patch(path, { permissions: 'read' }))).permissions, 'read')
@@ -97,24 +89,21 @@ test('an admin changes or cancels an invitation', async () => {
   assert.equal((await ada.delete(`/repos/ada/secret/invitations/${second.id}`)).status, 404)
   assert.equal((await cy.patch(`/user/repository_invitations/${second.id}`)).status, 404)
   await ada.owns('other')
-  const third = await forge.invite('cy')
+  const third = await invite('cy')
   assert.equal((await ada.delete(`/repos/ada/other/invitations/${third.id}`)).status, 404, 'of another repository')
-})
+}))
 
-test('a second invitation replaces the first', async () => {
-  await using forge = await openSecret()
-  const first = await forge.invite('ben', 'pull')
-  forge.clock.advance(6 * day)
-  const second = await forge.invite('ben', 'maintain')
+test('a second invitation replaces the first', inject(async ({ invite, clock, ben }) => {
+  const first = await invite('ben', 'pull')
+  clock.advance(6 * day)
+  const second = await invite('ben', 'maintain')
   assert.equal(second.id, first.id)
-  forge.clock.advance(6 * day)
-  assert.partialDeepStrictEqual(await forge.ben.read('/user/repository_invitations'), [{ permissions: 'maintain' }])
-})
+  clock.advance(6 * day)
+  assert.partialDeepStrictEqual(await ben.read('/user/repository_invitations'), [{ permissions: 'maintain' }])
+}))
 
-test('a change of a collaborator’s access takes effect at once', async () => {
-  await using forge = await openSecret()
-  const { ada, ben } = forge
-  const { id } = await forge.invite('ben')
+test('a change of a collaborator’s access takes effect at once', inject(async ({ ada, ben, invite }) => {
+  const { id } = await invite('ben')
   assert.equal((await ben.patch(`/user/repository_invitations/${id}`)).status, 204)
   const path = '/repos/ada/secret/collaborators/ben'
   for (const [permission, role, older] of [
@@ -132,13 +121,11 @@ test('a change of a collaborator’s access takes effect at once', async () => {
   }
   assert.equal((await ben.put('/repos/ada/secret/collaborators/cy')).status, 201, 'an admin invites')
   assert.equal((await ada.put(path, { permission: 'king' })).status, 422)
-})
+}))
 
-test('access ends when a collaborator is removed or leaves', async () => {
-  await using forge = await openSecret()
-  const { ada, ben, cy } = forge
+test('access ends when a collaborator is removed or leaves', inject(async ({ ada, ben, cy, invite }) => {
   for (const person of [ben, cy]) {
-    const { id } = await forge.invite(person.login, 'pull')
+    const { id } = await invite(person.login, 'pull')
     assert.equal((await person.patch(`/user/repository_invitations/${id}`)).status, 204)
   }
   assert.equal((await ben.delete('/repos/ada/secret/collaborators/cy')).status, 403)
@@ -150,20 +137,17 @@ test('access ends when a collaborator is removed or leaves', async () => {
   assert.equal((await ada.delete('/repos/ada/secret/collaborators/cy')).status, 204)
   assert.equal((await ada.get('/repos/ada/secret/collaborators/cy')).status, 404)
   assert.equal((await cy.get('/repos/ada/secret')).status, 404)
-})
+}))
 
-test('neither the owner nor an organization can be a collaborator', async () => {
-  await using forge = await openSecret()
+test('neither the owner nor an organization can be a collaborator', inject(async (forge) => {
   await forge.organization('acme', forge.ada)
   for (const login of ['ada', 'acme']) {
     assert.equal((await forge.ada.put(`/repos/ada/secret/collaborators/${login}`)).status, 422)
   }
   assert.equal((await forge.ada.put('/repos/ada/secret/collaborators/nobody-here')).status, 404)
-})
+}))
 
-test('a member of the organization becomes a collaborator without an invitation', async () => {
-  await using forge = await openSecret()
-  const { ada, ben, cy } = forge
+test('a member of the organization becomes a collaborator without an invitation', inject(async ({ forge, ada, ben, cy }) => {
   await forge.organization('acme', ada)
   await expect(201, await ada.post('/orgs/acme/repos', { name: 'plans', private: true }))
   const early = await expect(201, await ada.put('/repos/acme/plans/collaborators/ben', { permission: 'admin' }))
@@ -173,12 +157,10 @@ test('a member of the organization becomes a collaborator without an invitation'
   assert.partialDeepStrictEqual((await ben.read('/repos/acme/plans')).permissions, { push: true, admin: false })
   await expect(201, await ada.put('/repos/acme/plans/collaborators/cy'))
   assert.equal((await cy.get('/repos/acme/plans')).status, 404)
-})
+}))
 
-test('the list and the check of collaborators agree', async () => {
-  await using forge = await openSecret()
-  const { ada, cy } = forge
-  await forge.organization('acme', ada)
+test('the list and the check of collaborators agree', inject(async ({ ada, cy, organization }) => {
+  await organization('acme', ada)
   await expect(200, await ada.put('/orgs/acme/memberships/ben'))
   for (const [name, everyones, expected] of [
     ['open', 'read', ['ada', 'ben']],
@@ -196,10 +178,9 @@ test('the list and the check of collaborators agree', async () => {
   const list = await ada.read('/repos/acme/open/collaborators?permission=admin')
   assert.partialDeepStrictEqual(list, [{ login: 'ada', role_name: 'admin', permissions: { admin: true, pull: true } }])
   assert.equal((await cy.get('/repos/acme/open/collaborators')).status, 403)
-})
+}))
 
-test('a public client invites, accepts and reads the permission', async () => {
-  await using forge = await openSecret()
+test('a public client invites, accepts and reads the permission', inject(async (forge) => {
   const baseUrl = `${forge.web}/api/v3`
   const [ada, ben] = [forge.ada, forge.ben].map(({ token }) => new Octokit({ auth: token, baseUrl }).rest)
   assert.ok(ada && ben)
@@ -211,4 +192,4 @@ test('a public client invites, accepts and reads the permission', async () => {
   const { data: level } = await ada.repos.getCollaboratorPermissionLevel({ ...place, username: 'ben' })
   assert.equal(level.role_name, 'maintain')
   assert.equal((await ada.repos.checkCollaborator({ ...place, username: 'ben' })).status, 204)
-})
+}))

@@ -5,74 +5,70 @@ import { sql } from '#platform/database.ts'
 import { Contract, type Fault } from '#test/activity/schemas.ts'
 import { engine, fineGrained, openWithEngine, repo } from '#test/conversations.ts'
 import { subscribe } from '#test/feeds.ts'
-import { type Client, expect } from '#test/forge.ts'
-import { Desk } from '#test/git.ts'
+import { type Client, expect, injecting } from '#test/forge.ts'
 import { noticesOf } from '#test/notices.ts'
+import { seeding } from '#test/seeding.ts'
+
+const inject = injecting(openWithCommit)
 
 /** Ben has pushed a commit to Ada's engine. */
+const seed = seeding('ben', async (work) => ({
+  branches: { main: await work.commit('Build the mill\n\nAs it was planned', { 'mill.txt': 'wheel\n' }) },
+}))
+
 async function openWithCommit() {
   const forge = await openWithEngine()
-  const desk = await Desk.open(forge)
-  const work = await desk.begin(forge.ben, 'ada/engine')
-  const sha = await work.commit('Build the mill\n\nAs it was planned', { 'mill.txt': 'wheel\n' })
-  await work.push()
+  const { work, branches } = await seed(forge, forge.ben)
+  const sha = branches.main
   const on = `${engine}/commits/${sha}/comments`
   const say = async (who: Client, body = 'Hm', more = {}) => expect(201, await who.post(on, { body, ...more }))
-  return {
-    ...forge,
-    ...{ sha, work, on, say },
-    async [Symbol.asyncDispose]() {
-      await desk[Symbol.asyncDispose]()
-      await forge[Symbol.asyncDispose]()
-    },
-  }
+  return Object.assign(forge, { sha, work, on, say })
 }
 
-test('octokit creates, lists, changes and deletes a commit comment', async () => {
-  await using forge = await openWithCommit()
-  for (const baseUrl of [`${forge.web}/api/v3`, forge.versioned]) {
-    const { repos } = new Octokit({ baseUrl, auth: forge.dan.token })
+test('octokit creates, lists, changes and deletes a commit comment', inject(async ({ web, versioned, dan, sha, clock }) => {
+  for (const baseUrl of [`${web}/api/v3`, versioned]) {
+    const { repos } = new Octokit({ baseUrl, auth: dan.token })
     const at = { path: 'mill.txt', position: 1, line: 1 }
-    const made = await repos.createCommitComment({ ...repo, commit_sha: forge.sha, body: 'A wheel?', ...at })
+    const made = await repos.createCommitComment({ ...repo, commit_sha: sha, body: 'A wheel?', ...at })
     const { id } = made.data
     assert.equal(made.headers.location, `${baseUrl}${engine}/comments/${id}`)
     assert.partialDeepStrictEqual(made.data, {
       url: `${baseUrl}${engine}/comments/${id}`,
-      html_url: `${forge.web}/ada/engine/commit/${forge.sha}#commitcomment-${id}`,
+      html_url: `${web}/ada/engine/commit/${sha}#commitcomment-${id}`,
       user: { login: 'dan' },
-      commit_id: forge.sha,
+      commit_id: sha,
       body: 'A wheel?',
       author_association: 'NONE',
       ...at,
     })
-    forge.clock.advance(60_000)
+    clock.advance(60_000)
     const changed = await repos.updateCommitComment({ ...repo, comment_id: id, body: 'A wheel!' })
     assert.notEqual(changed.data.updated_at, changed.data.created_at)
     assert.equal(changed.data.body, 'A wheel!')
     assert.deepEqual((await repos.getCommitComment({ ...repo, comment_id: id })).data, changed.data)
-    for (const commit_sha of [forge.sha, forge.sha.slice(0, 8), 'main']) {
+    for (const commit_sha of [sha, sha.slice(0, 8), 'main']) {
       assert.deepEqual((await repos.listCommentsForCommit({ ...repo, commit_sha })).data, [changed.data])
     }
     assert.deepEqual((await repos.listCommitCommentsForRepo(repo)).data, [changed.data])
     assert.equal((await repos.deleteCommitComment({ ...repo, comment_id: id })).status, 204)
     await assert.rejects(repos.getCommitComment({ ...repo, comment_id: id }), { status: 404 })
-    assert.deepEqual((await repos.listCommentsForCommit({ ...repo, commit_sha: forge.sha })).data, [])
+    assert.deepEqual((await repos.listCommentsForCommit({ ...repo, commit_sha: sha })).data, [])
   }
-})
+}))
 
-test('commit comments can be changed by their author and with push access, through their own repository only', async () => {
-  await using forge = await openWithCommit()
+test('commit comments can be changed by their author and with push access, through their own repository only', inject(async (forge) => {
   const { ada, ben, cy, dan, nobody, on } = forge
   const { id } = await forge.say(dan)
   const one = `${engine}/comments/${id}`
   const blind = await fineGrained(forge, 'ada', { contents: 'read' })
-  for (const [who, status] of [
-    [nobody, 401],
-    [cy, 403],
-    [blind, 403],
-    [await fineGrained(forge, 'dan', { contents: 'write' }), 403],
-    [await forge.tokenFor('dan', ['gist']), 403],
-  ] as const) {
+  for (const who of [
+    nobody,
+    cy,
+    blind,
+    await fineGrained(forge, 'dan', { contents: 'write' }),
+    await forge.tokenFor('dan', ['gist']),
+  ]) {
+    const status = who === nobody ? 401 : 403
     assert.equal((await who.patch(one, { body: 'y' })).status, status)
     assert.equal((await who.delete(one)).status, status)
     if (who !== cy) assert.equal((await who.post(on, { body: 'y' })).status, status)
@@ -89,13 +85,11 @@ test('commit comments can be changed by their author and with push access, throu
   await forge.say(dan)
   await expect(200, await ada.patch(engine, { archived: true }))
   assert.equal((await dan.post(on, { body: 'x' })).status, 403)
-})
+}))
 
-test('an invalid comment, or one on a missing commit, is refused', async () => {
-  await using forge = await openWithCommit()
-  const { dan, nobody, on } = forge
-  const { id } = await forge.say(dan, 'x'.repeat(65_536))
-  assert.equal((await forge.say(dan, 'half \ud83d')).body, 'half \ufffd')
+test('an invalid comment, or one on a missing commit, is refused', inject(async ({ dan, nobody, on, say }) => {
+  const { id } = await say(dan, 'x'.repeat(65_536))
+  assert.equal((await say(dan, 'half \ud83d')).body, 'half \ufffd')
   for (const wrong of [{}, { body: '' }, { body: ' \n' }, { body: 7 }, { body: null }, { body: 'x'.repeat(65_537) }]) {
     assert.equal((await dan.post(on, wrong)).status, 422)
     assert.equal((await dan.patch(`${engine}/comments/${id}`, wrong)).status, 422)
@@ -123,10 +117,9 @@ test('an invalid comment, or one on a missing commit, is refused', async () => {
   for (const junk of ['0', 'x', '999999999999999', '99999999999999999']) {
     assert.equal((await dan.get(`${engine}/comments/${junk}`)).status, 404)
   }
-})
+}))
 
-test('in a private repository only users with access can read, comment and get notifications', async () => {
-  await using forge = await openWithCommit()
+test('in a private repository only users with access can read, comment and get notifications', inject(async (forge) => {
   const { ada, cy, dan, nobody, on } = forge
   await expect(200, await ada.patch(engine, { private: true }))
   const { id } = await forge.say(cy)
@@ -139,10 +132,9 @@ test('in a private repository only users with access can read, comment and get n
   const told = async (who: Client) => (await who.read('/users/cy/events')).map(({ type }: { type: string }) => type)
   assert.ok((await told(cy)).includes('CommitCommentEvent'))
   assert.ok(!(await told(dan)).includes('CommitCommentEvent'))
-})
+}))
 
-test('a commit comment records its notification in its own transaction, with the commit’s first line and author', async () => {
-  await using forge = await openWithCommit()
+test('a commit comment records its notification in its own transaction, with the commit’s first line and author', inject(async (forge) => {
   const { id, url } = await forge.say(forge.dan, 'See @ada')
   await expect(200, await forge.dan.patch(url, { body: 'See @ada' }))
   await expect(200, await forge.ben.patch(url, { body: 'See @cy' }))
@@ -160,11 +152,9 @@ test('a commit comment records its notification in its own transaction, with the
   ])
   const [subject] = await db.rows(sql`select commit_id, latest_type, latest_id from notification_subjects where type = 'Commit'`)
   assert.deepEqual(subject, { commit_id: forge.sha, latest_type: 'CommitComment', latest_id: id })
-})
+}))
 
-test('timelines and feeds show a commit comment until it is deleted', async () => {
-  await using forge = await openWithCommit()
-  const { nobody, dan } = forge
+test('timelines and feeds show a commit comment until it is deleted', inject(async ({ forge, nobody, dan }) => {
   const comment = await forge.say(dan, '**Look** & see')
   const told = async (anyone: Client) =>
     (await anyone.read(`${engine}/events`)).filter(({ type }: { type: string }) => type === 'CommitCommentEvent')
@@ -179,10 +169,9 @@ test('timelines and feeds show a commit comment until it is deleted', async () =
   assert.ok(text.includes(`href="${comment.html_url}"`))
   await expect(204, await dan.delete(comment.url))
   assert.deepEqual(await told(nobody), [])
-})
+}))
 
-test('commits with a long message in an invalid encoding, and commits that git removed, can have comments', async () => {
-  await using forge = await openWithCommit()
+test('commits with a long message in an invalid encoding, and commits that git removed, can have comments', inject(async (forge) => {
   const { dan, work } = forge
   const { url } = await forge.say(dan)
   const tree = await work.git('rev-parse', 'HEAD^{tree}')
@@ -200,10 +189,9 @@ test('commits with a long message in an invalid encoding, and commits that git r
   await forge.belfry.storage.create(forge.id, 'main')
   await expect(200, await dan.patch(url, { body: 'Gone' }))
   assert.match((await noticesOf(forge)).at(-1) ?? '', /edited Commit Build the mill/)
-})
+}))
 
-test('every response about commit comments matches the public documentation, on both variants', async () => {
-  await using forge = await openWithCommit()
+test('every response about commit comments matches the public documentation, on both variants', inject(async (forge) => {
   for (const name of ['self-hosted', 'versioned'] as const) {
     const contract = new Contract(name)
     const ada: Client = name === 'versioned' ? forge.ada.versioned : forge.ada
@@ -226,4 +214,4 @@ test('every response about commit comments matches the public documentation, on 
     assert.ok(events.some(({ type }) => type === 'CommitCommentEvent'))
     assert.deepEqual(faults, [])
   }
-})
+}))

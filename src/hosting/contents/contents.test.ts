@@ -5,8 +5,10 @@ import { test } from 'node:test'
 import { Octokit } from '@octokit/rest'
 import { git } from '#git/git.ts'
 import { sql } from '#platform/database.ts'
-import { expect, type Forge, openForge, type Person } from '#test/forge.ts'
+import { engine, openInitialized } from '#test/conversations.ts'
+import { errorsOf, expect, type Forge, injecting, linesOf, openForge, type Person } from '#test/forge.ts'
 
+const inject = injecting(openInitialized)
 const packed = (text: string) => Buffer.from(text).toString('base64')
 const unpacked = (content: string) => Buffer.from(content, 'base64').toString()
 const inside = (forge: Forge, id: number, ...args: string[]) => git(['-C', forge.belfry.storage.pathOf(id), ...args])
@@ -25,17 +27,7 @@ const known = async ({ belfry: { db } }: Forge, id: number) => ({
   ),
 })
 
-async function openWithEngine() {
-  const forge = await openForge()
-  const ada = await forge.person('ada')
-  const repo = await ada.owns('engine', { auto_init: true })
-  return Object.assign(forge, { ada, id: repo.id as number })
-}
-
-const engine = '/repos/ada/engine'
-
-test('octokit creates, reads, changes and deletes a file', async () => {
-  await using forge = await openWithEngine()
+test('octokit creates, reads, changes and deletes a file', inject(async (forge) => {
   const { repos } = octokitOf(forge, forge.ada)
   const file = { owner: 'ada', repo: 'engine', path: 'docs/ein schöner Name/ñ #1?.md' }
   const made = await repos.createOrUpdateFileContents({ ...file, message: 'Tell of ñ', content: packed('one\n') })
@@ -69,16 +61,14 @@ test('octokit creates, reads, changes and deletes a file', async () => {
   assert.equal(await inside(forge, forge.id, 'log', '--format=%s', 'main'), 'Gone\nTwo\nTell of ñ\nInitial commit\n')
   await inside(forge, forge.id, 'fsck', '--strict')
   assert.equal(await inside(forge, forge.id, 'for-each-ref', '--format=%(refname)'), 'refs/heads/main\n')
-})
+}))
 
-test('an empty file is created and read', async () => {
-  await using forge = await openWithEngine()
-  await expect(201, await forge.ada.put(`${engine}/contents/empty`, { message: 'm', content: '' }))
-  assert.partialDeepStrictEqual(await forge.ada.read(`${engine}/contents/empty`), { size: 0, content: '', encoding: 'base64' })
-})
+test('an empty file is created and read', inject(async ({ ada }) => {
+  await expect(201, await ada.put(`${engine}/contents/empty`, { message: 'm', content: '' }))
+  assert.partialDeepStrictEqual(await ada.read(`${engine}/contents/empty`), { size: 0, content: '', encoding: 'base64' })
+}))
 
-test('changing a file requires its current sha', async () => {
-  await using forge = await openWithEngine()
+test('changing a file requires its current sha', inject(async (forge) => {
   const put = (body: Record<string, unknown>) => forge.ada.put(`${engine}/contents/a`, { message: 'm', content: 'MQ==', ...body })
   const { content } = await expect(201, await put({}))
   assert.match((await expect(422, await put({}))).message, /"sha" wasn't supplied/)
@@ -92,12 +82,11 @@ test('changing a file requires its current sha', async () => {
   assert.equal((await remove({ sha: content.sha })).status, 422)
   assert.equal((await forge.ada.delete(`${engine}/contents/zzz`, { message: 'm', sha: content.sha })).status, 404)
   assert.equal((await known(forge, forge.id)).events.filter((type) => type === 'PushEvent').length, 1)
-})
+}))
 
-test('invalid paths, messages and authors are refused', async () => {
-  await using forge = await openWithEngine()
+test('invalid paths, messages and authors are refused', inject(async ({ ada, logged }) => {
   const put = (path: string, body: Record<string, unknown> = {}) =>
-    forge.ada.put(`${engine}/contents/${path}`, { message: 'm', content: 'MQ==', ...body })
+    ada.put(`${engine}/contents/${path}`, { message: 'm', content: 'MQ==', ...body })
   const paths = `../x a/../x a/./x .git/config a/.GiT/hooks/x a/.git./x a/.g\u200cit/x a/git~1/x a\\.git\\x a//x /x x/ .`.split(
     ' ',
   )
@@ -125,15 +114,11 @@ test('invalid paths, messages and authors are refused', async () => {
   assert.equal((await put('file/below')).status, 422, 'a file holds no files')
   await expect(201, await put('folder/x'))
   assert.equal((await put('folder')).status, 422, 'a folder is no file')
-  assert.equal((await forge.ada.get(`${engine}/contents/..%2Fx`)).status, 422)
-  assert.deepEqual(
-    forge.logged.filter((line) => /"level":(50|60)/.test(line)),
-    [],
-  )
-})
+  assert.equal((await ada.get(`${engine}/contents/..%2Fx`)).status, 422)
+  assert.deepEqual(errorsOf({ logged }), [])
+}))
 
-test('unusual names and messages stay unchanged', async () => {
-  await using forge = await openWithEngine()
+test('unusual names and messages stay unchanged', inject(async ({ ada }) => {
   const path = 'a"b\\c\td\ne ✓.txt'
   const message = 'One\n\n"two" <three>\nfrom nowhere\n✓'
   const body = {
@@ -141,22 +126,21 @@ test('unusual names and messages stay unchanged', async () => {
     content: packed('x'),
     author: { name: 'Bé <b>\n', email: 'b@example.com', date: '2020-01-02T03:04:05+02:00' },
   }
-  const { content, commit } = await expect(201, await forge.ada.put(`${engine}/contents/${encodeURIComponent(path)}`, body))
+  const { content, commit } = await expect(201, await ada.put(`${engine}/contents/${encodeURIComponent(path)}`, body))
   assert.equal(content.path, path)
   assert.equal(commit.message, message)
   assert.deepEqual(commit.author, { name: 'Bé b', email: 'b@example.com', date: '2020-01-02T01:04:05Z' })
   assert.equal(commit.committer.name, 'ada')
-  const listed = await forge.ada.read(`${engine}/contents/`)
+  const listed = await ada.read(`${engine}/contents/`)
   assert.ok(listed.some((each: { name: string }) => each.name === path))
-  assert.equal((await forge.ada.read(content.url)).path, path)
-})
+  assert.equal((await ada.read(content.url)).path, path)
+}))
 
-test('the committer is also the author by default', async () => {
-  await using forge = await openWithEngine()
+test('the committer is also the author by default', inject(async ({ ada }) => {
   const committer = { name: 'Bot', email: 'bot@example.com' }
-  const { commit } = await expect(201, await forge.ada.put(`${engine}/contents/a`, { message: 'm', content: '', committer }))
+  const { commit } = await expect(201, await ada.put(`${engine}/contents/a`, { message: 'm', content: '', committer }))
   assert.partialDeepStrictEqual(commit, { author: committer, committer })
-})
+}))
 
 test('the first file of an empty repository creates its branch', async () => {
   await using forge = await openForge()
@@ -174,30 +158,23 @@ test('the first file of an empty repository creates its branch', async () => {
   await expect(201, await ada.put(`${engine}/contents/c`, { message: 'm', content: '' }))
 })
 
-test('a fork whose contents are still being copied cannot be written to', async () => {
-  await using forge = await openWithEngine()
-  const ben = await forge.person('ben')
+test('a fork whose contents are still being copied cannot be written to', inject(async ({ person }) => {
+  const ben = await person('ben')
   await expect(202, await ben.post(`${engine}/forks`))
   assert.equal((await ben.get('/repos/ben/engine/contents/README.md')).status, 404)
   assert.equal((await ben.put('/repos/ben/engine/contents/x', { message: 'm', content: '' })).status, 409)
-})
+}))
 
-test('a file is created in an existing folder', async () => {
-  await using forge = await openWithEngine()
+test('a file is created in an existing folder', inject(async ({ ada }) => {
   for (const name of ['a', 'b', 'below/c', 'below/d', 'e']) {
     const body = { message: name, content: packed(name) }
-    await expect(201, await forge.ada.put(`${engine}/contents/folder/${name}`, body))
+    await expect(201, await ada.put(`${engine}/contents/folder/${name}`, body))
   }
-  const listed = await forge.ada.read(`${engine}/contents/folder`)
-  assert.deepEqual(
-    listed.map(({ path }: { path: string }) => path),
-    ['folder/a', 'folder/b', 'folder/below', 'folder/e'],
-  )
-})
+  const listed = await ada.read(`${engine}/contents/folder`)
+  assert.deepEqual(linesOf(listed, 'path'), ['folder/a', 'folder/b', 'folder/below', 'folder/e'])
+}))
 
-test('of concurrent writers, exactly the successful ones are in the history', async () => {
-  await using forge = await openWithEngine()
-  const { ada } = forge
+test('of concurrent writers, exactly the successful ones are in the history', inject(async ({ forge, ada }) => {
   const waves = [1, 2]
   const told: string[] = []
   for (const wave of waves) {
@@ -219,16 +196,11 @@ test('of concurrent writers, exactly the successful ones are in the history', as
   assert.equal(refs['refs/heads/main'], history.at(-1))
   const pushed = await forge.belfry.db.rows<{ head: string }>(sql`
     select payload->>'head' as head from events where repo_id = ${forge.id} and type = 'PushEvent' order by id`)
-  assert.deepEqual(
-    pushed.map(({ head }) => head),
-    history,
-  )
+  assert.deepEqual(linesOf(pushed, 'head'), history)
   assert.equal(events.length, 2 + history.length)
-})
+}))
 
-test('a branch that moves while a file is written to it is not moved back', async () => {
-  await using forge = await openWithEngine()
-  const { ada, id } = forge
+test('a branch that moves while a file is written to it is not moved back', inject(async ({ forge, ada, id }) => {
   await inside(forge, id, 'branch', 'side', 'main')
   const { commit } = await expect(201, await ada.put(`${engine}/contents/a`, { message: 'm', content: '', branch: 'side' }))
   // Git runs it when the commit is written and the branch has not moved yet.
@@ -238,20 +210,19 @@ test('a branch that moves while a file is written to it is not moved back', asyn
   await writeFile(join(hooks, 'reference-transaction'), hook, { mode: 0o755 })
   assert.equal((await ada.put(`${engine}/contents/b`, { message: 'm', content: '' })).status, 409)
   assert.equal((await inside(forge, id, 'rev-parse', 'main')).trim(), commit.sha)
-})
+}))
 
-test('writing requires push access and a repository that is not archived', async () => {
-  await using forge = await openWithEngine()
-  const ben = await forge.person('ben')
+test('writing requires push access and a repository that is not archived', inject(async ({ person, nobody, tokenFor, ada }) => {
+  const ben = await person('ben')
   const body = { message: 'm', content: '' }
   const file = `${engine}/contents/x`
-  assert.equal((await forge.nobody.put(file, body)).status, 401)
+  assert.equal((await nobody.put(file, body)).status, 401)
   assert.equal((await ben.put(file, body)).status, 403)
-  assert.equal((await (await forge.tokenFor('ada', ['read:org'])).put(file, body)).status, 403)
-  await expect(201, await (await forge.tokenFor('ada', ['public_repo'])).put(file, body))
-  await expect(200, await forge.ada.patch(engine, { archived: true }))
-  const refusal = await expect(403, await forge.ada.put(`${engine}/contents/y`, body))
+  assert.equal((await (await tokenFor('ada', ['read:org'])).put(file, body)).status, 403)
+  await expect(201, await (await tokenFor('ada', ['public_repo'])).put(file, body))
+  await expect(200, await ada.patch(engine, { archived: true }))
+  const refusal = await expect(403, await ada.put(`${engine}/contents/y`, body))
   assert.equal(refusal.message, 'Repository was archived so is read-only.')
-  assert.equal((await forge.ada.delete(file, { message: 'm', sha: 'x' })).status, 403)
-  await forge.nobody.read(file)
-})
+  assert.equal((await ada.delete(file, { message: 'm', sha: 'x' })).status, 403)
+  await nobody.read(file)
+}))

@@ -1,24 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { git } from '#git/git.ts'
-import { expect, type Forge, openForge, Person } from '#test/forge.ts'
+import { engine, openInitialized } from '#test/conversations.ts'
+import { expect, type Forge, injecting, linesOf, Person } from '#test/forge.ts'
 import { signedIn } from '#test/guest.ts'
 
+const inject = injecting(openInitialized)
 const packed = (text: string) => Buffer.from(text).toString('base64')
 const unpacked = (content: string) => Buffer.from(content, 'base64').toString()
 const inside = (forge: Forge, id: number, ...args: string[]) => git(['-C', forge.belfry.storage.pathOf(id), ...args])
 
-async function openWithEngine() {
-  const forge = await openForge()
-  const ada = await forge.person('ada')
-  const repo = await ada.owns('engine', { auto_init: true })
-  return Object.assign(forge, { ada, id: repo.id as number })
-}
-
-const engine = '/repos/ada/engine'
-
-test('a file has the documented fields, a folder is a list of them', async () => {
-  await using forge = await openWithEngine()
+test('a file has the documented fields, a folder is a list of them', inject(async (forge) => {
   const { content } = await expect(
     201,
     await forge.ada.put(`${engine}/contents/src/a b.txt`, { message: 'm', content: packed('x'.repeat(100)) }),
@@ -42,19 +34,12 @@ test('a file has the documented fields, a folder is a list of them', async () =>
     assert.deepEqual(await forge.nobody.read(`${engine}/contents/${path}`), [{ ...entry, _links }])
   const root = await forge.nobody.read(`${engine}/contents`)
   assert.deepEqual(await forge.nobody.read(`${engine}/contents/`), root)
-  assert.deepEqual(
-    root.map((each: { name: string; type: string }) => [each.name, each.type]),
-    [
-      ['README.md', 'file'],
-      ['src', 'dir'],
-    ],
-  )
+  assert.deepEqual(linesOf(root, 'name', 'type'), ['README.md file', 'src dir'])
   assert.equal(root[1].download_url, null)
   assert.match(root[1].html_url, /\/tree\/main\/src$/)
-})
+}))
 
-test('binary contents are returned unchanged, and large files without contents', async () => {
-  await using forge = await openWithEngine()
+test('binary contents are returned unchanged, and large files without contents', inject(async (forge) => {
   const bytes = Buffer.from(Array.from({ length: 256 }, (_, index) => index))
   await expect(201, await forge.ada.put(`${engine}/contents/bytes`, { message: 'm', content: bytes.toString('base64') }))
   assert.deepEqual(Buffer.from((await forge.ada.read(`${engine}/contents/bytes`)).content, 'base64'), bytes)
@@ -64,7 +49,7 @@ test('binary contents are returned unchanged, and large files without contents',
   await commitTree(forge, `100644 blob ${big.trim()}\tbig`)
   const told = await forge.ada.read(`${engine}/contents/big?ref=odd`)
   assert.partialDeepStrictEqual(told, { size: 1024 * 1024 + 1, content: '', encoding: 'none', sha: big.trim() })
-})
+}))
 
 /** Puts entries that only git can make on the branch `odd`. */
 async function commitTree(forge: { id: number } & Forge, ...entries: string[]) {
@@ -75,8 +60,7 @@ async function commitTree(forge: { id: number } & Forge, ...entries: string[]) {
   await git(['-C', path, 'update-ref', 'refs/heads/odd', commit.trim()])
 }
 
-test('links and submodules have the documented fields', async () => {
-  await using forge = await openWithEngine()
+test('links and submodules have the documented fields', inject(async (forge) => {
   const path = forge.belfry.storage.pathOf(forge.id)
   const blob = async (input: string) => (await git(['-C', path, 'hash-object', '-w', '--stdin'], { input })).trim()
   const modules = '[submodule "lib"]\n\tpath = lib\n\turl = https://example.com/lib.git\n'
@@ -110,10 +94,9 @@ test('links and submodules have the documented fields', async () => {
     assert.equal((await forge.ada.put(`${engine}/contents/${name}`, body)).status, 422, name)
   }
   assert.equal((await forge.ada.delete(`${engine}/contents/lib`, { message: 'm', sha: elsewhere, branch: 'odd' })).status, 404)
-})
+}))
 
-test('a changed file stays executable, and a link becomes a file', async () => {
-  await using forge = await openWithEngine()
+test('a changed file stays executable, and a link becomes a file', inject(async (forge) => {
   const blob = (await inside(forge, forge.id, 'rev-parse', 'main:README.md')).trim()
   await commitTree(forge, `120000 blob ${blob}\tlink`, `100755 blob ${blob}\trun`)
   for (const name of ['link', 'run']) {
@@ -121,10 +104,9 @@ test('a changed file stays executable, and a link becomes a file', async () => {
     await expect(200, await forge.ada.put(`${engine}/contents/${name}`, body))
   }
   assert.match(await inside(forge, forge.id, 'ls-tree', 'odd'), /^100644 .*\tlink\n100755 .*\trun\n$/)
-})
+}))
 
-test('a file is read at a branch, a tag or a commit', async () => {
-  await using forge = await openWithEngine()
+test('a file is read at a branch, a tag or a commit', inject(async (forge) => {
   const first = await expect(201, await forge.ada.put(`${engine}/contents/a`, { message: 'm', content: packed('1') }))
   await inside(forge, forge.id, '-c', 'user.name=x', '-c', 'user.email=x@y', 'tag', '-a', '-m', 'note', 'v1/rc', 'main')
   await inside(forge, forge.id, 'branch', 'feature/one', 'main')
@@ -156,23 +138,21 @@ test('a file is read at a branch, a tag or a commit', async () => {
   ]) {
     assert.equal((await forge.ada.get(`${engine}/contents/a?ref=${ref}`)).status, 404, ref)
   }
-})
+}))
 
-test('only callers with access read files of a private repository', async () => {
-  await using forge = await openWithEngine()
-  const ben = await forge.person('ben')
-  await expect(200, await forge.ada.patch(engine, { private: true }))
+test('only callers with access read files of a private repository', inject(async ({ person, ada, nobody, tokenFor, id }) => {
+  const ben = await person('ben')
+  await expect(200, await ada.patch(engine, { private: true }))
   const file = `${engine}/contents/README.md`
-  for (const other of [forge.nobody, ben, await forge.tokenFor('ada', ['public_repo'])]) {
+  for (const other of [nobody, ben, await tokenFor('ada', ['public_repo'])]) {
     assert.equal((await other.get(file)).status, 404)
     assert.ok([401, 404].includes((await other.put(file, { message: 'm', content: '' })).status))
   }
-  await forge.ada.read(file)
-  await forge.ada.read(`/repositories/${forge.id}/contents/README.md`)
-})
+  await ada.read(file)
+  await ada.read(`/repositories/${id}/contents/README.md`)
+}))
 
-test('a fine-grained token needs permission to read a private repository', async () => {
-  await using forge = await openWithEngine()
+test('a fine-grained token needs permission to read a private repository', inject(async (forge) => {
   await expect(200, await forge.ada.patch(engine, { private: true }))
   const { id } = await expect(201, await forge.ada.post(`${engine}/releases`, { tag_name: 'v1' }))
   const visitor = await signedIn(forge, 'ada')
@@ -211,13 +191,12 @@ test('a fine-grained token needs permission to read a private repository', async
   assert.equal((await reader.put(`${engine}/contents/x`, { message: 'm', content: '' })).status, 403)
   const writer = await holder({ 'permission:contents': 'write' })
   await expect(201, await writer.put(`${engine}/contents/x`, { message: 'm', content: '' }))
-})
+}))
 
-test('a file is found by the old name of its repository', async () => {
-  await using forge = await openWithEngine()
-  await expect(201, await forge.ada.put(`${engine}/contents/a b/c`, { message: 'm', content: '' }))
-  await expect(200, await forge.ada.patch(engine, { name: 'motor' }))
-  const moved = await forge.ada.get(`${engine}/contents/a b/c?ref=main`)
+test('a file is found by the old name of its repository', inject(async ({ ada }) => {
+  await expect(201, await ada.put(`${engine}/contents/a b/c`, { message: 'm', content: '' }))
+  await expect(200, await ada.patch(engine, { name: 'motor' }))
+  const moved = await ada.get(`${engine}/contents/a b/c?ref=main`)
   assert.equal(moved.status, 301)
-  assert.equal((await forge.ada.read(moved.headers.get('location') ?? '')).path, 'a b/c')
-})
+  assert.equal((await ada.read(moved.headers.get('location') ?? '')).path, 'a b/c')
+}))

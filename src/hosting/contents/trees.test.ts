@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { expect } from '#test/forge.ts'
+import { expect, linesOf } from '#test/forge.ts'
 import { openEngine, type Worktree } from '#test/git.ts'
 
 /** Commits a folder of so many files, each empty and named by its number, without writing them. */
@@ -37,10 +37,7 @@ test('a folder lists its first 1,000 entries; the trees API lists all, or is mar
     ...{ path: 'README.md', mode: '100644', type: 'blob', sha: readme, size: 5 },
     url: `${api}/blobs/${readme}`,
   })
-  assert.deepEqual(
-    root.tree.map(({ path, type }: { path: string; type: string }) => `${type} ${path}`),
-    ['blob README.md', 'tree many', 'tree src'],
-  )
+  assert.deepEqual(linesOf(root.tree, 'type', 'path'), ['blob README.md', 'tree many', 'tree src'])
   const many = await ada.versioned.read(`/repos/ada/engine/git/trees/${root.tree[1].sha}`)
   assert.equal(many.tree.length, 1200)
   const deep = await forge.nobody.read('/repos/ada/engine/git/trees/topic/one?recursive=0')

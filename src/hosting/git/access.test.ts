@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { loadUser } from '#identity/accounts.ts'
 import { createFineGrainedToken } from '#parts/account/personal-tokens/personal-tokens.ts'
-import { type Forge, openForge } from '#test/forge.ts'
+import { type Forge, injecting, openForge } from '#test/forge.ts'
 import { Desk } from '#test/git.ts'
 
+const inject = injecting(openPlaces)
 const basic = (name: string, password: string) => `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`
 
 async function ask(forge: Forge, authorization: string | null, place: string, service: 'upload-pack' | 'receive-pack') {
@@ -35,9 +36,7 @@ async function openPlaces() {
   return Object.assign(forge, { ada, ben, cy, eve: await forge.person('eve') })
 }
 
-test('fetch and push follow the access rules of the API', async () => {
-  await using forge = await openPlaces()
-  const { ada, ben, cy, eve } = forge
+test('fetch and push follow the access rules of the API', inject(async ({ forge, ada, ben, cy, eve }) => {
   const expected: [who: string | null, place: string, fetch: number, push: number][] = [
     [null, 'ada/open.git', 200, 401],
     [null, 'ada/closed.git', 401, 401],
@@ -63,28 +62,26 @@ test('fetch and push follow the access rules of the API', async () => {
     await ask(forge, `Bearer ${eve.token}`, 'ada/closed.git', 'upload-pack'),
     await ask(forge, `Bearer ${eve.token}`, 'ada/nothing.git', 'upload-pack'),
   )
-})
+}))
 
-test('requests that transfer packs check access like the first request', async () => {
-  await using forge = await openPlaces()
+test('requests that transfer packs check access like the first request', inject(async ({ web, cy, eve, ben }) => {
   const send = async (service: string, place: string, token: string | null) =>
     (
-      await fetch(`${forge.web}/${place}/git-${service}`, {
+      await fetch(`${web}/${place}/git-${service}`, {
         method: 'POST',
         headers: token ? { authorization: `Bearer ${token}` } : {},
         body: '0000',
       })
     ).status
   assert.equal(await send('receive-pack', 'ada/open.git', null), 401)
-  assert.equal(await send('receive-pack', 'ada/open.git', forge.cy.token), 403)
-  assert.equal(await send('receive-pack', 'ada/closed.git', forge.eve.token), 404)
-  assert.equal(await send('receive-pack', 'ada/closed.git', forge.ben.token), 200)
+  assert.equal(await send('receive-pack', 'ada/open.git', cy.token), 403)
+  assert.equal(await send('receive-pack', 'ada/closed.git', eve.token), 404)
+  assert.equal(await send('receive-pack', 'ada/closed.git', ben.token), 200)
   assert.equal(await send('upload-pack', 'ada/closed.git', null), 401)
-  assert.equal(await send('upload-pack', 'ada/closed.git', forge.eve.token), 404)
-})
+  assert.equal(await send('upload-pack', 'ada/closed.git', eve.token), 404)
+}))
 
-test('a token is limited to its scopes: public_repo is for public repositories', async () => {
-  await using forge = await openPlaces()
+test('a token is limited to its scopes: public_repo is for public repositories', inject(async (forge) => {
   const status = async (scopes: string[], place: string, service: 'upload-pack' | 'receive-pack') => {
     const { token } = await forge.tokenFor('ada', scopes)
     return (await ask(forge, `token ${token}`, place, service)).status
@@ -95,10 +92,9 @@ test('a token is limited to its scopes: public_repo is for public repositories',
   assert.equal(await status(['repo'], 'ada/closed.git', 'receive-pack'), 200)
   assert.equal(await status(['user'], 'ada/open.git', 'upload-pack'), 200)
   assert.equal(await status(['user'], 'ada/open.git', 'receive-pack'), 403)
-})
+}))
 
-test('a fine-grained token needs permission to the contents', async () => {
-  await using forge = await openPlaces()
+test('a fine-grained token needs permission to the contents', inject(async (forge) => {
   const { db } = forge.belfry
   const user = await loadUser(db, 'ada')
   const { id } = await forge.ada.read('/repos/ada/closed')
@@ -119,10 +115,9 @@ test('a fine-grained token needs permission to the contents', async () => {
   assert.equal(await status({ contents: 'write' }, 'ada/closed.git', 'receive-pack', null), 200)
   assert.equal(await status({ contents: 'write' }, 'ada/closed.git', 'receive-pack', [id]), 200)
   assert.equal(await status({ contents: 'write' }, 'ada/open.git', 'receive-pack', [id]), 403, 'not one of those it was made for')
-})
+}))
 
-test('git asks for credentials, and accepts a token or the password', async () => {
-  await using forge = await openPlaces()
+test('git asks for credentials, and accepts a token or the password', inject(async (forge) => {
   await using desk = await Desk.open(forge)
   const work = await desk.clone(forge.ada, 'ada/closed')
   await work.commit('By token')
@@ -135,10 +130,9 @@ test('git asks for credentials, and accepts a token or the password', async () =
   assert.equal(await bearer.git('rev-parse', 'origin/main'), await work.head())
   await assert.rejects(desk.clone({ login: 'ada', token: 'wrong' }, 'ada/closed'), /Authentication failed/)
   await assert.rejects(desk.clone(null, 'ada/closed'), /Authentication failed|could not read Username/)
-})
+}))
 
-test('a push with read access is refused with a reason and moves nothing', async () => {
-  await using forge = await openPlaces()
+test('a push with read access is refused with a reason and moves nothing', inject(async (forge) => {
   await using desk = await Desk.open(forge)
   const work = await desk.clone(forge.eve, 'ada/open')
   const before = await work.head()
@@ -147,10 +141,9 @@ test('a push with read access is refused with a reason and moves nothing', async
   assert.notEqual(refused.status, 0)
   assert.match(refused.stderr, /remote: Must have push access/)
   assert.equal(await (await desk.clone(null, 'ada/open')).head(), before)
-})
+}))
 
-test('an archived repository can be cloned and not pushed to', async () => {
-  await using forge = await openPlaces()
+test('an archived repository can be cloned and not pushed to', inject(async (forge) => {
   await using desk = await Desk.open(forge)
   await forge.ada.patch('/repos/ada/open', { archived: true })
   const work = await desk.clone(forge.ada, 'ada/open')
@@ -158,12 +151,11 @@ test('an archived repository can be cloned and not pushed to', async () => {
   const refused = await work.attempt('push', 'origin', 'main')
   assert.notEqual(refused.status, 0)
   assert.match(refused.stderr, /remote: Repository was archived so is read-only/)
-})
+}))
 
-test('a suspended user is refused, and sees the reason only with the password', async () => {
-  await using forge = await openPlaces()
+test('a suspended user is refused, and sees the reason only with the password', inject(async (forge) => {
   assert.equal((await forge.admin.put('/users/ben/suspended')).status, 204)
   assert.equal((await ask(forge, `Bearer ${forge.ben.token}`, 'ada/closed.git', 'receive-pack')).status, 401)
   assert.equal((await ask(forge, basic('ben', 'a wrong password'), 'ada/closed.git', 'receive-pack')).status, 401)
   assert.equal((await ask(forge, basic('ben', "ben's password"), 'ada/closed.git', 'receive-pack')).status, 403)
-})
+}))

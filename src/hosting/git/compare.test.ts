@@ -5,15 +5,16 @@ import { test } from 'node:test'
 import { compare } from '#git/compare.ts'
 import { Refusal } from '#platform/errors.ts'
 import { type Bare, openBare } from '#test/bare.ts'
+import { injecting, linesOf } from '#test/forge.ts'
 
+const inject = injecting(openBare)
 const page = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => `line ${from + index}\n`).join('')
 
 async function branch({ work }: Bare, name: string, from = 'main') {
   await work.git('checkout', '--quiet', '-b', name, from)
 }
 
-test('a comparison has the number of commits ahead and behind, and the merge base', async () => {
-  await using bare = await openBare()
+test('a comparison has the number of commits ahead and behind, and the merge base', inject(async (bare) => {
   const { storage, work } = bare
   const begin = await work.commit('Begin')
   await branch(bare, 'head')
@@ -49,14 +50,10 @@ test('a comparison has the number of commits ahead and behind, and the merge bas
   await work.push('main')
   const diverged = await compare(storage, 1, 'main', 'head')
   assert.deepEqual([diverged.status, diverged.ahead_by, diverged.behind_by, diverged.merge_base], ['diverged', 2, 1, begin])
-  assert.deepEqual(
-    diverged.files.map(({ filename }) => filename),
-    ['one.txt', 'two.txt'],
-  )
-})
+  assert.deepEqual(linesOf(diverged.files, 'filename'), ['one.txt', 'two.txt'])
+}))
 
-test('a comparison lists the change of each file, as git does', async () => {
-  await using bare = await openBare()
+test('a comparison lists the change of each file, as git does', inject(async (bare) => {
   const { storage, work } = bare
   await work.commit('Begin', {
     'changed.txt': page(1, 20),
@@ -124,10 +121,8 @@ test('a comparison lists the change of each file, as git does', async () => {
   assert.ok(told.files.every((file) => file.changes === file.additions + file.deletions))
   const sum = (pick: 'additions' | 'deletions') => told.files.reduce((total, file) => total + file[pick], 0)
   assert.deepEqual([told.changed_files, told.additions, told.deletions], [13, sum('additions'), sum('deletions')])
-  assert.deepEqual(
-    told.files.filter(({ patch }) => patch === undefined).map(({ filename }) => filename),
-    ['a/moved.txt', 'empty.txt', 'image.bin', 'run.sh'],
-  )
+  const patchless = told.files.filter(({ patch }) => patch === undefined)
+  assert.deepEqual(linesOf(patchless, 'filename'), ['a/moved.txt', 'empty.txt', 'image.bin', 'run.sh'])
   assert.equal(by.get('becomes-link')?.patch, '@@ -1 +0,0 @@\n-a file\n@@ -0,0 +1 @@\n+changed.txt\n\\ No newline at end of file')
   assert.equal(by.get('new\n"file".txt')?.patch, '@@ -0,0 +1,2 @@\n+diff --git a/x b/x\n+@@ -1 +1 @@')
   assert.equal(by.get('latin.txt')?.patch, '@@ -0,0 +1 @@\n+\ufffd')
@@ -137,11 +132,9 @@ test('a comparison lists the change of each file, as git does', async () => {
   assert.equal(by.get('changed.txt')?.sha, await work.git('rev-parse', 'head:changed.txt'))
   assert.equal(by.get('removed.txt')?.sha, await work.git('rev-parse', 'main:removed.txt'))
   assert.equal(by.get('vendor')?.sha, '2'.repeat(40))
-})
+}))
 
-test('lists are limited, and counts include everything', async () => {
-  await using bare = await openBare()
-  const { storage } = bare
+test('lists are limited, and counts include everything', inject(async ({ storage, bare }) => {
   const author = { name: 'Ada', email: 'ada@example.com' }
   const commit = (index: number, files: Record<string, string>) => ({
     author,
@@ -150,7 +143,7 @@ test('lists are limited, and counts include everything', async () => {
     files,
   })
   await storage.commit(1, 'main', [commit(0, { 'README.md': '#\n' })])
-  await bare.bare('branch', 'start', 'main')
+  await bare('branch', 'start', 'main')
   const many = Object.fromEntries(
     Array.from({ length: 310 }, (_, index) => [`many/${String(index).padStart(3, '0')}.txt`, `${index}\n`]),
   )
@@ -176,11 +169,9 @@ test('lists are limited, and counts include everything', async () => {
     ],
   )
   assert.deepEqual([told.files.at(-1)?.filename, told.files.at(-1)?.patch], ['many/295.txt', '@@ -0,0 +1 @@\n+295'])
-})
+}))
 
-test('commits follow their parents, whatever their dates', async () => {
-  await using bare = await openBare()
-  const { storage, work } = bare
+test('commits follow their parents, whatever their dates', inject(async ({ storage, work }) => {
   const start = await work.commit('Start')
   const tree = await work.git('rev-parse', 'HEAD^{tree}')
   const commit = async (year: number, ...parents: string[]) => {
@@ -200,34 +191,25 @@ test('commits follow their parents, whatever their dates', async () => {
   const merge = await commit(2025, await commit(2020, first), await commit(1980, first))
   await work.push('main', `${merge}:refs/heads/head`)
   const { commits } = await compare(storage, 1, 'main', 'head')
-  assert.deepEqual(
-    commits.map(({ message }) => message),
-    ['2015', '1980', '2020', '2025'],
-  )
-})
+  assert.deepEqual(linesOf(commits, 'message'), ['2015', '1980', '2020', '2025'])
+}))
 
-test('histories with nothing in common have no merge base', async () => {
-  await using bare = await openBare()
-  const { storage, work } = bare
+test('histories with nothing in common have no merge base', inject(async ({ storage, work }) => {
   await work.commit('Begin', { 'a.txt': 'a\n' })
   await work.git('checkout', '--quiet', '--orphan', 'other')
   await work.commit('Elsewhere', { 'b.txt': 'b\n' })
   await work.git('push', '--quiet', 'origin', 'main', 'other')
   const told = await compare(storage, 1, 'main', 'other')
   assert.deepEqual([told.merge_base, told.status, told.ahead_by, told.behind_by], [null, 'diverged', 1, 1])
-  assert.deepEqual(
-    told.files.map(({ status, filename }) => [status, filename]),
-    [['added', 'b.txt']],
-  )
-})
+  assert.deepEqual(linesOf(told.files, 'status', 'filename'), ['added b.txt'])
+}))
 
-test('names that are not commits are refused, and so is an empty repository', async () => {
-  await using bare = await openBare()
+test('names that are not commits are refused, and so is an empty repository', inject(async ({ storage, work }) => {
   const refused = (reason: string) => (error: unknown) => error instanceof Refusal && error.reason === reason
-  await assert.rejects(compare(bare.storage, 1, 'main', 'main'), refused('conflict'))
-  await assert.rejects(compare(bare.storage, 2, 'main', 'main'), refused('conflict'))
-  await bare.work.commit('Begin')
-  await bare.work.push('main')
+  await assert.rejects(compare(storage, 1, 'main', 'main'), refused('conflict'))
+  await assert.rejects(compare(storage, 2, 'main', 'main'), refused('conflict'))
+  await work.commit('Begin')
+  await work.push('main')
   for (const name of [
     '',
     '--all',
@@ -239,7 +221,7 @@ test('names that are not commits are refused, and so is an empty repository', as
     'main\0',
     '0'.repeat(40),
   ]) {
-    await assert.rejects(compare(bare.storage, 1, 'main', name), refused('missing'), name)
-    await assert.rejects(compare(bare.storage, 1, name, 'main'), refused('missing'), name)
+    await assert.rejects(compare(storage, 1, 'main', name), refused('missing'), name)
+    await assert.rejects(compare(storage, 1, name, 'main'), refused('missing'), name)
   }
-})
+}))

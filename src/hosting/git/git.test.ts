@@ -5,8 +5,10 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { gzipSync } from 'node:zlib'
 import { git } from '#git/git.ts'
-import { type Forge, openForge, type Person } from '#test/forge.ts'
-import { Desk, installHook, openPushes, pkt, zeros } from '#test/git.ts'
+import { errorsOf, type Forge, injecting, openForge, type Person } from '#test/forge.ts'
+import { Desk, installHook, openEngine, openPushes, pkt, zeros } from '#test/git.ts'
+
+const inject = injecting(openEngine)
 
 function send(forge: Forge, person: Person, path: string, body: string | Buffer, headers: Record<string, string> = {}) {
   return fetch(`${forge.web}/${path}`, {
@@ -18,16 +20,14 @@ function send(forge: Forge, person: Person, path: string, body: string | Buffer,
 
 /** Begins a branch with this many commits, by one process. */
 async function beginBranch(folder: string, branch: string, count: number) {
-  const commits = Array.from({ length: count }, (_, n) => `commit refs/heads/${branch}\ncommitter ${branch} <> ${n} +0000\ndata 0\n`)
+  const commits = Array.from(
+    { length: count },
+    (_, n) => `commit refs/heads/${branch}\ncommitter ${branch} <> ${n} +0000\ndata 0\n`,
+  )
   await git(['-C', folder, 'fast-import', '--quiet'], { input: commits.join('\n') })
 }
 
-test('pushed commits can be cloned and fetched with each protocol version', async () => {
-  await using forge = await openForge()
-  const ada = await forge.person('ada')
-  await ada.owns('engine')
-  await using desk = await Desk.open(forge)
-  const work = await desk.begin(ada, 'ada/engine')
+test('pushed commits can be cloned and fetched with each protocol version', inject(async ({ desk, work }) => {
   await work.commit('Begin', { 'README.md': '# engine\n', 'src/mill.ts': 'export {}\n' })
   await work.push()
   for (const version of ['0', '1', '2']) {
@@ -39,7 +39,7 @@ test('pushed commits can be cloned and fetched with each protocol version', asyn
     await clone.git('pull', '--quiet')
     assert.equal(await clone.head(), next)
   }
-})
+}))
 
 test('responses have the content types of git, and are not cached', async () => {
   await using forge = await openForge()
@@ -60,12 +60,7 @@ test('responses have the content types of git, and are not cached', async () => 
   assert.match(await ask('receive-pack', 'version=2'), /^001f# service=git-receive-pack\n0000[0-9a-f]{44} refs\/heads\/main/)
 })
 
-test('bodies may be compressed with gzip, as git does with long ones', async () => {
-  await using forge = await openForge()
-  const ada = await forge.person('ada')
-  const { id } = await ada.owns('engine')
-  await using desk = await Desk.open(forge)
-  const work = await desk.begin(ada, 'ada/engine')
+test('bodies may be compressed with gzip, as git does with long ones', inject(async ({ forge, ada, id, desk, work }) => {
   await beginBranch(work.folder, 'main', 40)
   const names = Array.from({ length: 40 }, (_, turn) => `HEAD~${turn}:refs/heads/turn-${turn}`)
   await work.push(...names)
@@ -83,14 +78,9 @@ test('bodies may be compressed with gzip, as git does with long ones', async () 
   const answer = await send(forge, ada, 'ada/engine.git/git-receive-pack', gzipSync(removal), { 'content-encoding': 'gzip' })
   assert.match(await answer.text(), /unpack ok\n.*ok refs\/heads\/turn-7/s)
   assert.equal(await forge.belfry.storage.hasBranch(id, 'turn-7'), false)
-})
+}))
 
-test('a clone may be shallow or partial', async () => {
-  await using forge = await openForge()
-  const ada = await forge.person('ada')
-  await ada.owns('engine')
-  await using desk = await Desk.open(forge)
-  const work = await desk.begin(ada, 'ada/engine')
+test('a clone may be shallow or partial', inject(async ({ ada, desk, work }) => {
   for (const turn of [1, 2, 3])
     await work.commit(`Turn ${turn}`, { 'notes.txt': `${turn}\n`, 'large.txt': `${turn}`.repeat(9999) })
   await work.push()
@@ -105,14 +95,9 @@ test('a clone may be shallow or partial', async () => {
   const lacking = async () => (await partial.git('rev-list', '--objects', '--all', '--missing=print')).match(/^\?/gm)?.length ?? 0
   assert.ok((await lacking()) > 0)
   assert.equal(await partial.git('show', 'HEAD~2:notes.txt'), '2')
-})
+}))
 
-test('a large push and its clone use little memory', async () => {
-  await using forge = await openForge()
-  const ada = await forge.person('ada')
-  await ada.owns('engine')
-  await using desk = await Desk.open(forge)
-  const work = await desk.begin(ada, 'ada/engine')
+test('a large push and its clone use little memory', inject(async ({ ada, desk, work }) => {
   // Random bytes do not get smaller, so git need not try.
   await work.git('config', 'core.compression', '0')
   await work.commit('Large', { 'large.bin': randomBytes(32 << 20) })
@@ -136,7 +121,7 @@ test('a large push and its clone use little memory', async () => {
   assert.equal(await clone.head(), await work.head())
   assert.ok(most < bound, `${most >> 20} MB`)
   assert.ok((await ada.read('/repos/ada/engine')).size > 32_000)
-})
+}))
 
 test('requests that are not git requests are refused without a 500', async () => {
   await using forge = await openForge()
@@ -168,18 +153,10 @@ test('requests that are not git requests are refused without a 500', async () =>
   assert.equal(dumb.status, 403)
   assert.match(await dumb.text(), /smart protocol/)
   assert.equal(await openPushes(forge), 0)
-  assert.deepEqual(
-    forge.logged.filter((line) => JSON.parse(line).level >= 50),
-    [],
-  )
+  assert.deepEqual(errorsOf(forge), [])
 })
 
-test('broken objects are refused', async () => {
-  await using forge = await openForge()
-  const ada = await forge.person('ada')
-  await ada.owns('engine')
-  await using desk = await Desk.open(forge)
-  const work = await desk.begin(ada, 'ada/engine')
+test('broken objects are refused', inject(async ({ forge, work }) => {
   await work.commit('Begin')
   await work.git('config', 'core.protectNTFS', 'false')
   await work.git('hash-object', '-w', 'notes.txt')
@@ -190,34 +167,24 @@ test('broken objects are refused', async () => {
   assert.notEqual(status, 0)
   assert.match(stderr, /hasDotgit/)
   assert.equal(await openPushes(forge), 0)
-})
+}))
 
-test('hooks that an operator installs run, and the client shows their output', async () => {
-  await using forge = await openForge()
-  const ada = await forge.person('ada')
-  const { id } = await ada.owns('engine')
+test('hooks that an operator installs run, and the client shows their output', inject(async ({ forge, id, work }) => {
   await installHook(forge.belfry.storage.pathOf(id), 'update', 'echo "not $1"; [ "$1" != refs/heads/closed ]')
-  await using desk = await Desk.open(forge)
-  const work = await desk.begin(ada, 'ada/engine')
   await work.commit('Begin')
   const { status, stderr } = await work.attempt('push', 'origin', 'HEAD:main', 'HEAD:closed')
   assert.notEqual(status, 0)
   assert.match(stderr, /remote: not refs\/heads\/closed/)
   assert.deepEqual([...(await forge.belfry.storage.refsOf(id)).keys()], ['refs/heads/main'])
   assert.equal(await openPushes(forge), 0)
-})
+}))
 
-test('refs that Belfry reserves cannot be pushed to', async () => {
-  await using forge = await openForge()
-  const ada = await forge.person('ada')
-  await ada.owns('engine')
-  await using desk = await Desk.open(forge)
-  const work = await desk.begin(ada, 'ada/engine')
+test('refs that Belfry reserves cannot be pushed to', inject(async ({ work }) => {
   await work.commit('Begin')
   const { status, stderr } = await work.attempt('push', 'origin', 'HEAD:refs/pull/1/head')
   assert.notEqual(status, 0)
   assert.match(stderr, /deny updating a hidden ref/)
-})
+}))
 
 test('git follows a repository that was renamed, to fetch and to push', async () => {
   await using forge = await openForge()

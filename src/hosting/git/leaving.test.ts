@@ -6,12 +6,13 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { git } from '#git/git.ts'
-import { openForge } from '#test/forge.ts'
+import { injecting, openForge } from '#test/forge.ts'
 import { Desk, installHook, openPushes, pkt, zeros } from '#test/git.ts'
 import { processesIn, until } from '#test/machine.ts'
 
-test('a client that disconnects during a push leaves no process, no ref and no open push', async () => {
-  await using forge = await openForge()
+const inject = injecting(openForge)
+
+test('a client that disconnects during a push leaves no process, no ref and no open push', inject(async (forge) => {
   const ada = await forge.person('ada')
   const { id } = await ada.owns('engine')
   const path = forge.belfry.storage.pathOf(id)
@@ -30,10 +31,9 @@ test('a client that disconnects during a push leaves no process, no ref and no o
     await until('nothing is open', async () => (await openPushes(forge)) === 0)
   }
   assert.deepEqual(await forge.belfry.storage.refsOf(id), new Map())
-})
+}))
 
-test('a client that disconnects during a hook ends the push', async () => {
-  await using forge = await openForge()
+test('a client that disconnects during a hook ends the push', inject(async (forge) => {
   const ada = await forge.person('ada')
   const { id } = await ada.owns('engine', { auto_init: true })
   const path = forge.belfry.storage.pathOf(id)
@@ -50,10 +50,9 @@ test('a client that disconnects during a hook ends the push', async () => {
   await until('git has ended', () => processesIn(path).length === 0)
   await until('nothing is open', async () => (await openPushes(forge)) === 0)
   assert.ok(await forge.belfry.storage.hasBranch(id, 'main'))
-})
+}))
 
-test('a client that disconnects during a clone ends its git process', async () => {
-  await using forge = await openForge()
+test('a client that disconnects during a clone ends its git process', inject(async (forge) => {
   const ada = await forge.person('ada')
   const { id } = await ada.owns('engine')
   await using desk = await Desk.open(forge)
@@ -71,4 +70,4 @@ test('a client that disconnects during a clone ends its git process', async () =
   assert.ok(processesIn(forge.belfry.storage.pathOf(id)).length > 0, 'it waits for its reader')
   leaving.abort()
   await until('git has ended', () => processesIn(forge.belfry.storage.pathOf(id)).length === 0)
-})
+}))

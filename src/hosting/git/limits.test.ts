@@ -3,28 +3,18 @@ import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { expect, openForge } from '#test/forge.ts'
-import { assertSettled, Desk, eventsOf, installHook, type Worktree } from '#test/git.ts'
+import { expect, injecting } from '#test/forge.ts'
+import { assertSettled, eventsOf, installHook, openEngine, type Worktree } from '#test/git.ts'
 
+const inject = injecting(openSmall)
 const megabyte = 1 << 20
 
 /** A repository of Ada's where an object, and a push, may have a megabyte. */
 async function openSmall() {
-  const forge = await openForge({ settings: { BELFRY_OBJECT_SIZE: '1', BELFRY_PUSH_SIZE: '1' } })
-  const ada = await forge.person('ada')
-  const { id } = await ada.owns('engine')
-  const desk = await Desk.open(forge)
-  const work = await desk.begin(ada, 'ada/engine')
-  await work.commit('Begin')
-  await work.push()
-  return {
-    ...{ forge, ada, id: id as number, work },
-    path: forge.belfry.storage.pathOf(id),
-    async [Symbol.asyncDispose]() {
-      await desk[Symbol.asyncDispose]()
-      await forge[Symbol.asyncDispose]()
-    },
-  }
+  const engine = await openEngine({ settings: { BELFRY_OBJECT_SIZE: '1', BELFRY_PUSH_SIZE: '1' } })
+  await engine.work.commit('Begin')
+  await engine.work.push()
+  return { ...engine, path: engine.forge.belfry.storage.pathOf(engine.id) }
 }
 
 /** Commits a link whose target is this; the pack of a text that repeats is small. */
@@ -41,8 +31,7 @@ async function commitMessage(work: Worktree, message: string) {
   return work.head()
 }
 
-test('a push with an object over the limit is refused with advice, also when the operator has hooks', async () => {
-  await using small = await openSmall()
+test('a push with an object over the limit is refused with advice, also when the operator has hooks', inject(async (small) => {
   const { work, forge, ada, id, path } = small
   const begin = await work.head()
   const attempts = {
@@ -72,18 +61,16 @@ test('a push with an object over the limit is refused with advice, also when the
     ['main', begin, 'open'],
   )
   await assertSettled(forge, id)
-})
+}))
 
-test('a push of more bytes than the limit is refused', async () => {
-  await using small = await openSmall()
-  await small.work.commit('Two', { one: randomBytes(700_000), two: randomBytes(700_000) })
-  const { status, stderr } = await small.work.attempt('push', 'origin', 'HEAD')
+test('a push of more bytes than the limit is refused', inject(async ({ work }) => {
+  await work.commit('Two', { one: randomBytes(700_000), two: randomBytes(700_000) })
+  const { status, stderr } = await work.attempt('push', 'origin', 'HEAD')
   assert.equal(status, 1)
   assert.match(stderr, /pack exceeds maximum allowed size/)
-})
+}))
 
-test('objects that are larger than the limit are refused when they are read, and a long message is cut', async () => {
-  await using small = await openSmall()
+test('objects that are larger than the limit are refused when they are read, and a long message is cut', inject(async (small) => {
   const { work, forge, path } = small
   // As they may be there from before the limit.
   await work.commit('File', { 'large.txt': 'c'.repeat(megabyte + 1), 'largest.txt': 'd'.repeat(megabyte) })
@@ -106,4 +93,4 @@ test('objects that are larger than the limit are refused when they are read, and
   const { commits } = await forge.nobody.read(`/repos/ada/engine/compare/main...huge`)
   assert.match(commits[1].commit.message, /^m{65536}\n\n\[The rest/)
   assert.equal((await fetch(`${forge.web}/ada/engine/commit/${huge}`)).status, 403)
-})
+}))

@@ -7,6 +7,9 @@ import { promisify } from 'node:util'
 import { isMergeable, type Merge, merge } from '#git/merge.ts'
 import { Refusal } from '#platform/errors.ts'
 import { type Bare, openBare } from '#test/bare.ts'
+import { injecting } from '#test/forge.ts'
+
+const inject = injecting(openPair)
 
 const asked: Merge = {
   base: 'main',
@@ -40,8 +43,7 @@ async function made(bare: Bare, more: Partial<Merge>) {
   return merged.sha
 }
 
-test('a merge has the given author, date and message, and is deterministic', async () => {
-  await using bare = await openPair()
+test('a merge has the given author, date and message, and is deterministic', inject(async (bare) => {
   const message = 'Überschrift \u{1F514}\n\n# no comment\n\n---\ntree 0\n"quotes" $HOME \\ \r\n'
   const more = { message, author: { name: 'A\n<b>\0 Ünal', email: '<a@b>\n' } }
   const sha = await made(bare, more)
@@ -63,10 +65,9 @@ test('a merge has the given author, date and message, and is deterministic', asy
   const cut = await made(bare, { message: 'a\0b \ud800', method: 'squash' })
   assert.equal(await bare.bare('log', '-1', '--format=%B', cut), 'ab \ufffd')
   await bare.bare('fsck', '--strict', '--no-dangling', sha, empty, cut)
-})
+}))
 
-test('a rebase keeps authors, dates and messages, and sets the committer', async () => {
-  await using bare = await openPair()
+test('a rebase keeps authors, dates and messages, and sets the committer', inject(async (bare) => {
   const { work } = bare
   await work.git('checkout', '--quiet', 'head')
   await writeFile(join(work.folder, 'latin.txt'), 'x')
@@ -99,39 +100,36 @@ test('a rebase keeps authors, dates and messages, and sets the committer', async
     [],
     stderr,
   )
-})
+}))
 
-test('a merge without changes returns nothing', async () => {
-  await using bare = await openPair()
+test('a merge without changes returns nothing', inject(async ({ bare, storage }) => {
   for (const method of ['merge', 'squash', 'rebase'] as const) {
-    for (const head of ['main', await bare.bare('rev-parse', 'main~1')]) {
-      assert.deepEqual(await merge(bare.storage, 1, { ...asked, head, method }), { nothing: true })
-      assert.deepEqual(await isMergeable(bare.storage, 1, 'main', head), { state: 'nothing' })
+    for (const head of ['main', await bare('rev-parse', 'main~1')]) {
+      assert.deepEqual(await merge(storage, 1, { ...asked, head, method }), { nothing: true })
+      assert.deepEqual(await isMergeable(storage, 1, 'main', head), { state: 'nothing' })
     }
   }
-})
+}))
 
-test('a squash or rebase of changes that the base has creates no commit', async () => {
-  await using bare = await openPair()
+test('a squash or rebase of changes that the base has creates no commit', inject(async (bare) => {
   await bare.work.git('cherry-pick', 'head')
   await bare.work.push('main')
   for (const method of ['squash', 'rebase'] as const) {
     assert.deepEqual(await merge(bare.storage, 1, { ...asked, method }), { nothing: true })
   }
   assert.equal((await bare.bare('rev-list', '--parents', '-1', await made(bare, {}))).split(' ').length, 3)
-})
+}))
 
-test('unrelated histories do not merge', async () => {
-  await using bare = await openPair()
-  await bare.work.git('checkout', '--quiet', '--orphan', 'other')
-  await bare.work.commit('Elsewhere', { 'other.txt': 'other\n' })
-  await bare.work.push('other')
+test('unrelated histories do not merge', inject(async ({ work, storage }) => {
+  await work.git('checkout', '--quiet', '--orphan', 'other')
+  await work.commit('Elsewhere', { 'other.txt': 'other\n' })
+  await work.push('other')
   const reason = { conflict: [], reason: 'unrelated' }
-  assert.deepEqual(await isMergeable(bare.storage, 1, 'main', 'other'), { state: 'dirty', ...reason })
+  assert.deepEqual(await isMergeable(storage, 1, 'main', 'other'), { state: 'dirty', ...reason })
   for (const method of ['merge', 'squash', 'rebase'] as const) {
-    assert.deepEqual(await merge(bare.storage, 1, { ...asked, head: 'other', method }), reason)
+    assert.deepEqual(await merge(storage, 1, { ...asked, head: 'other', method }), reason)
   }
-})
+}))
 
 test('an empty or missing repository is refused', async () => {
   await using bare = await openBare()
@@ -142,9 +140,8 @@ test('an empty or missing repository is refused', async () => {
   }
 })
 
-test('names that are not commits do not reach git', async () => {
-  await using bare = await openPair()
-  const tree = await bare.bare('rev-parse', 'main^{tree}')
+test('names that are not commits do not reach git', inject(async ({ bare, storage }) => {
+  const tree = await bare('rev-parse', 'main^{tree}')
   const names = [
     '',
     '-h',
@@ -162,39 +159,36 @@ test('names that are not commits do not reach git', async () => {
   ]
   for (const name of [...names, '0'.repeat(40), 'f'.repeat(41), '../../etc', 'main\n']) {
     const nowhere = refused('missing', /^No commit found/)
-    await assert.rejects(merge(bare.storage, 1, { ...asked, head: name }), nowhere, name)
-    await assert.rejects(isMergeable(bare.storage, 1, name, 'main'), nowhere, name)
+    await assert.rejects(merge(storage, 1, { ...asked, head: name }), nowhere, name)
+    await assert.rejects(isMergeable(storage, 1, name, 'main'), nowhere, name)
   }
-})
+}))
 
-test('checking mergeability and failed merges write nothing', async () => {
-  await using bare = await openPair()
-  await bare.work.git('checkout', '--quiet', 'head')
-  await bare.work.commit('Clash', { 'ours.txt': 'theirs\n' })
-  await bare.work.push('HEAD:refs/heads/clash')
-  const before = await bare.bare('count-objects', '-v')
-  assert.deepEqual(await isMergeable(bare.storage, 1, 'main', 'head'), { state: 'clean' })
+test('checking mergeability and failed merges write nothing', inject(async ({ work, bare, storage, path }) => {
+  await work.git('checkout', '--quiet', 'head')
+  await work.commit('Clash', { 'ours.txt': 'theirs\n' })
+  await work.push('HEAD:refs/heads/clash')
+  const before = await bare('count-objects', '-v')
+  assert.deepEqual(await isMergeable(storage, 1, 'main', 'head'), { state: 'clean' })
   const clash = { conflict: ['ours.txt'], reason: 'conflict' }
-  assert.deepEqual(await isMergeable(bare.storage, 1, 'main', 'clash'), { state: 'dirty', ...clash })
+  assert.deepEqual(await isMergeable(storage, 1, 'main', 'clash'), { state: 'dirty', ...clash })
   for (const method of ['merge', 'squash', 'rebase'] as const) {
-    assert.deepEqual(await merge(bare.storage, 1, { ...asked, head: 'clash', method }), clash)
+    assert.deepEqual(await merge(storage, 1, { ...asked, head: 'clash', method }), clash)
   }
-  assert.equal(await bare.bare('count-objects', '-v'), before)
+  assert.equal(await bare('count-objects', '-v'), before)
   assert.deepEqual(
-    (await readdir(join(bare.path, 'objects'))).filter((name) => name.startsWith('tmp_')),
+    (await readdir(join(path, 'objects'))).filter((name) => name.startsWith('tmp_')),
     [],
   )
-})
+}))
 
-test('a pushed replacement object does not affect a merge', async () => {
-  await using bare = await openPair()
+test('a pushed replacement object does not affect a merge', inject(async (bare) => {
   const sha = await made(bare, {})
   await bare.bare('update-ref', `refs/replace/${await bare.bare('rev-parse', 'head')}`, 'main~1')
   assert.equal(await made(bare, {}), sha)
-})
+}))
 
-test('no more than 1,000 commits are rebased at once', async () => {
-  await using bare = await openPair()
+test('no more than 1,000 commits are rebased at once', inject(async (bare) => {
   const steps = (name: string) =>
     Array.from({ length: 1001 }, (_, index) => ({ ...asked, message: `${index}`, files: { [name]: `${index}\n` } }))
   const { head } = await bare.storage.commit(1, 'long', steps('long.txt'))
@@ -206,7 +200,7 @@ test('no more than 1,000 commits are rebased at once', async () => {
   await bare.storage.commit(1, 'longer', steps('longer.txt'))
   const longer = merge(bare.storage, 1, { ...asked, base: first, head: 'longer', method: 'rebase' })
   await assert.rejects(longer, refused('invalid', /1000 commits/))
-})
+}))
 
 /** Runs a few lines in a process of its own, where `git` is another. */
 async function elsewhere({ folder, storage }: Bare, fake: string, lines: string) {
@@ -227,8 +221,7 @@ async function elsewhere({ folder, storage }: Bare, fake: string, lines: string)
   return stdout.trim()
 }
 
-test('with a git before 2.38, a merge is refused with a reason', async () => {
-  await using bare = await openPair()
+test('with a git before 2.38, a merge is refused with a reason', inject(async (bare) => {
   const told = await elsewhere(
     bare,
     'echo usage >&2; exit 129',
@@ -236,10 +229,9 @@ test('with a git before 2.38, a merge is refused with a reason', async () => {
     await isMergeable(storage, 1, 'main', 'head').catch((error) => console.log(error.reason, error.message))`,
   )
   assert.equal(told, 'unavailable To merge, the server needs git 2.38 or later.')
-})
+}))
 
-test('a mergeability check that takes too long is ended, and the result is unknown', async () => {
-  await using bare = await openPair()
+test('a mergeability check that takes too long is ended, and the result is unknown', inject(async (bare) => {
   assert.deepEqual(await isMergeable(bare.storage, 1, 'main', 'head', AbortSignal.abort()), { state: 'unknown' })
   const told = await elsewhere(
     bare,
@@ -254,4 +246,4 @@ test('a mergeability check that takes too long is ended, and the result is unkno
   const pid = Number(await readFile(join(bare.folder, 'pid'), 'utf8'))
   assert.throws(() => process.kill(pid, 0), { code: 'ESRCH' })
   assert.deepEqual(await readdir(join(bare.path, 'objects')).then((names) => names.filter((name) => name.startsWith('tmp_'))), [])
-})
+}))

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Octokit } from '@octokit/rest'
 import { engine, fineGrained, openWithEngine } from '#test/conversations.ts'
-import { expect, openForge } from '#test/forge.ts'
+import { expect, injecting, linesOf, openForge } from '#test/forge.ts'
 import { told } from '#test/inbox.ts'
+
+const inject = injecting(openWithEngine)
 
 /** Four issues, a minute apart, each different. */
 async function openWithFour() {
@@ -110,9 +112,7 @@ test('issues with a mention or subscription are found too, also limited to some 
   assert.equal((await rest.issues.listForAuthenticatedUser({ filter: 'mentioned' })).data.length, 1)
 })
 
-test('assignable users are listed for users who may assign', async () => {
-  await using forge = await openWithEngine()
-  const { ada, cy, dan, nobody } = forge
+test('assignable users are listed for users who may assign', inject(async ({ ada, cy, dan, nobody, open, organization }) => {
   const logins = async (who = nobody) => (await who.read(`${engine}/assignees`)).map(({ login }: { login: string }) => login)
   assert.deepEqual(await logins(cy), ['ada', 'ben', 'cy'])
   assert.deepEqual(await logins(), ['ada'])
@@ -125,21 +125,19 @@ test('assignable users are listed for users who may assign', async () => {
   ] as const) {
     assert.equal((await who.get(`${engine}/assignees/${login}`)).status, status, login)
   }
-  await forge.open()
+  await open()
   for (const [path, status] of Object.entries({ '1/assignees/ben': 204, '1/assignees/dan': 404, '2/assignees/ben': 404 })) {
     assert.equal((await ada.get(`${engine}/issues/${path}`)).status, status, path)
   }
-  await forge.organization('acme', ada)
+  await organization('acme', ada)
   await expect(200, await ada.put('/orgs/acme/memberships/dan'))
   await expect(201, await ada.post('/orgs/acme/repos', { name: 'plans' }))
   assert.deepEqual(await nobody.read('/repos/acme/plans/assignees'), [], 'nobody says in public that they are a member')
   assert.equal((await ada.get('/repos/acme/plans/assignees/dan')).status, 204)
   assert.equal((await ada.get('/repos/acme/plans/assignees/acme')).status, 404)
-})
+}))
 
-test('assignees are added and removed, ten at most, and each change is published once', async () => {
-  await using forge = await openWithEngine()
-  const { ada, ben } = forge
+test('assignees are added and removed, ten at most, and each change is published once', inject(async ({ forge, ada, ben }) => {
   await forge.open()
   const path = `${engine}/issues/1/assignees`
   const both = await expect(201, await ada.post(path, { assignees: ['Ben', 'ben', 'dan', 'cy'] }))
@@ -152,10 +150,12 @@ test('assignees are added and removed, ten at most, and each change is published
   const { rows } = await forge.belfry.db.pool.query(`
     select a.login, payload->>'action' as action, p.login as who from events e join accounts a on a.id = actor_id
       join accounts p on p.id = (payload->>'assignee_id')::bigint order by e.id`)
-  assert.deepEqual(
-    rows.map(({ login, action, who }) => `${login} ${action} ${who}`),
-    ['ada assigned ben', 'ada assigned cy', 'ben assigned ada', 'ada unassigned cy'],
-  )
+  assert.deepEqual(linesOf(rows, 'login', 'action', 'who'), [
+    'ada assigned ben',
+    'ada assigned cy',
+    'ben assigned ada',
+    'ada unassigned cy',
+  ])
   for (let n = 0; n < 9; n++) {
     const person = await forge.person(`p${n}`)
     const { id } = await expect(201, await ada.put(`${engine}/collaborators/p${n}`))
@@ -165,10 +165,9 @@ test('assignees are added and removed, ten at most, and each change is published
   assert.equal((await ada.post(path, { assignees: nine })).status, 422)
   await expect(201, await ada.post(path, { assignees: nine.slice(1) }))
   for (const body of [{}, { assignees: 'ada' }, { assignees: [7] }]) assert.equal((await ada.post(path, body)).status, 422)
-})
+}))
 
-test('a fine-grained token comments only in its repositories and with its permissions', async () => {
-  await using forge = await openWithEngine()
+test('a fine-grained token comments only in its repositories and with its permissions', inject(async (forge) => {
   await forge.open()
   const [all, reads, other] = [
     await fineGrained(forge, 'ada', { issues: 'write' }),
@@ -186,4 +185,4 @@ test('a fine-grained token comments only in its repositories and with its permis
   await reads.read(`${engine}/issues/1`)
   assert.equal((await (await fineGrained(forge, 'ada', { metadata: 'read' })).get(`${engine}/issues/1`)).status, 403)
   assert.equal((await other.get(`${engine}/issues/1`)).status, 404)
-})
+}))

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { engine, openWithEngine } from '#test/conversations.ts'
-import { expect } from '#test/forge.ts'
+import { expect, injecting } from '#test/forge.ts'
 import { Guest, signedIn, withoutSignIn } from '#test/guest.ts'
 
-test('an issue is opened, commented on, closed and reopened on its pages', async () => {
-  await using forge = await openWithEngine()
+const inject = injecting(openWithEngine)
+
+test('an issue is opened, commented on, closed and reopened on its pages', inject(async (forge) => {
   const dan = await signedIn(forge, 'dan')
   const opened = await dan.fill('/ada/engine/issues/new', { title: ' Smoke ', body: 'It\r\nsmokes' })
   assert.equal(opened.location, '/ada/engine/issues/1')
@@ -22,12 +23,11 @@ test('an issue is opened, commented on, closed and reopened on its pages', async
   assert.match((await dan.get('/ada/engine/issues/1')).text, /Reopen issue/)
   assert.equal((await dan.post('/ada/engine/issues/1/comments', { state: 'open' })).location, '/ada/engine/issues/1')
   assert.deepEqual(pick(await forge.ada.read(`${engine}/issues/1`)), ['Smoke', 'It\nsmokes', 'open', 2])
-})
+}))
 
 const pick = ({ title, body, state, comments }: Record<string, unknown>) => [title, body, state, comments]
 
-test('a refused form is shown again with the reason, and changes nothing', async () => {
-  await using forge = await openWithEngine()
+test('a refused form is shown again with the reason, and changes nothing', inject(async (forge) => {
   await forge.open()
   const dan = await signedIn(forge, 'dan')
   const refused: [path: string, fields: Record<string, string>, status: number, shown: RegExp][] = [
@@ -53,10 +53,9 @@ test('a refused form is shown again with the reason, and changes nothing', async
   assert.deepEqual(pick(await forge.ada.read(`${engine}/issues/1`)), ['Smoke', null, 'open', 0])
   assert.equal((await forge.ada.read(`${engine}/issues`)).length, 1)
   assert.equal((await dan.get('/ada/engine/issues/1')).text.includes('Close issue'), false)
-})
+}))
 
-test('visitors read public pages, and learn nothing about private ones', async () => {
-  await using forge = await openWithEngine()
+test('visitors read public pages, and learn nothing about private ones', inject(async (forge) => {
   await forge.open({ title: 'In public' })
   await forge.ada.owns('secret', { private: true })
   await expect(201, await forge.ada.post('/repos/ada/secret/issues', { title: 'Hidden' }))
@@ -87,10 +86,9 @@ test('visitors read public pages, and learn nothing about private ones', async (
     assert.equal((await nobody.get(path)).status, 404, path)
   }
   assert.equal((await (await signedIn(forge, 'ada')).get('/ada/secret/issues/1')).status, 200)
-})
+}))
 
-test('mentions link to existing users and teams that the reader may see, and to no others', async () => {
-  await using forge = await openWithEngine()
+test('mentions link to existing users and teams that the reader may see, and to no others', inject(async (forge) => {
   await forge.organization('acme', forge.ben)
   for (const [name, privacy] of [
     ['Writers', 'closed'],
@@ -115,10 +113,9 @@ test('mentions link to existing users and teams that the reader may see, and to 
     issue,
     issue,
   ])
-})
+}))
 
-test('a long conversation shows its end, with links to every comment', async () => {
-  await using forge = await openWithEngine()
+test('a long conversation shows its end, with links to every comment', inject(async (forge) => {
   await forge.open()
   const ids: number[] = []
   for (let index = 0; index < 120; index++) {
@@ -138,10 +135,9 @@ test('a long conversation shows its end, with links to every comment', async () 
   assert.deepEqual(await read(`?from=${ids[100]}`), [100, 119, 20, 'Earlier'])
   assert.deepEqual(await read('?from=999999999999999'), [undefined, undefined, 0, 'Earlier'])
   assert.deepEqual(await read('?before=x'), [70, 119, 50, 'Earlier'])
-})
+}))
 
-test('lists are paged, and separate open and closed issues', async () => {
-  await using forge = await openWithEngine()
+test('lists are paged, and separate open and closed issues', inject(async (forge) => {
   for (let index = 1; index <= 31; index++) await forge.open({ title: `Matter ${index}` })
   await expect(200, await forge.ada.patch(`${engine}/issues/5`, { state: 'closed' }))
   const nobody = new Guest(forge)
@@ -152,10 +148,9 @@ test('lists are paged, and separate open and closed issues', async () => {
   await forge.open({ title: 'Matter 32' })
   assert.deepEqual(await titles('?page=2'), [1])
   assert.deepEqual(await titles('?page=900'), [])
-})
+}))
 
-test('users who may not comment see the reason, and a renamed repository redirects', async () => {
-  await using forge = await openWithEngine()
+test('users who may not comment see the reason, and a renamed repository redirects', inject(async (forge) => {
   await forge.open()
   await expect(204, await forge.ada.put(`${engine}/issues/1/lock`, { lock_reason: 'too heated' }))
   const dan = await signedIn(forge, 'dan')
@@ -173,10 +168,9 @@ test('users who may not comment see the reason, and a renamed repository redirec
   await expect(200, await forge.ada.patch('/repos/ada/machine', { archived: false, has_issues: false }))
   assert.equal((await ada.get('/ada/machine/issues/1')).status, 410)
   assert.equal((await ada.post('/ada/machine/issues/1/comments', { body: 'But' })).status, 410)
-})
+}))
 
-test('texts that are too complex are shown unformatted, and a page formats a bounded amount', async () => {
-  await using forge = await openWithEngine()
+test('texts that are too complex are shown unformatted, and a page formats a bounded amount', inject(async (forge) => {
   const table = `|${'a|'.repeat(300)}\n|${'-|'.repeat(300)}\n${'|\n'.repeat(30_000)}`
   await forge.open({ body: `${table}\n<script>alert(1)</script>` })
   for (let n = 0; n < 5; n++) {
@@ -189,4 +183,4 @@ test('texts that are too complex are shown unformatted, and a page formats a bou
   assert.match(text, /<pre class="unformatted" tabindex="0">\|a\|a\|/)
   assert.match(text, /&lt;script&gt;alert\(1\)/)
   assert.ok(text.length < 1_000_000, `${text.length} characters`)
-})
+}))

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { engine, openWithEngine } from '#test/conversations.ts'
 import { subscribe } from '#test/feeds.ts'
-import { type Client, expect } from '#test/forge.ts'
+import { type Client, expect, injecting } from '#test/forge.ts'
+
+const inject = injecting(openWithEngine)
 
 interface Told {
   type: string
@@ -24,8 +26,7 @@ async function told(who: Client, path: string) {
   )
 }
 
-test('issue events are in every timeline that they belong to, on both variants', async () => {
-  await using forge = await openWithEngine()
+test('issue events are in every timeline that they belong to, on both variants', inject(async (forge) => {
   const { ada, ben, dan, nobody } = forge
   await forge.open({ labels: ['bug'], assignees: ['ben'] }, ada)
   await expect(201, await dan.post(`${engine}/issues/1/comments`, { body: 'Hm' }))
@@ -47,13 +48,11 @@ test('issue events are in every timeline that they belong to, on both variants',
     assert.deepEqual(await told(anyone, '/users/dan/events/public'), by('dan'))
     assert.deepEqual(await told(asBen, '/users/ben/received_events'), all)
   }
-})
+}))
 
-test('events of a private repository stay private when it is made public', async () => {
-  await using forge = await openWithEngine()
-  const { ada, ben, dan } = forge
+test('events of a private repository stay private when it is made public', inject(async ({ ada, ben, dan, open }) => {
   await expect(200, await ada.patch(engine, { private: true }))
-  await forge.open()
+  await open()
   await expect(201, await ben.post(`${engine}/issues/1/comments`, { body: 'Hush' }))
   assert.equal((await told(ben, `${engine}/events`)).length, 2)
   assert.equal((await told(ada, '/users/ada/events')).length, 1)
@@ -63,10 +62,9 @@ test('events of a private repository stay private when it is made public', async
   await expect(200, await ada.patch(engine, { private: false }))
   assert.deepEqual(await told(dan, `${engine}/events`), [])
   assert.equal((await told(ben, `${engine}/events`)).length, 2)
-})
+}))
 
-test('a deleted comment removes its event; a deleted label stays in the events that name it', async () => {
-  await using forge = await openWithEngine()
+test('a deleted comment removes its event; a deleted label stays in the events that name it', inject(async (forge) => {
   const { ada, dan, nobody } = forge
   await forge.open({ labels: ['bug'] })
   const { url } = await expect(201, await dan.post(`${engine}/issues/1/comments`, { body: 'Hm' }))
@@ -76,16 +74,14 @@ test('a deleted comment removes its event; a deleted label stays in the events t
   assert.deepEqual(await told(nobody, `${engine}/events`), ['ada IssuesEvent labeled 1 bug', 'ada IssuesEvent opened 1'])
   await expect(204, await forge.admin.put('/users/ada/suspended'))
   assert.deepEqual(await told(nobody, `${engine}/events`), [])
-})
+}))
 
-test('feeds describe issue events in words', async () => {
-  await using forge = await openWithEngine()
-  const { ada } = forge
-  await forge.open({ title: 'Smoke & <fire>', labels: ['bug'], assignees: ['ben'] })
+test('feeds describe issue events in words', inject(async ({ ada, open, web }) => {
+  await open({ title: 'Smoke & <fire>', labels: ['bug'], assignees: ['ben'] })
   await expect(201, await ada.post(`${engine}/issues/1/comments`, { body: '**Look** out\u0007' }))
   await expect(200, await ada.patch(`${engine}/issues/1`, { state: 'closed', labels: [], assignees: [] }))
   await expect(200, await ada.patch(`${engine}/issues/1`, { state: 'open' }))
-  const { titles, text } = await subscribe(`${forge.web}/ada.atom`)
+  const { titles, text } = await subscribe(`${web}/ada.atom`)
   assert.deepEqual(titles.slice(0, 8), [
     'ada reopened issue #1 in ada/engine',
     'ada removed the label bug from issue #1 in ada/engine',
@@ -96,6 +92,6 @@ test('feeds describe issue events in words', async () => {
     'ada assigned ben to issue #1 in ada/engine',
     'ada opened issue #1 in ada/engine',
   ])
-  assert.match(text, new RegExp(`href="${forge.web}/ada/engine/issues/1#issuecomment-\\d+"`))
+  assert.match(text, new RegExp(`href="${web}/ada/engine/issues/1#issuecomment-\\d+"`))
   assert.ok(text.includes('Smoke &amp;amp; &amp;lt;fire&amp;gt;'), 'escaped twice: once as HTML, once as XML')
-})
+}))

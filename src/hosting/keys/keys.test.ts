@@ -7,8 +7,10 @@ import { openSession } from '#identity/sessions.ts'
 import { sql } from '#platform/database.ts'
 import { digest, newToken } from '#platform/secrets.ts'
 import { openBrowser } from '#test/browser.ts'
-import { type Client, expect, openForge } from '#test/forge.ts'
+import { type Client, expect, injecting, withPeople } from '#test/forge.ts'
 import { readPublicKey } from './public-key.ts'
+
+const inject = injecting(withPeople('ada', 'ben'))
 
 const field = (bytes: Buffer | string) => {
   const length = Buffer.alloc(4)
@@ -74,9 +76,7 @@ const wrong = [
   '-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAA\n-----END OPENSSH PRIVATE KEY-----',
 ]
 
-test('text that is not a public key is refused', async () => {
-  await using forge = await openForge()
-  const ada = await forge.person('ada')
+test('text that is not a public key is refused', inject(async ({ ada }) => {
   for (const text of wrong) {
     const { errors } = await expect(422, await ada.post('/user/keys', { title: 'no', key: text }))
     assert.deepEqual(errors, malformed, text)
@@ -85,11 +85,9 @@ test('text that is not a public key is refused', async () => {
     assert.equal((await ada.post('/user/keys', body)).status, 422)
   }
   assert.deepEqual(await ada.read('/user/keys'), [])
-})
+}))
 
-test('a user has keys, and others see them without titles', async () => {
-  await using forge = await openForge()
-  const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
+test('a user has keys, and others see them without titles', inject(async ({ ada, ben, nobody }) => {
   const octokit = new Octokit({ auth: ada.token, baseUrl: ada.base })
   const { data, status, headers } = await octokit.rest.users.createPublicSshKeyForAuthenticatedUser({
     title: 'desk',
@@ -109,8 +107,8 @@ test('a user has keys, and others see them without titles', async () => {
   const { id } = data
   assert.deepEqual((await octokit.rest.users.listPublicSshKeysForAuthenticatedUser()).data, [data])
   assert.deepEqual((await octokit.rest.users.getPublicSshKeyForAuthenticatedUser({ key_id: id })).data, data)
-  assert.deepEqual(await forge.nobody.read('/users/ada/keys'), [{ id, key }])
-  assert.equal((await forge.nobody.get('/users/nobody-here/keys')).status, 404)
+  assert.deepEqual(await nobody.read('/users/ada/keys'), [{ id, key }])
+  assert.equal((await nobody.get('/users/nobody-here/keys')).status, 404)
   const titled = await expect(201, await ada.post('/user/keys', { key: `${ed25519()} ada@laptop` }))
   assert.equal(titled.title, 'ada@laptop')
   assert.match((await ada.get('/user/keys?per_page=1')).headers.get('link') ?? '', /rel="next"/)
@@ -119,11 +117,9 @@ test('a user has keys, and others see them without titles', async () => {
   await octokit.rest.users.deletePublicSshKeyForAuthenticatedUser({ key_id: id })
   assert.equal((await ada.get(`/user/keys/${id}`)).status, 404)
   assert.equal((await ada.delete(`/user/keys/${id}`)).status, 404)
-})
+}))
 
-test('a key can be added only once', async () => {
-  await using forge = await openForge()
-  const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
+test('a key can be added only once', inject(async ({ ada, ben }) => {
   await ada.owns('engine')
   await expect(201, await ada.post('/user/keys', { title: 'mine', key }))
   for (const [client, path] of [
@@ -134,11 +130,9 @@ test('a key can be added only once', async () => {
     const { errors } = await expect(422, await client.post(path, { title: 'again', key: `${key} another comment` }))
     assert.deepEqual(errors, faulty('key is already in use'))
   }
-})
+}))
 
-test('admins of a repository add deploy keys', async () => {
-  await using forge = await openForge()
-  const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
+test('admins of a repository add deploy keys', inject(async ({ ada, ben, nobody }) => {
   await ada.owns('engine')
   await ada.owns('other')
   const octokit = new Octokit({ auth: ada.token, baseUrl: ada.base })
@@ -170,16 +164,14 @@ test('admins of a repository add deploy keys', async () => {
   ]) {
     assert.equal((await expect(403, answer)).message, 'Must have admin rights to Repository.')
   }
-  assert.equal((await forge.nobody.get('/repos/ada/engine/keys')).status, 401)
+  assert.equal((await nobody.get('/repos/ada/engine/keys')).status, 401)
   await octokit.rest.repos.deleteDeployKey({ ...repo, key_id: data.id })
   assert.deepEqual((await octokit.rest.repos.listDeployKeys(repo)).data, [writes])
   assert.equal((await ada.delete('/repos/ada/engine')).status, 204)
   await expect(201, await ada.post('/user/keys', { key: writes.key }))
-})
+}))
 
-test('each endpoint requires its scope', async () => {
-  await using forge = await openForge()
-  const ada = await forge.person('ada')
+test('each endpoint requires its scope', inject(async ({ ada, tokenFor }) => {
   await ada.owns('engine')
   const { id } = await expect(201, await ada.post('/user/keys', { title: 'mine', key }))
   const steps: [string, (client: Client) => Promise<Response>][] = [
@@ -193,23 +185,21 @@ test('each endpoint requires its scope', async () => {
   const ranks = ['read:public_key', 'write:public_key', 'admin:public_key']
   for (const [scope, step] of steps) {
     const below = scope === 'repo' ? ['public_repo', 'admin:public_key'] : ['user', ...ranks.slice(0, ranks.indexOf(scope))]
-    const { message } = await expect(403, await step(await forge.tokenFor('ada', below)))
+    const { message } = await expect(403, await step(await tokenFor('ada', below)))
     assert.equal(message, `Missing the '${scope}' scope.`)
-    assert.ok((await step(await forge.tokenFor('ada', [scope]))).ok, scope)
+    assert.ok((await step(await tokenFor('ada', [scope]))).ok, scope)
   }
-})
+}))
 
-test('a fine-grained token needs the permission', async () => {
-  await using forge = await openForge()
-  const ada = await forge.person('ada')
+test('a fine-grained token needs the permission', inject(async ({ ada, belfry, nobody }) => {
   await ada.owns('engine')
-  const user = await loadUser(forge.belfry.db, 'ada')
+  const user = await loadUser(belfry.db, 'ada')
   const fine = async (permissions: Record<string, string>) => {
     const token = newToken('bff_')
-    await forge.belfry.db.query(sql`
+    await belfry.db.query(sql`
       insert into tokens (user_id, digest, last_eight, kind, scopes, permissions, resource_owner_id, created_at, updated_at)
       values (${user.id}, ${digest(token)}, '', 'fine_grained', '{}', ${permissions}, ${user.id}, ${user.created_at}, ${user.created_at})`)
-    return forge.nobody.with({ authorization: `Bearer ${token}` })
+    return nobody.with({ authorization: `Bearer ${token}` })
   }
   for (const [permission, path] of [
     ['git_ssh_keys', '/user/keys'],
@@ -224,21 +214,19 @@ test('a fine-grained token needs the permission', async () => {
     assert.equal((await reads.delete(`${path}/${id}`)).status, 403)
     assert.equal((await writes.delete(`${path}/${id}`)).status, 204)
   }
-})
+}))
 
-test('keys are added and removed on their page', async () => {
-  await using forge = await openForge()
-  const ada = await forge.person('ada')
-  const { db } = forge.belfry
+test('keys are added and removed on their page', inject(async ({ ada, belfry, web }) => {
+  const { db } = belfry
   const user = await loadUser(db, 'ada')
   const session = await db.transaction((transaction) =>
     openSession(transaction, user, { address: '127.0.0.1', user_agent: 'test' }, false),
   )
   const headers = { cookie: `belfry_session=${session}` }
-  const page = async () => (await fetch(`${forge.web}/settings/keys`, { headers })).text()
+  const page = async () => (await fetch(`${web}/settings/keys`, { headers })).text()
   const csrf = /name="csrf" value="(\w+)"/.exec(await page())?.[1] ?? ''
   const send = (path: string, form: Record<string, string>) =>
-    fetch(`${forge.web}${path}`, { method: 'POST', headers, body: new URLSearchParams({ csrf, ...form }), redirect: 'manual' })
+    fetch(`${web}${path}`, { method: 'POST', headers, body: new URLSearchParams({ csrf, ...form }), redirect: 'manual' })
   assert.match(await page(), /There are no keys yet/)
   const refused = await send('/settings/keys', { title: '<i>desk</i>', key: 'nonsense' })
   assert.equal(refused.status, 422)
@@ -255,20 +243,18 @@ test('keys are added and removed on their page', async () => {
   assert.equal((await send('/settings/keys/delete', { id: 'x' })).status, 404)
   assert.equal((await send('/settings/keys/delete', { id: String(id) })).status, 303)
   assert.deepEqual(await ada.read('/user/keys'), [])
-  const outside = await fetch(`${forge.web}/settings/keys`, { redirect: 'manual' })
+  const outside = await fetch(`${web}/settings/keys`, { redirect: 'manual' })
   assert.equal(outside.headers.get('location'), '/login?return_to=%2Fsettings%2Fkeys')
-})
+}))
 
-test('the page of keys works in a browser, also a narrow one', async () => {
-  await using forge = await openForge()
+test('the page of keys works in a browser, also a narrow one', inject(async ({ ada, web }) => {
   await using browser = await openBrowser()
-  const ada = await forge.person('ada')
   const { page } = browser
-  await page.goto(`${forge.web}/login?return_to=/settings/keys`)
+  await page.goto(`${web}/login?return_to=/settings/keys`)
   await page.fill('input[name="login"]', 'ada')
   await page.fill('input[name="password"]', "ada's password")
   await page.press('input[name="password"]', 'Enter')
-  await page.waitForURL(`${forge.web}/settings/keys`)
+  await page.waitForURL(`${web}/settings/keys`)
   await page.getByLabel('Title').fill('desk')
   await page.getByLabel('Key', { exact: true }).fill(key)
   await page.getByRole('button', { name: 'Add key' }).click()
@@ -277,4 +263,4 @@ test('the page of keys works in a browser, also a narrow one', async () => {
   assert.equal((await ada.read('/user/keys')).length, 1)
   await page.getByRole('button', { name: 'Remove desk' }).click()
   await page.getByText('There are no keys yet').waitFor()
-})
+}))

@@ -6,12 +6,13 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { lfsRoot, pathOf } from '#git/lfs-store.ts'
 import { sql } from '#platform/database.ts'
-import { expect, type Forge, openForge } from '#test/forge.ts'
+import { expect, type Forge, injecting, openForge } from '#test/forge.ts'
 import { openEngine, type Worktree } from '#test/git.ts'
 import { ask, batch, get, media, openPlaces, put, sha256 } from '#test/lfs.ts'
 import { until } from '#test/machine.ts'
 import { lfsTasks } from './jobs.ts'
 
+const inject = injecting(openPlaces)
 const filters = ['clean -- %f', 'smudge -- %f', 'filter-process'].map((command, index) => [
   `filter.lfs.${['clean', 'smudge', 'process'][index]}`,
   `git-lfs ${command}`,
@@ -68,9 +69,7 @@ test('the LFS client pushes and fetches large files, also from forks, and asks f
   assert.equal((await get(forge, ben.token, 'ada/engine', sha256('another'))).text, 'another')
 })
 
-test('contents that are wrong or incomplete are not stored', async () => {
-  await using forge = await openPlaces()
-  const { ada } = forge
+test('contents that are wrong or incomplete are not stored', inject(async ({ forge, ada }) => {
   const wrong = await put(forge, ada.token, 'ada/open', 'other contents', sha256('contents'))
   assert.equal(wrong.status, 422)
   assert.match(JSON.parse(wrong.text).message, /SHA-256/)
@@ -103,10 +102,9 @@ test('contents that are wrong or incomplete are not stored', async () => {
 
   assert.equal((await put(forge, ada.token, 'ada/open', '')).status, 200)
   assert.equal((await get(forge, ada.token, 'ada/open', sha256(''))).text, '')
-})
+}))
 
-test('a range of an object can be requested', async () => {
-  await using forge = await openPlaces()
+test('a range of an object can be requested', inject(async (forge) => {
   const oid = sha256('0123456789')
   await put(forge, forge.ada.token, 'ada/open', '0123456789')
   const cases: [range: string, status: number, text: string | undefined, told: string | null][] = [
@@ -130,10 +128,9 @@ test('a range of an object can be requested', async () => {
   const whole = await get(forge, null, 'ada/open', oid, { range: 'bytes=4-', 'if-range': '"other"' })
   assert.deepEqual([whole.status, whole.text], [200, '0123456789'])
   assert.equal(whole.headers.get('content-disposition'), 'attachment')
-})
+}))
 
-test('a malformed batch is refused, and one invalid object does not affect the others', async () => {
-  await using forge = await openPlaces()
+test('a malformed batch is refused, and one invalid object does not affect the others', inject(async (forge) => {
   const { token } = forge.ada
   const place = 'ada/open.git/info/lfs/objects/batch'
   const objects = [{ oid: sha256('x'), size: 1 }]
@@ -181,7 +178,7 @@ test('a malformed batch is refused, and one invalid object does not affect the o
     const locks = await ask(forge, token, `ada/open.git/info/lfs/${path}`, method, method === 'POST' ? {} : undefined)
     assert.equal(locks.status, 501)
   }
-})
+}))
 
 test('contents without a repository are deleted, but not recent ones', async () => {
   await using forge = await openForge()

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { findMentions, findReferences } from './mentions.ts'
+import type { Reference } from '#web/markdown/names.ts'
+import { renderMarkdown } from '#web/markdown/render.ts'
+import { findMentions } from './mentions.ts'
 
 /** Texts, and the mentions in them. */
 const mentions: [text: string, ...meant: string[]][] = [
@@ -137,7 +139,7 @@ const references: [text: string, ...meant: string[]][] = [
   ['`#12`'],
   ['```\n#12\n```'],
   ['    #12'],
-  ['> #12'],
+  ['> #12', '#12'],
   ['[#12](/x)'],
   ['https://example.com/a/b#12'],
   ['https://example.com/?n=#12'],
@@ -159,36 +161,26 @@ test('a mention is what a reader sees as one, and nothing else', async () => {
 
 test('references are numbers of this repository or of a named one', async () => {
   for (const [text, ...meant] of references) {
-    const found = await findReferences(text)
-    assert.deepEqual(
-      found.map(({ owner, repo, number }) => (owner ? `${owner}/${repo}#${number}` : `#${number}`)),
-      meant,
-      JSON.stringify(text),
-    )
+    const found = new Set<string>()
+    const referenceLink = ({ owner, repo, number }: Reference) => {
+      found.add(owner ? `${owner}/${repo}#${number}` : `#${number}`)
+      return '/'
+    }
+    await renderMarkdown(text, { referenceLink })
+    assert.deepEqual([...found], meant, JSON.stringify(text))
   }
 })
 
 test('quoted mentions are found on request, as a page shows them', async () => {
   assert.deepEqual((await findMentions('> @ada\n\n@bob', { quoted: true })).users, ['ada', 'bob'])
-  assert.deepEqual(await findReferences('> #12', { quoted: true }), [{ owner: null, repo: null, number: 12 }])
 })
 
 test('the first fifty of each kind are found', async () => {
   const numbers = Array.from({ length: 80 }, (_, index) => index + 1)
-  const text = numbers.map((n) => `@user${n} @acme/team${n} #${n}`).join('\n')
-  const { users, teams } = await findMentions(text)
-  assert.deepEqual(
-    users,
-    numbers.slice(0, 50).map((n) => `user${n}`),
-  )
-  assert.deepEqual(
-    teams,
-    numbers.slice(0, 50).map((n) => ({ org: 'acme', slug: `team${n}` })),
-  )
-  assert.deepEqual(
-    (await findReferences(text)).map(({ number }) => number),
-    numbers.slice(0, 50),
-  )
+  const { users, teams } = await findMentions(numbers.map((n) => `@user${n} @acme/team${n}`).join('\n'))
+  const first = numbers.slice(0, 50)
+  const wanted = { users: first.map((n) => `user${n}`), teams: first.map((n) => ({ org: 'acme', slug: `team${n}` })) }
+  assert.deepEqual({ users, teams }, wanted)
 })
 
 test('text beyond 256 KB is not read', async () => {

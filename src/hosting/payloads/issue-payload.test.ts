@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { engine, openWithEngine } from '#test/conversations.ts'
-import { expect, type Forge } from '#test/forge.ts'
+import { expect, type Forge, injecting } from '#test/forge.ts'
 import { openWithTopic } from '#test/pulls.ts'
 import { checkPayload, unneeded } from '#test/webhook-schemas.ts'
 import { type Heard, heardOf, hookOn } from '#test/webhooks.ts'
+
+const inject = injecting(openWithEngine)
 
 /** The deliveries of an act, a line each: the event and the records it shows. Every payload matches the public schemas. */
 async function told(forge: Forge, act: () => Promise<unknown>): Promise<string[]> {
@@ -33,8 +35,7 @@ function checkAddresses({ web }: Forge, value: unknown, key = '') {
   assert.ok(bases.some((base) => value.startsWith(base)) && !value.includes('\0'), `${key}: ${value}`)
 }
 
-test('acts on an issue are delivered in order, and requests that change nothing deliver nothing', async () => {
-  await using forge = await openWithEngine()
+test('acts on an issue are delivered in order, and requests that change nothing deliver nothing', inject(async (forge) => {
   const { ada, ben, open } = forge
   await hookOn(ada, 'repos/ada/engine', '*')
   const issue = `${engine}/issues/1`
@@ -95,11 +96,9 @@ test('acts on an issue are delivered in order, and requests that change nothing 
   assert.deepEqual(await act(204, () => ben.put(`${issue}/lock`, { lock_reason: 'spam' })), [])
   assert.deepEqual(await act(204, () => ben.delete(`${issue}/lock`)), ['ben issues unlocked'])
   assert.deepEqual(await act(204, () => ben.delete(`${issue}/lock`)), [])
-})
+}))
 
-test('created, edited and deleted comments, labels and milestones are delivered', async () => {
-  await using forge = await openWithEngine()
-  const { ada, ben, open } = forge
+test('created, edited and deleted comments, labels and milestones are delivered', inject(async ({ forge, ada, ben, open }) => {
   await open()
   await hookOn(ada, 'repos/ada/engine', 'issue_comment', 'label', 'milestone')
   const act = (status: number, sent: () => Promise<Response>) => told(forge, async () => expect(status, await sent()))
@@ -136,7 +135,7 @@ test('created, edited and deleted comments, labels and milestones are delivered'
     'ada milestone closed Past',
   ])
   assert.deepEqual(unneeded('milestone created'), [])
-})
+}))
 
 test('acts on a pull request are delivered as pull_request, and its comments show that the issue is one', async () => {
   await using forge = await openWithTopic()
@@ -176,9 +175,7 @@ test('acts on a pull request are delivered as pull_request, and its comments sho
   assert.deepEqual(unneeded('pull_request demilestoned'), [])
 })
 
-test('text of users is never replaced by the public address', async () => {
-  await using forge = await openWithEngine()
-  const { ada } = forge
+test('text of users is never replaced by the public address', inject(async ({ forge, ada }) => {
   await hookOn(ada, 'repos/ada/engine', '*')
   const nasty = [
     '\\u0000://\\u0000',
@@ -206,11 +203,9 @@ test('text of users is never replaced by the public address', async () => {
     checkAddresses(forge, payload)
     assert.equal(payload.sender.login, 'ada')
   }
-})
+}))
 
-test('concurrent acts are delivered once', async () => {
-  await using forge = await openWithEngine()
-  const { ada, open } = forge
+test('concurrent acts are delivered once', inject(async ({ forge, ada, open }) => {
   await open()
   const { id } = await expect(201, await ada.post(`${engine}/issues/1/comments`, { body: 'Hm' }))
   await expect(201, await ada.post(`${engine}/labels`, { name: 'hot' }))
@@ -236,4 +231,4 @@ test('concurrent acts are delivered once', async () => {
     'ada label deleted hot',
     'ada milestone deleted One',
   ])
-})
+}))

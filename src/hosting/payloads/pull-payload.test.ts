@@ -2,12 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '#platform/database.ts'
 import { engine } from '#test/conversations.ts'
-import { expect, type Forge } from '#test/forge.ts'
+import { expect, type Forge, injecting } from '#test/forge.ts'
 import { signedIn } from '#test/guest.ts'
 import { openWithTopic } from '#test/pulls.ts'
 import { checkPayload, unneeded } from '#test/webhook-schemas.ts'
 import { type Heard, heardOf, hookOn } from '#test/webhooks.ts'
 
+const inject = injecting(openWithTopic)
 const first = `${engine}/pulls/1`
 
 /** The payloads of an act. Each matches the public schemas. */
@@ -31,8 +32,7 @@ const lines = (news: Heard['payload'][]) =>
       .join(' '),
   )
 
-test('every act on a pull request is delivered once, with the state after the act', async () => {
-  await using forge = await openWithTopic()
+test('every act on a pull request is delivered once, with the state after the act', inject(async (forge) => {
   const { ada, ben, cy, work, desk, topic, main } = forge
   await hookOn(ada, 'repos/ada/engine', 'pull_request')
   const [opened, ...none] = await told(forge, () => forge.propose({ body: 'All of them' }, ben))
@@ -129,10 +129,9 @@ test('every act on a pull request is delivered once, with the state after the ac
     base: { sha: main },
     commits: 3,
   })
-})
+}))
 
-test('acts on pull requests by a push or a page are delivered once', async () => {
-  await using forge = await openWithTopic()
+test('acts on pull requests by a push or a page are delivered once', inject(async (forge) => {
   const { ada, ben, work, desk, topic, main } = forge
   await hookOn(ada, 'repos/ada/engine', '*')
   await work.push('main:refs/heads/stable')
@@ -170,10 +169,9 @@ test('acts on pull requests by a push or a page are delivered once', async () =>
   })
   assert.deepEqual(lines(by_deletion), ['ben closed 3'])
   for (const payload of [...by_push, ...by_page, ...by_deletion]) checkPayload('pull_request', payload)
-})
+}))
 
-test('a pull request from a fork is delivered to hooks of the base, also when the fork and its owner are deleted', async () => {
-  await using forge = await openWithTopic()
+test('a pull request from a fork is delivered to hooks of the base, also when the fork and its owner are deleted', inject(async (forge) => {
   const { ada, dan, desk } = forge
   await expect(202, await dan.post(`${engine}/forks`))
   await forge.follow()
@@ -214,7 +212,7 @@ test('a pull request from a fork is delivered to hooks of the base, also when th
   assert.equal(said.length, 2)
   for (const { event, payload } of said) checkPayload(event, payload)
   assert.deepEqual(unneeded('pull_request_review', 'pull_request_review_comment'), [])
-})
+}))
 
 test('requested teams are delivered except secret ones, and a failed attempt delivers nothing', async () => {
   await using forge = await openWithTopic({ own_database: true })

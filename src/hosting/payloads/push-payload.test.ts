@@ -2,10 +2,12 @@ import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { expect } from '#test/forge.ts'
+import { expect, injecting, linesOf } from '#test/forge.ts'
 import { installHook, openEngine, zeros } from '#test/git.ts'
 import { checkPayload } from '#test/webhook-schemas.ts'
 import { type Heard, heard, heardOf, hookOn } from '#test/webhooks.ts'
+
+const inject = injecting(openHeard)
 
 /** A repository with a hook for pushes. Its payloads match the public schemas. */
 async function openHeard() {
@@ -22,8 +24,7 @@ async function openHeard() {
 const lines = (all: Heard[]) =>
   all.map(({ event, payload }) => `${event} ${payload.ref}${payload.commits ? ` ${payload.commits.length}` : ''}`)
 
-test('a push payload lists the files that each commit changed', async () => {
-  await using engine = await openHeard()
+test('a push payload lists the files that each commit changed', inject(async (engine) => {
   const { work, told, forge, ada } = engine
   const first = await work.commit('One', { 'a.txt': 'a\n', 'b.bin': Buffer.from([0, 1, 2, 255]) })
   const [made, pushed] = await told(() => work.push())
@@ -87,11 +88,9 @@ test('a push payload lists the files that each commit changed', async () => {
     before: last,
     commits: [{ message: 'Four', added: ['four.txt'], author: { username: 'ada' } }],
   })
-})
+}))
 
-test('created, deleted and reset branches and tags are delivered in order', async () => {
-  await using engine = await openHeard()
-  const { work, told, ada } = engine
+test('created, deleted and reset branches and tags are delivered in order', inject(async ({ work, told, ada }) => {
   const first = await work.commit('One')
   await work.push()
   const second = await work.commit('Two')
@@ -164,10 +163,9 @@ test('created, deleted and reset branches and tags are delivered in order', asyn
   ])
   const release = { tag_name: 'v1', target_commitish: 'main' }
   assert.deepEqual(lines(await told(() => ada.post('/repos/ada/engine/releases', release))), ['create v1', 'push refs/tags/v1 0'])
-})
+}))
 
-test('a merge lists the commits it brought, with the logins of their authors', async () => {
-  await using engine = await openHeard()
+test('a merge lists the commits it brought, with the logins of their authors', inject(async (engine) => {
   const { work, told, forge, ada } = engine
   await forge.person('ben')
   await work.commit('One', { 'one.txt': '1' })
@@ -206,11 +204,9 @@ test('a merge lists the commits it brought, with the logins of their authors', a
       head_commit: { added: ['more.txt'] },
     },
   })
-})
+}))
 
-test('refused pushes, more than three tags and refs of other kinds deliver nothing', async () => {
-  await using engine = await openHeard()
-  const { work, told, forge, id } = engine
+test('refused pushes, more than three tags and refs of other kinds deliver nothing', inject(async ({ work, told, forge, id }) => {
   await work.commit('One')
   await work.push()
   await work.commit('Two')
@@ -222,10 +218,9 @@ test('refused pushes, more than three tags and refs of other kinds deliver nothi
   assert.deepEqual(lines(await told(() => work.push('main', '--tags'))), ['push refs/heads/main 1'])
   assert.deepEqual(lines(await told(() => work.push('--delete', 'a', 'b', 'c', 'd'))), [])
   assert.equal((await told(() => work.push('a', 'b', 'c'))).length, 6)
-})
+}))
 
-test('commits with impossible dates, many files and invalid text are delivered as far as possible', async () => {
-  await using engine = await openHeard()
+test('commits with impossible dates, many files and invalid text are delivered as far as possible', inject(async (engine) => {
   const { work, told } = engine
   const many = Object.fromEntries(Array.from({ length: 3010 }, (_, index) => [`many/${index}`, '']))
   const first = await work.commit('Many', many)
@@ -243,7 +238,7 @@ test('commits with impossible dates, many files and invalid text are delivered a
     author: { username: 'ada' },
     added: [],
   })
-})
+}))
 
 test('hooks of an organization get pushes of all its repositories, also of one created with a commit', async () => {
   await using engine = await openEngine()
@@ -256,10 +251,7 @@ test('hooks of an organization get pushes of all its repositories, also of one c
   await expect(201, await ada.post('/orgs/acme/repos', { name: 'works', private: true, auto_init: true }))
   const all = await heard(forge)
   for (const { event, payload } of all) checkPayload(event, payload)
-  assert.deepEqual(
-    all.map(({ event }) => event),
-    ['repository', 'create', 'push'],
-  )
+  assert.deepEqual(linesOf(all, 'event'), ['repository', 'create', 'push'])
   assert.partialDeepStrictEqual(all[2]?.payload, {
     ...{ created: true, commits: [{ message: 'Initial commit', added: ['README.md'], author: { username: 'ada' } }] },
     ...{ repository: { private: true, owner: { name: 'acme' } }, organization: { login: 'acme' }, sender: { login: 'ada' } },

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '#platform/database.ts'
-import { expect, type Forge, openForge } from '#test/forge.ts'
+import { expect, type Forge, injecting, linesOf, openForge } from '#test/forge.ts'
 import { checkPayload, unneeded } from '#test/webhook-schemas.ts'
 import { heardOf, hookOn } from '#test/webhooks.ts'
+
+const inject = injecting(openForge)
 
 /** The deliveries of an act, a line each. Every payload matches the public schemas. */
 async function told(forge: Forge, status: number, act: () => Promise<Response>) {
@@ -15,8 +17,7 @@ async function told(forge: Forge, status: number, act: () => Promise<Response>) 
   }
 }
 
-test('the first star and fork are delivered', async () => {
-  await using forge = await openForge()
+test('the first star and fork are delivered', inject(async (forge) => {
   const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
   await ada.owns('engine', { description: 'Of brass' })
   await forge.organization('acme', ben)
@@ -50,10 +51,9 @@ test('the first star and fork are delivered', async () => {
     organization: { login: 'acme' },
   })
   assert.deepEqual((await told(forge, 202, () => ben.post('/repos/ada/engine/forks', into))).lines, [])
-})
+}))
 
-test('changes of a repository are delivered with the previous values', async () => {
-  await using forge = await openForge()
+test('changes of a repository are delivered with the previous values', inject(async (forge) => {
   const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
   await forge.organization('acme', ada)
   await hookOn(ada, 'orgs/acme', 'repository')
@@ -90,22 +90,19 @@ test('changes of a repository are delivered with the previous values', async () 
   assert.deepEqual(renamed.lines, ['repository renamed'])
   assert.deepEqual(renamed.payloads[0].changes, { repository: { name: { from: 'engine' } } })
   assert.equal(renamed.payloads[0].repository.full_name, 'acme/motor')
-})
+}))
 
-test('a transfer is delivered to hooks of the repository and of the new owner, and a deletion before the repository is gone', async () => {
-  await using forge = await openForge()
+test('a transfer is delivered to hooks of the repository and of the new owner, and a deletion before the repository is gone', inject(async (forge) => {
   const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
   await ada.owns('engine')
   for (const name of ['acme', 'bolts']) {
     await forge.organization(name, ada)
     await hookOn(ada, `orgs/${name}`, 'repository')
   }
-  const hooks = async () =>
-    (
-      await forge.belfry.db.rows<{ org: string }>(sql`
+  const statement = sql`
     select coalesce(a.login, 'engine') as org from pending_deliveries u join hooks h on h.id = u.hook_id left join accounts a on a.id = h.org_id
-    where u.event = 'repository' order by u.id`)
-    ).map(({ org }) => org)
+    where u.event = 'repository' order by u.id`
+  const hooks = async () => linesOf(await forge.belfry.db.rows(statement), 'org')
   const given = await told(forge, 202, () => ada.post('/repos/ada/engine/transfer', { new_owner: 'acme' }))
   assert.deepEqual(given.lines, ['repository transferred'])
   assert.partialDeepStrictEqual(given.payloads[0], {
@@ -126,10 +123,9 @@ test('a transfer is delivered to hooks of the repository and of the new owner, a
   assert.deepEqual(ended.lines, ['repository deleted'])
   assert.partialDeepStrictEqual(ended.payloads[0], { repository: { full_name: 'bolts/motor' }, sender: { login: 'ada' } })
   assert.deepEqual((await hooks()).slice(2).sort(), ['bolts', 'engine'])
-})
+}))
 
-test('added, changed and removed collaborators are delivered', async () => {
-  await using forge = await openForge()
+test('added, changed and removed collaborators are delivered', inject(async (forge) => {
   const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
   await ada.owns('engine', { private: true })
   await hookOn(ada, 'repos/ada/engine', 'member')
@@ -159,10 +155,9 @@ test('added, changed and removed collaborators are delivered', async () => {
   const reading = await told(forge, 204, () => ben.patch(`/user/repository_invitations/${again.id}`))
   assert.deepEqual(reading.payloads[0].changes, { permission: { to: 'read' } })
   assert.deepEqual(unneeded('member added'), [])
-})
+}))
 
-test('acts on releases and comments on commits are delivered', async () => {
-  await using forge = await openForge()
+test('acts on releases and comments on commits are delivered', inject(async (forge) => {
   const ada = await forge.person('ada')
   await ada.owns('engine', { auto_init: true })
   await hookOn(ada, 'repos/ada/engine', 'release', 'commit_comment')
@@ -206,4 +201,4 @@ test('acts on releases and comments on commits are delivered', async () => {
   assert.partialDeepStrictEqual(said.payloads[0], {
     comment: { body: 'Fine', commit_id: sha, path: 'README.md', line: 1, user: { login: 'ada' } },
   })
-})
+}))

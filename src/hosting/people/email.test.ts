@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { expect, type Forge, openForge } from '#test/forge.ts'
+import { expect, type Forge, injecting, openForge } from '#test/forge.ts'
 import { Guest } from '#test/guest.ts'
 
+const inject = injecting(openForge)
 const password = 'long enough'
 
 async function signUp(forge: Forge, login: string, email: string) {
@@ -14,8 +15,7 @@ async function signUp(forge: Forge, login: string, email: string) {
 const signsIn = async (forge: Forge, name: string, secret = password) =>
   (await new Guest(forge).signIn(name, secret)).status === 303
 
-test('neither sign-up nor sign-in reveals whether an address is taken', async () => {
-  await using forge = await openForge()
+test('neither sign-up nor sign-in reveals whether an address is taken', inject(async (forge) => {
   await forge.person('ada')
   await signUp(forge, 'ben', 'ben@example.com')
   const answers = []
@@ -30,19 +30,17 @@ test('neither sign-up nor sign-in reveals whether an address is taken', async ()
   assert.deepEqual(answers[1], answers[2])
   assert.ok(await signsIn(forge, 'ada@example.com', "ada's password"), 'it is still hers')
   assert.ok(await signsIn(forge, 'BEN@example.com'))
-})
+}))
 
-test('a profile change does not reveal whether an address is taken', async () => {
-  await using forge = await openForge()
-  const [, eve] = [await forge.person('ada'), await forge.person('eve')]
+test('a profile change does not reveal whether an address is taken', inject(async ({ person }) => {
+  const [, eve] = [await person('ada'), await person('eve')]
   for (const email of ['ada@example.com', 'free@example.com']) {
     assert.equal((await expect(200, await eve.patch('/user', { email }))).email, email)
     assert.equal((await eve.read('/user')).email, email)
   }
-})
+}))
 
-test('commits belong to the account with the verified address, or else to the first that claimed it', async () => {
-  await using forge = await openForge()
+test('commits belong to the account with the verified address, or else to the first that claimed it', inject(async (forge) => {
   const [ada, eve] = [await forge.person('ada'), await forge.person('eve')]
   await ada.owns('engine', { auto_init: true })
   let files = 0
@@ -62,13 +60,12 @@ test('commits belong to the account with the verified address, or else to the fi
   assert.equal(await authorOf('team@example.com'), 'cleo')
   const taken = await expect(422, await forge.admin.post('/admin/users', { login: 'dora', email: 'team@example.com' }))
   assert.deepEqual([taken.errors[0].field, taken.errors[0].code], ['email', 'already_exists'])
-})
+}))
 
-test('an address stays verified until it is changed', async () => {
-  await using forge = await openForge()
-  const ada = await forge.person('ada')
+test('an address stays verified until it is changed', inject(async ({ person, admin }) => {
+  const ada = await person('ada')
   await expect(200, await ada.patch('/user', { email: 'Ada@example.com', name: 'Ada' }))
-  assert.equal((await forge.admin.post('/admin/users', { login: 'dora', email: 'ada@example.com' })).status, 422)
+  assert.equal((await admin.post('/admin/users', { login: 'dora', email: 'ada@example.com' })).status, 422)
   await expect(200, await ada.patch('/user', { email: 'other@example.com' }))
-  await expect(201, await forge.admin.post('/admin/users', { login: 'dora', email: 'ada@example.com' }))
-})
+  await expect(201, await admin.post('/admin/users', { login: 'dora', email: 'ada@example.com' }))
+}))

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { engine } from '#test/conversations.ts'
-import { type Client, expect, type Person } from '#test/forge.ts'
+import { type Client, expect, injecting, type Person } from '#test/forge.ts'
 import { openWithTopic } from '#test/pulls.ts'
+
+const inject = injecting(openWithTopic)
 
 type Place = Awaited<ReturnType<typeof openWithTopic>>
 
@@ -42,8 +44,7 @@ const join = async (owner: Person, path: string, person: Person, permission: str
   await expect(204, await person.patch(`/user/repository_invitations/${id}`))
 }
 
-test('a head that becomes private is not followed into a public base', async () => {
-  await using forge = await openWithTopic()
+test('a head that becomes private is not followed into a public base', inject(async (forge) => {
   const { ada, dan, nobody, work, desk, topic } = forge
   const path = await fork(forge, dan)
   const pull = `${path}/pulls/1`
@@ -71,11 +72,9 @@ test('a head that becomes private is not followed into a public base', async () 
   const merged = await expect(200, await dan.put(`${pull}/merge`))
   assert.equal(merged.merged, true, 'what it has can still be merged')
   assert.notEqual(topic, open)
-})
+}))
 
-test('a pull request catches up with a head that becomes public again', async () => {
-  await using forge = await openWithTopic()
-  const { ada, dan, work } = forge
+test('a pull request catches up with a head that becomes public again', inject(async ({ forge, ada, dan, work }) => {
   const path = await fork(forge, dan)
   await expect(201, await dan.post(`${path}/pulls`, { title: 'Sync', head: 'ada:topic', base: 'main' }))
   await expect(200, await ada.patch(engine, { private: true }))
@@ -83,11 +82,9 @@ test('a pull request catches up with a head that becomes public again', async ()
   await expect(200, await ada.patch(engine, { private: false }))
   await forge.follow()
   assert.equal((await dan.read(`${path}/pulls/1`)).head.sha, later)
-})
+}))
 
-test('a private fork cannot be the head of a pull request to a public parent', async () => {
-  await using forge = await openWithTopic()
-  const { ada, dan, nobody } = forge
+test('a private fork cannot be the head of a pull request to a public parent', inject(async ({ forge, ada, dan, nobody }) => {
   const { path, work, idea } = await forkWithIdea(forge, dan)
   await forge.propose({ title: 'Idea', head: 'dan:idea' }, dan)
   await expect(200, await dan.patch(path, { private: true }))
@@ -101,11 +98,9 @@ test('a private fork cannot be the head of a pull request to a public parent', a
   assert.notEqual(held.status, 0, 'nothing was copied to find that out')
   await expect(200, await ada.patch(engine, { private: true }))
   await expect(404, await dan.get(first))
-})
+}))
 
-test('a private fork of a private parent is followed while its author can see both', async () => {
-  await using forge = await openWithTopic()
-  const { ada, ben } = forge
+test('a private fork of a private parent is followed while its author can see both', inject(async ({ forge, ada, ben }) => {
   await expect(200, await ada.patch(engine, { private: true }))
   const { work } = await forkWithIdea(forge, ben)
   await forge.propose({ title: 'Idea', head: 'ben:idea' }, ben)
@@ -116,10 +111,9 @@ test('a private fork of a private parent is followed while its author can see bo
   assert.equal((await ada.read(first)).head.sha, more)
   assert.deepEqual(await filesOf(ada, first), ['idea.txt', 'more.txt'])
   await expect(200, await ada.put(`${first}/merge`))
-})
+}))
 
-test('a user who loses access to a private parent gets no new commits through a fork', async () => {
-  await using forge = await openWithTopic()
+test('a user who loses access to a private parent gets no new commits through a fork', inject(async (forge) => {
   const { ada, ben, dan, work, topic } = forge
   await expect(200, await ada.patch(engine, { private: true }))
   const path = await fork(forge, ben)
@@ -149,11 +143,9 @@ test('a user who loses access to a private parent gets no new commits through a 
   await expect(409, await ben.put(`${pull}/merge`))
   await forge.follow()
   assert.deepEqual(await filesOf(ben, pull), ['closed.txt', 'lost.txt', 'notes.txt', 'seen.txt'], 'with access, it goes on')
-})
+}))
 
-test('a transferred head is followed only while the author can see it', async () => {
-  await using forge = await openWithTopic()
-  const { ada, ben, cy } = forge
+test('a transferred head is followed only while the author can see it', inject(async ({ forge, ada, ben, cy }) => {
   await expect(200, await ada.patch(engine, { private: true }))
   await forkWithIdea(forge, ben)
   await forge.propose({ title: 'Idea', head: 'ben:idea' }, ben)
@@ -167,11 +159,9 @@ test('a transferred head is followed only while the author can see it', async ()
   await expect(204, await cy.delete('/repos/acme/engine/collaborators/ben'))
   await pushMore(forge, theirs, 'taken')
   assert.equal((await ada.read(first)).head.sha, given)
-})
+}))
 
-test('a branch is updated from its base only while the author can see the base', async () => {
-  await using forge = await openWithTopic()
-  const { ada, ben, work } = forge
+test('a branch is updated from its base only while the author can see the base', inject(async ({ forge, ada, ben, work }) => {
   await expect(200, await ada.patch(engine, { private: true }))
   const { path } = await forkWithIdea(forge, ben)
   await join(ben, path, ada, 'push')
@@ -190,4 +180,4 @@ test('a branch is updated from its base only while the author can see the base',
   const hidden = await expect(422, await ada.put(`${first}/update-branch`))
   await expect(204, await ben.delete(path))
   assert.deepEqual(await expect(422, await ada.put(`${first}/update-branch`)), hidden)
-})
+}))

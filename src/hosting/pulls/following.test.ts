@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '#platform/database.ts'
 import { engine } from '#test/conversations.ts'
-import { expect, type Forge } from '#test/forge.ts'
+import { expect, type Forge, injecting } from '#test/forge.ts'
 import { openWithTopic, pullEvents } from '#test/pulls.ts'
 
+const inject = injecting(openWithTopic)
 const first = `${engine}/pulls/1`
 
 /** Recorded notification events, oldest first. */
@@ -16,8 +17,7 @@ async function notices({ belfry: { db } }: Forge) {
   return rows.map(({ said }) => said)
 }
 
-test('a pull request follows a push to its branch, and publishes it once', async () => {
-  await using forge = await openWithTopic()
+test('a pull request follows a push to its branch, and publishes it once', inject(async (forge) => {
   const { ada, ben, work, desk, clock } = forge
   await forge.propose()
   await forge.follow()
@@ -42,11 +42,9 @@ test('a pull request follows a push to its branch, and publishes it once', async
   await forge.follow()
   assert.partialDeepStrictEqual(await ada.read(first), { head: { sha }, state: 'open', mergeable: true })
   await expect(200, await ada.put(`${first}/merge`))
-})
+}))
 
-test('a closed pull request follows its branch only after it is reopened', async () => {
-  await using forge = await openWithTopic()
-  const { ada, work, topic } = forge
+test('a closed pull request follows its branch only after it is reopened', inject(async ({ forge, ada, work, topic }) => {
   await forge.propose()
   await expect(200, await ada.patch(first, { state: 'closed' }))
   const sha = await work.commit('More', { 'more.txt': '1\n' })
@@ -56,10 +54,9 @@ test('a closed pull request follows its branch only after it is reopened', async
   await expect(200, await ada.patch(first, { state: 'open' }))
   await forge.follow()
   assert.equal((await ada.read(first)).head.sha, sha)
-})
+}))
 
-test('pushing the commits to the base merges the pull request, by the pusher', async () => {
-  await using forge = await openWithTopic()
+test('pushing the commits to the base merges the pull request, by the pusher', inject(async (forge) => {
   const { ada, ben, work, desk, topic, main } = forge
   await forge.propose()
   await work.git('checkout', '--quiet', '-b', 'side', 'main')
@@ -84,10 +81,9 @@ test('pushing the commits to the base merges the pull request, by the pusher', a
   })
   assert.partialDeepStrictEqual(await ada.read(`${engine}/pulls/2`), { state: 'open', base: { sha }, mergeable: true })
   assert.deepEqual(await pullEvents(forge), ['ada opened 1', 'ada opened 2', 'ben closed merged 1'])
-})
+}))
 
-test('deleting the base closes the pull request, and it cannot be reopened without one', async () => {
-  await using forge = await openWithTopic()
+test('deleting the base closes the pull request, and it cannot be reopened without one', inject(async (forge) => {
   const { ada, ben, work, main } = forge
   await work.push('main:refs/heads/stable')
   await forge.propose({ base: 'stable' })
@@ -99,16 +95,14 @@ test('deleting the base closes the pull request, and it cannot be reopened witho
   assert.equal(errors[0].message, 'The stable branch was deleted.')
   await expect(201, await ada.post(`${engine}/git/refs`, { ref: 'refs/heads/stable', sha: main }))
   await expect(200, await ada.patch(first, { state: 'open' }))
-})
+}))
 
-test('the base can be changed to a branch that lacks the commits', async () => {
-  await using forge = await openWithTopic()
-  const { ada, cy, work, topic } = forge
+test('the base can be changed to a branch that lacks the commits', inject(async ({ ada, cy, work, topic, propose }) => {
   await work.git('checkout', '--quiet', '-b', 'next', 'topic')
   const next = await work.commit('Next', { 'next.txt': 'n\n' })
   await work.push('next')
-  await forge.propose({ head: 'next' })
-  await forge.propose()
+  await propose({ head: 'next' })
+  await propose()
   await expect(403, await cy.patch(first, { base: 'topic' }))
   const changed = await expect(200, await ada.patch(first, { base: 'topic' }))
   assert.partialDeepStrictEqual(changed, { base: { ref: 'topic', sha: topic }, head: { sha: next }, commits: 1, mergeable: true })
@@ -116,13 +110,11 @@ test('the base can be changed to a branch that lacks the commits', async () => {
   await expect(200, await ada.patch(first, { base: 'main' }))
   await expect(200, await ada.patch(first, { state: 'closed' }))
   await expect(422, await ada.patch(first, { base: 'topic' }))
-  await forge.propose({ head: 'next' })
+  await propose({ head: 'next' })
   await expect(422, await ada.patch(first, { state: 'open' }))
-})
+}))
 
-test('update-branch merges new commits of the base into the branch', async () => {
-  await using forge = await openWithTopic()
-  const { ada, ben, dan, work, topic } = forge
+test('update-branch merges new commits of the base into the branch', inject(async ({ forge, ada, ben, dan, work, topic }) => {
   await forge.propose()
   const update = `${first}/update-branch`
   assert.equal((await expect(422, await ada.put(update))).message, 'There are no new commits on the base branch.')
@@ -137,4 +129,4 @@ test('update-branch merges new commits of the base into the branch', async () =>
   await work.git('fetch', '--quiet')
   assert.equal(await work.git('log', '-1', '--format=%P|%an|%B', head.sha), `${topic} ${main}|ben|Merge branch 'main' into topic`)
   assert.equal(commits, 2)
-})
+}))

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { engine } from '#test/conversations.ts'
-import { expect, type Person } from '#test/forge.ts'
+import { expect, injecting, type Person } from '#test/forge.ts'
 import { openWithTopic } from '#test/pulls.ts'
 
+const inject = injecting(openWithTopic)
 const first = `${engine}/pulls/1`
 
 /** A user's fork, with a branch of one commit. */
@@ -17,8 +18,7 @@ async function fork({ desk, follow }: Awaited<ReturnType<typeof openWithTopic>>,
   return { work, idea }
 }
 
-test('a user without access opens a pull request from a fork, pushes again, and it is merged', async () => {
-  await using forge = await openWithTopic()
+test('a user without access opens a pull request from a fork, pushes again, and it is merged', inject(async (forge) => {
   const { ada, dan } = forge
   const { work, idea } = await fork(forge, dan)
   for (const head of ['idea', 'ben:idea'])
@@ -45,11 +45,9 @@ test('a user without access opens a pull request from a fork, pushes again, and 
   await expect(200, await ada.put(`${first}/merge`))
   await forge.work.git('fetch', '--quiet')
   assert.equal(await forge.work.git('show', 'origin/main:idea.txt'), 'A better idea.')
-})
+}))
 
-test('a pull request outlives its head repository and its author', async () => {
-  await using forge = await openWithTopic()
-  const { ada, dan } = forge
+test('a pull request outlives its head repository and its author', inject(async ({ forge, ada, dan }) => {
   const { idea } = await fork(forge, dan)
   await forge.propose({ title: 'Idea', head: 'dan:idea' }, dan)
   await expect(204, await dan.delete('/repos/dan/engine'))
@@ -58,11 +56,9 @@ test('a pull request outlives its head repository and its author', async () => {
   await expect(422, await ada.put(`${first}/update-branch`))
   await expect(200, await ada.put(`${first}/merge`, { merge_method: 'squash' }))
   assert.equal((await ada.read(`${first}/commits`)).length, 1)
-})
+}))
 
-test('a private fork is hidden from viewers without access', async () => {
-  await using forge = await openWithTopic()
-  const { ada, ben, cy } = forge
+test('a private fork is hidden from viewers without access', inject(async ({ forge, ada, ben, cy }) => {
   await expect(200, await ada.patch(engine, { private: true }))
   const { idea } = await fork(forge, ben)
   await expect(404, await cy.get('/repos/ben/engine'))
@@ -74,10 +70,9 @@ test('a private fork is hidden from viewers without access', async () => {
   assert.deepEqual([event.type, event.payload.pull_request.head.repo], ['PullRequestEvent', null])
   assert.equal((await cy.read(`${first}/files`)).length, 1)
   await expect(404, await forge.dan.get(first))
-})
+}))
 
-test('push access to the base covers a fork’s branch only with maintainer_can_modify', async () => {
-  await using forge = await openWithTopic()
+test('push access to the base covers a fork’s branch only with maintainer_can_modify', inject(async (forge) => {
   const { ada, ben, dan, work } = forge
   await fork(forge, dan)
   // Ben may push to the base: enough to open the pull request, but not to grant access to Dan's fork.
@@ -96,11 +91,9 @@ test('push access to the base covers a fork’s branch only with maintainer_can_
   const { head, commits } = await ada.read(`${engine}/pulls/2`)
   assert.equal(commits, 2)
   assert.equal((await dan.read('/repos/dan/engine/git/ref/heads/idea')).object.sha, head.sha)
-})
+}))
 
-test('a renamed or transferred repository keeps its pull requests', async () => {
-  await using forge = await openWithTopic()
-  const { ada, dan, topic } = forge
+test('a renamed or transferred repository keeps its pull requests', inject(async ({ forge, ada, dan, topic }) => {
   await fork(forge, dan)
   await forge.propose()
   await forge.propose({ title: 'Idea', head: 'dan:idea' }, dan)
@@ -110,4 +103,4 @@ test('a renamed or transferred repository keeps its pull requests', async () => 
   assert.equal(idea.head.repo.full_name, 'dan/motor')
   assert.partialDeepStrictEqual(notes, { head: { sha: topic, repo: { full_name: 'ada/machine' } } })
   await expect(200, await ada.put('/repos/ada/machine/pulls/2/merge'))
-})
+}))

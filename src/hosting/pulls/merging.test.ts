@@ -3,15 +3,14 @@ import { test } from 'node:test'
 import { beginPush, settlePushes } from '#hosting/pushes/pushes.ts'
 import { sql } from '#platform/database.ts'
 import { engine } from '#test/conversations.ts'
-import { expect } from '#test/forge.ts'
+import { expect, injecting } from '#test/forge.ts'
 import { assertSettled } from '#test/git.ts'
 import { openWithTopic, pullEvents } from '#test/pulls.ts'
 
+const inject = injecting(openWithTopic)
 const merging = `${engine}/pulls/1/merge`
 
-test('a merge creates a commit with both parents, by the user who merges', async () => {
-  await using forge = await openWithTopic()
-  const { ben, work, main, topic } = forge
+test('a merge creates a commit with both parents, by the user who merges', inject(async ({ forge, ben, work, main, topic }) => {
   await forge.propose()
   const { sha, merged } = await expect(200, await ben.put(merging))
   assert.equal(merged, true)
@@ -36,10 +35,9 @@ test('a merge creates a commit with both parents, by the user who merges', async
   const [closed, pushed] = await ben.read(`${engine}/events`)
   assert.deepEqual([closed.type, pushed.type, pushed.payload.head], ['PullRequestEvent', 'PushEvent', sha])
   await assertSettled(forge, forge.id)
-})
+}))
 
-test('a squash creates one commit of the author, a rebase repeats each commit', async () => {
-  await using forge = await openWithTopic()
+test('a squash creates one commit of the author, a rebase repeats each commit', inject(async (forge) => {
   const { ada, ben, work, main, topic } = forge
   await work.git('checkout', '--quiet', '-b', 'long', 'main')
   await work.commit('First\n\nWith reasons.', { 'a.txt': 'a\n' })
@@ -60,29 +58,26 @@ test('a squash creates one commit of the author, a rebase repeats each commit', 
   assert.notEqual(one.sha, topic)
   assert.deepEqual(await pullEvents(forge), ['ada opened 1', 'ada opened 2', 'ben closed merged 1', 'ben closed merged 2'])
   await assertSettled(forge, forge.id)
-})
+}))
 
-test('a merge uses the given title and message; a squash lists its commits', async () => {
-  await using forge = await openWithTopic()
-  const { ada, work } = forge
+test('a merge uses the given title and message; a squash lists its commits', inject(async ({ ada, work, propose }) => {
   await work.commit('More notes', { 'more.txt': 'More.\n' })
   await work.push('topic')
-  await forge.propose()
+  await propose()
   const { sha } = await expect(200, await ada.put(merging, { merge_method: 'squash' }))
   await work.git('fetch', '--quiet')
   assert.equal(await work.git('log', '-1', '--format=%B', sha), 'Notes (#1)\n\n* Add notes\n\n* More notes')
   await work.git('checkout', '--quiet', '-b', 'next', 'origin/main')
   await work.commit('Next', { 'next.txt': 'Next.\n' })
   await work.push('next')
-  await forge.propose({ head: 'next' })
+  await propose({ head: 'next' })
   const asked = { commit_title: 'Come in', commit_message: 'Why not.', merge_method: 'squash' }
   const second = await expect(200, await ada.put(`${engine}/pulls/2/merge`, asked))
   await work.git('fetch', '--quiet')
   assert.equal(await work.git('log', '-1', '--format=%B', second.sha), 'Come in\n\nWhy not.')
-})
+}))
 
-test('an unmergeable pull request is refused with 405, a moved head with 409', async () => {
-  await using forge = await openWithTopic()
+test('an unmergeable pull request is refused with 405, a moved head with 409', inject(async (forge) => {
   const { ada, cy, dan, nobody, work, main, topic } = forge
   await forge.propose({ draft: true })
   const refused = async (status: number, body: object, message: string) =>
@@ -115,11 +110,9 @@ test('an unmergeable pull request is refused with 405, a moved head with 409', a
   await expect(422, await ada.patch(`${engine}/issues/1`, { state: 'open' }))
   await expect(200, await ada.patch(engine, { archived: true }))
   await expect(403, await ada.put(merging))
-})
+}))
 
-test('of concurrent merges one wins, and no push is lost', async () => {
-  await using forge = await openWithTopic()
-  const { ada, ben, work, desk } = forge
+test('of concurrent merges one wins, and no push is lost', inject(async ({ forge, ada, ben, work, desk }) => {
   await forge.propose()
   const answers = await Promise.all(
     [ada, ben, ada, ben].map((who, index) => who.put(merging, { merge_method: index < 2 ? 'merge' : 'squash' })),
@@ -153,10 +146,9 @@ test('of concurrent merges one wins, and no push is lost', async () => {
     assert.equal((await ada.read(`${engine}/pulls/${number}`)).merged, answer.ok)
   }
   await assertSettled(forge, forge.id)
-})
+}))
 
-test('a server that stops between the push and the record of a merge records it after the restart', async () => {
-  await using forge = await openWithTopic()
+test('a server that stops between the push and the record of a merge records it after the restart', inject(async (forge) => {
   const { ada, ben, work, main, id } = forge
   const { db, storage } = forge.belfry
   await forge.propose()
@@ -177,4 +169,4 @@ test('a server that stops between the push and the record of a merge records it 
     merged_by: { login: 'ben' },
   })
   assert.deepEqual(await pullEvents(forge), ['ada opened 1', 'ben closed merged 1'])
-})
+}))

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { check, openBrowser, signIn } from '#test/browser.ts'
 import { engine } from '#test/conversations.ts'
-import { expect } from '#test/forge.ts'
+import { expect, injecting } from '#test/forge.ts'
 import { Guest, signedIn } from '#test/guest.ts'
 import { openWithTopic } from '#test/pulls.ts'
 
+const inject = injecting(openWithTopic)
 const path = '/ada/engine/pull/1'
 
-test('a pull request is shown, commented on, closed and reopened on its page', async () => {
-  await using forge = await openWithTopic()
+test('a pull request is shown, commented on, closed and reopened on its page', inject(async (forge) => {
   await forge.propose({ body: 'For @ben' })
   await forge.open({ title: 'An issue' })
   const nobody = new Guest(forge)
@@ -49,10 +49,9 @@ test('a pull request is shown, commented on, closed and reopened on its page', a
   assert.match((await ada.get(path)).text, /Reopen pull request/)
   await ada.post(`${path}/comments`, { state: 'open' })
   assert.equal((await forge.ada.read(`${engine}/pulls/1`)).state, 'open')
-})
+}))
 
-test('a page merges the commits that it showed, with push access, or nothing', async () => {
-  await using forge = await openWithTopic()
+test('a page merges the commits that it showed, with push access, or nothing', inject(async (forge) => {
   await forge.propose()
   const ben = await signedIn(forge, 'ben')
   const shown = (await ben.get(path)).text
@@ -68,10 +67,9 @@ test('a page merges the commits that it showed, with push access, or nothing', a
   assert.match((await ben.post(`${path}/comments`, { state: 'open' })).text, /cannot be reopened because it was merged/)
   assert.equal((await ben.post(`${path}/merge`, { method: 'merge', sha })).status, 422)
   assert.equal((await forge.ada.read(`${engine}/commits/main`)).commit.message.split('\n')[0], 'Add notes (#1)')
-})
+}))
 
-test('conflicts and drafts are shown, and are not merged', async () => {
-  await using forge = await openWithTopic()
+test('conflicts and drafts are shown, and are not merged', inject(async (forge) => {
   await forge.propose({ draft: true })
   const ben = await signedIn(forge, 'ben')
   const draft = (await ben.get(path)).text
@@ -83,10 +81,9 @@ test('conflicts and drafts are shown, and are not merged', async () => {
   assert.match(dirty, /conflicts with the base/)
   assert.equal(dirty.includes('Merge pull request'), false)
   assert.match((await ben.post(`${path}/merge`, { method: 'merge', sha: forge.topic })).text, /not mergeable/)
-})
+}))
 
-test('a browser shows reviews and merges a pull request', async () => {
-  await using forge = await openWithTopic()
+test('a browser shows reviews and merges a pull request', inject(async (forge) => {
   await using browser = await openBrowser()
   const { page, picture } = browser
   await forge.propose({ title: 'Notes & <i>more</i>', body: 'As **agreed** in ada/engine#1' })
@@ -116,4 +113,4 @@ test('a browser shows reviews and merges a pull request', async () => {
   await page.getByText('ben merged this into').waitFor()
   await check(page)
   await picture('pull-merged')
-})
+}))

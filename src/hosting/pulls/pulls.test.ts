@@ -2,12 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Octokit } from '@octokit/rest'
 import { engine, repo } from '#test/conversations.ts'
-import { expect } from '#test/forge.ts'
+import { expect, injecting, linesOf } from '#test/forge.ts'
 import { openWithTopic, pullEvents } from '#test/pulls.ts'
 
+const inject = injecting(openWithTopic)
+
 for (const variant of ['self-hosted', 'versioned'] as const) {
-  test(`octokit opens, finds, changes, closes and reopens a pull request on the ${variant} variant`, async () => {
-    await using forge = await openWithTopic()
+  test(`octokit opens, finds, changes, closes and reopens a pull request on the ${variant} variant`, inject(async (forge) => {
     const baseUrl = variant === 'versioned' ? forge.versioned : `${forge.web}/api/v3`
     const { pulls, issues } = new Octokit({ baseUrl, auth: forge.ada.token })
     await forge.open()
@@ -47,13 +48,7 @@ for (const variant of ['self-hosted', 'versioned'] as const) {
     assert.partialDeepStrictEqual(got, listed)
     const { data: issue } = await issues.get({ ...repo, issue_number: 2 })
     assert.partialDeepStrictEqual(issue, { html_url: made.data.html_url, draft: false, pull_request: { url, merged_at: null } })
-    assert.deepEqual(
-      (await issues.listForRepo(repo)).data.map(({ number, pull_request }) => [number, pull_request?.url]),
-      [
-        [2, url],
-        [1, undefined],
-      ],
-    )
+    assert.deepEqual(linesOf((await issues.listForRepo(repo)).data, 'number', 'pull_request.url'), [`2 ${url}`, '1 '])
     forge.clock.advance(60_000)
     const closed = await pulls.update({ ...repo, pull_number: 2, title: 'More notes', body: '', state: 'closed' })
     assert.partialDeepStrictEqual(closed.data, {
@@ -85,12 +80,10 @@ for (const variant of ['self-hosted', 'versioned'] as const) {
     })
     assert.deepEqual((await pulls.listFiles({ ...repo, pull_number: 2 })).data, files)
     assert.deepEqual((await pulls.listCommits({ ...repo, pull_number: 2 })).data, commits)
-  })
+  }))
 }
 
-test('an invalid pull request is refused, and uses no number', async () => {
-  await using forge = await openWithTopic()
-  const { ada, work } = forge
+test('an invalid pull request is refused, and uses no number', inject(async ({ ada, work, propose }) => {
   const refused = async (body: object, ...faults: object[]) => {
     const answer = await ada.post(`${engine}/pulls`, { title: 'Notes', head: 'topic', base: 'main', ...body })
     const { message, errors } = await expect(422, answer)
@@ -112,17 +105,15 @@ test('an invalid pull request is refused, and uses no number', async () => {
   for (const body of [{ head: 1 }, { base: null }, { head: 'topic' }, { head: 'topic', base: 'main', issue: 'x' }]) {
     await expect(422, await ada.post(`${engine}/pulls`, body))
   }
-  const { number } = await forge.propose()
+  const { number } = await propose()
   assert.equal(number, 1)
   await refused({}, { code: 'custom', message: 'A pull request already exists for ada:topic.' })
   await work.push('topic:refs/heads/again')
   await refused({ head: 'again', issue: 1 }, { code: 'invalid', field: 'issue' })
-})
+}))
 
-test('an issue becomes a pull request, by its author or with push access', async () => {
-  await using forge = await openWithTopic()
-  const { ada, ben, cy } = forge
-  await forge.open({ title: 'Wish', body: 'For notes', labels: ['wish'] })
+test('an issue becomes a pull request, by its author or with push access', inject(async ({ ada, ben, cy, open }) => {
+  await open({ title: 'Wish', body: 'For notes', labels: ['wish'] })
   const body = { issue: 1, head: 'topic', base: 'main' }
   await expect(403, await cy.post(`${engine}/pulls`, body))
   const pull = await expect(201, await ben.post(`${engine}/pulls`, body))
@@ -134,24 +125,22 @@ test('an issue becomes a pull request, by its author or with push access', async
     user: { login: 'ada' },
   })
   assert.equal((await ada.read(engine)).open_issues_count, 1)
-})
+}))
 
-test('lists filter by state and branches, and sort', async () => {
-  await using forge = await openWithTopic()
-  const { ada, ben, work, clock } = forge
+test('lists filter by state and branches, and sort', inject(async ({ ada, ben, work, clock, propose, nobody }) => {
   for (const name of ['one', 'two']) {
     await work.git('checkout', '--quiet', '-b', name, 'topic')
     await work.commit(name)
     await work.push(name)
   }
-  await forge.propose()
-  await forge.propose({ head: 'one' })
-  await forge.propose({ head: 'two', base: 'one', draft: true })
+  await propose()
+  await propose({ head: 'one' })
+  await propose({ head: 'two', base: 'one', draft: true })
   clock.advance(60_000)
   await expect(201, await ben.post(`${engine}/issues/1/comments`, { body: 'Hm' }))
   await expect(200, await ada.patch(`${engine}/pulls/2`, { state: 'closed' }))
   const list = async (query: string) =>
-    (await forge.nobody.read(`${engine}/pulls${query}`)).map(({ number }: { number: number }) => number)
+    (await nobody.read(`${engine}/pulls${query}`)).map(({ number }: { number: number }) => number)
   assert.deepEqual(await list(''), [3, 1])
   assert.deepEqual(await list('?state=closed'), [2])
   assert.deepEqual(await list('?state=all&direction=asc'), [1, 2, 3])
@@ -162,6 +151,6 @@ test('lists filter by state and branches, and sort', async () => {
   assert.deepEqual(await list('?head=ben:topic'), [])
   assert.deepEqual(await list('?head=topic'), [3, 1])
   assert.deepEqual(await list('?base=one'), [3])
-  const page = await forge.nobody.get(`${engine}/pulls?state=all&per_page=2`)
+  const page = await nobody.get(`${engine}/pulls?state=all&per_page=2`)
   assert.match(page.headers.get('link') ?? '', /page=2>; rel="next"/)
-})
+}))

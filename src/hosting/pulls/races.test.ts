@@ -3,9 +3,11 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from '#platform/database.ts'
 import { engine } from '#test/conversations.ts'
-import { expect, type Forge } from '#test/forge.ts'
+import { expect, type Forge, injecting } from '#test/forge.ts'
 import { zeros } from '#test/git.ts'
 import { openWithTopic, pullEvents } from '#test/pulls.ts'
+
+const inject = injecting(openWithTopic)
 
 /** Waits for every job of pull requests. */
 async function idle({ belfry: { db } }: Forge) {
@@ -36,30 +38,26 @@ test('after consecutive pushes with concurrent jobs, the head is the last commit
   assert.deepEqual(await pullEvents(forge), ['ada opened 1', 'ada closed merged 1'])
 })
 
-test('a push concurrent with opening or reopening is not missed', async () => {
-  await using forge = await openWithTopic()
-  const { ada, work } = forge
+test('a push concurrent with opening or reopening is not missed', inject(async ({ ada, work, propose, follow }) => {
   for (let round = 1; round <= 2; round++) {
     const branch = `branch-${round}`
     await work.git('checkout', '--quiet', '-b', branch, 'topic')
     await work.commit(`First ${round}`, { 'rounds.txt': `${round}\n` })
     await work.push(branch)
     const second = await work.commit(`Second ${round}`, { 'more.txt': `${round}\n` })
-    await Promise.all([forge.propose({ head: branch }), work.push(branch)])
-    await forge.follow()
+    await Promise.all([propose({ head: branch }), work.push(branch)])
+    await follow()
     const path = `${engine}/pulls/${round}`
     assert.equal((await ada.read(path)).head.sha, second)
     await expect(200, await ada.patch(path, { state: 'closed' }))
     const third = await work.commit(`Third ${round}`, { 'third.txt': `${round}\n` })
     await Promise.all([ada.patch(path, { state: 'open' }), work.push(branch)])
-    await forge.follow()
+    await follow()
     assert.partialDeepStrictEqual(await ada.read(path), { state: 'open', head: { sha: third } })
   }
-})
+}))
 
-test('a push recorded between reading the branch and opening is followed', async () => {
-  await using forge = await openWithTopic()
-  const { ada, work, id, topic } = forge
+test('a push recorded between reading the branch and opening is followed', inject(async ({ forge, ada, work, id, topic }) => {
   const { db, storage } = forge.belfry
   const more = await work.commit('More', { 'more.txt': 'm\n' })
   await work.push('topic:refs/heads/more')
@@ -83,23 +81,21 @@ test('a push recorded between reading the branch and opening is followed', async
   await expect(200, await reopened.acting)
   await forge.follow()
   assert.equal((await ada.read(`${engine}/pulls/1`)).head.sha, topic)
-})
+}))
 
-test('of concurrent openings of the same pull request, one succeeds, and numbers have no gaps', async () => {
-  await using forge = await openWithTopic()
+test('of concurrent openings of the same pull request, one succeeds, and numbers have no gaps', inject(async (forge) => {
   const { ada, ben } = forge
   const wanted = { title: 'Notes', head: 'topic', base: 'main' }
   const answers = await Promise.all([ada, ben, ada, ben, ada].map((who) => who.post(`${engine}/pulls`, wanted)))
   assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 422, 422, 422, 422])
   assert.equal((await forge.open()).number, 2)
-})
+}))
 
-test('refs that a stopped server did not keep are kept after the restart', async () => {
-  await using forge = await openWithTopic()
+test('refs that a stopped server did not keep are kept after the restart', inject(async (forge) => {
   const { storage } = forge.belfry
   const ref = 'refs/pull/1/head'
   await forge.propose()
   await storage.moveRefs(forge.id, [{ ref, before: forge.topic, after: zeros }])
   await forge.follow()
   assert.equal((await storage.refsOf(forge.id)).get(ref), forge.topic)
-})
+}))

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { engine, fineGrained, issueEvents } from '#test/conversations.ts'
-import { expect } from '#test/forge.ts'
+import { expect, injecting } from '#test/forge.ts'
 import { openWithTopic, pullEvents } from '#test/pulls.ts'
 
+const inject = injecting(openWithTopic)
 const first = `${engine}/pulls/1`
 
-test('the author and push access can edit, triage access can close', async () => {
-  await using forge = await openWithTopic()
-  const { ada, ben, cy, dan, nobody } = forge
+test('the author and push access can edit, triage access can close', inject(async ({ forge, ada, ben, cy, dan, nobody }) => {
   await forge.propose({}, ben)
   for (const who of [cy, dan]) await expect(403, await who.patch(first, { title: 'Mine' }))
   await expect(403, await dan.patch(first, { state: 'closed' }))
@@ -26,10 +25,9 @@ test('the author and push access can edit, triage access can close', async () =>
   await expect(404, await ada.get(`${engine}/pulls/2`))
   await expect(200, await ada.patch(engine, { archived: true }))
   for (const who of [ada, ben]) await expect(403, await who.patch(first, { title: 'Late' }))
-})
+}))
 
-test('pull requests have comments, labels and assignees, also when issues are disabled', async () => {
-  await using forge = await openWithTopic()
+test('pull requests have comments, labels and assignees, also when issues are disabled', inject(async (forge) => {
   const { ada, ben, dan } = forge
   await forge.open()
   await forge.propose()
@@ -62,11 +60,9 @@ test('pull requests have comments, labels and assignees, also when issues are di
     'ben closed 2',
   ])
   assert.deepEqual(await issueEvents(forge), ['ada opened'])
-})
+}))
 
-test('a fine-grained token is limited to its permissions', async () => {
-  await using forge = await openWithTopic()
-  const { ada } = forge
+test('a fine-grained token is limited to its permissions', inject(async ({ forge, ada }) => {
   const reader = await fineGrained(forge, 'ada', { pull_requests: 'read', metadata: 'read' })
   const writer = await fineGrained(forge, 'ada', { pull_requests: 'write' })
   const merger = await fineGrained(forge, 'ada', { contents: 'write', metadata: 'read' })
@@ -84,4 +80,4 @@ test('a fine-grained token is limited to its permissions', async () => {
   await expect(404, await narrow.get(first))
   await expect(404, await narrow.put(`${first}/merge`))
   await expect(200, await merger.put(`${first}/merge`))
-})
+}))

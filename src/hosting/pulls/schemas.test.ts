@@ -3,8 +3,10 @@ import { test } from 'node:test'
 import { Contract, type Fault } from '#test/activity/schemas.ts'
 import { engine } from '#test/conversations.ts'
 import { subscribe } from '#test/feeds.ts'
-import { type Client, expect } from '#test/forge.ts'
+import { type Client, expect, injecting } from '#test/forge.ts'
 import { openWithTopic } from '#test/pulls.ts'
+
+const inject = injecting(openWithTopic)
 
 /** Every request with a response body; creations come first. `{n}` is a new number on each variant. */
 const visits: [operation: string, method: 'get' | 'post' | 'put' | 'patch', path: string, body?: object][] = [
@@ -26,9 +28,7 @@ const visits: [operation: string, method: 'get' | 'post' | 'put' | 'patch', path
   ['activity/list-repo-events', 'get', 'events'],
 ]
 
-test('every response about pull requests matches the public documentation, on both variants', async () => {
-  await using forge = await openWithTopic()
-  const { work } = forge
+test('every response about pull requests matches the public documentation, on both variants', inject(async ({ forge, work }) => {
   await expect(201, await forge.ada.post(`${engine}/labels`, { name: 'bug', color: 'ff0000', description: 'Wrong' }))
   for (const n of ['1', '2']) {
     await work.git('checkout', '--quiet', '-b', `topic-${n}`, 'topic')
@@ -63,24 +63,21 @@ test('every response about pull requests matches the public documentation, on bo
     }
     assert.deepEqual([...new Set(faults.map(({ operation, path, message }) => `${operation} ${path} ${message}`))], [])
   }
-})
+}))
 
-test('the newest version has neither a single assignee nor the commit of the merge', async () => {
-  await using forge = await openWithTopic()
-  await forge.propose()
-  const newest = forge.ada.versioned.with({ 'x-service-api-version': '2026-03-10' })
+test('the newest version has neither a single assignee nor the commit of the merge', inject(async ({ propose, ada }) => {
+  await propose()
+  const newest = ada.versioned.with({ 'x-service-api-version': '2026-03-10' })
   const pull = await newest.read(`${engine}/pulls/1`)
   assert.ok(!('assignee' in pull) && !('merge_commit_sha' in pull))
-})
+}))
 
-test('feeds describe pull request events in words', async () => {
-  await using forge = await openWithTopic()
-  const { ada } = forge
-  await forge.propose()
+test('feeds describe pull request events in words', inject(async ({ ada, propose, web }) => {
+  await propose()
   await expect(201, await ada.post(`${engine}/issues/1/comments`, { body: 'Look' }))
   await expect(200, await ada.patch(`${engine}/issues/1`, { labels: ['bug'], assignees: ['ben'] }))
   await expect(200, await ada.put(`${engine}/pulls/1/merge`))
-  const { titles, text } = await subscribe(`${forge.web}/ada.atom`)
+  const { titles, text } = await subscribe(`${web}/ada.atom`)
   assert.deepEqual(titles.slice(0, 6), [
     'ada merged pull request #1 in ada/engine',
     'ada pushed to main in ada/engine',
@@ -89,12 +86,10 @@ test('feeds describe pull request events in words', async () => {
     'ada commented on pull request #1 in ada/engine',
     'ada opened pull request #1 in ada/engine',
   ])
-  assert.match(text, new RegExp(`href="${forge.web}/ada/engine/pull/1#issuecomment-\\d+"`))
-})
+  assert.match(text, new RegExp(`href="${web}/ada/engine/pull/1#issuecomment-\\d+"`))
+}))
 
-test('commits are compared by branch, tag and SHA', async () => {
-  await using forge = await openWithTopic()
-  const { nobody, main, topic } = forge
+test('commits are compared by branch, tag and SHA', inject(async ({ nobody, main, topic }) => {
   const compare = (names: string) => nobody.get(`${engine}/compare/${names}`)
   assert.partialDeepStrictEqual(await expect(200, await compare('main...topic')), {
     status: 'ahead',
@@ -118,4 +113,4 @@ test('commits are compared by branch, tag and SHA', async () => {
   ]) {
     await expect(404, await compare(names))
   }
-})
+}))

@@ -4,7 +4,10 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { sql } from '#platform/database.ts'
+import { injecting } from '#test/forge.ts'
 import { assertSettled, openEngine, pkt, type Worktree, zeros } from '#test/git.ts'
+
+const inject = injecting(openEngine)
 
 /** So many branches, each with a commit of its own on top of the first; by one git. */
 async function makeBranches(work: Worktree, branches: number) {
@@ -17,9 +20,7 @@ async function makeBranches(work: Worktree, branches: number) {
   await work.git('-c', 'alias.load=!git fast-import --quiet < stream', 'load')
 }
 
-test('a push of many branches is recorded by a few git processes', async () => {
-  await using engine = await openEngine()
-  const { work, forge, id } = engine
+test('a push of many branches is recorded by a few git processes', inject(async ({ work, forge, id }) => {
   await work.commit('Begin')
   await makeBranches(work, 300)
   let processes = 0
@@ -40,10 +41,9 @@ test('a push of many branches is recorded by a few git processes', async () => {
     assert.deepEqual([size, distinct_size, commits.length], Array(3).fill(index === 0 ? 2 : 1), ref)
     assert.equal(commits.at(-1)?.message, `Number ${ref.slice('refs/heads/b'.length)}`)
   }
-})
+}))
 
-test('a push of more refs than the limit is refused and not stored', async () => {
-  await using engine = await openEngine()
+test('a push of more refs than the limit is refused and not stored', inject(async (engine) => {
   const { forge, ada, work } = engine
   const begin = await work.commit('Begin')
   await work.push()
@@ -56,11 +56,9 @@ test('a push of more refs than the limit is refused and not stored', async () =>
   assert.equal(answer.status, 413)
   assert.equal(await answer.text(), 'A push moves at most 10000 refs: push them in parts.\n')
   assert.deepEqual(await forge.belfry.db.rows(sql`select * from pushes`), [])
-})
+}))
 
-test('a page of pushes with long messages stays small', async () => {
-  await using engine = await openEngine()
-  const { forge, ada, work } = engine
+test('a page of pushes with long messages stays small', inject(async ({ forge, ada, work }) => {
   const message = join(work.folder, 'message')
   await writeFile(message, 'm'.repeat(40_000))
   for (let turn = 0; turn < 25; turn++) await work.git('commit', '--quiet', '--allow-empty', '-F', message)
@@ -75,4 +73,4 @@ test('a page of pushes with long messages stays small', async () => {
     sql`select length(payload::text) as size from events where type = 'PushEvent'`,
   )
   assert.ok((stored?.size ?? 0) < 32_768)
-})
+}))

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { linesOf } from '#test/forge.ts'
 import { eventsOf, openEngine, zeros } from '#test/git.ts'
 import { heardOf, hookOn } from '#test/webhooks.ts'
 import { newBudget, readDelivery } from './pushed-commits.ts'
@@ -21,10 +22,7 @@ test('a push payload has limits, and leaves out what exceeds them', async () => 
   assert.deepEqual(all.commits.at(-1), all.head_commit)
   assert.deepEqual(all.head_commit?.modified, ['file'])
   const few = await readDelivery(db, storage, id, move, { most: 3 })
-  assert.deepEqual(
-    few.commits.map(({ message }) => message),
-    ['Number 2097', 'Number 2098', 'Number 2099'],
-  )
+  assert.deepEqual(linesOf(few.commits, 'message'), ['Number 2097', 'Number 2098', 'Number 2099'])
 
   const nameless = await readDelivery(db, storage, id, move, { most: 3, budget: { ...newBudget(), names: 0 } })
   assert.deepEqual(

@@ -3,13 +3,13 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { git } from '#git/git.ts'
+import { injecting, linesOf } from '#test/forge.ts'
 import { assertSettled, eventsOf, lines, openEngine, type Told } from '#test/git.ts'
 
+const inject = injecting(openEngine)
 const zeros = '0'.repeat(40)
 
-test('a push is in the timeline, with its commits, when the client has the response', async () => {
-  await using scene = await openEngine()
-  const { forge, ada, work, id } = scene
+test('a push is in the timeline, with its commits, when the client has the response', inject(async ({ forge, ada, work, id }) => {
   const first = await work.commit('Begin')
   forge.clock.advance(60_000)
   await work.push()
@@ -35,11 +35,9 @@ test('a push is in the timeline, with its commits, when the client has the respo
   assert.equal(repo.pushed_at, forge.clock.now().toISOString().replace(/\.\d+/, ''))
   assert.equal(repo.updated_at, repo.pushed_at)
   await assertSettled(forge, id)
-})
+}))
 
-test('an event lists the last twenty commits, oldest first, and counts all', async () => {
-  await using scene = await openEngine()
-  const { ada, work } = scene
+test('an event lists the last twenty commits, oldest first, and counts all', inject(async ({ ada, work }) => {
   for (let turn = 1; turn <= 25; turn++) await work.commit(`Turn ${turn}`)
   await work.push()
   const [, { payload }] = (await eventsOf(ada, 'ada/engine')) as [Told, Told]
@@ -48,11 +46,9 @@ test('an event lists the last twenty commits, oldest first, and counts all', asy
     payload.commits.map(({ message }) => message),
     Array.from({ length: 20 }, (_, index) => `Turn ${index + 6}`),
   )
-})
+}))
 
-test('commits of another branch are listed as not distinct', async () => {
-  await using scene = await openEngine()
-  const { ada, work } = scene
+test('commits of another branch are listed as not distinct', inject(async ({ ada, work }) => {
   const first = await work.commit('Begin')
   await work.push()
   await work.git('checkout', '--quiet', '-b', 'side')
@@ -68,18 +64,10 @@ test('commits of another branch are listed as not distinct', async () => {
     { ref: 'refs/heads/side', before: zeros, size: 1, distinct_size: 1 },
     { ref: 'refs/heads/main', before: first, size: 2, distinct_size: 1 },
   ])
-  assert.deepEqual(
-    pushed[2]?.commits.map(({ sha, distinct }) => [sha, distinct]),
-    [
-      [onSide, false],
-      [own, true],
-    ],
-  )
-})
+  assert.deepEqual(linesOf(pushed[2]?.commits ?? [], 'sha', 'distinct'), [`${onSide} false`, `${own} true`])
+}))
 
-test('creating, force-pushing and deleting branches and tags have their events', async () => {
-  await using scene = await openEngine()
-  const { forge, ada, work, id } = scene
+test('creating, force-pushing and deleting branches and tags have their events', inject(async ({ forge, ada, work, id }) => {
   const first = await work.commit('Begin')
   await work.push()
   await work.git('tag', 'v1')
@@ -101,7 +89,7 @@ test('creating, force-pushing and deleting branches and tags have their events',
     ['tag', 'tag'],
   )
   await assertSettled(forge, id)
-})
+}))
 
 test('the first pushed branch becomes the default branch if there is none', async (t) => {
   await using scene = await openEngine({ worker: true })
@@ -119,9 +107,7 @@ test('the first pushed branch becomes the default branch if there is none', asyn
   assert.equal((await ada.read('/repos/ada/engine')).default_branch, 'master')
 })
 
-test('a push that is refused or moves nothing has no event and is closed', async () => {
-  await using scene = await openEngine()
-  const { forge, ada, work, id, desk } = scene
+test('a push that is refused or moves nothing has no event and is closed', inject(async ({ forge, ada, work, id, desk }) => {
   await work.commit('Begin')
   await work.push()
   const other = await desk.clone(ada, 'ada/engine')
@@ -132,7 +118,7 @@ test('a push that is refused or moves nothing has no event and is closed', async
   assert.equal((await other.attempt('push', 'origin', 'main')).status, 0)
   assert.equal((await eventsOf(ada, 'ada/engine')).length, 3)
   await assertSettled(forge, id)
-})
+}))
 
 test('the initial refs of a fork are not a push, and later ones are', async (t) => {
   await using scene = await openEngine({ worker: true })
@@ -153,9 +139,7 @@ test('the initial refs of a fork are not a push, and later ones are', async (t) 
   assert.equal((await eventsOf(ada, 'ada/engine')).length, 3)
 })
 
-test('messages of any kind and length are cut to the limits of a timeline', async () => {
-  await using scene = await openEngine()
-  const { ada, work } = scene
+test('messages of any kind and length are cut to the limits of a timeline', inject(async ({ ada, work }) => {
   const smile = '😀'.repeat(10_000)
   await writeFile(join(work.folder, 'message'), Buffer.concat([Buffer.from(`x${smile}`), Buffer.from([0xff, 0xfe])]))
   await work.git('commit', '--quiet', '--allow-empty', '-F', 'message')
@@ -166,4 +150,4 @@ test('messages of any kind and length are cut to the limits of a timeline', asyn
   assert.equal(pushed.payload.size, 2)
   assert.equal(pushed.payload.commits.at(-1)?.message.slice(0, 10), 'word word ')
   assert.ok(pushed.payload.commits.every(({ message }) => message.length < 20_000))
-})
+}))

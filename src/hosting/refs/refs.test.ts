@@ -3,17 +3,18 @@ import { test } from 'node:test'
 import { Octokit } from '@octokit/rest'
 import { git } from '#git/git.ts'
 import { sql } from '#platform/database.ts'
-import { expect, type Forge, openForge } from '#test/forge.ts'
+import { openInitialized } from '#test/conversations.ts'
+import { errorsOf, expect, type Forge, injecting, linesOf, openForge } from '#test/forge.ts'
 
+const inject = injecting(openWithEngine)
 const engine = '/repos/ada/engine'
 const inside = async (forge: Forge, id: number, ...args: string[]) =>
   (await git(['-C', forge.belfry.storage.pathOf(id), '-c', 'user.name=Bé', '-c', 'user.email=b@example.com', ...args])).trim()
 
 /** A repository with two commits on main, and what its log says. */
 async function openWithEngine() {
-  const forge = await openForge()
-  const ada = await forge.person('ada')
-  const { id } = await ada.owns('engine', { auto_init: true })
+  const forge = await openInitialized()
+  const { ada, id } = forge
   const { commit } = await expect(201, await ada.put(`${engine}/contents/a`, { message: 'Second', content: 'MQ==' }))
   const [second, first] = [commit.sha as string, commit.parents[0].sha as string]
   const known = async () =>
@@ -22,17 +23,12 @@ async function openWithEngine() {
         ({ name, sha }) => [name, sha],
       ),
     )
-  const events = async () =>
-    (
-      await forge.belfry.db.rows<{ type: string; ref: string }>(sql`
-        select type, payload->>'ref' as ref from events where repo_id = ${id} order by id offset 3`)
-    ).map(({ type, ref }) => `${type} ${ref}`)
-  return Object.assign(forge, { ada, id: id as number, first, second, known, events })
+  const statement = sql`select type, payload->>'ref' as ref from events where repo_id = ${id} order by id offset 3`
+  const events = async () => linesOf(await forge.belfry.db.rows(statement), 'type', 'ref')
+  return Object.assign(forge, { first, second, known, events })
 }
 
-test('octokit creates, finds, moves and deletes a branch', async () => {
-  await using forge = await openWithEngine()
-  const { first, second } = forge
+test('octokit creates, finds, moves and deletes a branch', inject(async ({ forge, first, second }) => {
   const { git: refs } = new Octokit({ baseUrl: `${forge.web}/api/v3`, auth: forge.ada.token })
   const repo = { owner: 'ada', repo: 'engine' }
   const made = await refs.createRef({ ...repo, ref: 'refs/heads/feature/ñ', sha: first })
@@ -55,14 +51,13 @@ test('octokit creates, finds, moves and deletes a branch', async () => {
   const events = await forge.events()
   assert.deepEqual([events[0], events.at(-1)], ['CreateEvent feature/ñ', 'DeleteEvent feature/ñ'])
   assert.ok(events.includes('PushEvent refs/heads/feature/ñ'))
-})
+}))
 
-test('refs are listed by prefix, or all together', async () => {
-  await using forge = await openWithEngine()
+test('refs are listed by prefix, or all together', inject(async ({ ada, first, nobody }) => {
   for (const ref of ['refs/heads/feature-a', 'refs/heads/feature-b', 'refs/heads/feature/c', 'refs/tags/v1']) {
-    await expect(201, await forge.ada.post(`${engine}/git/refs`, { ref, sha: forge.first }))
+    await expect(201, await ada.post(`${engine}/git/refs`, { ref, sha: first }))
   }
-  const names = async (path: string) => (await forge.nobody.read(`${engine}/git/${path}`)).map(({ ref }: { ref: string }) => ref)
+  const names = async (path: string) => (await nobody.read(`${engine}/git/${path}`)).map(({ ref }: { ref: string }) => ref)
   assert.deepEqual(await names('matching-refs/heads/feature-'), ['refs/heads/feature-a', 'refs/heads/feature-b'])
   assert.deepEqual(await names('matching-refs/heads/feature/'), ['refs/heads/feature/c'])
   assert.deepEqual(await names('matching-refs/tags'), ['refs/tags/v1'])
@@ -71,12 +66,11 @@ test('refs are listed by prefix, or all together', async () => {
   assert.equal((await names('refs')).length, 5)
   assert.deepEqual(await names('matching-refs/'), await names('refs'))
   for (const path of ['ref/heads/feature', 'ref/heads', 'ref/heads/feature-*', 'ref/', 'ref/..%2fx', 'refs/heads/nope']) {
-    assert.equal((await forge.nobody.get(`${engine}/git/${path}`)).status, 404, path)
+    assert.equal((await nobody.get(`${engine}/git/${path}`)).status, 404, path)
   }
-})
+}))
 
-test('an annotated tag is an object of its own', async () => {
-  await using forge = await openWithEngine()
+test('an annotated tag is an object of its own', inject(async (forge) => {
   await inside(forge, forge.id, 'tag', '-a', '-m', 'note', 'kept', forge.first)
   const sha = await inside(forge, forge.id, 'rev-parse', 'refs/tags/kept')
   const made = await expect(201, await forge.ada.post(`${engine}/git/refs`, { ref: 'refs/tags/v1', sha }))
@@ -89,23 +83,20 @@ test('an annotated tag is an object of its own', async () => {
   assert.equal((await forge.ada.patch(`${engine}/git/refs/tags/v1`, { sha: blob })).status, 422)
   await expect(200, await forge.ada.patch(`${engine}/git/refs/tags/v1`, { sha: blob, force: true }))
   assert.equal((await forge.nobody.get(`${engine}/commits/v1`)).status, 422)
-})
+}))
 
-test('a branch goes back only by force', async () => {
-  await using forge = await openWithEngine()
+test('a branch goes back only by force', inject(async ({ ada, first, second, events, known }) => {
   const main = `${engine}/git/refs/heads/main`
-  const refused = await expect(422, await forge.ada.patch(main, { sha: forge.first }))
+  const refused = await expect(422, await ada.patch(main, { sha: first }))
   assert.equal(refused.message, 'Update is not a fast forward')
-  await expect(200, await forge.ada.patch(main, { sha: forge.second }))
-  assert.deepEqual(await forge.events(), [], 'where it is already, nothing happens')
-  await expect(200, await forge.ada.patch(main, { sha: forge.first, force: true }))
-  assert.deepEqual(await forge.known(), { 'refs/heads/main': forge.first })
-  assert.deepEqual(await forge.events(), ['PushEvent refs/heads/main'])
-})
+  await expect(200, await ada.patch(main, { sha: second }))
+  assert.deepEqual(await events(), [], 'where it is already, nothing happens')
+  await expect(200, await ada.patch(main, { sha: first, force: true }))
+  assert.deepEqual(await known(), { 'refs/heads/main': first })
+  assert.deepEqual(await events(), ['PushEvent refs/heads/main'])
+}))
 
-test('invalid refs, invalid objects and missing ones are refused', async () => {
-  await using forge = await openWithEngine()
-  const { ada, first: sha } = forge
+test('invalid refs, invalid objects and missing ones are refused', inject(async ({ ada, first: sha, known, second, logged }) => {
   const make = (body: Record<string, unknown>) => ada.post(`${engine}/git/refs`, body)
   const names = [
     'main',
@@ -149,12 +140,9 @@ test('invalid refs, invalid objects and missing ones are refused', async () => {
   }
   assert.equal((await ada.delete(`${engine}/git/refs/heads/main`)).status, 422, 'the default branch stays')
   assert.equal((await ada.delete(`${engine}/git/refs/`)).status, 422)
-  assert.deepEqual(await forge.known(), { 'refs/heads/main': forge.second })
-  assert.deepEqual(
-    forge.logged.filter((line) => /"level":(50|60)/.test(line)),
-    [],
-  )
-})
+  assert.deepEqual(await known(), { 'refs/heads/main': second })
+  assert.deepEqual(errorsOf({ logged }), [])
+}))
 
 test('an empty repository has no refs, and none can be created', async () => {
   await using forge = await openForge()
@@ -176,29 +164,24 @@ test('an empty repository has no refs, and none can be created', async () => {
   assert.equal((await ben.post('/repos/ben/engine/git/refs', { ref: 'refs/heads/x', sha: 'f'.repeat(40) })).status, 409)
 })
 
-test('of concurrent requests to create a ref, one succeeds, and there is one event', async () => {
-  await using forge = await openWithEngine()
-  const body = { ref: 'refs/tags/once', sha: forge.first }
-  const answers = await Promise.all(Array.from({ length: 8 }, () => forge.ada.post(`${engine}/git/refs`, body)))
+test('of concurrent requests to create a ref, one succeeds, and there is one event', inject(async ({ first, ada, events }) => {
+  const body = { ref: 'refs/tags/once', sha: first }
+  const answers = await Promise.all(Array.from({ length: 8 }, () => ada.post(`${engine}/git/refs`, body)))
   const statuses = answers.map(({ status }) => status)
   assert.equal(statuses.filter((status) => status === 201).length, 1)
   assert.ok(
     statuses.every((status) => [201, 409, 422].includes(status)),
     statuses.join(),
   )
-  assert.deepEqual(await forge.events(), ['CreateEvent once'])
-})
+  assert.deepEqual(await events(), ['CreateEvent once'])
+}))
 
-test('moving a ref requires push access and a repository that is not archived', async () => {
-  await using forge = await openWithEngine()
+test('moving a ref requires push access and a repository that is not archived', inject(async (forge) => {
   const ben = await forge.person('ben')
   const body = { ref: 'refs/heads/x', sha: forge.first }
   const main = `${engine}/git/refs/heads/main`
-  for (const [who, status] of [
-    [forge.nobody, 401],
-    [ben, 403],
-    [await forge.tokenFor('ada', ['gist']), 403],
-  ] as const) {
+  for (const who of [forge.nobody, ben, await forge.tokenFor('ada', ['gist'])]) {
+    const status = who === forge.nobody ? 401 : 403
     assert.equal((await who.post(`${engine}/git/refs`, body)).status, status)
     assert.equal((await who.patch(main, { sha: forge.first, force: true })).status, status)
     assert.equal((await who.delete(main)).status, status)
@@ -212,25 +195,17 @@ test('moving a ref requires push access and a repository that is not archived', 
     for (const who of [forge.nobody, ben]) assert.equal((await who.get(`${engine}/${path}`)).status, 404, path)
     await forge.ada.read(`${engine}/${path}`)
   }
-})
+}))
 
-test("branches and commits have their authors' accounts", async () => {
-  await using forge = await openWithEngine()
-  const { ada, first, second } = forge
-  const { repos } = new Octokit({ baseUrl: `${forge.web}/api/v3`, auth: ada.token })
+test("branches and commits have their authors' accounts", inject(async ({ ada, first, second, web, nobody }) => {
+  const { repos } = new Octokit({ baseUrl: `${web}/api/v3`, auth: ada.token })
   const repo = { owner: 'ada', repo: 'engine' }
   const identity = { name: 'Ada', email: 'Ada@Example.com' }
   const body = { message: 'Third', content: '', branch: 'dev/one', author: identity, committer: { name: 'X', email: 'x@x' } }
   await expect(201, await ada.post(`${engine}/git/refs`, { ref: 'refs/heads/dev/one', sha: second }))
   const { commit } = await expect(201, await ada.put(`${engine}/contents/b`, body))
   const { data: branches } = await repos.listBranches(repo)
-  assert.deepEqual(
-    branches.map(({ name, commit: { sha } }) => [name, sha]),
-    [
-      ['dev/one', commit.sha],
-      ['main', second],
-    ],
-  )
+  assert.deepEqual(linesOf(branches, 'name', 'commit.sha'), [`dev/one ${commit.sha}`, `main ${second}`])
   assert.match((await ada.get(`${engine}/branches?per_page=1`)).headers.get('link') ?? '', /rel="next"/)
   const { data: branch } = await repos.getBranch({ ...repo, branch: 'dev/one' })
   assert.partialDeepStrictEqual(branch, {
@@ -249,9 +224,9 @@ test("branches and commits have their authors' accounts", async () => {
       committer: { login: 'ada' },
       parents: [{ sha: first }],
     })
-    assert.equal((await forge.nobody.read(data.url)).sha, second)
+    assert.equal((await nobody.read(data.url)).sha, second)
   }
   for (const ref of ['nope', 'main~1', '--all', 'main..dev', 'f'.repeat(40), '']) {
     assert.equal((await ada.get(`${engine}/commits/${ref}`)).status, 422, ref)
   }
-})
+}))

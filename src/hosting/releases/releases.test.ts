@@ -3,29 +3,27 @@ import { test } from 'node:test'
 import { Octokit } from '@octokit/rest'
 import { git } from '#git/git.ts'
 import { sql } from '#platform/database.ts'
-import { expect, type Forge, openForge } from '#test/forge.ts'
+import { openInitialized } from '#test/conversations.ts'
+import { errorsOf, expect, type Forge, injecting, linesOf } from '#test/forge.ts'
 import { loadReleases } from './releases.ts'
 
+const inject = injecting(openWithEngine)
 const engine = '/repos/ada/engine'
 const inside = async (forge: Forge, id: number, ...args: string[]) =>
   (await git(['-C', forge.belfry.storage.pathOf(id), '-c', 'user.name=x', '-c', 'user.email=x@x', ...args])).trim()
 
 async function openWithEngine() {
-  const forge = await openForge()
-  const ada = await forge.person('ada')
-  const { id } = await ada.owns('engine', { auto_init: true })
+  const forge = await openInitialized()
+  const { id } = forge
   const main = await inside(forge, id, 'rev-parse', 'main')
   const tags = () => inside(forge, id, 'for-each-ref', '--format=%(refname:short) %(objectname)', 'refs/tags')
-  const events = async () =>
-    (
-      await forge.belfry.db.rows<{ type: string; what: string }>(sql`
-        select type, coalesce(payload->>'ref', payload->>'release_id') as what from events where repo_id = ${id} order by id offset 2`)
-    ).map(({ type, what }) => `${type} ${what}`)
-  return Object.assign(forge, { ada, id: id as number, main, tags, events })
+  const statement = sql`
+    select type, coalesce(payload->>'ref', payload->>'release_id') as what from events where repo_id = ${id} order by id offset 2`
+  const events = async () => linesOf(await forge.belfry.db.rows(statement), 'type', 'what')
+  return Object.assign(forge, { main, tags, events })
 }
 
-test('octokit publishes, reads, changes and deletes a release', async () => {
-  await using forge = await openWithEngine()
+test('octokit publishes, reads, changes and deletes a release', inject(async (forge) => {
   const { repos } = new Octokit({ baseUrl: `${forge.web}/api/v3`, auth: forge.ada.token })
   const repo = { owner: 'ada', repo: 'engine' }
   const made = await repos.createRelease({ ...repo, tag_name: 'v1/ü', name: 'One', body: '*first*', make_latest: 'true' })
@@ -64,11 +62,9 @@ test('octokit publishes, reads, changes and deletes a release', async () => {
   await assert.rejects(repos.getRelease({ ...repo, release_id: id }), { status: 404 })
   assert.equal(await forge.tags(), `v1/ü ${forge.main}`, 'the tag stays')
   assert.equal((await forge.events()).length, 2, 'neither a change nor an end is an event')
-})
+}))
 
-test('a draft needs push access, and publishing it creates the tag', async () => {
-  await using forge = await openWithEngine()
-  const { ada } = forge
+test('a draft needs push access, and publishing it creates the tag', inject(async ({ forge, ada }) => {
   const ben = await forge.person('ben')
   const draft = await expect(201, await ada.post(`${engine}/releases`, { tag_name: 'v1', draft: true, target_commitish: 'nope' }))
   assert.partialDeepStrictEqual(draft, { draft: true, published_at: null, tarball_url: null, target_commitish: 'nope' })
@@ -94,24 +90,21 @@ test('a draft needs push access, and publishing it creates the tag', async () =>
   await expect(200, await ada.patch(one, { draft: false, body: 'more' }))
   assert.deepEqual(await forge.events(), ['CreateEvent v1', `ReleaseEvent ${draft.id}`])
   await forge.nobody.read(one)
-})
+}))
 
-test('a release of an existing tag leaves the tag unchanged, also an annotated one', async () => {
-  await using forge = await openWithEngine()
+test('a release of an existing tag leaves the tag unchanged, also an annotated one', inject(async (forge) => {
   await inside(forge, forge.id, 'tag', '-a', '-m', 'note', 'v1', 'main')
   const before = await forge.tags()
   const { id } = await expect(201, await forge.ada.post(`${engine}/releases`, { tag_name: 'v1', target_commitish: 'anything' }))
   assert.equal(await forge.tags(), before)
   assert.deepEqual(await forge.events(), [`ReleaseEvent ${id}`])
-})
+}))
 
-test('concurrent requests publish one release of a tag', async () => {
-  await using forge = await openWithEngine()
-  const { ada } = forge
+test('concurrent requests publish one release of a tag', inject(async ({ ada, events, tags }) => {
   const answers = await Promise.all(Array.from({ length: 6 }, () => ada.post(`${engine}/releases`, { tag_name: 'v1' })))
   assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 422, 422, 422, 422, 422])
   const [release] = await ada.read(`${engine}/releases`)
-  assert.deepEqual(await forge.events(), ['CreateEvent v1', `ReleaseEvent ${release.id}`])
+  assert.deepEqual(await events(), ['CreateEvent v1', `ReleaseEvent ${release.id}`])
   const taken = await expect(422, await ada.post(`${engine}/releases`, { tag_name: 'v1' }))
   assert.partialDeepStrictEqual(taken.errors, [{ code: 'already_exists', field: 'tag_name' }])
   const draft = await expect(201, await ada.post(`${engine}/releases`, { tag_name: 'v1', draft: true }))
@@ -119,43 +112,37 @@ test('concurrent requests publish one release of a tag', async () => {
   const other = await expect(200, await ada.patch(`${engine}/releases/${draft.id}`, { draft: false, tag_name: 'v2' }))
   assert.equal((await ada.patch(`${engine}/releases/${other.id}`, { tag_name: 'v1' })).status, 422)
   assert.equal((await expect(200, await ada.patch(`${engine}/releases/${other.id}`, { tag_name: 'v3' }))).tag_name, 'v3')
-  assert.match(await forge.tags(), /^v1 .*\nv2 .*\nv3 /)
-})
+  assert.match(await tags(), /^v1 .*\nv2 .*\nv3 /)
+}))
 
-test('concurrent publishing of a draft publishes it once', async () => {
-  await using forge = await openWithEngine()
-  const { id } = await expect(201, await forge.ada.post(`${engine}/releases`, { tag_name: 'v1', draft: true }))
-  const publish = () => forge.ada.patch(`${engine}/releases/${id}`, { draft: false })
+test('concurrent publishing of a draft publishes it once', inject(async ({ ada, events }) => {
+  const { id } = await expect(201, await ada.post(`${engine}/releases`, { tag_name: 'v1', draft: true }))
+  const publish = () => ada.patch(`${engine}/releases/${id}`, { draft: false })
   for (const { status } of await Promise.all(Array.from({ length: 6 }, publish))) assert.equal(status, 200)
-  assert.deepEqual(await forge.events(), ['CreateEvent v1', `ReleaseEvent ${id}`])
-})
+  assert.deepEqual(await events(), ['CreateEvent v1', `ReleaseEvent ${id}`])
+}))
 
-test('the latest release is the last published one that is not a prerelease', async () => {
-  await using forge = await openWithEngine()
+test('the latest release is the last published one that is not a prerelease', inject(async ({ clock, ada, nobody }) => {
   const make = async (tag_name: string, more = {}) => {
-    forge.clock.advance(1000)
-    return expect(201, await forge.ada.post(`${engine}/releases`, { tag_name, ...more }))
+    clock.advance(1000)
+    return expect(201, await ada.post(`${engine}/releases`, { tag_name, ...more }))
   }
   const waiting = await make('v9', { draft: true })
   await make('v1')
   await make('v2')
   await make('v3', { prerelease: true })
-  const latest = async () => (await forge.nobody.read(`${engine}/releases/latest`)).tag_name
+  const latest = async () => (await nobody.read(`${engine}/releases/latest`)).tag_name
   assert.equal(await latest(), 'v2')
-  const shown = await forge.nobody.read(`${engine}/releases?per_page=2`)
-  assert.deepEqual(
-    shown.map((release: { tag_name: string }) => release.tag_name),
-    ['v3', 'v2'],
-  )
-  assert.match((await forge.nobody.get(`${engine}/releases?per_page=2`)).headers.get('link') ?? '', /page=2>; rel="last"/)
-  forge.clock.advance(1000)
-  await expect(200, await forge.ada.patch(`${engine}/releases/${waiting.id}`, { draft: false }))
+  const shown = await nobody.read(`${engine}/releases?per_page=2`)
+  assert.deepEqual(linesOf(shown, 'tag_name'), ['v3', 'v2'])
+  assert.match((await nobody.get(`${engine}/releases?per_page=2`)).headers.get('link') ?? '', /page=2>; rel="last"/)
+  clock.advance(1000)
+  await expect(200, await ada.patch(`${engine}/releases/${waiting.id}`, { draft: false }))
   assert.equal(await latest(), 'v9')
-})
+}))
 
-test('an invalid release is refused, and leaves nothing behind', async () => {
-  await using forge = await openWithEngine()
-  const make = (body: Record<string, unknown>) => forge.ada.post(`${engine}/releases`, body)
+test('an invalid release is refused, and leaves nothing behind', inject(async ({ ada, events, logged }) => {
+  const make = (body: Record<string, unknown>) => ada.post(`${engine}/releases`, body)
   for (const tag_name of [
     '',
     'a b',
@@ -183,29 +170,21 @@ test('an invalid release is refused, and leaves nothing behind', async () => {
   }
   await expect(201, await make({ tag_name: 'a' }))
   assert.ok([409, 422].includes((await make({ tag_name: 'a/b' })).status), 'a name below that of a tag is taken')
-  assert.deepEqual((await forge.events()).length, 2)
-  assert.equal((await forge.ada.read(`${engine}/releases`)).length, 1)
-  const empty = await forge.ada.owns('empty')
-  assert.equal((await forge.ada.post('/repos/ada/empty/releases', { tag_name: 'v1' })).status, 422)
-  await expect(201, await forge.ada.post('/repos/ada/empty/releases', { tag_name: 'v1', draft: true }))
-  assert.equal((await forge.ada.read(`/repositories/${empty.id}/releases`)).length, 1)
-  assert.deepEqual(
-    forge.logged.filter((line) => /"level":(50|60)/.test(line)),
-    [],
-  )
-})
+  assert.deepEqual((await events()).length, 2)
+  assert.equal((await ada.read(`${engine}/releases`)).length, 1)
+  const empty = await ada.owns('empty')
+  assert.equal((await ada.post('/repos/ada/empty/releases', { tag_name: 'v1' })).status, 422)
+  await expect(201, await ada.post('/repos/ada/empty/releases', { tag_name: 'v1', draft: true }))
+  assert.equal((await ada.read(`/repositories/${empty.id}/releases`)).length, 1)
+  assert.deepEqual(errorsOf({ logged }), [])
+}))
 
-test('releases need push access, and are found through their own repository only', async () => {
-  await using forge = await openWithEngine()
-  const { ada } = forge
+test('releases need push access, and are found through their own repository only', inject(async ({ forge, ada }) => {
   const ben = await forge.person('ben')
   const { id } = await expect(201, await ada.post(`${engine}/releases`, { tag_name: 'v1' }))
   await ben.owns('engine')
-  for (const [who, status] of [
-    [forge.nobody, 401],
-    [ben, 403],
-    [await forge.tokenFor('ada', ['gist']), 403],
-  ] as const) {
+  for (const who of [forge.nobody, ben, await forge.tokenFor('ada', ['gist'])]) {
+    const status = who === forge.nobody ? 401 : 403
     assert.equal((await who.post(`${engine}/releases`, { tag_name: 'v2' })).status, status)
     assert.equal((await who.patch(`${engine}/releases/${id}`, { name: 'x' })).status, status)
     assert.equal((await who.delete(`${engine}/releases/${id}`)).status, status)
@@ -219,12 +198,11 @@ test('releases need push access, and are found through their own repository only
   assert.equal((await ada.delete(`${engine}/releases/${id}`)).status, 403)
   await expect(200, await ada.patch(engine, { archived: false, private: true }))
   for (const path of ['', '/latest', `/${id}`, '/tags/v1']) assert.equal((await ben.get(`${engine}/releases${path}`)).status, 404)
-})
+}))
 
-test('a list of releases takes a constant number of statements', async () => {
-  await using forge = await openWithEngine()
+test('a list of releases takes a constant number of statements', inject(async ({ ada, belfry }) => {
   const ids: number[] = []
-  for (const tag_name of ['v1', 'v2']) ids.push((await expect(201, await forge.ada.post(`${engine}/releases`, { tag_name }))).id)
-  const loaded = await loadReleases(forge.belfry.db, [...ids, 999])
+  for (const tag_name of ['v1', 'v2']) ids.push((await expect(201, await ada.post(`${engine}/releases`, { tag_name }))).id)
+  const loaded = await loadReleases(belfry.db, [...ids, 999])
   assert.deepEqual(loaded.map(({ tag_name, author_login }) => `${tag_name} ${author_login}`).sort(), ['v1 ada', 'v2 ada'])
-})
+}))

@@ -3,9 +3,10 @@ import { test } from 'node:test'
 import { Logger, runOnce } from 'graphile-worker'
 import { git } from '#git/git.ts'
 import { type Database, sql } from '#platform/database.ts'
-import { expect, type Forge, openForge } from '#test/forge.ts'
+import { expect, type Forge, injecting, withPeople } from '#test/forge.ts'
 import { repositoryTasks } from './jobs.ts'
 
+const inject = injecting(withPeople('ada', 'ben', 'cy'))
 const inside = (forge: Forge, id: number, ...args: string[]) => git(['-C', forge.belfry.storage.pathOf(id), ...args])
 const refs = (forge: Forge, id: number) => inside(forge, id, 'for-each-ref', '--format=%(refname) %(objectname)')
 
@@ -18,9 +19,7 @@ async function runJobs({ belfry: { db, storage } }: Forge) {
   await runOnce({ pgPool: db.pool, taskList, noHandleSignals: true, logger: new Logger(() => () => {}) })
 }
 
-test('contents are copied into a fork only if access allows it at that moment', async () => {
-  await using forge = await openForge()
-  const [ada, ben, cy] = [await forge.person('ada'), await forge.person('ben'), await forge.person('cy')]
+test('contents are copied into a fork only if access allows it at that moment', inject(async ({ forge, ada, ben, cy }) => {
   const { id } = await ada.owns('engine', { auto_init: true })
   const hidden = await ada.owns('secret', { auto_init: true, private: true })
   const contents = await refs(forge, hidden.id)
@@ -39,11 +38,10 @@ test('contents are copied into a fork only if access allows it at that moment', 
   assert.equal(await refs(forge, revoked.id), '', 'nor for somebody who lost access')
   assert.equal(await refs(forge, kept.id), contents)
   assert.match(await refs(forge, id), /refs\/heads\/main/)
-})
+}))
 
-test('when a fork’s parent is deleted, contents are not copied from a hidden ancestor', async () => {
-  await using forge = await openForge()
-  const [ada, ben, cy] = [await forge.person('ada'), await forge.person('ben'), await forge.person('cy')]
+test('when a fork’s parent is deleted, contents are not copied from a hidden ancestor', inject(async (forge) => {
+  const { ada, ben, cy } = forge
   await ada.owns('engine', { auto_init: true })
   await expect(202, await ben.post('/repos/ada/engine/forks'))
   const second = await expect(202, await cy.post('/repos/ben/engine/forks'))
@@ -58,13 +56,11 @@ test('when a fork’s parent is deleted, contents are not copied from a hidden a
   assert.equal((await ada.delete('/repos/ada/motor')).status, 204)
   await runJobs(forge)
   assert.equal(await refs(forge, third.id), '')
-})
+}))
 
-test('a repository that becomes private during a fork gets no public fork', async () => {
-  await using forge = await openForge()
-  const [ada, ben, cy] = [await forge.person('ada'), await forge.person('ben'), await forge.person('cy')]
+test('a repository that becomes private during a fork gets no public fork', inject(async ({ ada, ben, cy, belfry }) => {
   const { id } = await ada.owns('engine', { auto_init: true })
-  const { db } = forge.belfry
+  const { db } = belfry
   // Both forks passed the first check, and wait for the change to commit.
   const asked = await db.transaction(async (transaction) => {
     await transaction.query(sql`update repositories set private = true where id = ${id}`)
@@ -79,7 +75,7 @@ test('a repository that becomes private during a fork gets no public fork', asyn
   assert.equal(reader?.status, 202)
   assert.equal((await cy.read('/repos/cy/engine')).private, true)
   assert.equal((await ben.get('/repos/ben/engine')).status, 404)
-})
+}))
 
 /** Waits until this many transactions wait for a lock. */
 async function waitForWaiting(db: Database, many: number) {

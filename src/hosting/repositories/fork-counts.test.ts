@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fineGrained } from '#test/conversations.ts'
-import { type Client, expect, openForge, type Person } from '#test/forge.ts'
+import { type Client, expect, injecting, openForge, type Person } from '#test/forge.ts'
 
+const inject = injecting(openWithFork)
 const engine = '/repos/ada/engine'
 
 interface Counted {
@@ -46,8 +47,7 @@ async function openWithFork() {
 
 const forkBy = async (who: Person) => expect(202, await who.post(`${engine}/forks`))
 
-test('no count includes forks that the viewer may not see', async () => {
-  await using forge = await openWithFork()
+test('no count includes forks that the viewer may not see', inject(async (forge) => {
   const { ada, ben, cy, eve, nobody, nobodyVersioned } = forge
   await forkBy(ben)
   await forkBy(cy)
@@ -67,20 +67,18 @@ test('no count includes forks that the viewer may not see', async () => {
   assert.deepEqual(await countsFor(nobody), [1, 2], 'hiding it twice counts once')
   await expect(200, await cy.patch('/repos/cy/engine', { visibility: 'public' }))
   assert.deepEqual(await countsFor(nobody), [2, 3])
-})
+}))
 
-test('counts stay right as forks are hidden and deleted', async () => {
-  await using forge = await openWithFork()
-  const { ada, ben, cy, eve, nobody } = forge
+test('counts stay right as forks are hidden and deleted', inject(async ({ ada, ben, cy, eve, nobody, clock }) => {
   for (const who of [ben, cy, eve]) {
-    forge.clock.advance(1000)
+    clock.advance(1000)
     await forkBy(who)
   }
   await expect(200, await cy.patch('/repos/cy/engine', { private: true }))
   assert.deepEqual(await countsFor(nobody), [2, 3])
   assert.equal((await cy.delete('/repos/cy/engine')).status, 204)
   assert.deepEqual(await countsFor(nobody), [2, 3])
-  forge.clock.advance(1000)
+  clock.advance(1000)
   await forkBy(cy)
   await expect(200, await cy.patch('/repos/cy/engine', { private: true }))
   assert.equal((await ada.delete(engine)).status, 204)
@@ -90,11 +88,10 @@ test('counts stay right as forks are hidden and deleted', async () => {
   }
   assert.deepEqual(await shown(nobody), { forks_count: 1, network_count: 2, fork: false })
   assert.deepEqual(await shown(cy), { forks_count: 2, network_count: 3, fork: false })
-})
+}))
 
-test('concurrent changes of visibility keep the counts right', async () => {
-  await using forge = await openWithFork()
-  const people = await Promise.all(Array.from({ length: 8 }, (_, index) => forge.person(`forker-${index}`)))
+test('concurrent changes of visibility keep the counts right', inject(async ({ person, nobody }) => {
+  const people = await Promise.all(Array.from({ length: 8 }, (_, index) => person(`forker-${index}`)))
   for (const who of people) await forkBy(who)
   const answers = await Promise.all(
     people.flatMap((who, index) => [
@@ -105,6 +102,6 @@ test('concurrent changes of visibility keep the counts right', async () => {
     ]),
   )
   for (const { status } of answers) assert.ok([200, 204, 404].includes(status), `${status}`)
-  const forks: { private: boolean }[] = await forge.nobody.read(`${engine}/forks?per_page=100`)
-  assert.deepEqual(await countsFor(forge.nobody), [forks.length, forks.length + 1])
-})
+  const forks: { private: boolean }[] = await nobody.read(`${engine}/forks?per_page=100`)
+  assert.deepEqual(await countsFor(nobody), [forks.length, forks.length + 1])
+}))

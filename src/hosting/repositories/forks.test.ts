@@ -1,18 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { git } from '#git/git.ts'
-import { expect, type Forge, openForge } from '#test/forge.ts'
+import { expect, type Forge, injecting, openForge, withPeople } from '#test/forge.ts'
 import { openWorker } from '#worker.ts'
 
+const inject = injecting(withPeople('ada', 'ben', 'cy'))
 const names = (repos: { full_name: string }[]) => repos.map((repo) => repo.full_name)
 /** Waits for a background job. */
 const patience = { interval: 20, timeout: 10_000 }
 const inside = (forge: Forge, id: number, ...args: string[]) => git(['-C', forge.belfry.storage.pathOf(id), ...args])
 const refs = (forge: Forge, id: number) => inside(forge, id, 'for-each-ref', '--format=%(refname) %(objectname)')
 
-test('a fork shares the network of its parent', async () => {
-  await using forge = await openForge()
-  const [ada, ben, cy] = [await forge.person('ada'), await forge.person('ben'), await forge.person('cy')]
+test('a fork shares the network of its parent', inject(async ({ ada, ben, cy, nobody }) => {
   await ada.owns('engine', { description: 'Turns numbers', has_wiki: true })
   const fork = await expect(202, await ben.post('/repos/ada/engine/forks'))
   assert.partialDeepStrictEqual(fork, {
@@ -33,16 +32,14 @@ test('a fork shares the network of its parent', async () => {
     parent: { full_name: 'ben/engine' },
     source: { full_name: 'ada/engine' },
   })
-  const root = await forge.nobody.read('/repos/ada/engine')
+  const root = await nobody.read('/repos/ada/engine')
   assert.partialDeepStrictEqual(root, { fork: false, forks_count: 1, forks: 1, network_count: 3 })
   assert.ok(!('parent' in root) && !('source' in root))
-  assert.deepEqual(names(await forge.nobody.read('/repos/ada/engine/forks')), ['ben/engine'])
-  assert.deepEqual(names(await forge.nobody.read('/repos/ben/engine/forks')), ['cy/my-engine'])
-})
+  assert.deepEqual(names(await nobody.read('/repos/ada/engine/forks')), ['ben/engine'])
+  assert.deepEqual(names(await nobody.read('/repos/ben/engine/forks')), ['cy/my-engine'])
+}))
 
-test('forking again returns the existing fork, also with concurrent requests', async () => {
-  await using forge = await openForge()
-  const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
+test('forking again returns the existing fork, also with concurrent requests', inject(async ({ ada, ben }) => {
   await ada.owns('engine')
   const answers = await Promise.all(Array.from({ length: 8 }, () => ben.post('/repos/ada/engine/forks')))
   const ids = await Promise.all(answers.map(async (answer) => (await expect(202, answer)).id))
@@ -51,41 +48,35 @@ test('forking again returns the existing fork, also with concurrent requests', a
   assert.equal((await ada.read('/repos/ada/engine')).forks_count, 1)
   const root = await expect(202, await ada.post('/repos/ben/engine/forks'))
   assert.equal(root.full_name, 'ada/engine', 'whoever has the first of the network has it already')
-})
+}))
 
-test('a repository cannot be forked into its own account, nor over another repository', async () => {
-  await using forge = await openForge()
-  const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
+test('a repository cannot be forked into its own account, nor over another repository', inject(async ({ ada, ben, nobody }) => {
   await ada.owns('engine')
   await ben.owns('engine')
   assert.equal((await ada.post('/repos/ada/engine/forks')).status, 403)
   assert.equal((await ben.post('/repos/ada/engine/forks')).status, 422)
-  assert.equal((await forge.nobody.post('/repos/ada/engine/forks')).status, 401)
+  assert.equal((await nobody.post('/repos/ada/engine/forks')).status, 401)
   assert.equal((await ada.read('/repos/ada/engine')).forks_count, 0)
-})
+}))
 
-test('a member forks into an organization', async () => {
-  await using forge = await openForge()
-  const [ada, ben, cy] = [await forge.person('ada'), await forge.person('ben'), await forge.person('cy')]
-  await forge.organization('acme', cy)
+test('a member forks into an organization', inject(async ({ ada, ben, cy, organization }) => {
+  await organization('acme', cy)
   await ada.owns('engine')
   assert.equal((await ben.post('/repos/ada/engine/forks', { organization: 'acme' })).status, 422)
   assert.equal((await ben.post('/repos/ada/engine/forks', { organization: 'cy' })).status, 422)
   await expect(200, await cy.put('/orgs/acme/memberships/ben'))
   const fork = await expect(202, await ben.post('/repos/ada/engine/forks', { organization: 'acme', name: 'motor' }))
   assert.partialDeepStrictEqual(fork, { full_name: 'acme/motor', organization: { login: 'acme' }, permissions: { admin: true } })
-})
+}))
 
-test('concurrent forks are all counted', async () => {
-  await using forge = await openForge()
-  const ada = await forge.person('ada')
+test('concurrent forks are all counted', inject(async ({ forge, ada }) => {
   await ada.owns('engine')
   const people = await Promise.all(Array.from({ length: 20 }, (_, index) => forge.person(`forker-${index}`)))
   const answers = await Promise.all(people.map((person) => person.post('/repos/ada/engine/forks')))
   for (const answer of answers) assert.equal(answer.status, 202)
   assert.partialDeepStrictEqual(await ada.read('/repos/ada/engine'), { forks_count: 20, network_count: 21 })
   assert.equal((await ada.read('/repos/ada/engine/forks?per_page=100')).length, 20)
-})
+}))
 
 test('a job copies the contents of a fork, all branches or the default branch only', async (t) => {
   await using forge = await openForge({ worker: true })
@@ -131,9 +122,7 @@ test('a fork of a fork, and a fork of a repository that is deleted at once, get 
   assert.equal(await refs(forge, second.id), contents)
 })
 
-test('a fork of a private repository is private, and stays private with its parent', async () => {
-  await using forge = await openForge()
-  const [ada, ben, cy] = [await forge.person('ada'), await forge.person('ben'), await forge.person('cy')]
+test('a fork of a private repository is private, and stays private with its parent', inject(async ({ ada, ben, cy }) => {
   await ada.owns('secret', { private: true })
   assert.equal((await ben.post('/repos/ada/secret/forks')).status, 404)
   const invitation = await expect(201, await ada.put('/repos/ada/secret/collaborators/ben', { permission: 'pull' }))
@@ -148,22 +137,18 @@ test('a fork of a private repository is private, and stays private with its pare
   assert.deepEqual(await cy.read('/repos/ada/secret/forks'), [])
   assert.equal((await ada.delete('/repos/ada/secret/collaborators/ben')).status, 204)
   assert.equal((await expect(200, await ben.patch('/repos/ben/secret', { private: false }))).private, false)
-})
+}))
 
-test('a fork does not show a parent that the caller may not see', async () => {
-  await using forge = await openForge()
-  const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
+test('a fork does not show a parent that the caller may not see', inject(async ({ ada, ben, nobody }) => {
   await ada.owns('engine')
   await expect(202, await ben.post('/repos/ada/engine/forks'))
   await expect(200, await ada.patch('/repos/ada/engine', { private: true }))
-  const fork = await forge.nobody.read('/repos/ben/engine')
+  const fork = await nobody.read('/repos/ben/engine')
   assert.equal(fork.fork, true)
   assert.ok(!('parent' in fork) && !('source' in fork))
-})
+}))
 
-test('when the root of a network is deleted, its oldest fork becomes the root', async () => {
-  await using forge = await openForge()
-  const [ada, ben, cy] = [await forge.person('ada'), await forge.person('ben'), await forge.person('cy')]
+test('when the root of a network is deleted, its oldest fork becomes the root', inject(async ({ forge, ada, ben, cy }) => {
   const dee = await forge.person('dee')
   await ada.owns('engine')
   for (const [person, from] of [
@@ -185,22 +170,18 @@ test('when the root of a network is deleted, its oldest fork becomes the root', 
   assert.equal((await cy.delete('/repos/cy/engine')).status, 204)
   assert.equal((await dee.read('/repos/dee/engine')).parent.full_name, 'ben/engine')
   assert.partialDeepStrictEqual(await ben.read('/repos/ben/engine'), { forks_count: 1, network_count: 2 })
-})
+}))
 
-test('concurrent deletions of a fork count once', async () => {
-  await using forge = await openForge()
-  const [ada, ben, cy] = [await forge.person('ada'), await forge.person('ben'), await forge.person('cy')]
+test('concurrent deletions of a fork count once', inject(async ({ ada, ben, cy }) => {
   await ada.owns('engine')
   await expect(202, await ben.post('/repos/ada/engine/forks'))
   await expect(202, await cy.post('/repos/ada/engine/forks'))
   const answers = await Promise.all(Array.from({ length: 6 }, () => ben.delete('/repos/ben/engine')))
   assert.deepEqual(answers.map((answer) => answer.status).sort(), [204, 404, 404, 404, 404, 404])
   assert.equal((await ada.read('/repos/ada/engine')).forks_count, 1)
-})
+}))
 
-test('a network stays consistent under concurrent forks and deletions', async () => {
-  await using forge = await openForge()
-  const [ada, ben, cy] = [await forge.person('ada'), await forge.person('ben'), await forge.person('cy')]
+test('a network stays consistent under concurrent forks and deletions', inject(async ({ ada, ben, cy }) => {
   for (let round = 0; round < 5; round++) {
     const name = `engine-${round}`
     await ada.owns(name)
@@ -216,4 +197,4 @@ test('a network stays consistent under concurrent forks and deletions', async ()
       assert.partialDeepStrictEqual(await cy.read(`/repos/cy/${name}`), { fork: false, forks_count: 0, network_count: 1 })
     }
   }
-})
+}))

@@ -1,56 +1,50 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Octokit } from '@octokit/rest'
-import { expect, openForge } from '#test/forge.ts'
+import { expect, injecting, withPeople } from '#test/forge.ts'
 import { handOver } from '#test/transfers.ts'
 
-test('a former name redirects to the repository, with 301 or 307', async () => {
-  await using forge = await openForge()
-  const ada = await forge.person('ada')
+const inject = injecting(withPeople('ada', 'ben'))
+
+test('a former name redirects to the repository, with 301 or 307', inject(async ({ ada, web, versioned }) => {
   const { id } = await ada.owns('engine')
   const renamed = await expect(200, await ada.patch('/repos/ada/engine', { name: 'new motor' }))
   assert.partialDeepStrictEqual(renamed, { id, full_name: 'ada/new-motor' })
   const moved = await ada.get('/repos/ada/Engine?x=1')
-  const location = `${forge.web}/api/v3/repositories/${id}?x=1`
+  const location = `${web}/api/v3/repositories/${id}?x=1`
   assert.equal(moved.status, 301)
   assert.equal(moved.headers.get('location'), location)
   assert.partialDeepStrictEqual(await moved.json(), { message: 'Moved Permanently', url: location })
   assert.equal((await ada.read(location)).full_name, 'ada/new-motor')
   assert.equal((await ada.head('/repos/ada/engine')).status, 301)
   const below = await ada.versioned.get('/repos/ada/engine/forks')
-  assert.equal(below.headers.get('location'), `${forge.versioned}/repositories/${id}/forks`)
+  assert.equal(below.headers.get('location'), `${versioned}/repositories/${id}/forks`)
   const change = await ada.patch('/repos/ada/engine', { description: 'New' })
   assert.equal(change.status, 307)
   const followed = await ada.patch(change.headers.get('location') ?? '', { description: 'New' })
   assert.equal((await expect(200, followed)).description, 'New')
-  assert.equal((await ada.delete('/repos/ada/engine')).headers.get('location'), `${forge.web}/api/v3/repositories/${id}`)
-})
+  assert.equal((await ada.delete('/repos/ada/engine')).headers.get('location'), `${web}/api/v3/repositories/${id}`)
+}))
 
-test('every former name redirects to the current one', async () => {
-  await using forge = await openForge()
-  const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
+test('every former name redirects to the current one', inject(async ({ ada, ben, nobody, web }) => {
   const { id } = await ada.owns('one')
   await expect(200, await ada.patch('/repos/ada/one', { name: 'two' }))
   await handOver(ada, '/repos/ada/two', ben, { new_name: 'three' })
   for (const former of ['ada/one', 'ada/two']) {
-    const answer = await forge.nobody.get(`/repos/${former}`)
-    assert.equal(answer.headers.get('location'), `${forge.web}/api/v3/repositories/${id}`)
+    const answer = await nobody.get(`/repos/${former}`)
+    assert.equal(answer.headers.get('location'), `${web}/api/v3/repositories/${id}`)
   }
   await handOver(ben, '/repos/ben/three', ada, { new_name: 'one' })
-  assert.equal((await forge.nobody.read('/repos/ada/one')).id, id)
-})
+  assert.equal((await nobody.read('/repos/ada/one')).id, id)
+}))
 
-test('a change of case is not a rename', async () => {
-  await using forge = await openForge()
-  const ada = await forge.person('ada')
+test('a change of case is not a rename', inject(async ({ ada }) => {
   await ada.owns('engine')
   assert.equal((await expect(200, await ada.patch('/repos/ada/engine', { name: 'Engine' }))).name, 'Engine')
   assert.equal((await ada.get('/repos/ada/engine')).status, 200)
-})
+}))
 
-test('a new repository at the former name ends the redirect', async () => {
-  await using forge = await openForge()
-  const ada = await forge.person('ada')
+test('a new repository at the former name ends the redirect', inject(async ({ ada }) => {
   const old = await ada.owns('engine')
   await expect(200, await ada.patch('/repos/ada/engine', { name: 'motor' }))
   const fresh = await ada.owns('engine')
@@ -62,11 +56,9 @@ test('a new repository at the former name ends the redirect', async () => {
   assert.match(taken.errors[0].message, /already exists/)
   assert.equal((await ada.delete('/repos/ada/third')).status, 204)
   assert.equal((await ada.get('/repos/ada/engine')).status, 404, 'a redirect ends with what it led to')
-})
+}))
 
-test('only an owner of the account ends a redirect to another repository', async () => {
-  await using forge = await openForge()
-  const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
+test('only an owner of the account ends a redirect to another repository', inject(async ({ forge, ada, ben }) => {
   await forge.organization('acme', ada)
   await expect(200, await ada.put('/orgs/acme/memberships/ben', { role: 'member' }))
   const { id } = await expect(201, await ada.post('/orgs/acme/repos', { name: 'engine' }))
@@ -86,24 +78,22 @@ test('only an owner of the account ends a redirect to another repository', async
   await expect(200, await ben.patch('/repos/acme/gear', { name: 'wheel' }))
   assert.equal((await ben.read('/repos/acme/wheel')).name, 'wheel', 'one’s own former name is free')
   await expect(201, await ada.post('/orgs/acme/repos', { name: 'engine' }))
-})
+}))
 
-test('a redirect does not reveal a private repository', async () => {
-  await using forge = await openForge()
-  const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
+test('a redirect does not reveal a private repository', inject(async ({ ada, ben, nobody, tokenFor }) => {
   await ada.owns('secret', { private: true })
   await expect(200, await ada.patch('/repos/ada/secret', { name: 'hidden' }))
   assert.equal((await ada.get('/repos/ada/secret')).status, 301)
-  for (const outsider of [forge.nobody, ben, await forge.tokenFor('ada', ['public_repo'])]) {
+  for (const outsider of [nobody, ben, await tokenFor('ada', ['public_repo'])]) {
     const [moved, absent] = [await outsider.get('/repos/ada/secret'), await outsider.get('/repos/ada/absent')]
     assert.equal(moved.headers.get('location'), null)
     assert.deepEqual(await expect(404, moved), await expect(404, absent))
   }
-})
+}))
 
-test('a repository transferred to a user belongs to them, and its former owner may push if they agree', async () => {
-  await using forge = await openForge()
-  const [ada, ben, cy] = [await forge.person('ada'), await forge.person('ben'), await forge.person('cy')]
+test('a repository transferred to a user belongs to them, and its former owner may push if they agree', inject(async (forge) => {
+  const { ada, ben } = forge
+  const cy = await forge.person('cy')
   const { id } = await ada.owns('secret', { private: true })
   await expect(201, await ada.put('/repos/ada/secret/collaborators/ben'))
   const given = await handOver(ada, '/repos/ada/secret', ben, { new_name: 'gift', keep_former_owner: true })
@@ -114,12 +104,10 @@ test('a repository transferred to a user belongs to them, and its former owner m
   assert.equal((await cy.get('/repos/ben/gift')).status, 404)
   assert.equal((await ben.post('/repos/ben/gift/transfer', { new_owner: 'ben' })).status, 422)
   assert.equal((await ben.post('/repos/ben/gift/transfer', { new_owner: 'nobody-here' })).status, 422)
-})
+}))
 
-test('only a member transfers a repository to an organization at once', async () => {
-  await using forge = await openForge()
-  const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
-  await forge.organization('acme', ben)
+test('only a member transfers a repository to an organization at once', inject(async ({ ada, ben, organization }) => {
+  await organization('acme', ben)
   await ada.owns('engine')
   const pending = await expect(202, await ada.post('/repos/ada/engine/transfer', { new_owner: 'acme' }))
   assert.equal(pending.full_name, 'ada/engine')
@@ -131,11 +119,10 @@ test('only a member transfers a repository to an organization at once', async ()
   await expect(201, await ada.post('/user/repos', { name: 'engine' }))
   const taken = await expect(422, await ada.post('/repos/ada/engine/transfer', { new_owner: 'acme' }))
   assert.partialDeepStrictEqual(taken.errors, [{ field: 'name' }])
-})
+}))
 
-test('an organization’s private repository can be transferred to a user, and the giver may lose access', async () => {
-  await using forge = await openForge()
-  const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
+test('an organization’s private repository can be transferred to a user, and the giver may lose access', inject(async (forge) => {
+  const { ada, ben } = forge
   await forge.organization('acme', ada)
   await expect(201, await ada.post('/orgs/acme/repos', { name: 'plans', private: true }))
   await expect(201, await ada.post('/orgs/acme/teams', { name: 'Core' }))
@@ -144,11 +131,9 @@ test('an organization’s private repository can be transferred to a user, and t
   assert.equal((await ben.read('/repos/ben/plans')).permissions.admin, true)
   assert.equal((await ada.get('/repos/ben/plans')).status, 404)
   assert.equal((await ada.get('/repos/acme/plans')).status, 404)
-})
+}))
 
-test('a public client creates, renames, reads by the former name, forks and deletes', async () => {
-  await using forge = await openForge()
-  const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
+test('a public client creates, renames, reads by the former name, forks and deletes', inject(async ({ forge, ada, ben }) => {
   for (const baseUrl of [`${forge.web}/api/v3`, forge.versioned]) {
     const octokit = new Octokit({ auth: ada.token, baseUrl })
     const { data: made } = await octokit.rest.repos.createForAuthenticatedUser({ name: 'engine', auto_init: true })
@@ -170,4 +155,4 @@ test('a public client creates, renames, reads by the former name, forks and dele
     assert.equal((await ada.get('/repos/ada/motor')).status, 404)
     assert.equal((await ben.delete('/repos/ben/motor')).status, 204)
   }
-})
+}))

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Client, expect, openForge } from '#test/forge.ts'
+import { type Client, expect, injecting, openForge } from '#test/forge.ts'
+
+const inject = injecting(openForge)
 
 /** The whole response, without the parts that always differ. */
 async function whole(answer: Response) {
@@ -9,8 +11,7 @@ async function whole(answer: Response) {
   return { status: answer.status, headers, body: await answer.text() }
 }
 
-test('a private repository and a missing one give identical responses to callers without access', async () => {
-  await using forge = await openForge()
+test('a private repository and a missing one give identical responses to callers without access', inject(async (forge) => {
   const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
   const { id } = await ada.owns('secret', { private: true })
   const weak = await forge.tokenFor('ada', ['public_repo', 'delete_repo', 'write:org'])
@@ -40,11 +41,10 @@ test('a private repository and a missing one give identical responses to callers
   const body = JSON.parse((await whole(await ben.get('/repos/ada/secret'))).body)
   assert.deepEqual(body, { message: 'Not Found', documentation_url: `${forge.web}/docs`, status: '404' })
   assert.equal((await ada.get('/repos/ada/secret')).status, 200)
-})
+}))
 
-test('read access can neither change nor delete', async () => {
-  await using forge = await openForge()
-  const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
+test('read access can neither change nor delete', inject(async ({ person, nobody }) => {
+  const [ada, ben] = [await person('ada'), await person('ben')]
   await ada.owns('engine')
   for (const answer of [
     await ben.patch('/repos/ada/engine', { description: 'Mine' }),
@@ -55,11 +55,10 @@ test('read access can neither change nor delete', async () => {
     assert.equal(message, 'Must have admin rights to Repository.')
     assert.equal(status, '403')
   }
-  assert.equal((await expect(401, await forge.nobody.delete('/repos/ada/engine'))).message, 'Requires authentication')
-})
+  assert.equal((await expect(401, await nobody.delete('/repos/ada/engine'))).message, 'Requires authentication')
+}))
 
-test('a token with public_repo can neither create a private repository nor make one private', async () => {
-  await using forge = await openForge()
+test('a token with public_repo can neither create a private repository nor make one private', inject(async (forge) => {
   await forge.person('ada')
   const weak = await forge.tokenFor('ada', ['public_repo'])
   await weak.owns('engine')
@@ -71,12 +70,11 @@ test('a token with public_repo can neither create a private repository nor make 
   ]) {
     assert.equal((await expect(403, answer)).message, "Missing the 'repo' scope.")
   }
-})
+}))
 
-test('access is the highest level of all its sources', async () => {
-  await using forge = await openForge()
-  const [ada, ben, cy] = [await forge.person('ada'), await forge.person('ben'), await forge.person('cy')]
-  await forge.organization('acme', ada)
+test('access is the highest level of all its sources', inject(async ({ person, organization }) => {
+  const [ada, ben, cy] = [await person('ada'), await person('ben'), await person('cy')]
+  await organization('acme', ada)
   await expect(200, await ada.put('/orgs/acme/memberships/ben'))
   await expect(201, await ada.post('/orgs/acme/repos', { name: 'plans', private: true }))
   const accessOf = async (client: Client) => {
@@ -106,12 +104,11 @@ test('access is the highest level of all its sources', async () => {
   assert.equal(await accessOf(cy), 'none', 'what members have, outsiders do not')
   assert.equal((await ben.put('/orgs/acme/memberships/ada', { role: 'member' })).status, 200)
   assert.equal(await accessOf(ada), 'push', 'an owner no more')
-})
+}))
 
-test('the creator of a repository in an organization is its admin', async () => {
-  await using forge = await openForge()
-  const [ada, ben, cy] = [await forge.person('ada'), await forge.person('ben'), await forge.person('cy')]
-  await forge.organization('acme', ada)
+test('the creator of a repository in an organization is its admin', inject(async ({ person, organization }) => {
+  const [ada, ben, cy] = [await person('ada'), await person('ben'), await person('cy')]
+  await organization('acme', ada)
   await expect(200, await ada.put('/orgs/acme/memberships/ben'))
   const made = await expect(201, await ben.post('/orgs/acme/repos', { name: 'plans', private: true }))
   assert.equal(made.permissions.admin, true)
@@ -122,4 +119,4 @@ test('the creator of a repository in an organization is its admin', async () => 
   assert.equal((await ben.read('/user/repos?type=member')).length, 1)
   assert.deepEqual(await ben.read('/user/repos?type=owner'), [])
   assert.deepEqual(await cy.read('/orgs/acme/repos'), [])
-})
+}))

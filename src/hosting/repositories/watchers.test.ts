@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '#platform/database.ts'
-import { expect, openForge, type Person } from '#test/forge.ts'
+import { expect, injecting, linesOf, openForge, type Person } from '#test/forge.ts'
 import { handOver } from '#test/transfers.ts'
 
+const inject = injecting(openAcme)
 const logins = (people: { login: string }[]) => people.map((person) => person.login)
 const done = async (answer: Response) =>
   assert.ok(answer.status < 300, `${answer.url} gave ${answer.status}: ${await answer.text()}`)
@@ -37,42 +38,37 @@ async function openAcme() {
   return Object.assign(forge, { ada, ben, cy, watchers, accept, join, everyones, team })
 }
 
-test('accepting an invitation with push access starts watching; with read access it does not', async () => {
-  await using forge = await openAcme()
+test('accepting an invitation with push access starts watching; with read access it does not', inject(async (forge) => {
   await forge.accept(forge.ben, 'acme/engine', 'push')
   await forge.accept(forge.cy, 'acme/engine', 'triage')
   assert.deepEqual(await forge.watchers(), ['ada', 'ben'])
   await done(await forge.ada.put('/repos/acme/engine/collaborators/cy', { permission: 'maintain' }))
   assert.deepEqual(await forge.watchers(), ['ada', 'ben', 'cy'], 'a raised level is a gain')
-})
+}))
 
-test('a higher level than push does not start watching again', async () => {
-  await using forge = await openAcme()
-  await forge.accept(forge.ben, 'acme/engine', 'push')
-  await done(await forge.ben.delete('/repos/acme/engine/subscription'))
-  await done(await forge.ada.put('/repos/acme/engine/collaborators/ben', { permission: 'admin' }))
-  assert.deepEqual(await forge.watchers(), ['ada'])
-})
+test('a higher level than push does not start watching again', inject(async ({ accept, ben, ada, watchers }) => {
+  await accept(ben, 'acme/engine', 'push')
+  await done(await ben.delete('/repos/acme/engine/subscription'))
+  await done(await ada.put('/repos/acme/engine/collaborators/ben', { permission: 'admin' }))
+  assert.deepEqual(await watchers(), ['ada'])
+}))
 
-test('a user who ignores a repository keeps ignoring it after gaining push access', async () => {
-  await using forge = await openAcme()
+test('a user who ignores a repository keeps ignoring it after gaining push access', inject(async (forge) => {
   await forge.accept(forge.ben, 'acme/engine', 'pull')
   await expect(200, await forge.ben.put('/repos/acme/engine/subscription', { ignored: true }))
   await done(await forge.ada.put('/repos/acme/engine/collaborators/ben', { permission: 'push' }))
   assert.deepEqual(await forge.watchers(), ['ada'])
   assert.equal((await forge.ben.read('/repos/acme/engine/subscription')).ignored, true)
-})
+}))
 
-test('a member who is added without an invitation watches', async () => {
-  await using forge = await openAcme()
-  await forge.join(forge.ben)
-  assert.deepEqual(await forge.watchers(), ['ada'])
-  await done(await forge.ada.put('/repos/acme/engine/collaborators/ben', { permission: 'push' }))
-  assert.deepEqual(await forge.watchers(), ['ada', 'ben'])
-})
+test('a member who is added without an invitation watches', inject(async ({ join, ben, watchers, ada }) => {
+  await join(ben)
+  assert.deepEqual(await watchers(), ['ada'])
+  await done(await ada.put('/repos/acme/engine/collaborators/ben', { permission: 'push' }))
+  assert.deepEqual(await watchers(), ['ada', 'ben'])
+}))
 
-test('joining a team with push access starts watching; leaving it stops, unless other access remains', async () => {
-  await using forge = await openAcme()
+test('joining a team with push access starts watching; leaving it stops, unless other access remains', inject(async (forge) => {
   const { ada, ben, cy } = forge
   await forge.everyones('none')
   await forge.team('push', ben, cy)
@@ -80,19 +76,16 @@ test('joining a team with push access starts watching; leaving it stops, unless 
   await done(await ada.put('/repos/acme/engine/collaborators/cy', { permission: 'pull' }))
   for (const { login } of [ben, cy]) await done(await ada.delete(`/orgs/acme/teams/smiths/memberships/${login}`))
   assert.deepEqual(await forge.watchers(), ['ada', 'cy'])
-})
+}))
 
-test('a team that gains push access makes its members watch', async () => {
-  await using forge = await openAcme()
-  await forge.team('pull', forge.ben, forge.cy)
-  assert.deepEqual(await forge.watchers(), ['ada'])
-  await done(await forge.ada.put('/orgs/acme/teams/smiths/repos/acme/engine', { permission: 'push' }))
-  assert.deepEqual(await forge.watchers(), ['ada', 'ben', 'cy'])
-})
+test('a team that gains push access makes its members watch', inject(async ({ team, ben, cy, watchers, ada }) => {
+  await team('pull', ben, cy)
+  assert.deepEqual(await watchers(), ['ada'])
+  await done(await ada.put('/orgs/acme/teams/smiths/repos/acme/engine', { permission: 'push' }))
+  assert.deepEqual(await watchers(), ['ada', 'ben', 'cy'])
+}))
 
-test('members stop watching when their team loses access or is deleted', async () => {
-  await using forge = await openAcme()
-  const { ada, ben, cy } = forge
+test('members stop watching when their team loses access or is deleted', inject(async ({ forge, ada, ben, cy }) => {
   await forge.everyones('none')
   for (const end of ['/orgs/acme/teams/smiths/repos/acme/engine', '/orgs/acme/teams/smiths']) {
     if (!(await ada.read('/orgs/acme/teams')).length) await forge.team('push', ben, cy)
@@ -101,70 +94,59 @@ test('members stop watching when their team loses access or is deleted', async (
     await done(await ada.delete(end))
     assert.deepEqual(await forge.watchers(), ['ada'], end)
   }
-})
+}))
 
-test('joining an organization whose members may push starts watching its repositories', async () => {
-  await using forge = await openAcme()
+test('joining an organization whose members may push starts watching its repositories', inject(async (forge) => {
   await done(await forge.ada.post('/orgs/acme/repos', { name: 'clock' }))
   await forge.everyones('write')
   await forge.join(forge.ben)
   assert.deepEqual(await forge.watchers(), ['ada', 'ben'])
   assert.deepEqual(await forge.watchers('acme/clock'), ['ada', 'ben'])
-})
+}))
 
-test('a new owner watches; a former owner without access stops', async () => {
-  await using forge = await openAcme()
-  await forge.everyones('none')
-  await forge.join(forge.ben)
-  assert.deepEqual(await forge.watchers(), ['ada'])
-  await forge.join(forge.ben, 'admin')
-  assert.deepEqual(await forge.watchers(), ['ada', 'ben'])
-  await forge.join(forge.ben, 'member')
-  assert.deepEqual(await forge.watchers(), ['ada'])
-})
+test('a new owner watches; a former owner without access stops', inject(async ({ everyones, join, ben, watchers }) => {
+  await everyones('none')
+  await join(ben)
+  assert.deepEqual(await watchers(), ['ada'])
+  await join(ben, 'admin')
+  assert.deepEqual(await watchers(), ['ada', 'ben'])
+  await join(ben, 'member')
+  assert.deepEqual(await watchers(), ['ada'])
+}))
 
-test('the access of all members decides who watches', async () => {
-  await using forge = await openAcme()
-  await forge.join(forge.ben)
-  await forge.everyones('write')
-  assert.deepEqual(await forge.watchers(), ['ada', 'ben'])
-  await done(await forge.ben.delete('/repos/acme/engine/subscription'))
-  await forge.everyones('admin')
-  assert.deepEqual(await forge.watchers(), ['ada'])
-  await expect(200, await forge.ben.put('/repos/acme/engine/subscription', {}))
-  await forge.everyones('read')
-  assert.deepEqual(await forge.watchers(), ['ada', 'ben'], 'who still sees it goes on')
-  await forge.everyones('none')
-  assert.deepEqual(await forge.watchers(), ['ada'])
-})
+test('the access of all members decides who watches', inject(async ({ join, ben, everyones, watchers }) => {
+  await join(ben)
+  await everyones('write')
+  assert.deepEqual(await watchers(), ['ada', 'ben'])
+  await done(await ben.delete('/repos/acme/engine/subscription'))
+  await everyones('admin')
+  assert.deepEqual(await watchers(), ['ada'])
+  await expect(200, await ben.put('/repos/acme/engine/subscription', {}))
+  await everyones('read')
+  assert.deepEqual(await watchers(), ['ada', 'ben'], 'who still sees it goes on')
+  await everyones('none')
+  assert.deepEqual(await watchers(), ['ada'])
+}))
 
-test('a former member stops watching private repositories', async () => {
-  await using forge = await openAcme()
-  const { ada, ben, cy } = forge
+test('a former member stops watching private repositories', inject(async ({ ada, ben, cy, everyones, join, watchers }) => {
   await done(await ada.post('/orgs/acme/repos', { name: 'clock' }))
-  await forge.everyones('write')
-  for (const who of [ben, cy]) await forge.join(who)
+  await everyones('write')
+  for (const who of [ben, cy]) await join(who)
   await done(await ben.delete('/orgs/acme/memberships/ben'))
   await done(await ada.delete('/orgs/acme/members/cy'))
-  assert.deepEqual(await forge.watchers(), ['ada'])
-  assert.deepEqual(await forge.watchers('acme/clock'), ['ada', 'ben', 'cy'], 'what everyone sees is watched on')
-  assert.deepEqual(
-    (await ben.read('/user/subscriptions')).map((repo: { full_name: string }) => repo.full_name),
-    ['acme/clock'],
-  )
-})
+  assert.deepEqual(await watchers(), ['ada'])
+  assert.deepEqual(await watchers('acme/clock'), ['ada', 'ben', 'cy'], 'what everyone sees is watched on')
+  assert.deepEqual(linesOf(await ben.read('/user/subscriptions'), 'full_name'), ['acme/clock'])
+}))
 
-test('a removed collaborator stops watching', async () => {
-  await using forge = await openAcme()
-  for (const who of [forge.ben, forge.cy]) await forge.accept(who, 'acme/engine', 'push')
-  await done(await forge.ada.delete('/repos/acme/engine/collaborators/ben'))
-  await done(await forge.cy.delete('/repos/acme/engine/collaborators/cy'))
-  assert.deepEqual(await forge.watchers(), ['ada'])
-})
+test('a removed collaborator stops watching', inject(async ({ ben, cy, accept, ada, watchers }) => {
+  for (const who of [ben, cy]) await accept(who, 'acme/engine', 'push')
+  await done(await ada.delete('/repos/acme/engine/collaborators/ben'))
+  await done(await cy.delete('/repos/acme/engine/collaborators/cy'))
+  assert.deepEqual(await watchers(), ['ada'])
+}))
 
-test('users without access stop watching a repository that becomes private', async () => {
-  await using forge = await openAcme()
-  const { ada, ben, cy } = forge
+test('users without access stop watching a repository that becomes private', inject(async ({ forge, ada, ben, cy }) => {
   await ada.owns('mill')
   await forge.accept(cy, 'ada/mill', 'pull')
   for (const who of [ben, cy]) await expect(200, await who.put('/repos/ada/mill/subscription', {}))
@@ -174,10 +156,9 @@ test('users without access stop watching a repository that becomes private', asy
   assert.deepEqual(await forge.watchers('ada/mill'), ['ada', 'cy'])
   await expect(200, await ada.patch('/repos/ada/mill', { private: false }))
   assert.deepEqual(await forge.watchers('ada/mill'), ['ada', 'cy'])
-})
+}))
 
-test('the receiver of a transfer watches; the former owner keeps watching with push access', async () => {
-  await using forge = await openAcme()
+test('the receiver of a transfer watches; the former owner keeps watching with push access', inject(async (forge) => {
   for (const [name, keep_former_owner, watchers] of [
     ['mill', true, ['ada', 'ben']],
     ['barn', false, ['ben']],
@@ -187,10 +168,9 @@ test('the receiver of a transfer watches; the former owner keeps watching with p
     const subscribers: { login: string }[] = await forge.ben.read(`/repos/ben/${name}/subscribers`)
     assert.deepEqual(subscribers.map(({ login }) => login).toSorted(), watchers)
   }
-})
+}))
 
-test('a repository that leaves its organization loses the watchers that had access through it', async () => {
-  await using forge = await openAcme()
+test('a repository that leaves its organization loses the watchers that had access through it', inject(async (forge) => {
   const { ada, ben, cy } = forge
   await forge.everyones('none')
   await forge.team('push', ben)
@@ -198,40 +178,34 @@ test('a repository that leaves its organization loses the watchers that had acce
   assert.deepEqual(await forge.watchers(), ['ada', 'ben', 'cy'])
   await expect(202, await ada.post('/repos/acme/engine/transfer', { new_owner: 'ada' }))
   assert.deepEqual(await forge.watchers('ada/engine'), ['ada', 'cy'])
-})
+}))
 
-test('removing two sources of access concurrently ends watching', async () => {
-  await using forge = await openAcme()
-  const { ada, ben } = forge
-  await forge.everyones('none')
-  await forge.team('push', ben)
+test('removing two sources of access concurrently ends watching', inject(async ({ ada, ben, everyones, team, watchers }) => {
+  await everyones('none')
+  await team('push', ben)
   for (let round = 0; round < 5; round++) {
     await done(await ada.put('/orgs/acme/teams/smiths/memberships/ben'))
     await done(await ada.put('/repos/acme/engine/collaborators/ben', { permission: 'push' }))
-    assert.deepEqual(await forge.watchers(), ['ada', 'ben'])
+    assert.deepEqual(await watchers(), ['ada', 'ben'])
     const ends = ['/orgs/acme/teams/smiths/memberships/ben', '/repos/acme/engine/collaborators/ben']
     for (const answer of await Promise.all(ends.map((path) => ada.delete(path)))) await done(answer)
-    assert.deepEqual(await forge.watchers(), ['ada'])
+    assert.deepEqual(await watchers(), ['ada'])
   }
-})
+}))
 
-test('a user who is removed concurrently does not start watching', async () => {
-  await using forge = await openAcme()
-  const { ada, ben, cy } = forge
+test('a user who is removed concurrently does not start watching', inject(async ({ ada, ben, cy, watchers }) => {
   await ada.owns('mill')
   for (let round = 0; round < 5; round++) {
     const wishes = [ben, cy].flatMap((who) => [0, 1, 2].map(() => who.put('/repos/ada/mill/subscription', {})))
     const [hidden, ...answers] = await Promise.all([ada.patch('/repos/ada/mill', { private: true }), ...wishes])
     await done(hidden)
     for (const { status } of answers) assert.ok(status === 200 || status === 404, String(status))
-    assert.deepEqual(await forge.watchers('ada/mill'), ['ada'])
+    assert.deepEqual(await watchers('ada/mill'), ['ada'])
     await done(await ada.patch('/repos/ada/mill', { private: false }))
   }
-})
+}))
 
-test('access and watching agree after many concurrent changes of an organization', async () => {
-  await using forge = await openAcme()
-  const { ada, ben, cy } = forge
+test('access and watching agree after many concurrent changes of an organization', inject(async ({ forge, ada, ben, cy }) => {
   await forge.team('push', ben)
   const acts: (() => Promise<Response>)[] = [ben, cy].flatMap(({ login }) => [
     () => ada.put(`/orgs/acme/memberships/${login}`, { role: 'member' }),
@@ -255,4 +229,4 @@ test('access and watching agree after many concurrent changes of an organization
       if (permission === 'write') assert.ok(watching.includes(login), `${login} pushes and does not watch`)
     }
   }
-})
+}))

@@ -2,17 +2,17 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Octokit } from '@octokit/rest'
 import { engine, fineGrained, repo } from '#test/conversations.ts'
-import { type Client, expect } from '#test/forge.ts'
+import { type Client, expect, injecting, linesOf } from '#test/forge.ts'
 import { noticesOf } from '#test/notices.ts'
 import { openWithPull, pull } from '#test/reviews.ts'
 
+const inject = injecting(openWithPull)
 const all = `${pull}/reviews`
 const here = { ...repo, pull_number: 1 }
 const states = async (who: Client) =>
   (await who.read(all)).map(({ state, user }: { state: string; user: { login: string } }) => `${user.login} ${state}`)
 
-test('octokit creates, reads, changes, submits and dismisses reviews', async () => {
-  await using forge = await openWithPull()
+test('octokit creates, reads, changes, submits and dismisses reviews', inject(async (forge) => {
   for (const baseUrl of [`${forge.web}/api/v3`, forge.versioned]) {
     const { pulls } = new Octokit({ baseUrl, auth: forge.ada.token })
     const comments = [{ path: 'mill.txt', line: 2, body: 'Why?' }]
@@ -32,10 +32,7 @@ test('octokit creates, reads, changes, submits and dismisses reviews', async () 
     assert.equal(made.data.submitted_at, undefined)
     await pulls.updateReview({ ...here, review_id, body: 'Nearly' })
     const said = (await pulls.listCommentsForReview({ ...here, review_id })).data
-    assert.deepEqual(
-      said.map(({ path, line, body, pull_request_review_id }) => [path, line, body, pull_request_review_id]),
-      [['mill.txt', 2, 'Why?', review_id]],
-    )
+    assert.deepEqual(linesOf(said, 'path', 'line', 'body', 'pull_request_review_id'), [`mill.txt 2 Why? ${review_id}`])
     const submitted = await pulls.submitReview({ ...here, review_id, event: 'APPROVE' })
     assert.partialDeepStrictEqual(submitted.data, { id: review_id, state: 'APPROVED', body: 'Nearly' })
     assert.ok(submitted.data.submitted_at)
@@ -47,11 +44,9 @@ test('octokit creates, reads, changes, submits and dismisses reviews', async () 
     assert.equal((await pulls.deletePendingReview({ ...here, review_id: other.id })).data.id, other.id)
     await assert.rejects(pulls.getReview({ ...here, review_id: other.id }), { status: 404 })
   }
-})
+}))
 
-test('only its author sees a pending review, and each user has at most one', async () => {
-  await using forge = await openWithPull()
-  const { ada, ben, dan, nobody } = forge
+test('only its author sees a pending review, and each user has at most one', inject(async ({ forge, ada, ben, dan, nobody }) => {
   const comments = [{ path: 'mill.txt', line: 2, body: 'Hush @cy' }]
   const { id } = await expect(200, await dan.post(all, { body: 'Draft', comments }))
   const [comment] = await dan.read(`${all}/${id}/comments`)
@@ -84,10 +79,9 @@ test('only its author sees a pending review, and each user has at most one', asy
   assert.deepEqual(await states(nobody), ['dan COMMENTED'])
   assert.equal((await nobody.read(`${all}/${id}/comments`)).length, 1)
   assert.equal((await noticesOf(forge)).at(-1), 'dan reviewed PullRequest #1 PullRequestReview "Draft again\\n\\nHush @ben"')
-})
+}))
 
-test('authors cannot approve their own pull request, and a request for changes needs a reason', async () => {
-  await using forge = await openWithPull()
+test('authors cannot approve their own pull request, and a request for changes needs a reason', inject(async (forge) => {
   const { ada, ben, cy } = forge
   for (const [event, message] of [
     ['APPROVE', 'Can not approve your own pull request'],
@@ -110,11 +104,9 @@ test('authors cannot approve their own pull request, and a request for changes n
   await expect(200, await ada.post(all, { event: 'REQUEST_CHANGES', body: 'Finer' }))
   await expect(200, await cy.post(all, { event: 'APPROVE' }))
   assert.deepEqual(await states(ada), ['ben COMMENTED', 'ada COMMENTED', 'ada CHANGES_REQUESTED', 'cy APPROVED'])
-})
+}))
 
-test('of two concurrent submissions of a review, one succeeds', async () => {
-  await using forge = await openWithPull()
-  const { ada } = forge
+test('of two concurrent submissions of a review, one succeeds', inject(async ({ forge, ada }) => {
   const { id } = await expect(200, await ada.post(all, { body: 'x' }))
   const verdicts = ['APPROVE', 'REQUEST_CHANGES', 'COMMENT', 'APPROVE']
   const answers = await Promise.all(verdicts.map((event) => ada.post(`${all}/${id}/events`, { event })))
@@ -125,20 +117,20 @@ test('of two concurrent submissions of a review, one succeeds', async () => {
   const pending = await Promise.all(Array.from({ length: 4 }, () => ada.post(all, { body: 'y' })))
   assert.deepEqual(pending.map(({ status }) => status).toSorted(), [200, 422, 422, 422])
   assert.equal((await ada.delete(`${all}/${id}`)).status, 422, 'what was submitted stays')
-})
+}))
 
-test('reviews can be changed by their author and with push access, and dismissed with push access', async () => {
-  await using forge = await openWithPull()
+test('reviews can be changed by their author and with push access, and dismissed with push access', inject(async (forge) => {
   const { ada, ben, cy, dan, nobody } = forge
   const { id } = await expect(200, await dan.post(all, { event: 'APPROVE', body: 'Good @ada' }))
   const one = `${all}/${id}`
-  for (const [who, status] of [
-    [nobody, 401],
-    [cy, 403],
-    [await forge.tokenFor('dan', ['gist']), 403],
-    [await fineGrained(forge, 'dan', { pull_requests: 'write' }), 403],
-    [await fineGrained(forge, 'ada', { pull_requests: 'read', contents: 'write' }), 403],
-  ] as const) {
+  for (const who of [
+    nobody,
+    cy,
+    await forge.tokenFor('dan', ['gist']),
+    await fineGrained(forge, 'dan', { pull_requests: 'write' }),
+    await fineGrained(forge, 'ada', { pull_requests: 'read', contents: 'write' }),
+  ]) {
+    const status = who === nobody ? 401 : 403
     assert.equal((await who.put(one, { body: 'y' })).status, status)
     assert.equal((await who.put(`${one}/dismissals`, { message: 'y' })).status, status)
     if (who !== cy) assert.equal((await who.post(all, { event: 'COMMENT', body: 'y' })).status, status)
@@ -160,10 +152,9 @@ test('reviews can be changed by their author and with push access, and dismissed
   assert.equal((await ben.put(`${one}/dismissals`, { message: 'Again' })).status, 422)
   await ada.owns('other')
   assert.equal((await ada.get(`/repos/ada/other/pulls/1/reviews/${id}`)).status, 404)
-})
+}))
 
-test('a locked pull request needs push access for reviews, and an archived repository refuses them', async () => {
-  await using forge = await openWithPull()
+test('a locked pull request needs push access for reviews, and an archived repository refuses them', inject(async (forge) => {
   const { ada, cy, dan } = forge
   const { id } = await expect(200, await dan.post(all, { body: 'Draft' }))
   await expect(204, await ada.put(`${engine}/issues/1/lock`))
@@ -175,22 +166,18 @@ test('a locked pull request needs push access for reviews, and an archived repos
   assert.equal((await ada.post(all, { event: 'COMMENT', body: 'x' })).status, 403)
   assert.equal((await dan.post(`${all}/${id}/events`, { event: 'COMMENT' })).status, 403)
   assert.equal((await dan.delete(`${all}/${id}`)).status, 403)
-})
+}))
 
-test('reviews of a private repository need access', async () => {
-  await using forge = await openWithPull()
-  const { ada, cy, dan, nobody } = forge
+test('reviews of a private repository need access', inject(async ({ forge, ada, cy, dan, nobody }) => {
   await expect(200, await ada.patch(engine, { private: true }))
   const { id } = await expect(200, await cy.post(all, { event: 'APPROVE' }))
   for (const who of [dan, nobody, await forge.tokenFor('ada', ['public_repo']), await fineGrained(forge, 'dan', {})]) {
     for (const path of [all, `${all}/${id}`, `${all}/${id}/comments`]) assert.equal((await who.get(path)).status, 404, path)
   }
   assert.equal((await dan.post(all, { event: 'APPROVE' })).status, 404)
-})
+}))
 
-test('an invalid review is refused', async () => {
-  await using forge = await openWithPull()
-  const { ada, nobody } = forge
+test('an invalid review is refused', inject(async ({ ada, nobody, base, middle, open }) => {
   for (const wrong of [
     { event: 'LOVE' },
     { event: 7 },
@@ -205,13 +192,13 @@ test('an invalid review is refused', async () => {
     { comments: [{ path: 'nothing.txt', line: 2, body: 'x' }] },
     { commit_id: 7 },
     { commit_id: 'main' },
-    { commit_id: forge.base },
+    { commit_id: base },
     { commit_id: '0'.repeat(40) },
   ]) {
     assert.equal((await ada.post(all, wrong)).status, 422, JSON.stringify(wrong).slice(0, 80))
   }
   assert.deepEqual(await ada.read(all), [])
-  assert.equal((await expect(200, await ada.post(all, { commit_id: forge.middle, body: 'half \ud83d' }))).commit_id, forge.middle)
+  assert.equal((await expect(200, await ada.post(all, { commit_id: middle, body: 'half \ud83d' }))).commit_id, middle)
   for (const wrong of [{}, { event: null }, { event: 'PENDING' }, { event: 'COMMENT', body: 7 }]) {
     assert.equal((await ada.post(`${all}/1/events`, wrong)).status, 422)
   }
@@ -225,6 +212,6 @@ test('an invalid review is refused', async () => {
   ]) {
     assert.equal((await nobody.get(`${engine}/pulls${path}`)).status, 404, path)
   }
-  await forge.open()
+  await open()
   assert.equal((await ada.post(`${engine}/pulls/2/reviews`, { body: 'x' })).status, 404, 'an issue is no pull request')
-})
+}))

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { engine } from '#test/conversations.ts'
 import { subscribe } from '#test/feeds.ts'
-import { type Client, expect } from '#test/forge.ts'
+import { type Client, expect, injecting } from '#test/forge.ts'
 import { openWithPull, pull } from '#test/reviews.ts'
+
+const inject = injecting(openWithPull)
 
 interface Told {
   type: string
@@ -22,8 +24,7 @@ async function told(who: Client, path = `${engine}/events`) {
 const say = async (who: Client, body: string, forge: { head: string }) =>
   expect(201, await who.post(`${pull}/comments`, { body, path: 'mill.txt', line: 2, commit_id: forge.head }))
 
-test('reviews and single comments are in every timeline that they belong to, until they are deleted', async () => {
-  await using forge = await openWithPull()
+test('reviews and single comments are in every timeline that they belong to, until they are deleted', inject(async (forge) => {
   const { ada, ben, dan, nobody } = forge
   const comments = [{ path: 'mill.txt', line: 2, body: 'x' }]
   await expect(200, await ada.post(`${pull}/reviews`, { event: 'REQUEST_CHANGES', body: 'Finer', comments }))
@@ -43,22 +44,18 @@ test('reviews and single comments are in every timeline that they belong to, unt
   await expect(200, await ada.patch(engine, { private: true }))
   assert.deepEqual(await told(ada), all.slice(1))
   assert.deepEqual(await told(dan, '/users/ada/events'), [])
-})
+}))
 
-test('a review without a body leaves timelines with its last comment', async () => {
-  await using forge = await openWithPull()
-  const { ada, nobody } = forge
+test('a review without a body leaves timelines with its last comment', inject(async ({ ada, nobody }) => {
   const comments = [{ path: 'mill.txt', line: 2, body: 'x' }]
   const { id } = await expect(200, await ada.post(`${pull}/reviews`, { event: 'COMMENT', comments }))
   assert.equal((await told(nobody)).length, 1)
   const [comment] = await ada.read(`${pull}/reviews/${id}/comments`)
   await expect(204, await ada.delete(comment.url))
   assert.deepEqual(await told(nobody), [])
-})
+}))
 
-test('feeds describe review events in words', async () => {
-  await using forge = await openWithPull()
-  const { ada } = forge
+test('feeds describe review events in words', inject(async ({ forge, ada }) => {
   await expect(200, await ada.post(`${pull}/reviews`, { event: 'COMMENT', body: 'Hm & <b>' }))
   await expect(200, await ada.post(`${pull}/reviews`, { event: 'REQUEST_CHANGES', body: 'Finer' }))
   const { id } = await expect(200, await ada.post(`${pull}/reviews`, { event: 'APPROVE' }))
@@ -74,4 +71,4 @@ test('feeds describe review events in words', async () => {
     assert.ok(text.includes(`href="${href}"`), href)
   }
   assert.ok(text.includes('Hm &amp;amp; &amp;lt;b&amp;gt;'), 'escaped twice: once as HTML, once as XML')
-})
+}))

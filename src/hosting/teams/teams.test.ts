@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { expect, openForge } from '#test/forge.ts'
+import { expect, injecting, openForge } from '#test/forge.ts'
 
+const inject = injecting(openAcme)
 const logins = (people: { login: string }[]) => people.map((person) => person.login)
 const slugs = (teams: { slug: string }[]) => teams.map((team) => team.slug)
 
@@ -15,9 +16,7 @@ async function openAcme() {
   return Object.assign(forge, { ada, ben, cy, eve })
 }
 
-test('a member creates a team and becomes its maintainer', async () => {
-  await using forge = await openAcme()
-  const { ben } = forge
+test('a member creates a team and becomes its maintainer', inject(async ({ forge, ben }) => {
   const answer = await ben.post('/orgs/acme/teams', { name: ' The Résumé Team! ', description: 'Words' })
   const url = `${forge.web}/api/v3/orgs/acme/teams/the-resume-team`
   assert.equal(answer.headers.get('location'), url)
@@ -40,21 +39,19 @@ test('a member creates a team and becomes its maintainer', async () => {
   assert.deepEqual(slugs(await ben.read('/user/teams')), ['the-resume-team'])
   const versioned = await ben.versioned.read('/orgs/acme/teams/the-resume-team')
   assert.equal(versioned.url, `${forge.versioned}/orgs/acme/teams/the-resume-team`)
-})
+}))
 
-test('a team’s name is unique in the organization, and needs a letter or digit', async () => {
-  await using forge = await openAcme()
-  await expect(201, await forge.ben.post('/orgs/acme/teams', { name: 'Core' }))
-  const taken = await expect(422, await forge.ada.post('/orgs/acme/teams', { name: 'core!' }))
+test('a team’s name is unique in the organization, and needs a letter or digit', inject(async ({ ben, ada, eve }) => {
+  await expect(201, await ben.post('/orgs/acme/teams', { name: 'Core' }))
+  const taken = await expect(422, await ada.post('/orgs/acme/teams', { name: 'core!' }))
   assert.partialDeepStrictEqual(taken.errors, [{ resource: 'Team', code: 'already_exists', field: 'name' }])
-  const empty = await expect(422, await forge.ada.post('/orgs/acme/teams', { name: '!!!' }))
+  const empty = await expect(422, await ada.post('/orgs/acme/teams', { name: '!!!' }))
   assert.partialDeepStrictEqual(empty.errors, [{ resource: 'Team', code: 'invalid', field: 'name' }])
-  assert.equal((await forge.ada.post('/orgs/acme/teams', { name: 'Open', privacy: 'open' })).status, 422)
-  assert.equal((await forge.eve.post('/orgs/acme/teams', { name: 'Outside' })).status, 404)
-})
+  assert.equal((await ada.post('/orgs/acme/teams', { name: 'Open', privacy: 'open' })).status, 422)
+  assert.equal((await eve.post('/orgs/acme/teams', { name: 'Outside' })).status, 404)
+}))
 
-test('a secret team is visible to its members and owners, a closed one to all members', async () => {
-  await using forge = await openAcme()
+test('a secret team is visible to its members and owners, a closed one to all members', inject(async (forge) => {
   const { ada, ben, cy, eve } = forge
   await expect(201, await ben.post('/orgs/acme/teams', { name: 'Hidden', privacy: 'secret' }))
   await expect(201, await ben.post('/orgs/acme/teams', { name: 'Open', privacy: 'closed' }))
@@ -67,11 +64,9 @@ test('a secret team is visible to its members and owners, a closed one to all me
   assert.equal((await eve.get('/orgs/acme/teams')).status, 404)
   assert.equal((await eve.get('/orgs/acme/teams/open')).status, 404)
   assert.equal((await forge.nobody.get('/orgs/acme/teams')).status, 401)
-})
+}))
 
-test('only maintainers and owners can change a team', async () => {
-  await using forge = await openAcme()
-  const { ada, ben, cy } = forge
+test('only maintainers and owners can change a team', inject(async ({ ada, ben, cy }) => {
   await expect(201, await ben.post('/orgs/acme/teams', { name: 'Core', privacy: 'closed' }))
   await expect(201, await ben.post('/orgs/acme/teams', { name: 'Other', privacy: 'closed' }))
   assert.equal((await cy.patch('/orgs/acme/teams/core', { name: 'Mine' })).status, 403)
@@ -85,21 +80,18 @@ test('only maintainers and owners can change a team', async () => {
   assert.equal((await cy.get('/orgs/acme/teams/kernel')).status, 404)
   assert.equal((await ada.delete('/orgs/acme/teams/kernel')).status, 204)
   assert.deepEqual(slugs(await ben.read('/user/teams')), ['other'])
-})
+}))
 
-test('concurrent changes of a team are all kept', async () => {
-  await using forge = await openAcme()
-  await expect(201, await forge.ben.post('/orgs/acme/teams', { name: 'Core' }))
+test('concurrent changes of a team are all kept', inject(async ({ ben }) => {
+  await expect(201, await ben.post('/orgs/acme/teams', { name: 'Core' }))
   const parts = [{ name: 'core' }, { description: 'Inside' }, { privacy: 'closed' }]
-  const answers = await Promise.all(parts.map((part) => forge.ben.patch('/orgs/acme/teams/core', part)))
+  const answers = await Promise.all(parts.map((part) => ben.patch('/orgs/acme/teams/core', part)))
   for (const answer of answers) assert.equal(answer.status, 200)
   const wanted = { name: 'core', description: 'Inside', privacy: 'closed' }
-  assert.partialDeepStrictEqual(await forge.ben.read('/orgs/acme/teams/core'), wanted)
-})
+  assert.partialDeepStrictEqual(await ben.read('/orgs/acme/teams/core'), wanted)
+}))
 
-test('maintainers add members of the organization; only owners add other users', async () => {
-  await using forge = await openAcme()
-  const { ada, ben, cy, eve } = forge
+test('maintainers add members of the organization; only owners add other users', inject(async ({ ada, ben, cy, eve }) => {
   await expect(201, await ben.post('/orgs/acme/teams', { name: 'Core' }))
   const added = await expect(200, await ben.put('/orgs/acme/teams/core/memberships/cy'))
   assert.partialDeepStrictEqual(added, { role: 'member', state: 'active' })
@@ -112,11 +104,9 @@ test('maintainers add members of the organization; only owners add other users',
   assert.equal((await expect(200, await eve.put('/orgs/acme/teams/core/memberships/ben'))).role, 'member')
   assert.equal((await ben.put('/orgs/acme/teams/core/memberships/cy', { role: 'maintainer' })).status, 403)
   assert.equal((await ada.put('/orgs/acme/teams/core/memberships/acme')).status, 422)
-})
+}))
 
-test('a member leaves a team, and only maintainers remove others', async () => {
-  await using forge = await openAcme()
-  const { ben, cy, eve } = forge
+test('a member leaves a team, and only maintainers remove others', inject(async ({ ben, cy, eve }) => {
   await expect(201, await ben.post('/orgs/acme/teams', { name: 'Core', privacy: 'closed' }))
   await expect(200, await ben.put('/orgs/acme/teams/core/memberships/cy'))
   assert.equal((await cy.delete('/orgs/acme/teams/core/memberships/ben')).status, 403)
@@ -124,32 +114,26 @@ test('a member leaves a team, and only maintainers remove others', async () => {
   assert.equal((await cy.get('/orgs/acme/teams/core/memberships/cy')).status, 404)
   assert.equal((await ben.delete('/orgs/acme/teams/core/memberships/cy')).status, 404)
   assert.equal((await eve.delete('/orgs/acme/teams/core/memberships/eve')).status, 404)
-})
+}))
 
-test('a user who leaves the organization leaves its teams', async () => {
-  await using forge = await openAcme()
-  const { ada, ben } = forge
+test('a user who leaves the organization leaves its teams', inject(async ({ ada, ben }) => {
   await expect(201, await ben.post('/orgs/acme/teams', { name: 'Core' }))
   assert.equal((await ben.delete('/orgs/acme/memberships/ben')).status, 204)
   assert.deepEqual(await ada.read('/orgs/acme/teams/core/members'), [])
   await expect(200, await ada.put('/orgs/acme/memberships/ben'))
   assert.equal((await ben.get('/orgs/acme/teams/core')).status, 404)
-})
+}))
 
-test('a user who leaves while being added does not stay in the team', async () => {
-  await using forge = await openAcme()
-  const { ada, ben, cy } = forge
+test('a user who leaves while being added does not stay in the team', inject(async ({ ada, ben, cy }) => {
   await expect(201, await ben.post('/orgs/acme/teams', { name: 'Core' }))
   for (let round = 0; round < 5; round++) {
     await Promise.all([cy.delete('/orgs/acme/memberships/cy'), ben.put('/orgs/acme/teams/core/memberships/cy')])
     assert.deepEqual(logins(await ada.read('/orgs/acme/teams/core/members')), ['ben'])
     await expect(200, await ada.put('/orgs/acme/memberships/cy'))
   }
-})
+}))
 
-test('an admin of a repository gives a team access', async () => {
-  await using forge = await openAcme()
-  const { ada, ben, cy } = forge
+test('an admin of a repository gives a team access', inject(async ({ ada, ben, cy }) => {
   await expect(200, await ada.patch('/orgs/acme', { default_repository_permission: 'none' }))
   await expect(201, await ada.post('/orgs/acme/repos', { name: 'plans', private: true }))
   await expect(201, await ben.post('/orgs/acme/teams', { name: 'Core', privacy: 'closed' }))
@@ -173,18 +157,15 @@ test('an admin of a repository gives a team access', async () => {
   assert.equal((await cy.delete(path)).status, 404)
   assert.equal((await ben.delete(path)).status, 204)
   assert.equal((await ben.get('/repos/acme/plans')).status, 404)
-})
+}))
 
-test('a team gets access to its own organization’s repositories only', async () => {
-  await using forge = await openAcme()
-  await forge.ada.owns('engine')
-  await expect(201, await forge.ada.post('/orgs/acme/teams', { name: 'Core' }))
-  assert.equal((await forge.ada.put('/orgs/acme/teams/core/repos/ada/engine')).status, 422)
-})
+test('a team gets access to its own organization’s repositories only', inject(async ({ ada }) => {
+  await ada.owns('engine')
+  await expect(201, await ada.post('/orgs/acme/teams', { name: 'Core' }))
+  assert.equal((await ada.put('/orgs/acme/teams/core/repos/ada/engine')).status, 422)
+}))
 
-test('deleting a team ends the access that it gave', async () => {
-  await using forge = await openAcme()
-  const { ada, ben } = forge
+test('deleting a team ends the access that it gave', inject(async ({ ada, ben }) => {
   await expect(200, await ada.patch('/orgs/acme', { default_repository_permission: 'none' }))
   await expect(201, await ada.post('/orgs/acme/repos', { name: 'plans', private: true }))
   await expect(201, await ben.post('/orgs/acme/teams', { name: 'Core' }))
@@ -192,4 +173,4 @@ test('deleting a team ends the access that it gave', async () => {
   assert.equal((await ben.get('/repos/acme/plans')).status, 200)
   assert.equal((await ben.delete('/orgs/acme/teams/core')).status, 204)
   assert.equal((await ben.get('/repos/acme/plans')).status, 404)
-})
+}))

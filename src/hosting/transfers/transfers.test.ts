@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { fineGrained } from '#test/conversations.ts'
-import { expect, openForge, type Person } from '#test/forge.ts'
+import { expect, linesOf, openForge, type Person } from '#test/forge.ts'
 import { told } from '#test/inbox.ts'
 import { hookOn, openReceiver } from '#test/webhooks.ts'
 
@@ -111,10 +111,7 @@ test('the former owner and collaborators keep access when the receiver agrees', 
   const { dropped } = await expect(200, await ben.patch((await offered(ben, repo)).url, kept))
   assert.deepEqual(dropped.collaborators, [])
   const people = await ben.read(`/repos/ben/${repo.name}/collaborators`)
-  assert.deepEqual(
-    people.map(({ login, role_name }: Record<string, string>) => `${login} ${role_name}`),
-    ['ada write', 'ben admin', 'cy triage'],
-  )
+  assert.deepEqual(linesOf(people, 'login', 'role_name'), ['ada write', 'ben admin', 'cy triage'])
 })
 
 test('a transfer does not reveal the receiver’s repository names', async () => {

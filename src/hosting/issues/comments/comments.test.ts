@@ -2,22 +2,22 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Octokit } from '@octokit/rest'
 import { engine, openWithEngine, repo } from '#test/conversations.ts'
-import { expect, type Person } from '#test/forge.ts'
+import { expect, injecting, type Person } from '#test/forge.ts'
 
+const inject = injecting(openWithEngine)
 const on = `${engine}/issues/1/comments`
 
-test('octokit creates, lists, changes and deletes comments', async () => {
-  await using forge = await openWithEngine()
-  await forge.open()
-  for (const baseUrl of [`${forge.web}/api/v3`, forge.versioned]) {
-    const { issues } = new Octokit({ baseUrl, auth: forge.dan.token })
-    forge.clock.advance(60_000)
+test('octokit creates, lists, changes and deletes comments', inject(async ({ open, web, versioned, dan, clock }) => {
+  await open()
+  for (const baseUrl of [`${web}/api/v3`, versioned]) {
+    const { issues } = new Octokit({ baseUrl, auth: dan.token })
+    clock.advance(60_000)
     const made = await issues.createComment({ ...repo, issue_number: 1, body: 'I see it *too*.' })
     const { id } = made.data
     assert.equal(made.headers.location, `${baseUrl}${engine}/issues/comments/${id}`)
     assert.partialDeepStrictEqual(made.data, {
       url: `${baseUrl}${engine}/issues/comments/${id}`,
-      html_url: `${forge.web}/ada/engine/issues/1#issuecomment-${id}`,
+      html_url: `${web}/ada/engine/issues/1#issuecomment-${id}`,
       issue_url: `${baseUrl}${engine}/issues/1`,
       user: { login: 'dan' },
       body: 'I see it *too*.',
@@ -26,7 +26,7 @@ test('octokit creates, lists, changes and deletes comments', async () => {
     const issue = (await issues.get({ ...repo, issue_number: 1 })).data
     assert.equal(issue.comments, 1)
     assert.equal(issue.updated_at, made.data.created_at)
-    forge.clock.advance(60_000)
+    clock.advance(60_000)
     const changed = await issues.updateComment({ ...repo, comment_id: id, body: 'Or not.' })
     assert.equal(changed.data.body, 'Or not.')
     assert.notEqual(changed.data.updated_at, changed.data.created_at)
@@ -37,20 +37,16 @@ test('octokit creates, lists, changes and deletes comments', async () => {
     await assert.rejects(issues.getComment({ ...repo, comment_id: id }), { status: 404 })
     assert.equal((await issues.get({ ...repo, issue_number: 1 })).data.comments, 0)
   }
-})
+}))
 
-test('comments can be changed by their author and with push access, through their own repository only', async () => {
-  await using forge = await openWithEngine()
+test('comments can be changed by their author and with push access, through their own repository only', inject(async (forge) => {
   const { ben, cy, dan, nobody } = forge
   await forge.open()
   const { id } = await expect(201, await dan.post(on, { body: 'x' }))
   const one = `${engine}/issues/comments/${id}`
   await dan.owns('engine')
-  for (const [who, status] of [
-    [nobody, 401],
-    [cy, 403],
-    [await forge.tokenFor('dan', ['gist']), 403],
-  ] as const) {
+  for (const who of [nobody, cy, await forge.tokenFor('dan', ['gist'])]) {
+    const status = who === nobody ? 401 : 403
     assert.equal((await who.patch(one, { body: 'y' })).status, status)
     assert.equal((await who.delete(one)).status, status)
   }
@@ -64,12 +60,10 @@ test('comments can be changed by their author and with push access, through thei
   assert.equal((await dan.post(`${engine}/issues/2/comments`, { body: 'x' })).status, 404)
   await expect(204, await ben.delete(one))
   assert.equal((await ben.delete(one)).status, 404)
-})
+}))
 
-test('a locked issue accepts comments with push access only', async () => {
-  await using forge = await openWithEngine()
-  const { ada, ben, cy, dan } = forge
-  await forge.open({}, dan)
+test('a locked issue accepts comments with push access only', inject(async ({ ada, ben, cy, dan, open }) => {
+  await open({}, dan)
   await expect(204, await ben.put(`${engine}/issues/1/lock`, { lock_reason: 'too heated' }))
   assert.partialDeepStrictEqual(await dan.read(`${engine}/issues/1`), { locked: true, active_lock_reason: 'too heated' })
   const refused = await expect(403, await dan.post(on, { body: 'But' }))
@@ -82,24 +76,23 @@ test('a locked issue accepts comments with push access only', async () => {
   await expect(204, await ada.delete(`${engine}/issues/1/lock`))
   await expect(201, await dan.post(on, { body: 'Sorry.' }))
   assert.equal((await ada.put(`${engine}/issues/2/lock`)).status, 404)
-})
+}))
 
-test('lists of comments sort and filter by creation and update time', async () => {
-  await using forge = await openWithEngine()
-  await forge.open()
-  await forge.open()
+test('lists of comments sort and filter by creation and update time', inject(async ({ open, dan, clock, nobody }) => {
+  await open()
+  await open()
   const ids: number[] = []
   for (const [number, body] of [
     [1, 'a'],
     [2, 'b'],
     [1, 'c'],
   ]) {
-    ids.push((await expect(201, await forge.dan.post(`${engine}/issues/${number}/comments`, { body }))).id)
-    forge.clock.advance(60_000)
+    ids.push((await expect(201, await dan.post(`${engine}/issues/${number}/comments`, { body }))).id)
+    clock.advance(60_000)
   }
-  await expect(200, await forge.dan.patch(`${engine}/issues/comments/${ids[0]}`, { body: 'A' }))
+  await expect(200, await dan.patch(`${engine}/issues/comments/${ids[0]}`, { body: 'A' }))
   const said = async (path: string) =>
-    (await forge.nobody.read(`${engine}/issues${path}`)).map(({ body }: { body: string }) => body).join('')
+    (await nobody.read(`${engine}/issues${path}`)).map(({ body }: { body: string }) => body).join('')
   for (const [path, bodies] of [
     ['/1/comments', 'Ac'],
     ['/1/comments?since=2026-02-03T04:08:00Z', 'A'],
@@ -112,12 +105,10 @@ test('lists of comments sort and filter by creation and update time', async () =
   ] as const) {
     assert.equal(await said(path), bodies, path)
   }
-})
+}))
 
-test('the author association is shown, but not a private membership', async () => {
-  await using forge = await openWithEngine()
-  const { ada, ben, dan } = forge
-  await forge.organization('acme', ada)
+test('the author association is shown, but not a private membership', inject(async ({ ada, ben, dan, organization, open }) => {
+  await organization('acme', ada)
   await expect(200, await ada.put('/orgs/acme/memberships/ben'))
   await expect(201, await ada.post('/orgs/acme/repos', { name: 'plans' }))
   await expect(201, await ada.post('/repos/acme/plans/issues', { title: 'x' }))
@@ -126,6 +117,6 @@ test('the author association is shown, but not a private membership', async () =
   assert.equal(await say(ben, '/repos/acme/plans'), 'NONE')
   await expect(204, await ben.put('/orgs/acme/public_members/ben'))
   assert.equal(await say(ben, '/repos/acme/plans'), 'MEMBER')
-  await forge.open()
+  await open()
   assert.deepEqual([await say(ada, engine), await say(ben, engine), await say(dan, engine)], ['OWNER', 'COLLABORATOR', 'NONE'])
-})
+}))

@@ -3,7 +3,9 @@ import { test } from 'node:test'
 import { Octokit } from '@octokit/rest'
 import { sql } from '#platform/database.ts'
 import { engine, fineGrained, openWithEngine, repo } from '#test/conversations.ts'
-import { type Client, expect } from '#test/forge.ts'
+import { type Client, expect, injecting, linesOf } from '#test/forge.ts'
+
+const inject = injecting(openWithEngine)
 
 interface Told {
   event: string
@@ -23,9 +25,7 @@ const lines = (events: Told[]) =>
   )
 const history = async (who: Client, number = 1) => lines(await who.read(`${engine}/issues/${number}/events`))
 
-test('history events of an issue are in order', async () => {
-  await using forge = await openWithEngine()
-  const { ada, ben, cy, dan, open } = forge
+test('history events of an issue are in order', inject(async ({ ada, ben, cy, dan, open, nobody }) => {
   const issue = `${engine}/issues/1`
   await expect(201, await ada.post(`${engine}/labels`, { name: 'hot', color: 'ff0000' }))
   for (const title of ['One', 'Two']) await expect(201, await ada.post(`${engine}/milestones`, { title }))
@@ -44,7 +44,7 @@ test('history events of an issue are in order', async () => {
   await expect(204, await ada.delete(`${issue}/lock`))
   await expect(204, await ada.delete(`${issue}/lock`))
   await expect(200, await ada.patch(issue, { milestone: null }))
-  assert.deepEqual(await history(forge.nobody), [
+  assert.deepEqual(await history(nobody), [
     'cy milestoned One',
     'cy assigned ben',
     'cy labeled hot',
@@ -66,10 +66,9 @@ test('history events of an issue are in order', async () => {
   assert.equal(events[6].state_reason, 'not_planned')
   assert.equal(events[11].lock_reason, 'spam')
   assert.equal('issue' in events[0] || 'label' in events[0], false)
-})
+}))
 
-test('an issue opened with labels, assignees and a milestone has events for them; a refused one has none', async () => {
-  await using forge = await openWithEngine()
+test('an issue opened with labels, assignees and a milestone has events for them; a refused one has none', inject(async (forge) => {
   const { ada, open, dan } = forge
   await expect(201, await ada.post(`${engine}/milestones`, { title: 'One' }))
   await open({ milestone: 1, assignees: ['cy', 'ben'], labels: ['a', 'b'] })
@@ -81,11 +80,9 @@ test('an issue opened with labels, assignees and a milestone has events for them
   assert.deepEqual(await history(ada, 2), [], 'what is passed over did not happen')
   await expect(422, await ada.patch(`${engine}/issues/2`, { title: 'Other', state: 'closed', assignees: ['no one'] }))
   assert.deepEqual(await history(ada, 2), [])
-})
+}))
 
-test('events keep the names of labels and milestones, and titles, as they were', async () => {
-  await using forge = await openWithEngine()
-  const { ada, ben, open } = forge
+test('events keep the names of labels and milestones, and titles, as they were', inject(async ({ ada, ben, open }) => {
   await expect(201, await ada.post(`${engine}/milestones`, { title: 'One' }))
   await expect(201, await ada.post(`${engine}/labels`, { name: 'hot', color: 'ff0000' }))
   await open({ labels: ['hot'], milestone: 1 })
@@ -96,11 +93,9 @@ test('events keep the names of labels and milestones, and titles, as they were',
   assert.deepEqual(await history(ada), ['ada milestoned One', 'ada labeled hot', 'ben unlabeled cold'])
   const [, labeled, unlabeled] = await ada.read(`${engine}/issues/1/events`)
   assert.deepEqual([labeled.label.color, unlabeled.label.color], ['ff0000', '0000ff'])
-})
+}))
 
-test('octokit reads events of an issue, of a repository and single ones, page by page', async () => {
-  await using forge = await openWithEngine()
-  const { ada, open } = forge
+test('octokit reads events of an issue, of a repository and single ones, page by page', inject(async ({ forge, ada, open }) => {
   await open({ assignees: ['ben'] })
   await open({ labels: ['b'] })
   await expect(200, await ada.patch(`${engine}/issues/1`, { state: 'closed' }))
@@ -108,10 +103,7 @@ test('octokit reads events of an issue, of a repository and single ones, page by
     const octokit = new Octokit({ baseUrl, auth: ada.token })
     const { issues } = octokit.rest
     const all = await octokit.paginate(issues.listEventsForRepo, { ...repo, per_page: 1 })
-    assert.deepEqual(
-      all.map(({ event, issue, actor }) => `${actor?.login} ${event} ${issue?.number}`),
-      ['ada closed 1', 'ada labeled 2', 'ada assigned 1'],
-    )
+    assert.deepEqual(linesOf(all, 'actor.login', 'event', 'issue.number'), ['ada closed 1', 'ada labeled 2', 'ada assigned 1'])
     const own = await issues.listEvents({ ...repo, issue_number: 1, per_page: 1, page: 2 })
     assert.deepEqual(lines(own.data as Told[]), ['ada closed'])
     assert.match(own.headers.link ?? '', /rel="prev"/)
@@ -125,11 +117,9 @@ test('octokit reads events of an issue, of a repository and single ones, page by
   }
   const issue = await ada.read(`${engine}/issues/1`)
   for (const url of [issue.events_url, issue.timeline_url]) assert.equal((await ada.read(url)).length, 2)
-})
+}))
 
-test('the timeline orders comments and events by time', async () => {
-  await using forge = await openWithEngine()
-  const { ada, ben, dan, open, clock } = forge
+test('the timeline orders comments and events by time', inject(async ({ ada, ben, dan, open, clock }) => {
   const issue = `${engine}/issues/1`
   await open({}, dan)
   const steps = [
@@ -149,11 +139,9 @@ test('the timeline orders comments and events by time', async () => {
   const paged = []
   for (const page of [1, 2, 3, 4]) paged.push(...(await ada.read(`${issue}/timeline?per_page=2&page=${page}`)))
   assert.deepEqual(paged, all)
-})
+}))
 
-test('events are visible to users who can see the repository', async () => {
-  await using forge = await openWithEngine()
-  const { ada, cy, dan, nobody, open } = forge
+test('events are visible to users who can see the repository', inject(async ({ forge, ada, cy, dan, nobody, open }) => {
   await ada.owns('other')
   await open({ labels: ['a'] })
   const [{ id }] = await ada.read(`${engine}/issues/events`)
@@ -173,15 +161,13 @@ test('events are visible to users who can see the repository', async () => {
   await expect(200, await ada.patch(engine, { has_issues: false }))
   assert.deepEqual(await ada.read(`${engine}/issues/events`), [])
   for (const path of paths.slice(1)) assert.equal((await ada.get(`${engine}${path}`)).status, 410, path)
-})
+}))
 
-test('events of a deleted account remain, without an actor', async () => {
-  await using forge = await openWithEngine()
-  const { ada, ben, open } = forge
+test('events of a deleted account remain, without an actor', inject(async ({ ada, ben, open, belfry }) => {
   await open({ assignees: ['cy'] })
   await expect(200, await ben.patch(`${engine}/issues/1`, { state: 'closed' }))
   await expect(201, await ben.post(`${engine}/issues/1/comments`, { body: 'Bye' }))
-  await forge.belfry.db.query(sql`delete from accounts where login in ('ben', 'cy')`)
+  await belfry.db.query(sql`delete from accounts where login in ('ben', 'cy')`)
   const [closed, assigned] = await ada.read(`${engine}/issues/events`)
   assert.deepEqual([closed.event, closed.actor, assigned.assignee, assigned.actor.login], ['closed', null, null, 'ada'])
   assert.deepEqual(await history(ada), ['ada assigned ghost', 'ghost closed'])
@@ -190,4 +176,4 @@ test('events of a deleted account remain, without an actor', async () => {
     'ada assigned ghost',
     'ghost closed',
   ])
-})
+}))

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { engine } from '#test/conversations.ts'
-import { type Client, expect } from '#test/forge.ts'
+import { type Client, expect, injecting } from '#test/forge.ts'
 import { openWithTopic } from '#test/pulls.ts'
+
+const inject = injecting(openWithTopic)
 
 interface Told {
   event: string
@@ -18,9 +20,7 @@ const lines = (events: Told[]) =>
   )
 const history = async (who: Client, path = `${engine}/issues/1`) => lines(await who.read(`${path}/events`))
 
-test('a merge records merged with its commit, then closed; also when a push merges', async () => {
-  await using forge = await openWithTopic()
-  const { ada, ben, work } = forge
+test('a merge records merged with its commit, then closed; also when a push merges', inject(async ({ forge, ada, ben, work }) => {
   await forge.propose()
   const { sha } = await expect(200, await ben.put(`${engine}/pulls/1/merge`))
   const [merged, closed] = await ada.read(`${engine}/issues/1/events`)
@@ -40,20 +40,17 @@ test('a merge records merged with its commit, then closed; also when a push merg
   await expect(200, await ada.patch(`${engine}/pulls/2`, { state: 'closed' }))
   await expect(200, await ada.patch(`${engine}/pulls/2`, { state: 'open', title: 'Newer' }))
   assert.deepEqual(await history(ada, `${engine}/issues/2`), ['ada closed', 'ada renamed', 'ada reopened'])
-})
+}))
 
-test('deleting the base branch closes the pull request, by the user who deleted it', async () => {
-  await using forge = await openWithTopic()
-  const { ada, ben, work } = forge
+test('deleting the base branch closes the pull request, by the user who deleted it', inject(async ({ forge, ada, ben, work }) => {
   await work.git('push', '--quiet', 'origin', 'main:base')
   await forge.propose({ base: 'base' })
   await expect(204, await ben.delete(`${engine}/git/refs/heads/base`))
   await forge.follow()
   assert.deepEqual(await history(ada), ['ben closed'])
-})
+}))
 
-test('drafts, review requests and reviews are in order, and pending reviews are not shown', async () => {
-  await using forge = await openWithTopic()
+test('drafts, review requests and reviews are in order, and pending reviews are not shown', inject(async (forge) => {
   const { ada, ben, cy, clock } = forge
   const pull = `${engine}/pulls/1`
   await forge.propose({ draft: true })
@@ -97,13 +94,11 @@ test('drafts, review requests and reviews are in order, and pending reviews are 
   assert.equal(issue.pull_request.url, `${forge.web}/api/v3${pull}`)
   await ada.read(`${engine}/issues/events/${id}`)
   assert.equal((await history(ada)).length, 5, 'what is about a pull request goes on without issues')
-})
+}))
 
-test('a team is named only to viewers who may see it', async () => {
-  await using forge = await openWithTopic()
-  const { ada, ben, nobody } = forge
-  await forge.propose()
-  await forge.organization('acme', ada)
+test('a team is named only to viewers who may see it', inject(async ({ ada, ben, nobody, propose, organization }) => {
+  await propose()
+  await organization('acme', ada)
   await expect(202, await ada.post(`${engine}/transfer`, { new_owner: 'acme' }))
   await expect(200, await ada.put('/orgs/acme/memberships/ben'))
   for (const [name, privacy] of [
@@ -128,4 +123,4 @@ test('a team is named only to viewers who may see it', async () => {
   assert.deepEqual(await history(nobody, moved), told('', ''))
   await expect(204, await ada.delete('/orgs/acme/teams/core'))
   assert.deepEqual(await history(ada, moved), told('', ' hidden'))
-})
+}))

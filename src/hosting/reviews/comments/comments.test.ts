@@ -2,15 +2,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Octokit } from '@octokit/rest'
 import { engine, fineGrained, repo } from '#test/conversations.ts'
-import { expect } from '#test/forge.ts'
+import { expect, injecting } from '#test/forge.ts'
 import { noticesOf } from '#test/notices.ts'
 import { openWithPull, pull } from '#test/reviews.ts'
 
+const inject = injecting(openWithPull)
 const on = `${pull}/comments`
 const here = { ...repo, pull_number: 1 }
 
-test('octokit creates, replies to, lists, changes and deletes review comments', async () => {
-  await using forge = await openWithPull()
+test('octokit creates, replies to, lists, changes and deletes review comments', inject(async (forge) => {
   for (const baseUrl of [`${forge.web}/api/v3`, forge.versioned]) {
     const { pulls } = new Octokit({ baseUrl, auth: forge.dan.token })
     const at = { path: 'mill.txt', commit_id: forge.head, line: 2, side: 'RIGHT' as const }
@@ -53,12 +53,10 @@ test('octokit creates, replies to, lists, changes and deletes review comments', 
     await assert.rejects(pulls.getReviewComment({ ...repo, comment_id }), { status: 404 })
     assert.deepEqual((await pulls.listReviews(here)).data, [], 'a review that says nothing any more is gone')
   }
-})
+}))
 
-test('a comment has the position of its line in the diff', async () => {
-  await using forge = await openWithPull()
-  const { dan } = forge
-  const say = (at: object) => dan.post(on, { body: 'x', commit_id: forge.head, ...at })
+test('a comment has the position of its line in the diff', inject(async ({ dan, head, middle }) => {
+  const say = (at: object) => dan.post(on, { body: 'x', commit_id: head, ...at })
   for (const [at, position, line, side, last] of [
     [{ path: 'mill.txt', line: 2 }, 3, 2, 'RIGHT', '+LINE 2'],
     [{ path: 'mill.txt', line: 2, side: 'LEFT' }, 2, 2, 'LEFT', '-line 2'],
@@ -83,15 +81,13 @@ test('a comment has the position of its line in the diff', async () => {
     assert.partialDeepStrictEqual(whole, { path, subject_type: 'file', position: 1 })
     assert.equal(whole.line, undefined)
   }
-  const early = await expect(201, await dan.post(on, { body: 'x', path: 'new.txt', line: 1, commit_id: forge.middle }))
-  assert.equal(early.commit_id, forge.middle)
-  assert.equal((await dan.post(on, { body: 'x', path: 'mill.txt', line: 2, commit_id: forge.middle })).status, 422)
-})
+  const early = await expect(201, await dan.post(on, { body: 'x', path: 'new.txt', line: 1, commit_id: middle }))
+  assert.equal(early.commit_id, middle)
+  assert.equal((await dan.post(on, { body: 'x', path: 'mill.txt', line: 2, commit_id: middle })).status, 422)
+}))
 
-test('a position outside of the diff is refused', async () => {
-  await using forge = await openWithPull()
-  const { dan } = forge
-  const good = { body: 'x', commit_id: forge.head, path: 'mill.txt', line: 2 }
+test('a position outside of the diff is refused', inject(async ({ dan, head, base }) => {
+  const good = { body: 'x', commit_id: head, path: 'mill.txt', line: 2 }
   const refused = await expect(422, await dan.post(on, { ...good, line: 9 }))
   assert.deepEqual(refused.errors, [
     {
@@ -126,9 +122,9 @@ test('a position outside of the diff is refused', async () => {
     { subject_type: 'folder' },
     { commit_id: undefined },
     { commit_id: 'topic' },
-    { commit_id: forge.base },
-    { commit_id: forge.head.slice(0, 10) },
-    { commit_id: `${forge.head.slice(0, 39)}\n` },
+    { commit_id: base },
+    { commit_id: head.slice(0, 10) },
+    { commit_id: `${head.slice(0, 39)}\n` },
     { in_reply_to: 'x' },
     { in_reply_to: -1 },
     { in_reply_to: 1e300 },
@@ -144,21 +140,21 @@ test('a position outside of the diff is refused', async () => {
   assert.equal((await dan.post(`${on}/99/replies`, { body: 'x' })).status, 404)
   assert.equal((await dan.post(`${engine}/pulls/2/comments`, good)).status, 404)
   assert.deepEqual(await dan.read(on), [])
-})
+}))
 
-test('review comments can be changed by their author and with push access, and each is published once', async () => {
-  await using forge = await openWithPull()
+test('review comments can be changed by their author and with push access, and each is published once', inject(async (forge) => {
   const { ada, ben, cy, dan, nobody } = forge
   const good = { commit_id: forge.head, path: 'mill.txt', line: 2 }
   const { id } = await expect(201, await dan.post(on, { ...good, body: 'Why, @ada?' }))
   const one = `${engine}/pulls/comments/${id}`
-  for (const [who, status] of [
-    [nobody, 401],
-    [cy, 403],
-    [await forge.tokenFor('dan', ['gist']), 403],
-    [await fineGrained(forge, 'dan', { pull_requests: 'write' }), 403],
-    [await fineGrained(forge, 'ada', { issues: 'write', contents: 'write' }), 403],
-  ] as const) {
+  for (const who of [
+    nobody,
+    cy,
+    await forge.tokenFor('dan', ['gist']),
+    await fineGrained(forge, 'dan', { pull_requests: 'write' }),
+    await fineGrained(forge, 'ada', { issues: 'write', contents: 'write' }),
+  ]) {
+    const status = who === nobody ? 401 : 403
     assert.equal((await who.patch(one, { body: 'y' })).status, status)
     assert.equal((await who.delete(one)).status, status)
     if (who === cy) continue
@@ -190,29 +186,25 @@ test('review comments can be changed by their author and with push access, and e
   )
   await expect(200, await ada.patch(engine, { archived: true }))
   assert.equal((await ada.post(on, { ...good, body: 'x' })).status, 403)
-})
+}))
 
-test('deleting one of several comments keeps the review', async () => {
-  await using forge = await openWithPull()
-  const { ada } = forge
+test('deleting one of several comments keeps the review', inject(async ({ ada }) => {
   const comments = [{ path: 'mill.txt', line: 2, body: 'a' }]
   const { id } = await expect(200, await ada.post(`${pull}/reviews`, { event: 'COMMENT', body: 'More', comments }))
   const [comment] = await ada.read(`${pull}/reviews/${id}/comments`)
   await expect(204, await ada.delete(`${engine}/pulls/comments/${comment.id}`))
   assert.equal((await ada.read(`${pull}/reviews/${id}`)).body, 'More')
-})
+}))
 
-test('lists of comments sort and filter by creation and update time', async () => {
-  await using forge = await openWithPull()
-  const { dan, nobody } = forge
+test('lists of comments sort and filter by creation and update time', inject(async ({ dan, nobody, head, clock }) => {
   const ids: number[] = []
   for (const [body, line] of [
     ['a', 1],
     ['b', 2],
     ['c', 3],
   ]) {
-    ids.push((await expect(201, await dan.post(on, { body, path: 'mill.txt', line, commit_id: forge.head }))).id)
-    forge.clock.advance(60_000)
+    ids.push((await expect(201, await dan.post(on, { body, path: 'mill.txt', line, commit_id: head }))).id)
+    clock.advance(60_000)
   }
   await expect(200, await dan.patch(`${engine}/pulls/comments/${ids[0]}`, { body: 'A' }))
   for (const list of [on, `${engine}/pulls/comments`]) {
@@ -229,4 +221,4 @@ test('lists of comments sort and filter by creation and update time', async () =
       assert.equal(found.map(({ body }) => body).join(''), bodies, `${list}${query}`)
     }
   }
-})
+}))
