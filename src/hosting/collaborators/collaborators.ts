@@ -143,12 +143,12 @@ const columns = sql`i.id, i.repo_id, i.access, i.created_at,
   json_build_object('id', b.id, 'type', b.type, 'login', b.login, 'site_admin', b.site_admin) as inviter`
 
 /** An invitation of this user, open or accepted. An accepted one is found while its repository is visible to them. */
-export async function loadInvitation(db: Queryable, sight: Viewer, invitee: Account, id: number): Promise<Invitation> {
+export async function loadInvitation(db: Queryable, viewer: Viewer, invitee: Account, id: number): Promise<Invitation> {
   const { rows } = await listInvitations(db, { id, invitee_id: invitee.id }, { limit: 1, offset: 0 })
   if (rows[0]) return rows[0]
   const accepted = await db.load<Invitation>(sql`
     select ${columns}, i.accepted_at from accepted_invitations i ${people} where i.id = ${id} and i.invitee_id = ${invitee.id}`)
-  await loadRepositoryById(db, sight, accepted.repo_id)
+  await loadRepositoryById(db, viewer, accepted.repo_id)
   return accepted
 }
 

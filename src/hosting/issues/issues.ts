@@ -117,12 +117,12 @@ export interface OwnIssueFilter extends IssueFilter {
 /** Issues of all repositories visible to the viewer, by the viewer's relation to them. `among` is a condition on the repository `r`. */
 export function listOwnIssues(
   db: Queryable,
-  sight: Viewer & { viewer_id: number },
+  viewer: Viewer & { viewer_id: number },
   { filter, ...rest }: OwnIssueFilter,
   slice: Slice,
   among: Sql = empty,
 ): Promise<Listed<Issue>> {
-  const { viewer_id } = sight
+  const { viewer_id } = viewer
   const assigned = sql`select s.issue_id from issue_assignees s where s.user_id = ${viewer_id}`
   const created = sql`select w.id from issues w where w.author_id = ${viewer_id}`
   const mentioned = sql`select x.issue_id from threads t join notification_subjects x on x.id = t.subject_id
@@ -131,7 +131,7 @@ export function listOwnIssues(
     where t.user_id = ${viewer_id} and t.state = 'subscribed'`
   const all = sql`${assigned} union ${created} union ${mentioned} union ${subscribed}`
   const which = { assigned, created, mentioned, subscribed, all }[filter]
-  const seen = sight.sees_private ? sql`(not r.private or ${hasAccessByName(sight)})` : sql`not r.private`
+  const seen = viewer.sees_private ? sql`(not r.private or ${hasAccessByName(viewer)})` : sql`not r.private`
   const source = sql`${issues} join repositories r on r.id = i.repo_id
     where i.id in (${which}) and (r.has_issues or p.id is not null) and ${seen} ${among}
     ${inState(rest)} ${labelled(rest, sql`b.issue_id in (${which})`)}`

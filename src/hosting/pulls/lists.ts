@@ -25,7 +25,7 @@ const orders = {
 /** Newest first by default; the other orders are ascending by default. */
 export async function listPulls(
   db: Queryable,
-  sight: Viewer,
+  viewer: Viewer,
   repo: Repository,
   filter: PullFilter,
   slice: Slice,
@@ -41,7 +41,7 @@ export async function listPulls(
     slice,
   )
   const ids = rows.map(({ id }) => id)
-  const found = new Map((await loadPulls(db, ids, sight)).map((pull) => [pull.id, pull]))
+  const found = new Map((await loadPulls(db, ids, viewer)).map((pull) => [pull.id, pull]))
   return { rows: ids.flatMap((id) => found.get(id) ?? []), total }
 }
 

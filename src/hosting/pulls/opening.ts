@@ -44,13 +44,13 @@ interface Ends {
 export async function createPull(
   db: Database,
   storage: Storage,
-  sight: Viewer,
+  viewer: Viewer,
   repo: Repository,
   author: Account,
   wanted: NewPull,
 ): Promise<Pull> {
   for (let attempts = 1; ; attempts++) {
-    const ends = await findEnds(db, storage, sight, repo, wanted)
+    const ends = await findEnds(db, storage, viewer, repo, wanted)
     const { head, head_sha, base_ref } = ends
     if (!mayPush(head) && !mayPush(repo)) throw forbidden('Must have push access to the head or the base repository.')
     if (!(await mayCopy(db, head.id, repo.id, [author.id]))) throw tooPrivate()
@@ -62,16 +62,16 @@ export async function createPull(
     })
     if (number !== undefined) {
       await keepHead(storage, { number, repo_id: repo.id, head_repo_id: head.id }, head_sha)
-      return loadPull(db, repo, number, sight)
+      return loadPull(db, repo, number, viewer)
     }
     for (const id of new Set([repo.id, head.id])) await settlePushes(db, storage, id)
   }
 }
 const most = 4
 
-async function findEnds(db: Queryable, storage: Storage, sight: Viewer, repo: Repository, wanted: NewPull): Promise<Ends> {
+async function findEnds(db: Queryable, storage: Storage, viewer: Viewer, repo: Repository, wanted: NewPull): Promise<Ends> {
   const [, owner = repo.owner_login, head_ref = ''] = /^(?:([^:]*):)?(.*)$/s.exec(wanted.head) ?? []
-  const head = await findHead(db, sight, repo, owner, wanted.head_repo)
+  const head = await findHead(db, viewer, repo, owner, wanted.head_repo)
   const head_sha = head && (await branchTip(storage, head.id, head_ref))
   if (!head || !head_sha) throw invalid({ resource: 'PullRequest', code: 'invalid', field: 'head' })
   const base_sha = await branchTip(storage, repo.id, wanted.base)
@@ -80,14 +80,14 @@ async function findEnds(db: Queryable, storage: Storage, sight: Viewer, repo: Re
 }
 
 /** A repository of the same network that is visible to the caller. */
-async function findHead(db: Queryable, sight: Viewer, repo: Repository, owner: string, name: string | undefined) {
+async function findHead(db: Queryable, viewer: Viewer, repo: Repository, owner: string, name: string | undefined) {
   const same = owner.toLowerCase() === repo.owner_login.toLowerCase()
   if (same && (name === undefined || name.toLowerCase() === repo.name.toLowerCase())) return repo
   const found = await db.first<{ id: number }>(sql`
     select r.id from repositories r join accounts o on o.id = r.owner_id
     where r.network_id = ${repo.network_id} and lower(o.login) = lower(${owner})
       and lower(r.name) = coalesce(lower(${name ?? null}), lower(r.name)) order by r.id limit 1`)
-  return found && loadRepositoryById(db, sight, found.id).catch(nothing)
+  return found && loadRepositoryById(db, viewer, found.id).catch(nothing)
 }
 
 /** Undefined for a repository that is missing or hidden. */

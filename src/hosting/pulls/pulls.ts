@@ -54,14 +54,14 @@ const columns = (known: Sql) => sql`p.*, ${personOf(sql`p.head_owner_id`)} as he
     order by q.requested_at, t.id) as requested_teams`
 
 /** Reads the pull requests of `source`, in its order, as the viewer may see them. */
-export async function readPulls(db: Queryable, source: Sql, sight: Viewer = nobody, known = knownTo(sql`${sight.viewer_id}`)) {
+export async function readPulls(db: Queryable, source: Sql, viewer: Viewer = nobody, known = knownTo(sql`${viewer.viewer_id}`)) {
   const rows = await db.rows<Pull>(sql`select ${columns(known)} from ${source}`)
   const heads = [...new Set(rows.flatMap((row) => (row.head_repo_id === row.repo_id ? [] : (row.head_repo_id ?? []))))]
   // Sequential, because a transaction has one connection.
   const ids = rows.map(({ issue_id }) => issue_id)
   const issues = ids.length ? await loadIssues(db, ids) : []
   const slice = { limit: heads.length, offset: 0 }
-  const repos = heads.length ? await listRepositories(db, sight, sql`r.id = any(${heads})`, sql`r.id`, slice) : { rows: [] }
+  const repos = heads.length ? await listRepositories(db, viewer, sql`r.id = any(${heads})`, sql`r.id`, slice) : { rows: [] }
   const talks = new Map(issues.map(({ id, pull_id, ...issue }) => [id, issue]))
   const places = new Map(repos.rows.map((repo) => [repo.id, repo]))
   return rows.flatMap((row) => {
@@ -71,8 +71,8 @@ export async function readPulls(db: Queryable, source: Sql, sight: Viewer = nobo
 }
 
 /** Pull requests by id. A head repository that is hidden from the viewer is omitted. */
-export function loadPulls(db: Queryable, ids: number[], sight?: Viewer): Promise<Pull[]> {
-  return readPulls(db, sql`pulls p where p.id = any(${ids})`, sight)
+export function loadPulls(db: Queryable, ids: number[], viewer?: Viewer): Promise<Pull[]> {
+  return readPulls(db, sql`pulls p where p.id = any(${ids})`, viewer)
 }
 
 /** Pull requests by id, as webhook payloads show them. */
@@ -80,16 +80,16 @@ export function loadDeliveredPulls(db: Queryable, ids: number[]): Promise<Pull[]
   return readPulls(db, sql`pulls p where p.id = any(${ids})`, nobody, isKnownToHooks)
 }
 
-/** Without `sight`, a private head repository is omitted. */
-export async function loadPull(db: Queryable, repo: { id: number }, number: number, sight?: Viewer): Promise<Pull> {
+/** Without `viewer`, a private head repository is omitted. */
+export async function loadPull(db: Queryable, repo: { id: number }, number: number, viewer?: Viewer): Promise<Pull> {
   const source = sql`issues i join pulls p on p.issue_id = i.id where i.repo_id = ${repo.id} and i.number = ${number}`
-  const [pull] = await readPulls(db, source, sight)
+  const [pull] = await readPulls(db, source, viewer)
   if (!pull) throw missing()
   return pull
 }
 
 /** Locks the pull request until the transaction ends, so that concurrent changes take turns. */
-export async function lockPull(db: Transaction, repo: { id: number }, number: number, sight?: Viewer): Promise<Pull> {
+export async function lockPull(db: Transaction, repo: { id: number }, number: number, viewer?: Viewer): Promise<Pull> {
   await db.query(sql`select from issues where repo_id = ${repo.id} and number = ${number} for no key update`)
-  return loadPull(db, repo, number, sight)
+  return loadPull(db, repo, number, viewer)
 }

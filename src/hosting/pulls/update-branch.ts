@@ -20,14 +20,14 @@ const refused = (message: string) => new Refusal('invalid', message)
 export async function updateBranch(
   db: Database,
   storage: Storage,
-  sight: Viewer,
+  viewer: Viewer,
   repo: Repository,
   editor: Account,
   number: number,
   expected: string | undefined,
 ): Promise<Pull> {
   const pull = await loadPull(db, repo, number)
-  const head = await findHead(db, sight, repo, pull)
+  const head = await findHead(db, viewer, repo, pull)
   const [tip, base] = await Promise.all([branchTip(storage, head.id, pull.head_ref), branchTip(storage, repo.id, pull.base_ref)])
   if (pull.state === 'closed' || !tip || !base) throw refused('The pull request is closed, or one of its branches is gone.')
   if (expected !== undefined && expected !== tip) throw refused('expected_head_sha is not the head of the pull request.')
@@ -48,8 +48,8 @@ export async function updateBranch(
 }
 
 /** Needs push access to the head; with `maintainer_can_modify`, push access to the base is enough. */
-async function findHead(db: Database, sight: Viewer, repo: Repository, pull: Pull): Promise<Repository> {
-  const head = pull.head_repo_id === repo.id ? repo : await loadVisible(db, sight, pull.head_repo_id)
+async function findHead(db: Database, viewer: Viewer, repo: Repository, pull: Pull): Promise<Repository> {
+  const head = pull.head_repo_id === repo.id ? repo : await loadVisible(db, viewer, pull.head_repo_id)
   if (!mayPush(head) && !(mayPush(repo) && pull.maintainer_can_modify))
     throw forbidden('Must have push access to the head branch.')
   checkWritable(head)
@@ -57,10 +57,10 @@ async function findHead(db: Database, sight: Viewer, repo: Repository, pull: Pul
 }
 
 /** A head that is gone and one that the caller cannot see give the same answer. */
-async function loadVisible(db: Database, sight: Viewer, id: number | null): Promise<Repository> {
+async function loadVisible(db: Database, viewer: Viewer, id: number | null): Promise<Repository> {
   const gone = () => refused('The head repository is gone.')
   if (id === null) throw gone()
-  return loadRepositoryById(db, sight, id).catch((error) => {
+  return loadRepositoryById(db, viewer, id).catch((error) => {
     throw error instanceof Refusal ? gone() : error
   })
 }

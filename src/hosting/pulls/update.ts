@@ -27,7 +27,7 @@ export interface PullChanges {
 export async function updatePull(
   db: Database,
   storage: Storage,
-  sight: Viewer,
+  viewer: Viewer,
   repo: Repository,
   editor: Account,
   number: number,
@@ -36,7 +36,7 @@ export async function updatePull(
   const pull = await loadPull(db, repo, number)
   const comparison = base === undefined || base === pull.base_ref ? undefined : await compareWith(storage, pull, base)
   await db.transaction(async (transaction) => {
-    const held = await lockPull(transaction, repo, number, sight)
+    const held = await lockPull(transaction, repo, number, viewer)
     if (comparison || draft !== undefined || maintainer_can_modify !== undefined) checkMayEdit(repo, editor, held.author)
     if (maintainer_can_modify) checkAccess((held.head_repo_id === repo.id ? repo : held.head_repo)?.access ?? 0, 'push')
     if (base !== undefined && comparison) await changeBase(transaction, held, base, comparison)
@@ -51,7 +51,7 @@ export async function updatePull(
     const turn: Act[] = turned ? [{ act: draft ? 'pull.converted_to_draft' : 'pull.ready_for_review', ...facts }] : []
     await publish(transaction, editor, repo, ...(rebased ? [baseAct(held)] : []), ...turn)
   })
-  return loadPull(db, repo, number, sight)
+  return loadPull(db, repo, number, viewer)
 }
 
 async function compareWith(storage: Storage, pull: Pull, base: string): Promise<Comparison> {

@@ -43,8 +43,8 @@ const creating = {
   answers: { 201: FullRepository },
 } as const
 
-export async function whole(db: Queryable, sight: Viewer, repo: Repository, wire: Wire) {
-  const [counts, ancestors] = await Promise.all([countNetworks(db, sight, [repo]), loadAncestors(db, sight, repo)])
+export async function whole(db: Queryable, viewer: Viewer, repo: Repository, wire: Wire) {
+  const [counts, ancestors] = await Promise.all([countNetworks(db, viewer, [repo]), loadAncestors(db, viewer, repo)])
   return fullRepositoryJson(repo, { network_count: counts.get(repo.network_id) ?? 1, ancestors }, wire)
 }
 

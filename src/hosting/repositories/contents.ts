@@ -21,7 +21,7 @@ export function authorOf(user: Account) {
 export async function createOnDisk(
   db: Database,
   storage: Storage,
-  sight: Viewer,
+  viewer: Viewer,
   owner: Person,
   creator: Account,
   { auto_init, ...asked }: NewRepository & { auto_init?: boolean },
@@ -37,7 +37,7 @@ export async function createOnDisk(
     const delivery =
       heard && (await readDelivery(db, storage, id, { ref: `refs/heads/${branch}`, before: noObject, after: first.head }))
     return await db.transaction(async (transaction) => {
-      const repo = await createRepository(transaction, sight, owner, wanted, id)
+      const repo = await createRepository(transaction, viewer, owner, wanted, id)
       const facts = { master_branch: branch, description: repo.description, in_bulk: false }
       const created: Act[] = [{ act: 'repo.created', ref: null, ref_type: 'repository', ...facts }]
       if (first) {

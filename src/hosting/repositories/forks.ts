@@ -15,7 +15,7 @@ export interface ForkOptions {
 /** Forking again returns the existing fork. A job copies the contents. */
 export async function forkRepository(
   db: Transaction,
-  sight: Viewer,
+  viewer: Viewer,
   repo: Repository,
   forker: Account,
   owner: Account,
@@ -26,8 +26,8 @@ export async function forkRepository(
   await db.query(sql`select from accounts where id = ${owner.id} for no key update`)
   const existing = await db.first<{ id: number }>(sql`
     select id from repositories where network_id = ${repo.network_id} and owner_id = ${owner.id} order by id limit 1`)
-  if (existing) return loadRepositoryById(db, sight, existing.id)
-  const fork = await createRepository(db, sight, owner, {
+  if (existing) return loadRepositoryById(db, viewer, existing.id)
+  const fork = await createRepository(db, viewer, owner, {
     name: options.name ?? repo.name,
     description: repo.description,
     homepage: repo.homepage,
@@ -35,7 +35,7 @@ export async function forkRepository(
     has_issues: false,
   })
   // It may have become private, or hidden from the caller, since the caller named it.
-  const parent = await hold(db, sight, repo.id)
+  const parent = await hold(db, viewer, repo.id)
   await db.query(sql`
     update repositories set parent_id = ${repo.id}, network_id = ${repo.network_id}, default_branch = ${parent.default_branch},
       pushed_at = ${parent.pushed_at}, size = ${parent.size}, private = ${parent.private}
@@ -50,7 +50,7 @@ export async function forkRepository(
     branch: options.default_branch_only ? parent.default_branch : null,
     forker_id: forker.id,
   })
-  return loadRepositoryById(db, { ...sight, sees_private: true }, fork.id)
+  return loadRepositoryById(db, { ...viewer, sees_private: true }, fork.id)
 }
 
 /** Changes the number of public forks of a parent, when a fork comes, goes or changes its visibility. The caller must have locked the parent. */
@@ -67,20 +67,20 @@ const orders: Record<string, Sql> = {
 
 export function listForks(
   db: Queryable,
-  sight: Viewer,
+  viewer: Viewer,
   repo: Repository,
   sort: string,
   slice: Slice,
 ): Promise<Listed<Repository>> {
-  return listRepositories(db, sight, sql`r.parent_id = ${repo.id}`, orders[sort] ?? sql`r.created_at desc, r.id desc`, slice)
+  return listRepositories(db, viewer, sql`r.parent_id = ${repo.id}`, orders[sort] ?? sql`r.created_at desc, r.id desc`, slice)
 }
 
 /** The root of the network and the parent, if visible to the viewer. */
-export async function loadAncestors(db: Queryable, sight: Viewer, repo: Repository) {
+export async function loadAncestors(db: Queryable, viewer: Viewer, repo: Repository) {
   if (repo.parent_id === null) return undefined
   const related = await listRepositories(
     db,
-    sight,
+    viewer,
     sql`(r.id = ${repo.parent_id} or (r.network_id = ${repo.network_id} and r.parent_id is null))`,
     sql`r.id`,
     { limit: 2, offset: 0 },
@@ -91,9 +91,9 @@ export async function loadAncestors(db: Queryable, sight: Viewer, repo: Reposito
 }
 
 /** How many repositories of each network the viewer may see, by the network's id. */
-export async function countNetworks(db: Queryable, sight: Viewer, repos: Repository[]): Promise<Map<number, number>> {
+export async function countNetworks(db: Queryable, viewer: Viewer, repos: Repository[]): Promise<Map<number, number>> {
   const ids = [...new Set(repos.map((repo) => repo.network_id))]
-  const seen = sight.sees_private ? sql`(not r.private or ${hasAccessByName(sight)})` : sql`not r.private`
+  const seen = viewer.sees_private ? sql`(not r.private or ${hasAccessByName(viewer)})` : sql`not r.private`
   const rows = await db.rows<{ network_id: number; total: number }>(sql`
     select r.network_id, count(*) as total from repositories r where r.network_id = any(${ids}) and ${seen} group by r.network_id`)
   return new Map(rows.map((row) => [row.network_id, row.total]))

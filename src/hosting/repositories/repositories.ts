@@ -49,49 +49,49 @@ const accessBy = ({ viewer_id, token_id = null }: Viewer) =>
     : sql`case when token_reaches(${token_id}, r) then access_of(${viewer_id}, r) when r.private then 0 else 1 end`
 
 /** Counts public forks, and private ones to which the viewer has access. */
-const forksSeen = (sight: Viewer) =>
-  sight.viewer_id === null || !sight.sees_private
+const forksSeen = (viewer: Viewer) =>
+  viewer.viewer_id === null || !viewer.sees_private
     ? sql`r.public_forks_count`
     : sql`r.public_forks_count + (
-        select count(*) from repositories f where f.parent_id = r.id and f.private and ${hasAccessByName(sight, sql`f`)})`
+        select count(*) from repositories f where f.parent_id = r.id and f.private and ${hasAccessByName(viewer, sql`f`)})`
 
-const columns = (sight: Viewer) => sql`
-  r.*, o.login as owner_login, o.type as owner_type, o.site_admin as owner_site_admin, ${accessBy(sight)} as access,
-  ${forksSeen(sight)} as forks_count`
+const columns = (viewer: Viewer) => sql`
+  r.*, o.login as owner_login, o.type as owner_type, o.site_admin as owner_site_admin, ${accessBy(viewer)} as access,
+  ${forksSeen(viewer)} as forks_count`
 
 const source = sql`repositories r join accounts o on o.id = r.owner_id`
 
 /** The one rule of visibility, as a condition. */
-const visible = (sight: Viewer) => sql`(not r.private or (${sight.sees_private}::boolean and ${accessBy(sight)} > 0))`
+const visible = (viewer: Viewer) => sql`(not r.private or (${viewer.sees_private}::boolean and ${accessBy(viewer)} > 0))`
 
 /** A hidden repository is refused like a missing one. */
-export async function loadRepository(db: Queryable, sight: Viewer, owner: string, name: string): Promise<Repository> {
+export async function loadRepository(db: Queryable, viewer: Viewer, owner: string, name: string): Promise<Repository> {
   const found = await db.first<Repository>(sql`
-    select ${columns(sight)} from ${source}
-    where lower(o.login) = lower(${owner}) and lower(r.name) = lower(${name}) and ${visible(sight)}`)
+    select ${columns(viewer)} from ${source}
+    where lower(o.login) = lower(${owner}) and lower(r.name) = lower(${name}) and ${visible(viewer)}`)
   if (found) return found
   const moved = await db.first<Moved['to']>(sql`
     select r.id, o.login as owner, r.name
     from repository_redirects d join accounts former on former.id = d.owner_id join ${source} on r.id = d.repo_id
-    where lower(former.login) = lower(${owner}) and d.name = lower(${name}) and ${visible(sight)}`)
+    where lower(former.login) = lower(${owner}) and d.name = lower(${name}) and ${visible(viewer)}`)
   throw moved ? new Moved(moved) : missing()
 }
 
-export async function loadRepositoryById(db: Queryable, sight: Viewer, id: number): Promise<Repository> {
-  return db.load<Repository>(sql`select ${columns(sight)} from ${source} where r.id = ${id} and ${visible(sight)}`)
+export async function loadRepositoryById(db: Queryable, viewer: Viewer, id: number): Promise<Repository> {
+  return db.load<Repository>(sql`select ${columns(viewer)} from ${source} where r.id = ${id} and ${visible(viewer)}`)
 }
 
 /** A page of the repositories that meet `condition` (on `r`) and are visible to the viewer, with the columns of `more`. */
 export function listRepositories<More extends object = object>(
   db: Queryable,
-  sight: Viewer,
+  viewer: Viewer,
   condition: Sql,
   order: Sql,
   slice: Slice,
   more: { columns: Sql; join: Sql } = { columns: sql``, join: sql`` },
 ): Promise<Listed<Repository & More>> {
-  const shown = sql`${source} ${more.join} where ${condition} and ${visible(sight)}`
-  return listed(db, { columns: sql`${columns(sight)}${more.columns}`, source: shown, order }, slice)
+  const shown = sql`${source} ${more.join} where ${condition} and ${visible(viewer)}`
+  return listed(db, { columns: sql`${columns(viewer)}${more.columns}`, source: shown, order }, slice)
 }
 
 /** A repository without a viewer's access, for callers that have checked it: computing access takes three times as long. */
@@ -125,7 +125,7 @@ export async function reserveId(db: Queryable): Promise<number> {
   return row.id
 }
 
-export async function createRepository(db: Transaction, sight: Viewer, owner: Person, wanted: NewRepository, id?: number) {
+export async function createRepository(db: Transaction, viewer: Viewer, owner: Person, wanted: NewRepository, id?: number) {
   const name = checkName(wanted.name)
   const repo_id = id ?? (await reserveId(db))
   await keepAccess(db, thisOwner(owner))
@@ -139,11 +139,11 @@ export async function createRepository(db: Transaction, sight: Viewer, owner: Pe
       ${wanted.is_template ?? false}, ${wanted.has_issues ?? true}, ${wanted.has_projects ?? true}, ${wanted.has_wiki ?? true},
       ${wanted.allow_rebase_merge ?? true}, ${wanted.allow_squash_merge ?? true}, ${wanted.allow_merge_commit ?? true}, ${db.now}, ${db.now}, ${db.now})`,
   )
-  await endRedirect(db, { id: repo_id, owner_id: owner.id }, name, sight.viewer_id)
-  if (owner.type === 'Organization') await makeCreatorAdmin(db, owner, repo_id, sight.viewer_id)
-  if (sight.viewer_id !== null) await watch(db, { id: sight.viewer_id }, { id: repo_id })
+  await endRedirect(db, { id: repo_id, owner_id: owner.id }, name, viewer.viewer_id)
+  if (owner.type === 'Organization') await makeCreatorAdmin(db, owner, repo_id, viewer.viewer_id)
+  if (viewer.viewer_id !== null) await watch(db, { id: viewer.viewer_id }, { id: repo_id })
   if (owner.type === 'Organization') await watchByMembers(db, { id: repo_id })
-  return loadRepositoryById(db, { ...sight, sees_private: true }, repo_id)
+  return loadRepositoryById(db, { ...viewer, sees_private: true }, repo_id)
 }
 
 /** A member who creates a repository in an organization becomes its admin; owners are admins anyway. */
@@ -155,9 +155,9 @@ async function makeCreatorAdmin(db: Transaction, org: Person, repo_id: number, c
 }
 
 /** Locks the repository until the transaction ends, so that concurrent changes take turns. */
-export async function hold(db: Transaction, sight: Viewer, id: number): Promise<Repository> {
+export async function hold(db: Transaction, viewer: Viewer, id: number): Promise<Repository> {
   await db.query(sql`select from repositories where id = ${id} for no key update`)
-  return loadRepositoryById(db, sight, id)
+  return loadRepositoryById(db, viewer, id)
 }
 
 /** Runs a statement that sets the name of a repository, and refuses when the name is taken. */

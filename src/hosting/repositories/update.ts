@@ -27,25 +27,25 @@ export interface RepositoryChanges extends Partial<NewRepository> {
 /** Changes the given fields only. A former name redirects here. */
 export async function updateRepository(
   db: Transaction,
-  sight: Viewer,
+  viewer: Viewer,
   editor: Account,
   repo: Repository,
   changes: RepositoryChanges,
 ): Promise<Repository> {
-  const change = () => writeChanges(db, sight, editor, repo, changes)
+  const change = () => writeChanges(db, viewer, editor, repo, changes)
   const hides = changes.visibility ? changes.visibility === 'private' : changes.private
   return hides ? changingAccess(db, whoOwns(repo), watchersOf(repo), change) : change()
 }
 
 async function writeChanges(
   db: Transaction,
-  sight: Viewer,
+  viewer: Viewer,
   editor: Account,
   { id, network_id }: Repository,
   changes: RepositoryChanges,
 ): Promise<Repository> {
   if (changes.private !== undefined || changes.visibility) await lockWithParent(db, id, network_id)
-  const repo = await hold(db, sight, id)
+  const repo = await hold(db, viewer, id)
   const next = { ...repo, ...changes }
   if (changes.visibility) next.private = changes.visibility === 'private'
   if (repo.private && !next.private) await checkParentPublic(db, repo)
@@ -68,7 +68,7 @@ async function writeChanges(
   if (renamed) await endRedirect(db, repo, name, editor.id)
   if (next.default_branch !== repo.default_branch) await enqueue(db, 'point_head', { repo_id: repo.id })
   await publish(db, editor, repo, ...actsOf(repo, { ...next, name }))
-  return loadRepositoryById(db, sight, repo.id)
+  return loadRepositoryById(db, viewer, repo.id)
 }
 
 /** The parent is locked too, because it counts its public forks. In the order of ids, like pull requests, so that there is no deadlock. */

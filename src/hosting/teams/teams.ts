@@ -194,10 +194,10 @@ export async function removeFromTeam(db: Transaction, team: Team, user: Account)
   if (!rowCount) throw missing()
 }
 
-export function listTeamRepositories(db: Queryable, sight: Viewer, team: Team, slice: Slice): Promise<Listed<Repository>> {
+export function listTeamRepositories(db: Queryable, viewer: Viewer, team: Team, slice: Slice): Promise<Listed<Repository>> {
   return listRepositories(
     db,
-    sight,
+    viewer,
     sql`r.id in (select repo_id from team_repositories where team_id = ${team.id})`,
     sql`lower(r.name)`,
     slice,

@@ -28,7 +28,7 @@ export interface WantedTransfer {
 /** Gives the repository at once to an account where the caller may create repositories, and offers it to any other. */
 export async function transferRepository(
   db: Transaction,
-  sight: Viewer,
+  viewer: Viewer,
   giver: Account,
   repo: Repository,
   { new_owner, new_name }: WantedTransfer,
@@ -39,9 +39,9 @@ export async function transferRepository(
   }
   const name = new_name === undefined ? null : checkName(new_name)
   // A fine-grained token is for the account that the repository leaves, and creates nothing in another.
-  const bounded = sight.token_id != null
-  if (!bounded && (await mayCreateIn(db, owner, giver))) await give(db, sight, giver, repo, owner, name)
-  else await offer(db, sight, giver, repo, owner, name)
+  const bounded = viewer.token_id != null
+  if (!bounded && (await mayCreateIn(db, owner, giver))) await give(db, viewer, giver, repo, owner, name)
+  else await offer(db, viewer, giver, repo, owner, name)
   // The giver may no longer see the repository.
   const [given] = await readRepositories(db, giver.id, [repo.id])
   if (!given) throw missing()
@@ -59,9 +59,9 @@ async function mayCreateIn(db: Queryable, owner: Account, user: Account): Promis
   return owner.id === user.id || (owner.type === 'Organization' && (await findMembership(db, owner, user)) !== undefined)
 }
 
-async function give(db: Transaction, sight: Viewer, giver: Account, repo: Repository, owner: Account, name: string | null) {
+async function give(db: Transaction, viewer: Viewer, giver: Account, repo: Repository, owner: Account, name: string | null) {
   await changingOwner(db, repo, owner, async () => {
-    const held = await lockAsAdmin(db, sight, repo)
+    const held = await lockAsAdmin(db, viewer, repo)
     if (!(await mayCreateIn(db, owner, giver))) throw missing()
     await moveRepository(db, held, owner, name ?? held.name)
     await keepFormerOwner(db, held)
@@ -70,15 +70,15 @@ async function give(db: Transaction, sight: Viewer, giver: Account, repo: Reposi
   })
 }
 
-async function lockAsAdmin(db: Transaction, sight: Viewer, repo: Repository) {
-  const held = await hold(db, sight, repo.id)
+async function lockAsAdmin(db: Transaction, viewer: Viewer, repo: Repository) {
+  const held = await hold(db, viewer, repo.id)
   checkAccess(held.access, 'admin')
   return held
 }
 
 /** Does not check whether the name is free there: only the receiver may learn that. */
-async function offer(db: Transaction, sight: Viewer, giver: Account, repo: Repository, owner: Account, name: string | null) {
-  const held = await lockAsAdmin(db, sight, repo)
+async function offer(db: Transaction, viewer: Viewer, giver: Account, repo: Repository, owner: Account, name: string | null) {
+  const held = await lockAsAdmin(db, viewer, repo)
   await db.query(sql`delete from transfers where repo_id = ${held.id}`)
   const made = await db.first<{ id: number }>(sql`
     insert into transfers (repo_id, receiver_id, requester_id, new_name, created_at)

@@ -35,26 +35,26 @@ const columns = ({ viewer_id }: Viewer) => sql`e.*, ${personOf(sql`e.actor_id`)}
     where t.id = e.requested_team_id and ${knownTo(sql`${viewer_id}`)}) as requested_team`
 
 /** Oldest first. */
-export function listIssueEvents(db: Queryable, sight: Viewer, issue: { id: number }, slice: Slice): Promise<Listed<IssueEvent>> {
+export function listIssueEvents(db: Queryable, viewer: Viewer, issue: { id: number }, slice: Slice): Promise<Listed<IssueEvent>> {
   const source = sql`issue_events e where e.issue_id = ${issue.id}`
-  return listed(db, { columns: columns(sight), source, order: sql`e.id` }, slice)
+  return listed(db, { columns: columns(viewer), source, order: sql`e.id` }, slice)
 }
 
 /** Events of all issues and pull requests, newest first. When issues are disabled, of pull requests only. */
-export function listRepositoryEvents(db: Queryable, sight: Viewer, repo: Repository, slice: Slice): Promise<Listed<IssueEvent>> {
+export function listRepositoryEvents(db: Queryable, viewer: Viewer, repo: Repository, slice: Slice): Promise<Listed<IssueEvent>> {
   const shown = repo.has_issues ? empty : sql`and exists (select from pulls p where p.issue_id = e.issue_id)`
   const source = sql`issue_events e where e.repo_id = ${repo.id} ${shown}`
-  return listed(db, { columns: columns(sight), source, order: sql`e.id desc` }, slice)
+  return listed(db, { columns: columns(viewer), source, order: sql`e.id desc` }, slice)
 }
 
 /** Events by id, for the timeline of an issue. */
-export function loadIssueEvents(db: Queryable, sight: Viewer, ids: number[]): Promise<IssueEvent[]> {
-  return db.rows(sql`select ${columns(sight)} from issue_events e where e.id = any(${ids})`)
+export function loadIssueEvents(db: Queryable, viewer: Viewer, ids: number[]): Promise<IssueEvent[]> {
+  return db.rows(sql`select ${columns(viewer)} from issue_events e where e.id = any(${ids})`)
 }
 
-export async function loadIssueEvent(db: Queryable, sight: Viewer, repo: Repository, id: number): Promise<IssueEvent> {
+export async function loadIssueEvent(db: Queryable, viewer: Viewer, repo: Repository, id: number): Promise<IssueEvent> {
   const found = await db.first<IssueEvent & { pull_id: number | null }>(sql`
-    select ${columns(sight)}, (select p.id from pulls p where p.issue_id = e.issue_id) as pull_id
+    select ${columns(viewer)}, (select p.id from pulls p where p.issue_id = e.issue_id) as pull_id
     from issue_events e where e.repo_id = ${repo.id} and e.id = ${id}`)
   if (!found?.pull_id) checkEnabled(repo)
   if (!found) throw missing()

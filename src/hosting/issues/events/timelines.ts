@@ -12,7 +12,7 @@ export type TimelineEntry =
 /** Comments, reviews and events, oldest first. At the same time, comments come first, because a closing comment precedes the close. */
 export async function listTimeline(
   db: Queryable,
-  sight: Viewer,
+  viewer: Viewer,
   issue: { id: number; pull_id: number | null },
   slice: Slice,
 ): Promise<Listed<TimelineEntry>> {
@@ -26,7 +26,7 @@ export async function listTimeline(
   const [comments, events, reviews] = [ids('comment'), ids('event'), ids('review')]
   const entries: TimelineEntry[] = [
     ...(comments.length ? await loadComments(db, comments) : []).map((row) => ({ kind: 'comment', row }) as const),
-    ...(events.length ? await loadIssueEvents(db, sight, events) : []).map((row) => ({ kind: 'event', row }) as const),
+    ...(events.length ? await loadIssueEvents(db, viewer, events) : []).map((row) => ({ kind: 'event', row }) as const),
     ...(reviews.length ? await loadReviews(db, reviews) : []).map((row) => ({ kind: 'review', row }) as const),
   ]
   const found = new Map(entries.map((entry) => [`${entry.kind} ${entry.row.id}`, entry]))

@@ -18,13 +18,13 @@ export interface Reviewers {
 /** Requests reviews, and publishes the new requests only. */
 export async function requestReviews(
   db: Transaction,
-  sight: Viewer,
+  viewer: Viewer,
   repo: Repository,
   asker: Account,
   number: number,
   { reviewers, team_reviewers }: Reviewers,
 ): Promise<Pull> {
-  const pull = await lockPull(db, repo, number, sight)
+  const pull = await lockPull(db, repo, number, viewer)
   if (reviewers.some((login) => login.toLowerCase() === pull.author?.login.toLowerCase())) {
     throw new Refusal('invalid', 'Review cannot be requested from pull request author.')
   }
@@ -43,19 +43,19 @@ export async function requestReviews(
   if (!people.length && !teams.length) return pull
   await touchIssue(db, { id: pull.issue_id })
   await publish(db, asker, repo, ...requestActs('review_requested', pull, [...people, ...teams]))
-  return loadPull(db, repo, number, sight)
+  return loadPull(db, repo, number, viewer)
 }
 
 /** Removes requests; users and teams without one are ignored. */
 export async function withdrawRequests(
   db: Transaction,
-  sight: Viewer,
+  viewer: Viewer,
   repo: Repository,
   asker: Account,
   number: number,
   { reviewers, team_reviewers }: Reviewers,
 ): Promise<Pull> {
-  const pull = await lockPull(db, repo, number, sight)
+  const pull = await lockPull(db, repo, number, viewer)
   const logins = reviewers.map((login) => login.toLowerCase())
   const slugs = team_reviewers.map((slug) => slug.toLowerCase())
   const withdrawn = await db.rows<{ user_id: number | null; team_id: number | null }>(sql`
@@ -68,7 +68,7 @@ export async function withdrawRequests(
   const people = withdrawn.filter(({ user_id }) => user_id)
   const teams = withdrawn.filter(({ team_id }) => team_id)
   await publish(db, asker, repo, ...requestActs('review_request_removed', pull, [...people, ...teams]))
-  return loadPull(db, repo, number, sight)
+  return loadPull(db, repo, number, viewer)
 }
 
 interface Asked {
