@@ -4,7 +4,7 @@ import type { Account, Viewer } from '#identity/accounts.ts'
 import { type Listed, type Queryable, type Slice, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { forbidden } from '#platform/errors.ts'
 import { enqueue } from '#platform/queue.ts'
-import { createRepository, hold, listRepositories, loadRepositoryById, type Repository } from './repositories.ts'
+import { createRepository, listRepositories, loadRepositoryById, lockRepository, type Repository } from './repositories.ts'
 import { hasAccessByName } from './visibility.ts'
 
 export interface ForkOptions {
@@ -35,7 +35,7 @@ export async function forkRepository(
     has_issues: false,
   })
   // It may have become private, or hidden from the caller, since the caller named it.
-  const parent = await hold(db, viewer, repo.id)
+  const parent = await lockRepository(db, viewer, repo.id)
   await db.query(sql`
     update repositories set parent_id = ${repo.id}, network_id = ${repo.network_id}, default_branch = ${parent.default_branch},
       pushed_at = ${parent.pushed_at}, size = ${parent.size}, private = ${parent.private}

@@ -155,7 +155,7 @@ async function makeCreatorAdmin(db: Transaction, org: Person, repo_id: number, c
 }
 
 /** Locks the repository until the transaction ends, so that concurrent changes take turns. */
-export async function hold(db: Transaction, viewer: Viewer, id: number): Promise<Repository> {
+export async function lockRepository(db: Transaction, viewer: Viewer, id: number): Promise<Repository> {
   await db.query(sql`select from repositories where id = ${id} for no key update`)
   return loadRepositoryById(db, viewer, id)
 }

@@ -9,8 +9,8 @@ import { countPublicForks } from './forks.ts'
 import {
   checkName,
   endRedirect,
-  hold,
   loadRepositoryById,
+  lockRepository,
   type NewRepository,
   type Repository,
   redirectFrom,
@@ -45,7 +45,7 @@ async function writeChanges(
   changes: RepositoryChanges,
 ): Promise<Repository> {
   if (changes.private !== undefined || changes.visibility) await lockWithParent(db, id, network_id)
-  const repo = await hold(db, viewer, id)
+  const repo = await lockRepository(db, viewer, id)
   const next = { ...repo, ...changes }
   if (changes.visibility) next.private = changes.visibility === 'private'
   if (repo.private && !next.private) await checkParentPublic(db, repo)

@@ -1,6 +1,6 @@
 import { publish } from '#activity/publish.ts'
 import { findMembership } from '#hosting/organizations/organizations.ts'
-import { checkName, hold, type Repository, readRepositories } from '#hosting/repositories/repositories.ts'
+import { checkName, lockRepository, type Repository, readRepositories } from '#hosting/repositories/repositories.ts'
 import { changingOwner, keepFormerOwner, moveRepository } from '#hosting/repositories/transfers.ts'
 import { checkAccess } from '#identity/access.ts'
 import { type Account, accountColumns, loadAccount, type Person, type Viewer } from '#identity/accounts.ts'
@@ -71,7 +71,7 @@ async function give(db: Transaction, viewer: Viewer, giver: Account, repo: Repos
 }
 
 async function lockAsAdmin(db: Transaction, viewer: Viewer, repo: Repository) {
-  const held = await hold(db, viewer, repo.id)
+  const held = await lockRepository(db, viewer, repo.id)
   checkAccess(held.access, 'admin')
   return held
 }
@@ -143,7 +143,7 @@ export async function acceptTransfer(db: Transaction, accepter: Account, id: num
   const { repo_id, receiver, requester, new_name } = await loadOffered(db, accepter, id)
   const owner = await db.load<Account>(sql`select ${accountColumns} from accounts a where a.id = ${receiver.id}`)
   const dropped = await changingOwner(db, { id: repo_id }, owner, async () => {
-    const repo = await hold(db, { viewer_id: requester.id, sees_private: true }, repo_id)
+    const repo = await lockRepository(db, { viewer_id: requester.id, sees_private: true }, repo_id)
     // Checked again, because access is locked only now.
     const { rowCount } = await db.query(sql`delete from transfers f where f.id = ${id} and ${offeredTo(db, accepter)}`)
     if (!rowCount) throw missing()
