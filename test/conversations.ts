@@ -28,9 +28,9 @@ export async function openInitialized() {
   return Object.assign(forge, { ada, id: id as number })
 }
 
-/** Invites a person to ada/engine, who accepts. */
-export async function join(owner: Person, person: Person, permission: string) {
-  const { id } = await expect(201, await owner.put(`${engine}/collaborators/${person.login}`, { permission }))
+/** Invites a person to a repository, who accepts. */
+export async function join(owner: Person, person: Person, permission: string, path = engine) {
+  const { id } = await expect(201, await owner.put(`${path}/collaborators/${person.login}`, { permission }))
   await expect(204, await person.patch(`/user/repository_invitations/${id}`))
 }
 

@@ -1,6 +1,6 @@
-import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { expect, type Forge, openForge } from './forge.ts'
+import { join } from './conversations.ts'
+import { type Forge, openForge } from './forge.ts'
 
 export const sha256 = (bytes: Buffer | string) => createHash('sha256').update(bytes).digest('hex')
 export const media = 'application/vnd.git-lfs+json'
@@ -11,10 +11,7 @@ export async function openPlaces() {
   const [ada, cy, eve] = [await forge.person('ada'), await forge.person('cy'), await forge.person('eve')]
   await ada.owns('open', { auto_init: true })
   await ada.owns('closed', { auto_init: true, private: true })
-  for (const repo of ['open', 'closed']) {
-    const { id } = await expect(201, await ada.put(`/repos/ada/${repo}/collaborators/cy`, { permission: 'pull' }))
-    assert.equal((await cy.patch(`/user/repository_invitations/${id}`)).status, 204)
-  }
+  for (const repo of ['open', 'closed']) await join(ada, cy, 'pull', `/repos/ada/${repo}`)
   return Object.assign(forge, { ada, cy, eve })
 }
 

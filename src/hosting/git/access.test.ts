@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { loadUser } from '#identity/accounts.ts'
 import { createFineGrainedToken } from '#parts/account/personal-tokens/personal-tokens.ts'
+import { join } from '#test/conversations.ts'
 import { type Forge, injecting, openForge } from '#test/forge.ts'
 import { Desk } from '#test/git.ts'
 
@@ -25,13 +26,8 @@ async function openPlaces() {
   await ada.owns('open', { auto_init: true })
   await ada.owns('closed', { auto_init: true, private: true })
   for (const repo of ['open', 'closed']) {
-    for (const [person, permission] of [
-      [ben, 'push'],
-      [cy, 'pull'],
-    ] as const) {
-      const invitation = await (await ada.put(`/repos/ada/${repo}/collaborators/${person.login}`, { permission })).json()
-      assert.equal((await person.patch(`/user/repository_invitations/${(invitation as { id: number }).id}`)).status, 204)
-    }
+    await join(ada, ben, 'push', `/repos/ada/${repo}`)
+    await join(ada, cy, 'pull', `/repos/ada/${repo}`)
   }
   return Object.assign(forge, { ada, ben, cy, eve: await forge.person('eve') })
 }

@@ -68,10 +68,7 @@ test('a comparison lists the change of each file, as git does', inject(async (ba
   await work.git('update-index', '--add', '--cacheinfo', `160000,${'1'.repeat(40)},vendor`)
   await work.git('commit', '--quiet', '-m', 'Vendor')
   await branch(bare, 'head')
-  for (const [from, to] of [
-    ['moved.txt', 'a/moved.txt'],
-    ['moved and changed.txt', 'ünï \u{1F514}.txt'],
-  ] as const) {
+  for (const [from, to] of Object.entries({ 'moved.txt': 'a/moved.txt', 'moved and changed.txt': 'ünï \u{1F514}.txt' })) {
     await work.commit('Prepare', { 'a/keep.txt': 'keep\n' })
     await work.git('mv', from, to)
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Octokit } from '@octokit/rest'
-import { engine, fineGrained, openWithEngine } from '#test/conversations.ts'
+import { engine, fineGrained, join, openWithEngine } from '#test/conversations.ts'
 import { expect, injecting, linesOf, openForge } from '#test/forge.ts'
 import { told } from '#test/inbox.ts'
 
@@ -158,8 +158,7 @@ test('assignees are added and removed, ten at most, and each change is published
   ])
   for (let n = 0; n < 9; n++) {
     const person = await forge.person(`p${n}`)
-    const { id } = await expect(201, await ada.put(`${engine}/collaborators/p${n}`))
-    await expect(204, await person.patch(`/user/repository_invitations/${id}`))
+    await join(ada, person, 'push')
   }
   const nine = Array.from({ length: 9 }, (_, n) => `p${n}`)
   assert.equal((await ada.post(path, { assignees: nine })).status, 422)

@@ -90,10 +90,7 @@ test('visitors read public pages, and learn nothing about private ones', inject(
 
 test('mentions link to existing users and teams that the reader may see, and to no others', inject(async (forge) => {
   await forge.organization('acme', forge.ben)
-  for (const [name, privacy] of [
-    ['Writers', 'closed'],
-    ['Spies', 'secret'],
-  ] as const) {
+  for (const [name, privacy] of Object.entries({ Writers: 'closed', Spies: 'secret' })) {
     await expect(201, await forge.ben.post('/orgs/acme/teams', { name, privacy }))
   }
   await forge.ada.owns('secret', { private: true })

@@ -201,10 +201,7 @@ test('a fine-grained token needs the permission', inject(async ({ ada, belfry, n
       values (${user.id}, ${digest(token)}, '', 'fine_grained', '{}', ${permissions}, ${user.id}, ${user.created_at}, ${user.created_at})`)
     return nobody.with({ authorization: `Bearer ${token}` })
   }
-  for (const [permission, path] of [
-    ['git_ssh_keys', '/user/keys'],
-    ['administration', '/repos/ada/engine/keys'],
-  ] as const) {
+  for (const [permission, path] of Object.entries({ git_ssh_keys: '/user/keys', administration: '/repos/ada/engine/keys' })) {
     const [none, reads, writes] = [await fine({}), await fine({ [permission]: 'read' }), await fine({ [permission]: 'write' })]
     for (const answer of [await none.get(path), await reads.post(path, { key: ed25519() })]) {
       assert.equal((await expect(403, answer)).message, 'Resource not accessible by personal access token')

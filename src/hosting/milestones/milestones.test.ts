@@ -53,11 +53,7 @@ test('octokit creates, reads, closes and deletes a milestone', inject(async (for
 }))
 
 test('milestones sort by due date or completeness', inject(async ({ ada, nobody, open }) => {
-  for (const [title, due_on] of [
-    ['a', null],
-    ['b', '2026-05-01T00:00:00Z'],
-    ['c', '2026-04-01T00:00:00Z'],
-  ]) {
+  for (const [title, due_on] of Object.entries({ a: null, b: '2026-05-01T00:00:00Z', c: '2026-04-01T00:00:00Z' })) {
     await expect(201, await ada.post(`${engine}/milestones`, { title, due_on }))
   }
   for (const [milestone, state] of [

@@ -220,10 +220,7 @@ test('requested teams are delivered except secret ones, and a failed attempt del
   await forge.organization('acme', ada)
   await expect(202, await ada.post(`${engine}/transfer`, { new_owner: 'acme' }))
   await hookOn(ada, 'orgs/acme', 'pull_request')
-  for (const [name, privacy] of [
-    ['Core', 'closed'],
-    ['Hidden', 'secret'],
-  ]) {
+  for (const [name, privacy] of Object.entries({ Core: 'closed', Hidden: 'secret' })) {
     await expect(201, await ada.post('/orgs/acme/teams', { name, privacy }))
     await expect(204, await ada.put(`/orgs/acme/teams/${name}/repos/acme/engine`, { permission: 'push' }))
   }

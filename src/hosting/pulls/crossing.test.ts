@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { engine } from '#test/conversations.ts'
+import { engine, join } from '#test/conversations.ts'
 import { type Client, expect, injecting, type Person } from '#test/forge.ts'
 import { openWithTopic } from '#test/pulls.ts'
 
@@ -37,11 +37,6 @@ async function pushMore({ follow }: Place, work: Place['work'], name: string) {
 
 async function filesOf(client: Client, pull: string): Promise<string[]> {
   return (await client.read(`${pull}/files`)).map(({ filename }: { filename: string }) => filename)
-}
-
-const join = async (owner: Person, path: string, person: Person, permission: string) => {
-  const { id } = await expect(201, await owner.put(`${path}/collaborators/${person.login}`, { permission }))
-  await expect(204, await person.patch(`/user/repository_invitations/${id}`))
 }
 
 test('a head that becomes private is not followed into a public base', inject(async (forge) => {
@@ -118,7 +113,7 @@ test('a user who loses access to a private parent gets no new commits through a 
   await expect(200, await ada.patch(engine, { private: true }))
   const path = await fork(forge, ben)
   const pull = `${path}/pulls/1`
-  await join(ben, path, dan, 'push')
+  await join(ben, dan, 'push', path)
   await expect(422, await dan.post(`${path}/pulls`, { title: 'Sync', head: 'ada:topic', base: 'main' }))
   await expect(201, await ben.post(`${path}/pulls`, { title: 'Sync', head: 'ada:topic', base: 'main' }))
   const seen = await pushMore(forge, work, 'seen')
@@ -139,7 +134,7 @@ test('a user who loses access to a private parent gets no new commits through a 
   await expect(204, await ada.delete(`${engine}/collaborators/ben`))
   await pushMore(forge, work, 'lost')
   assert.partialDeepStrictEqual(await ben.read(pull), { head: { sha: closed, repo: null } })
-  await join(ada, engine, ben, 'pull')
+  await join(ada, ben, 'pull')
   await expect(409, await ben.put(`${pull}/merge`))
   await forge.follow()
   assert.deepEqual(await filesOf(ben, pull), ['closed.txt', 'lost.txt', 'notes.txt', 'seen.txt'], 'with access, it goes on')
@@ -164,7 +159,7 @@ test('a transferred head is followed only while the author can see it', inject(a
 test('a branch is updated from its base only while the author can see the base', inject(async ({ forge, ada, ben, work }) => {
   await expect(200, await ada.patch(engine, { private: true }))
   const { path } = await forkWithIdea(forge, ben)
-  await join(ben, path, ada, 'push')
+  await join(ben, ada, 'push', path)
   await forge.propose({ title: 'Idea', head: 'ben:idea' }, ben)
   await work.git('checkout', '--quiet', 'main')
   await pushMore(forge, work, 'base')

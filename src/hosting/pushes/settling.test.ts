@@ -7,6 +7,7 @@ import { git } from '#git/git.ts'
 import { loadRepository } from '#hosting/repositories/repositories.ts'
 import { loadUser } from '#identity/accounts.ts'
 import { sql } from '#platform/database.ts'
+import { join as invite } from '#test/conversations.ts'
 import { injecting, linesOf } from '#test/forge.ts'
 import { assertSettled, eventsOf, installHook, lines, openEngine, zeros } from '#test/git.ts'
 import { until } from '#test/machine.ts'
@@ -23,8 +24,7 @@ test('concurrent pushes of two users to different branches have their own events
   const people = await Promise.all(
     ['ben', 'cy'].map(async (login) => {
       const person = await forge.person(login)
-      const invited = await (await ada.put(`/repos/ada/engine/collaborators/${login}`, { permission: 'push' })).json()
-      await person.patch(`/user/repository_invitations/${(invited as { id: number }).id}`)
+      await invite(ada, person, 'push')
       return { login, clone: await desk.clone(person, 'ada/engine') }
     }),
   )

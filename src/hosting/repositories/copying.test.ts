@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { Logger, runOnce } from 'graphile-worker'
 import { git } from '#git/git.ts'
 import { type Database, sql } from '#platform/database.ts'
+import { join } from '#test/conversations.ts'
 import { expect, type Forge, injecting, withPeople } from '#test/forge.ts'
 import { repositoryTasks } from './jobs.ts'
 
@@ -23,10 +24,7 @@ test('contents are copied into a fork only if access allows it at that moment', 
   const { id } = await ada.owns('engine', { auto_init: true })
   const hidden = await ada.owns('secret', { auto_init: true, private: true })
   const contents = await refs(forge, hidden.id)
-  for (const who of [ben, cy]) {
-    const invitation = await expect(201, await ada.put(`/repos/ada/secret/collaborators/${who.login}`, { permission: 'pull' }))
-    assert.equal((await who.patch(`/user/repository_invitations/${invitation.id}`)).status, 204)
-  }
+  for (const who of [ben, cy]) await join(ada, who, 'pull', '/repos/ada/secret')
   const open = await expect(202, await ben.post('/repos/ada/engine/forks'))
   const revoked = await expect(202, await ben.post('/repos/ada/secret/forks'))
   const kept = await expect(202, await cy.post('/repos/ada/secret/forks'))

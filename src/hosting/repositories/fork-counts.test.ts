@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { fineGrained } from '#test/conversations.ts'
+import { fineGrained, join } from '#test/conversations.ts'
 import { type Client, expect, injecting, openForge, type Person } from '#test/forge.ts'
 
 const inject = injecting(openWithFork)
@@ -60,8 +60,7 @@ test('no count includes forks that the viewer may not see', inject(async (forge)
   for (const client of [cy, cy.versioned]) assert.deepEqual(await countsFor(client), [2, 3])
   const page = await fetch(`${forge.web}/ada/engine`)
   assert.match(await page.text(), /1 fork\b/)
-  const { id } = await expect(201, await cy.put('/repos/cy/engine/collaborators/eve', { permission: 'pull' }))
-  assert.equal((await eve.patch(`/user/repository_invitations/${id}`)).status, 204)
+  await join(cy, eve, 'pull', '/repos/cy/engine')
   assert.deepEqual(await countsFor(eve), [2, 3], 'whoever is let in counts it')
   await expect(200, await cy.patch('/repos/cy/engine', { private: true }))
   assert.deepEqual(await countsFor(nobody), [1, 2], 'hiding it twice counts once')

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { git } from '#git/git.ts'
+import { join } from '#test/conversations.ts'
 import { expect, type Forge, injecting, openForge, withPeople } from '#test/forge.ts'
 import { openWorker } from '#worker.ts'
 
@@ -125,8 +126,7 @@ test('a fork of a fork, and a fork of a repository that is deleted at once, get 
 test('a fork of a private repository is private, and stays private with its parent', inject(async ({ ada, ben, cy }) => {
   await ada.owns('secret', { private: true })
   assert.equal((await ben.post('/repos/ada/secret/forks')).status, 404)
-  const invitation = await expect(201, await ada.put('/repos/ada/secret/collaborators/ben', { permission: 'pull' }))
-  assert.equal((await ben.patch(`/user/repository_invitations/${invitation.id}`)).status, 204)
+  await join(ada, ben, 'pull', '/repos/ada/secret')
   assert.equal((await expect(202, await ben.post('/repos/ada/secret/forks'))).private, true)
   assert.equal((await cy.get('/repos/ben/secret')).status, 404)
   assert.deepEqual(await cy.read('/users/ben/repos'), [])

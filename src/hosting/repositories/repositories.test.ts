@@ -155,11 +155,7 @@ test('the default branch must exist, and git’s HEAD follows it', async (t) => 
 
 test('lists show visible repositories, in the requested order', inject(async ({ ada, person, clock, nobody, tokenFor }) => {
   const ben = await person('ben')
-  for (const [name, options] of [
-    ['Beam', {}],
-    ['axle', { private: true }],
-    ['cog', {}],
-  ] as const) {
+  for (const [name, options] of Object.entries({ Beam: {}, axle: { private: true }, cog: {} })) {
     clock.advance(1000)
     await ada.owns(name, options)
   }

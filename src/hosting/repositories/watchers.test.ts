@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '#platform/database.ts'
+import { join as invite } from '#test/conversations.ts'
 import { expect, injecting, linesOf, openForge, type Person } from '#test/forge.ts'
 import { handOver } from '#test/transfers.ts'
 
@@ -23,10 +24,7 @@ async function openAcme() {
     assert.equal(subscribers_count, rows.length)
     return logins(rows)
   }
-  const accept = async (who: Person, repo: string, permission: string) => {
-    const { id } = await expect(201, await ada.put(`/repos/${repo}/collaborators/${who.login}`, { permission }))
-    await done(await who.patch(`/user/repository_invitations/${id}`))
-  }
+  const accept = (who: Person, repo: string, permission: string) => invite(ada, who, permission, `/repos/${repo}`)
   const join = async (who: Person, role = 'member') => done(await ada.put(`/orgs/acme/memberships/${who.login}`, { role }))
   const everyones = async (permission: string) =>
     done(await ada.patch('/orgs/acme', { default_repository_permission: permission }))

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { fineGrained } from '#test/conversations.ts'
+import { fineGrained, join } from '#test/conversations.ts'
 import { expect, linesOf, openForge, type Person } from '#test/forge.ts'
 import { told } from '#test/inbox.ts'
 import { hookOn, openReceiver } from '#test/webhooks.ts'
@@ -65,13 +65,8 @@ test('webhooks and keys of the former owner are listed before, and dropped', asy
   const { id: hook } = await expect(201, await ada.post(`${repo.path}/hooks`, { config: { url: `${receiver.url}token` } }))
   const key = `ssh-ed25519 ${btoa(`\0\0\0\x0bssh-ed25519\0\0\0 ${'k'.repeat(32)}`)}`
   await expect(201, await ada.post(`${repo.path}/keys`, { title: 'deploy', key }))
-  for (const [person, permission] of [
-    [cy, 'admin'],
-    [ben, 'pull'],
-  ] as const) {
-    const { id } = await expect(201, await ada.put(`${repo.path}/collaborators/${person.login}`, { permission }))
-    await expect(204, await person.patch(`/user/repository_invitations/${id}`))
-  }
+  await join(ada, cy, 'admin', repo.path)
+  await join(ada, ben, 'pull', repo.path)
   await expect(201, await ada.put(`${repo.path}/collaborators/dan`, { permission: 'admin' }))
   await give(ada, repo.path, 'ben')
   const { url } = await offered(ben, repo)
@@ -104,8 +99,7 @@ test('a running import ends when the transfer is accepted', async () => {
 
 test('the former owner and collaborators keep access when the receiver agrees', async () => {
   const repo = await own(ada)
-  const { id } = await expect(201, await ada.put(`${repo.path}/collaborators/cy`, { permission: 'triage' }))
-  await expect(204, await cy.patch(`/user/repository_invitations/${id}`))
+  await join(ada, cy, 'triage', repo.path)
   await give(ada, repo.path, 'ben')
   const kept = { keep_former_owner: true, keep_collaborators: true }
   const { dropped } = await expect(200, await ben.patch((await offered(ben, repo)).url, kept))
@@ -221,8 +215,7 @@ for (const [how, end] of Object.entries(endings)) {
 
 test('an offer ends when the giver is no longer an admin', async () => {
   const repo = await own(ada)
-  const { id } = await expect(201, await ada.put(`${repo.path}/collaborators/cy`, { permission: 'admin' }))
-  await expect(204, await cy.patch(`/user/repository_invitations/${id}`))
+  await join(ada, cy, 'admin', repo.path)
   await give(cy, repo.path, 'ben')
   const { url } = await offered(ben, repo)
   await expect(204, await ada.put(`${repo.path}/collaborators/cy`, { permission: 'push' }))

@@ -101,10 +101,7 @@ test('a team is named only to viewers who may see it', inject(async ({ ada, ben,
   await organization('acme', ada)
   await expect(202, await ada.post(`${engine}/transfer`, { new_owner: 'acme' }))
   await expect(200, await ada.put('/orgs/acme/memberships/ben'))
-  for (const [name, privacy] of [
-    ['Core', 'closed'],
-    ['Hidden', 'secret'],
-  ]) {
+  for (const [name, privacy] of Object.entries({ Core: 'closed', Hidden: 'secret' })) {
     await expect(201, await ada.post('/orgs/acme/teams', { name, privacy }))
     await expect(204, await ada.put(`/orgs/acme/teams/${name}/repos/acme/engine`, { permission: 'push' }))
   }

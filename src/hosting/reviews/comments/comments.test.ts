@@ -198,11 +198,7 @@ test('deleting one of several comments keeps the review', inject(async ({ ada })
 
 test('lists of comments sort and filter by creation and update time', inject(async ({ dan, nobody, head, clock }) => {
   const ids: number[] = []
-  for (const [body, line] of [
-    ['a', 1],
-    ['b', 2],
-    ['c', 3],
-  ]) {
+  for (const [body, line] of Object.entries({ a: 1, b: 2, c: 3 })) {
     ids.push((await expect(201, await dan.post(on, { body, path: 'mill.txt', line, commit_id: head }))).id)
     clock.advance(60_000)
   }

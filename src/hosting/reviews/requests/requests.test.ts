@@ -93,11 +93,7 @@ test('teams of the organization with access can be requested, if the caller may 
   await expect(202, await ada.post(`${engine}/transfer`, { new_owner: 'acme' }))
   const moved = '/repos/acme/engine/pulls/1'
   for (const login of ['ben', 'cy']) await expect(200, await ada.put(`/orgs/acme/memberships/${login}`))
-  for (const [name, privacy] of [
-    ['Core', 'closed'],
-    ['Outside', 'closed'],
-    ['Hidden', 'secret'],
-  ]) {
+  for (const [name, privacy] of Object.entries({ Core: 'closed', Outside: 'closed', Hidden: 'secret' })) {
     await expect(201, await ada.post('/orgs/acme/teams', { name, privacy }))
     if (name !== 'Outside') await expect(204, await ada.put(`/orgs/acme/teams/${name}/repos/acme/engine`, { permission: 'push' }))
   }
