@@ -125,7 +125,7 @@ test('of concurrent merges one wins, and no push is lost', inject(async ({ forge
   assert.deepEqual(await pullEvents(forge), ['ada opened 1', (await pullEvents(forge))[1]])
 
   await work.git('fetch', '--quiet')
-  for (let round = 0; round < 2; round++) {
+  for (let round = 0; round < 3; round++) {
     await work.git('checkout', '--quiet', '-b', `race-${round}`, 'origin/main')
     await work.commit(`Race ${round}`, { [`race-${round}.txt`]: 'x\n' })
     await work.push(`race-${round}`)

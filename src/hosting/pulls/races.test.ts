@@ -25,21 +25,21 @@ test('after consecutive pushes with concurrent jobs, the head is the last commit
   const { ada, work } = forge
   await forge.propose()
   let sha = ''
-  for (let round = 0; round < 4; round++) {
+  for (let round = 0; round < 8; round++) {
     sha = await work.commit(`Round ${round}`, { 'rounds.txt': `${round}\n` })
     await work.push('topic')
   }
   await idle(forge)
-  assert.partialDeepStrictEqual(await ada.read(`${engine}/pulls/1`), { head: { sha }, commits: 5, mergeable: true })
+  assert.partialDeepStrictEqual(await ada.read(`${engine}/pulls/1`), { head: { sha }, commits: 9, mergeable: true })
   assert.equal((await forge.belfry.storage.refsOf(forge.id)).get('refs/pull/1/head'), sha)
   await work.push('topic:main')
   await idle(forge)
-  assert.partialDeepStrictEqual(await ada.read(`${engine}/pulls/1`), { merged: true, commits: 5, merge_commit_sha: sha })
+  assert.partialDeepStrictEqual(await ada.read(`${engine}/pulls/1`), { merged: true, commits: 9, merge_commit_sha: sha })
   assert.deepEqual(await pullEvents(forge), ['ada opened 1', 'ada closed merged 1'])
 })
 
 test('a push concurrent with opening or reopening is not missed', inject(async ({ ada, work, propose, follow }) => {
-  for (let round = 1; round <= 2; round++) {
+  for (let round = 1; round <= 6; round++) {
     const branch = `branch-${round}`
     await work.git('checkout', '--quiet', '-b', branch, 'topic')
     await work.commit(`First ${round}`, { 'rounds.txt': `${round}\n` })

@@ -22,7 +22,7 @@ test('concurrent pushes of two users to different branches have their own events
   await work.commit('Begin')
   await work.push()
   const people = await Promise.all(
-    ['ben', 'cy'].map(async (login) => {
+    ['ben', 'cy', 'dora'].map(async (login) => {
       const person = await forge.person(login)
       await invite(ada, person, 'push')
       return { login, clone: await desk.clone(person, 'ada/engine') }
@@ -44,7 +44,7 @@ test('concurrent pushes of two users to different branches have their own events
       `${login} PushEvent refs/heads/${login}`,
     ])
   }
-  assert.equal(events.length, 6)
+  assert.equal(events.length, 9)
   await assertSettled(forge, id)
 }))
 
@@ -136,7 +136,7 @@ test('concurrent recording records each move once', inject(async ({ forge, ada, 
   const { db, storage } = forge.belfry
   const user = await loadUser(db, 'ada')
   const heads: string[] = []
-  for (let turn = 0; turn < 4; turn++) heads.push(await work.commit(`Turn ${turn}`))
+  for (let turn = 0; turn < 6; turn++) heads.push(await work.commit(`Turn ${turn}`))
   // Objects without a ref that anyone has heard of.
   await git(['-C', storage.pathOf(id), 'fetch', '--quiet', work.folder, 'main'])
   await git(['-C', storage.pathOf(id), 'update-ref', '-d', 'refs/heads/main'])
