@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { check, openBrowser, signIn, tabTo } from '#test/browser.ts'
+import { openBrowser, signIn, tabTo } from '#test/browser.ts'
 import { openForge } from '#test/forge.ts'
 import { Desk } from '#test/git.ts'
 import { password, startGitServer, username } from '#test/imports/git-server.ts'
@@ -26,10 +26,9 @@ test('a repository is imported with the keyboard alone, and the page updates wit
   const engine = await ada.owns('engine')
   await using desk = await Desk.open(forge)
   await using browser = await openBrowser()
-  const { page, picture, problems } = browser
+  const { page, picture, inspect, problems } = browser
   await signIn(page, forge, 'ada', '/ada/engine')
-  await check(page)
-  await picture('import-hint')
+  await inspect('import-hint')
   await tabTo(page, `a[href="${place}"]`)
   await page.keyboard.press('Enter')
   await page.waitForURL(`${forge.web}${place}`)
@@ -38,8 +37,7 @@ test('a repository is imported with the keyboard alone, and the page updates wit
   await tabTo(page, 'button.primary')
   await page.keyboard.press('Enter')
   await page.locator('#vcs_url-error').waitFor()
-  await check(page)
-  await picture('import-refused')
+  await inspect('import-refused')
   await page.getByLabel('URL of the source').fill(`${server.url}/closed/mill`)
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { name: 'The source asks for credentials' }).waitFor()
@@ -65,8 +63,7 @@ test('a repository is imported with the keyboard alone, and the page updates wit
   await page.keyboard.type('Bob <Baker>')
   await page.keyboard.press('Enter')
   await page.getByText('Not saved').waitFor()
-  await check(page)
-  await picture('import-author-refused')
+  await inspect('import-author-refused')
   assert.equal(await page.evaluate('document.activeElement.name'), 'name')
   await page.keyboard.press('Control+A')
   await page.keyboard.type('Bob Baker')
@@ -101,18 +98,16 @@ test('every state of an import is accessible, on any screen, with and without sc
   await using forge = await openEmpty()
   await using browser = await openBrowser()
   await using plain = await openBrowser({ scripts: false })
-  const { page, picture } = browser
+  const { page, inspect } = browser
   await signIn(page, forge, 'ada', place)
   await signIn(plain.page, forge, 'ada', '/ada/engine')
   /** The live page, and the page without scripts after a reload. */
   const shows = async (text: string, name: string) => {
     await page.getByText(text).first().waitFor()
-    await check(page)
-    await picture(`import-${name}`)
+    await inspect(`import-${name}`)
     await plain.page.getByText(text).first().waitFor()
   }
-  await check(page)
-  await picture('import-form')
+  await inspect('import-form')
   await plain.page.getByRole('link', { name: 'import a repository' }).click()
   await plain.page.getByLabel('URL of the source').fill('https://svn.example.com/repos/windmills-of-the-north/and-the-south')
   await plain.page.getByRole('button', { name: 'Start import' }).click()
