@@ -23,7 +23,6 @@ async function warmUp() {
 }
 
 test('after the first programs a small process starts the others', async () => {
-  assert.equal(await parentOf(await launch(sh('echo $PPID'))), process.pid)
   const parent = await warmUp()
   assert.match(readFileSync(`/proc/${parent}/cmdline`, 'utf8'), /launcher-process/)
   assert.equal(await parentOf(await launch(sh('echo $PPID'))), parent)
