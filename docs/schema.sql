@@ -23,6 +23,8 @@ alter table accepted_invitations add constraint accepted_invitations_pkey PRIMAR
 CREATE INDEX accepted_invitations_invitee ON accepted_invitations USING btree (invitee_id);
 CREATE INDEX accepted_invitations_inviter ON accepted_invitations USING btree (inviter_id);
 CREATE INDEX accepted_invitations_repo ON accepted_invitations USING btree (repo_id);
+CREATE TRIGGER touch_delete AFTER DELETE ON accepted_invitations REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_invitations();
+CREATE TRIGGER touch_insert AFTER INSERT ON accepted_invitations REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_invitations();
 
 create table accounts (
   id bigint generated always as identity not null,
@@ -53,6 +55,8 @@ CREATE INDEX accounts_email_claims ON accounts USING btree (lower(email), email_
 CREATE UNIQUE INDEX accounts_login ON accounts USING btree (lower(login));
 CREATE TRIGGER forget_threads_of_account AFTER DELETE ON accounts REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION forget_threads('user_ids');
 CREATE TRIGGER pause_hooks AFTER UPDATE OF suspended_at, member_access ON accounts FOR EACH ROW WHEN ((((old.suspended_at IS NULL) AND (new.suspended_at IS NOT NULL)) OR (new.member_access < old.member_access))) EXECUTE FUNCTION pause_hooks_of_account();
+CREATE TRIGGER touch_delete AFTER DELETE ON accounts REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_everything();
+CREATE TRIGGER touch_update AFTER UPDATE ON accounts REFERENCING OLD TABLE AS former NEW TABLE AS latest FOR EACH STATEMENT EXECUTE FUNCTION touch_accounts();
 
 create table applications (
   id bigint generated always as identity not null,
@@ -114,6 +118,9 @@ alter table collaborators add constraint collaborators_pkey PRIMARY KEY (repo_id
 CREATE INDEX collaborators_user ON collaborators USING btree (user_id);
 CREATE TRIGGER pause_hooks AFTER DELETE ON collaborators REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION pause_hooks_of_gone_users();
 CREATE TRIGGER pause_hooks_of_lowered AFTER UPDATE OF access ON collaborators FOR EACH ROW WHEN ((new.access < old.access)) EXECUTE FUNCTION pause_hooks_of_user();
+CREATE TRIGGER touch_delete AFTER DELETE ON collaborators REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_access();
+CREATE TRIGGER touch_insert AFTER INSERT ON collaborators REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_access();
+CREATE TRIGGER touch_update AFTER UPDATE ON collaborators REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_access();
 
 create table comments (
   id bigint generated always as identity not null,
@@ -134,6 +141,8 @@ CREATE INDEX comments_repo ON comments USING btree (repo_id, id);
 CREATE INDEX comments_updated ON comments USING btree (repo_id, updated_at, id);
 CREATE TRIGGER count_new_comments AFTER INSERT ON comments REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_comments();
 CREATE TRIGGER count_old_comments AFTER DELETE ON comments REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_comments();
+CREATE TRIGGER touch_delete AFTER DELETE ON comments REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_text();
+CREATE TRIGGER touch_update AFTER UPDATE ON comments REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_text();
 
 create table commit_comments (
   id bigint generated always as identity not null,
@@ -153,6 +162,8 @@ alter table commit_comments add constraint commit_comments_pkey PRIMARY KEY (id)
 CREATE INDEX commit_comments_author ON commit_comments USING btree (author_id);
 CREATE INDEX commit_comments_commit ON commit_comments USING btree (repo_id, commit_id, id);
 CREATE INDEX commit_comments_repo ON commit_comments USING btree (repo_id, id);
+CREATE TRIGGER touch_delete AFTER DELETE ON commit_comments REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_text();
+CREATE TRIGGER touch_update AFTER UPDATE ON commit_comments REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_text();
 
 create table deleted_repositories (
   repo_id bigint not null,
@@ -218,6 +229,9 @@ CREATE INDEX events_id ON ONLY events USING brin (id) WITH (pages_per_range='16'
 CREATE INDEX events_position ON ONLY events USING btree ("position", id);
 CREATE INDEX events_public ON ONLY events USING btree (created_at, id) WHERE public;
 CREATE INDEX events_repo ON ONLY events USING btree (repo_id, created_at, id);
+CREATE TRIGGER touch_delete AFTER DELETE ON events REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_events();
+CREATE TRIGGER touch_insert AFTER INSERT ON events REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_events();
+CREATE TRIGGER touch_update AFTER UPDATE ON events REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_events();
 
 create table feed_keys (
   id bigint generated always as identity not null,
@@ -243,6 +257,8 @@ alter table follows add constraint follows_followed_id_fkey FOREIGN KEY (followe
 alter table follows add constraint follows_follower_id_fkey FOREIGN KEY (follower_id) REFERENCES accounts(id) ON DELETE CASCADE;
 alter table follows add constraint follows_pkey PRIMARY KEY (follower_id, followed_id);
 CREATE INDEX follows_followed ON follows USING btree (followed_id, created_at);
+CREATE TRIGGER touch_delete AFTER DELETE ON follows REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_follows();
+CREATE TRIGGER touch_insert AFTER INSERT ON follows REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_follows();
 
 create table grants (
   id bigint generated always as identity not null,
@@ -297,6 +313,8 @@ CREATE INDEX hooks_deleted ON hooks USING btree (deleted_at) WHERE (deleted_at I
 CREATE INDEX hooks_org ON hooks USING btree (org_id);
 CREATE INDEX hooks_repo ON hooks USING btree (repo_id);
 CREATE TRIGGER pause_hook_of_nobody BEFORE UPDATE OF creator_id ON hooks FOR EACH ROW WHEN (((old.creator_id IS NOT NULL) AND (new.creator_id IS NULL))) EXECUTE FUNCTION pause_hook_of_nobody();
+CREATE TRIGGER touch_delete AFTER DELETE ON hooks REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_everything();
+CREATE TRIGGER touch_update AFTER UPDATE ON hooks REFERENCING OLD TABLE AS former NEW TABLE AS latest FOR EACH STATEMENT EXECUTE FUNCTION touch_hooks();
 
 create table import_authors (
   id bigint generated always as identity not null,
@@ -386,6 +404,9 @@ alter table invitations add constraint invitations_pkey PRIMARY KEY (id);
 alter table invitations add constraint invitations_repo_id_invitee_id_key UNIQUE (repo_id, invitee_id);
 CREATE INDEX invitations_invitee ON invitations USING btree (invitee_id);
 CREATE TRIGGER forget_invitation_subjects AFTER DELETE ON invitations REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION forget_invitation_subjects();
+CREATE TRIGGER touch_delete AFTER DELETE ON invitations REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_invitations();
+CREATE TRIGGER touch_insert AFTER INSERT ON invitations REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_invitations();
+CREATE TRIGGER touch_update AFTER UPDATE ON invitations REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_invitations();
 
 create table issue_assignees (
   issue_id bigint not null,
@@ -475,6 +496,8 @@ CREATE INDEX issues_updated ON issues USING btree (repo_id, updated_at, number);
 CREATE TRIGGER count_new_issues AFTER INSERT ON issues REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_issues();
 CREATE TRIGGER count_old_issues AFTER DELETE ON issues REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_issues();
 CREATE TRIGGER recount_issues AFTER UPDATE ON issues REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION recount_issues();
+CREATE TRIGGER touch_delete AFTER DELETE ON issues REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_repository();
+CREATE TRIGGER touch_update AFTER UPDATE ON issues REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_repository();
 
 create table labels (
   id bigint generated always as identity not null,
@@ -516,6 +539,9 @@ alter table memberships add constraint memberships_pkey PRIMARY KEY (org_id, use
 CREATE INDEX memberships_user ON memberships USING btree (user_id);
 CREATE TRIGGER pause_hooks AFTER DELETE ON memberships REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION pause_hooks_of_gone_users();
 CREATE TRIGGER pause_hooks_of_lowered AFTER UPDATE OF role ON memberships FOR EACH ROW WHEN ((new.role <> old.role)) EXECUTE FUNCTION pause_hooks_of_user();
+CREATE TRIGGER touch_delete AFTER DELETE ON memberships REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_access();
+CREATE TRIGGER touch_insert AFTER INSERT ON memberships REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_access();
+CREATE TRIGGER touch_update AFTER UPDATE ON memberships REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_access();
 
 create table migrations (
   name text not null,
@@ -545,6 +571,8 @@ alter table milestones add constraint milestones_pkey PRIMARY KEY (id);
 alter table milestones add constraint milestones_repo_id_number_key UNIQUE (repo_id, number);
 alter table milestones add constraint milestones_repo_id_title_key UNIQUE (repo_id, title);
 CREATE INDEX milestones_creator ON milestones USING btree (creator_id);
+CREATE TRIGGER touch_delete AFTER DELETE ON milestones REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_repository();
+CREATE TRIGGER touch_update AFTER UPDATE ON milestones REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_repository();
 
 create table notification_events (
   id bigint generated always as identity not null,
@@ -598,6 +626,8 @@ CREATE UNIQUE INDEX notification_subjects_release ON notification_subjects USING
 CREATE INDEX notification_subjects_repo ON notification_subjects USING btree (repo_id);
 CREATE UNIQUE INDEX notification_subjects_transfer ON notification_subjects USING btree (transfer_id) WHERE (transfer_id IS NOT NULL);
 CREATE TRIGGER forget_threads_of_subject AFTER DELETE ON notification_subjects REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION forget_threads('subject_ids');
+CREATE TRIGGER touch_insert AFTER INSERT ON notification_subjects REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_repository();
+CREATE TRIGGER touch_update AFTER UPDATE ON notification_subjects REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_repository();
 
 create table page_states (
   id bigint generated always as identity not null,
@@ -678,6 +708,7 @@ CREATE INDEX pulls_head ON pulls USING btree (head_repo_id, head_ref);
 CREATE INDEX pulls_head_owner ON pulls USING btree (head_owner_id);
 CREATE INDEX pulls_merged_by ON pulls USING btree (merged_by_id) WHERE (merged_by_id IS NOT NULL);
 CREATE INDEX pulls_repo ON pulls USING btree (repo_id);
+CREATE TRIGGER touch_update AFTER UPDATE ON pulls REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_repository();
 
 create table pushes (
   id bigint generated always as identity not null,
@@ -741,6 +772,8 @@ alter table releases add constraint releases_pkey PRIMARY KEY (id);
 CREATE INDEX releases_author ON releases USING btree (author_id);
 CREATE INDEX releases_repo ON releases USING btree (repo_id, created_at, id);
 CREATE UNIQUE INDEX releases_tag ON releases USING btree (repo_id, tag_name) WHERE (NOT draft);
+CREATE TRIGGER touch_delete AFTER DELETE ON releases REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_everything();
+CREATE TRIGGER touch_update AFTER UPDATE ON releases REFERENCING OLD TABLE AS former NEW TABLE AS latest FOR EACH STATEMENT EXECUTE FUNCTION touch_releases();
 
 create table replaced_repositories (
   repo_id bigint not null
@@ -813,6 +846,9 @@ CREATE INDEX repositories_network ON repositories USING btree (network_id);
 CREATE INDEX repositories_parent ON repositories USING btree (parent_id, created_at) WHERE (parent_id IS NOT NULL);
 CREATE INDEX repositories_private_forks ON repositories USING btree (parent_id) WHERE (private AND (parent_id IS NOT NULL));
 CREATE TRIGGER pause_hooks AFTER UPDATE OF owner_id ON repositories FOR EACH ROW WHEN ((new.owner_id <> old.owner_id)) EXECUTE FUNCTION pause_hooks_of_repository();
+CREATE TRIGGER touch_delete AFTER DELETE ON repositories REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_everything();
+CREATE TRIGGER touch_insert AFTER INSERT ON repositories REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_new_repositories();
+CREATE TRIGGER touch_update AFTER UPDATE ON repositories REFERENCING OLD TABLE AS former NEW TABLE AS latest FOR EACH STATEMENT EXECUTE FUNCTION touch_repositories();
 
 create table repository_redirects (
   owner_id bigint not null,
@@ -870,6 +906,8 @@ CREATE INDEX review_comments_reply ON review_comments USING btree (in_reply_to_i
 CREATE INDEX review_comments_repo ON review_comments USING btree (repo_id, id);
 CREATE INDEX review_comments_review ON review_comments USING btree (review_id, id);
 CREATE INDEX review_comments_updated ON review_comments USING btree (repo_id, updated_at, id);
+CREATE TRIGGER touch_delete AFTER DELETE ON review_comments REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_text();
+CREATE TRIGGER touch_update AFTER UPDATE ON review_comments REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_text();
 
 create table review_requests (
   pull_id bigint not null,
@@ -908,6 +946,8 @@ CREATE INDEX reviews_author ON reviews USING btree (author_id);
 CREATE UNIQUE INDEX reviews_pending ON reviews USING btree (pull_id, author_id) WHERE (state = 'PENDING'::text);
 CREATE INDEX reviews_pull ON reviews USING btree (pull_id, id);
 CREATE INDEX reviews_repo ON reviews USING btree (repo_id);
+CREATE TRIGGER touch_delete AFTER DELETE ON reviews REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_text();
+CREATE TRIGGER touch_update AFTER UPDATE ON reviews REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_text();
 
 create table senders (
   number bigint generated always as identity not null
@@ -989,6 +1029,9 @@ CREATE INDEX subscriptions_repo ON subscriptions USING btree (repo_id, created_a
 CREATE TRIGGER count_new_subscribers AFTER INSERT ON subscriptions REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_subscribers();
 CREATE TRIGGER count_old_subscribers AFTER DELETE ON subscriptions REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_subscribers();
 CREATE TRIGGER recount_subscribers AFTER UPDATE ON subscriptions REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION recount_subscribers();
+CREATE TRIGGER touch_delete AFTER DELETE ON subscriptions REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_subscriptions();
+CREATE TRIGGER touch_insert AFTER INSERT ON subscriptions REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_subscriptions();
+CREATE TRIGGER touch_update AFTER UPDATE ON subscriptions REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_subscriptions();
 
 create table team_members (
   team_id bigint not null,
@@ -1002,6 +1045,9 @@ alter table team_members add constraint team_members_user_id_fkey FOREIGN KEY (u
 alter table team_members add constraint team_members_pkey PRIMARY KEY (team_id, user_id);
 CREATE INDEX team_members_user ON team_members USING btree (user_id);
 CREATE TRIGGER pause_hooks AFTER DELETE ON team_members REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION pause_hooks_of_gone_users();
+CREATE TRIGGER touch_delete AFTER DELETE ON team_members REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_access();
+CREATE TRIGGER touch_insert AFTER INSERT ON team_members REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_access();
+CREATE TRIGGER touch_update AFTER UPDATE ON team_members REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_access();
 
 create table team_repositories (
   team_id bigint not null,
@@ -1015,6 +1061,9 @@ alter table team_repositories add constraint team_repositories_pkey PRIMARY KEY 
 CREATE INDEX team_repositories_repo ON team_repositories USING btree (repo_id);
 CREATE TRIGGER pause_hooks AFTER DELETE ON team_repositories REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION pause_hooks_of_gone_teams();
 CREATE TRIGGER pause_hooks_of_lowered AFTER UPDATE OF access ON team_repositories FOR EACH ROW WHEN ((new.access < old.access)) EXECUTE FUNCTION pause_hooks_of_team();
+CREATE TRIGGER touch_delete AFTER DELETE ON team_repositories REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_everything();
+CREATE TRIGGER touch_insert AFTER INSERT ON team_repositories REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_everything();
+CREATE TRIGGER touch_update AFTER UPDATE ON team_repositories REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_everything();
 
 create table teams (
   id bigint generated always as identity not null,
@@ -1068,6 +1117,9 @@ CREATE INDEX threads_repo ON threads USING btree (user_id, repo_id, updated_at, 
 CREATE UNIQUE INDEX threads_subject ON threads USING btree (subject_id, user_id);
 CREATE INDEX threads_unread ON threads USING btree (user_id, updated_at, id) WHERE unread;
 CREATE INDEX threads_updated ON threads USING brin (updated_at) WITH (pages_per_range='16');
+CREATE TRIGGER touch_delete AFTER DELETE ON threads REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_threads();
+CREATE TRIGGER touch_insert AFTER INSERT ON threads REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_threads();
+CREATE TRIGGER touch_update AFTER UPDATE ON threads REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_threads();
 
 create table token_repositories (
   token_id bigint not null,
@@ -1077,6 +1129,8 @@ alter table token_repositories add constraint token_repositories_repo_id_fkey FO
 alter table token_repositories add constraint token_repositories_token_id_fkey FOREIGN KEY (token_id) REFERENCES tokens(id) ON DELETE CASCADE;
 alter table token_repositories add constraint token_repositories_pkey PRIMARY KEY (token_id, repo_id);
 CREATE INDEX token_repositories_repo ON token_repositories USING btree (repo_id);
+CREATE TRIGGER touch_delete AFTER DELETE ON token_repositories REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_token_repositories();
+CREATE TRIGGER touch_insert AFTER INSERT ON token_repositories REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_token_repositories();
 
 create table tokens (
   id bigint generated always as identity not null,
@@ -1108,6 +1162,15 @@ alter table tokens add constraint tokens_digest_key UNIQUE (digest);
 CREATE INDEX tokens_application ON tokens USING btree (application_id, user_id, created_at) WHERE (application_id IS NOT NULL);
 CREATE INDEX tokens_code ON tokens USING btree (code_digest) WHERE (code_digest IS NOT NULL);
 CREATE INDEX tokens_user ON tokens USING btree (user_id);
+CREATE TRIGGER touch_update AFTER UPDATE ON tokens REFERENCING OLD TABLE AS former NEW TABLE AS latest FOR EACH STATEMENT EXECUTE FUNCTION touch_tokens();
+
+create table topic_changes (
+  topic text not null,
+  xid xid8 default pg_current_xact_id() not null,
+  created_at timestamp with time zone default clock_timestamp() not null
+);
+CREATE INDEX topic_changes_age ON topic_changes USING brin (created_at) WITH (pages_per_range='16');
+CREATE INDEX topic_changes_topic ON topic_changes USING btree (topic, xid);
 
 create table transfers (
   id bigint generated always as identity not null,
@@ -1125,6 +1188,9 @@ alter table transfers add constraint transfers_repo_id_key UNIQUE (repo_id);
 CREATE INDEX transfers_receiver ON transfers USING btree (receiver_id);
 CREATE INDEX transfers_requester ON transfers USING btree (requester_id);
 CREATE TRIGGER forget_transfer_subjects AFTER DELETE ON transfers REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION forget_transfer_subjects();
+CREATE TRIGGER touch_delete AFTER DELETE ON transfers REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_everything();
+CREATE TRIGGER touch_insert AFTER INSERT ON transfers REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_everything();
+CREATE TRIGGER touch_update AFTER UPDATE ON transfers REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_everything();
 
 create table two_factor (
   user_id bigint not null,
@@ -1714,4 +1780,177 @@ AS $function$
   select exists (
     select from tokens t where t.id = token and t.resource_owner_id = repo.owner_id
       and (t.all_repositories or exists (select from token_repositories c where c.token_id = t.id and c.repo_id = repo.id)))
+$function$;
+
+CREATE OR REPLACE FUNCTION touch_access()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform touch_topics(array(select 'a' || user_id from changed));
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION touch_accounts()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform touch_topics(array(select 'w' from latest n join former o using (id)
+    where (n.login, n.type, n.site_admin, n.suspended_at, n.member_access)
+      is distinct from (o.login, o.type, o.site_admin, o.suspended_at, o.member_access)));
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION touch_events()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform touch_topics(array(select 'r' || repo_id from changed union select 'u' || actor_id from changed));
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION touch_everything()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform touch_topics(array['w']);
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION touch_follows()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform touch_topics(array(select 's' || follower_id from changed));
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION touch_hooks()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform touch_topics(array(select 'w' from latest n join former o using (id)
+    where (n.paused_reason, n.deleted_at) is distinct from (o.paused_reason, o.deleted_at)));
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION touch_invitations()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform touch_topics(array(select 'a' || invitee_id from changed));
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION touch_new_repositories()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform touch_topics(array(select 'o' || owner_id from changed union select 'n' || network_id from changed));
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION touch_releases()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform touch_topics(array(select 'r' || repo_id from latest union select 'w' from latest n join former o using (id) where n.draft <> o.draft));
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION touch_repositories()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform touch_topics(array(select 'r' || id from latest union select 'w' from latest n join former o using (id)
+    where (n.owner_id, n.name, n.private, n.network_id) is distinct from (o.owner_id, o.name, o.private, o.network_id)));
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION touch_repository()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform touch_topics(array(select 'r' || repo_id from changed));
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION touch_subscriptions()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform touch_topics(array(select 's' || user_id from changed));
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION touch_text()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform touch_topics(array(select 'r' || repo_id from changed union select 'u' || author_id from changed));
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION touch_threads()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform touch_topics(array(select 'i' || user_id from changed));
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION touch_token_repositories()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform touch_topics(array(select 'k' || token_id from changed));
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION touch_tokens()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform touch_topics(array(select 'k' || n.id from latest n join former o using (id)
+    where (n.scopes, n.permissions, n.all_repositories, n.resource_owner_id)
+      is distinct from (o.scopes, o.permissions, o.all_repositories, o.resource_owner_id)));
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION touch_topics(topics text[])
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  insert into topic_changes (topic) select distinct topic from unnest(topics) topic where topic is not null
 $function$;

@@ -90,5 +90,7 @@ const emptying = (kept: number[]) => `
       execute 'delete from ' || name;
     end loop;
     update log_base set base = 0;
+    -- No trigger runs here: a server that goes on must make every response anew.
+    perform touch_topics(array['w']);
   end
   $$`

@@ -9,6 +9,7 @@ import type { Scope } from '#identity/scopes.ts'
 import type { Database, Listed, Transaction } from '#platform/database.ts'
 import type { Reason } from '#platform/errors.ts'
 import { type Static, type TObject, type TSchema, Type } from '#platform/schema.ts'
+import type { Topic } from '#platform/topics.ts'
 import type { Variant } from '#variants.ts'
 import type { Dialect } from './dialects.ts'
 import type { Query, QueryFields } from './input.ts'
@@ -50,7 +51,7 @@ export interface Declaration {
    * declares its cursor.
    */
   list?: true | 'by cursor' | ((variant: Variant) => PageRule)
-  /** Clients poll it: the response is cached briefly (see ReadCache) and has `X-Poll-Interval`. */
+  /** Clients poll it: the response is cached (see ResponseCache) and has `X-Poll-Interval`. */
   polled?: true
   /** A polled response has `Last-Modified`. */
   last_modified?: true
@@ -158,10 +159,12 @@ export class Answer<Body> {
   readonly changed_at: Date | undefined
   /** Where a stream continues from. */
   readonly place: string | undefined
+  /** What a polled response depends on, if it is known: the response is right until one of them changes. */
+  readonly topics: readonly Topic[] | undefined
 
   constructor(
     body: Body,
-    more: Partial<Pick<Answer<Body>, 'status' | 'headers' | 'total' | 'cursors' | 'changed_at' | 'place'>>,
+    more: Partial<Pick<Answer<Body>, 'status' | 'headers' | 'total' | 'cursors' | 'changed_at' | 'place' | 'topics'>>,
   ) {
     this.body = body
     this.status = more.status
@@ -170,6 +173,7 @@ export class Answer<Body> {
     this.cursors = more.cursors
     this.changed_at = more.changed_at
     this.place = more.place
+    this.topics = more.topics
   }
 }
 

@@ -6,6 +6,7 @@ import { withSlotsOf } from '#git/slots.ts'
 import { CodeRequired } from '#identity/callers.ts'
 import { missing } from '#platform/errors.ts'
 import { ReadCache } from '#platform/read-cache.ts'
+import { TopicChecks } from '#platform/topics.ts'
 import type { Variant } from '#variants.ts'
 import { openCalls } from './call.ts'
 import type { Endpoint, Group } from './endpoint.ts'
@@ -15,7 +16,7 @@ import { parseBody } from './input.ts'
 import { Moved } from './moved.ts'
 import { describeApi } from './openapi.ts'
 import { PollInterval } from './poll-interval.ts'
-import { openResponseCache } from './response-cache.ts'
+import { ResponseCache } from './response-cache.ts'
 import type { PathLoaders } from './route-params.ts'
 import { type Resources, serve, serveCached } from './serve.ts'
 import { closingOf } from './stream.ts'
@@ -40,7 +41,7 @@ export async function mountApi(
         belfry,
         loaders,
         cache: new ReadCache(belfry.db),
-        responses: openResponseCache(belfry.db),
+        responses: new ResponseCache(belfry.db, new TopicChecks(belfry.db)),
         poll_interval: new PollInterval(),
         reauthorize: openCalls(app, belfry, variant, loaders),
         closing: closingOf(app),

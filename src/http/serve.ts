@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Belfry } from '#belfry.ts'
 import { forbidden } from '#platform/errors.ts'
 import type { ReadCache } from '#platform/read-cache.ts'
+import type { Topic } from '#platform/topics.ts'
 import type { Call, Reauthorize } from './call.ts'
 import { etagOf, isFresh, isUnchanged, lastModifiedOf, versionOf } from './conditional.ts'
 import { Answer, type BaseContext, type Endpoint, type Revalidate } from './endpoint.ts'
@@ -9,7 +10,7 @@ import { readQuery } from './input.ts'
 import { cursorLinks, linkHeader, readPage, usualPages } from './paging.ts'
 import { readParameters } from './parameters.ts'
 import type { PollInterval } from './poll-interval.ts'
-import { type CachedResponse, cacheKeyOf, sendCached } from './response-cache.ts'
+import { cacheKeyOf, isHad, type MadeResponse, type ResponseCache, sendCached } from './response-cache.ts'
 import { findVersion } from './response-validators.ts'
 import { loadRouteParams, type PathLoaders } from './route-params.ts'
 import { openStream, type Step, streamHeaders } from './stream.ts'
@@ -19,8 +20,8 @@ export interface Resources {
   belfry: Belfry
   loaders: PathLoaders
   cache: ReadCache<unknown>
-  /** Complete responses of polled endpoints. */
-  responses: ReadCache<CachedResponse>
+  /** Responses of polled endpoints. */
+  responses: ResponseCache
   poll_interval: PollInterval
   reauthorize: Reauthorize
   /** Ends when the listener closes. */
@@ -33,37 +34,38 @@ export async function serve(resources: Resources, endpoint: Endpoint, request: F
   if (!endpoint.polled) return send(reply, await answer(resources, endpoint, request, reply))
   if (endpoint.followed && request.call.dialect.takes_stream) return follow(resources, endpoint, request, reply)
   const key = cacheKeyOf(endpoint, request)
-  const load = async (): Promise<CachedResponse> => {
-    const { status, headers, body } = await answer(resources, endpoint, request, reply)
+  const { db } = resources.belfry
+  const load = async (): Promise<MadeResponse> => {
+    const { status, headers, body, topics } = await answer(resources, endpoint, request, reply)
     const text = reply.code(status).serialize(body) as string
     const etag = etagOf(`${headers.Link ?? ''}${text}`)
-    const { db } = resources.belfry
     const version = endpoint.last_modified && (await findVersion(db, key, etag))
-    const dated = version && { 'Last-Modified': lastModifiedOf(version, db.now) }
-    return { status, body: text, headers: { ...headers, ETag: etag, ...dated }, version }
+    return { response: { status, headers: { ...headers, ETag: etag }, version }, body: text, topics }
   }
   // Which events are newer changes when a transaction ends, even by a rollback.
   const fleeting = request.url.includes('after=')
-  const cached = await (fleeting ? load() : resources.responses.getOrLoad(key, load))
-  return sendCached(resources.poll_interval, request, reply, cached, cached.version)
+  const found = await (fleeting ? load() : resources.responses.getOrLoad(key, load, (response) => isHad(request, response)))
+  return sendCached(resources.poll_interval, request, reply, found, db.now)
 }
 
 /** Serves a cached response synchronously. Most requests for polled endpoints end here. */
 export function serveCached(
-  { responses, poll_interval }: Resources,
+  { belfry, responses, poll_interval }: Resources,
   endpoint: Endpoint,
   request: FastifyRequest,
   reply: FastifyReply,
 ) {
   if (request.call.dialect.takes_stream) return undefined
-  const cached = responses.peek(cacheKeyOf(endpoint, request))
-  return cached && sendCached(poll_interval, request, reply, cached, cached.version && { ...cached.version, found: false })
+  const found = responses.peek(cacheKeyOf(endpoint, request))
+  if (!found || (found.body === undefined && !isHad(request, found.response))) return undefined
+  return sendCached(poll_interval, request, reply, found, belfry.db.now)
 }
 
 interface Ready {
   status: number
   headers: Record<string, string>
   body: unknown
+  topics: readonly Topic[] | undefined
 }
 
 function send(reply: FastifyReply, { status, headers, body }: Ready) {
@@ -78,7 +80,7 @@ async function answer(resources: Resources, endpoint: Endpoint, request: Fastify
   const result = writes
     ? await db.transaction(async (transaction) => handler({ ...context, db: transaction }))
     : await handler(context)
-  const { body, status, headers, total, cursors, changed_at } = result instanceof Answer ? result : new Answer(result, {})
+  const { body, status, headers, total, cursors, changed_at, topics } = result instanceof Answer ? result : new Answer(result, {})
   const address = `${request.call.wire.api}${request.originalUrl.slice(request.call.variant.prefix.length).split('?')[0]}`
   const link = cursors
     ? cursorLinks(address, search, cursors)
@@ -86,6 +88,7 @@ async function answer(resources: Resources, endpoint: Endpoint, request: Fastify
   const version = changed_at && versionOf(changed_at)
   const had = version && endpoint.method === 'GET' && isUnchanged(request.headers, version)
   return {
+    topics,
     body: had ? undefined : body,
     status: had ? 304 : (status ?? Number(Object.keys(endpoint.answers)[0])),
     headers: {

@@ -22,16 +22,27 @@ export class ByteCache<T> {
   }
 
   set(key: string, value: T, bytes: number) {
-    this.#forget(key)
+    this.remove(key)
     this.#kept.set(key, { value, bytes })
     this.#bytes += bytes
     for (const oldest of this.#kept.keys()) {
       if (this.#bytes <= this.#most) return
-      this.#forget(oldest)
+      this.remove(oldest)
     }
   }
 
-  #forget(key: string) {
+  /** Removes the least recently used values as long as the condition holds, and returns their keys. */
+  removeWhile(condition: (value: T) => boolean): string[] {
+    const removed: string[] = []
+    for (const [key, { value }] of this.#kept) {
+      if (!condition(value)) break
+      this.remove(key)
+      removed.push(key)
+    }
+    return removed
+  }
+
+  remove(key: string) {
     this.#bytes -= this.#kept.get(key)?.bytes ?? 0
     this.#kept.delete(key)
   }

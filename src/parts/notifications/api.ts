@@ -5,6 +5,7 @@ import type { Database, Queryable } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
 import { parseIsoDate } from '#platform/iso-date.ts'
 import { Type } from '#platform/schema.ts'
+import type { Topic } from '#platform/topics.ts'
 import {
   ThreadReasonSchema,
   ThreadSchema,
@@ -54,7 +55,8 @@ async function list(
     before: parseTime('before', before),
   } as const
   const { rows, total } = await listThreads(db, viewer, filter, page)
-  return new Answer(await writeAll(db, viewer, rows, wire), { total })
+  const topics: Topic[] = ['w', `a${viewer.id}`, `i${viewer.id}`, ...rows.map(({ repo_id }) => `r${repo_id}` as const)]
+  return new Answer(await writeAll(db, viewer, rows, wire), { total, topics: [...new Set(topics)] })
 }
 
 const writeAll = async (db: Queryable, viewer: { id: number }, threads: Thread[], wire: Wire) =>

@@ -1,6 +1,7 @@
 import { deleteOldValidators } from '#http/response-validators.ts'
 import type { Database } from '#platform/database.ts'
 import { enqueue, type Scheduled, type Task } from '#platform/queue.ts'
+import { deleteOldChanges } from '#platform/topics.ts'
 import { fanOut, forgetThreads, pruneThreads } from './fan-out.ts'
 import { type MarkInBackground, markInBackground } from './mark-read.ts'
 
@@ -18,7 +19,11 @@ export function notificationTasks(db: Database): Record<string, Task> {
         if (await pruneThreads(transaction)) await enqueue(transaction, 'prune_threads', {})
         else await deleteOldValidators(transaction)
       }),
+    prune_topics: () => deleteOldChanges(db),
   }
 }
 
-export const notificationSchedule: Scheduled[] = [{ task: 'prune_threads', match: '40 3 * * *' }]
+export const notificationSchedule: Scheduled[] = [
+  { task: 'prune_threads', match: '40 3 * * *' },
+  { task: 'prune_topics', match: '*/5 * * * *' },
+]

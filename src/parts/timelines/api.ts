@@ -7,11 +7,13 @@ import { allows } from '#identity/permissions.ts'
 import type { Database } from '#platform/database.ts'
 import { missing, Refusal } from '#platform/errors.ts'
 import { Type } from '#platform/schema.ts'
+import type { Topic } from '#platform/topics.ts'
 import type { Variant } from '#variants.ts'
 import { readEventsAfter } from './events-after.ts'
 import { EventSchema, eventJson } from './json.ts'
 import { loadRecords } from './records.ts'
 import { readTimeline, type Timeline, type TimelineEvent, timelines, type View } from './timelines.ts'
+import { topicsOf } from './topics.ts'
 
 /** The declaration that all timelines share. */
 const declared = {
@@ -24,13 +26,16 @@ const declared = {
   answers: { 200: Type.Array(EventSchema) },
 } as const
 
-type Context = Pick<BaseContext, 'variant' | 'wire' | 'page' | 'following'> & { db: Database; query: { after: string } }
+type Context = Pick<BaseContext, 'caller' | 'variant' | 'wire' | 'page' | 'following'> & {
+  db: Database
+  query: { after: string }
+}
 
 /** For timelines that show private events to some callers. */
 const withPrivate = { ...declared, optional_scopes: ['repo'] } as const
 
 /** A page, newest first. With `after`, and in a stream: the events after one, oldest first. */
-async function show(context: Context, timeline: Timeline, viewer: Viewer | null, delay = 0) {
+async function show(context: Context, timeline: Timeline, subject: Topic | null, viewer: Viewer | null, delay = 0) {
   const { db, page, query, following } = context
   const view = viewOf(context, viewer, delay)
   if (following !== undefined) {
@@ -43,7 +48,8 @@ async function show(context: Context, timeline: Timeline, viewer: Viewer | null,
     return toJson(context, events)
   }
   const { rows, total } = await readTimeline(db, timeline, view, page)
-  return new Answer(await toJson(context, rows), { total })
+  const topics = subject && (await topicsOf(db, timeline, view, subject, context.caller, rows))
+  return new Answer(await toJson(context, rows), { total, ...(topics && { topics }) })
 }
 
 function viewOf({ db, variant }: Context, viewer: Viewer | null, delay: number): View {
@@ -77,7 +83,7 @@ export const api = group('Event timelines', [
       summary: 'Public events, with a delay',
       list: (variant: Variant) => variant.events.public_page,
     },
-    (context) => show(context, timelines.everyone(), null, context.variant.events.public_delay),
+    (context) => show(context, timelines.everyone(), null, null, context.variant.events.public_delay),
   ),
   get(
     '/networks/{owner}/{repo}/events',
@@ -86,17 +92,17 @@ export const api = group('Event timelines', [
       operation: 'activity/list-public-events-for-repo-network',
       summary: 'Public events of a repository and its forks',
     },
-    (context) => show(context, timelines.network(context.repo), null),
+    (context) => show(context, timelines.network(context.repo), `n${context.repo.network_id}`, null),
   ),
   get(
     '/orgs/{org}/events',
     { ...declared, operation: 'activity/list-public-org-events', summary: 'Public events of an organization' },
-    (context) => show(context, timelines.organization(context.org), null),
+    (context) => show(context, timelines.organization(context.org), `o${context.org.id}`, null),
   ),
   get(
     '/repos/{owner}/{repo}/events',
     { ...withPrivate, operation: 'activity/list-repo-events', permission: 'metadata:read', summary: 'Events of a repository' },
-    (context) => show(context, timelines.repository(context.repo), context.caller),
+    (context) => show(context, timelines.repository(context.repo), `r${context.repo.id}`, context.caller),
   ),
   get(
     '/users/{username}/events',
@@ -105,7 +111,7 @@ export const api = group('Event timelines', [
       operation: 'activity/list-events-for-authenticated-user',
       summary: 'Events by a user; private ones for that user only',
     },
-    (context) => show(context, timelines.actor(context.user), ownViewer(context.caller, context.user)),
+    (context) => show(context, timelines.actor(context.user), `u${context.user.id}`, ownViewer(context.caller, context.user)),
   ),
   get(
     '/users/{username}/events/orgs/{org}',
@@ -117,13 +123,13 @@ export const api = group('Event timelines', [
     },
     (context) => {
       checkDashboard(context.caller, context.user, context.org)
-      return show(context, timelines.organization(context.org), context.caller)
+      return show(context, timelines.organization(context.org), `o${context.org.id}`, context.caller)
     },
   ),
   get(
     '/users/{username}/events/public',
     { ...declared, operation: 'activity/list-public-events-for-user', summary: 'Public events by a user' },
-    (context) => show(context, timelines.actor(context.user), null),
+    (context) => show(context, timelines.actor(context.user), `u${context.user.id}`, null),
   ),
   get(
     '/users/{username}/received_events',
@@ -132,7 +138,7 @@ export const api = group('Event timelines', [
       operation: 'activity/list-received-events-for-user',
       summary: 'Events of the repositories a user watches and by the people they follow; private ones for that user only',
     },
-    (context) => show(context, timelines.received(context.user), ownViewer(context.caller, context.user)),
+    (context) => show(context, timelines.received(context.user), `s${context.user.id}`, ownViewer(context.caller, context.user)),
   ),
   get(
     '/users/{username}/received_events/public',
@@ -141,6 +147,6 @@ export const api = group('Event timelines', [
       operation: 'activity/list-received-public-events-for-user',
       summary: 'Public events of the repositories a user watches and by the people they follow',
     },
-    (context) => show(context, timelines.received(context.user), null),
+    (context) => show(context, timelines.received(context.user), `s${context.user.id}`, null),
   ),
 ])

@@ -1,0 +1,95 @@
+import { type Database, type Queryable, sql } from './database.ts'
+
+/** What a response depends on, see migrations/0028_topics.sql. */
+export type Topic = `${'r' | 'u' | 'i' | 's' | 'a' | 'k' | 'o' | 'n'}${number}` | 'w'
+
+/** A state of the database, as PostgreSQL writes it. */
+export type Snapshot = string
+
+interface Check {
+  topics: readonly Topic[]
+  snapshot: Snapshot | undefined
+  answer: PromiseWithResolvers<{ changed: boolean; snapshot: Snapshot }>
+}
+
+/** Enough for hundreds of polls; more wait for the next statement. */
+const mostPairs = 5000
+
+/**
+ * Finds out whether topics changed since a snapshot. Checks that arrive while a statement runs are sent together by the next one, so that
+ * many polls cost little more than one.
+ */
+export class TopicChecks {
+  readonly #db: Database
+  #waiting: Check[] = []
+  #running = false
+
+  constructor(db: Database) {
+    this.#db = db
+  }
+
+  /** Also returns the snapshot that it was found in. Without a snapshot to compare with, everything has changed. */
+  check(topics: readonly Topic[], snapshot?: Snapshot) {
+    const answer: Check['answer'] = Promise.withResolvers()
+    this.#waiting.push({ topics, snapshot, answer })
+    if (!this.#running) {
+      this.#running = true
+      // Requests that arrived in the same turn of the event loop share a statement.
+      setImmediate(() => this.#run())
+    }
+    return answer.promise
+  }
+
+  async #run() {
+    while (this.#waiting.length) {
+      const checks = this.#take()
+      try {
+        const { changed, snapshot } = await this.#find(checks)
+        for (const [index, { answer, snapshot: former }] of checks.entries()) {
+          answer.resolve({ changed: former === undefined || changed.has(index), snapshot })
+        }
+      } catch (error) {
+        for (const { answer } of checks) answer.reject(error)
+      }
+    }
+    this.#running = false
+  }
+
+  #take() {
+    let pairs = 0
+    const end = this.#waiting.findIndex(({ topics }) => {
+      pairs += topics.length
+      return pairs > mostPairs
+    })
+    return this.#waiting.splice(0, end < 0 ? this.#waiting.length : Math.max(end, 1))
+  }
+
+  async #find(checks: Check[]) {
+    const pairs = checks.flatMap(({ topics, snapshot }, index) =>
+      snapshot === undefined ? [] : topics.map((topic) => ({ index, topic, snapshot })),
+    )
+    const [found] = await this.#db.genericPlanRows<{ changed: number[]; snapshot: Snapshot }>(sql`
+      select pg_current_snapshot()::text as snapshot, array(
+        select distinct p.index from unnest(${pairs.map(({ index }) => index)}::int[], ${pairs.map(({ topic }) => topic)}::text[],
+          ${pairs.map(({ snapshot }) => snapshot)}::pg_snapshot[]) p (index, topic, snapshot)
+        cross join lateral (select from topic_changes c where c.topic = p.topic and c.xid >= pg_snapshot_xmin(p.snapshot)
+          and not pg_visible_in_snapshot(c.xid, p.snapshot) limit 1) c) as changed`)
+    if (!found) throw new Error('The database returned no snapshot.')
+    return { changed: new Set(found.changed), snapshot: found.snapshot }
+  }
+}
+
+/**
+ * In milliseconds. A response is made anew after this time, because events and invitations also leave a list by their age, which no topic
+ * reports.
+ */
+export const responseAge = 5 * 60_000
+
+/** In milliseconds. Changes are deleted after twice this time, so a snapshot that was checked longer ago proves nothing. */
+export const snapshotAge = 10 * 60_000
+
+export async function deleteOldChanges(db: Queryable) {
+  await db.query(
+    sql`delete from topic_changes where created_at < clock_timestamp() - ${2 * snapshotAge} * interval '1 millisecond'`,
+  )
+}
