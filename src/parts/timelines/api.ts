@@ -9,10 +9,11 @@ import { missing, Refusal } from '#platform/errors.ts'
 import { Type } from '#platform/schema.ts'
 import type { Topic } from '#platform/topics.ts'
 import type { Variant } from '#variants.ts'
+import type { TimelineEvent } from './event-rows.ts'
 import { readEventsAfter } from './events-after.ts'
 import { EventSchema, eventJson } from './json.ts'
 import { loadRecords } from './records.ts'
-import { readTimeline, type Timeline, type TimelineEvent, timelines, type View } from './timelines.ts'
+import { readTimeline, type Timeline, timelines, type View } from './timelines.ts'
 import { topicsOf } from './topics.ts'
 
 /** The declaration that all timelines share. */

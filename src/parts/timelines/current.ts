@@ -4,8 +4,8 @@ import type { Repository } from '#hosting/repositories/repositories.ts'
 import type { ReviewComment } from '#hosting/reviews/comments/comments.ts'
 import type { Person } from '#identity/accounts.ts'
 import { type Database, sql } from '#platform/database.ts'
+import type { TimelineEvent } from './event-rows.ts'
 import type { IssueFacts, PullFacts } from './facts.ts'
-import type { TimelineEvent } from './timelines.ts'
 
 type Owner = 'owner_id' | 'owner_login' | 'owner_type' | 'owner_site_admin'
 export type NamedRepository = Pick<Repository, 'id' | 'name' | 'private' | Owner>

@@ -1,5 +1,7 @@
 import { type Database, type Queryable, sql } from '#platform/database.ts'
-import { isShown, type Timeline, type TimelineEvent, type View, visibilityJoins, withNames } from './timelines.ts'
+import { type TimelineEvent, withNames } from './event-rows.ts'
+import { isShown, type View } from './shown.ts'
+import type { Timeline } from './timelines.ts'
 
 /** A position in the log; the client has all events up to it. */
 interface LogPosition {
@@ -24,8 +26,8 @@ export async function readEventsAfter(db: Database, timeline: Timeline, view: Vi
     with settled as materialized (select ${delayed} as bound)
     select settled.bound, news.* from settled left join lateral (
       ${withNames(sql`
-        select e.* from events e ${visibilityJoins}
-        where (e.position, e.id) > (${position}, ${id}) and e.position < settled.bound and ${timeline.condition} and ${isShown(view)}
+        select e.* from events e
+        where (e.position, e.id) > (${position}, ${id}) and e.position < settled.bound and ${timeline.condition} and ${isShown(view, timeline.fixed)}
         order by e.position, e.id limit ${limit}`)}) news on true
     order by news.position, news.id`)
   const events = rows.filter((row) => row.position !== null)

@@ -12,8 +12,8 @@ import { timelineReviewJson } from '#hosting/reviews/json.ts'
 import { Address, Timestamp, timestamp, type Wire } from '#http/serialization.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import type { Variant } from '#variants.ts'
+import type { TimelineEvent } from './event-rows.ts'
 import type { EventRecord } from './records.ts'
-import type { TimelineEvent } from './timelines.ts'
 
 const who = { id: Type.Integer(), login: Type.String(), gravatar_id: Type.String(), url: Address, avatar_url: Address }
 

@@ -11,6 +11,7 @@ import type { Review } from '#hosting/reviews/reviews.ts'
 import type { Person } from '#identity/accounts.ts'
 import type { Database } from '#platform/database.ts'
 import { type CurrentRows, loadCurrent, type NamedRepository, type References } from './current.ts'
+import type { TimelineEvent } from './event-rows.ts'
 import type {
   Authored,
   Facts,
@@ -22,7 +23,6 @@ import type {
   RepositoryFacts,
   ReviewFacts,
 } from './facts.ts'
-import type { TimelineEvent } from './timelines.ts'
 
 /** An event with the records that it refers to: facts as they were at the act, texts and names as they are now. */
 export interface EventRecord {
