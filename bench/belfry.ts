@@ -33,6 +33,8 @@ export async function withDatabase(folder: string, work: (db: Database) => Promi
 export interface RunningBelfry extends AsyncDisposable {
   port: number
   token: string
+  /** Of the server's process. */
+  pid: number
 }
 
 const token = `bfp_${'b'.repeat(36)}`
@@ -57,6 +59,7 @@ export async function startBelfry(folder: string, settings: Record<string, strin
     return {
       port: Number(new URL(address).port),
       token,
+      pid: child.pid ?? 0,
       async [Symbol.asyncDispose]() {
         child.kill('SIGTERM')
         await once(child, 'exit')

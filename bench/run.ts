@@ -1,5 +1,6 @@
 import { makeFolder, startBelfry } from './belfry.ts'
 import { compareClones } from './clone.ts'
+import { measureCold } from './cold.ts'
 import { compareGrowth } from './growth.ts'
 import { compareImports } from './imports.ts'
 import { compareNotifications } from './notifications.ts'
@@ -8,6 +9,7 @@ import { conclude } from './report.ts'
 import { compareRequests } from './requests.ts'
 import { compareWebhooks } from './webhooks.ts'
 
+await measureCold()
 {
   using folder = makeFolder()
   await using belfry = await startBelfry(folder.path)

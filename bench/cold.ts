@@ -1,0 +1,172 @@
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ClientConfig } from 'pg'
+import { Client } from 'undici'
+import { systemClock } from '#platform/clock.ts'
+import { Database, sql } from '#platform/database.ts'
+import { findLocation } from '#platform/postgres-location.ts'
+import { makeFolder, type RunningBelfry, startBelfry, withDatabase } from './belfry.ts'
+import { askedElsewhere, askedIn, type Call, Changing, type Row, rows, writesTo } from './cold-rows.ts'
+import { seedCold } from './cold-seed.ts'
+import { Meter, type Usage } from './meter.ts'
+import { conclude, judge, write } from './report.ts'
+
+const rounds = Number(process.env.BENCH_ROUNDS ?? 3)
+const warmUp = Number(process.env.BENCH_WARM_UP ?? 200)
+const writesPerSecond = 50
+
+/**
+ * Requests spread over many people and repositories, each address asked rarely: nothing is answered from a cache that was filled by the
+ * same request a moment ago. Before each round, writes at 50 a second change what the round asks for (for polls, they change something
+ * else), and the jobs that they cause end. The round itself runs without writes beside it: their processor time is larger than that of
+ * the reads and would have to be subtracted, with an error larger than what is measured.
+ */
+export async function measureCold(pattern = /./) {
+  using folder = makeFolder()
+  await withDatabase(folder.path, async (db) => {
+    await db.query(sql`alter system set shared_preload_libraries = 'pg_stat_statements'`)
+    // It would run during some rows and not during others.
+    await db.query(sql`alter system set autovacuum = off`)
+  })
+  const trips = join(folder.path, 'round-trips')
+  await using belfry = await startBelfry(folder.path, {
+    NODE_OPTIONS: `--import=${join(import.meta.dirname, 'round-trips.ts')}`,
+    BENCH_ROUND_TRIPS: trips,
+  })
+  const { cluster, socket } = findLocation(folder.path)
+  const connection = { host: socket, user: 'belfry', database: 'belfry' }
+  await seed(connection)
+  const postmaster = parseInt(readFileSync(join(cluster, 'postmaster.pid'), 'utf8'), 10)
+  await using meter = new Meter({ server: belfry.pid, postmaster, connection, trips })
+  await using client = openClient(belfry)
+  await meter.open()
+  const state = new Changing(await unreadThreads(meter))
+  await warm(client, state)
+  await meter.measureIdle()
+  write(
+    `\nEach address asked rarely, 50 people, 200 repositories, 10,000 acts; ${rounds} rounds. Processor time in milliseconds, the rest`,
+  )
+  write(
+    `also for one request. Idle, Node takes ${meter.idle.node.toFixed(1)} and PostgreSQL ${meter.idle.postgres.toFixed(1)} ms a second; this is subtracted.\n`,
+  )
+  write('| request | Node | PostgreSQL | together | target | statements | round trips | rows | buffers |')
+  write(`|---|${'---:|'.repeat(8)}`)
+  for (const row of rows.filter(({ name }) => pattern.test(name))) await measureRow(row, client, meter, state)
+  if (!process.env.KEEP) return
+  write(`\nThe server runs at http://127.0.0.1:${belfry.port} (token of its admin: ${belfry.token}), its database at:`)
+  write(`psql "host=${socket} user=belfry dbname=belfry"\nTo stop it, send SIGINT to ${process.pid}.`)
+  await once(process, 'SIGINT')
+}
+
+/** While the server runs, because a server that starts with repositories first checks their folders, which these have not. */
+async function seed(connection: ClientConfig) {
+  await using db = new Database(connection, systemClock)
+  await db.withBackgroundTimeouts(() => seedCold(db))
+}
+
+interface RareClient extends AsyncDisposable {
+  send(call: Call, headers?: Record<string, string>): Promise<{ status: number; etag: string | undefined }>
+}
+
+/** One kept-alive connection, one request after the other. */
+function openClient(belfry: RunningBelfry): RareClient {
+  const client = new Client(`http://127.0.0.1:${belfry.port}`)
+  return {
+    async send({ method, path, token, body }, headers = {}) {
+      const answer = await client.request({
+        ...{ method, path: `/api/v3${path}`, body: body ? JSON.stringify(body) : null },
+        headers: { ...headers, ...(token && { authorization: `Bearer ${token}` }) },
+      })
+      const text = await answer.body.text()
+      if (answer.statusCode >= 400) throw new Error(`${method} ${path} gave ${answer.statusCode}: ${text}`)
+      const { etag } = answer.headers
+      return { status: answer.statusCode, etag: typeof etag === 'string' ? etag : undefined }
+    },
+    [Symbol.asyncDispose]: () => client.close(),
+  }
+}
+
+async function unreadThreads(meter: Meter) {
+  const listed = await meter.rows<{ login: string; ids: string[] }>(`
+    select a.login, array_agg(t.id order by t.updated_at) as ids
+    from threads t join accounts a on a.id = t.user_id where t.unread group by a.login`)
+  return new Map(listed.map(({ login, ids }) => [login, ids.map(Number)]))
+}
+
+/** Compiles the code and prepares the statements, with addresses that no row asks for. */
+async function warm(client: RareClient, state: Changing) {
+  const asked = askedElsewhere()
+  for (let n = 0; n < warmUp; n++) {
+    const [row, each] = [rows[n % rows.length], asked[n % asked.length]]
+    if (row && each) for (const call of [row.call(each, state)].flat()) await client.send(call)
+  }
+}
+
+async function pacedWrites(client: RareClient, calls: Call[]) {
+  const begun = performance.now()
+  for (const [index, call] of calls.entries()) {
+    await sleep(Math.max(0, begun + (index * 1000) / writesPerSecond - performance.now()))
+    await client.send(call)
+  }
+}
+
+async function measureRow(row: Row, client: RareClient, meter: Meter, state: Changing) {
+  if (process.env.STATEMENTS) await meter.forgetStatements()
+  const used: Usage = { elapsed: 0, node: 0, postgres: 0, statements: 0, trips: 0, rows: 0, buffers: 0 }
+  let requests = 0
+  for (let round = 0; round < rounds; round++) {
+    const asked = askedIn(round, row.among)
+    const sent: (() => Promise<unknown>)[] = []
+    if (row.kind === 'write') {
+      const calls = asked.flatMap((each) => row.call(each, state))
+      sent.push(() => pacedWrites(client, calls))
+      requests += calls.length
+    } else {
+      const calls = asked.flatMap((each) => row.call(each, state))
+      const headers = row.kind === 'poll' ? await validators(client, calls) : []
+      await pacedWrites(client, writesTo(row.kind === 'poll' ? askedElsewhere() : asked, state))
+      await meter.settle()
+      for (const [index, call] of calls.entries()) sent.push(() => ask(row, client, call, headers[index]))
+      requests += calls.length
+    }
+    const usage = await meter.measure(async () => {
+      for (const send of sent) await send()
+    })
+    for (const name of Object.keys(used) as (keyof Usage)[]) used[name] += usage[name]
+  }
+  const [node, postgres] = [used.node / requests, used.postgres / requests]
+  const verdict = judge(node + postgres, row.target === undefined ? undefined : { most: row.target })
+  const counted = [used.statements, used.trips, used.rows, used.buffers].map((total) => (total / requests).toFixed(1))
+  const times = [node, postgres, node + postgres].map((each) => each.toFixed(2))
+  write(`| ${[row.name, ...times, verdict, ...counted].join(' | ')} |`)
+  if (process.env.STATEMENTS) await listStatements(meter, requests)
+}
+
+async function validators(client: RareClient, calls: Call[]) {
+  const headers: Record<string, string>[] = []
+  for (const call of calls) headers.push({ 'if-none-match': (await client.send(call)).etag ?? '' })
+  return headers
+}
+
+async function ask(row: Row, client: RareClient, call: Call, headers?: Record<string, string>) {
+  const { status } = await client.send(call, headers)
+  if (status !== (row.kind === 'poll' ? 304 : 200)) throw new Error(`${row.name}: ${call.path} gave ${status}`)
+}
+
+async function listStatements(meter: Meter, requests: number) {
+  write('')
+  for (const { query, calls, milliseconds, rows, buffers } of await meter.statements()) {
+    const each = [milliseconds, rows, buffers].map((total) => (total / calls).toFixed(2))
+    write(
+      `    ${(calls / requests).toFixed(2)} × ${each[0]} ms, ${each[1]} rows, ${each[2]} buffers: ${query.replaceAll(/\s+/g, ' ').slice(0, 220)}`,
+    )
+  }
+  write('')
+}
+
+if (import.meta.main) {
+  await measureCold(new RegExp(process.argv[2] ?? ''))
+  conclude()
+}
