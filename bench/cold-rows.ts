@@ -82,6 +82,8 @@ const events = (repo: SeededRepository) => `${pathOf(repo)}/events`
 const notifications = '/notifications?per_page=30'
 
 export const rows: Row[] = [
+  // Reads nothing: what every request costs at least.
+  { name: '`GET {base}/`', kind: 'page', among: shown, call: () => get('/') },
   { name: '`GET /user`', kind: 'page', among: shown, call: ({ person }) => get('/user', person) },
   { name: 'repository', kind: 'page', target: 0.4, among: shown, call: ({ person, repo }) => get(pathOf(repo), person) },
   { name: 'repository, anonymous', kind: 'page', target: 0.4, among: shown, call: ({ repo }) => get(pathOf(repo)) },
