@@ -6,7 +6,6 @@ import { withSlotsOf } from '#git/slots.ts'
 import { CodeRequired } from '#identity/callers.ts'
 import { missing } from '#platform/errors.ts'
 import { ReadCache } from '#platform/read-cache.ts'
-import { TopicChecks } from '#platform/topics.ts'
 import type { Variant } from '#variants.ts'
 import { openCalls } from './call.ts'
 import type { Endpoint, Group } from './endpoint.ts'
@@ -41,7 +40,7 @@ export async function mountApi(
         belfry,
         loaders,
         cache: new ReadCache(belfry.db),
-        responses: new ResponseCache(belfry.db, new TopicChecks(belfry.db)),
+        responses: new ResponseCache(belfry.db),
         poll_interval: new PollInterval(),
         reauthorize: openCalls(app, belfry, variant, loaders),
         closing: closingOf(app),

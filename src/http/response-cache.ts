@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ByteCache } from '#platform/byte-cache.ts'
+import { CheckedCache } from '#platform/checked-cache.ts'
 import type { Database } from '#platform/database.ts'
-import { responseAge, type Snapshot, snapshotAge, type Topic, type TopicChecks } from '#platform/topics.ts'
+import type { Topic } from '#platform/topics.ts'
 import { cacheControl, describeAnswer } from './call.ts'
 import { isFresh, isUnchanged, lastModifiedOf, type Version } from './conditional.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -23,7 +24,6 @@ export interface CachedResponse {
 export interface MadeResponse {
   response: CachedResponse
   body: string
-  /** What the response depends on. If that is not known, any commit makes it out of date. */
   topics: readonly Topic[] | undefined
 }
 
@@ -33,112 +33,48 @@ export interface FoundResponse {
   body: string | undefined
 }
 
-/** When a response was last known to be right: by the commits of this process, by the monotonic clock and by the injected one. */
-interface Moment {
-  commits: number
-  at: number
-  now: number
-}
-
-interface Kept extends Moment, Omit<MadeResponse, 'body'> {
-  snapshot: Snapshot
-  /** By the injected clock. */
-  made_at: number
-}
-
-/** In milliseconds. The notification of another node's commit may be lost. */
-const longestUnchecked = 800
-const minute = 60_000
-
 /**
- * The responses of polled endpoints. After a commit, the topics that a response depends on are checked: if none has changed, the response is
- * still right, and a 304 is sent without making it again. Limited in bytes, for each variant: a page of 100 events can take a megabyte.
+ * The responses of polled endpoints. A 304 needs no body, so responses are kept longer than their bodies: 64 and 32 MB for each variant. A
+ * response takes about a kilobyte, a page of 100 events can take a megabyte.
  */
 export class ResponseCache {
-  readonly #db: Database
-  readonly #checks: TopicChecks
-  readonly #kept = new ByteCache<Kept>(64 * 1024 * 1024)
-  readonly #bodies = new ByteCache<string>(32 * 1024 * 1024)
-  readonly #loading = new Map<string, Moment & { found: Promise<FoundResponse> }>()
-  #sweep: NodeJS.Timeout | undefined
+  readonly #responses: CheckedCache<CachedResponse>
+  readonly #bodies = new ByteCache<{ etag: string | undefined; body: string }>(32 * 1024 * 1024)
 
-  constructor(db: Database, checks: TopicChecks) {
-    this.#db = db
-    this.#checks = checks
+  constructor(db: Database) {
+    this.#responses = new CheckedCache(db, 64 * 1024 * 1024)
   }
 
   /** The response, if nothing was committed since it was last right. */
   peek(key: string): FoundResponse | undefined {
-    const kept = this.#kept.get(key)
-    return kept && this.#isRight(kept) ? { response: kept.response, body: this.#bodies.get(key) } : undefined
+    const response = this.#responses.peek(key)
+    return response && { response, body: this.#bodyOf(key, response) }
   }
 
-  /** Loads the body only if `suffices` says that the response without it is not enough. Concurrent callers share a load. */
+  /** Loads the body only if `suffices` says that the response without it is not enough. */
   async getOrLoad(
     key: string,
     load: () => Promise<MadeResponse>,
     suffices: (response: CachedResponse) => boolean,
   ): Promise<FoundResponse> {
-    const begun = this.#loading.get(key)
-    const shared = begun && this.#isRight(begun) ? await begun.found : undefined
-    if (shared && (shared.body !== undefined || suffices(shared.response))) return shared
-    // Read before the load, because a commit during the load makes the response out of date.
-    const moment = { commits: this.#db.commits, at: performance.now(), now: this.#db.now.getTime() }
-    const loading = { ...moment, found: this.#findOrLoad(key, moment, load, suffices) }
-    this.#loading.set(key, loading)
-    try {
-      return await loading.found
-    } finally {
-      if (this.#loading.get(key) === loading) this.#loading.delete(key)
-    }
+    let made: MadeResponse | undefined
+    const response = await this.#responses.getOrLoad(
+      key,
+      async () => {
+        made = await load()
+        const { status, headers, version } = made.response
+        this.#bodies.set(key, { etag: headers.ETag, body: made.body }, 2 * made.body.length)
+        return { value: { status, headers, version: version && { ...version, found: false } }, topics: made.topics, bytes: 700 }
+      },
+      (kept) => this.#bodyOf(key, kept) !== undefined || suffices(kept),
+    )
+    // A copy, because the composed headers of a 304 would take more than the rest of an entry.
+    return made ?? { response: { ...response }, body: this.#bodyOf(key, response) }
   }
 
-  async #findOrLoad(
-    key: string,
-    moment: Moment,
-    load: () => Promise<MadeResponse>,
-    suffices: (response: CachedResponse) => boolean,
-  ): Promise<FoundResponse> {
-    const kept = this.#kept.get(key)
-    const former = kept && this.#isCheckable(kept) ? kept : undefined
-    const unknown = kept && !kept.topics
-    const { changed, snapshot } = unknown
-      ? { changed: true, snapshot: '' }
-      : await this.#checks.check(former?.topics ?? [], former?.snapshot)
-    const body = this.#bodies.get(key)
-    if (former && !changed && (body !== undefined || suffices(former.response))) {
-      this.#keep(key, { ...former, ...moment, snapshot })
-      // A copy, because the composed headers of a 304 would take most of an entry.
-      return { response: { ...former.response }, body }
-    }
-    const made = await load()
-    const { status, headers, version } = made.response
-    const response = { status, headers, version: version && { ...version, found: false } }
-    this.#keep(key, { ...moment, response, topics: made.topics, snapshot, made_at: moment.now })
-    this.#bodies.set(key, made.body, 2 * made.body.length)
-    return made
-  }
-
-  #isRight({ commits, at, now }: Moment) {
-    if (commits !== this.#db.commits || performance.now() - at >= longestUnchecked) return false
-    return Math.abs(this.#db.now.getTime() - now) < longestUnchecked
-  }
-
-  #isCheckable({ topics, at, made_at }: Kept) {
-    return topics && performance.now() - at < snapshotAge && Math.abs(this.#db.now.getTime() - made_at) < responseAge
-  }
-
-  /** An entry takes about a kilobyte. */
-  #keep(key: string, kept: Kept) {
-    this.#kept.set(key, kept, 1000 + 2 * key.length + 40 * (kept.topics?.length ?? 0))
-    this.#sweep ??= setTimeout(() => this.#removeOld(), minute).unref()
-  }
-
-  /** Removes entries even if no other response is requested. */
-  #removeOld() {
-    const old = performance.now() - responseAge
-    for (const key of this.#kept.removeWhile(({ at }) => at < old)) this.#bodies.remove(key)
-    this.#sweep = this.#kept.bytes ? setTimeout(() => this.#removeOld(), minute).unref() : undefined
+  #bodyOf(key: string, { headers: { ETag } }: CachedResponse) {
+    const kept = this.#bodies.get(key)
+    return kept?.etag === ETag ? kept?.body : undefined
   }
 }
 

@@ -12,6 +12,15 @@ interface Check {
   answer: PromiseWithResolvers<{ changed: boolean; snapshot: Snapshot }>
 }
 
+const opened = new WeakMap<Database, TopicChecks>()
+
+/** All checks of a database, so that they can share statements. */
+export function checksOf(db: Database) {
+  const checks = opened.get(db) ?? new TopicChecks(db)
+  opened.set(db, checks)
+  return checks
+}
+
 /** Enough for hundreds of polls; more wait for the next statement. */
 const mostPairs = 5000
 
@@ -19,7 +28,7 @@ const mostPairs = 5000
  * Finds out whether topics changed since a snapshot. Checks that arrive while a statement runs are sent together by the next one, so that
  * many polls cost little more than one.
  */
-export class TopicChecks {
+class TopicChecks {
   readonly #db: Database
   #waiting: Check[] = []
   #running = false

@@ -1,0 +1,106 @@
+import { ByteCache } from './byte-cache.ts'
+import type { Database } from './database.ts'
+import { checksOf, responseAge, type Snapshot, snapshotAge, type Topic } from './topics.ts'
+
+/** A value that was read from the database. */
+export interface Loaded<T> {
+  value: T
+  /** What the value depends on. If that is not known, any commit makes it out of date. */
+  topics: readonly Topic[] | undefined
+  /** Estimated, without the key and the topics. */
+  bytes: number
+}
+
+/** When a value was last known to be right: by the commits of this process, by the monotonic clock and by the injected one. */
+interface Moment {
+  commits: number
+  at: number
+  now: number
+}
+
+interface Kept<T> extends Moment, Loaded<T> {
+  snapshot: Snapshot
+  /** By the injected clock. */
+  loaded_at: number
+}
+
+/** In milliseconds. The notification of another node's commit may be lost. */
+const longestUnchecked = 800
+const minute = 60_000
+
+/**
+ * Caches what was read from the database. After a commit, the topics that a value depends on are checked: if none has changed, the value is
+ * still right. Limited in bytes.
+ */
+export class CheckedCache<T> {
+  readonly #db: Database
+  readonly #kept: ByteCache<Kept<T>>
+  readonly #loading = new Map<string, Moment & { value: Promise<T> }>()
+  #sweep: NodeJS.Timeout | undefined
+
+  constructor(db: Database, bytes: number) {
+    this.#db = db
+    this.#kept = new ByteCache(bytes)
+  }
+
+  /** The value, if nothing was committed since it was last right. */
+  peek(key: string): T | undefined {
+    const kept = this.#kept.get(key)
+    return kept && this.#isRight(kept) ? kept.value : undefined
+  }
+
+  /** Concurrent callers share a load. A cached value that does not suffice is loaded again. */
+  async getOrLoad(key: string, load: () => Promise<Loaded<T>>, suffices: (value: T) => boolean = () => true): Promise<T> {
+    const begun = this.#loading.get(key)
+    const shared = begun && this.#isRight(begun) && { value: await begun.value }
+    if (shared && suffices(shared.value)) return shared.value
+    // Read before the load, because a commit during the load makes the value out of date.
+    const moment = { commits: this.#db.commits, at: performance.now(), now: this.#db.now.getTime() }
+    const loading = { ...moment, value: this.#findOrLoad(key, moment, load, suffices) }
+    this.#loading.set(key, loading)
+    try {
+      return await loading.value
+    } finally {
+      if (this.#loading.get(key) === loading) this.#loading.delete(key)
+    }
+  }
+
+  async #findOrLoad(key: string, moment: Moment, load: () => Promise<Loaded<T>>, suffices: (value: T) => boolean): Promise<T> {
+    const kept = this.#kept.get(key)
+    if (kept && this.#isRight(kept) && suffices(kept.value)) return kept.value
+    const former = kept && this.#isCheckable(kept) ? kept : undefined
+    // The snapshot is taken before the load. A value whose topics are not known needs none.
+    const { changed, snapshot } =
+      kept && !kept.topics
+        ? { changed: true, snapshot: '' }
+        : await checksOf(this.#db).check(former?.topics ?? [], former?.snapshot)
+    if (former && !changed && suffices(former.value)) {
+      this.#keep(key, { ...former, ...moment, snapshot })
+      return former.value
+    }
+    const loaded = await load()
+    this.#keep(key, { ...loaded, ...moment, snapshot, loaded_at: moment.now })
+    return loaded.value
+  }
+
+  #isRight({ commits, at, now }: Moment) {
+    if (commits !== this.#db.commits || performance.now() - at >= longestUnchecked) return false
+    return Math.abs(this.#db.now.getTime() - now) < longestUnchecked
+  }
+
+  #isCheckable({ topics, at, loaded_at }: Kept<T>) {
+    return topics && performance.now() - at < snapshotAge && Math.abs(this.#db.now.getTime() - loaded_at) < responseAge
+  }
+
+  #keep(key: string, kept: Kept<T>) {
+    this.#kept.set(key, kept, kept.bytes + 2 * key.length + 40 * (kept.topics?.length ?? 0) + 300)
+    this.#sweep ??= setTimeout(() => this.#removeOld(), minute).unref()
+  }
+
+  /** Old values are removed even if no other value is requested. */
+  #removeOld() {
+    const old = performance.now() - responseAge
+    this.#kept.removeWhile(({ at }) => at < old)
+    this.#sweep = this.#kept.bytes ? setTimeout(() => this.#removeOld(), minute).unref() : undefined
+  }
+}
