@@ -38,7 +38,9 @@ export const accountColumns = sql`a.id, a.type, a.login, a.name, a.email, a.comp
 export const personColumns = sql`a.id, a.type, a.login, a.site_admin`
 
 export async function loadAccount(db: Queryable, login: string): Promise<Account> {
-  const account = await db.first<Account>(sql`select ${accountColumns} from accounts a where lower(a.login) = lower(${login})`)
+  const [account] = await db.genericPlanRows<Account>(
+    sql`select ${accountColumns} from accounts a where lower(a.login) = lower(${login})`,
+  )
   if (!account) throw missing()
   return account
 }

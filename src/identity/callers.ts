@@ -159,7 +159,7 @@ type TokenRow = Account & Omit<TokenFacts, 'id'> & { token_id: number; scopes: s
 const inPlaceOf: Record<string, Permission> = { repo: 'metadata:read', 'read:user': 'profile:read', 'read:org': 'members:read' }
 
 async function loadTokenCaller(db: Database, key: Buffer): Promise<Caller | undefined> {
-  const found = await db.first<TokenRow>(sql`
+  const [found] = await db.genericPlanRows<TokenRow>(sql`
     select ${accountColumns}, t.id as token_id, t.kind, t.scopes, t.permissions, t.resource_owner_id, t.application_id, t.expires_at, t.last_used_at, p.client_id
     from tokens t join accounts a on a.id = t.user_id left join applications p on p.id = t.application_id
     where t.digest = ${key} and a.suspended_at is null`)

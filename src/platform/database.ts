@@ -16,6 +16,8 @@ export interface Queryable {
   readonly now: Date
   query<R extends Row = Row>(statement: Sql): Promise<pg.QueryResult<R>>
   rows<R extends Row>(statement: Sql): Promise<R[]>
+  /** See Database.genericPlanRows. In a transaction, the statement has the plan of its connection. */
+  genericPlanRows<R extends Row>(statement: Sql): Promise<R[]>
   first<R extends Row>(statement: Sql): Promise<R | undefined>
   /** The first row; Not Found if there is none. */
   load<R extends Row>(statement: Sql): Promise<R>
@@ -225,6 +227,10 @@ export class Transaction implements Queryable {
     return (await this.query<R>(statement)).rows
   }
 
+  genericPlanRows<R extends Row>(statement: Sql) {
+    return this.rows<R>(statement)
+  }
+
   async first<R extends Row>(statement: Sql) {
     return (await this.query<R>(statement)).rows[0]
   }
@@ -261,14 +267,32 @@ export interface Listed<R> {
   total: number
 }
 
+export interface ListQuery {
+  columns: Sql
+  source: Sql
+  order: Sql
+  /** The same rows as `source`, without the joins that only `columns` needs. */
+  counted?: Sql
+  /** An index has the list in its order, see Database.genericPlanRows. */
+  indexed?: boolean
+}
+
+/**
+ * One statement reads a page and one row more. That row has the number of all rows, which is counted only if the page has a next one.
+ */
 export async function listed<R extends Row>(
   db: Queryable,
-  { columns, source, order }: { columns: Sql; source: Sql; order: Sql },
+  { columns, source, order, counted = source, indexed = false }: ListQuery,
   { limit, offset }: Slice,
 ): Promise<Listed<R>> {
-  const rows = await db.rows<R>(sql`select ${columns} from ${source} order by ${order} limit ${limit} offset ${offset}`)
-  // If the first page is not full, it has all rows.
-  if (offset === 0 && rows.length < limit) return { rows, total: rows.length }
-  const count = await db.first<{ total: number }>(sql`select count(*) as total from ${source}`)
+  const statement = sql`
+    select page.*, case when row_number() over () > ${limit} then (select count(*) from ${counted}) end as all_rows
+    from (select ${columns} from ${source} order by ${order} limit ${limit + 1} offset ${offset}) page`
+  type Found = R & { all_rows: number | null }
+  const found = await (indexed ? db.genericPlanRows<Found>(statement) : db.rows<Found>(statement))
+  const rows: R[] = found.slice(0, limit)
+  if (found.length || offset === 0) return { rows, total: found[limit]?.all_rows ?? offset + found.length }
+  // A page past the end says nothing about the number of rows.
+  const count = await db.first<{ total: number }>(sql`select count(*) as total from ${counted}`)
   return { rows, total: count?.total ?? 0 }
 }

@@ -115,12 +115,14 @@ export async function isFollowing(db: Queryable, follower: Account, followed: Ac
 
 export function listFollowers(db: Queryable, user: Account, slice: Slice): Promise<Listed<Person>> {
   const source = sql`follows f join accounts a on a.id = f.follower_id where f.followed_id = ${user.id}`
-  return listed(db, { columns: personColumns, source, order: sql`f.created_at, a.id` }, slice)
+  const counted = sql`follows where followed_id = ${user.id}`
+  return listed(db, { columns: personColumns, source, counted, order: sql`f.created_at, f.follower_id`, indexed: true }, slice)
 }
 
 export function listFollowing(db: Queryable, user: Account, slice: Slice): Promise<Listed<Person>> {
   const source = sql`follows f join accounts a on a.id = f.followed_id where f.follower_id = ${user.id}`
-  return listed(db, { columns: personColumns, source, order: sql`f.created_at, a.id` }, slice)
+  const counted = sql`follows where follower_id = ${user.id}`
+  return listed(db, { columns: personColumns, source, counted, order: sql`f.created_at, f.followed_id` }, slice)
 }
 
 /** The counts that a profile shows. */

@@ -5,7 +5,7 @@ import { type Listed, type Queryable, type Slice, type Sql, sql, type Transactio
 import { forbidden } from '#platform/errors.ts'
 import { enqueue } from '#platform/queue.ts'
 import { createRepository, listRepositories, loadRepositoryById, lockRepository, type Repository } from './repositories.ts'
-import { hasAccessByName } from './visibility.ts'
+import { visible } from './visibility.ts'
 
 export interface ForkOptions {
   name?: string | undefined
@@ -90,11 +90,11 @@ export async function loadAncestors(db: Queryable, viewer: Viewer, repo: Reposit
   return parent && root ? { parent, source: root } : undefined
 }
 
-/** How many repositories of each network the viewer may see, by the network's id. */
+/** How many repositories of each network the viewer may see, by the network's id. A network that is not listed has one. */
 export async function countNetworks(db: Queryable, viewer: Viewer, repos: Repository[]): Promise<Map<number, number>> {
-  const ids = [...new Set(repos.map((repo) => repo.network_id))]
-  const seen = viewer.sees_private ? sql`(not r.private or ${hasAccessByName(viewer)})` : sql`not r.private`
+  const ids = [...new Set(repos.flatMap((repo) => (repo.forked === false ? [] : repo.network_id)))]
+  if (!ids.length) return new Map()
   const rows = await db.rows<{ network_id: number; total: number }>(sql`
-    select r.network_id, count(*) as total from repositories r where r.network_id = any(${ids}) and ${seen} group by r.network_id`)
+    select r.network_id, count(*) as total from repositories r where r.network_id = any(${ids}) and ${visible(viewer)} group by r.network_id`)
   return new Map(rows.map((row) => [row.network_id, row.total]))
 }

@@ -2,7 +2,7 @@ import { SimpleUser, userJson } from '#hosting/people/json.ts'
 import { Address, NullableString, NullableTimestamp, nodeId, Timestamp, timestamp, type Wire } from '#http/serialization.ts'
 import { permissionsOf } from '#identity/access.ts'
 import { type Static, Type } from '#platform/schema.ts'
-import type { Repository } from './repositories.ts'
+import type { Repository, RepositoryName } from './repositories.ts'
 
 const minimal = {
   id: Type.Integer(),
@@ -57,11 +57,11 @@ const minimal = {
 
 export const MinimalRepository = Type.Object(minimal, { title: 'MinimalRepository' })
 
-export function ownerOf(repo: Repository) {
+export function ownerOf(repo: RepositoryName) {
   return { id: repo.owner_id, login: repo.owner_login, type: repo.owner_type, site_admin: repo.owner_site_admin }
 }
 
-export function minimalRepositoryJson(repo: Repository, wire: Wire): Static<typeof MinimalRepository> {
+export function minimalRepositoryJson(repo: RepositoryName, wire: Wire): Static<typeof MinimalRepository> {
   const full_name = `${repo.owner_login}/${repo.name}`
   const url = `${wire.api}/repos/${full_name}`
   const host = wire.web.slice(wire.web.indexOf('://') + 3)

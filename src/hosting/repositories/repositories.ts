@@ -1,8 +1,18 @@
 import { Moved } from '#http/moved.ts'
 import type { Account, Person, Viewer } from '#identity/accounts.ts'
-import { codeOf, type Listed, listed, type Queryable, type Slice, type Sql, sql, type Transaction } from '#platform/database.ts'
+import {
+  codeOf,
+  empty,
+  type Listed,
+  listed,
+  type Queryable,
+  type Slice,
+  type Sql,
+  sql,
+  type Transaction,
+} from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
-import { hasAccessByName } from './visibility.ts'
+import { accessTo, hasAccessByName, visible } from './visibility.ts'
 import { keepAccess, thisOwner, watch, watchByMembers } from './watchers.ts'
 
 export interface Repository {
@@ -40,13 +50,9 @@ export interface Repository {
   updated_at: Date
   /** The viewer's level of access, see access.ts. */
   access: number
+  /** Whether its network has other repositories. Not in every list. */
+  forked?: boolean
 }
-
-/** The viewer's access, limited by their token. */
-const accessBy = ({ viewer_id, token_id = null }: Viewer) =>
-  token_id === null
-    ? sql`access_of(${viewer_id}, r)`
-    : sql`case when token_reaches(${token_id}, r) then access_of(${viewer_id}, r) when r.private then 0 else 1 end`
 
 /** Counts public forks, and private ones to which the viewer has access. */
 const forksSeen = (viewer: Viewer) =>
@@ -56,19 +62,41 @@ const forksSeen = (viewer: Viewer) =>
         select count(*) from repositories f where f.parent_id = r.id and f.private and ${hasAccessByName(viewer, sql`f`)})`
 
 const columns = (viewer: Viewer) => sql`
-  r.*, o.login as owner_login, o.type as owner_type, o.site_admin as owner_site_admin, ${accessBy(viewer)} as access,
+  r.*, o.login as owner_login, o.type as owner_type, o.site_admin as owner_site_admin, ${accessTo(viewer)} as access,
   ${forksSeen(viewer)} as forks_count`
+
+/** The fields of a repository that a list of notifications or subscriptions shows. */
+export type RepositoryName = Pick<
+  Repository,
+  'id' | 'name' | 'owner_id' | 'owner_login' | 'owner_type' | 'owner_site_admin' | 'private' | 'description' | 'parent_id'
+>
+
+const nameColumns = sql`r.id, r.name, r.owner_id, o.login as owner_login, o.type as owner_type, o.site_admin as owner_site_admin, r.private,
+  r.description, r.parent_id`
+
+/** Whether its network has other repositories. Most have none, and their network needs no count. */
+export const forkedColumn = sql`exists (select from repositories n where n.network_id = r.network_id and n.id <> r.id) as forked`
 
 const source = sql`repositories r join accounts o on o.id = r.owner_id`
 
-/** The one rule of visibility, as a condition. */
-const visible = (viewer: Viewer) => sql`(not r.private or (${viewer.sees_private}::boolean and ${accessBy(viewer)} > 0))`
+/** The one rule of visibility, for a row. In the statement it would compute the access twice. */
+const isVisible = (viewer: Viewer, repo: Repository) => !repo.private || (viewer.sees_private && repo.access > 0)
+
+async function findRepository(db: Queryable, viewer: Viewer, condition: Sql): Promise<Repository | undefined> {
+  const [found] = await db.genericPlanRows<Repository>(
+    sql`select ${columns(viewer)}, ${forkedColumn} from ${source} where ${condition}`,
+  )
+  return found && isVisible(viewer, found) ? found : undefined
+}
 
 /** A hidden repository is refused like a missing one. */
 export async function loadRepository(db: Queryable, viewer: Viewer, owner: string, name: string): Promise<Repository> {
-  const found = await db.first<Repository>(sql`
-    select ${columns(viewer)} from ${source}
-    where lower(o.login) = lower(${owner}) and lower(r.name) = lower(${name}) and ${visible(viewer)}`)
+  // The owner is a scalar, so that the index of names is always used with both of its columns.
+  const found = await findRepository(
+    db,
+    viewer,
+    sql`r.owner_id = (select a.id from accounts a where lower(a.login) = lower(${owner})) and lower(r.name) = lower(${name})`,
+  )
   if (found) return found
   const moved = await db.first<Moved['to']>(sql`
     select r.id, o.login as owner, r.name
@@ -78,20 +106,62 @@ export async function loadRepository(db: Queryable, viewer: Viewer, owner: strin
 }
 
 export async function loadRepositoryById(db: Queryable, viewer: Viewer, id: number): Promise<Repository> {
-  return db.load<Repository>(sql`select ${columns(viewer)} from ${source} where r.id = ${id} and ${visible(viewer)}`)
+  const found = await findRepository(db, viewer, sql`r.id = ${id}`)
+  if (!found) throw missing()
+  return found
 }
 
-/** A page of the repositories that meet `condition` (on `r`) and are visible to the viewer, with the columns of `more`. */
+export interface ListOptions {
+  columns?: Sql
+  /** Rows `s` of repositories, such as the stars of a user. */
+  among?: Sql
+  /** An index has the list in its order, see Database.genericPlanRows. */
+  indexed?: boolean
+}
+
+/** A page of the repositories that meet `condition` (on `r`) and are visible to the viewer. */
 export function listRepositories<More extends object = object>(
   db: Queryable,
   viewer: Viewer,
   condition: Sql,
   order: Sql,
   slice: Slice,
-  more: { columns: Sql; join: Sql } = { columns: sql``, join: sql`` },
+  options: ListOptions = {},
 ): Promise<Listed<Repository & More>> {
-  const shown = sql`${source} ${more.join} where ${condition} and ${visible(viewer)}`
-  return listed(db, { columns: sql`${columns(viewer)}${more.columns}`, source: shown, order }, slice)
+  return listed(
+    db,
+    { ...shownTo(viewer, condition, options), columns: sql`${columns(viewer)}${options.columns ?? empty}`, order },
+    slice,
+  )
+}
+
+/** The same with the fields of RepositoryName only. */
+export function listRepositoryNames(
+  db: Queryable,
+  viewer: Viewer,
+  condition: Sql,
+  order: Sql,
+  slice: Slice,
+  options: ListOptions = {},
+): Promise<Listed<RepositoryName>> {
+  return listed(db, { ...shownTo(viewer, condition, options), columns: nameColumns, order }, slice)
+}
+
+/**
+ * With `among`, the repository of each row is looked up by its id. The lateral query and the subquery of the count force that: in a join, the
+ * planner starts from all repositories of the server while they are few (1.5 ms instead of 0.3).
+ */
+function shownTo(viewer: Viewer, condition: Sql, { among, indexed = false }: ListOptions) {
+  if (!among) {
+    const shown = sql`where ${condition} and ${visible(viewer)}`
+    return { source: sql`${source} ${shown}`, counted: sql`repositories r ${shown}`, indexed }
+  }
+  return {
+    source: sql`${among} cross join lateral (select * from repositories where id = s.repo_id offset 0) r join accounts o on o.id = r.owner_id
+      where ${condition} and ${visible(viewer)}`,
+    counted: sql`${among} where ${condition} and (select ${visible(viewer)} from repositories r where r.id = s.repo_id)`,
+    indexed,
+  }
 }
 
 /** A repository without a viewer's access, for callers that have checked it: computing access takes three times as long. */

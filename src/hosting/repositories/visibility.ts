@@ -2,6 +2,27 @@ import type { Viewer } from '#identity/accounts.ts'
 import { type Sql, sql } from '#platform/database.ts'
 
 /**
+ * The viewer's level of access to the repository `r` with the owner `o`, limited by their token: like `access_of`, within the statement.
+ * The function costs 50 µs a call, because PostgreSQL starts its queries anew each time.
+ */
+export function accessTo({ viewer_id, token_id = null }: Viewer): Sql {
+  const open = sql`case when r.private then 0 else 1 end`
+  if (viewer_id === null) return open
+  const level = sql`case when r.owner_id = ${viewer_id} then 5 else greatest(${open},
+    (select case m.role when 'admin' then 5 else o.member_access end from memberships m where m.org_id = r.owner_id and m.user_id = ${viewer_id}),
+    (select max(t.access) from team_repositories t join team_members m using (team_id) where t.repo_id = r.id and m.user_id = ${viewer_id}),
+    (select c.access from collaborators c where c.repo_id = r.id and c.user_id = ${viewer_id})) end`
+  return token_id === null ? level : sql`case when ${tokenReaches(token_id, sql`r`)} then ${level} else ${open} end`
+}
+
+/** The one rule of visibility, as a condition for many rows. */
+export function visible(viewer: Viewer): Sql {
+  return viewer.viewer_id === null || !viewer.sees_private
+    ? sql`not r.private`
+    : sql`(not r.private or ${hasAccessByName(viewer)})`
+}
+
+/**
  * Whether the viewer has access by name to the repository `r` (or another alias): like `access_by_name`, as a condition for many rows. The sets it
  * asks are small and read once a statement; the function is called for every row, at 50 µs each.
  */
@@ -11,5 +32,12 @@ export function hasAccessByName({ viewer_id, token_id = null }: Viewer, r: Sql =
       where m.user_id = ${viewer_id} and (m.role = 'admin' or org.member_access > 0))
     or ${r}.id in (select t.repo_id from team_repositories t join team_members m using (team_id) where m.user_id = ${viewer_id})
     or ${r}.id in (select c.repo_id from collaborators c where c.user_id = ${viewer_id}))`
-  return token_id === null ? named : sql`(${named} and token_reaches(${token_id}, ${r}))`
+  return token_id === null ? named : sql`(${named} and ${tokenReaches(token_id, r)})`
 }
+
+/** Like `token_reaches`, within the statement. */
+const tokenReaches = (
+  token_id: number,
+  r: Sql,
+) => sql`exists (select from tokens k where k.id = ${token_id} and k.resource_owner_id = ${r}.owner_id
+  and (k.all_repositories or exists (select from token_repositories l where l.token_id = k.id and l.repo_id = ${r}.id)))`

@@ -1,6 +1,6 @@
 import { publish } from '#activity/publish.ts'
 import { countNetworks } from '#hosting/repositories/forks.ts'
-import { listRepositories, type Repository } from '#hosting/repositories/repositories.ts'
+import { forkedColumn, listRepositories, type Repository } from '#hosting/repositories/repositories.ts'
 import { type Account, type Person, personColumns, type Viewer } from '#identity/accounts.ts'
 import { type Listed, type Queryable, type Slice, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'
@@ -34,7 +34,7 @@ export async function listStargazers(db: Queryable, repo: Repository, { limit, o
   if (offset >= mostStargazers) {
     throw new Refusal('invalid', 'In order to keep the API fast for everyone, pagination is limited for this resource.')
   }
-  const rows = await db.rows<Stargazer>(sql`
+  const rows = await db.genericPlanRows<Stargazer>(sql`
     select ${personColumns}, s.starred_at
     from (select user_id, starred_at from stars where repo_id = ${repo.id} order by starred_at, user_id limit ${limit} offset ${offset}) s
     join accounts a on a.id = s.user_id order by s.starred_at, s.user_id`)
@@ -67,7 +67,11 @@ export async function listStarred(
     sql`s.user_id = ${user.id}`,
     orders[`${sort} ${direction}`] ?? sql`s.repo_id`,
     slice,
-    { columns: sql`, s.starred_at`, join: sql`join stars s on s.repo_id = r.id` },
+    {
+      columns: sql`, s.starred_at, ${forkedColumn}`,
+      among: sql`stars s`,
+      indexed: sort === 'created',
+    },
   )
   const counts = await countNetworks(db, viewer, rows)
   return { rows: rows.map((row) => ({ ...row, network_count: counts.get(row.network_id) ?? 1 })), total }

@@ -1,4 +1,4 @@
-import { listRepositories, type Repository } from '#hosting/repositories/repositories.ts'
+import { listRepositoryNames, type Repository, type RepositoryName } from '#hosting/repositories/repositories.ts'
 import { keepAccess, whoOwns } from '#hosting/repositories/watchers.ts'
 import { type Account, type Person, personColumns, type Viewer } from '#identity/accounts.ts'
 import { type Listed, type Queryable, type Slice, sql, type Transaction } from '#platform/database.ts'
@@ -45,7 +45,7 @@ export async function endSubscription(db: Transaction, user: Account, repo: Repo
 }
 
 export async function listWatchers(db: Queryable, repo: Repository, { limit, offset }: Slice): Promise<Listed<Person>> {
-  const rows = await db.rows<Person>(sql`
+  const rows = await db.genericPlanRows<Person>(sql`
     select ${personColumns}
     from (select user_id, created_at from subscriptions where repo_id = ${repo.id} and not ignored
       order by created_at, user_id limit ${limit} offset ${offset}) s
@@ -54,9 +54,9 @@ export async function listWatchers(db: Queryable, repo: Repository, { limit, off
 }
 
 /** The watched repositories of a user that the viewer may see. */
-export function listWatched(db: Queryable, viewer: Viewer, user: Account, slice: Slice): Promise<Listed<Repository>> {
-  return listRepositories(db, viewer, sql`s.user_id = ${user.id} and not s.ignored`, sql`s.repo_id`, slice, {
-    columns: sql``,
-    join: sql`join subscriptions s on s.repo_id = r.id`,
+export function listWatched(db: Queryable, viewer: Viewer, user: Account, slice: Slice): Promise<Listed<RepositoryName>> {
+  return listRepositoryNames(db, viewer, sql`s.user_id = ${user.id} and not s.ignored`, sql`s.repo_id`, slice, {
+    among: sql`subscriptions s`,
+    indexed: true,
   })
 }
