@@ -1,7 +1,7 @@
 import { Answer, type BaseContext, del, get, group, patch, put } from '#http/endpoint.ts'
 import { choice, text } from '#http/input.ts'
-import { Nothing, type Wire } from '#http/serialization.ts'
-import type { Database, Queryable } from '#platform/database.ts'
+import { Nothing } from '#http/serialization.ts'
+import type { Database } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
 import { parseIsoDate } from '#platform/iso-date.ts'
 import { Type } from '#platform/schema.ts'
@@ -13,12 +13,13 @@ import {
   threadJson,
   threadReasonJson,
   threadSubscriptionJson,
+  threadsJson,
 } from './json.ts'
 import { lastListSnapshot } from './list-snapshots.ts'
-import { markAllRead, markThreads } from './mark-read.ts'
+import { markAllRead, markLocked } from './mark-read.ts'
 import { listThreadReasons } from './reasons.ts'
 import { endThreadSubscription, findThreadSubscription, setThreadSubscription } from './thread-subscription.ts'
-import { listThreads, loadThread, readChanges, type Thread, withRepositories } from './threads.ts'
+import { listThreads, loadThread, lockThread, readChanges } from './threads.ts'
 
 /** The public documentation excludes fine-grained tokens. */
 const declared = { scopes: ['notifications', 'repo'], permission: 'classic' } as const
@@ -56,16 +57,7 @@ async function list(
   } as const
   const { rows, total } = await listThreads(db, viewer, filter, page)
   const topics: Topic[] = ['w', `a${viewer.id}`, `i${viewer.id}`, ...rows.map(({ repo_id }) => `r${repo_id}` as const)]
-  return new Answer(await writeAll(db, viewer, rows, wire), { total, topics: [...new Set(topics)] })
-}
-
-const writeAll = async (db: Queryable, viewer: { id: number }, threads: Thread[], wire: Wire) =>
-  (await withRepositories(db, viewer, threads)).map((thread) => threadJson(thread, thread.repo, wire))
-
-async function repositoryOf(db: Queryable, viewer: { id: number }, thread: Thread) {
-  const [found] = await withRepositories(db, viewer, [thread])
-  if (!found) throw missing()
-  return found.repo
+  return new Answer(threadsJson(rows, wire), { total, topics: [...new Set(topics)] })
 }
 
 function parseTime(field: string, given: string | undefined): Date | undefined {
@@ -94,7 +86,7 @@ export const api = group('Notifications', [
       const { db, viewer, query, following, wire } = context
       if (following === undefined) return list(context, viewer, query)
       const { threads, place } = await readChanges(db, viewer, following)
-      return new Answer(await writeAll(db, viewer, threads, wire), { place })
+      return new Answer(threadsJson(threads, wire), { place })
     },
   ),
   put(
@@ -118,10 +110,7 @@ export const api = group('Notifications', [
   get(
     '/notifications/threads/{thread_id}',
     { ...declared, operation: 'activity/get-thread', summary: 'Get a thread', answers: { 200: ThreadSchema } },
-    async ({ db, viewer, params, wire }) => {
-      const thread = await loadThread(db, viewer, params.thread_id)
-      return threadJson(thread, await repositoryOf(db, viewer, thread), wire)
-    },
+    async ({ db, viewer, params, wire }) => threadJson(await loadThread(db, viewer, params.thread_id), wire),
   ),
   patch(
     '/notifications/threads/{thread_id}',
@@ -132,8 +121,8 @@ export const api = group('Notifications', [
       answers: { 205: Nothing },
     },
     async ({ db, viewer, params }) => {
-      const { id } = await loadThread(db, viewer, params.thread_id)
-      await markThreads(db, viewer, [id], 'read')
+      await lockThread(db, viewer, params.thread_id)
+      await markLocked(db, viewer, [params.thread_id], 'read')
     },
   ),
   del(
@@ -145,8 +134,8 @@ export const api = group('Notifications', [
       answers: { 204: Nothing },
     },
     async ({ db, viewer, params }) => {
-      const { id } = await loadThread(db, viewer, params.thread_id)
-      await markThreads(db, viewer, [id], 'done')
+      await lockThread(db, viewer, params.thread_id)
+      await markLocked(db, viewer, [params.thread_id], 'done')
     },
   ),
   get(
@@ -159,8 +148,7 @@ export const api = group('Notifications', [
     },
     async ({ db, viewer, params, wire }) => {
       const thread = await loadThread(db, viewer, params.thread_id)
-      const repo = await repositoryOf(db, viewer, thread)
-      return (await listThreadReasons(db, thread)).map((reason) => threadReasonJson(reason, thread, repo, wire))
+      return (await listThreadReasons(db, thread)).map((reason) => threadReasonJson(reason, thread, wire))
     },
   ),
   get(

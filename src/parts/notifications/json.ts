@@ -1,7 +1,7 @@
 import { NullableUser } from '#hosting/milestones/json.ts'
 import { userJson } from '#hosting/people/json.ts'
 import { MinimalRepository, minimalRepositoryJson } from '#hosting/repositories/json.ts'
-import type { Repository } from '#hosting/repositories/repositories.ts'
+import type { RepositoryName } from '#hosting/repositories/repositories.ts'
 import { Address, NullableString, NullableTimestamp, Timestamp, timestamp, type Wire } from '#http/serialization.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import { ruleOf, type ThreadReason } from './reasons.ts'
@@ -31,14 +31,30 @@ export const ThreadSchema = Type.Object(
   { title: 'Thread' },
 )
 
-export function threadJson(thread: Thread, repo: Repository, wire: Wire): Static<typeof ThreadSchema> {
+export const threadJson = (thread: Thread, wire: Wire) => describe(thread, minimalRepositoryJson(thread.repo, wire), wire)
+
+/** Threads of one repository share its JSON. */
+export function threadsJson(threads: Thread[], wire: Wire): Static<typeof ThreadSchema>[] {
+  const written = new Map<RepositoryName, Static<typeof MinimalRepository>>()
+  return threads.map((thread) => {
+    let repository = written.get(thread.repo)
+    if (!repository) {
+      repository = minimalRepositoryJson(thread.repo, wire)
+      written.set(thread.repo, repository)
+    }
+    return describe(thread, repository, wire)
+  })
+}
+
+function describe(thread: Thread, repository: Static<typeof MinimalRepository>, wire: Wire): Static<typeof ThreadSchema> {
+  const { repo } = thread
   const full_name = `${repo.owner_login}/${repo.name}`
   const api = `${wire.api}/repos/${full_name}`
   const { url, html_url } = addressesOf(thread, wire, full_name)
   const thread_url = `${wire.api}/notifications/threads/${thread.id}`
   return {
     id: String(thread.id),
-    repository: minimalRepositoryJson(repo, wire),
+    repository,
     subject: {
       title: titleOf(thread, full_name),
       url,
@@ -145,13 +161,8 @@ export const ThreadReasonSchema = Type.Object(
   { title: 'ThreadReason' },
 )
 
-export function threadReasonJson(
-  item: ThreadReason,
-  thread: Thread,
-  repo: Repository,
-  wire: Wire,
-): Static<typeof ThreadReasonSchema> {
-  const full_name = `${repo.owner_login}/${repo.name}`
+export function threadReasonJson(item: ThreadReason, thread: Thread, wire: Wire): Static<typeof ThreadReasonSchema> {
+  const full_name = `${thread.repo.owner_login}/${thread.repo.name}`
   const comment_url = commentUrl(`${wire.api}/repos/${full_name}`, thread.number, item.comment_type, item.comment_id)
   return {
     reason: item.reason,

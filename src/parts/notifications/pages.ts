@@ -21,7 +21,7 @@ import { mountPageStream } from '#web/page-stream.ts'
 import { longestFilter, readFilter, withSearch } from './filters.ts'
 import { actOn, acts, type InboxAct, undo } from './inbox-actions.ts'
 import { markAllRead } from './mark-read.ts'
-import { countThreads, type Filter, listThreads, readChanges, withRepositories } from './threads.ts'
+import { countThreads, type Filter, listThreads, readChanges } from './threads.ts'
 
 export const assets = join(import.meta.dirname, 'assets')
 
@@ -62,8 +62,7 @@ async function readListing({ db, visitor }: SignedIn, query: InboxQuery): Promis
   const read_at = db.now
   const slice = { limit: perPage, offset: (query.page - 1) * perPage }
   const filter = withSearch(visitor, filters[query.view], search)
-  const { rows, total } = await listThreads(db, visitor, filter, slice)
-  const threads = await withRepositories(db, visitor, rows)
+  const { rows: threads, total } = await listThreads(db, visitor, filter, slice)
   return { ...query, threads, total, done: filter.view === 'done', unknown: search.unknown, read_at }
 }
 

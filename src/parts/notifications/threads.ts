@@ -1,12 +1,22 @@
 import type { Reason } from '#activity/acts.ts'
 import { goodFor } from '#hosting/collaborators/collaborators.ts'
-import { readRepositories } from '#hosting/repositories/repositories.ts'
+import type { RepositoryName } from '#hosting/repositories/repositories.ts'
 import { hasAccessByName } from '#hosting/repositories/visibility.ts'
 import { offeredTo } from '#hosting/transfers/transfers.ts'
 import { pausedFor } from '#parts/webhooks/pauses.ts'
-import { type Database, empty, type Listed, type Queryable, type Slice, type Sql, sql } from '#platform/database.ts'
+import {
+  type Database,
+  empty,
+  type Listed,
+  type Queryable,
+  type Slice,
+  type Sql,
+  sql,
+  type Transaction,
+} from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
 import { rememberListSnapshot } from './list-snapshots.ts'
+import { marksLock } from './mark-read.ts'
 
 /** A user's notification thread, with the current state of its subject. */
 export interface Thread {
@@ -35,9 +45,38 @@ export interface Thread {
   /** The latest comment or review that is not deleted. */
   latest_type: 'IssueComment' | 'PullRequestReview' | 'PullRequestReviewComment' | 'CommitComment' | null
   latest_id: number | null
+  repo: RepositoryName
 }
 
-const columns = sql`t.id, t.repo_id, t.subject_id, t.reason, t.unread, t.done, t.updated_at, t.last_read_at, t.position, s.type,
+/** A row has the columns of its repository, prefixed. */
+type ThreadRow = Omit<Thread, 'repo'> & { [Name in keyof RepositoryName as `repo_${Name}`]: RepositoryName[Name] }
+
+/** Threads of one repository share its object. */
+function withRepositories(rows: ThreadRow[]): Thread[] {
+  const repos = new Map<number, RepositoryName>()
+  return rows.map((row) => {
+    let repo = repos.get(row.repo_id)
+    if (!repo) {
+      repo = {
+        id: row.repo_id,
+        name: row.repo_name,
+        owner_id: row.repo_owner_id,
+        owner_login: row.repo_owner_login,
+        owner_type: row.repo_owner_type,
+        owner_site_admin: row.repo_owner_site_admin,
+        private: row.repo_private,
+        description: row.repo_description,
+        parent_id: row.repo_parent_id,
+      }
+      repos.set(repo.id, repo)
+    }
+    return Object.assign(row, { repo })
+  })
+}
+
+const columns = sql`t.id, t.repo_id, r.name as repo_name, r.owner_id as repo_owner_id, w.login as repo_owner_login, w.type as repo_owner_type,
+  w.site_admin as repo_owner_site_admin, r.private as repo_private, r.description as repo_description, r.parent_id as repo_parent_id,
+  t.subject_id, t.reason, t.unread, t.done, t.updated_at, t.last_read_at, t.position, s.type,
   coalesce(i.title, nullif(e.name, ''), e.tag_name, s.title) as title,
   case when p.merged_at is not null then 'merged' when p.draft and i.state = 'open' then 'draft' else i.state end as state,
   i.number, s.commit_id, s.release_id, e.tag_name, s.invitation_id, s.transfer_id, s.hook_id,
@@ -50,22 +89,23 @@ const columns = sql`t.id, t.repo_id, t.subject_id, t.reason, t.unread, t.done, t
     when 'CommitComment' then (select c.id from commit_comments c where c.id = s.latest_id) end as latest_id`
 
 const source = sql`threads t join notification_subjects s on s.id = t.subject_id join repositories r on r.id = t.repo_id
-  left join issues i on i.id = s.issue_id left join pulls p on p.issue_id = i.id left join releases e on e.id = s.release_id`
+  join accounts w on w.id = r.owner_id left join issues i on i.id = s.issue_id left join pulls p on p.issue_id = i.id left join releases e on e.id = s.release_id`
 
 /** The joins that counting needs. */
 const counted = sql`threads t join notification_subjects s on s.id = t.subject_id join repositories r on r.id = t.repo_id`
 
 /**
  * The one rule for which threads a user sees: their own, of subjects they may see now. An invitation is visible while it is open, and
- * after it was accepted as long as the repository is. A release that became a draft again is hidden.
+ * after it was accepted as long as the repository is. A release that became a draft again is hidden. The subqueries are scalar: `exists` lets
+ * the planner read all releases, hooks or invitations of the server into a hash table for a page that has one of them.
  */
 const visibleTo = (db: Queryable, user: { id: number }) => sql`t.user_id = ${user.id} and case
-  when s.invitation_id is not null then exists (select from invitations v where v.id = s.invitation_id and v.invitee_id = ${user.id}
+  when s.invitation_id is not null then (select true from invitations v where v.id = s.invitation_id and v.invitee_id = ${user.id}
       and v.created_at > ${db.now}::timestamptz - ${goodFor})
-    or (exists (select from accepted_invitations v where v.id = s.invitation_id) and ${repositoryVisibleTo(user)})
-  when s.transfer_id is not null then exists (select from transfers f where f.id = s.transfer_id and ${offeredTo(db, user)})
-  when s.hook_id is not null then exists (select from hooks h where h.id = s.hook_id and ${pausedFor(user)})
-  else ${repositoryVisibleTo(user)} and (s.release_id is null or exists (select from releases d where d.id = s.release_id and not d.draft)) end`
+    or ((select true from accepted_invitations v where v.id = s.invitation_id) and ${repositoryVisibleTo(user)})
+  when s.transfer_id is not null then (select true from transfers f where f.id = s.transfer_id and ${offeredTo(db, user)})
+  when s.hook_id is not null then (select true from hooks h where h.id = s.hook_id and ${pausedFor(user)})
+  else ${repositoryVisibleTo(user)} and (s.release_id is null or (select not d.draft from releases d where d.id = s.release_id)) end`
 
 const repositoryVisibleTo = (user: { id: number }) =>
   sql`(not r.private or ${hasAccessByName({ viewer_id: user.id, sees_private: true })})`
@@ -100,12 +140,12 @@ export async function listThreads(
   filter: Filter,
   { limit, offset }: Slice,
 ): Promise<Listed<Thread>> {
-  const found = await db.genericPlanRows<Thread & { snapshot: string }>(sql`
+  const found = await db.genericPlanRows<ThreadRow & { snapshot: string }>(sql`
     select ${columns}, pg_current_snapshot()::text as snapshot from ${source} where ${visibleTo(db, user)} and ${matching(filter)}
     order by t.updated_at desc, t.id desc limit ${limit + 1} offset ${offset}`)
   // Later pages do not show threads that came to the front since, so only the first page is remembered.
   if (found[0] && offset === 0) rememberListSnapshot(db, user, found[0].snapshot)
-  const rows = found.slice(0, limit)
+  const rows = withRepositories(found.slice(0, limit))
   if (found.length <= limit && (offset === 0 || found.length)) return { rows, total: offset + found.length }
   const total = await countThreads(db, user, filter, mostCounted)
   // A page past the end has no next page.
@@ -121,20 +161,19 @@ export async function countThreads(db: Database, user: { id: number }, filter: F
   return row?.total ?? 0
 }
 
-/** Adds the repositories. A thread whose repository was deleted meanwhile is left out. */
-export async function withRepositories(db: Queryable, user: { id: number }, threads: Thread[]) {
-  const repos = await readRepositories(db, user.id, [...new Set(threads.map(({ repo_id }) => repo_id))])
-  const byId = new Map(repos.map((repo) => [repo.id, repo]))
-  return threads.flatMap((thread) => {
-    const repo = byId.get(thread.repo_id)
-    return repo ? [{ ...thread, repo }] : []
-  })
-}
-
 export async function loadThread(db: Queryable, user: { id: number }, id: number): Promise<Thread> {
-  const found = await db.first<Thread>(sql`select ${columns} from ${source} where ${visibleTo(db, user)} and t.id = ${id}`)
+  const [found] = withRepositories(
+    await db.rows<ThreadRow>(sql`select ${columns} from ${source} where ${visibleTo(db, user)} and t.id = ${id}`),
+  )
   if (!found) throw missing()
   return found
+}
+
+/** Refuses a thread that the user does not see, and serializes marks of the user like lockMarks, in one statement. */
+export async function lockThread(db: Transaction, user: { id: number }, id: number) {
+  const { rowCount } = await db.query(sql`
+    select ${marksLock(user)} from ${counted} where ${visibleTo(db, user)} and t.id = ${id}`)
+  if (!rowCount) throw missing()
 }
 
 /** The limit of one read. Of more changes, the newest are returned. */
@@ -149,10 +188,10 @@ export async function readChanges(db: Database, user: { id: number }, cursor: st
   const [end] = await db.rows<{ horizon: number }>(sql`select log_horizon() as horizon`)
   const horizon = end?.horizon ?? 0
   if (since === null) return { threads: [], place: String(horizon) }
-  const threads = await db.genericPlanRows<Thread>(sql`
+  const threads = await db.genericPlanRows<ThreadRow>(sql`
     select ${columns} from ${source}
     where ${visibleTo(db, user)} and t.position >= ${since} and t.position < ${horizon}
     order by t.position desc, t.id desc limit ${mostChanges}`)
   // A position from the future, as of another server, also continues from now on.
-  return { threads: threads.reverse(), place: String(horizon) }
+  return { threads: withRepositories(threads.reverse()), place: String(horizon) }
 }

@@ -1,4 +1,4 @@
-import type { Repository } from '#hosting/repositories/repositories.ts'
+import type { RepositoryName } from '#hosting/repositories/repositories.ts'
 import { pager } from '#hosting/repositories/views/repository-page.ts'
 import type { Former, InboxAct, Shown } from '#parts/notifications/inbox-actions.ts'
 import { addressesOf, titleOf } from '#parts/notifications/json.ts'
@@ -22,7 +22,7 @@ export interface InboxQuery {
 }
 
 export interface Listing extends InboxQuery {
-  threads: (Thread & { repo: Repository })[]
+  threads: Thread[]
   total: number
   /** The list has done threads: by the view or by `is:done`. */
   done: boolean
@@ -141,7 +141,7 @@ function emptyText({ view, q, page }: InboxQuery): string {
   }[view]
 }
 
-const nameOf = ({ owner_login, name }: Repository) => `${owner_login}/${name}`
+const nameOf = ({ owner_login, name }: RepositoryName) => `${owner_login}/${name}`
 
 const day = 86_400_000
 
