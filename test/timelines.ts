@@ -1,3 +1,5 @@
+import type { LoggedEvent } from '#activity/acts.ts'
+import { json, sql, type Transaction } from '#platform/database.ts'
 import type { Client, Forge } from '#test/forge.ts'
 
 export interface Event {
@@ -26,4 +28,9 @@ export async function fillLog({ belfry: { db, clock } }: Forge, repo_id: number,
     JSON.stringify(Array.from({ length: count }, () => act)),
   ])
   db.notifyTransactionEnd('committed here')
+}
+
+/** Appends events to the log, and nothing else that follows from acts. */
+export async function record(db: Transaction, actor: { id: number }, repo: { id: number }, ...events: LoggedEvent[]) {
+  await db.query(sql`select record_events(${db.now}, ${actor.id}, ${repo.id}, ${json(events)}::jsonb)`)
 }

@@ -1,11 +1,4 @@
-import { json, type Queryable, sql, type Transaction } from '#platform/database.ts'
-import type { LoggedEvent } from './acts.ts'
-
-/** Appends events to the log. Only `publish` calls this. */
-export async function record(db: Transaction, actor: { id: number }, repo: { id: number }, ...events: LoggedEvent[]) {
-  if (!events.length) return
-  await db.query(sql`select record_events(${db.now}, ${actor.id}, ${repo.id}, ${json(events)}::jsonb)`)
-}
+import { type Queryable, sql, type Transaction } from '#platform/database.ts'
 
 /** Drops the months that ended before `kept_since`. */
 export async function forgetEvents(db: Transaction, kept_since: Date): Promise<string[]> {

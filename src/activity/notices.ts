@@ -1,5 +1,4 @@
 import { json, type Sql, sql, type Transaction } from '#platform/database.ts'
-import { enqueue } from '#platform/queue.ts'
 import { type Act, meaningOf, type NoticeName, type NoticeRule, noticeRules, type Reason, reasons } from './acts.ts'
 import type { Facts } from './facts.ts'
 
@@ -14,11 +13,24 @@ export type Subject =
   /** Commits have no row: `title` is the first line of the message, `author_id` the account with the author's email address. */
   | { type: 'Commit'; commit_id: string; title: string; author_id: number | null }
 
-/** Notifies users of those acts that have a notice. */
-export async function notifyOf(db: Transaction, actor: { id: number }, repo: { id: number }, published: Act[]) {
+/** The arguments of the function `store_notices` after the repository: what is stored for those acts that have a notice. */
+export interface StoredNotices {
+  subject: { id: number } | { issue_id: number; type: string; latest_type: string | null; latest_id: number | null }
+  notices: object[]
+  participants: { user_id: number; reason: Reason; unmutes: boolean; is_notified: boolean }[]
+  /** Whether users may be notified in the transaction of the act. */
+  direct: boolean
+}
+
+export async function noticesOf(
+  db: Transaction,
+  actor: { id: number },
+  repo: { id: number },
+  published: Act[],
+): Promise<StoredNotices | undefined> {
   const [first, ...others] = published.filter(({ act }) => meaningOf(act).notice)
-  if (first)
-    await notify(db, actor, repo, subjectOf(first as Partial<Facts>), ...mergeConcerned([first, ...others].flatMap(noticeOf)))
+  if (!first) return undefined
+  return prepare(db, actor, repo, subjectOf(first as Partial<Facts>), mergeConcerned([first, ...others].flatMap(noticeOf)))
 }
 
 function subjectOf(facts: Partial<Facts>): Subject {
@@ -86,7 +98,7 @@ export interface Notice {
   comment?: { type: 'IssueComment' | 'PullRequestReview' | 'PullRequestReviewComment' | 'CommitComment'; id: number }
 }
 
-/** Stores notices of one subject and enqueues the job that notifies users. Transactions on one subject wait here, which keeps their order. */
+/** Stores notices of one subject and enqueues the job that notifies users. */
 export async function notify(
   db: Transaction,
   actor: { id: number },
@@ -94,26 +106,55 @@ export async function notify(
   subject: Subject,
   ...notices: Notice[]
 ) {
-  if (!notices.length) return
-  // An edit does not make a comment the latest one.
-  const newest = notices.findLast(({ act, comment }) => comment && act !== 'edited')
-  const subject_id = await putSubject(db, repo, subject, newest?.comment)
-  const rows = together(notices).map(({ act, body, body_before, people = [], teams = [], comment }) => ({
-    ...{ act, body, body_before, people, teams },
-    ...{ comment_type: comment?.type, comment_id: comment?.id },
-  }))
-  const noted = await db.rows<{ id: number }>(sql`
-    insert into notification_events (subject_id, actor_id, act, people, teams, body, body_before, comment_type, comment_id, created_at)
-    select ${subject_id}, ${actor.id}, act, people, teams, body, body_before, comment_type, comment_id, ${db.now}
-    from jsonb_to_recordset(${json(rows)}::jsonb)
-      as listed (act text, people bigint[], teams bigint[], body text, body_before text, comment_type text, comment_id bigint)
-    returning id`)
-  const last = Math.max(...noted.map(({ id }) => id))
-  await join(db, subject_id, actor.id, last, ...notices.flatMap((notice) => joiningReasons(notice, actor)))
-  // The author of the commit gets this notice too.
-  if (subject.type === 'Commit' && subject.author_id) await join(db, subject_id, subject.author_id, 0, 'author')
-  await enqueue(db, 'tell', { subject_id }, { key: `tell ${subject_id}` })
+  const stored = await prepare(db, actor, repo, subject, notices)
+  if (!stored) return
+  await db.query(sql`
+    select store_notices(${db.now}, ${actor.id}, ${repo.id}, ${json(stored.subject)}::jsonb, ${json(stored.notices)}::jsonb,
+      ${json(stored.participants)}::jsonb, null)`)
 }
+
+async function prepare(
+  db: Transaction,
+  actor: { id: number },
+  repo: { id: number },
+  subject: Subject,
+  notices: Notice[],
+): Promise<StoredNotices | undefined> {
+  if (!notices.length) return undefined
+  // An edit does not make a comment the latest one.
+  const latest = notices.findLast(({ act, comment }) => comment && act !== 'edited')?.comment
+  const rows = together(notices).map(({ act, body, body_before, people = [], teams = [], comment }) => {
+    const { audience, own = false, concerns = null } = ruleOf({ act })
+    return {
+      ...{ act, body, body_before, people, teams, everyone: audience === 'everyone', own, concerns },
+      ...{ comment_type: comment?.type, comment_id: comment?.id },
+    }
+  })
+  const participants = [
+    participant(
+      actor.id,
+      notices.flatMap((notice) => joiningReasons(notice, actor)),
+      false,
+    ),
+    // The author of the commit gets this notice too.
+    participant(subject.type === 'Commit' ? subject.author_id : null, ['author'], true),
+  ].flat()
+  return {
+    subject:
+      'issue_id' in subject
+        ? { issue_id: subject.issue_id, type: subject.type, latest_type: latest?.type ?? null, latest_id: latest?.id ?? null }
+        : { id: await putSubject(db, repo, subject, latest) },
+    notices: rows,
+    participants,
+    direct: notices.every(isPlain),
+  }
+}
+
+/**
+ * Whether the recipients are known without the Markdown parser and without the members of a team. The parser must not run in a transaction
+ * that holds locks, and a team may be large. A mention has an `@`, which may be written as an entity.
+ */
+const isPlain = ({ body, teams }: Notice) => !/[@&]/.test(body ?? '') && !teams?.length
 
 async function putSubject(db: Transaction, repo: { id: number }, subject: Subject, comment: Notice['comment']): Promise<number> {
   const { column, value, target = column, title = null } = keyOf(subject)
@@ -161,14 +202,7 @@ function joiningReasons(notice: Notice, actor: { id: number }): Reason[] {
   return [joins, notice.people?.includes(actor.id) ? concerns : undefined].filter((reason) => reason !== undefined)
 }
 
-/** A participant keeps the strongest reason. A comment ends the participant's mute; being an author does not. */
-async function join(db: Transaction, subject_id: number, user_id: number, after_notice: number, ...joined: Reason[]) {
-  const [strongest] = reasons.filter((reason) => joined.includes(reason))
-  if (!strongest) return
-  await db.query(sql`
-    insert into thread_subscriptions as s (subject_id, user_id, state, reason, created_at, after_notice)
-    values (${subject_id}, ${user_id}, 'subscribed', ${strongest}, ${db.now}, ${after_notice})
-    on conflict (subject_id, user_id) do update set reason = least(s.reason, excluded.reason),
-      state = case when ${joined.includes('comment')} then 'subscribed' else s.state end,
-      after_notice = case s.state when 'subscribed' then s.after_notice else excluded.after_notice end`)
+function participant(user_id: number | null, joined: Reason[], is_notified: boolean) {
+  const [reason] = reasons.filter((one) => joined.includes(one))
+  return user_id && reason ? [{ user_id, reason, unmutes: joined.includes('comment'), is_notified }] : []
 }

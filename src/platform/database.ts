@@ -170,8 +170,8 @@ export class Database implements Queryable, AsyncDisposable {
     let broken: Error | undefined
     let committing = false
     try {
-      await client.query('begin')
-      const result = await work(transaction)
+      // The connection is pipelined: this goes out with the first statement, without a round trip of its own.
+      const [, result] = await Promise.all([client.query('begin'), work(transaction)])
       committing = true
       const { command } = await client.query('commit')
       // PostgreSQL answers a commit with a rollback, and no error, when a statement failed before and its error was caught.

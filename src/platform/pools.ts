@@ -44,6 +44,8 @@ export function openPool(connection: pg.PoolConfig, { connect, lock, statement }
     options: usual,
     ...connection,
     types,
+    // Statements of a transaction that do not depend on each other are sent together.
+    pipeline: true,
     keepAlive: true,
     keepAliveInitialDelayMillis: 5000,
     connectionTimeoutMillis: connect,

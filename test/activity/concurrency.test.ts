@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createParser } from 'eventsource-parser'
-import { record } from '#activity/log.ts'
 import { Database, sql } from '#platform/database.ts'
 import { type Client, expect, type Forge, openForge, type Person } from '#test/forge.ts'
 import { until } from '#test/machine.ts'
 import { Host, newToken, openDatabase } from '#test/process.ts'
+import { record } from '#test/timelines.ts'
 
 const writers = 50
 const starred = ['one', 'two', 'three']

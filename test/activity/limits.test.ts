@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { record } from '#activity/log.ts'
 import { sql } from '#platform/database.ts'
 import { type Client, expect, openForge } from '#test/forge.ts'
-import { fillLog } from '#test/timelines.ts'
+import { fillLog, record } from '#test/timelines.ts'
 import { handOver } from '#test/transfers.ts'
 import { day, second, type Told, tell, variants } from './variants.ts'
 

@@ -3,7 +3,7 @@ import type { Facts } from '#activity/facts.ts'
 import { sql, type Transaction } from '#platform/database.ts'
 import { addressed } from './addresses.ts'
 import { type Batch, localSenderFor } from './local-dispatch.ts'
-import { findSubscribed, type SubscribedHook, subscribesTo } from './subscribed-hooks.ts'
+import { type SubscribedHook, subscribesTo } from './subscribed-hooks.ts'
 
 /** The URL of a hook whose owner receives deliveries by a stream. */
 export const listening = 'belfry:listen'
@@ -37,15 +37,22 @@ export function setPayloadComposer(composer: PayloadComposer) {
   composePayloads = composer
 }
 
-/** Stores a payload and a delivery for each subscribed hook, in the transaction of the acts. Without subscribers it costs one query. */
-export async function enqueueDeliveries(db: Transaction, actor: { id: number }, repo: { id: number }, published: Act[]) {
-  const events = published.flatMap(({ act, ...facts }) =>
+/** The webhook events of acts, in their order. */
+export const webhookEventsOf = (published: Act[]) =>
+  published.flatMap(({ act, ...facts }) =>
     isDeliverable(facts) ? webhooksOf(act).map((webhook): WebhookEvent => ({ ...webhook, facts })) : [],
   )
-  if (!events.length) return
-  const hooks = await findSubscribed(db, repo.id, events)
-  const subscribed = events.filter(({ event }) => hooks.some((hook) => subscribesTo(hook, event)))
-  if (!subscribed.length) return
+
+/** Stores a payload and a delivery for each subscribed hook, in the transaction of the acts. `hooks` subscribe to at least one of them. */
+export async function deliver(
+  db: Transaction,
+  actor: { id: number },
+  repo: { id: number },
+  hooks: SubscribedHook[],
+  published: Act[],
+) {
+  if (!hooks.length) return
+  const subscribed = webhookEventsOf(published).filter(({ event }) => hooks.some((hook) => subscribesTo(hook, event)))
   const bodies = await composePayloads(db, actor, repo, subscribed)
   const payloads = subscribed.flatMap(({ event, action }, index) => {
     const body = bodies[index]

@@ -73,8 +73,18 @@ type Place = Pick<Repository, 'id' | 'has_issues'>
 
 /** Locks the issue until the transaction ends, so that concurrent changes take turns. */
 export async function lockIssue(db: Transaction, repo: Place, number: number): Promise<Issue> {
-  await db.query(sql`select from issues where repo_id = ${repo.id} and number = ${number} for no key update`)
-  return loadIssue(db, repo, number)
+  const lock = sql`select from issues where repo_id = ${repo.id} and number = ${number} for no key update`
+  const [, issue] = await Promise.all([db.query(lock), loadIssue(db, repo, number)])
+  return issue
+}
+
+/** Locks the issue like lockIssue, but reads only what a comment depends on. */
+export async function lockForComment(db: Transaction, repo: Place, number: number) {
+  const issue = await db.first<Pick<Issue, 'id' | 'locked' | 'pull_id'>>(sql`
+    select i.id, i.locked, p.id as pull_id from ${issues} where i.repo_id = ${repo.id} and i.number = ${number} for no key update of i`)
+  if (!issue?.pull_id) checkEnabled(repo)
+  if (!issue) throw missing()
+  return issue
 }
 
 /** A transaction that started earlier may commit later, so `updated_at` never decreases. */

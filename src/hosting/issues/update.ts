@@ -28,20 +28,21 @@ export interface IssueChanges extends Partial<NewIssue> {
 
 export async function createIssue(db: Transaction, repo: Repository, author: Account, wanted: NewIssue): Promise<Issue> {
   const { labels, assignees, milestone } = mayTriage(repo) ? wanted : ({} as NewIssue)
-  // Locks the repository, so that concurrent openings take turns and the number of a failed one is used again.
-  const taken = await db.load<{ number: number }>(sql`
-    update repositories set last_issue_number = last_issue_number + 1 where id = ${repo.id} returning last_issue_number as number`)
+  const title = checkTitle(wanted.title)
   const milestone_id = milestone == null ? null : await findMilestone(db, repo, milestone)
-  const made = await db.load<{ id: number }>(sql`
+  // Locks the repository, so that concurrent openings take turns and the number of a failed one is used again.
+  const made = await db.load<{ id: number; number: number }>(sql`
+    with taken as (update repositories set last_issue_number = last_issue_number + 1 where id = ${repo.id} returning last_issue_number)
     insert into issues (repo_id, number, author_id, title, body, milestone_id, created_at, updated_at)
-    values (${repo.id}, ${taken.number}, ${author.id}, ${checkTitle(wanted.title)}, ${wanted.body ?? null}, ${milestone_id}, ${db.now}, ${db.now})
-    returning id`)
+    select ${repo.id}, last_issue_number, ${author.id}, ${title}, ${wanted.body ?? null}, ${milestone_id}::bigint, ${db.now}, ${db.now}
+    from taken returning id, number`)
   const issue = { id: made.id, pull_id: null }
   const assigned = assignees ? await setAssignees(db, repo, issue, assignees) : []
   const labeled = labels ? await setLabels(db, repo, author, issue, labels) : []
   const opened = { ...actOn(issue, 'opened'), body: wanted.body ?? null }
-  await publish(db, author, repo, opened, ...milestoneActs(issue, null, milestone_id), ...assigned, ...labeled)
-  return loadIssue(db, repo, taken.number)
+  const acts = [opened, ...milestoneActs(issue, null, milestone_id), ...assigned, ...labeled]
+  const [, loaded] = await Promise.all([publish(db, author, repo, ...acts), loadIssue(db, repo, made.number)])
+  return loaded
 }
 
 /** Changes the given fields only. */

@@ -1,7 +1,6 @@
 import { type NoticeName, type NoticeRule, noticeRules } from '#activity/acts.ts'
 import { findMentions, type Mentions } from '#hosting/mentions/mentions.ts'
-import { knownTo } from '#hosting/teams/teams.ts'
-import { type Database, empty, type Sql, sql, type Transaction } from '#platform/database.ts'
+import { type Database, sql, type Transaction } from '#platform/database.ts'
 
 interface PendingEvent {
   id: number
@@ -45,89 +44,17 @@ async function findNewMentions({ body, body_before }: PendingEvent): Promise<Men
   }
 }
 
-/** How many events a thread remembers. */
-const remembered = 100
-
-/** One statement finds the recipients and their reasons, subscribes them, and updates their threads. */
-async function fanOutEvent(db: Transaction, now: Date, { id, act }: PendingEvent, mentions: Mentions) {
-  const { audience, own }: NoticeRule = noticeRules[act]
+/** Marks the event as notified and notifies users, see `fan_out` in 0027_writes.sql. */
+async function fanOutEvent(db: Transaction, now: Date, { id, act }: PendingEvent, { users, teams }: Mentions) {
+  const { audience, own, concerns }: NoticeRule = noticeRules[act]
   await db.query(sql`
-    with notice as materialized (
+    with notice as (
       update notification_events set notified_at = ${now}, body = null, body_before = null where id = ${id} and notified_at is null returning *
-    ), event as materialized (
-      select n.id, n.actor_id, n.people, n.teams, s.id as subject_id, s.repo_id, r.private, r.owner_id,
-        coalesce(s.invitation_id, s.transfer_id) is not null as personal, log_position() as position
-      from notice n join notification_subjects s on s.id = n.subject_id join repositories r on r.id = s.repo_id
-    ), addressed as materialized (
-      select user_id, min(reason) as reason from (${addressed(act, mentions)}) c group by user_id
-    ), recipients as (
-      ${own ? toActor : toAddressed}
-      ${audience === 'everyone' ? sql`union all ${toParticipants} union all ${toWatchers}` : empty}
-    ), joined as (
-      insert into thread_subscriptions as s (subject_id, user_id, state, reason, created_at, after_notice)
-      select event.subject_id, recipients.user_id, 'subscribed', recipients.reason, ${now}, event.id from recipients, event where recipients.addressed
-      on conflict (subject_id, user_id) do update set reason = excluded.reason,
-        state = case when excluded.reason = 'mention' then 'subscribed' else s.state end
     )
-    insert into threads as t (user_id, repo_id, subject_id, reason, updated_at, position, notice_ids, reasons)
-    select recipients.user_id, event.repo_id, event.subject_id, recipients.reason, ${now}, event.position, array[event.id], array[recipients.reason]
-    from recipients, event
-    on conflict (subject_id, user_id) do update set ${own ? empty : sql`unread = true, done = false,`} position = excluded.position,
-      updated_at = greatest(t.updated_at, excluded.updated_at),
-      reason = case when excluded.reason = 'subscribed' then t.reason else excluded.reason end,
-      notice_ids = (t.notice_ids || excluded.notice_ids)[greatest(1, cardinality(t.notice_ids) - ${remembered - 2}):],
-      reasons = (t.reasons || excluded.reasons)[greatest(1, cardinality(t.reasons) - ${remembered - 2}):]`)
+    select fan_out(${now}, notice::notification_events, ${audience === 'everyone'}, ${own ?? false},
+      ${concerns ?? null}::notification_reason, ${users}::text[], ${teams.map(({ org }) => org)}::text[],
+      ${teams.map(({ slug }) => slug)}::text[]) from notice`)
 }
-
-/** Users that the event addresses directly, with all their reasons. A secret team can be mentioned only by users who may see it. */
-function addressed(act: NoticeName, { users, teams }: Mentions): Sql {
-  const { concerns }: NoticeRule = noticeRules[act]
-  const [orgs, slugs] = [teams.map(({ org }) => org), teams.map(({ slug }) => slug)]
-  return sql`
-    select unnest(event.people) as user_id, ${concerns ?? null}::notification_reason as reason from event
-    union all select m.user_id, ${concerns ?? null}::notification_reason from event join team_members m on m.team_id = any(event.teams)
-    union all select a.id, 'mention' from accounts a where lower(a.login) = any(${users}::text[]) and a.type = 'User'
-    union all select m.user_id, 'team_mention'
-    from event join accounts o on o.id = event.owner_id
-      join unnest(${orgs}::text[], ${slugs}::text[]) as named (org, slug) on named.org = lower(o.login)
-      join teams t on t.org_id = o.id and t.slug = named.slug
-      join team_members m on m.team_id = t.id
-    where ${knownTo(sql`event.actor_id`)}`
-}
-
-const subscription = sql`left join thread_subscriptions s on s.subject_id = event.subject_id and s.user_id = recipient.user_id`
-const watching = sql`left join subscriptions w on w.repo_id = event.repo_id and w.user_id = recipient.user_id`
-
-/** Users are not notified of their own acts, or of repositories they may not see, except for invitations and transfers to them. */
-const mayNotify = sql`recipient.user_id <> event.actor_id
-  and (not event.private or event.personal
-    or access_by_name(recipient.user_id, (select r from repositories r where r.id = event.repo_id)) > 0)`
-
-/** A user who ignores a thread is notified of mentions only. A user who left a thread is notified if they watch the repository. */
-const toAddressed = sql`
-  select recipient.user_id, recipient.reason, true as addressed
-  from event cross join addressed recipient ${subscription} ${watching}
-  where ${mayNotify} and not coalesce(w.ignored, false)
-    and (recipient.reason = 'mention' or coalesce(s.state, 'subscribed') = 'subscribed' or (s.state = 'muted' and w.user_id is not null))`
-
-/** For an act with `own`: the actor, if they have a thread for it. */
-const toActor = sql`
-  select recipient.user_id, recipient.reason, true as addressed
-  from event cross join addressed recipient join threads had on had.subject_id = event.subject_id and had.user_id = recipient.user_id`
-
-const others = sql`not exists (select from addressed c where c.user_id = recipient.user_id)`
-
-const toParticipants = sql`
-  select recipient.user_id, recipient.reason, false
-  from event join thread_subscriptions recipient on recipient.subject_id = event.subject_id and recipient.state = 'subscribed' and recipient.after_notice < event.id
-    ${watching}
-  where ${mayNotify} and not coalesce(w.ignored, false) and ${others}`
-
-/** Watchers, also those who subscribed to the thread after the event. */
-const toWatchers = sql`
-  select recipient.user_id, 'subscribed'::notification_reason, false
-  from event join subscriptions recipient on recipient.repo_id = event.repo_id and not recipient.ignored ${subscription}
-  where ${mayNotify} and ${others} and (coalesce(s.state, 'muted') = 'muted' or (s.state = 'subscribed' and s.after_notice >= event.id))`
 
 /** Deletes a batch of threads of deleted users or subjects; false when none is left. */
 export async function forgetThreads(

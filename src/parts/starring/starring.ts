@@ -1,4 +1,4 @@
-import { publish } from '#activity/publish.ts'
+import { publishChange } from '#activity/publish.ts'
 import { countNetworks } from '#hosting/repositories/forks.ts'
 import { forkedColumn, listRepositories, type Repository } from '#hosting/repositories/repositories.ts'
 import { type Account, type Person, personColumns, type Viewer } from '#identity/accounts.ts'
@@ -6,15 +6,15 @@ import { type Listed, type Queryable, type Slice, type Sql, sql, type Transactio
 import { Refusal } from '#platform/errors.ts'
 
 /** Starring again changes nothing and publishes nothing. */
-export async function star(db: Transaction, user: Account, repo: Repository) {
-  const { rowCount } = await db.query(sql`
-    insert into stars (user_id, repo_id, starred_at) values (${user.id}, ${repo.id}, ${db.now}) on conflict do nothing`)
-  if (rowCount) await publish(db, user, repo, { act: 'repo.starred' })
+export function star(db: Transaction, user: Account, repo: Repository) {
+  const change = sql`
+    insert into stars (user_id, repo_id, starred_at) values (${user.id}, ${repo.id}, ${db.now}) on conflict do nothing`
+  return publishChange(db, user, repo, change, { act: 'repo.starred' })
 }
 
-export async function unstar(db: Transaction, user: Account, repo: Repository) {
-  const { rowCount } = await db.query(sql`delete from stars where user_id = ${user.id} and repo_id = ${repo.id}`)
-  if (rowCount) await publish(db, user, repo, { act: 'repo.unstarred' })
+export function unstar(db: Transaction, user: Account, repo: Repository) {
+  const change = sql`delete from stars where user_id = ${user.id} and repo_id = ${repo.id}`
+  return publishChange(db, user, repo, change, { act: 'repo.unstarred' })
 }
 
 export async function hasStarred(db: Queryable, user: Account, repo: Repository): Promise<boolean> {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { record } from '#activity/log.ts'
 import { sql } from '#platform/database.ts'
 import { type Client, expect, type Forge, openForge } from '#test/forge.ts'
 import { until } from '#test/machine.ts'
 import { listen } from '#test/streams.ts'
+import { record } from '#test/timelines.ts'
 
 async function openEngine() {
   const forge = await openForge()

@@ -1,5 +1,5 @@
 import { publish } from '#activity/publish.ts'
-import { lockIssue, touchIssue } from '#hosting/issues/issues.ts'
+import { lockForComment } from '#hosting/issues/issues.ts'
 import { checkMayEdit, mayPush } from '#hosting/issues/rights.ts'
 import { changesOf } from '#hosting/payloads/edited-fields.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
@@ -9,15 +9,15 @@ import { forbidden, invalid } from '#platform/errors.ts'
 import { loadComment } from './comments.ts'
 
 export async function createComment(db: Transaction, repo: Repository, author: Account, number: number, body: string) {
-  const issue = await lockIssue(db, repo, number)
+  const issue = await lockForComment(db, repo, number)
   if (issue.locked && !mayPush(repo)) throw forbidden('Unable to create comment because issue is locked.')
   const made = await db.load<{ id: number }>(sql`
     insert into comments (repo_id, issue_id, author_id, body, created_at, updated_at)
     values (${repo.id}, ${issue.id}, ${author.id}, ${checkBody(body)}, ${db.now}, ${db.now}) returning id`)
-  await touchIssue(db, issue)
   const facts = { issue_id: issue.id, pull_id: issue.pull_id, comment_id: made.id, body }
-  await publish(db, author, repo, { act: 'issue_comment.created', ...facts })
-  return loadComment(db, repo, made.id)
+  const published = publish(db, author, repo, { act: 'issue_comment.created', ...facts })
+  const [, comment] = await Promise.all([published, loadComment(db, repo, made.id)])
+  return comment
 }
 
 export async function updateComment(db: Transaction, repo: Repository, editor: Account, id: number, body: string) {
