@@ -1162,6 +1162,7 @@ alter table tokens add constraint tokens_digest_key UNIQUE (digest);
 CREATE INDEX tokens_application ON tokens USING btree (application_id, user_id, created_at) WHERE (application_id IS NOT NULL);
 CREATE INDEX tokens_code ON tokens USING btree (code_digest) WHERE (code_digest IS NOT NULL);
 CREATE INDEX tokens_user ON tokens USING btree (user_id);
+CREATE TRIGGER touch_delete AFTER DELETE ON tokens REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_deleted_tokens();
 CREATE TRIGGER touch_update AFTER UPDATE ON tokens REFERENCING OLD TABLE AS former NEW TABLE AS latest FOR EACH STATEMENT EXECUTE FUNCTION touch_tokens();
 
 create table topic_changes (
@@ -1959,9 +1960,19 @@ CREATE OR REPLACE FUNCTION touch_accounts()
  LANGUAGE plpgsql
 AS $function$
 begin
-  perform touch_topics(array(select 'w' from latest n join former o using (id)
+  perform touch_topics(array(select 'a' || id from latest union select 'w' from latest n join former o using (id)
     where (n.login, n.type, n.site_admin, n.suspended_at, n.member_access)
       is distinct from (o.login, o.type, o.site_admin, o.suspended_at, o.member_access)));
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION touch_deleted_tokens()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform touch_topics(array(select 'k' || id from changed));
   return null;
 end
 $function$;
@@ -2104,8 +2115,8 @@ CREATE OR REPLACE FUNCTION touch_tokens()
 AS $function$
 begin
   perform touch_topics(array(select 'k' || n.id from latest n join former o using (id)
-    where (n.scopes, n.permissions, n.all_repositories, n.resource_owner_id)
-      is distinct from (o.scopes, o.permissions, o.all_repositories, o.resource_owner_id)));
+    where (n.digest, n.scopes, n.permissions, n.all_repositories, n.resource_owner_id, n.expires_at)
+      is distinct from (o.digest, o.scopes, o.permissions, o.all_repositories, o.resource_owner_id, o.expires_at)));
   return null;
 end
 $function$;

@@ -3,7 +3,8 @@
 -- Inserting needs no lock, so that writers of one topic do not wait for each other.
 --
 -- Topics: r<repository> its events, its texts and its row, u<user> events by the user, i<user> the inbox, s<user> subscriptions and follows,
--- a<user> memberships, teams, collaborations and invitations, k<token> what a token permits, o<owner> and n<network> new repositories there,
+-- a<user> the account, its memberships, teams, collaborations and invitations, k<token> what a token permits, o<owner> and n<network> new
+-- repositories there,
 -- w what every response depends on: names, visibility, suspension.
 create table topic_changes (
   topic text not null,
@@ -72,6 +73,12 @@ begin
   return null;
 end
 $$;
+create function touch_deleted_tokens() returns trigger language plpgsql as $$
+begin
+  perform touch_topics(array(select 'k' || id from changed));
+  return null;
+end
+$$;
 create function touch_new_repositories() returns trigger language plpgsql as $$
 begin
   perform touch_topics(array(select 'o' || owner_id from changed union select 'n' || network_id from changed));
@@ -110,6 +117,7 @@ begin
     ('invitations', 'touch_invitations', 'insert update delete'),
     ('accepted_invitations', 'touch_invitations', 'insert delete'),
     ('token_repositories', 'touch_token_repositories', 'insert delete'),
+    ('tokens', 'touch_deleted_tokens', 'delete'),
     ('repositories', 'touch_new_repositories', 'insert'),
     -- These are rare.
     ('repositories', 'touch_everything', 'delete'),
@@ -131,8 +139,8 @@ $$;
 create function touch_tokens() returns trigger language plpgsql as $$
 begin
   perform touch_topics(array(select 'k' || n.id from latest n join former o using (id)
-    where (n.scopes, n.permissions, n.all_repositories, n.resource_owner_id)
-      is distinct from (o.scopes, o.permissions, o.all_repositories, o.resource_owner_id)));
+    where (n.digest, n.scopes, n.permissions, n.all_repositories, n.resource_owner_id, n.expires_at)
+      is distinct from (o.digest, o.scopes, o.permissions, o.all_repositories, o.resource_owner_id, o.expires_at)));
   return null;
 end
 $$;
@@ -145,7 +153,7 @@ end
 $$;
 create function touch_accounts() returns trigger language plpgsql as $$
 begin
-  perform touch_topics(array(select 'w' from latest n join former o using (id)
+  perform touch_topics(array(select 'a' || id from latest union select 'w' from latest n join former o using (id)
     where (n.login, n.type, n.site_admin, n.suspended_at, n.member_access)
       is distinct from (o.login, o.type, o.site_admin, o.suspended_at, o.member_access)));
   return null;

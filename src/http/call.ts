@@ -13,6 +13,7 @@ import type { Endpoint } from './endpoint.ts'
 import { branded, fixed, preflight } from './headers.ts'
 import { checkPermission } from './permissions.ts'
 import { type Allowance, RateLimiter } from './rate-limit.ts'
+import { cacheKeyOf, type ResponseCache } from './response-cache.ts'
 import { checkVisible, type PathLoaders } from './route-params.ts'
 
 /** The properties of a request before its endpoint runs. */
@@ -38,7 +39,13 @@ declare module 'fastify' {
 export type Reauthorize = (request: FastifyRequest) => Promise<void>
 
 /** The hooks around every endpoint of a variant: authentication, authorization, rate limit and response headers. */
-export function openCalls(app: FastifyInstance, belfry: Belfry, variant: Variant, loaders: PathLoaders): Reauthorize {
+export function openCalls(
+  app: FastifyInstance,
+  belfry: Belfry,
+  variant: Variant,
+  loaders: PathLoaders,
+  responses: ResponseCache,
+): Reauthorize {
   const limiter = new RateLimiter(belfry.clock)
   const limits = limitsOf(belfry, variant)
   const authenticator = new Authenticator(belfry)
@@ -66,11 +73,19 @@ export function openCalls(app: FastifyInstance, belfry: Belfry, variant: Variant
   /** The steps that admit a caller, in order. */
   async function open(request: FastifyRequest, reply: FastifyReply) {
     begin(request, reply)
+    prepare(request)
     await identify(request, request.routeOptions.config.endpoint).catch((error) => {
       charge(request, reply)
       throw error
     })
     admit(request, reply)
+  }
+
+  /** Whether the caller and a polled response have changed is found out by one statement, if the caller is who it was last time. */
+  function prepare(request: FastifyRequest) {
+    const { endpoint } = request.routeOptions.config
+    const likely = endpoint?.polled && authenticator.likelyCaller(request.headers.authorization ?? '')
+    if (endpoint && likely) responses.prepare(cacheKeyOf(endpoint, request, likely))
   }
 
   function begin(request: FastifyRequest, reply: FastifyReply) {

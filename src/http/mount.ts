@@ -36,13 +36,14 @@ export async function mountApi(
 ) {
   await listener.register(
     async (app) => {
+      const responses = new ResponseCache(belfry.db)
       const resources: Resources = {
         belfry,
         loaders,
         cache: new ReadCache(belfry.db),
-        responses: new ResponseCache(belfry.db),
+        responses,
         poll_interval: new PollInterval(),
-        reauthorize: openCalls(app, belfry, variant, loaders),
+        reauthorize: openCalls(app, belfry, variant, loaders, responses),
         closing: closingOf(app),
       }
       compileLazily(app)

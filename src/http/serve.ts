@@ -10,9 +10,10 @@ import { readQuery } from './input.ts'
 import { cursorLinks, linkHeader, readPage, usualPages } from './paging.ts'
 import { readParameters } from './parameters.ts'
 import type { PollInterval } from './poll-interval.ts'
-import { cacheKeyOf, isHad, type MadeResponse, type ResponseCache, sendCached } from './response-cache.ts'
+import { cacheKeyOf, type MadeResponse, type ResponseCache } from './response-cache.ts'
 import { findVersion } from './response-validators.ts'
 import { loadRouteParams, type PathLoaders } from './route-params.ts'
+import { isHad, sendCached } from './send-cached.ts'
 import { openStream, type Step, streamHeaders } from './stream.ts'
 
 /** What serving needs besides the request, for one variant on one listener. */

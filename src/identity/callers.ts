@@ -1,7 +1,8 @@
+import { CheckedCache } from '#platform/checked-cache.ts'
 import { type Database, sql } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'
-import { ReadCache } from '#platform/read-cache.ts'
 import { digest } from '#platform/secrets.ts'
+import type { Topic } from '#platform/topics.ts'
 import type { Vault } from '#platform/vault.ts'
 import { type Account, accountColumns, type Viewer } from './accounts.ts'
 import { guessAtAccount } from './login-throttle.ts'
@@ -72,11 +73,11 @@ interface Resources {
 
 export class Authenticator {
   readonly #resources: Resources
-  readonly #callers: ReadCache<Caller | undefined>
+  readonly #callers: CheckedCache<Caller | undefined>
 
   constructor(resources: Resources) {
     this.#resources = resources
-    this.#callers = new ReadCache(resources.db)
+    this.#callers = new CheckedCache(resources.db, 16 * 1024 * 1024)
   }
 
   /** Reads an `Authorization` header: `token`, `Bearer` or `Basic`, in any case. */
@@ -91,6 +92,12 @@ export class Authenticator {
       default:
         throw badCredentials()
     }
+  }
+
+  /** The user whom these credentials were last found to belong to. Nothing may be sent before they are authenticated. */
+  likelyCaller(authorization: string): Caller | undefined {
+    const [, token] = /^(?:token|bearer)\s+(\S+)\s*$/i.exec(authorization) ?? []
+    return token === undefined ? undefined : this.#callers.likely(digest(token).toString('latin1'))
   }
 
   /** A token may be sent as the password, or as the name with an empty password or `x-oauth-basic`. */
@@ -111,7 +118,10 @@ export class Authenticator {
   async #findByToken(token: string, name = ''): Promise<Caller | undefined> {
     const { db } = this.#resources
     const key = digest(token)
-    const caller = await this.#callers.getOrLoad(key.toString('latin1'), () => loadTokenCaller(db, key))
+    const caller = await this.#callers.getOrLoad(key.toString('latin1'), async () => {
+      const value = await loadTokenCaller(db, key)
+      return { value, topics: value && topicsOf(value), bytes: 1000 }
+    })
     if (!caller?.user) return undefined
     if (!anyName.has(name) && name.toLowerCase() !== caller.user.login.toLowerCase()) return undefined
     const { expires_at } = caller.token ?? {}
@@ -157,6 +167,9 @@ type TokenRow = Account & Omit<TokenFacts, 'id'> & { token_id: number; scopes: s
 
 /** For scopes that only make more visible, the permission with the same effect for fine-grained tokens. */
 const inPlaceOf: Record<string, Permission> = { repo: 'metadata:read', 'read:user': 'profile:read', 'read:org': 'members:read' }
+
+/** What a caller depends on. */
+const topicsOf = ({ token, user }: Caller): Topic[] => ['w', `k${token?.id ?? 0}`, `a${user?.id ?? 0}`]
 
 async function loadTokenCaller(db: Database, key: Buffer): Promise<Caller | undefined> {
   const [found] = await db.genericPlanRows<TokenRow>(sql`

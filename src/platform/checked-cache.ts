@@ -49,13 +49,33 @@ export class CheckedCache<T> {
     return kept && this.#isRight(kept) ? kept.value : undefined
   }
 
+  /** The value even if it may be out of date, to prepare what it will probably be needed for. */
+  likely(key: string): T | undefined {
+    const kept = this.#kept.get(key)
+    return kept && (this.#isRight(kept) || this.#isCheckable(kept)) ? kept.value : undefined
+  }
+
+  /** Checks a value that will probably be requested, together with the checks that other callers make now. */
+  prepare(key: string) {
+    const kept = this.#kept.get(key)
+    if (!kept?.topics || this.#isRight(kept) || !this.#isCheckable(kept)) return
+    const moment = this.#moment()
+    checksOf(this.#db)
+      .check(kept.topics, kept.snapshot)
+      .then(({ changed, snapshot }) => {
+        if (!changed && this.#kept.get(key) === kept) this.#keep(key, { ...kept, ...moment, snapshot })
+      })
+      // Without the database, the request itself fails.
+      .catch(() => {})
+  }
+
   /** Concurrent callers share a load. A cached value that does not suffice is loaded again. */
   async getOrLoad(key: string, load: () => Promise<Loaded<T>>, suffices: (value: T) => boolean = () => true): Promise<T> {
     const begun = this.#loading.get(key)
     const shared = begun && this.#isRight(begun) && { value: await begun.value }
     if (shared && suffices(shared.value)) return shared.value
     // Read before the load, because a commit during the load makes the value out of date.
-    const moment = { commits: this.#db.commits, at: performance.now(), now: this.#db.now.getTime() }
+    const moment = this.#moment()
     const loading = { ...moment, value: this.#findOrLoad(key, moment, load, suffices) }
     this.#loading.set(key, loading)
     try {
@@ -81,6 +101,10 @@ export class CheckedCache<T> {
     const loaded = await load()
     this.#keep(key, { ...loaded, ...moment, snapshot, loaded_at: moment.now })
     return loaded.value
+  }
+
+  #moment(): Moment {
+    return { commits: this.#db.commits, at: performance.now(), now: this.#db.now.getTime() }
   }
 
   #isRight({ commits, at, now }: Moment) {
