@@ -1,5 +1,4 @@
 import { Ajv } from 'ajv'
-import build from 'fast-json-stringify'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Belfry } from '#belfry.ts'
 import { withSlotsOf } from '#git/slots.ts'
@@ -17,6 +16,7 @@ import { describeApi } from './openapi.ts'
 import { PollInterval } from './poll-interval.ts'
 import { ResponseCache } from './response-cache.ts'
 import type { PathLoaders } from './route-params.ts'
+import { serialize } from './serialize.ts'
 import { type Resources, serve, serveCached } from './serve.ts'
 import { closingOf } from './stream.ts'
 
@@ -109,22 +109,15 @@ function sendMoved(request: FastifyRequest, reply: FastifyReply, { to, message }
     .send(JSON.stringify({ message, url, documentation_url: `${wire.web}/docs` }))
 }
 
-type Serializer = (body: unknown) => string
-
 const ajv = new Ajv({ allErrors: true, strict: false })
-/** Both variants and several endpoints share a schema, which is compiled on first use. */
-const serializers = new WeakMap<object, Serializer>()
 
 /** Compiling at start took most of the start-up time and half of the idle memory. */
 function compileLazily(app: FastifyInstance) {
-  app.setSerializerCompiler(({ schema }) => (body) => {
-    let serialize = serializers.get(schema)
-    if (!serialize) {
-      serialize = build(schema as object) as Serializer
-      serializers.set(schema, serialize)
-    }
-    return serialize(body)
-  })
+  app.setSerializerCompiler(
+    ({ schema }) =>
+      (body) =>
+        serialize(schema as object, body),
+  )
   app.setValidatorCompiler(({ schema }) => {
     const check = (body: unknown) => {
       // Ajv caches compiled validators by schema.

@@ -9,10 +9,11 @@ import { missing, Refusal } from '#platform/errors.ts'
 import { Type } from '#platform/schema.ts'
 import type { Topic } from '#platform/topics.ts'
 import type { Variant } from '#variants.ts'
-import type { TimelineEvent } from './event-rows.ts'
+import type { EventRow } from './event-rows.ts'
 import { readEventsAfter } from './events-after.ts'
 import { EventSchema, eventJson } from './json.ts'
 import { loadRecords } from './records.ts'
+import { renderEvents } from './rendered.ts'
 import { readTimeline, type Timeline, timelines, type View } from './timelines.ts'
 import { topicsOf } from './topics.ts'
 
@@ -37,7 +38,7 @@ const withPrivate = { ...declared, optional_scopes: ['repo'] } as const
 
 /** A page, newest first. With `after`, and in a stream: the events after one, oldest first. */
 async function show(context: Context, timeline: Timeline, subject: Topic | null, viewer: Viewer | null, delay = 0) {
-  const { db, page, query, following } = context
+  const { db, wire, variant, page, query, following } = context
   const view = viewOf(context, viewer, delay)
   if (following !== undefined) {
     const { events, bookmark } = await readEventsAfter(db, timeline, view, following, 100)
@@ -46,11 +47,11 @@ async function show(context: Context, timeline: Timeline, subject: Topic | null,
   if (query.after !== '') {
     if (!/^\d{1,15}$/.test(query.after)) throw new Refusal('invalid', '`after` must be the id of an event.')
     const { events } = await readEventsAfter(db, timeline, view, query.after, page.size)
-    return toJson(context, events)
+    return new Answer((await renderEvents(db, events, wire, variant)) as never, {})
   }
   const { rows, total } = await readTimeline(db, timeline, view, page)
   const topics = subject && (await topicsOf(db, timeline, view, subject, context.caller, rows))
-  return new Answer(await toJson(context, rows), { total, ...(topics && { topics }) })
+  return new Answer((await renderEvents(db, rows, wire, variant)) as never, { total, ...(topics && { topics }) })
 }
 
 function viewOf({ db, variant }: Context, viewer: Viewer | null, delay: number): View {
@@ -58,7 +59,7 @@ function viewOf({ db, variant }: Context, viewer: Viewer | null, delay: number):
   return { viewer, since: new Date(now - variant.events.days * 86_400_000), until: delay ? new Date(now - delay * 1000) : null }
 }
 
-async function toJson({ db, wire, variant }: Context, events: TimelineEvent[]) {
+async function toJson({ db, wire, variant }: Context, events: EventRow[]) {
   return (await loadRecords(db, events)).map((record) => eventJson(record, wire, variant))
 }
 

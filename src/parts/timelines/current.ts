@@ -13,17 +13,45 @@ export type NamedRepository = Pick<Repository, 'id' | 'name' | 'private' | Owner
 /** A comment without the author, whom the event knows by id. */
 type Row<C> = Omit<C, 'author' | 'author_association' | 'created_at' | 'updated_at'> & { created_at: number; updated_at: number }
 
+/** Rows of a table as JSON, by id. They are parsed when they are needed. */
+export class JsonRows<T> {
+  readonly #texts = new Map<number, string>()
+  readonly #parsed = new Map<number, T>()
+
+  set(id: number, text: string | null) {
+    this.#texts.set(id, text ?? 'null')
+  }
+
+  text(id: number): string | undefined {
+    return this.#texts.get(id)
+  }
+
+  get(id: number): T | undefined {
+    const text = this.#texts.get(id)
+    if (text === undefined || this.#parsed.has(id)) return this.#parsed.get(id)
+    const value = JSON.parse(text)
+    this.#parsed.set(id, value)
+    return value
+  }
+}
+
 /** The parts of events that are shown as they are now, by id: names and visibility of accounts and repositories, and texts. */
 export interface CurrentRows {
-  accounts: Map<number, Person>
-  repositories: Map<number, NamedRepository>
-  issues: Map<number, string | null>
-  milestones: Map<number, string | null>
-  reviews: Map<number, string>
-  releases: Map<number, string | null>
-  comments: Map<number, Row<Omit<Comment, 'issue_id' | 'issue_number' | 'pull_id'>>>
-  review_comments: Map<number, Row<Omit<ReviewComment, 'pull_number' | 'review_state'>>>
-  commit_comments: Map<number, Row<CommitComment>>
+  accounts: JsonRows<Person>
+  repositories: JsonRows<NamedRepository>
+  issues: JsonRows<string | null>
+  milestones: JsonRows<string | null>
+  reviews: JsonRows<string>
+  releases: JsonRows<string | null>
+  comments: JsonRows<Row<Omit<Comment, 'issue_id' | 'issue_number' | 'pull_id'>>>
+  review_comments: JsonRows<Row<Omit<ReviewComment, 'pull_number' | 'review_state'>>>
+  commit_comments: JsonRows<Row<CommitComment>>
+}
+
+/** A row that an event refers to. */
+export interface Reference {
+  table: keyof CurrentRows
+  id: number
 }
 
 /** The ids in a payload. */
@@ -39,13 +67,15 @@ type Referenced =
   | `${'' | 'review_' | 'commit_'}comment`
 
 /** One statement for all tables: each round trip to the database takes longer than the index lookups. */
-export async function loadCurrent(db: Database, events: TimelineEvent[]): Promise<CurrentRows> {
-  const ids = idsOf(events)
-  const current: CurrentRows = byTable(() => new Map())
+export async function loadCurrent(db: Database, references: Reference[]): Promise<CurrentRows> {
+  const current: CurrentRows = byTable(() => new JsonRows<never>())
   // Pushes, stars and the like refer to nothing else.
-  if (Object.values(ids).every(({ size }) => !size)) return current
+  if (!references.length) return current
+  const ids = byTable(() => new Set<number>())
+  for (const { table, id } of references) ids[table].add(id)
   const dates = sql`'created_at', epoch(c.created_at), 'updated_at', epoch(c.updated_at)`
-  const rows = await db.genericPlanRows<{ source: keyof CurrentRows; id: number; value: never }>(sql`
+  const rows = await db.genericPlanRows<{ source: keyof CurrentRows; id: number; value: string | null }>(sql`
+    select c.source, c.id, c.value::text as value from (
     select 'accounts' as source, a.id, json_build_object('id', a.id, 'type', a.type, 'login', a.login, 'site_admin', a.site_admin) as value
     from accounts a where a.id = any(${[...ids.accounts]}::bigint[])
     union all select 'repositories', r.id, json_build_object('id', r.id, 'name', r.name, 'private', r.private,
@@ -64,7 +94,7 @@ export async function loadCurrent(db: Database, events: TimelineEvent[]): Promis
     from review_comments c where c.id = any(${[...ids.review_comments]}::bigint[])
     union all select 'commit_comments', c.id, json_build_object('id', c.id, 'body', c.body, ${dates}, 'commit_id', c.commit_id,
       'path', c.path, 'position', c.position, 'line', c.line)
-    from commit_comments c where c.id = any(${[...ids.commit_comments]}::bigint[])`)
+    from commit_comments c where c.id = any(${[...ids.commit_comments]}::bigint[])) c`)
   for (const { source, id, value } of rows) current[source].set(id, value)
   return current
 }
@@ -76,10 +106,10 @@ function byTable<T>(make: () => T) {
   }
 }
 
-function idsOf(events: TimelineEvent[]): Record<keyof CurrentRows, Set<number>> {
-  const ids = byTable(() => new Set<number>())
-  const add = (table: keyof CurrentRows, ...found: (number | undefined)[]) => {
-    for (const id of found) if (id !== undefined) ids[table].add(id)
+export function referencesOf({ payload, facts }: TimelineEvent): Reference[] {
+  const references: Reference[] = []
+  const add = (table: keyof CurrentRows, ...ids: (number | undefined)[]) => {
+    for (const id of ids) if (id !== undefined) references.push({ table, id })
   }
   const addIssue = ({ author_id, closed_by_id, assignees = [], milestone }: IssueFacts) => {
     add('accounts', author_id, closed_by_id, milestone?.creator_id, ...assignees)
@@ -91,19 +121,17 @@ function idsOf(events: TimelineEvent[]): Record<keyof CurrentRows, Set<number>> 
     add('issues', pull.issue_id)
     if (pull.head) add('repositories', pull.head_repo_id)
   }
-  for (const { payload, facts } of events) {
-    const named = payload as References
-    const authors = [facts?.review, facts?.comment, facts?.release].map((one) => one?.author_id)
-    add('accounts', named.member_id, named.assignee_id, ...authors)
-    add('repositories', named.forkee_id)
-    add('issues', named.issue_id)
-    add('reviews', named.review_id)
-    add('releases', named.release_id)
-    add('comments', named.comment_id)
-    add('review_comments', named.review_comment_id)
-    add('commit_comments', named.commit_comment_id)
-    if (facts?.issue) addIssue(facts.issue)
-    if (facts?.pull) addPull(facts.pull)
-  }
-  return ids
+  const named = payload as References
+  const authors = [facts?.review, facts?.comment, facts?.release].map((one) => one?.author_id)
+  add('accounts', named.member_id, named.assignee_id, ...authors)
+  add('repositories', named.forkee_id)
+  add('issues', named.issue_id)
+  add('reviews', named.review_id)
+  add('releases', named.release_id)
+  add('comments', named.comment_id)
+  add('review_comments', named.review_comment_id)
+  add('commit_comments', named.commit_comment_id)
+  if (facts?.issue) addIssue(facts.issue)
+  if (facts?.pull) addPull(facts.pull)
+  return references
 }

@@ -20,12 +20,18 @@ export type TimelineEvent = LoggedEvent & {
   owner_site_admin: boolean
 }
 
+/** The row of an event: its records are JSON, because most of them are never parsed, see rendered.ts. */
+export type EventRow = Omit<TimelineEvent, 'payload' | 'facts'> & { payload: string; facts: string | null }
+
+export const parseEvent = (row: EventRow) =>
+  ({ ...row, payload: JSON.parse(row.payload), facts: row.facts && JSON.parse(row.facts) }) as TimelineEvent
+
 /**
  * Adds the names of actors and repositories to a query of events. They are looked up for each event: if the tables were small when the
  * statement was planned, a plain join would read them completely.
  */
 export const withNames = (events: Sql) => sql`
-  select e.id, e.position, e.type, e.payload, e.facts, e.public and not r.private as public, e.created_at, e.actor_id, a.login as actor_login,
+  select e.id, e.position, e.type, e.payload::text as payload, e.facts::text as facts, e.public and not r.private as public, e.created_at, e.actor_id, a.login as actor_login,
     e.repo_id, r.name as repo_name, r.private as repo_private, r.owner_id, o.login as owner_login, o.type as owner_type,
     o.site_admin as owner_site_admin
   from (${events}) e

@@ -1,5 +1,5 @@
 import { type Database, type Queryable, sql } from '#platform/database.ts'
-import { type TimelineEvent, withNames } from './event-rows.ts'
+import { type EventRow, withNames } from './event-rows.ts'
 import { isShown, type View } from './shown.ts'
 import type { Timeline } from './timelines.ts'
 
@@ -22,7 +22,7 @@ export async function readEventsAfter(db: Database, timeline: Timeline, view: Vi
   const delayed = until
     ? sql`least(log_horizon(), (select min(position) from events where created_at > ${until}))`
     : sql`log_horizon()`
-  const rows = await db.customPlanRows<TimelineEvent & { position: number | null; bound: number }>(sql`
+  const rows = await db.customPlanRows<EventRow & { position: number | null; bound: number }>(sql`
     with settled as materialized (select ${delayed} as bound)
     select settled.bound, news.* from settled left join lateral (
       ${withNames(sql`
@@ -35,7 +35,7 @@ export async function readEventsAfter(db: Database, timeline: Timeline, view: Vi
   const end = last?.position
     ? { position: last.position, id: last.id }
     : { position: Math.max(position, (rows[0]?.bound ?? 0) - 1), id: lastId }
-  return { events: events as TimelineEvent[], bookmark: `${end.position}.${end.id}` }
+  return { events: events as EventRow[], bookmark: `${end.position}.${end.id}` }
 }
 
 async function findPosition(db: Queryable, since: string | null): Promise<LogPosition> {

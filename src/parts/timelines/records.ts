@@ -10,8 +10,8 @@ import type { ReviewComment } from '#hosting/reviews/comments/comments.ts'
 import type { Review } from '#hosting/reviews/reviews.ts'
 import type { Person } from '#identity/accounts.ts'
 import type { Database } from '#platform/database.ts'
-import { type CurrentRows, loadCurrent, type NamedRepository, type References } from './current.ts'
-import type { TimelineEvent } from './event-rows.ts'
+import { type CurrentRows, loadCurrent, type NamedRepository, type References, referencesOf } from './current.ts'
+import { type EventRow, parseEvent, type TimelineEvent } from './event-rows.ts'
 import type {
   Authored,
   Facts,
@@ -42,13 +42,13 @@ export interface EventRecord {
   forkee?: Repository | undefined
 }
 
-export async function loadRecords(db: Database, events: TimelineEvent[]): Promise<EventRecord[]> {
-  if (!events.length) return []
-  const current = await loadCurrent(db, events)
+export async function loadRecords(db: Database, rows: EventRow[]): Promise<EventRecord[]> {
+  const events = rows.map(parseEvent)
+  const current = await loadCurrent(db, events.flatMap(referencesOf))
   return events.map((event) => recordOf(event, current))
 }
 
-function recordOf(event: TimelineEvent, current: CurrentRows): EventRecord {
+export function recordOf(event: TimelineEvent, current: CurrentRows): EventRecord {
   const { repo_id } = event
   const { issue, pull, review, comment, release, label, forkee } = event.facts ?? {}
   const ids = event.payload as References

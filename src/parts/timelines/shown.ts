@@ -48,7 +48,18 @@ export function isRepositoryVisible(view: View, repo: Sql): Sql {
   return ownOf(view) ? sql`(${open} or (select ${hasAccess(view)} from repositories r where r.id = ${repo}))` : open
 }
 
-/** Only the types that refer to something that can be deleted or hidden. */
+/** The types that refer to something that can be deleted or hidden. */
+export const referringTypes = [
+  'IssueCommentEvent',
+  'PullRequestReviewEvent',
+  'PullRequestReviewCommentEvent',
+  'CommitCommentEvent',
+  'ReleaseEvent',
+  'ForkEvent',
+  'MemberEvent',
+]
+
+/** Has a case for each of `referringTypes`. */
 export function areReferencesVisible(view: View): Sql {
   const id = (name: string) => raw(`(e.payload->>'${name}')::bigint`)
   return sql`case e.type

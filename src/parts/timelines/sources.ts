@@ -1,7 +1,7 @@
-import { type Database, empty, type Slice, type Sql, sql } from '#platform/database.ts'
+import { type Database, empty, raw, type Slice, type Sql, sql } from '#platform/database.ts'
 import { mostEvents } from '#variants.ts'
-import { literal, newestFirst, type TimelineEvent, withNames } from './event-rows.ts'
-import { areReferencesVisible, hasAccess, isActive, isInTime, isRepositoryVisible, isShown, type View } from './shown.ts'
+import { type EventRow, literal, newestFirst, withNames } from './event-rows.ts'
+import { areReferencesVisible, hasAccess, isInTime, isRepositoryVisible, isShown, referringTypes, type View } from './shown.ts'
 
 /** The repositories and actors whose events make up a timeline. Each event comes from one source only. */
 export interface Sources {
@@ -22,85 +22,104 @@ export interface SourcePage {
   all_read: boolean
   /** Whether the rows are the page. If not, too many of the events that were read are hidden. */
   exact: boolean
-  rows: TimelineEvent[]
+  rows: EventRow[]
 }
 
 /**
  * Reads a page of up to 200 sources, and up to `mostEvents` events of the timeline to count them, with one statement.
  *
- * `heads` are the newest few events of each source: together a fifth more than `mostEvents`. `mark` is the time of the last event of the
- * page, if no other event than the heads existed. Only a source whose heads are all newer than that may have others on the page, and `more`
- * reads them. All events of a repository have the same visibility except for what they refer to, so that is decided once. What an event
- * refers to is looked up after it was chosen; if so many turn out to be hidden that an unread event may be on the page, the page is not exact.
+ * `heads` are the newest few events of each source: together somewhat more than `mostEvents`. A page ends at about `mark`, so only a source
+ * whose heads are all newer may have others on the page, and `more` reads these. What an event refers to is looked up after the event was
+ * chosen: if so many of them are hidden that the page ends below `mark`, or below what was read of a source, the page is not exact.
+ *
+ * Only keys and what decides on visibility are carried along: an event has a kilobyte, and a page is a tenth of the events that are read.
  */
 export async function readBySource(
   db: Database,
-  sources: Sources,
+  { repositories, actors }: Sources,
   view: View,
   asked: number,
   { limit, offset }: Slice,
 ): Promise<SourcePage> {
-  const { actors = sql`select id from accounts where false`, actors_except = sql`true` } = sources
-  const columns = sql`e.created_at, e.id, e.position, e.type, e.payload, e.facts, e.public, e.actor_id, e.repo_id`
+  const columns = sql`e.created_at, e.id, e.actor_id, e.type, case when e.type in (${raw(referring)}) then e.payload end as payload`
   const only_public = view.viewer ? empty : sql`and e.public`
-  const ofRepository = sql`${isInTime(view)} ${only_public} and (e.public and s.open or s.access)`
-  const ofActor = sql`${isInTime(view)} ${only_public} and ${actors_except} and ${isRepositoryVisible(view, sql`e.repo_id`)}`
-  const visible = sql`${isActive(sql`e.actor_id`)} and ${areReferencesVisible(view)}`
-  const continued = sql`(e.created_at, e.id) < (s.created_at, s.id) and e.created_at >= coalesce((select created_at from mark), '-infinity')`
-  const rows = await db.genericPlanRows<TimelineEvent & Omit<SourcePage, 'rows'>>(sql`
+  const ofRepository = sql`e.repo_id = s.source and ${isInTime(view)} ${only_public} and (e.public and s.open or s.access)`
+  const ofActor = sql`e.actor_id = s.source and ${isInTime(view)} ${only_public}
+    and e.repo_id not in (select source from repository) and ${isRepositoryVisible(view, sql`e.repo_id`)}`
+  const marked = sql`coalesce((select created_at from mark), '-infinity')`
+  const continued = sql`(e.created_at, e.id) < (s.created_at, s.id) and e.created_at >= ${marked}`
+  // Some events of the page may be hidden.
+  const enough = literal(Math.ceil(asked * 1.5))
+  const rows = await db.genericPlanRows<EventRow & Omit<SourcePage, 'rows'>>(sql`
     with repository as materialized (
-      select r.id, not r.private as open, ${hasAccess(view)} as access
-      from (${sources.repositories} limit ${literal(fewSources + 1)}) s
+      select r.id as source, not r.private as open, ${hasAccess(view)} as access
+      from (${repositories} limit ${literal(fewSources + 1)}) s
         cross join lateral (select r.* from repositories r where r.id = s.id offset 0) r
     ), actor as materialized (
-      select s.id from (${actors} limit ${literal(fewSources + 1)}) s
+      ${actors ? sql`${actors} limit ${literal(fewSources + 1)}` : sql`select 0 as id where false`}
     ), size as materialized (
       select r.total > ${literal(fewSources)} or a.total > ${literal(fewSources)} as many,
-        ${literal(mostEvents * 1.2)} / greatest(r.total + a.total, 1) + 1 as heads
+        ${literal(mostEvents * 1.1)} / greatest(r.total + a.total, 1) + 1 as heads
       from (select count(*) as total from repository) r, (select count(*) as total from actor) a
     ), heads as materialized (
-      select false as by_actor, s.id as source, s.open, s.access, e.* from repository s cross join lateral (
-        select ${columns}, row_number() over (${newestFirst}) as nth from events e
-        where e.repo_id = s.id and ${ofRepository} ${newestFirst} limit (select heads from size)) e
-      where not (select many from size)
-      union all
-      select true, s.id, false, false, e.* from actor s cross join lateral (
-        select ${columns}, row_number() over (${newestFirst}) as nth from events e
-        where e.actor_id = s.id and ${ofActor} ${newestFirst} limit (select heads from size)) e
-      where not (select many from size)
-    ), shown_heads as materialized (
-      select ${columns} from heads e where ${visible}
+      select false as by_actor, s.source, s.open, s.access, e.* from repository s cross join lateral (
+        select ${columns} from events e where ${ofRepository} ${newestFirst} limit (select heads from size)) e
+      where (s.open or s.access) and not (select many from size)
+      ${
+        !actors
+          ? empty
+          : sql`union all
+      select true, s.source, false, false, e.* from (select id as source from actor) s cross join lateral (
+        select ${columns} from events e where ${ofActor} ${newestFirst} limit (select heads from size)) e
+      where not (select many from size)`
+      }
     ), mark as materialized (
-      select e.created_at from shown_heads e ${newestFirst} offset ${literal(asked - 1)} limit 1
+      select e.created_at from heads e ${newestFirst} offset ${enough} limit 1
+    ), ended as materialized (
+      select h.by_actor, h.source, bool_or(h.open) as open, bool_or(h.access) as access, min(h.created_at) as created_at
+      from heads h group by h.by_actor, h.source having count(*) = (select heads from size)
     ), cut as materialized (
-      select s.* from heads s where s.nth = (select heads from size)
-        and s.created_at >= coalesce((select created_at from mark), '-infinity')
+      select c.*, (select min(h.id) from heads h
+        where h.by_actor = c.by_actor and h.source = c.source and h.created_at = c.created_at) as id
+      from ended c where c.created_at >= ${marked}
     ), more as materialized (
-      select e.* from cut s cross join lateral (
-        select ${columns}, row_number() over (${newestFirst}) as nth from events e
-        where e.repo_id = s.source and ${continued} and ${ofRepository} ${newestFirst} limit ${literal(mostEvents)}) e
+      select s.source, e.* from cut s cross join lateral (
+        select ${columns} from events e where ${ofRepository} and ${continued} ${newestFirst} limit ${enough}) e
       where not s.by_actor
-      union all
-      select e.* from cut s cross join lateral (
-        select ${columns}, row_number() over (${newestFirst}) as nth from events e
-        where e.actor_id = s.source and ${continued} and ${ofActor} ${newestFirst} limit ${literal(mostEvents)}) e
-      where s.by_actor
+      ${
+        !actors
+          ? empty
+          : sql`union all
+      select -s.source, e.* from cut s cross join lateral (
+        select ${columns} from events e where ${ofActor} and ${continued} ${newestFirst} limit ${enough}) e
+      where s.by_actor`
+      }
+    ), candidate as not materialized (
+      select e.created_at, e.id, e.actor_id, e.type, e.payload from heads e
+      union all select e.created_at, e.id, e.actor_id, e.type, e.payload from more e
+    ), suspended as materialized (
+      select a.id from (select distinct actor_id from candidate) s
+        cross join lateral (select a.id from accounts a where a.id = s.actor_id and a.suspended_at is not null offset 0) a
     ), shown as materialized (
-      select e.*, row_number() over (${newestFirst}) as place
-      from (select * from shown_heads union all select ${columns} from more e where ${visible}) e
+      select e.created_at, e.id, row_number() over (${newestFirst}) as place from candidate e
+      where e.actor_id not in (select id from suspended) and ${areReferencesVisible(view)}
     )
-    select t.*, e.*
+    select t.many, t.found, t.all_read, t.all_read or coalesce(t.last >= ${marked} and t.last > coalesce(t.unread, '-infinity'), false) as exact, e.*
     from (
-      select (select many from size) as many, (select count(*) from shown) as found,
-        not exists (select from heads where nth = (select heads from size)) or (not exists (select from mark) and m.unread is null) as all_read,
-        m.unread is null or coalesce((select e.created_at > m.unread from shown e where e.place = ${literal(asked)}), false) as exact
-      from (select max(created_at) as unread from more where nth = ${literal(mostEvents)}) m
-    ) t left join (
-      ${withNames(sql`select * from shown e where e.place > ${offset} and e.place <= ${offset}::int + ${limit}::int`)}) e on true
+      select (select many from size) as many, s.found, s.last, m.unread,
+        (select count(*) from ended) = 0 or (not exists (select from mark) and m.unread is null) as all_read
+      from (select count(*) as found, min(created_at) filter (where place = ${literal(asked)}) as last from shown) s, (
+        select max(s.last) as unread from (
+          select min(created_at) as last from more group by source having count(*) = ${enough}) s) m
+    ) t left join (${withNames(sql`
+      select e.* from shown s cross join lateral (select e.* from events e where e.created_at = s.created_at and e.id = s.id offset 0) e
+      where s.place > ${offset} and s.place <= ${offset}::int + ${limit}::int`)}) e on true
     ${newestFirst}`)
   const { many = false, found = 0, all_read = false, exact = false } = rows[0] ?? {}
   return { many, found, all_read, exact, rows: rows[0]?.id === null ? [] : rows }
 }
+
+const referring = referringTypes.map((type) => `'${type}'`).join(', ')
 
 /** A query of up to `most` events of a timeline; in any order if they are only counted. */
 export type EventQuery = (most: number, which: 'newest' | 'any') => Sql

@@ -2,7 +2,7 @@ import type { Account } from '#identity/accounts.ts'
 import { type Database, empty, type Listed, type Slice, type Sql, sql } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'
 import { mostEvents } from '#variants.ts'
-import { literal, newestFirst, type TimelineEvent, withNames } from './event-rows.ts'
+import { type EventRow, literal, newestFirst, withNames } from './event-rows.ts'
 import { type Fixed, isInTime, isShown, type View } from './shown.ts'
 import { bySource, listSourceIds, readBySource, type Sources } from './sources.ts'
 
@@ -48,7 +48,7 @@ export const timelines = {
 }
 
 /** A page of a timeline, newest first, and the number of its events, at most `mostEvents`. */
-export async function readTimeline(db: Database, timeline: Timeline, view: View, slice: Slice): Promise<Listed<TimelineEvent>> {
+export async function readTimeline(db: Database, timeline: Timeline, view: View, slice: Slice): Promise<Listed<EventRow>> {
   if (slice.offset >= mostEvents) throw tooFar()
   const page = { offset: slice.offset, limit: Math.min(slice.limit, mostEvents - slice.offset) }
   const asked = lengths.find((length) => length >= page.offset + page.limit) ?? mostEvents
@@ -86,7 +86,7 @@ async function readFiltered(db: Database, timeline: Timeline, view: View, page: 
 
 /** A page of a query, and the number of events of the query. */
 async function readPage(db: Database, events: Sql, { limit, offset }: Slice) {
-  const rows = await db.genericPlanRows<TimelineEvent & { found: number }>(sql`
+  const rows = await db.genericPlanRows<EventRow & { found: number }>(sql`
     with shown as materialized (${events})
     select t.found, e.* from (select count(*) as found from shown) t left join (
       ${withNames(sql`select * from shown e ${newestFirst} limit ${limit} offset ${offset}`)}) e on true ${newestFirst}`)

@@ -1,7 +1,8 @@
 import type { Viewer } from '#identity/accounts.ts'
 import { type Database, sql } from '#platform/database.ts'
 import { responseAge, type Topic } from '#platform/topics.ts'
-import type { Timeline, TimelineEvent, View } from './timelines.ts'
+import type { EventRow } from './event-rows.ts'
+import type { Timeline, View } from './timelines.ts'
 
 /** In repositories and users. With more, a timeline changes too often for a check to be worth it. */
 const mostSources = 200
@@ -16,7 +17,7 @@ export async function topicsOf(
   { since }: View,
   subject: Topic,
   viewer: Viewer,
-  events: TimelineEvent[],
+  events: EventRow[],
 ): Promise<Topic[] | undefined> {
   const oldest = events.at(-1)?.created_at
   if (oldest && oldest.getTime() - since.getTime() < responseAge) return undefined
