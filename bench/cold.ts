@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientConfig } from 'pg'
-import { Client } from 'undici'
+import { Pool } from 'undici'
 import { systemClock } from '#platform/clock.ts'
 import { Database, sql } from '#platform/database.ts'
 import { findLocation } from '#platform/postgres-location.ts'
@@ -71,9 +71,9 @@ interface RareClient extends AsyncDisposable {
   send(call: Call, headers?: Record<string, string>): Promise<{ status: number; etag: string | undefined }>
 }
 
-/** One kept-alive connection, one request after the other. */
+/** Kept-alive connections; requests one after the other use the same one. */
 function openClient(belfry: RunningBelfry): RareClient {
-  const client = new Client(`http://127.0.0.1:${belfry.port}`)
+  const client = new Pool(`http://127.0.0.1:${belfry.port}`, { connections: 32 })
   return {
     async send({ method, path, token, body }, headers = {}) {
       const answer = await client.request({
@@ -132,7 +132,7 @@ async function measureRow(row: Row, client: RareClient, meter: Meter, state: Cha
   const used: Usage[] = []
   let requests = 0
   for (let round = 0; round < rounds; round++) {
-    const asked = askedIn(round, row.among)
+    const asked = askedIn(round, row)
     const calls = asked.flatMap((each) => row.call(each, state))
     const headers = row.kind === 'poll' ? await validators(client, calls) : []
     if (row.kind !== 'write') {
@@ -141,7 +141,12 @@ async function measureRow(row: Row, client: RareClient, meter: Meter, state: Cha
     }
     const usage = await meter.measure(async () => {
       if (row.kind === 'write') return pacedWrites(client, calls)
-      for (const [index, call] of calls.entries()) await ask(row, client, call, headers[index])
+      const rest = calls.entries()
+      await Promise.all(
+        Array.from({ length: row.at_once ?? 1 }, async () => {
+          for (const [index, call] of rest) await ask(row, client, call, headers[index])
+        }),
+      )
     })
     requests += calls.length
     used.push(Object.fromEntries(Object.entries(usage).map(([name, total]) => [name, total / calls.length])) as never)

@@ -4,8 +4,7 @@ import pg from 'pg'
 // Loaded before a Belfry that is measured. Counts round trips to PostgreSQL: sends on a connection that waits for no answer. Statements
 // that are sent together are one round trip. SIGUSR2 writes the count to the file that BENCH_ROUND_TRIPS names.
 interface Wire {
-  once(event: string, listener: () => void): void
-  on(event: string, listener: () => void): void
+  prependListener(event: string, listener: () => void): void
   sync(): void
   query(text: string): void
 }
@@ -15,7 +14,9 @@ let count = 0
 
 function noteSend(wire: Wire) {
   const ahead = waiting.get(wire)
-  if (ahead === undefined) wire.on('readyForQuery', () => waiting.set(wire, Math.max(0, (waiting.get(wire) ?? 1) - 1)))
+  // Before the driver's own listener, which may send the next statement.
+  if (ahead === undefined)
+    wire.prependListener('readyForQuery', () => waiting.set(wire, Math.max(0, (waiting.get(wire) ?? 1) - 1)))
   if (!ahead) count++
   waiting.set(wire, (ahead ?? 0) + 1)
 }
