@@ -1,8 +1,10 @@
 import type { Belfry } from '#belfry.ts'
 import { findMembership } from '#hosting/organizations/organizations.ts'
 import { type Account, accountColumns } from '#identity/accounts.ts'
+import { anonymous } from '#identity/callers.ts'
 import { loadRecords } from '#parts/timelines/records.ts'
 import { readTimeline, type Timeline, timelines, type View } from '#parts/timelines/timelines.ts'
+import { topicsOf } from '#parts/timelines/topics.ts'
 import { type Database, type Queryable, sql } from '#platform/database.ts'
 import type { Variant } from '#variants.ts'
 import type { FeedDocument } from './atom.ts'
@@ -107,12 +109,14 @@ function findAccount(db: Queryable, login: string): Promise<Account | undefined>
 /** As on the public service. */
 const maxEntries = 30
 
-export async function readFeed(db: Database, feed: Feed, web: string): Promise<FeedDocument> {
+/** The entries of a feed, and what they depend on. */
+export async function readFeed(db: Database, feed: Feed, web: string) {
   const { rows } = await readTimeline(db, feed.timeline, feed.view, { limit: maxEntries, offset: 0 })
   const records = await loadRecords(db, rows)
   const { title, path, page, token } = feed
   const updated_at = rows[0]?.created_at ?? feed.account?.created_at ?? (await findFirstDate(db))
-  return { title, path, page, token, updated_at, entries: records.map((record) => entryOf(record, web)) }
+  const document: FeedDocument = { title, path, page, token, updated_at, entries: records.map((record) => entryOf(record, web)) }
+  return { document, topics: await topicsOf(db, feed.timeline, feed.view, feed.view.viewer ?? anonymous, rows) }
 }
 
 /** The date of a feed without entries: when the first account was created. */

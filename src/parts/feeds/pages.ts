@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { etagOf, isFresh } from '#http/conditional.ts'
 import { type Failure, failureOf, handleError } from '#http/errors.ts'
 import { ownerLink } from '#parts/webhooks/views/hook-page.ts'
-import { ReadCache } from '#platform/read-cache.ts'
+import { CheckedCache } from '#platform/checked-cache.ts'
 import type { Variant } from '#variants.ts'
 import { type Site, servePage, show } from '#web/page.ts'
 import { atomOf, type FeedDocument } from './atom.ts'
@@ -13,12 +13,7 @@ import { activityPage } from './views/activity.ts'
 export function mountFeeds(listener: FastifyInstance, site: Site, variant: Variant) {
   const { belfry } = site
   const { db } = belfry
-  const documents = new ReadCache<FeedDocument & { text: string }>(db, {
-    entries: 500,
-    bytes: 32 * 1024 * 1024,
-    // The text, and the entries it was made from, which are about as large.
-    sizeOf: ({ text }) => 4 * text.length,
-  })
+  const documents = new CheckedCache<FeedDocument & { text: string }>(db, 32 * 1024 * 1024)
 
   const everyone: FeedAddress = { kind: 'everyone' }
   listener.get(feedPath(everyone), (request, reply) => serve(request, reply, everyone, false))
@@ -46,8 +41,10 @@ export function mountFeeds(listener: FastifyInstance, site: Site, variant: Varia
     const feed = await findFeed(belfry, variant, address, token)
     if (!feed) return reply.callNotFound()
     const document = await documents.getOrLoad(`${feed.path} ${feed.token}`, async () => {
-      const read = await readFeed(db, feed, belfry.addresses.web)
-      return { ...read, text: atomOf(read, belfry.addresses.web) }
+      const { document, topics } = await readFeed(db, feed, belfry.addresses.web)
+      const text = atomOf(document, belfry.addresses.web)
+      // The text, and the entries it was made from, which are about as large.
+      return { value: { ...document, text }, topics, bytes: 4 * text.length }
     })
     if (atom) return sendAtom(request, reply, feed, document, db.now)
     const page = show(feed.path, async (visit) => activityPage(feed, document.entries, await ownerLink(visit, feed.account)))

@@ -7,7 +7,6 @@ import { allows } from '#identity/permissions.ts'
 import type { Database } from '#platform/database.ts'
 import { missing, Refusal } from '#platform/errors.ts'
 import { Type } from '#platform/schema.ts'
-import type { Topic } from '#platform/topics.ts'
 import type { Variant } from '#variants.ts'
 import type { EventRow } from './event-rows.ts'
 import { readEventsAfter } from './events-after.ts'
@@ -37,7 +36,7 @@ type Context = Pick<BaseContext, 'caller' | 'variant' | 'wire' | 'page' | 'follo
 const withPrivate = { ...declared, optional_scopes: ['repo'] } as const
 
 /** A page, newest first. With `after`, and in a stream: the events after one, oldest first. */
-async function show(context: Context, timeline: Timeline, subject: Topic | null, viewer: Viewer | null, delay = 0) {
+async function show(context: Context, timeline: Timeline, viewer: Viewer | null, delay = 0) {
   const { db, wire, variant, page, query, following } = context
   const view = viewOf(context, viewer, delay)
   if (following !== undefined) {
@@ -50,7 +49,7 @@ async function show(context: Context, timeline: Timeline, subject: Topic | null,
     return new Answer((await renderEvents(db, events, wire, variant)) as never, {})
   }
   const { rows, total } = await readTimeline(db, timeline, view, page)
-  const topics = subject && (await topicsOf(db, timeline, view, subject, context.caller, rows))
+  const topics = await topicsOf(db, timeline, view, context.caller, rows)
   return new Answer((await renderEvents(db, rows, wire, variant)) as never, { total, ...(topics && { topics }) })
 }
 
@@ -85,7 +84,7 @@ export const api = group('Event timelines', [
       summary: 'Public events, with a delay',
       list: (variant: Variant) => variant.events.public_page,
     },
-    (context) => show(context, timelines.everyone(), null, null, context.variant.events.public_delay),
+    (context) => show(context, timelines.everyone(), null, context.variant.events.public_delay),
   ),
   get(
     '/networks/{owner}/{repo}/events',
@@ -94,17 +93,17 @@ export const api = group('Event timelines', [
       operation: 'activity/list-public-events-for-repo-network',
       summary: 'Public events of a repository and its forks',
     },
-    (context) => show(context, timelines.network(context.repo), `n${context.repo.network_id}`, null),
+    (context) => show(context, timelines.network(context.repo), null),
   ),
   get(
     '/orgs/{org}/events',
     { ...declared, operation: 'activity/list-public-org-events', summary: 'Public events of an organization' },
-    (context) => show(context, timelines.organization(context.org), `o${context.org.id}`, null),
+    (context) => show(context, timelines.organization(context.org), null),
   ),
   get(
     '/repos/{owner}/{repo}/events',
     { ...withPrivate, operation: 'activity/list-repo-events', permission: 'metadata:read', summary: 'Events of a repository' },
-    (context) => show(context, timelines.repository(context.repo), `r${context.repo.id}`, context.caller),
+    (context) => show(context, timelines.repository(context.repo), context.caller),
   ),
   get(
     '/users/{username}/events',
@@ -113,7 +112,7 @@ export const api = group('Event timelines', [
       operation: 'activity/list-events-for-authenticated-user',
       summary: 'Events by a user; private ones for that user only',
     },
-    (context) => show(context, timelines.actor(context.user), `u${context.user.id}`, ownViewer(context.caller, context.user)),
+    (context) => show(context, timelines.actor(context.user), ownViewer(context.caller, context.user)),
   ),
   get(
     '/users/{username}/events/orgs/{org}',
@@ -125,13 +124,13 @@ export const api = group('Event timelines', [
     },
     (context) => {
       checkDashboard(context.caller, context.user, context.org)
-      return show(context, timelines.organization(context.org), `o${context.org.id}`, context.caller)
+      return show(context, timelines.organization(context.org), context.caller)
     },
   ),
   get(
     '/users/{username}/events/public',
     { ...declared, operation: 'activity/list-public-events-for-user', summary: 'Public events by a user' },
-    (context) => show(context, timelines.actor(context.user), `u${context.user.id}`, null),
+    (context) => show(context, timelines.actor(context.user), null),
   ),
   get(
     '/users/{username}/received_events',
@@ -140,7 +139,7 @@ export const api = group('Event timelines', [
       operation: 'activity/list-received-events-for-user',
       summary: 'Events of the repositories a user watches and by the people they follow; private ones for that user only',
     },
-    (context) => show(context, timelines.received(context.user), `s${context.user.id}`, ownViewer(context.caller, context.user)),
+    (context) => show(context, timelines.received(context.user), ownViewer(context.caller, context.user)),
   ),
   get(
     '/users/{username}/received_events/public',
@@ -149,6 +148,6 @@ export const api = group('Event timelines', [
       operation: 'activity/list-received-public-events-for-user',
       summary: 'Public events of the repositories a user watches and by the people they follow',
     },
-    (context) => show(context, timelines.received(context.user), `s${context.user.id}`, null),
+    (context) => show(context, timelines.received(context.user), null),
   ),
 ])

@@ -1,6 +1,7 @@
 import type { Account } from '#identity/accounts.ts'
 import { type Database, empty, type Listed, type Slice, type Sql, sql } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'
+import type { Topic } from '#platform/topics.ts'
 import { mostEvents } from '#variants.ts'
 import { type EventRow, literal, newestFirst, withNames } from './event-rows.ts'
 import { type Fixed, isInTime, isShown, type View } from './shown.ts'
@@ -10,6 +11,8 @@ export type { TimelineEvent } from './event-rows.ts'
 export type { View } from './shown.ts'
 
 export interface Timeline {
+  /** Changes with new events of its subject, or with what it is made of. Undefined: with any event. */
+  topic?: Topic
   /** Selects the events, with the event as `e`. */
   condition: Sql
   /** The repository or the actor of all its events. */
@@ -26,18 +29,25 @@ const follows = (user: Account) =>
 
 export const timelines = {
   everyone: (): Timeline => ({ condition: sql`true` }),
-  repository: ({ id }: { id: number }): Timeline => ({ condition: sql`e.repo_id = ${id}`, fixed: { repo_id: id } }),
-  actor: ({ id }: Account): Timeline => ({ condition: sql`e.actor_id = ${id}`, fixed: { actor_id: id } }),
+  repository: ({ id }: { id: number }): Timeline => ({
+    topic: `r${id}`,
+    condition: sql`e.repo_id = ${id}`,
+    fixed: { repo_id: id },
+  }),
+  actor: ({ id }: Account): Timeline => ({ topic: `u${id}`, condition: sql`e.actor_id = ${id}`, fixed: { actor_id: id } }),
   network: (repo: { network_id: number }): Timeline => ({
+    topic: `n${repo.network_id}`,
     condition: sql`(select r.network_id from repositories r where r.id = e.repo_id) = ${repo.network_id}`,
     sources: { repositories: sql`select id from repositories where network_id = ${repo.network_id}` },
   }),
   organization: (org: Account): Timeline => ({
+    topic: `o${org.id}`,
     condition: sql`(select r.owner_id from repositories r where r.id = e.repo_id) = ${org.id}`,
     sources: { repositories: sql`select id from repositories where owner_id = ${org.id}` },
   }),
   /** Events of the repositories that a user watches, and by the people they follow. */
   received: (user: Account): Timeline => ({
+    topic: `s${user.id}`,
     condition: sql`(${watches(user)} or ${follows(user)})`,
     sources: {
       repositories: sql`select repo_id as id from subscriptions where user_id = ${user.id} and not ignored`,

@@ -8,24 +8,24 @@ import type { Timeline, View } from './timelines.ts'
 const mostSources = 200
 
 /**
- * What a page of a timeline depends on: what the timeline is of, its sources, what the viewer has access to, and the repositories of its
+ * What a page of a timeline depends on: its own topic, its sources, what the viewer has access to, and the repositories of its
  * events, whose texts may change. Undefined if there are too many sources, or an event soon reaches the age at which it is no longer shown.
  */
 export async function topicsOf(
   db: Database,
-  { sources }: Timeline,
+  { topic, sources }: Timeline,
   { since }: View,
-  subject: Topic,
   viewer: Viewer,
   events: EventRow[],
 ): Promise<Topic[] | undefined> {
+  if (!topic) return undefined
   const oldest = events.at(-1)?.created_at
   if (oldest && oldest.getTime() - since.getTime() < responseAge) return undefined
   const { repositories, actors } = sources ? await listSources(db, sources) : { repositories: [], actors: [] }
   if (repositories.length > mostSources || actors.length > mostSources) return undefined
   return [
     'w',
-    subject,
+    topic,
     ...(viewer.viewer_id ? [`a${viewer.viewer_id}` as const] : []),
     ...(viewer.token_id ? [`k${viewer.token_id}` as const] : []),
     ...new Set([...repositories, ...events.map(({ repo_id }) => repo_id)].map((id) => `r${id}` as const)),
