@@ -131,6 +131,9 @@ function revalidator({ headers }: FastifyRequest, reply: FastifyReply): Revalida
   }
 }
 
+/** What the access of the caller depends on. */
+const callerTopics = ({ call: { caller } }: FastifyRequest): Topic[] => [`a${caller.user?.id ?? 0}`, `k${caller.token?.id ?? 0}`]
+
 /** The same list as it grows: at every step the caller, and what the path names, are found again. */
 async function follow(resources: Resources, endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply) {
   if (request.call.caller.via === 'password') throw forbidden('To follow what happens, use a token.')
@@ -139,10 +142,14 @@ async function follow(resources: Resources, endpoint: Endpoint, request: Fastify
     const { context } = await openContext(resources, endpoint, request, reply)
     const found = await handler({ ...context, following })
     if (!(found instanceof Answer)) return found
-    const { body, place = null } = found
+    const { body, place = null, topics } = found
     const last = body.at(-1)
     const idOf = (one: { id: string }) => (endpoint.followed === 'by id' ? one.id : one === last ? place : null)
-    return { news: body.map((one) => ({ id: idOf(one), data: one })), place }
+    return {
+      news: body.map((one) => ({ id: idOf(one), data: one })),
+      place,
+      topics: topics && [...topics, ...callerTopics(request)],
+    }
   }
   const given = request.headers['last-event-id']
   const last = typeof given === 'string' ? given : null

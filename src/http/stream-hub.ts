@@ -1,12 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Belfry } from '#belfry.ts'
+import { checksOf, type Snapshot, type Topic } from '#platform/topics.ts'
 import { DatabaseUnavailable } from '#platform/unavailable.ts'
 import { failureOf } from './errors.ts'
 import type { Look, News, StreamReader } from './stream-reader.ts'
 
 /** After a commit we look at once, and again a few times: an event shows only when all transactions that began before it have ended. */
 const looks = [0, 30, 100, 400, 1500]
-/** Without commits we still look, because some things change with time alone. Heartbeats are more frequent. In milliseconds. */
+/**
+ * Without commits we still look, because some things change with time alone, and the notification of another node's commit may be lost. Heartbeats
+ * are more frequent. In milliseconds.
+ */
 const quiet = 30_000
 const beat = 10_000
 
@@ -22,6 +26,8 @@ export class Hubs {
   #looking = 0
   readonly #waiting: (() => void)[] = []
 
+  #round: NodeJS.Timeout | undefined
+
   constructor(belfry: Belfry) {
     this.belfry = belfry
   }
@@ -35,9 +41,20 @@ export class Hubs {
   }
 
   open(key: string, place: string | null, pause: number): Hub {
-    const hub: Hub = new Hub(this, place, pause, () => this.#hubs.get(key) === hub && this.#hubs.delete(key))
+    const hub: Hub = new Hub(this, place, pause, () => this.#close(key, hub))
     this.#hubs.set(key, hub)
+    // All at once, so that their checks share a statement.
+    this.#round ??= setInterval(() => {
+      for (const each of this.#hubs.values()) each.wake()
+    }, quiet).unref()
     return hub
+  }
+
+  #close(key: string, hub: Hub) {
+    if (this.#hubs.get(key) === hub) this.#hubs.delete(key)
+    if (this.#hubs.size) return
+    clearInterval(this.#round)
+    this.#round = undefined
   }
 
   /** Logs bugs only. When a caller lost access, the stream just ends, and the reconnect says why. After the end of a stream, errors do not matter. */
@@ -69,6 +86,14 @@ export class Hub {
   readonly #readers = new Set<StreamReader>()
   #place: string | null
   #advancing: Promise<boolean> | undefined
+  #topics: readonly Topic[] | undefined
+  /** The state of the database in which the topics were last checked. */
+  #snapshot: Snapshot | undefined
+  /**
+   * After a change: the first transaction that had not begun then. An event shows only when all transactions that began before it have ended, so
+   * looks go on until those before this one have.
+   */
+  #settled_by: bigint | undefined
   /** The last look found no database. */
   #away = false
   #running = false
@@ -96,6 +121,11 @@ export class Hub {
     if (!this.#readers.size) this.#end()
   }
 
+  /** Checks its topics. */
+  wake() {
+    if (this.#topics) this.#bell.ring()
+  }
+
   /** Looks now. If a look is running, it may have begun too early, so this looks again after it. True when something was found. */
   async advance(): Promise<boolean> {
     while (this.#advancing) await this.#advancing
@@ -111,8 +141,9 @@ export class Hub {
     const [reader] = this.#readers
     if (!reader) return false
     try {
-      const { news, place } = await this.#hubs.look(reader.look, this.#place)
+      const { news, place, topics } = await this.#hubs.look(reader.look, this.#place)
       this.#place = place
+      this.#topics = topics
       this.#away = false
       if (!news.length) return false
       const text = formatAll(news)
@@ -120,12 +151,31 @@ export class Hub {
       return true
     } catch (error) {
       this.#away = error instanceof DatabaseUnavailable
+      // What this look would have found is still to be found.
+      this.#snapshot = undefined
       if (this.#away) return false
       this.#hubs.noteFailure(error, [...this.#readers])
       for (const each of this.#readers) each.end()
       this.#readers.clear()
       this.#end()
       return false
+    }
+  }
+
+  /** Whether another look may find something. Many streams ask with one statement. */
+  async #mayFind(): Promise<boolean> {
+    if (!this.#topics) return true
+    try {
+      const { changed, snapshot } = await checksOf(this.#hubs.belfry.db).check(this.#topics, this.#snapshot)
+      this.#snapshot = snapshot
+      const [oldest = 0n, next = 0n] = snapshot.split(':', 2).map(BigInt)
+      if (changed) this.#settled_by = next
+      if (this.#settled_by === undefined) return false
+      if (oldest >= this.#settled_by) this.#settled_by = undefined
+      return true
+    } catch {
+      // The look finds out whether the database is away.
+      return true
     }
   }
 
@@ -138,11 +188,12 @@ export class Hub {
       const rung = await this.#bell.wait(looks[round] ?? beat)
       if (!this.#readers.size) break
       if (rung) round = -1
-      if (rung || round < looks.length || performance.now() - looked >= quiet) {
+      if (rung || round < looks.length || (!this.#topics && performance.now() - looked >= quiet)) {
         const early = looked + Math.max(this.#pause, share * this.#hubs.size) - performance.now()
         if (early > 0) await sleep(early, undefined, { ref: false })
+        if (!(await this.#mayFind())) round = looks.length
         // If a look found something, there may be more than one look returns.
-        if (await this.advance()) round = -1
+        else if (await this.advance()) round = -1
         // Streams outlive an outage: they look again soon, and at once when the database is back.
         else if (this.#away) round = Math.min(round, 2)
         looked = performance.now()

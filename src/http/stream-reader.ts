@@ -1,3 +1,5 @@
+import type { Topic } from '#platform/topics.ts'
+
 /** An event of a stream. A client that reconnects sends the last id that it got, and the stream continues after it. */
 export interface News {
   id: string | null
@@ -8,6 +10,8 @@ export interface News {
 export interface Step {
   news: News[]
   place: string | null
+  /** What the look depends on, if it is known: until one of them changes, another look finds nothing. */
+  topics?: readonly Topic[] | undefined
 }
 
 /** Returns what happened after a place; null means from now on. */

@@ -70,6 +70,29 @@ test('streams of the same caller and address share one look, and each is told ev
   }
 })
 
+test('a stream does not look when something changes that it does not follow', async () => {
+  await using forge = await openEngine()
+  await forge.ben.owns('elsewhere')
+  const counter = countLooks(forge)
+  const [stream] = await follow(forge.ben, 1)
+  assert.ok(stream)
+  try {
+    await expect(204, await star(forge.ben))
+    await stream.until(1)
+    // Transactions of other tests on the same server may delay the end of the looks at this change.
+    await until('commits elsewhere cause no look', async () => {
+      counter.looks = 0
+      for (let n = 0; n < 5; n++) await expect(200, await forge.ben.patch('/repos/ben/elsewhere', { description: `${n}` }))
+      return counter.looks === 0
+    })
+    await expect(204, await star(forge.ada))
+    await stream.until(2)
+    assert.ok(counter.looks > 0)
+  } finally {
+    await leave([stream])
+  }
+})
+
 test('a user may have only so many streams, and closing one makes room', async () => {
   await using forge = await openEngine()
   const streams = await follow(forge.ben, mostStreams.user)

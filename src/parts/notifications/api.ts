@@ -86,7 +86,7 @@ export const api = group('Notifications', [
       const { db, viewer, query, following, wire } = context
       if (following === undefined) return list(context, viewer, query)
       const { threads, place } = await readChanges(db, viewer, following)
-      return new Answer(threadsJson(threads, wire), { place })
+      return new Answer(threadsJson(threads, wire), { place, topics: ['w', `i${viewer.id}`] })
     },
   ),
   put(

@@ -41,7 +41,8 @@ async function show(context: Context, timeline: Timeline, viewer: Viewer | null,
   const view = viewOf(context, viewer, delay)
   if (following !== undefined) {
     const { events, bookmark } = await readEventsAfter(db, timeline, view, following, 100)
-    return new Answer(await toJson(context, events), { place: bookmark })
+    const topics = await topicsOf(db, timeline, view, context.caller, events)
+    return new Answer(await toJson(context, events), { place: bookmark, ...(topics && { topics }) })
   }
   if (query.after !== '') {
     if (!/^\d{1,15}$/.test(query.after)) throw new Refusal('invalid', '`after` must be the id of an event.')
