@@ -111,12 +111,13 @@ const maxEntries = 30
 
 /** The entries of a feed, and what they depend on. */
 export async function readFeed(db: Database, feed: Feed, web: string) {
-  const { rows } = await readTimeline(db, feed.timeline, feed.view, { limit: maxEntries, offset: 0 })
+  const found = await readTimeline(db, feed.timeline, feed.view, { limit: maxEntries, offset: 0 })
+  const { rows } = found
   const records = await loadRecords(db, rows)
   const { title, path, page, token } = feed
   const updated_at = rows[0]?.created_at ?? feed.account?.created_at ?? (await findFirstDate(db))
   const document: FeedDocument = { title, path, page, token, updated_at, entries: records.map((record) => entryOf(record, web)) }
-  return { document, topics: await topicsOf(db, feed.timeline, feed.view, feed.view.viewer ?? anonymous, rows) }
+  return { document, topics: topicsOf(feed.timeline, feed.view, feed.view.viewer ?? anonymous, found) }
 }
 
 /** The date of a feed without entries: when the first account was created. */

@@ -49,9 +49,10 @@ async function show(context: Context, timeline: Timeline, viewer: Viewer | null,
     const { events } = await readEventsAfter(db, timeline, view, query.after, page.size)
     return new Answer((await renderEvents(db, events, wire, variant)) as never, {})
   }
-  const { rows, total } = await readTimeline(db, timeline, view, page)
-  const topics = await topicsOf(db, timeline, view, context.caller, rows)
-  return new Answer((await renderEvents(db, rows, wire, variant)) as never, { total, ...(topics && { topics }) })
+  const found = await readTimeline(db, timeline, view, page)
+  const topics = topicsOf(timeline, view, context.caller, found)
+  const body = await renderEvents(db, found.rows, wire, variant)
+  return new Answer(body as never, { total: found.total, ...(topics && { topics }) })
 }
 
 function viewOf({ db, variant }: Context, viewer: Viewer | null, delay: number): View {

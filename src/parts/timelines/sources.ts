@@ -23,6 +23,12 @@ export interface SourcePage {
   /** Whether the rows are the page. If not, too many of the events that were read are hidden. */
   exact: boolean
   rows: EventRow[]
+  ids: SourceIds
+}
+
+export interface SourceIds {
+  repositories: number[]
+  actors: number[]
 }
 
 /**
@@ -50,7 +56,7 @@ export async function readBySource(
   const continued = sql`(e.created_at, e.id) < (s.created_at, s.id) and e.created_at >= ${marked}`
   // Some events of the page may be hidden.
   const enough = literal(Math.ceil(asked * 1.5))
-  const rows = await db.genericPlanRows<EventRow & Omit<SourcePage, 'rows'>>(sql`
+  const rows = await db.genericPlanRows<EventRow & Omit<SourcePage, 'rows' | 'ids'> & Record<keyof SourceIds, string>>(sql`
     with repository as materialized (
       select r.id as source, not r.private as open, ${hasAccess(view)} as access
       from (${repositories} limit ${literal(fewSources + 1)}) s
@@ -104,9 +110,11 @@ export async function readBySource(
       select e.created_at, e.id, row_number() over (${newestFirst}) as place from candidate e
       where e.actor_id not in (select id from suspended) and ${areReferencesVisible(view)}
     )
-    select t.many, t.found, t.all_read, t.all_read or coalesce(t.last >= ${marked} and t.last > coalesce(t.unread, '-infinity'), false) as exact, e.*
+    select t.many, t.found, t.all_read, t.all_read or coalesce(t.last >= ${marked} and t.last > coalesce(t.unread, '-infinity'), false) as exact,
+      t.repositories, t.actors, e.*
     from (
       select (select many from size) as many, s.found, s.last, m.unread,
+        array_to_string(array(select source from repository), ' ') as repositories, array_to_string(array(select id from actor), ' ') as actors,
         (select count(*) from ended) = 0 or (not exists (select from mark) and m.unread is null) as all_read
       from (select count(*) as found, min(created_at) filter (where place = ${literal(asked)}) as last from shown) s, (
         select max(s.last) as unread from (
@@ -115,19 +123,25 @@ export async function readBySource(
       select e.* from shown s cross join lateral (select e.* from events e where e.created_at = s.created_at and e.id = s.id offset 0) e
       where s.place > ${offset} and s.place <= ${offset}::int + ${limit}::int`)}) e on true
     ${newestFirst}`)
-  const { many = false, found = 0, all_read = false, exact = false } = rows[0] ?? {}
-  return { many, found, all_read, exact, rows: rows[0]?.id === null ? [] : rows }
+  const {
+    many = false,
+    found = 0,
+    all_read = false,
+    exact = false,
+    repositories: watched = '',
+    actors: followed = '',
+  } = rows[0] ?? {}
+  const ids = { repositories: parseIds(watched), actors: parseIds(followed) }
+  return { many, found, all_read, exact, rows: rows[0]?.id === null ? [] : rows, ids }
 }
+
+/** Lists of ids are text: the driver would parse an array for each row. */
+const parseIds = (text: string) => (text === '' ? [] : text.split(' ').map(Number))
 
 const referring = referringTypes.map((type) => `'${type}'`).join(', ')
 
 /** A query of up to `most` events of a timeline; in any order if they are only counted. */
 export type EventQuery = (most: number, which: 'newest' | 'any') => Sql
-
-export interface SourceIds {
-  repositories: number[]
-  actors: number[]
-}
 
 export async function listSourceIds(db: Database, { repositories, actors }: Sources): Promise<SourceIds> {
   const [found] = await db.genericPlanRows<SourceIds>(sql`

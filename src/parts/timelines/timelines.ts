@@ -5,7 +5,7 @@ import type { Topic } from '#platform/topics.ts'
 import { mostEvents } from '#variants.ts'
 import { type EventRow, literal, newestFirst, withNames } from './event-rows.ts'
 import { type Fixed, isInTime, isShown, type View } from './shown.ts'
-import { bySource, listSourceIds, readBySource, type Sources } from './sources.ts'
+import { bySource, type EventQuery, listSourceIds, readBySource, type SourceIds, type Sources } from './sources.ts'
 
 export type { TimelineEvent } from './event-rows.ts'
 export type { View } from './shown.ts'
@@ -57,19 +57,24 @@ export const timelines = {
   }),
 }
 
+export interface TimelinePage extends Listed<EventRow> {
+  /** What the timeline was made of, unless that is too much. */
+  sources?: SourceIds
+}
+
 /** A page of a timeline, newest first, and the number of its events, at most `mostEvents`. */
-export async function readTimeline(db: Database, timeline: Timeline, view: View, slice: Slice): Promise<Listed<EventRow>> {
+export async function readTimeline(db: Database, timeline: Timeline, view: View, slice: Slice): Promise<TimelinePage> {
   if (slice.offset >= mostEvents) throw tooFar()
   const page = { offset: slice.offset, limit: Math.min(slice.limit, mostEvents - slice.offset) }
   const asked = lengths.find((length) => length >= page.offset + page.limit) ?? mostEvents
   const { sources } = timeline
   if (!sources) return readFiltered(db, timeline, view, page, asked)
-  const found = await readBySource(db, sources, view, asked, page)
-  if (found.many) return readManySources(db, { ...timeline, sources }, view, page, asked)
-  if (!found.exact) return readEachSource(db, sources, view, page, asked)
-  if (found.all_read || found.found >= mostEvents) return { rows: found.rows, total: Math.min(found.found, mostEvents) }
-  const count = bySource(await listSourceIds(db, sources), sources, view)(mostEvents, 'any')
-  return { rows: found.rows, total: await countEvents(db, count) }
+  const { many, exact, all_read, found, rows, ids } = await readBySource(db, sources, view, asked, page)
+  if (many) return readManySources(db, { ...timeline, sources }, view, page, asked)
+  const events = bySource(ids, sources, view)
+  if (!exact) return { ...(await readEachSource(db, events, page, asked)), sources: ids }
+  if (all_read || found >= mostEvents) return { rows, total: Math.min(found, mostEvents), sources: ids }
+  return { rows, total: await countEvents(db, events(mostEvents, 'any')), sources: ids }
 }
 
 /** Only a few lengths are used, because each is a prepared statement of its own. */
@@ -86,12 +91,13 @@ async function readFiltered(db: Database, timeline: Timeline, view: View, page: 
   const events = (most: number) => sql`
     select e.* from (select e.* from events e where ${condition} and ${isInTime(view)} ${only_public} ${newestFirst} offset 0) e
     where ${isShown(view, fixed)} ${newestFirst} limit ${literal(most)}`
-  const key = keyOf(events(mostEvents))
-  const full = knownFull(db, key)
-  const { rows, found } = await readPage(db, events(full ? asked : mostEvents), page)
-  if (full) return { rows, total: found < asked ? found : mostEvents }
-  if (found === mostEvents) rememberFull(db, key)
-  return { rows, total: found }
+  if (fixed) {
+    const { rows, found } = await readPage(db, events(mostEvents), page)
+    return { rows, total: found }
+  }
+  // The timeline of everyone changes all the time, so its pages are read often.
+  const { rows, found } = await readPage(db, events(asked), page)
+  return { rows, total: found < asked ? found : await countRarely(db, events(mostEvents)) }
 }
 
 /** A page of a query, and the number of events of the query. */
@@ -123,44 +129,41 @@ async function readManySources(
       ${recent ? sql`limit ${literal(recent)}` : sql`offset 0`}) e
     where ${condition} and ${isShown(view)} ${newestFirst} limit ${literal(most)}`
   const { rows, found } = await readPage(db, filtered(asked, recentEvents), page)
-  if (found < asked) return readEachSource(db, sources, view, page, asked)
-  return { rows, total: await countEvents(db, filtered(mostEvents, null)) }
+  if (found < asked) return readEachSource(db, bySource(await listSourceIds(db, sources), sources, view), page, asked)
+  return { rows, total: await countRarely(db, filtered(mostEvents, null)) }
 }
 
-async function readEachSource(db: Database, sources: Sources, view: View, page: Slice, asked: number) {
-  const events = bySource(await listSourceIds(db, sources), sources, view)
+async function readEachSource(db: Database, events: EventQuery, page: Slice, asked: number) {
   const { rows, found } = await readPage(db, events(asked, 'newest'), page)
   return { rows, total: found < asked ? found : await countEvents(db, events(mostEvents, 'any')) }
+}
+
+/** Counts the events of a query, which returns at most `mostEvents`. */
+async function countEvents(db: Database, events: Sql): Promise<number> {
+  const [counted] = await db.genericPlanRows<{ total: number }>(sql`select count(*) as total from (${events}) counted`)
+  return counted?.total ?? 0
 }
 
 /** For how long a timeline of the greatest length is not counted again. In milliseconds. */
 const trusted = 60_000
 const mostKept = 10_000
 
-/**
- * When each timeline was last found to have the greatest length. Timelines rarely become shorter, and counting 300 events takes three times as
- * long as reading 30. If one does become shorter, the link to the last page is wrong for up to a minute.
- */
+/** When each timeline was last found to have the greatest length. */
 const fullTimelines = new WeakMap<Database, Map<string, number>>()
 
-/** Dates differ from request to request, and do not identify a timeline. */
-const keyOf = ({ text, values }: Sql) => `${text} ${values.filter((value) => !(value instanceof Date))}`
-
-const knownFull = (db: Database, key: string) => Math.abs(db.now.getTime() - (fullTimelines.get(db)?.get(key) ?? 0)) < trusted
-
-function rememberFull(db: Database, key: string) {
+/**
+ * For timelines of so many sources that their responses are not kept, see topics.ts. They rarely become shorter, and counting 300 events takes
+ * three times as long as reading 30. If one does become shorter, the link to the last page is wrong for up to a minute.
+ */
+async function countRarely(db: Database, events: Sql): Promise<number> {
   const known = fullTimelines.get(db) ?? new Map<string, number>()
   fullTimelines.set(db, known)
+  // Dates differ from request to request, and do not identify a timeline.
+  const key = `${events.text} ${events.values.filter((value) => !(value instanceof Date))}`
+  const now = db.now.getTime()
+  if (Math.abs(now - (known.get(key) ?? 0)) < trusted) return mostEvents
+  const total = await countEvents(db, events)
   if (known.size >= mostKept) known.clear()
-  known.set(key, db.now.getTime())
-}
-
-/** Counts the events of a query, which returns at most `mostEvents`. */
-async function countEvents(db: Database, events: Sql): Promise<number> {
-  const key = keyOf(events)
-  if (knownFull(db, key)) return mostEvents
-  const [counted] = await db.genericPlanRows<{ total: number }>(sql`select count(*) as total from (${events}) counted`)
-  const total = counted?.total ?? 0
-  if (total === mostEvents) rememberFull(db, key)
+  if (total === mostEvents) known.set(key, now)
   return total
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { expect, openForge } from '#test/forge.ts'
-import { read, tell, types } from '#test/timelines.ts'
+import { fillLog, read, tell, types } from '#test/timelines.ts'
 
 test('timelines change at once when a repository is made private, renamed or deleted', async () => {
   await using forge = await openForge()
@@ -55,4 +55,17 @@ test('the event of a fork is hidden when the fork is private or deleted', async 
   assert.deepEqual(await types(ben, '/repos/ada/engine/events'), ['ForkEvent', 'CreateEvent'])
   await expect(204, await ben.delete('/repos/ben/engine'))
   assert.deepEqual(await types(ben, '/repos/ada/engine/events'), ['CreateEvent'])
+})
+
+test('the link to the last page is right at once when a timeline becomes shorter than 300 events', async () => {
+  await using forge = await openForge()
+  const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
+  const { id } = await ada.owns('engine')
+  await fillLog(forge, id, (await ada.read('/user')).id, 264)
+  await fillLog(forge, id, (await ben.read('/user')).id, 50)
+  const last = async (path: string) => /page=(\d+)>; rel="last"/.exec((await ada.get(path)).headers.get('link') ?? '')?.[1]
+  const paths = ['/repos/ada/engine/events', '/networks/ada/engine/events', '/users/ada/received_events']
+  for (const path of paths) assert.equal(await last(path), '10', path)
+  await expect(204, await forge.admin.put('/users/ben/suspended'))
+  for (const path of paths) assert.equal(await last(path), '9', path)
 })
