@@ -1339,6 +1339,21 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION enqueue_job(task text, payload json, key text DEFAULT NULL::text, run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, mode text DEFAULT 'replace'::text)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+declare
+  job record;
+begin
+  loop
+    select * into job from graphile_worker.add_job(task, payload, job_key := key, run_at := run_at, job_key_mode := mode);
+    exit when job.id is not null;
+  end loop;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION epoch(at timestamp with time zone)
  RETURNS bigint
  LANGUAGE sql
@@ -1397,6 +1412,7 @@ $function$;
 CREATE OR REPLACE FUNCTION fan_out(at timestamp with time zone, event notification_events, everyone boolean, own boolean, concerns notification_reason, users text[], team_orgs text[], team_slugs text[])
  RETURNS void
  LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
 declare
   place record;
@@ -1883,6 +1899,7 @@ $function$;
 CREATE OR REPLACE FUNCTION store_notices(at timestamp with time zone, actor bigint, repo bigint, subject jsonb, notices jsonb, participants jsonb, direct_at timestamp with time zone)
  RETURNS void
  LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
 declare
   few constant integer := 50;
@@ -1930,7 +1947,7 @@ begin
     update notification_events n set notified_at = null where n.subject_id = subject_key and n.id = any(select id from unnest(stored));
   end if;
   if not direct then
-    perform graphile_worker.add_job('tell', json_build_object('subject_id', subject_key), job_key := 'tell ' || subject_key);
+    perform enqueue_job('tell', json_build_object('subject_id', subject_key), 'tell ' || subject_key);
   end if;
 end
 $function$;

@@ -29,8 +29,8 @@ interface Later {
 /** Adds a job in the caller's transaction: the job exists if the transaction commits. */
 export async function enqueue(db: Transaction, task: string, payload: object, { key, minutes }: Partial<Later> = {}) {
   await db.query(sql`
-    select graphile_worker.add_job(${task}, ${JSON.stringify(payload)}::json, job_key := ${key ?? null},
-      run_at := ${db.now}::timestamptz + ${minutes ?? null} * interval '1 minute', job_key_mode := ${minutes === undefined ? 'replace' : 'preserve_run_at'})`)
+    select enqueue_job(${task}, ${JSON.stringify(payload)}::json, ${key ?? null},
+      ${db.now}::timestamptz + ${minutes ?? null} * interval '1 minute', ${minutes === undefined ? 'replace' : 'preserve_run_at'})`)
 }
 
 /**
