@@ -1,9 +1,9 @@
-import { json, type Sql, sql, type Transaction } from '#platform/database.ts'
+import { Database, json, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { type Act, type EventType, eventFacts, type LoggedEvent, meaningOf } from './acts.ts'
 import { recordHistory } from './issue-history.ts'
 import { noticesOf } from './notices.ts'
 import { deliver, webhookEventsOf } from './outbox/outbox.ts'
-import { type SubscribedHook, subscribedHookColumns } from './outbox/subscribed-hooks.ts'
+import { type SubscribedHook, subscribedHookColumns, subscribedTo } from './outbox/subscribed-hooks.ts'
 
 /**
  * Publishes what a user did in a repository: appends to the event log and the issue's history, notifies users, and enqueues webhook
@@ -15,23 +15,46 @@ export async function publish(db: Transaction, actor: { id: number }, repo: { id
   const stateFirst = published.toSorted((one, other) => Number('state_reason' in other) - Number('state_reason' in one))
   const call = await callOf(db, actor, repo, stateFirst, published)
   const [hooks] = await Promise.all([
-    call ? db.rows<SubscribedHook>(sql`select ${subscribedHookColumns} from ${call(sql`${actor.id}`, sql`${repo.id}`)} h`) : [],
+    call ? db.rows<SubscribedHook>(sql`select ${subscribedHookColumns} from ${call} h`) : [],
     recordHistory(db, actor, repo, published),
   ])
   await deliver(db, actor, repo, hooks, published)
 }
 
 /**
- * Publishes an act if `change` changes a row, in one statement with it. `change` is an `insert` or `delete` whose table has the columns
- * `user_id` and `repo_id`. For acts without history and notice.
+ * Makes a change that is one statement, and publishes its act if a row changed. Outside a transaction and without a subscribed hook, this is
+ * one statement and one round trip. `change` writes nothing unless its condition holds. For acts without history and notice.
  */
-export async function publishChange(db: Transaction, actor: { id: number }, repo: { id: number }, change: Sql, published: Act) {
-  const call = await callOf(db, actor, repo, [published], [published])
-  if (!call) throw new Error(`nothing follows from the act ${published.act}`)
-  const hooks = await db.rows<SubscribedHook>(sql`
-    with changed as (${change} returning user_id, repo_id)
-    select ${subscribedHookColumns} from changed cross join lateral ${call(sql`changed.user_id`, sql`changed.repo_id`)} h`)
-  await deliver(db, actor, repo, hooks, [published])
+export async function publishChange(
+  db: Database | Transaction,
+  actor: { id: number },
+  repo: { id: number },
+  change: (condition: Sql) => Sql,
+  published: Act,
+): Promise<void> {
+  if (db instanceof Database) {
+    const { is_subscribed } = await db.write<{ is_subscribed: boolean }>(changeStatement(db.now, actor, repo, change, published))
+    // A payload shows the row, so it is composed in the transaction of the change.
+    return is_subscribed ? db.transaction((transaction) => publishChange(transaction, actor, repo, change, published)) : undefined
+  }
+  const { rowCount } = await db.query(change(sql`true`))
+  if (rowCount) await publish(db, actor, repo, published)
+}
+
+function changeStatement(
+  now: Date,
+  actor: { id: number },
+  repo: { id: number },
+  change: (condition: Sql) => Sql,
+  published: Act,
+) {
+  const events = eventOf(published)
+  const recorded = events.length ? sql`record_events(${now}, ${actor.id}, ${repo.id}, ${json(events)}::jsonb)` : sql`null`
+  return sql`
+    with subscribed as materialized (select exists (${subscribedTo(repo.id, webhookEventsOf([published]))}) as is_subscribed),
+      changed as (${change(sql`not (select is_subscribed from subscribed)`)} returning 1),
+      recorded as (select ${recorded} from changed)
+    select is_subscribed, (select count(*) from recorded) from subscribed`
 }
 
 /** The call of the function `publish_acts`; undefined if neither events nor notices nor webhooks follow from the acts. */
@@ -42,7 +65,7 @@ async function callOf(db: Transaction, actor: { id: number }, repo: { id: number
   if (!events.length && !stored && !webhooks.length) return undefined
   // The time is read as late as possible, because a client that polls by `since` must not have polled after it before the commit.
   const direct_at = stored?.direct ? db.home.now : null
-  return (actor_id: Sql, repo_id: Sql) => sql`publish_acts(${db.now}, ${actor_id}, ${repo_id}, ${orNull(events)}::jsonb,
+  return sql`publish_acts(${db.now}, ${actor.id}, ${repo.id}, ${orNull(events)}::jsonb,
     ${stored ? json(stored.subject) : null}::jsonb, ${orNull(stored?.notices)}::jsonb, ${orNull(stored?.participants)}::jsonb,
     ${direct_at}, ${webhooks.length ? [...webhooks, '*'] : null}::text[])`
 }

@@ -62,7 +62,7 @@ export interface Declaration {
   followed?: 'by id' | 'by place'
   /** Always responds with a stream. The handler returns the events after `following`. */
   streamed?: true
-  /** The handler opens its transaction itself, after slow work. */
+  /** The handler opens its transaction itself, after slow work, or writes with one statement. */
   own_transaction?: true
   /** Response schemas by status; the lowest status is the default. */
   answers: Record<number, TSchema>

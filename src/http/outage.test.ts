@@ -89,6 +89,10 @@ test('a commit whose answer is lost is no success, and may have taken place', as
   await using cut = await openCut()
   const { proxy, ada } = cut
   proxy.cut_at = 'commit'
+  await expect(503, await ada.put('/repos/ada/engine/subscription', { ignored: true }))
+  assert.equal((await ada.read('/repos/ada/engine/subscription')).ignored, true)
+  // A star is a transaction of one statement.
+  proxy.cut_at = 'insert into stars'
   await expect(503, await ada.put('/user/starred/ada/engine'))
   assert.equal((await ada.get('/user/starred/ada/engine')).status, 204)
 })

@@ -1,5 +1,5 @@
 import type { WebhookName } from '#activity/acts.ts'
-import { type Queryable, sql } from '#platform/database.ts'
+import { type Queryable, type Sql, sql } from '#platform/database.ts'
 
 /** A hook that subscribes to an event, with what a sender needs to know. */
 export interface SubscribedHook {
@@ -20,14 +20,15 @@ export interface SubscribedHook {
 export const subscribedHookColumns = sql`h.id, h.events, h.url, h.content_type, h.insecure_ssl, h.secret, h.former_secret, h.former_secret_until, h.target_id,
   h.target_type, h.failures, h.throttled_until`
 
-export function findSubscribed(db: Queryable, repo_id: number, wanted: { event: WebhookName }[]): Promise<SubscribedHook[]> {
+/** The hooks of a repository and of its organization that subscribe to one of the events. */
+export function subscribedTo(repo_id: number, wanted: { event: WebhookName }[]): Sql {
   const events = [...new Set(wanted.map(({ event }) => event)), '*']
-  return db.rows(sql`
+  return sql`
     select ${subscribedHookColumns} from hooks h
     where h.repo_id = ${repo_id} and h.active and h.deleted_at is null and h.events && ${events}
     union all
     select ${subscribedHookColumns} from repositories r join hooks h on h.org_id = r.owner_id
-    where r.id = ${repo_id} and h.active and h.deleted_at is null and h.events && ${events}`)
+    where r.id = ${repo_id} and h.active and h.deleted_at is null and h.events && ${events}`
 }
 
 export function subscribesTo({ events }: { events: string[] }, event: string) {
@@ -36,5 +37,5 @@ export function subscribesTo({ events }: { events: string[] }, event: string) {
 
 /** Checked before work that only a payload needs, such as reading commits from git. */
 export async function hasSubscribers(db: Queryable, repo: { id: number }, event: WebhookName): Promise<boolean> {
-  return (await findSubscribed(db, repo.id, [{ event }])).length > 0
+  return (await db.rows(subscribedTo(repo.id, [{ event }]))).length > 0
 }

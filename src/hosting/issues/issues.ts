@@ -78,15 +78,6 @@ export async function lockIssue(db: Transaction, repo: Place, number: number): P
   return issue
 }
 
-/** Locks the issue like lockIssue, but reads only what a comment depends on. */
-export async function lockForComment(db: Transaction, repo: Place, number: number) {
-  const issue = await db.first<Pick<Issue, 'id' | 'locked' | 'pull_id'>>(sql`
-    select i.id, i.locked, p.id as pull_id from ${issues} where i.repo_id = ${repo.id} and i.number = ${number} for no key update of i`)
-  if (!issue?.pull_id) checkEnabled(repo)
-  if (!issue) throw missing()
-  return issue
-}
-
 /** A transaction that started earlier may commit later, so `updated_at` never decreases. */
 export async function touchIssue(db: Transaction, { id }: { id: number }) {
   await db.query(sql`update issues set updated_at = greatest(updated_at, ${db.now}) where id = ${id}`)

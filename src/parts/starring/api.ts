@@ -13,7 +13,12 @@ const starred = {
   list: true,
   answers: { 200: StarredList },
 } as const
-const writes = { permission: 'starring:write', scopes: ['public_repo', 'repo'], answers: { 204: Nothing } } as const
+const writes = {
+  permission: 'starring:write',
+  scopes: ['public_repo', 'repo'],
+  own_transaction: true,
+  answers: { 204: Nothing },
+} as const
 
 export const api = group('Starring', [
   get(

@@ -2,18 +2,19 @@ import { publishChange } from '#activity/publish.ts'
 import { countNetworks } from '#hosting/repositories/forks.ts'
 import { forkedColumn, listRepositories, type Repository } from '#hosting/repositories/repositories.ts'
 import { type Account, type Person, personColumns, type Viewer } from '#identity/accounts.ts'
-import { type Listed, type Queryable, type Slice, type Sql, sql, type Transaction } from '#platform/database.ts'
+import { type Database, type Listed, type Queryable, type Slice, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'
 
 /** Starring again changes nothing and publishes nothing. */
-export function star(db: Transaction, user: Account, repo: Repository) {
-  const change = sql`
-    insert into stars (user_id, repo_id, starred_at) values (${user.id}, ${repo.id}, ${db.now}) on conflict do nothing`
+export function star(db: Database | Transaction, user: Account, repo: Repository) {
+  const change = (condition: Sql) => sql`
+    insert into stars (user_id, repo_id, starred_at) select ${user.id}, ${repo.id}, ${db.now}::timestamptz where ${condition}
+    on conflict do nothing`
   return publishChange(db, user, repo, change, { act: 'repo.starred' })
 }
 
-export function unstar(db: Transaction, user: Account, repo: Repository) {
-  const change = sql`delete from stars where user_id = ${user.id} and repo_id = ${repo.id}`
+export function unstar(db: Database | Transaction, user: Account, repo: Repository) {
+  const change = (condition: Sql) => sql`delete from stars where user_id = ${user.id} and repo_id = ${repo.id} and ${condition}`
   return publishChange(db, user, repo, change, { act: 'repo.unstarred' })
 }
 

@@ -1,22 +1,32 @@
 import { publish } from '#activity/publish.ts'
-import { lockForComment } from '#hosting/issues/issues.ts'
-import { checkMayEdit, mayPush } from '#hosting/issues/rights.ts'
+import type { Issue } from '#hosting/issues/issues.ts'
+import { checkEnabled, checkMayEdit, mayPush } from '#hosting/issues/rights.ts'
 import { changesOf } from '#hosting/payloads/edited-fields.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import type { Account } from '#identity/accounts.ts'
 import { sql, type Transaction } from '#platform/database.ts'
-import { forbidden, invalid } from '#platform/errors.ts'
+import { forbidden, invalid, missing } from '#platform/errors.ts'
 import { loadComment } from './comments.ts'
 
 export async function createComment(db: Transaction, repo: Repository, author: Account, number: number, body: string) {
-  const issue = await lockForComment(db, repo, number)
-  if (issue.locked && !mayPush(repo)) throw forbidden('Unable to create comment because issue is locked.')
-  const made = await db.load<{ id: number }>(sql`
-    insert into comments (repo_id, issue_id, author_id, body, created_at, updated_at)
-    values (${repo.id}, ${issue.id}, ${author.id}, ${checkBody(body)}, ${db.now}, ${db.now}) returning id`)
-  const facts = { issue_id: issue.id, pull_id: issue.pull_id, comment_id: made.id, body }
-  const published = publish(db, author, repo, { act: 'issue_comment.created', ...facts })
-  const [, comment] = await Promise.all([published, loadComment(db, repo, made.id)])
+  const allowed = sql`(${mayPush(repo)} or not held.locked) and ${!isEmpty(body)}`
+  // Locks the issue, so that concurrent changes of it take turns.
+  const held = await db.first<Pick<Issue, 'id' | 'locked' | 'pull_id'> & { comment_id: number }>(sql`
+    with held as (
+      select i.id, i.locked, p.id as pull_id from issues i left join pulls p on p.issue_id = i.id
+      where i.repo_id = ${repo.id} and i.number = ${number} for no key update of i
+    ), made as (
+      insert into comments (repo_id, issue_id, author_id, body, created_at, updated_at)
+      select ${repo.id}, held.id, ${author.id}, ${body}, ${db.now}, ${db.now} from held where ${allowed} returning id
+    )
+    select held.*, made.id as comment_id from held left join made on true`)
+  if (!held?.pull_id) checkEnabled(repo)
+  if (!held) throw missing()
+  if (held.locked && !mayPush(repo)) throw forbidden('Unable to create comment because issue is locked.')
+  checkBody(body)
+  const { id: issue_id, pull_id, comment_id } = held
+  const published = publish(db, author, repo, { act: 'issue_comment.created', issue_id, pull_id, comment_id, body })
+  const [, comment] = await Promise.all([published, loadComment(db, repo, comment_id)])
   return comment
 }
 
@@ -42,6 +52,8 @@ export async function deleteComment(db: Transaction, repo: Repository, editor: A
 }
 
 function checkBody(body: string) {
-  if (body.trim() === '') throw invalid({ resource: 'IssueComment', code: 'missing_field', field: 'body' })
+  if (isEmpty(body)) throw invalid({ resource: 'IssueComment', code: 'missing_field', field: 'body' })
   return body
 }
+
+const isEmpty = (body: string) => body.trim() === ''
