@@ -13,6 +13,7 @@ import { readEventsAfter } from './events-after.ts'
 import { EventSchema, eventJson } from './json.ts'
 import { loadRecords } from './records.ts'
 import { renderEvents } from './rendered.ts'
+import { listFewSources } from './sources.ts'
 import { readTimeline, type Timeline, timelines, type View } from './timelines.ts'
 import { topicsOf } from './topics.ts'
 
@@ -41,7 +42,8 @@ async function show(context: Context, timeline: Timeline, viewer: Viewer | null,
   const view = viewOf(context, viewer, delay)
   if (following !== undefined) {
     const { events, bookmark } = await readEventsAfter(db, timeline, view, following, 100)
-    const topics = await topicsOf(db, timeline, view, context.caller, events)
+    const sources = timeline.sources && (await listFewSources(db, timeline.sources))
+    const topics = topicsOf(timeline, view, context.caller, { rows: events, total: 0, ...(sources && { sources }) })
     return new Answer(await toJson(context, events), { place: bookmark, ...(topics && { topics }) })
   }
   if (query.after !== '') {

@@ -149,6 +149,13 @@ export async function listSourceIds(db: Database, { repositories, actors }: Sour
   return { repositories: found?.repositories.map(Number) ?? [], actors: found?.actors.map(Number) ?? [] }
 }
 
+/** Undefined if there are more than `fewSources`. */
+export async function listFewSources(db: Database, { repositories, actors }: Sources): Promise<SourceIds | undefined> {
+  const few = (ids: Sql) => sql`select id from (${ids}) s limit ${literal(fewSources + 1)}`
+  const found = await listSourceIds(db, { repositories: few(repositories), ...(actors && { actors: few(actors) }) })
+  return found.repositories.length > fewSources || found.actors.length > fewSources ? undefined : found
+}
+
 /** Merges the newest visible events of each source, as many as asked for from each. */
 export function bySource({ repositories, actors }: SourceIds, { actors_except }: Sources, view: View): EventQuery {
   const newest = (ids: number[], at: Sql, except: Sql, most: number) => sql`
