@@ -1106,16 +1106,17 @@ create table threads (
   last_read_at timestamp with time zone,
   "position" bigint not null,
   notice_ids bigint[] not null,
-  reasons notification_reason[] not null
+  reasons notification_reason[] not null,
+  conditional boolean default false not null
 );
 alter table threads add constraint threads_pkey PRIMARY KEY (id);
 CREATE INDEX threads_changed ON threads USING btree (user_id, "position", id);
 CREATE INDEX threads_done ON threads USING btree (user_id, updated_at, id) WHERE done;
-CREATE INDEX threads_inbox ON threads USING btree (user_id, updated_at, id) WHERE (NOT done);
+CREATE INDEX threads_inbox ON threads USING btree (user_id, updated_at, id) INCLUDE (repo_id, conditional) WHERE (NOT done);
 CREATE INDEX threads_participating ON threads USING btree (user_id, updated_at, id) WHERE (reason <> 'subscribed'::notification_reason);
 CREATE INDEX threads_repo ON threads USING btree (user_id, repo_id, updated_at, id);
 CREATE UNIQUE INDEX threads_subject ON threads USING btree (subject_id, user_id);
-CREATE INDEX threads_unread ON threads USING btree (user_id, updated_at, id) WHERE unread;
+CREATE INDEX threads_unread ON threads USING btree (user_id, updated_at, id) INCLUDE (repo_id, conditional) WHERE unread;
 CREATE INDEX threads_updated ON threads USING brin (updated_at) WITH (pages_per_range='16');
 CREATE TRIGGER touch_delete AFTER DELETE ON threads REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_threads();
 CREATE TRIGGER touch_insert AFTER INSERT ON threads REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_threads();
@@ -1422,7 +1423,8 @@ declare
   notified bigint[];
   notified_reasons notification_reason[];
 begin
-  select r.id as repo_id, r.owner_id, not r.private or s.invitation_id is not null or s.transfer_id is not null as open
+  select r.id as repo_id, r.owner_id, not r.private or s.invitation_id is not null or s.transfer_id is not null as open,
+    num_nonnulls(s.invitation_id, s.transfer_id, s.hook_id, s.release_id) > 0 as conditional
   into place from notification_subjects s join repositories r on r.id = s.repo_id where s.id = event.subject_id;
   if not found then
     return;
@@ -1465,8 +1467,8 @@ begin
   end if;
   -- Participants; then watchers, also those who subscribed to the thread after the event. Users are not notified of their own acts, or of
   -- repositories they may not see, except for invitations and transfers to them. A thread remembers its last hundred events.
-  insert into threads as t (user_id, repo_id, subject_id, reason, updated_at, position, notice_ids, reasons)
-  select c.user_id, place.repo_id, event.subject_id, c.reason, at, (select log_position()), array[event.id], array[c.reason]
+  insert into threads as t (user_id, repo_id, subject_id, reason, conditional, updated_at, position, notice_ids, reasons)
+  select c.user_id, place.repo_id, event.subject_id, c.reason, place.conditional, at, (select log_position()), array[event.id], array[c.reason]
   from (
     select a.user_id, a.reason from unnest(notified, notified_reasons) as a (user_id, reason)
     union all

@@ -13,7 +13,8 @@ declare
   notified bigint[];
   notified_reasons notification_reason[];
 begin
-  select r.id as repo_id, r.owner_id, not r.private or s.invitation_id is not null or s.transfer_id is not null as open
+  select r.id as repo_id, r.owner_id, not r.private or s.invitation_id is not null or s.transfer_id is not null as open,
+    num_nonnulls(s.invitation_id, s.transfer_id, s.hook_id, s.release_id) > 0 as conditional
   into place from notification_subjects s join repositories r on r.id = s.repo_id where s.id = event.subject_id;
   if not found then
     return;
@@ -56,8 +57,8 @@ begin
   end if;
   -- Participants; then watchers, also those who subscribed to the thread after the event. Users are not notified of their own acts, or of
   -- repositories they may not see, except for invitations and transfers to them. A thread remembers its last hundred events.
-  insert into threads as t (user_id, repo_id, subject_id, reason, updated_at, position, notice_ids, reasons)
-  select c.user_id, place.repo_id, event.subject_id, c.reason, at, (select log_position()), array[event.id], array[c.reason]
+  insert into threads as t (user_id, repo_id, subject_id, reason, conditional, updated_at, position, notice_ids, reasons)
+  select c.user_id, place.repo_id, event.subject_id, c.reason, place.conditional, at, (select log_position()), array[event.id], array[c.reason]
   from (
     select a.user_id, a.reason from unnest(notified, notified_reasons) as a (user_id, reason)
     union all

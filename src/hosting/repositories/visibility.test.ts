@@ -79,8 +79,13 @@ test('access is the highest level of all its sources', inject(async ({ person, o
   await expect(201, await ada.post('/orgs/acme/repos', { name: 'plans', private: true }))
   const accessOf = async (client: Client) => {
     const answer = await client.get('/repos/acme/plans')
-    if (answer.status === 404) return 'none'
+    const listed = await client.read('/orgs/acme/repos')
+    if (answer.status === 404) {
+      assert.deepEqual(listed, [])
+      return 'none'
+    }
     const { permissions } = (await answer.json()) as { permissions: Record<string, boolean> }
+    assert.deepEqual(listed[0].permissions, permissions)
     return ['admin', 'maintain', 'push', 'triage', 'pull'].find((level) => permissions[level])
   }
   const everyone = (permission: string) => ada.patch('/orgs/acme', { default_repository_permission: permission })

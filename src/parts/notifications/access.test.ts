@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '#platform/database.ts'
-import { expect } from '#test/forge.ts'
+import { expect, type Person } from '#test/forge.ts'
 import { type Place, shareGuild } from '#test/guild.ts'
 import { fillInbox, inboxOf, told } from '#test/inbox.ts'
 import { listen } from '#test/streams.ts'
 
 const forge = await shareGuild()
-const { ada, ben, cy, dan } = forge
+const { ada, ben, cy, dan, clock } = forge
 const { db } = forge.belfry
 
 /** The statuses and totals of every endpoint that could show the thread to dan. */
@@ -109,6 +109,37 @@ test('hidden threads are not counted', async () => {
   assert.equal(Number((await last()) ?? 0), before - 40)
   await expect(200, await ada.patch('/orgs/guild', { default_repository_permission: 'read' }))
   assert.equal(Number(await last()), before)
+})
+
+const lastPageOf = async (person: Person, query = '') =>
+  Number(
+    /[?&]page=(\d+)>; rel="last"/.exec((await person.get(`/notifications?per_page=1${query}`)).headers.get('link') ?? '')?.[1],
+  )
+
+test('a release that is a draft again, or deleted, is not counted', async () => {
+  const [place, gil] = [await forge.place({ auto_init: true }), await forge.person('gil')]
+  await place.watch(gil)
+  await fillInbox(forge, gil, place, 40)
+  const releases: number[] = []
+  for (const tag_name of ['v1', 'v2', 'v3']) {
+    releases.push((await expect(201, await ada.post(`${place.path}/releases`, { tag_name }))).id)
+  }
+  await told(forge)
+  assert.deepEqual([await lastPageOf(gil), await lastPageOf(gil, '&all=true')], [43, 43])
+  await expect(200, await ada.patch(`${place.path}/releases/${releases[0]}`, { draft: true }))
+  assert.deepEqual([await lastPageOf(gil), await lastPageOf(gil, '&all=true')], [42, 42])
+  await expect(204, await ada.delete(`${place.path}/releases/${releases[1]}`))
+  assert.deepEqual([await lastPageOf(gil), await lastPageOf(gil, '&all=true')], [41, 41])
+})
+
+test('threads beyond the newest thousand are counted in place of hidden ones', async () => {
+  const [place, hidden, fay] = [await forge.place(), await forge.place({ private: true }), await forge.person('fay')]
+  await fillInbox(forge, fay, place, 990)
+  clock.advance(60_000)
+  await fillInbox(forge, fay, hidden, 30)
+  assert.equal(await lastPageOf(fay), 990)
+  await fillInbox(forge, fay, await forge.place(), 10)
+  assert.ok(Number.isNaN(await lastPageOf(fay)), 'a thousand threads have no last page')
 })
 
 const threadsIn = async ({ id }: Place) =>

@@ -100,12 +100,13 @@ const counted = sql`threads t join notification_subjects s on s.id = t.subject_i
  * the planner read all releases, hooks or invitations of the server into a hash table for a page that has one of them.
  */
 const visibleTo = (db: Queryable, user: { id: number }) => sql`t.user_id = ${user.id} and case
-  when s.invitation_id is not null then (select true from invitations v where v.id = s.invitation_id and v.invitee_id = ${user.id}
-      and v.created_at > ${db.now}::timestamptz - ${goodFor})
-    or ((select true from accepted_invitations v where v.id = s.invitation_id) and ${repositoryVisibleTo(user)})
   when s.transfer_id is not null then (select true from transfers f where f.id = s.transfer_id and ${offeredTo(db, user)})
   when s.hook_id is not null then (select true from hooks h where h.id = s.hook_id and ${pausedFor(user)})
-  else ${repositoryVisibleTo(user)} and (s.release_id is null or (select not d.draft from releases d where d.id = s.release_id)) end`
+  when s.invitation_id is not null and (select true from invitations v where v.id = s.invitation_id and v.invitee_id = ${user.id}
+      and v.created_at > ${db.now}::timestamptz - ${goodFor}) then true
+  else ${repositoryVisibleTo(user)}
+    and (s.invitation_id is null or (select true from accepted_invitations v where v.id = s.invitation_id))
+    and (s.release_id is null or (select not d.draft from releases d where d.id = s.release_id)) end`
 
 const repositoryVisibleTo = (user: { id: number }) =>
   sql`(not r.private or ${hasAccessByName({ viewer_id: user.id, sees_private: true })})`
@@ -140,21 +141,49 @@ export async function listThreads(
   filter: Filter,
   { limit, offset }: Slice,
 ): Promise<Listed<Thread>> {
-  const found = await db.genericPlanRows<ThreadRow & { snapshot: string }>(sql`
-    select ${columns}, pg_current_snapshot()::text as snapshot from ${source} where ${visibleTo(db, user)} and ${matching(filter)}
-    order by t.updated_at desc, t.id desc limit ${limit + 1} offset ${offset}`)
+  // The row after the page has the counts. Without it, the page is the last one.
+  const found = await db.genericPlanRows<ThreadRow & { snapshot: string; counts: Counts | null }>(sql`
+    select page.*, (select pg_current_snapshot()::text) as snapshot,
+      case when row_number() over () > ${limit} then (${counts(db, user, filter, mostCounted)}) end as counts
+    from (
+      select ${columns} from ${source} where ${visibleTo(db, user)} and ${matching(filter)}
+      order by t.updated_at desc, t.id desc limit ${limit + 1} offset ${offset}) page`)
   // Later pages do not show threads that came to the front since, so only the first page is remembered.
   if (found[0] && offset === 0) rememberListSnapshot(db, user, found[0].snapshot)
   const rows = withRepositories(found.slice(0, limit))
   if (found.length <= limit && (offset === 0 || found.length)) return { rows, total: offset + found.length }
-  const total = await countThreads(db, user, filter, mostCounted)
+  const total = await totalOf(db, user, filter, mostCounted, found[limit]?.counts)
   // A page past the end has no next page.
   return { rows, total: total < mostCounted ? total : found.length ? Infinity : offset }
 }
 
-/** Counts up to `most` threads. The order makes the planner start from the user's threads instead of all subjects. */
+/** Counts up to `most` threads. */
 export async function countThreads(db: Database, user: { id: number }, filter: Filter, most: number): Promise<number> {
+  const [row] = await db.genericPlanRows<{ counts: Counts | null }>(sql`select (${counts(db, user, filter, most)}) as counts`)
+  return totalOf(db, user, filter, most, row?.counts)
+}
+
+/** How many of the newest threads were read, and how many of them the user sees. */
+type Counts = [read: number, visible: number]
+
+/** Counts the newest threads by repository. Only conditional threads (see migrations/0026_lists.sql) are read. A search is not counted here. */
+function counts(db: Queryable, user: { id: number }, filter: Filter, most: number): Sql {
+  if (filter.besides) return sql`null::int[]`
+  return sql`with newest as materialized (
+      select t.id, t.repo_id, t.conditional from threads t where t.user_id = ${user.id} and ${matching(filter)}
+      order by t.updated_at desc, t.id desc limit ${most})
+    select array[(select count(*) from newest)::int, (
+      coalesce((select sum(n.total) from (select repo_id, count(*) as total from newest where not conditional group by repo_id) n
+        where (select ${repositoryVisibleTo(user)} from repositories r where r.id = n.repo_id)), 0)
+      + (select count(*) from newest n where n.conditional and (
+          select true from ${counted} where t.id = n.id and ${visibleTo(db, user)})))::int]`
+}
+
+/** If all threads were read, or all that were read are visible, that is the total. Otherwise more threads must be read one by one. */
+async function totalOf(db: Database, user: { id: number }, filter: Filter, most: number, found?: Counts | null) {
+  if (found && (found[0] < most || found[1] === most)) return found[1]
   const from = filter.besides ? source : counted
+  // The order makes the planner start from the user's threads instead of all subjects.
   const [row] = await db.genericPlanRows<{ total: number }>(sql`
     select count(*) as total from (
       select from ${from} where ${visibleTo(db, user)} and ${matching(filter)} order by t.updated_at desc, t.id desc limit ${most}) few`)
