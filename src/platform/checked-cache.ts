@@ -99,7 +99,9 @@ export class CheckedCache<T> {
       return former.value
     }
     const loaded = await load()
-    this.#keep(key, { ...loaded, ...moment, snapshot, loaded_at: moment.now })
+    // Without a snapshot its topics could not be checked; the next load takes one.
+    if (loaded.topics && !snapshot) this.#kept.remove(key)
+    else this.#keep(key, { ...loaded, ...moment, snapshot, loaded_at: moment.now })
     return loaded.value
   }
 
