@@ -33,16 +33,17 @@ export async function renderEvents(db: Database, rows: EventRow[], wire: Wire, v
     // The references follow from the payload and the facts alone.
     if (kept && kept.basis[0] === row.payload && kept.basis[1] === (row.facts ?? ''))
       return { row, key, kept, references: kept.references }
-    return { row, key, kept: undefined, references: referencesOf(parseEvent(row)) }
+    const event = parseEvent(row)
+    return { row, key, event, references: referencesOf(event) }
   })
   const current = await loadCurrent(
     db,
     events.flatMap(({ references }) => references),
   )
-  const texts = events.map(({ row, key, kept, references }) => {
+  const texts = events.map(({ row, key, kept, event, references }) => {
     const basis = basisOf(row, references, current, wire)
     if (kept && isSame(kept.basis, basis)) return kept.text
-    const text = serialize(EventSchema, eventJson(recordOf(parseEvent(row), current), wire, variant))
+    const text = serialize(EventSchema, eventJson(recordOf(event ?? parseEvent(row), current), wire, variant))
     // A character takes up to two bytes, the rest about a kilobyte.
     const bytes = basis.reduce((sum, { length }) => sum + 2 * length, 2 * text.length + 1000)
     cache.set(key, { text, references, basis }, bytes)
