@@ -1,6 +1,6 @@
 import { type Database, type Queryable, sql } from './database.ts'
 
-/** What a response depends on, see migrations/0028_topics.sql. */
+/** What a response depends on, see migrations/0029_topics.sql. */
 export type Topic = `${'r' | 'u' | 'i' | 's' | 'a' | 'k' | 'o' | 'n'}${number}` | 'w'
 
 /** A state of the database, as PostgreSQL writes it. */
