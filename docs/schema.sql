@@ -2142,7 +2142,12 @@ $function$;
 
 CREATE OR REPLACE FUNCTION touch_topics(topics text[])
  RETURNS void
- LANGUAGE sql
+ LANGUAGE plpgsql
 AS $function$
-  insert into topic_changes (topic) select distinct topic from unnest(topics) topic where topic is not null
+begin
+  insert into topic_changes (topic)
+  select distinct t.topic from unnest(topics) t (topic)
+  where t.topic is not null and not exists (
+    select from topic_changes c where c.topic = t.topic and c.xid = pg_current_xact_id());
+end
 $function$;

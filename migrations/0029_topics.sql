@@ -14,8 +14,14 @@ create table topic_changes (
 create index topic_changes_topic on topic_changes (topic, xid);
 create index topic_changes_age on topic_changes using brin (created_at) with (pages_per_range = 16);
 
-create function touch_topics(topics text[]) returns void language sql as $$
-  insert into topic_changes (topic) select distinct topic from unnest(topics) topic where topic is not null
+-- Once a topic in a transaction: an act changes several rows of a repository. In plpgsql, which keeps the plan.
+create function touch_topics(topics text[]) returns void language plpgsql as $$
+begin
+  insert into topic_changes (topic)
+  select distinct t.topic from unnest(topics) t (topic)
+  where t.topic is not null and not exists (
+    select from topic_changes c where c.topic = t.topic and c.xid = pg_current_xact_id());
+end
 $$;
 
 create function touch_events() returns trigger language plpgsql as $$
