@@ -184,7 +184,7 @@ test('commits with a long message in an invalid encoding, and commits that git r
   const odd = await work.git('hash-object', '-t', 'commit', '-w', '--literally', 'object.txt')
   await work.push(`${odd}:refs/heads/odd`)
   await expect(201, await dan.post(`${engine}/commits/odd/comments`, { body: 'Odd' }))
-  assert.match((await noticesOf(forge)).at(-1) ?? '', /^dan commented Commit ab\ufffd c{252} CommitComment "Odd"$/)
+  assert.match((await noticesOf(forge)).at(-1) ?? '', /^dan commented Commit ab\ufffd c{252} CommitComment$/)
   await forge.belfry.storage.erase(forge.id)
   await forge.belfry.storage.create(forge.id, 'main')
   await expect(200, await dan.patch(url, { body: 'Gone' }))

@@ -184,7 +184,10 @@ test('at most ten per second are sent, and a batch that failed or ran twice is s
   assert.deepEqual(await stored(hook), [])
   // Two runs from the same position do the work of one.
   await Promise.all([continueReplay(db, storage, made.id), continueReplay(db, storage, made.id)])
-  assert.partialDeepStrictEqual(await ada.read(made.url), { status: 'running', told: 50 })
+  // If the second began after the first had ended, it did the next batch.
+  const { status, told } = await ada.read(made.url)
+  assert.ok(status === 'running' && (told === 50 || told === 100), `${status} ${told}`)
+  assert.equal((await stored(hook)).length, told)
   // The clock stands still, but the next batch is scheduled after the previous one.
   while ((await ada.read(made.url)).status === 'running') await continueReplay(db, storage, made.id)
   const moments = (await stored(hook)).map(({ ready_at }) => ready_at.getTime())
