@@ -1,4 +1,4 @@
-import type { Slice } from '#platform/database.ts'
+import type { Slice } from '#platform/listed.ts'
 
 export interface Page extends Slice {
   number: number

@@ -1,5 +1,6 @@
-import { type Database, type Listed, listed, type Queryable, type Slice, sql, type Transaction } from './database.ts'
+import { type Database, type Queryable, sql, type Transaction } from './database.ts'
 import { missing } from './errors.ts'
+import { type Listed, listed, type Slice } from './listed.ts'
 
 /** A job that used up its attempts: it does not run again until an operator retries it. */
 export interface FailedJob {

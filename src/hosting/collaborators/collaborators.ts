@@ -3,8 +3,9 @@ import { loadRepositoryById, type Repository } from '#hosting/repositories/repos
 import { changingAccess, onePair, whoOwns } from '#hosting/repositories/watchers.ts'
 import { permissionOf, roleOf } from '#identity/access.ts'
 import { type Account, type Person, personColumns, type Viewer } from '#identity/accounts.ts'
-import { type Listed, listed, type Queryable, type Slice, type Sql, sql, type Transaction } from '#platform/database.ts'
+import { type Queryable, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
+import { type Listed, listed, type Slice } from '#platform/listed.ts'
 
 export interface Collaborator extends Person {
   access: number

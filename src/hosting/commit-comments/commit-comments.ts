@@ -6,8 +6,9 @@ import { checkMayEdit } from '#hosting/issues/rights.ts'
 import { findAuthors, loadCommit } from '#hosting/refs/commits.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import type { Account, Person } from '#identity/accounts.ts'
-import { type Database, type Listed, listed, type Queryable, type Slice, sql, type Transaction } from '#platform/database.ts'
+import { type Database, type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
+import { type Listed, listed, type Slice } from '#platform/listed.ts'
 
 export interface CommitComment {
   id: number

@@ -3,9 +3,10 @@ import { loadMilestones, type Milestone } from '#hosting/milestones/milestones.t
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { hasAccessByName } from '#hosting/repositories/visibility.ts'
 import type { Person, Viewer } from '#identity/accounts.ts'
-import { empty, type Listed, listed, type Queryable, type Slice, type Sql, sql, type Transaction } from '#platform/database.ts'
+import { empty, type Queryable, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
 import { parseIsoDate } from '#platform/iso-date.ts'
+import { type Listed, listed, type Slice } from '#platform/listed.ts'
 import { associationOf, person, personOf } from './authors.ts'
 import { checkEnabled } from './rights.ts'
 

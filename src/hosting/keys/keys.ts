@@ -1,7 +1,8 @@
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import type { Account } from '#identity/accounts.ts'
-import { type Listed, listed, type Queryable, type Slice, sql, type Transaction } from '#platform/database.ts'
+import { type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
+import { type Listed, listed, type Slice } from '#platform/listed.ts'
 import { readPublicKey } from './public-key.ts'
 
 /** A public key of a user, or a deploy key of a repository. */

@@ -1,5 +1,6 @@
 import type { Repository } from '#hosting/repositories/repositories.ts'
-import { type Listed, listed, type Queryable, type Slice, sql } from '#platform/database.ts'
+import { type Queryable, sql } from '#platform/database.ts'
+import { type Listed, listed, type Slice } from '#platform/listed.ts'
 
 export interface Label {
   id: number

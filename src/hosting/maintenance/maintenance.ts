@@ -1,6 +1,7 @@
 import type { Storage } from '#git/storage.ts'
 import { type Repair, repairRefs } from '#hosting/pushes/repair-refs.ts'
-import { type Database, type Listed, listed, type Queryable, type Slice, sql } from '#platform/database.ts'
+import { type Database, type Queryable, sql } from '#platform/database.ts'
+import { type Listed, listed, type Slice } from '#platform/listed.ts'
 import type { Logger } from '#platform/log.ts'
 
 /** Repositories in one job: about a second of work. */

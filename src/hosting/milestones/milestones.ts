@@ -2,7 +2,8 @@ import { personOf } from '#hosting/issues/authors.ts'
 import { type Label, labelColumns } from '#hosting/labels/labels.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import type { Person } from '#identity/accounts.ts'
-import { type Listed, listed, type Queryable, type Slice, type Sql, sql } from '#platform/database.ts'
+import { type Queryable, type Sql, sql } from '#platform/database.ts'
+import { type Listed, listed, type Slice } from '#platform/listed.ts'
 
 export interface Milestone {
   id: number

@@ -1,7 +1,8 @@
 import { changingAccess, thisOwner } from '#hosting/repositories/watchers.ts'
 import { type Account, accountColumns, type Person, personColumns } from '#identity/accounts.ts'
-import { type Listed, listed, type Queryable, type Slice, sql, type Transaction } from '#platform/database.ts'
+import { type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { forbidden, invalid, missing } from '#platform/errors.ts'
+import { type Listed, listed, type Slice } from '#platform/listed.ts'
 
 export type OrganizationRole = 'admin' | 'member'
 

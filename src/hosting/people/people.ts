@@ -1,6 +1,7 @@
 import { type Account, accountColumns, type Person, personColumns } from '#identity/accounts.ts'
-import { codeOf, type Listed, listed, type Queryable, type Slice, type Sql, sql, type Transaction } from '#platform/database.ts'
+import { codeOf, type Queryable, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { invalid } from '#platform/errors.ts'
+import { type Listed, listed, type Slice } from '#platform/listed.ts'
 
 export interface NewUser {
   login: string

@@ -1,6 +1,7 @@
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import type { Viewer } from '#identity/accounts.ts'
-import { empty, type Listed, listed, type Queryable, type Slice, type Sql, sql } from '#platform/database.ts'
+import { empty, type Queryable, type Sql, sql } from '#platform/database.ts'
+import { type Listed, listed, type Slice } from '#platform/listed.ts'
 import { loadPulls, type Pull } from './pulls.ts'
 
 export interface PullFilter {

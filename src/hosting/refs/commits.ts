@@ -2,8 +2,9 @@ import { type CommitObject, findRef, hasRefs, listBranchRefs, type Ref, readComm
 import type { Storage } from '#git/storage.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { type Person, personColumns } from '#identity/accounts.ts'
-import { type Listed, type Queryable, type Slice, sql } from '#platform/database.ts'
+import { type Queryable, sql } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'
+import type { Listed, Slice } from '#platform/listed.ts'
 import type { Authors } from './json.ts'
 
 export async function listBranches(storage: Storage, repo: Repository, { limit, offset }: Slice): Promise<Listed<Ref>> {

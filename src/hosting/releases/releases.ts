@@ -6,18 +6,9 @@ import { changesOf } from '#hosting/payloads/edited-fields.ts'
 import { catchUp, pushRefs } from '#hosting/pushes/pushes.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import type { Account } from '#identity/accounts.ts'
-import {
-  type Database,
-  ifDuplicate,
-  type Listed,
-  listed,
-  type Queryable,
-  type Slice,
-  type Sql,
-  sql,
-  type Transaction,
-} from '#platform/database.ts'
+import { type Database, ifDuplicate, type Queryable, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { invalid, Refusal } from '#platform/errors.ts'
+import { type Listed, listed, type Slice } from '#platform/listed.ts'
 
 export interface Release {
   id: number

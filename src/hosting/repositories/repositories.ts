@@ -1,17 +1,8 @@
 import { Moved } from '#http/moved.ts'
 import type { Account, Person, Viewer } from '#identity/accounts.ts'
-import {
-  codeOf,
-  empty,
-  type Listed,
-  listed,
-  type Queryable,
-  type Slice,
-  type Sql,
-  sql,
-  type Transaction,
-} from '#platform/database.ts'
+import { codeOf, empty, type Queryable, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
+import { type Listed, listed, type Slice } from '#platform/listed.ts'
 import { accessTo, hasAccessByName, visible } from './visibility.ts'
 import { keepAccess, thisOwner, watch, watchByMembers } from './watchers.ts'
 

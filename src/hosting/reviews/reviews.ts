@@ -1,7 +1,8 @@
 import { associationOf, personOf } from '#hosting/issues/authors.ts'
 import type { Pull } from '#hosting/pulls/pulls.ts'
 import type { Person } from '#identity/accounts.ts'
-import { type Listed, listed, type Queryable, type Slice, sql, type Transaction } from '#platform/database.ts'
+import { type Queryable, sql, type Transaction } from '#platform/database.ts'
+import { type Listed, listed, type Slice } from '#platform/listed.ts'
 
 export type ReviewState = 'PENDING' | 'APPROVED' | 'CHANGES_REQUESTED' | 'COMMENTED' | 'DISMISSED'
 

@@ -2,17 +2,9 @@ import { lockMembership, type Organization, setMembership } from '#hosting/organ
 import { listRepositories, type Repository } from '#hosting/repositories/repositories.ts'
 import { changingAccess, thisOwner } from '#hosting/repositories/watchers.ts'
 import { type Account, type Person, personColumns, type Viewer } from '#identity/accounts.ts'
-import {
-  ifDuplicate,
-  type Listed,
-  listed,
-  type Queryable,
-  type Slice,
-  type Sql,
-  sql,
-  type Transaction,
-} from '#platform/database.ts'
+import { ifDuplicate, type Queryable, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { forbidden, invalid, missing } from '#platform/errors.ts'
+import { type Listed, listed, type Slice } from '#platform/listed.ts'
 
 export type TeamRole = 'maintainer' | 'member'
 export type Privacy = 'closed' | 'secret'

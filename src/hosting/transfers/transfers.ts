@@ -4,8 +4,9 @@ import { checkName, lockRepository, type Repository, readRepositories } from '#h
 import { changingOwner, keepFormerOwner, moveRepository } from '#hosting/repositories/transfers.ts'
 import { checkAccess } from '#identity/access.ts'
 import { type Account, accountColumns, loadAccount, type Person, type Viewer } from '#identity/accounts.ts'
-import { type Listed, listed, type Queryable, type Slice, type Sql, sql, type Transaction } from '#platform/database.ts'
+import { type Queryable, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing, Refusal } from '#platform/errors.ts'
+import { type Listed, listed, type Slice } from '#platform/listed.ts'
 import { type Attached, dropAttached, dropKeysOfFormerAdmins } from './attached.ts'
 
 /** A repository that is offered to another account, and changes hands when the receiver accepts. */

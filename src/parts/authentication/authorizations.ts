@@ -3,8 +3,9 @@ import { type Application, type ClientCredentials, findClient, loadApplication }
 import { isScope, normaliseScopes } from '#identity/scopes.ts'
 import { createToken, operators, type Token } from '#identity/tokens.ts'
 import { type Grant, recordGrant, revokeGrant } from '#parts/oauth/grants.ts'
-import { type Database, type Listed, listed, type Queryable, type Slice, sql, type Transaction } from '#platform/database.ts'
+import { type Database, type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing, Refusal } from '#platform/errors.ts'
+import { type Listed, listed, type Slice } from '#platform/listed.ts'
 import { type Static, Type } from '#platform/schema.ts'
 
 type App = Pick<Application, 'name' | 'url' | 'client_id'>

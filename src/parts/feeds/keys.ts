@@ -1,6 +1,7 @@
 import type { Account } from '#identity/accounts.ts'
-import { type Listed, listed, type Queryable, type Slice, sql, type Transaction } from '#platform/database.ts'
+import { type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
+import { type Listed, listed, type Slice } from '#platform/listed.ts'
 import { digest, newToken, sameSecret, tokenFrom } from '#platform/secrets.ts'
 import type { Vault } from '#platform/vault.ts'
 

@@ -1,7 +1,8 @@
 import { checkWritable } from '#identity/access.ts'
 import type { Correction } from '#importer/steps.ts'
-import { type Listed, listed, type Queryable, type Slice, sql, type Transaction } from '#platform/database.ts'
+import { type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
+import { type Listed, listed, type Slice } from '#platform/listed.ts'
 import { type CommitAuthor, correctionFailure } from './import-row.ts'
 import { checkUntouched, importsTopic, loadImport, lockImportOf } from './import-store.ts'
 

@@ -1,6 +1,7 @@
 import { checkWritable } from '#identity/access.ts'
 import type { LargeFile } from '#importer/steps.ts'
-import { json, type Listed, type Queryable, type Slice, sql, type Transaction } from '#platform/database.ts'
+import { json, type Queryable, sql, type Transaction } from '#platform/database.ts'
+import type { Listed, Slice } from '#platform/listed.ts'
 import type { Import, LfsPreference } from './import-row.ts'
 import { changeStatus, loadImport, lockImportOf, refused } from './import-store.ts'
 import { listShownFiles } from './page-queries.ts'

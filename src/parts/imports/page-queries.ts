@@ -1,5 +1,6 @@
 import type { LargeFile } from '#importer/steps.ts'
-import { type Listed, listed, type Queryable, type Slice, sql } from '#platform/database.ts'
+import { type Queryable, sql } from '#platform/database.ts'
+import { type Listed, listed, type Slice } from '#platform/listed.ts'
 import type { CommitAuthor, Import } from './import-row.ts'
 
 export function findImport(db: Queryable, repo: { id: number }): Promise<Import | undefined> {

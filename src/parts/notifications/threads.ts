@@ -4,17 +4,9 @@ import type { RepositoryName } from '#hosting/repositories/repositories.ts'
 import { hasAccessByName } from '#hosting/repositories/visibility.ts'
 import { offeredTo } from '#hosting/transfers/transfers.ts'
 import { pausedFor } from '#parts/webhooks/pauses.ts'
-import {
-  type Database,
-  empty,
-  type Listed,
-  type Queryable,
-  type Slice,
-  type Sql,
-  sql,
-  type Transaction,
-} from '#platform/database.ts'
+import { type Database, empty, type Queryable, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
+import type { Listed, Slice } from '#platform/listed.ts'
 import { rememberListSnapshot } from './list-snapshots.ts'
 import { marksLock } from './mark-read.ts'
 

@@ -2,8 +2,9 @@ import { publishChange } from '#activity/publish.ts'
 import { countNetworks } from '#hosting/repositories/forks.ts'
 import { forkedColumn, listRepositories, type Repository } from '#hosting/repositories/repositories.ts'
 import { type Account, type Person, personColumns, type Viewer } from '#identity/accounts.ts'
-import { type Database, type Listed, type Queryable, type Slice, type Sql, sql, type Transaction } from '#platform/database.ts'
+import { type Database, type Queryable, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'
+import type { Listed, Slice } from '#platform/listed.ts'
 
 /** Starring again changes nothing and publishes nothing. */
 export function star(db: Database | Transaction, user: Account, repo: Repository) {

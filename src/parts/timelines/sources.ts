@@ -1,4 +1,5 @@
-import { type Database, empty, raw, type Slice, type Sql, sql } from '#platform/database.ts'
+import { type Database, empty, raw, type Sql, sql } from '#platform/database.ts'
+import type { Slice } from '#platform/listed.ts'
 import { mostEvents } from '#variants.ts'
 import { type EventRow, literal, newestFirst, withNames } from './event-rows.ts'
 import { areReferencesVisible, hasAccess, isInTime, isRepositoryVisible, isShown, referringTypes, type View } from './shown.ts'

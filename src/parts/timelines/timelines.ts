@@ -1,6 +1,7 @@
 import type { Account } from '#identity/accounts.ts'
-import { type Database, empty, type Listed, type Slice, type Sql, sql } from '#platform/database.ts'
+import { type Database, empty, type Sql, sql } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'
+import type { Listed, Slice } from '#platform/listed.ts'
 import type { Topic } from '#platform/topics.ts'
 import { mostEvents } from '#variants.ts'
 import { type EventRow, literal, newestFirst, withNames } from './event-rows.ts'

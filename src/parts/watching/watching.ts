@@ -1,8 +1,9 @@
 import { listRepositoryNames, type Repository, type RepositoryName } from '#hosting/repositories/repositories.ts'
 import { keepAccess, whoOwns } from '#hosting/repositories/watchers.ts'
 import { type Account, type Person, personColumns, type Viewer } from '#identity/accounts.ts'
-import { type Listed, type Queryable, type Slice, sql, type Transaction } from '#platform/database.ts'
+import { type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
+import type { Listed, Slice } from '#platform/listed.ts'
 
 /** A user's decision to watch or to ignore a repository. */
 export interface Subscription {

@@ -1,5 +1,6 @@
-import { type Listed, listed, type Queryable, type Slice, sql } from '#platform/database.ts'
+import { type Queryable, sql } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
+import { type Listed, listed, type Slice } from '#platform/listed.ts'
 import type { Config } from './config.ts'
 import { type HookTarget, hooksOf } from './hook-target.ts'
 import type { PausedReason } from './pauses.ts'

@@ -2,9 +2,10 @@ import { associationOf, personOf } from '#hosting/issues/authors.ts'
 import { checkEnabled } from '#hosting/issues/rights.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import type { Person } from '#identity/accounts.ts'
-import { empty, type Listed, listed, type Queryable, type Slice, type Sql, sql } from '#platform/database.ts'
+import { empty, type Queryable, type Sql, sql } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
 import { parseIsoDate } from '#platform/iso-date.ts'
+import { type Listed, listed, type Slice } from '#platform/listed.ts'
 
 export interface Comment {
   id: number

@@ -5,8 +5,9 @@ import type { Repository } from '#hosting/repositories/repositories.ts'
 import type { ShownTeam } from '#hosting/teams/json.ts'
 import { knownTo, shownTeam } from '#hosting/teams/teams.ts'
 import type { Person, Viewer } from '#identity/accounts.ts'
-import { empty, type Listed, listed, type Queryable, type Slice, sql } from '#platform/database.ts'
+import { empty, type Queryable, sql } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
+import { type Listed, listed, type Slice } from '#platform/listed.ts'
 
 export interface IssueEvent {
   id: number

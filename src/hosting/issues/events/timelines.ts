@@ -1,7 +1,8 @@
 import { type Comment, loadComments } from '#hosting/issues/comments/comments.ts'
 import { loadReviews, type Review } from '#hosting/reviews/reviews.ts'
 import type { Viewer } from '#identity/accounts.ts'
-import { type Listed, listed, type Queryable, type Slice, sql } from '#platform/database.ts'
+import { type Queryable, sql } from '#platform/database.ts'
+import { type Listed, listed, type Slice } from '#platform/listed.ts'
 import { type IssueEvent, loadIssueEvents } from './events.ts'
 
 export type TimelineEntry =

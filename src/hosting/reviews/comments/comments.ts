@@ -3,8 +3,9 @@ import type { Pull } from '#hosting/pulls/pulls.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import type { DiffPosition } from '#hosting/reviews/diff-position.ts'
 import type { Person } from '#identity/accounts.ts'
-import { empty, json, type Listed, listed, type Queryable, type Slice, sql, type Transaction } from '#platform/database.ts'
+import { empty, json, type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { parseIsoDate } from '#platform/iso-date.ts'
+import { type Listed, listed, type Slice } from '#platform/listed.ts'
 
 export interface ReviewComment extends DiffPosition {
   id: number

@@ -1,8 +1,9 @@
 import { EventsSchema, subscribedEvents } from '#parts/webhooks/events.ts'
 import type { Hook } from '#parts/webhooks/hooks.ts'
-import { type Listed, listed, type Queryable, type Slice, sql, type Transaction } from '#platform/database.ts'
+import { type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing, Refusal } from '#platform/errors.ts'
 import { parseIsoDate } from '#platform/iso-date.ts'
+import { type Listed, listed, type Slice } from '#platform/listed.ts'
 import { enqueue } from '#platform/queue.ts'
 import { type Static, Type } from '#platform/schema.ts'
 
