@@ -4,7 +4,7 @@ import sql, { empty, raw, type Sql } from 'sql-template-tag'
 import type { Clock } from './clock.ts'
 import { DatabaseHealth, type HealthLimits, within } from './database-health.ts'
 import { missing } from './errors.ts'
-import { brief, long, openPool, type Patience, sendTogether, steady } from './pools.ts'
+import { brief, long, openPool, type Patience, steady } from './pools.ts'
 import { named } from './prepared.ts'
 import { codeOf, explain, isDisconnected, unreachable } from './unavailable.ts'
 
@@ -181,9 +181,8 @@ export class Database implements Queryable, AsyncDisposable {
     let broken: Error | undefined
     let committing = false
     try {
-      // This goes out with the first statement, without a round trip of its own.
-      sendTogether(client)
-      const [, result] = await Promise.all([client.query('begin'), work(transaction)])
+      await client.query('begin')
+      const result = await work(transaction)
       committing = true
       const { command } = await client.query('commit')
       // PostgreSQL answers a commit with a rollback, and no error, when a statement failed before and its error was caught.
@@ -232,7 +231,6 @@ export class Transaction implements Queryable {
   }
 
   query<R extends Row>(statement: Sql) {
-    sendTogether(this.#client)
     return this.#client.query<R>(named(statement))
   }
 

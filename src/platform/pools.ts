@@ -44,8 +44,6 @@ export function openPool(connection: pg.PoolConfig, { connect, lock, statement }
     options: usual,
     ...connection,
     types,
-    // A statement is sent without waiting for the results of earlier ones.
-    pipeline: true,
     keepAlive: true,
     keepAliveInitialDelayMillis: 5000,
     connectionTimeoutMillis: connect,
@@ -56,20 +54,4 @@ export function openPool(connection: pg.PoolConfig, { connect, lock, statement }
   health.watch(pool, statement + grace)
   boundPrepared(pool)
   return pool
-}
-
-/** The driver's socket. Its types do not include it. */
-interface Sending {
-  connection: { stream: NodeJS.Socket & { cork(): void; uncork(): void; writableCorked: number } }
-}
-
-/**
- * Statements that are sent before the next turn of the event loop share one write. A write wakes the database's process; without this, writes
- * took a quarter of the processor time of an issue.
- */
-export function sendTogether(client: pg.ClientBase) {
-  const { stream } = (client as unknown as Sending).connection
-  if (stream.writableCorked) return
-  stream.cork()
-  process.nextTick(() => stream.uncork())
 }

@@ -34,9 +34,9 @@ export function boundPrepared(pool: pg.Pool) {
   pool.on('acquire', (client) => {
     const { connection } = client as unknown as Preparing
     if (Object.keys(connection.parsedStatements).length < mostPrepared) return
-    // The next query is sent behind this one, and may prepare one of them again. If this fails, so do all later queries, and the connection
-    // is closed.
-    connection.parsedStatements = {}
-    client.query('deallocate all', () => {})
+    // The driver calls back before it sends the next query, which may prepare one of them again.
+    client.query('deallocate all', (error: Error | null) => {
+      if (!error) connection.parsedStatements = {}
+    })
   })
 }
