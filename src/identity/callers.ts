@@ -94,10 +94,16 @@ export class Authenticator {
     }
   }
 
-  /** The user whom these credentials were last found to belong to. Nothing may be sent before they are authenticated. */
+  /** The caller with this token, if nothing was committed since it was last read. */
+  peek(authorization: string): Caller | undefined {
+    const key = keyOf(authorization)
+    return key === undefined ? undefined : this.#unlessExpired(this.#callers.peek(key))
+  }
+
+  /** The user whom this token was last found to belong to. Nothing may be sent before it is authenticated. */
   likelyCaller(authorization: string): Caller | undefined {
-    const [, token] = /^(?:token|bearer)\s+(\S+)\s*$/i.exec(authorization) ?? []
-    return token === undefined ? undefined : this.#callers.likely(digest(token).toString('latin1'))
+    const key = keyOf(authorization)
+    return key === undefined ? undefined : this.#callers.likely(key)
   }
 
   /** A token may be sent as the password, or as the name with an empty password or `x-oauth-basic`. */
@@ -124,8 +130,12 @@ export class Authenticator {
     })
     if (!caller?.user) return undefined
     if (!anyName.has(name) && name.toLowerCase() !== caller.user.login.toLowerCase()) return undefined
-    const { expires_at } = caller.token ?? {}
-    return expires_at && expires_at <= db.now ? undefined : caller
+    return this.#unlessExpired(caller)
+  }
+
+  #unlessExpired(caller: Caller | undefined) {
+    const { expires_at } = caller?.token ?? {}
+    return expires_at && expires_at <= this.#resources.db.now ? undefined : caller
   }
 
   async #byPassword({ name, password }: Pair, { address, code }: Credentials): Promise<Caller> {
@@ -142,6 +152,12 @@ export class Authenticator {
     }
     return { ...anonymous, user, via: 'password', viewer_id: user.id, sees_private: true, may: () => true }
   }
+}
+
+/** The key of a token in the cache of callers. Undefined for other credentials. */
+function keyOf(authorization: string) {
+  const [, token] = /^(?:token|bearer)\s+(\S+)\s*$/i.exec(authorization) ?? []
+  return token === undefined ? undefined : digest(token).toString('latin1')
 }
 
 interface Pair {
