@@ -31,21 +31,20 @@ export interface FoundResponse {
 }
 
 /**
- * The responses of polled endpoints. A 304 needs no body, so responses are kept longer than their bodies: 64 and 32 MB for each variant. A
- * response takes about a kilobyte, a page of 100 events can take a megabyte.
+ * The responses of polled endpoints. A 304 needs no body, so responses are kept longer than their bodies: 96 and 32 MB for each variant. A
+ * response takes about a kilobyte, so 10,000 people can poll 10 addresses each; a page of 100 events can take a megabyte.
  */
 export class ResponseCache {
   readonly #responses: CheckedCache<CachedResponse>
   readonly #bodies = new ByteCache<{ etag: string | undefined; body: string }>(32 * 1024 * 1024)
 
   constructor(db: Database) {
-    this.#responses = new CheckedCache(db, 64 * 1024 * 1024)
+    this.#responses = new CheckedCache(db, 96 * 1024 * 1024)
   }
 
   /** The response, if nothing was committed since it was last right. */
-  peek(key: string): FoundResponse | undefined {
-    const response = this.#responses.peek(key)
-    return response && { response, body: this.#bodyOf(key, response) }
+  peek(key: string): CachedResponse | undefined {
+    return this.#responses.peek(key)
   }
 
   /** See CheckedCache. */
@@ -66,15 +65,20 @@ export class ResponseCache {
         made = await load()
         const { status, headers, version } = made.response
         this.#bodies.set(key, { etag: headers.ETag, body: made.body }, 2 * made.body.length)
-        return { value: { status, headers, version: version && { ...version, found: false } }, topics: made.topics, bytes: 700 }
+        return {
+          value: { status, headers, version: version && { ...version, found: false } },
+          topics: made.topics,
+          bytes: 250 + (headers.Link?.length ?? 0),
+        }
       },
-      (kept) => this.#bodyOf(key, kept) !== undefined || suffices(kept),
+      (kept) => this.bodyOf(key, kept) !== undefined || suffices(kept),
     )
     // A copy, because the composed headers of a 304 would take more than the rest of an entry.
-    return made ?? { response: { ...response }, body: this.#bodyOf(key, response) }
+    return made ?? { response: { ...response }, body: this.bodyOf(key, response) }
   }
 
-  #bodyOf(key: string, { headers: { ETag } }: CachedResponse) {
+  /** Undefined if the body is no longer kept. */
+  bodyOf(key: string, { headers: { ETag } }: CachedResponse) {
     const kept = this.#bodies.get(key)
     return kept?.etag === ETag ? kept?.body : undefined
   }

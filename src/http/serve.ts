@@ -45,8 +45,11 @@ export async function serve(resources: Resources, endpoint: Endpoint, request: F
   }
   // Which events are newer changes when a transaction ends, even by a rollback.
   const fleeting = request.url.includes('after=')
-  const found = await (fleeting ? load() : resources.responses.getOrLoad(key, load, (response) => isHad(request, response)))
-  return sendCached(resources.poll_interval, request, reply, found, db.now)
+  const { response, body } = await (fleeting
+    ? load()
+    : resources.responses.getOrLoad(key, load, (response) => isHad(request, response)))
+  const sent = isHad(request, response) ? undefined : body
+  return sendCached(resources.poll_interval, request, reply, response, sent, db.now)
 }
 
 /** Serves a cached response synchronously. Most requests for polled endpoints end here. */
@@ -57,9 +60,13 @@ export function serveCached(
   reply: FastifyReply,
 ) {
   if (request.call.dialect.takes_stream) return undefined
-  const found = responses.peek(cacheKeyOf(endpoint, request))
-  if (!found || (found.body === undefined && !isHad(request, found.response))) return undefined
-  return sendCached(poll_interval, request, reply, found, belfry.db.now)
+  const key = cacheKeyOf(endpoint, request)
+  const response = responses.peek(key)
+  if (!response) return undefined
+  const had = isHad(request, response)
+  const body = had ? undefined : responses.bodyOf(key, response)
+  if (!had && body === undefined) return undefined
+  return sendCached(poll_interval, request, reply, response, body, belfry.db.now)
 }
 
 interface Ready {

@@ -119,13 +119,13 @@ export class CheckedCache<T> {
   }
 
   #keep(key: string, kept: Kept<T>) {
-    this.#kept.set(key, kept, kept.bytes + 2 * key.length + 40 * (kept.topics?.length ?? 0) + 300)
+    this.#kept.set(key, kept, kept.bytes + key.length + 40 * (kept.topics?.length ?? 0) + 300)
     this.#sweep ??= setTimeout(() => this.#removeOld(), minute).unref()
   }
 
-  /** Old values are removed even if no other value is requested. */
+  /** Values that can no longer be checked are removed even if no other value is requested. */
   #removeOld() {
-    const old = performance.now() - responseAge
+    const old = performance.now() - snapshotAge
     this.#kept.removeWhile(({ at }) => at < old)
     this.#sweep = this.#kept.bytes ? setTimeout(() => this.#removeOld(), minute).unref() : undefined
   }

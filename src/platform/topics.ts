@@ -90,9 +90,9 @@ class TopicChecks {
 
 /**
  * In milliseconds. A response is made anew after this time, because events and invitations also leave a list by their age, which no topic
- * reports.
+ * reports. A page that shows such a record near its end has no topics; the time is for the count of pages.
  */
-export const responseAge = 5 * 60_000
+export const responseAge = 60 * 60_000
 
 /** In milliseconds. Changes are deleted after twice this time, so a snapshot that was checked longer ago proves nothing. */
 export const snapshotAge = 10 * 60_000

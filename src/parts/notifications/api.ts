@@ -56,8 +56,10 @@ async function list(
     before: parseTime('before', before),
   } as const
   const { rows, total } = await listThreads(db, viewer, filter, page)
+  // Invitations and transfers expire, which no topic reports.
+  const expires = rows.some(({ type }) => type === 'RepositoryInvitation' || type === 'RepositoryTransfer')
   const topics: Topic[] = ['w', `a${viewer.id}`, `i${viewer.id}`, ...rows.map(({ repo_id }) => `r${repo_id}` as const)]
-  return new Answer(threadsJson(rows, wire), { total, topics: [...new Set(topics)] })
+  return new Answer(threadsJson(rows, wire), { total, ...(!expires && { topics: [...new Set(topics)] }) })
 }
 
 function parseTime(field: string, given: string | undefined): Date | undefined {
