@@ -58,16 +58,18 @@ export async function readBySource(
   // Some events of the page may be hidden.
   const enough = literal(Math.ceil(asked * 1.5))
   const rows = await db.genericPlanRows<EventRow & Omit<SourcePage, 'rows' | 'ids'> & Record<keyof SourceIds, string>>(sql`
-    with repository as materialized (
-      select r.id as source, not r.private as open, ${hasAccess(view)} as access
-      from (${repositories} limit ${literal(fewSources + 1)}) s
-        cross join lateral (select r.* from repositories r where r.id = s.id offset 0) r
+    with listed as materialized (
+      ${repositories} limit ${literal(fewSources + 1)}
     ), actor as materialized (
       ${actors ? sql`${actors} limit ${literal(fewSources + 1)}` : sql`select 0 as id where false`}
     ), size as materialized (
       select r.total > ${literal(fewSources)} or a.total > ${literal(fewSources)} as many,
         ${literal(mostEvents * 1.1)} / greatest(r.total + a.total, 1) + 1 as heads
-      from (select count(*) as total from repository) r, (select count(*) as total from actor) a
+      from (select count(*) as total from listed) r, (select count(*) as total from actor) a
+    ), repository as materialized (
+      select r.id as source, not r.private as open, ${hasAccess(view)} as access
+      from listed s cross join lateral (select r.* from repositories r where r.id = s.id offset 0) r
+      where not (select many from size)
     ), heads as materialized (
       select false as by_actor, s.source, s.open, s.access, e.* from repository s cross join lateral (
         select ${columns} from events e where ${ofRepository} ${newestFirst} limit (select heads from size)) e
