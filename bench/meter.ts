@@ -113,11 +113,8 @@ export class Meter implements AsyncDisposable {
 
   #times(): Usage {
     const { server, postmaster } = this.#measured
-    let postgres = runtime(`/proc/${postmaster}/schedstat`) + endedTime(postmaster)
-    for (const child of childrenOf(postmaster)) if (child !== this.#backend) postgres += runtime(`/proc/${child}/schedstat`)
-    const threads = readdirSync(`/proc/${server}/task`)
-    const node = threads.reduce((sum, thread) => sum + runtime(`/proc/${server}/task/${thread}/schedstat`), 0)
-    return { elapsed: performance.now(), node, postgres, statements: 0, trips: 0, rows: 0, buffers: 0 }
+    const times = processorTimes(server, postmaster, this.#backend)
+    return { elapsed: performance.now(), ...times, statements: 0, trips: 0, rows: 0, buffers: 0 }
   }
 
   async #trips(): Promise<number> {
@@ -137,7 +134,16 @@ export class Meter implements AsyncDisposable {
   }
 }
 
-export function subtract(after: Usage, before: Usage): Usage {
+/** Since both were started, without one backend. */
+export function processorTimes(server: number, postmaster: number, except = 0): Pick<Usage, 'node' | 'postgres'> {
+  let postgres = runtime(`/proc/${postmaster}/schedstat`) + endedTime(postmaster)
+  for (const child of childrenOf(postmaster)) if (child !== except) postgres += runtime(`/proc/${child}/schedstat`)
+  const threads = readdirSync(`/proc/${server}/task`)
+  const node = threads.reduce((sum, thread) => sum + runtime(`/proc/${server}/task/${thread}/schedstat`), 0)
+  return { node, postgres }
+}
+
+function subtract(after: Usage, before: Usage): Usage {
   return Object.fromEntries(Object.entries(after).map(([name, value]) => [name, value - before[name as keyof Usage]])) as never
 }
 

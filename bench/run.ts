@@ -1,6 +1,7 @@
 import { makeFolder, startBelfry } from './belfry.ts'
 import { compareClones } from './clone.ts'
 import { measureCold } from './cold.ts'
+import { measureCrowd } from './crowd.ts'
 import { compareGrowth } from './growth.ts'
 import { compareImports } from './imports.ts'
 import { compareNotifications } from './notifications.ts'
@@ -10,6 +11,7 @@ import { compareRequests } from './requests.ts'
 import { compareWebhooks } from './webhooks.ts'
 
 await measureCold()
+await measureCrowd()
 {
   using folder = makeFolder()
   await using belfry = await startBelfry(folder.path)
