@@ -8,7 +8,7 @@ import { isHidden } from '#git/objects.ts'
 import { type Head, readCommands } from '#git/push-commands.ts'
 import { delayLastPiece, openService, type Service, type ServiceName } from '#git/smart-http.ts'
 import { beginPush, catchUp, settlePushes } from '#hosting/pushes/pushes.ts'
-import { loadRepository, type Repository } from '#hosting/repositories/repositories.ts'
+import { loadRepository, loadRepositoryById, type Repository } from '#hosting/repositories/repositories.ts'
 import { handleError } from '#http/errors.ts'
 import { Moved } from '#http/moved.ts'
 import { checkAccess, checkWritable } from '#identity/access.ts'
@@ -168,7 +168,11 @@ export function openGate(belfry: Belfry) {
 
   async function find(caller: Caller, owner: string, name: string) {
     if (!/^[\w.-]+$/.test(owner) || !/^[\w.-]+$/.test(name)) throw missing()
-    return loadRepository(db, caller, owner, name)
+    // A former name is served in place: git drops a redirect that follows a 401, so that a push would fail.
+    return loadRepository(db, caller, owner, name).catch((error) => {
+      if (error instanceof Moved) return loadRepositoryById(db, caller, error.to.id)
+      throw error
+    })
   }
 }
 
@@ -232,11 +236,6 @@ async function failed(request: FastifyRequest, service: Service) {
 function sendError(request: FastifyRequest, reply: FastifyReply, error: unknown) {
   // The rest of the body is read and dropped, so that the client can reuse the connection.
   request.raw.unpipe().resume()
-  if (error instanceof Moved) {
-    const { owner, name } = error.to
-    const rest = request.url.replace(/^\/[^/]+\/[^/]+/, '')
-    return reply.headers(uncached).header('Location', `/${owner}/${name}.git${rest}`).code(301).send()
-  }
   const refusal = isBadGzip(error) ? new Refusal('malformed', 'The body is not gzip.') : error
   const { status, message = 'That did not work. The fault is ours.' } = handleError(request, reply, refusal)
   if (status === 401) reply.header('WWW-Authenticate', 'Basic realm="Belfry", charset="UTF-8"')

@@ -186,7 +186,7 @@ test('refs that Belfry reserves cannot be pushed to', inject(async ({ work }) =>
   assert.match(stderr, /deny updating a hidden ref/)
 }))
 
-test('git follows a repository that was renamed, to fetch and to push', async () => {
+test('git finds a renamed repository under its former name, also with a credential helper', async () => {
   await using forge = await openForge()
   const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
   await ada.owns('engine', { auto_init: true })
@@ -200,6 +200,12 @@ test('git follows a repository that was renamed, to fetch and to push', async ()
   assert.equal(await (await desk.clone(null, 'ada/engine')).head(), head)
   assert.equal(await (await desk.clone(null, 'ada/machine')).head(), head)
   await assert.rejects(desk.clone(ben, 'ada/secret'), /not found/)
+  const helper = `credential.helper=!f() { echo username=ada; echo password=${ada.token}; }; f`
+  const kept = await desk.begin(null, 'ada/secret')
+  await kept.git('-c', helper, 'pull', '--quiet', 'origin', 'main')
+  const own = await kept.commit('Keep it')
+  await kept.git('-c', helper, 'push', '--quiet', 'origin', 'HEAD:main')
+  assert.equal(await (await desk.clone(ada, 'ada/hidden')).head(), own)
 })
 
 test('a fork whose contents are still being copied is 503', async () => {

@@ -4,7 +4,6 @@ import { isOid, lfsRoot, mostBytes, openObject, type StoredObject, storeObject }
 import { openGate } from '#hosting/git/api.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { handleError } from '#http/errors.ts'
-import { Moved } from '#http/moved.ts'
 import { codeOf } from '#platform/database.ts'
 import { missing, Refusal } from '#platform/errors.ts'
 import { type Batch, readBatch, readLimited } from './batch.ts'
@@ -135,11 +134,6 @@ const full = ['ENOSPC', 'EDQUOT', 'EFBIG']
 function sendError({ addresses }: Belfry, request: FastifyRequest, reply: FastifyReply, error: unknown) {
   // The rest of the body is read and dropped, so that the client can reuse the connection.
   request.raw.resume()
-  if (error instanceof Moved) {
-    const { owner, name } = error.to
-    const rest = request.url.replace(/^\/[^/]+\/[^/]+/, '')
-    return reply.header('Location', `${addresses.web}/${owner}/${name}.git${rest}`).code(308).send()
-  }
   const failure = handleError(request, reply, error)
   const is_full = failure.kind === 'bug' && full.includes(codeOf(error) ?? '')
   const status = is_full ? 507 : failure.status
