@@ -131,9 +131,10 @@ export function openCalls(
   /** Counts the request against the caller's rate limit. */
   function charge(request: FastifyRequest, reply: FastifyReply) {
     if (!limits) return
-    const { user } = request.call.caller
-    const key = user ? `user ${user.id}` : `address ${networkOf(request.ip)}`
-    const limit = user ? limits.user : limits.anonymous
+    const { caller, application } = request.call
+    const named = caller.user ? `user ${caller.user.id}` : application && `application ${application.id}`
+    const key = named ?? `address ${networkOf(request.ip)}`
+    const limit = named ? limits.user : limits.anonymous
     const free = request.routeOptions.config.endpoint?.operation === 'rate-limit/get'
     const allowance = free ? limiter.look(key, limit) : limiter.take(key, limit)
     request.call.allowance = allowance

@@ -1,7 +1,8 @@
 import type { Belfry } from '#belfry.ts'
 import { Address, slimVersion, type Wire } from '#http/serialization.ts'
-import { Refusal } from '#platform/errors.ts'
+import type { Caller } from '#identity/callers.ts'
 import { type Static, Type } from '#platform/schema.ts'
+import { standardRateLimit } from '#variants.ts'
 import { changed, type Group, get, group } from './endpoint.ts'
 import type { Allowance } from './rate-limit.ts'
 
@@ -85,15 +86,39 @@ function rootJson({ api, web, version }: Wire): Static<typeof Root> {
 
 const Rate = Type.Object({ limit: Type.Integer(), remaining: Type.Integer(), reset: Type.Integer(), used: Type.Integer() })
 const RateLimits = Type.Object(
-  { resources: Type.Object({ core: Rate, search: Rate }), rate: Type.Optional(Rate) },
+  {
+    resources: Type.Object({
+      core: Rate,
+      search: Rate,
+      graphql: Rate,
+      integration_manifest: Rate,
+      source_import: Rate,
+      code_search: Rate,
+    }),
+    rate: Type.Optional(Rate),
+  },
   { title: 'RateLimits' },
 )
 
-const rateOf = ({ limit, used, reset }: Allowance) => ({
-  limit,
-  remaining: Math.max(0, limit - used),
-  reset,
-  used: Math.min(used, limit),
+/** Some clients fail if one of these is missing. Nothing is counted against them. */
+const uncounted = { search: 30, graphql: 5000, integration_manifest: 5000, source_import: 100, code_search: 10 }
+
+function rateLimitsJson({ limit, used, reset }: Allowance) {
+  const rate = (most: number, counted = 0) => ({
+    limit: most,
+    remaining: Math.max(0, most - counted),
+    reset,
+    used: Math.min(counted, most),
+  })
+  const others = Object.entries(uncounted).map(([name, most]) => [name, rate(most)])
+  return { core: rate(limit, used), ...(Object.fromEntries(others) as Record<keyof typeof uncounted, Static<typeof Rate>>) }
+}
+
+/** Where requests are not limited, clients still get numbers to plan with. */
+const unlimited = (caller: Caller, now: Date): Allowance => ({
+  limit: standardRateLimit[caller.user ? 'user' : 'anonymous'],
+  used: 0,
+  reset: Math.ceil(now.getTime() / 1000) + 3600,
 })
 
 export function metaApi({ started_at, version: program_version }: Belfry): Group {
@@ -126,17 +151,14 @@ export function metaApi({ started_at, version: program_version }: Belfry): Group
       '/rate_limit',
       {
         operation: 'rate-limit/get',
-        refuses: ['missing'],
         permission: 'any',
         summary: "Get the caller's rate limit; this request does not count",
         viewer: 'optional',
         answers: { 200: RateLimits },
       },
-      ({ allowance, wire }) => {
-        if (!allowance) throw new Refusal('missing', 'Rate limiting is not enabled.')
-        const core = rateOf(allowance)
-        const search = { limit: 30, remaining: 30, reset: core.reset, used: 0 }
-        return { resources: { core, search }, ...(wire.version < slimVersion && { rate: core }) }
+      ({ db, allowance, caller, wire }) => {
+        const resources = rateLimitsJson(allowance ?? unlimited(caller, db.now))
+        return { resources, ...(wire.version < slimVersion && { rate: resources.core }) }
       },
     ),
   ])

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { expect, openForge } from '#test/forge.ts'
+import { register } from '#test/oauth.ts'
 
 const byVariant = { settings: { BELFRY_RATE_LIMIT: '' } }
 
@@ -66,14 +67,33 @@ test('GET /rate_limit tells the state free of charge; its rate is gone from 2026
   assert.ok(!('rate' in (await nobody.with({ 'x-service-api-version': '2026-03-10' }).read('/rate_limit'))))
 })
 
-test('where the limit is off there are no headers, and /rate_limit is 404', async () => {
+test('where the limit is off there are no headers, and /rate_limit has numbers that never decrease', async () => {
   await using forge = await openForge(byVariant)
   const answer = await forge.nobody.get('/')
   assert.deepEqual(
     [...answer.headers.keys()].filter((name) => name.startsWith('x-ratelimit')),
     [],
   )
-  assert.equal((await expect(404, await forge.nobody.get('/rate_limit'))).message, 'Rate limiting is not enabled.')
+  const ada = await forge.person('ada')
+  for (const [client, limit] of [
+    [forge.nobody, 60],
+    [ada, 5000],
+  ] as const) {
+    await client.get('/')
+    const { resources, rate } = await client.read('/rate_limit')
+    assert.partialDeepStrictEqual(rate, { limit, remaining: limit, used: 0 })
+    assert.deepEqual(resources.core, rate)
+    for (const name of ['search', 'graphql', 'integration_manifest']) assert.equal(resources[name].used, 0)
+  }
+})
+
+test('an application with its own credentials has its own limit', async () => {
+  await using forge = await openForge(byVariant)
+  const { client_id, client_secret } = await register(forge)
+  const basic = `Basic ${Buffer.from(`${client_id}:${client_secret}`).toString('base64')}`
+  const client = forge.nobodyVersioned.with({ authorization: basic })
+  const answer = await client.post(`/applications/${client_id}/token`, { access_token: 'x' })
+  assert.deepEqual([answer.status, answer.headers.get('x-ratelimit-limit')], [404, '5000'])
 })
 
 test('BELFRY_RATE_LIMIT overrides both variants', async () => {
