@@ -30,8 +30,9 @@ export async function measureCrowd() {
   await measurePolls(belfry, postmaster)
 }
 
-/** Everyone follows a timeline of their own, and nothing happens. */
+/** Everyone follows a timeline of their own, and nothing happens. Workers and senders look for work also when there is no stream. */
 async function measureStreams(belfry: RunningBelfry, db: Database, postmaster: number) {
+  const without = await measureIdle(belfry, db, postmaster)
   const open: IncomingMessage[] = []
   for (let person = 1; person <= streams; person++) {
     const asked = request({
@@ -46,18 +47,21 @@ async function measureStreams(belfry: RunningBelfry, db: Database, postmaster: n
   }
   // The looks after the last commit end.
   await sleep(10_000)
+  const during = await measureIdle(belfry, db, postmaster)
+  for (const answer of open) answer.destroy()
+  write(`\n${streams} open streams, nothing happens\n`)
+  write('| | transactions a minute | Node, ms a second | PostgreSQL, ms a second |\n|---|---:|---:|---:|')
+  for (const [name, found] of Object.entries({ 'no stream': without, [`${streams} streams`]: during })) {
+    write(`| ${[name, ...found.map((each) => each.toFixed(1))].join(' | ')} |`)
+  }
+}
+
+async function measureIdle(belfry: RunningBelfry, db: Database, postmaster: number) {
   const [transactions, before] = [await countTransactions(db), processorTimes(belfry.pid, postmaster)]
   await sleep(idleSeconds * 1000)
   const after = processorTimes(belfry.pid, postmaster)
-  // Without the transactions of counting.
-  const made = (await countTransactions(db)) - transactions - 1
-  for (const answer of open) answer.destroy()
-  write(`\n${streams} open streams, nothing happens\n`)
-  write('| transactions a minute | Node, ms a second | PostgreSQL, ms a second |\n|---:|---:|---:|')
-  const per = (total: number) => (total / idleSeconds).toFixed(1)
-  write(
-    `| ${((made * 60) / idleSeconds).toFixed(0)} | ${per(after.node - before.node)} | ${per(after.postgres - before.postgres)} |`,
-  )
+  const made = (await countTransactions(db)) - transactions
+  return [(made * 60) / idleSeconds, (after.node - before.node) / idleSeconds, (after.postgres - before.postgres) / idleSeconds]
 }
 
 async function countTransactions(db: Database) {

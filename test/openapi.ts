@@ -5,6 +5,7 @@ export interface Schema {
   $ref?: string
   type?: string | string[]
   enum?: unknown[]
+  anyOf?: Schema[]
   items?: Schema
   required?: string[]
   properties?: Record<string, Schema>
@@ -66,6 +67,7 @@ export function openChecker(document: Document) {
 /** A value that a schema allows. */
 export function valid(schema: Schema, document: Document): unknown {
   if (schema.$ref) return valid(document.components.schemas[schema.$ref.split('/').at(-1) ?? ''] ?? {}, document)
+  if (schema.anyOf) return valid(schema.anyOf[0] ?? {}, document)
   if (schema.enum) return schema.enum[0]
   switch ([schema.type].flat()[0]) {
     case 'string':

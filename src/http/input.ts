@@ -1,6 +1,7 @@
 import type { FastifySchemaValidationError } from 'fastify'
 import { Refusal } from '#platform/errors.ts'
 import { type Static, type TSchema, Type } from '#platform/schema.ts'
+import type { Endpoint } from './endpoint.ts'
 
 /** A query parameter with a fixed set of words. Any other value means the first word. */
 export const choice = <const Words extends readonly [string, ...string[]]>(...words: Words) =>
@@ -24,15 +25,20 @@ export function readQuery(fields: QueryFields, query: URLSearchParams) {
   )
 }
 
-/** Parses every body as JSON, whatever its content type, because command-line tools rarely set it. */
-export function parseBody(text: string): unknown {
-  if (text.trim() === '') return undefined
+/**
+ * Parses every body as JSON, whatever its content type, because command-line tools rarely set it. Clients send `{}` or `null` where they have
+ * nothing to say: `null` is no body, and an endpoint that declares none ignores it.
+ */
+export function parseBody({ body: declared, array_field }: Pick<Endpoint, 'body' | 'array_field'>, text: string): unknown {
+  if (!declared || text.trim() === '') return undefined
   let body: unknown
   try {
     body = JSON.parse(text)
   } catch {
     throw new Refusal('malformed', 'Problems parsing JSON')
   }
+  if (body === null) return undefined
+  if (array_field && Array.isArray(body)) body = { [array_field]: body }
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw new Refusal('malformed', 'Body should be a JSON object')
   // PostgreSQL text cannot contain a null character. The first test is cheap and passes nearly every body.

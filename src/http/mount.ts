@@ -48,7 +48,9 @@ export async function mountApi(
       }
       compileLazily(app)
       app.removeAllContentTypeParsers()
-      app.addContentTypeParser('*', { parseAs: 'string' }, async (_: FastifyRequest, text: string) => parseBody(text))
+      app.addContentTypeParser('*', { parseAs: 'string' }, async (request: FastifyRequest, text: string) =>
+        parseBody(request.routeOptions.config.endpoint ?? {}, text),
+      )
       app.setErrorHandler((error, request, reply) => sendError(request, reply, error))
       app.setNotFoundHandler((request, reply) => sendError(request, reply, missing()))
       for (const { endpoints } of groups) for (const endpoint of endpoints) mount(app, resources, endpoint, variant)

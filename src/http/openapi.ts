@@ -70,9 +70,14 @@ function describe(endpoint: Endpoint, tag: string, schemas: Record<string, Json>
     ...((viewer === 'password' || viewer === 'client') && { security: [{ [viewer]: [] }] }),
     ...(scopes.length && { 'x-scopes': scopes }),
     parameters: [...pathParameters(plainPath(endpoint.path)), ...queryParameters(endpoint, variant)],
-    ...(body && { requestBody: { required: Boolean(body.required?.length), ...json(hoist(body, schemas)) } }),
+    ...(body && { requestBody: { required: Boolean(body.required?.length), ...json(describeBody(endpoint, schemas)) } }),
     responses: Object.fromEntries([...responses, ...refusals]) as Json,
   }
+}
+
+function describeBody({ body, array_field }: Endpoint, schemas: Record<string, Json>) {
+  const whole = hoist(body as TSchema, schemas)
+  return array_field ? { anyOf: [whole, hoist(body?.properties[array_field] as TSchema, schemas)] } : whole
 }
 
 function describeAnswer(status: string, schema: TSchema, schemas: Record<string, Json>, endpoint: Endpoint): Json {

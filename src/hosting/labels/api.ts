@@ -94,6 +94,7 @@ export const api = group('Labels', [
       summary: 'Add labels to an issue; missing labels are created with push access',
       access: 'triage',
       body: Type.Object({ labels: NamedLabels }),
+      array_field: 'labels',
       answers: { 200: Labels },
     },
     async ({ db, repo, viewer, params, body, wire }) => {
@@ -109,6 +110,7 @@ export const api = group('Labels', [
       summary: 'Replace the labels of an issue',
       access: 'triage',
       body: Type.Partial(Type.Object({ labels: NamedLabels })),
+      array_field: 'labels',
       answers: { 200: Labels },
     },
     async ({ db, repo, viewer, params, body, wire }) => {

@@ -17,7 +17,7 @@ import {
 } from './releases.ts'
 
 const options = {
-  target_commitish: Type.String({ minLength: 1, maxLength: 255 }),
+  target_commitish: Type.String({ maxLength: 255 }),
   name: NullableString,
   body: Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 125_000 }),
   draft: Type.Boolean(),
@@ -28,6 +28,12 @@ const options = {
 const reading = { permission: 'contents:read', viewer: 'optional' } as const
 const writing = { permission: 'contents:write', scopes: ['public_repo', 'repo'], access: 'push', writable: true } as const
 const TagName = Type.String({ minLength: 1, maxLength: 255 })
+
+/** Some clients send an empty target for none. */
+const withTarget = <T extends { target_commitish?: string }>({ target_commitish, ...rest }: T) => ({
+  ...rest,
+  ...(target_commitish && { target_commitish }),
+})
 
 /** Drafts are visible to users with push access, through a token that may push. */
 function seesDrafts({ access, private: hidden }: Repository, { token, may }: Caller) {
@@ -61,7 +67,7 @@ export const api = group('Releases', [
       answers: { 201: ReleaseSchema },
     },
     async ({ db, storage, repo, viewer, body, wire }) =>
-      created(releaseJson(await createRelease(db, storage, repo, viewer, body), repo, wire)),
+      created(releaseJson(await createRelease(db, storage, repo, viewer, withTarget(body)), repo, wire)),
   ),
   get(
     '/repos/{owner}/{repo}/releases/latest',
@@ -108,7 +114,7 @@ export const api = group('Releases', [
     },
     async ({ db, storage, repo, viewer, params, body, wire }) => {
       const release = await loadRelease(db, repo, params.release_id, true)
-      return releaseJson(await updateRelease(db, storage, repo, viewer, release, body), repo, wire)
+      return releaseJson(await updateRelease(db, storage, repo, viewer, release, withTarget(body)), repo, wire)
     },
   ),
   del(

@@ -1,7 +1,7 @@
 import { del, get, group, paged, put } from '#http/endpoint.ts'
 import { choice } from '#http/input.ts'
 import { Nothing } from '#http/serialization.ts'
-import { missing, Refusal } from '#platform/errors.ts'
+import { missing } from '#platform/errors.ts'
 import { Type } from '#platform/schema.ts'
 import { StargazerList, StarredList, stargazerJson, starredJson } from './json.ts'
 import { hasStarred, listStargazers, listStarred, star, unstar } from './starring.ts'
@@ -86,12 +86,9 @@ export const api = group('Starring', [
     {
       ...writes,
       operation: 'activity/star-repo-for-authenticated-user',
-      summary: 'Star a repository; the request must have no body',
+      summary: 'Star a repository',
     },
-    ({ db, viewer, repo, body }) => {
-      if (body !== undefined) throw new Refusal('malformed', 'A star request has no body: its Content-Length must be zero.')
-      return star(db, viewer, repo)
-    },
+    ({ db, viewer, repo }) => star(db, viewer, repo),
   ),
   del(
     '/user/starred/{owner}/{repo}',

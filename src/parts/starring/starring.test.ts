@@ -52,18 +52,6 @@ test('starring twice and unstarring without a star change nothing', async () => 
   assert.equal(await forge.events(), 2, 'a star given anew is news')
 })
 
-test('a star request with a body is refused and changes nothing', async () => {
-  await using forge = await openEngine()
-  for (const body of ['{}', '{"star":true}', '[]', 'star', '"x"', 'null', '0']) {
-    for (const ben of [forge.ben, forge.ben.versioned]) {
-      assert.equal((await ben.put('/user/starred/ada/engine', body)).status, 400, body)
-    }
-  }
-  assert.equal(await forge.counts(), 0)
-  assert.equal(await forge.events(), 0)
-  assert.equal((await forge.ben.put('/user/starred/ada/nothing', '{}')).status, 404)
-})
-
 test('a star request needs no Content-Length', async () => {
   await using forge = await openEngine()
   const put = (who: Person, headers: Record<string, string>) =>
