@@ -77,7 +77,10 @@ export interface Declaration {
   served?: (variant: Variant) => boolean
 }
 
-/** Names in a path: `{owner}` and `{repo}` of `/repos/{owner}/{repo}`. A last `{path+}` takes the whole rest, slashes and all. */
+/**
+ * Names in a path: `{owner}` and `{repo}` of `/repos/{owner}/{repo}`. One `{path+}` takes slashes: the whole rest, or all before the
+ * suffix that follows it, as in `/repos/{owner}/{repo}/commits/{ref+}/status`.
+ */
 type Names<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}` ? Plain<Name> | Names<Rest> : never
 type Plain<Name extends string> = Name extends `${infer Word}+` ? Word : Name
 

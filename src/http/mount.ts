@@ -15,6 +15,7 @@ import { Moved } from './moved.ts'
 import { describeApi } from './openapi.ts'
 import { PollInterval } from './poll-interval.ts'
 import { ResponseCache } from './response-cache.ts'
+import { fillRest, readRest, routeOf, suffixConstraint } from './rest-params.ts'
 import type { PathLoaders } from './route-params.ts'
 import { serialize } from './serialize.ts'
 import { type Resources, serve, serveCached } from './serve.ts'
@@ -34,6 +35,7 @@ export async function mountApi(
   groups: Group[],
   loaders: PathLoaders,
 ) {
+  listener.addConstraintStrategy(suffixConstraint(groups.flatMap(({ endpoints }) => endpoints)))
   await listener.register(
     async (app) => {
       const responses = new ResponseCache(belfry.db)
@@ -67,7 +69,7 @@ function mount(app: FastifyInstance, resources: Resources, endpoint: Endpoint, v
   const { method, path, body, longest_body, answers } = endpoint
   app.route({
     method,
-    url: path.replace(/\{\w+\+\}$/, '*').replaceAll(/\{(\w+)\}/g, ':$1'),
+    ...routeOf(path),
     config: { endpoint },
     ...(longest_body && { bodyLimit: longest_body }),
     schema: { ...(body && { body }), response: answers },
@@ -98,9 +100,10 @@ function sendError(request: FastifyRequest, reply: FastifyReply, error: unknown)
 function sendMoved(request: FastifyRequest, reply: FastifyReply, { to, message }: Moved) {
   const { wire } = request.call
   const params = { ...(request.params as Record<string, string>), owner: to.owner, repo: to.name } as Record<string, string>
-  const path = (request.routeOptions.config.endpoint?.path ?? '')
+  const declared = request.routeOptions.config.endpoint?.path ?? ''
+  const rest = readRest(declared, params['*'] ?? '')
+  const path = fillRest(declared, rest.split('/').map(encodeURIComponent).join('/'))
     .replace(/^\/repos\/\{owner\}\/\{repo\}/, `/repositories/${to.id}`)
-    .replace(/\{\w+\+\}$/, () => (params['*'] ?? '').split('/').map(encodeURIComponent).join('/'))
     .replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(params[name] ?? ''))
   const mark = request.url.indexOf('?')
   const url = `${wire.api}${path}${mark < 0 ? '' : request.url.slice(mark)}`

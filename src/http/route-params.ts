@@ -7,6 +7,7 @@ import { missing } from '#platform/errors.ts'
 import { type Endpoint, isNumbered, type PathOrganization, type PathRepository, type PathTeam } from './endpoint.ts'
 import { byIdOwner } from './listener.ts'
 import { checkPermission, checkResourceOwner } from './permissions.ts'
+import { readRest, restOf } from './rest-params.ts'
 
 /** Loads the records that a path names. Each function refuses a record that the viewer may not see like one that does not exist. */
 export interface PathLoaders {
@@ -69,12 +70,12 @@ export async function checkVisible(
 
 /** The router names the rest of a path `*`; the endpoint declares a name for it. */
 function readParams({ path }: Endpoint, params: Record<string, string>) {
-  const rest = /\{(\w+)\+\}$/.exec(path)?.[1] ?? ''
   return Object.fromEntries(
-    Object.entries(params).map(([name, value]) => [
-      name === '*' ? rest : name,
-      isNumbered(name) ? readNumber(name, value) : value,
-    ]),
+    Object.entries(params).map(([name, value]) =>
+      name === '*'
+        ? [restOf(path)?.name ?? '', readRest(path, value)]
+        : [name, isNumbered(name) ? readNumber(name, value) : value],
+    ),
   )
 }
 

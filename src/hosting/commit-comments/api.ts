@@ -29,7 +29,7 @@ export const api = group('Commit comments', [
       paged(await listCommitComments(db, repo, page), (row) => commitCommentJson(row, repo, wire)),
   ),
   get(
-    '/repos/{owner}/{repo}/commits/{commit_sha}/comments',
+    '/repos/{owner}/{repo}/commits/{commit_sha+}/comments',
     {
       ...reading,
       operation: 'repos/list-comments-for-commit',
@@ -43,7 +43,7 @@ export const api = group('Commit comments', [
     },
   ),
   post(
-    '/repos/{owner}/{repo}/commits/{commit_sha}/comments',
+    '/repos/{owner}/{repo}/commits/{commit_sha+}/comments',
     {
       ...writing,
       operation: 'repos/create-commit-comment',
