@@ -21,6 +21,7 @@ import { api as labels } from '#hosting/labels/api.ts'
 import { mountLfs } from '#hosting/lfs/api.ts'
 import { api as maintenance } from '#hosting/maintenance/api.ts'
 import { countRepairs } from '#hosting/maintenance/maintenance.ts'
+import { renderAll } from '#hosting/mentions/rendering.ts'
 import { api as milestones } from '#hosting/milestones/api.ts'
 import { api as organizations } from '#hosting/organizations/api.ts'
 import { pathLoaders } from '#hosting/path-records.ts'
@@ -47,6 +48,7 @@ import { openListener } from '#http/listener.ts'
 import { metaApi } from '#http/meta.ts'
 import { mountApi } from '#http/mount.ts'
 import { describeApi } from '#http/openapi.ts'
+import type { RenderBodies } from '#http/rendered-bodies.ts'
 import { pages as applicationPages } from '#parts/account/applications/pages.ts'
 import { pages as accountPages } from '#parts/account/pages.ts'
 import { pages as tokenPages } from '#parts/account/personal-tokens/pages.ts'
@@ -194,7 +196,7 @@ export async function openApp(belfry: Belfry): Promise<App> {
     [listeners.web, selfHosted],
     [listeners.versioned, versioned],
   ] as const) {
-    await mountApi(listener, belfry, withSettings(variant, belfry), groups, pathLoaders)
+    await mountApi(listener, belfry, withSettings(variant, belfry), groups, pathLoaders, renderBodies)
   }
   return {
     ...listeners,
@@ -202,6 +204,12 @@ export async function openApp(belfry: Belfry): Promise<App> {
       stopping = true
     },
   }
+}
+
+/** Links are absolute, because clients show the texts elsewhere. */
+const renderBodies: RenderBodies = async ({ caller, wire, db, repo }, texts) => {
+  const reader = { db, viewer_id: caller.viewer_id, repo, web: wire.web }
+  return (await renderAll(reader, texts)).map(({ text }) => text)
 }
 
 function withSettings(variant: Variant, { settings }: Belfry): Variant {

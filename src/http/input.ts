@@ -1,7 +1,6 @@
 import type { FastifySchemaValidationError } from 'fastify'
 import { Refusal } from '#platform/errors.ts'
 import { type Static, type TSchema, Type } from '#platform/schema.ts'
-import type { Endpoint } from './endpoint.ts'
 
 /** A query parameter with a fixed set of words. Any other value means the first word. */
 export const choice = <const Words extends readonly [string, ...string[]]>(...words: Words) =>
@@ -29,7 +28,7 @@ export function readQuery(fields: QueryFields, query: URLSearchParams) {
  * Parses every body as JSON, whatever its content type, because command-line tools rarely set it. Clients send `{}` or `null` where they have
  * nothing to say: `null` is no body, and an endpoint that declares none ignores it.
  */
-export function parseBody({ body: declared, array_field }: Pick<Endpoint, 'body' | 'array_field'>, text: string): unknown {
+export function parseBody({ body: declared, array_field }: { body?: TSchema; array_field?: string }, text: string): unknown {
   if (!declared || text.trim() === '') return undefined
   let body: unknown
   try {

@@ -14,6 +14,7 @@ import { parseBody } from './input.ts'
 import { Moved } from './moved.ts'
 import { describeApi } from './openapi.ts'
 import { PollInterval } from './poll-interval.ts'
+import type { RenderBodies } from './rendered-bodies.ts'
 import { ResponseCache } from './response-cache.ts'
 import { fillRest, readRest, routeOf, suffixConstraint } from './rest-params.ts'
 import type { PathLoaders } from './route-params.ts'
@@ -34,6 +35,7 @@ export async function mountApi(
   variant: Variant,
   groups: Group[],
   loaders: PathLoaders,
+  renderBodies: RenderBodies,
 ) {
   listener.addConstraintStrategy(suffixConstraint(groups.flatMap(({ endpoints }) => endpoints)))
   await listener.register(
@@ -42,6 +44,7 @@ export async function mountApi(
       const resources: Resources = {
         belfry,
         loaders,
+        renderBodies,
         cache: new ReadCache(belfry.db),
         responses,
         poll_interval: new PollInterval(),

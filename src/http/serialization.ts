@@ -29,6 +29,9 @@ export const NullableTimestamp = Type.Unsafe<string | null>({ type: ['string', '
  */
 export const Address = Type.Unsafe<string>({ type: 'string', format: 'unsafe' })
 
+/** Other forms of a `body` in Markdown, for clients that accept them, see rendered-bodies.ts. */
+export const renderedForms = { body_html: Type.Optional(Type.String()), body_text: Type.Optional(Type.String()) }
+
 /** A response without a body. */
 export const Nothing = Type.Unsafe<void>({ type: 'null' })
 

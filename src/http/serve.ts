@@ -10,6 +10,7 @@ import { readQuery } from './input.ts'
 import { cursorLinks, linkHeader, readPage, usualPages } from './paging.ts'
 import { readParameters } from './parameters.ts'
 import type { PollInterval } from './poll-interval.ts'
+import { inAcceptedForms, type RenderBodies } from './rendered-bodies.ts'
 import { cacheKeyOf, type MadeResponse, type ResponseCache } from './response-cache.ts'
 import { findVersion } from './response-validators.ts'
 import { loadRouteParams, type PathLoaders } from './route-params.ts'
@@ -20,6 +21,7 @@ import { openStream, type Step, streamHeaders } from './stream.ts'
 export interface Resources {
   belfry: Belfry
   loaders: PathLoaders
+  renderBodies: RenderBodies
   cache: ReadCache<unknown>
   /** Responses of polled endpoints. */
   responses: ResponseCache
@@ -88,7 +90,16 @@ async function answer(resources: Resources, endpoint: Endpoint, request: Fastify
   const result = writes
     ? await db.transaction(async (transaction) => handler({ ...context, db: transaction }))
     : await handler(context)
-  const { body, status, headers, total, cursors, changed_at, topics } = result instanceof Answer ? result : new Answer(result, {})
+  const {
+    body: made,
+    status,
+    headers,
+    total,
+    cursors,
+    changed_at,
+    topics,
+  } = result instanceof Answer ? result : new Answer(result, {})
+  const body = await inAcceptedForms(endpoint, context, made, resources.renderBodies)
   const address = `${request.call.wire.api}${request.originalUrl.slice(request.call.variant.prefix.length).split('?')[0]}`
   const link = cursors
     ? cursorLinks(address, search, cursors)

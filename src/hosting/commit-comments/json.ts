@@ -1,6 +1,6 @@
 import { NullableUser } from '#hosting/milestones/json.ts'
 import { userJson } from '#hosting/people/json.ts'
-import { Address, NullableString, nodeId, Timestamp, timestamp, type Wire } from '#http/serialization.ts'
+import { Address, NullableString, nodeId, renderedForms, Timestamp, timestamp, type Wire } from '#http/serialization.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import type { CommitComment } from './commit-comments.ts'
 
@@ -20,7 +20,8 @@ export const CommitCommentSchema = Type.Object(
     created_at: Timestamp,
     updated_at: Timestamp,
     author_association: Type.String(),
-    body: Type.String(),
+    body: Type.Optional(Type.String()),
+    ...renderedForms,
   },
   { title: 'CommitComment' },
 )

@@ -6,6 +6,7 @@ import {
   NullableString,
   NullableTimestamp,
   nodeId,
+  renderedForms,
   slimVersion,
   Timestamp,
   timestamp,
@@ -45,7 +46,8 @@ const fields = {
   closed_at: NullableTimestamp,
   closed_by: NullableUser,
   author_association: Type.String(),
-  body: NullableString,
+  body: Type.Optional(NullableString),
+  ...renderedForms,
   performed_via_github_app: Type.Null(),
   draft: Type.Optional(Type.Boolean()),
   pull_request: Type.Optional(

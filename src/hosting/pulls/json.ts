@@ -10,6 +10,7 @@ import {
   NullableString,
   NullableTimestamp,
   nodeId,
+  renderedForms,
   slimVersion,
   Timestamp,
   timestamp,
@@ -50,7 +51,8 @@ const fields = {
   locked: Type.Boolean(),
   title: Type.String(),
   user: NullableUser,
-  body: NullableString,
+  body: Type.Optional(NullableString),
+  ...renderedForms,
   labels: Type.Array(LabelSchema),
   milestone: Type.Unsafe<Static<typeof MilestoneSchema> | null>({
     ...MilestoneSchema,

@@ -1,6 +1,15 @@
 import { SimpleUser, userJson } from '#hosting/people/json.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
-import { Address, NullableString, NullableTimestamp, nodeId, Timestamp, timestamp, type Wire } from '#http/serialization.ts'
+import {
+  Address,
+  NullableString,
+  NullableTimestamp,
+  nodeId,
+  renderedForms,
+  Timestamp,
+  timestamp,
+  type Wire,
+} from '#http/serialization.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import type { Release } from './releases.ts'
 
@@ -17,7 +26,8 @@ export const ReleaseSchema = Type.Object(
     tag_name: Type.String(),
     target_commitish: Type.String(),
     name: NullableString,
-    body: NullableString,
+    body: Type.Optional(NullableString),
+    ...renderedForms,
     draft: Type.Boolean(),
     prerelease: Type.Boolean(),
     created_at: Timestamp,

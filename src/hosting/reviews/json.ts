@@ -1,6 +1,6 @@
 import { NullableUser } from '#hosting/milestones/json.ts'
 import { userJson } from '#hosting/people/json.ts'
-import { Address, nodeId, Timestamp, timestamp, type Wire } from '#http/serialization.ts'
+import { Address, nodeId, renderedForms, Timestamp, timestamp, type Wire } from '#http/serialization.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import type { Review } from './reviews.ts'
 
@@ -11,7 +11,8 @@ export const ReviewSchema = Type.Object(
     id: Type.Integer(),
     node_id: Type.String(),
     user: NullableUser,
-    body: Type.String(),
+    body: Type.Optional(Type.String()),
+    ...renderedForms,
     state: Type.String(),
     html_url: Address,
     pull_request_url: Address,

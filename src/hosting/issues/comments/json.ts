@@ -1,6 +1,6 @@
 import { NullableUser } from '#hosting/milestones/json.ts'
 import { userJson } from '#hosting/people/json.ts'
-import { Address, nodeId, Timestamp, timestamp, type Wire } from '#http/serialization.ts'
+import { Address, nodeId, renderedForms, Timestamp, timestamp, type Wire } from '#http/serialization.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import type { Comment } from './comments.ts'
 
@@ -15,7 +15,8 @@ export const CommentSchema = Type.Object(
     created_at: Timestamp,
     updated_at: Timestamp,
     author_association: Type.String(),
-    body: Type.String(),
+    body: Type.Optional(Type.String()),
+    ...renderedForms,
     performed_via_github_app: Type.Null(),
   },
   { title: 'IssueComment' },

@@ -1,33 +1,12 @@
-import { setImmediate } from 'node:timers/promises'
-import { findAddresses } from '#hosting/mentions/addresses.ts'
+import { renderAll } from '#hosting/mentions/rendering.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { invalid } from '#platform/errors.ts'
 import { type Html, html } from '#web/html.ts'
-import { plainReading, type Reading, readMarkdown } from '#web/markdown/render.ts'
 import type { Visit } from '#web/page.ts'
 
-/** How many tokens of markup one page formats: about half a second of one core. Later texts are shown unformatted. */
-const mostPieces = 100_000
-
-/** Renders all texts of a page together, so that one query looks up all names. */
-export async function renderTexts({ db, visitor }: Visit, repo: Repository, texts: (string | null)[]): Promise<Html[]> {
-  const readings: Reading[] = []
-  let pieces = 0
-  for (const text of texts) {
-    const reading = pieces > mostPieces ? plainReading(text ?? '') : await readMarkdown(text ?? '')
-    readings.push(reading)
-    pieces += reading.pieces
-    // A page may have megabytes of text; other requests run in between.
-    if ((text?.length ?? 0) > 10_000) await setImmediate()
-  }
-  const links = await findAddresses(
-    db,
-    visitor?.id ?? null,
-    repo,
-    readings.flatMap(({ names }) => names),
-  )
-  return readings.map((reading) => reading.write(links))
-}
+/** The texts of a page, with links for those names that the visitor may see. */
+export const renderTexts = ({ db, visitor }: Visit, repo: Repository, texts: (string | null)[]) =>
+  renderAll({ db, viewer_id: visitor?.id ?? null, repo, web: '' }, texts)
 
 /** The longest text that the API accepts. */
 const longestBody = 65_536

@@ -1,6 +1,6 @@
 import { NullableUser } from '#hosting/milestones/json.ts'
 import { userJson } from '#hosting/people/json.ts'
-import { Address, NullableString, nodeId, Timestamp, timestamp, type Wire } from '#http/serialization.ts'
+import { Address, NullableString, nodeId, renderedForms, Timestamp, timestamp, type Wire } from '#http/serialization.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import type { ReviewComment } from './comments.ts'
 
@@ -21,7 +21,8 @@ export const ReviewCommentSchema = Type.Object(
     original_commit_id: Type.String(),
     in_reply_to_id: Type.Optional(Type.Integer()),
     user: NullableUser,
-    body: Type.String(),
+    body: Type.Optional(Type.String()),
+    ...renderedForms,
     created_at: Timestamp,
     updated_at: Timestamp,
     html_url: Address,
