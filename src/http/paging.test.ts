@@ -58,3 +58,8 @@ test('a list of exactly one full page has no Link', () => {
   assert.ok(linkHeader('http://x/y', new URLSearchParams('per_page=10'), page, 11))
   assert.equal(linkHeader('http://x/y', new URLSearchParams(), readPage(new URLSearchParams()), 0), undefined)
 })
+
+test('a Link that clients would refuse as too long is left out', () => {
+  const query = new URLSearchParams({ sort: 'x'.repeat(5000), page: '2' })
+  assert.equal(linkHeader('http://x/y', query, readPage(query), 100), undefined)
+})

@@ -30,7 +30,7 @@ function readCount(text: string | null) {
 }
 
 /**
- * The `Link` header of a page; undefined if there is only one page. Keeps all other parameters and puts `page` last, because
+ * The `Link` header of a page; undefined if there is only one page, or if it would be too long. Keeps all other parameters and puts `page` last, because
  * some clients search the address for it. A total of Infinity is unknown.
  */
 export function linkHeader(address: string, query: URLSearchParams, page: Page, total: number): string | undefined {
@@ -48,7 +48,15 @@ export function linkHeader(address: string, query: URLSearchParams, page: Page, 
     if (last < Infinity) add('last', last)
   }
   if (page.number > 1) add('first', 1)
-  return links.length && (last > 1 || page.number > 1) ? links.join(', ') : undefined
+  return last > 1 || page.number > 1 ? joined(links) : undefined
+}
+
+/** In characters. Clients refuse headers of 16 KB, and four links repeat the parameters of the request. */
+const longestLinks = 8192
+
+function joined(links: string[]): string | undefined {
+  const header = links.join(', ')
+  return header !== '' && header.length <= longestLinks ? header : undefined
 }
 
 /** The neighbours of a page in a list paged by cursor, which has no known last page. */
@@ -65,5 +73,5 @@ export function cursorLinks(address: string, query: URLSearchParams, { prev, nex
     parameters.set('cursor', cursor)
     return [`<${address}?${parameters}>; rel="${rel}"`]
   })
-  return links.length ? links.join(', ') : undefined
+  return joined(links)
 }
