@@ -105,6 +105,96 @@ alter table authorization_codes add constraint authorization_codes_pkey PRIMARY 
 CREATE INDEX authorization_codes_expiry ON authorization_codes USING btree (expires_at);
 CREATE INDEX authorization_codes_grant ON authorization_codes USING btree (application_id, user_id);
 
+create table branch_protections (
+  id bigint generated always as identity not null,
+  repo_id bigint not null,
+  branch text not null,
+  strict_checks boolean,
+  approvals_count smallint,
+  dismiss_stale_reviews boolean default false not null,
+  restricts_dismissals boolean default false not null,
+  restricts_pushes boolean default false not null,
+  enforce_admins boolean default false not null,
+  required_linear_history boolean default false not null,
+  required_signatures boolean default false not null,
+  allow_force_pushes boolean default false not null,
+  allow_deletions boolean default false not null,
+  block_creations boolean default false not null,
+  lock_branch boolean default false not null,
+  allow_fork_syncing boolean default false not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null
+);
+alter table branch_protections add constraint branch_protections_approvals_count_check CHECK (((approvals_count >= 0) AND (approvals_count <= 6)));
+alter table branch_protections add constraint branch_protections_repo_id_fkey FOREIGN KEY (repo_id) REFERENCES repositories(id) ON DELETE CASCADE;
+alter table branch_protections add constraint branch_protections_pkey PRIMARY KEY (id);
+alter table branch_protections add constraint branch_protections_repo_id_branch_key UNIQUE (repo_id, branch);
+
+create table check_annotations (
+  id bigint generated always as identity not null,
+  run_id bigint not null,
+  path text not null,
+  start_line integer not null,
+  end_line integer not null,
+  start_column integer,
+  end_column integer,
+  annotation_level text not null,
+  message text not null,
+  title text,
+  raw_details text
+);
+alter table check_annotations add constraint check_annotations_annotation_level_check CHECK ((annotation_level = ANY (ARRAY['notice'::text, 'warning'::text, 'failure'::text])));
+alter table check_annotations add constraint check_annotations_run_id_fkey FOREIGN KEY (run_id) REFERENCES check_runs(id) ON DELETE CASCADE;
+alter table check_annotations add constraint check_annotations_pkey PRIMARY KEY (id);
+CREATE INDEX check_annotations_run ON check_annotations USING btree (run_id, id);
+
+create table check_runs (
+  id bigint generated always as identity not null,
+  repo_id bigint not null,
+  suite_id bigint not null,
+  head_sha text not null,
+  name text not null,
+  latest boolean default true not null,
+  status text not null,
+  conclusion text,
+  details_url text,
+  external_id text default ''::text not null,
+  started_at timestamp with time zone not null,
+  completed_at timestamp with time zone,
+  output_title text,
+  output_summary text,
+  output_text text,
+  annotations_count integer default 0 not null,
+  creator_id bigint
+);
+alter table check_runs add constraint check_runs_check CHECK (((status = 'completed'::text) = (conclusion IS NOT NULL)));
+alter table check_runs add constraint check_runs_conclusion_check CHECK ((conclusion = ANY (ARRAY['action_required'::text, 'cancelled'::text, 'failure'::text, 'neutral'::text, 'success'::text, 'skipped'::text, 'stale'::text, 'timed_out'::text])));
+alter table check_runs add constraint check_runs_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'in_progress'::text, 'completed'::text])));
+alter table check_runs add constraint check_runs_creator_id_fkey FOREIGN KEY (creator_id) REFERENCES accounts(id) ON DELETE SET NULL;
+alter table check_runs add constraint check_runs_repo_id_fkey FOREIGN KEY (repo_id) REFERENCES repositories(id) ON DELETE CASCADE;
+alter table check_runs add constraint check_runs_suite_id_fkey FOREIGN KEY (suite_id) REFERENCES check_suites(id) ON DELETE CASCADE;
+alter table check_runs add constraint check_runs_pkey PRIMARY KEY (id);
+CREATE INDEX check_runs_commit ON check_runs USING btree (repo_id, head_sha, id DESC);
+CREATE INDEX check_runs_creator ON check_runs USING btree (creator_id);
+CREATE INDEX check_runs_suite ON check_runs USING btree (suite_id, id DESC);
+
+create table check_suites (
+  id bigint generated always as identity not null,
+  repo_id bigint not null,
+  app_id bigint,
+  head_sha text not null,
+  head_branch text,
+  before_sha text,
+  status text default 'queued'::text not null,
+  conclusion text,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null
+);
+alter table check_suites add constraint check_suites_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'in_progress'::text, 'completed'::text])));
+alter table check_suites add constraint check_suites_repo_id_fkey FOREIGN KEY (repo_id) REFERENCES repositories(id) ON DELETE CASCADE;
+alter table check_suites add constraint check_suites_pkey PRIMARY KEY (id);
+alter table check_suites add constraint check_suites_repo_id_head_sha_app_id_key UNIQUE NULLS NOT DISTINCT (repo_id, head_sha, app_id);
+
 create table collaborators (
   repo_id bigint not null,
   user_id bigint not null,
@@ -165,6 +255,25 @@ CREATE INDEX commit_comments_repo ON commit_comments USING btree (repo_id, id);
 CREATE TRIGGER touch_delete AFTER DELETE ON commit_comments REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_text();
 CREATE TRIGGER touch_update AFTER UPDATE ON commit_comments REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_text();
 
+create table commit_statuses (
+  id bigint generated always as identity not null,
+  repo_id bigint not null,
+  sha text not null,
+  context text not null,
+  state text not null,
+  description text,
+  target_url text,
+  creator_id bigint,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null
+);
+alter table commit_statuses add constraint commit_statuses_state_check CHECK ((state = ANY (ARRAY['error'::text, 'failure'::text, 'pending'::text, 'success'::text])));
+alter table commit_statuses add constraint commit_statuses_creator_id_fkey FOREIGN KEY (creator_id) REFERENCES accounts(id) ON DELETE SET NULL;
+alter table commit_statuses add constraint commit_statuses_repo_id_fkey FOREIGN KEY (repo_id) REFERENCES repositories(id) ON DELETE CASCADE;
+alter table commit_statuses add constraint commit_statuses_pkey PRIMARY KEY (id);
+CREATE INDEX commit_statuses_commit ON commit_statuses USING btree (repo_id, sha, id DESC);
+CREATE INDEX commit_statuses_creator ON commit_statuses USING btree (creator_id);
+
 create table deleted_repositories (
   repo_id bigint not null,
   private boolean not null
@@ -194,6 +303,48 @@ alter table deliveries add constraint deliveries_pkey PRIMARY KEY (id);
 CREATE INDEX deliveries_failed ON ONLY deliveries USING btree (hook_id, id) WHERE (status_code >= 400);
 CREATE INDEX deliveries_hook ON ONLY deliveries USING btree (hook_id, id);
 
+create table deployment_statuses (
+  id bigint generated always as identity not null,
+  deployment_id bigint not null,
+  state text not null,
+  description text not null,
+  environment text not null,
+  environment_url text not null,
+  log_url text not null,
+  creator_id bigint,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null
+);
+alter table deployment_statuses add constraint deployment_statuses_creator_id_fkey FOREIGN KEY (creator_id) REFERENCES accounts(id) ON DELETE SET NULL;
+alter table deployment_statuses add constraint deployment_statuses_deployment_id_fkey FOREIGN KEY (deployment_id) REFERENCES deployments(id) ON DELETE CASCADE;
+alter table deployment_statuses add constraint deployment_statuses_pkey PRIMARY KEY (id);
+CREATE INDEX deployment_statuses_creator ON deployment_statuses USING btree (creator_id);
+CREATE INDEX deployment_statuses_deployment ON deployment_statuses USING btree (deployment_id, id DESC);
+
+create table deployments (
+  id bigint generated always as identity not null,
+  repo_id bigint not null,
+  sha text not null,
+  ref text not null,
+  task text not null,
+  environment text not null,
+  original_environment text not null,
+  payload jsonb not null,
+  description text,
+  transient_environment boolean not null,
+  production_environment boolean not null,
+  state text,
+  creator_id bigint,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null
+);
+alter table deployments add constraint deployments_creator_id_fkey FOREIGN KEY (creator_id) REFERENCES accounts(id) ON DELETE SET NULL;
+alter table deployments add constraint deployments_repo_id_fkey FOREIGN KEY (repo_id) REFERENCES repositories(id) ON DELETE CASCADE;
+alter table deployments add constraint deployments_pkey PRIMARY KEY (id);
+CREATE INDEX deployments_creator ON deployments USING btree (creator_id);
+CREATE INDEX deployments_environment ON deployments USING btree (repo_id, environment, id DESC);
+CREATE INDEX deployments_repository ON deployments USING btree (repo_id, id DESC);
+
 create table device_codes (
   digest bytea not null,
   user_code text not null,
@@ -211,6 +362,17 @@ alter table device_codes add constraint device_codes_user_id_fkey FOREIGN KEY (u
 alter table device_codes add constraint device_codes_pkey PRIMARY KEY (digest);
 alter table device_codes add constraint device_codes_user_code_key UNIQUE (user_code);
 CREATE INDEX device_codes_expiry ON device_codes USING btree (expires_at);
+
+create table environments (
+  id bigint generated always as identity not null,
+  repo_id bigint not null,
+  name text not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null
+);
+alter table environments add constraint environments_repo_id_fkey FOREIGN KEY (repo_id) REFERENCES repositories(id) ON DELETE CASCADE;
+alter table environments add constraint environments_pkey PRIMARY KEY (id);
+alter table environments add constraint environments_repo_id_name_key UNIQUE (repo_id, name);
 
 create table events (
   id bigint generated always as identity not null,
@@ -672,6 +834,21 @@ alter table pending_deliveries add constraint pending_deliveries_pkey PRIMARY KE
 CREATE INDEX pending_deliveries_hook ON pending_deliveries USING btree (hook_id, id);
 CREATE INDEX pending_deliveries_ready ON pending_deliveries USING btree (ready_at, id) WHERE (sender IS NULL);
 
+create table protection_actors (
+  protection_id bigint not null,
+  list text not null,
+  user_id bigint,
+  team_id bigint
+);
+alter table protection_actors add constraint protection_actors_check CHECK ((num_nonnulls(user_id, team_id) = 1));
+alter table protection_actors add constraint protection_actors_list_check CHECK ((list = ANY (ARRAY['restrictions'::text, 'dismissal_restrictions'::text, 'bypass_pull_request_allowances'::text])));
+alter table protection_actors add constraint protection_actors_protection_id_fkey FOREIGN KEY (protection_id) REFERENCES branch_protections(id) ON DELETE CASCADE;
+alter table protection_actors add constraint protection_actors_team_id_fkey FOREIGN KEY (team_id) REFERENCES teams(id) ON DELETE CASCADE;
+alter table protection_actors add constraint protection_actors_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE;
+alter table protection_actors add constraint protection_actors_protection_id_list_user_id_team_id_key UNIQUE NULLS NOT DISTINCT (protection_id, list, user_id, team_id);
+CREATE INDEX protection_actors_team ON protection_actors USING btree (team_id);
+CREATE INDEX protection_actors_user ON protection_actors USING btree (user_id);
+
 create table pulls (
   id bigint generated always as identity not null,
   issue_id bigint not null,
@@ -860,6 +1037,14 @@ alter table repository_redirects add constraint repository_redirects_repo_id_fke
 alter table repository_redirects add constraint repository_redirects_pkey PRIMARY KEY (owner_id, name);
 CREATE INDEX repository_redirects_repo ON repository_redirects USING btree (repo_id);
 
+create table required_checks (
+  protection_id bigint not null,
+  context text not null,
+  app_id bigint
+);
+alter table required_checks add constraint required_checks_protection_id_fkey FOREIGN KEY (protection_id) REFERENCES branch_protections(id) ON DELETE CASCADE;
+alter table required_checks add constraint required_checks_pkey PRIMARY KEY (protection_id, context);
+
 create table response_validators (
   key text not null,
   etag text not null,
@@ -1015,6 +1200,19 @@ CREATE INDEX stars_repo ON stars USING btree (repo_id, starred_at, user_id);
 CREATE INDEX stars_user ON stars USING btree (user_id, starred_at, repo_id);
 CREATE TRIGGER count_new_stars AFTER INSERT ON stars REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_stars();
 CREATE TRIGGER count_old_stars AFTER DELETE ON stars REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_stars();
+
+create table status_contexts (
+  repo_id bigint not null,
+  sha text not null,
+  context text not null,
+  state text not null,
+  status_id bigint not null,
+  statuses_count integer not null
+);
+alter table status_contexts add constraint status_contexts_repo_id_fkey FOREIGN KEY (repo_id) REFERENCES repositories(id) ON DELETE CASCADE;
+alter table status_contexts add constraint status_contexts_status_id_fkey FOREIGN KEY (status_id) REFERENCES commit_statuses(id) ON DELETE CASCADE;
+alter table status_contexts add constraint status_contexts_pkey PRIMARY KEY (repo_id, sha, context);
+CREATE INDEX status_contexts_status ON status_contexts USING btree (status_id);
 
 create table subscriptions (
   user_id bigint not null,

@@ -38,6 +38,7 @@ import { api as repositories } from '#hosting/repositories/api.ts'
 import { api as reviews } from '#hosting/reviews/api.ts'
 import { api as reviewComments } from '#hosting/reviews/comments/api.ts'
 import { api as reviewRequests } from '#hosting/reviews/requests/api.ts'
+import { api as statuses } from '#hosting/statuses/api.ts'
 import { api as teams } from '#hosting/teams/api.ts'
 import { pages as teamPages } from '#hosting/teams/pages.ts'
 import { api as transfers } from '#hosting/transfers/api.ts'
@@ -96,6 +97,7 @@ export const apiGroups = (belfry: Belfry): Group[] => [
   refs,
   commitComments,
   releases,
+  statuses,
   issues,
   ownIssues,
   issueComments,

@@ -133,6 +133,10 @@ const steps: Step[] = [
     async ({ ada }) => expect(200, await ada.patch(`${engine}/comments/${ids.note}`, { body: 'How?' })),
     'commit_comment.edited',
   ),
+  step(
+    async ({ ada, main }) => expect(201, await ada.post(`${engine}/statuses/${main}`, { state: 'pending' })),
+    'status.created',
+  ),
   step(({ work }) => work.push('main:refs/tags/v1'), 'tag.created', 'push.without_commits'),
   step(({ work }) => work.push(':refs/tags/v1'), 'tag.deleted', 'push.without_commits'),
   step(({ work }) => work.push(':stable'), 'branch.deleted', 'push.without_commits'),

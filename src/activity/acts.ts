@@ -78,6 +78,7 @@ const review = [...issue, 'review_id'] as const
 const lineComment = [...issue, 'review_comment_id'] as const
 const commitComment = ['commit_comment_id', 'commit_id', 'title', 'commit_author_id', 'body'] as const
 const release = ['release_id'] as const
+const status = ['status_id', 'commit', 'branches', 'commit_author_id', 'committer_id'] as const
 
 /** Every act that exists, the facts that it states, and what follows from it. CONTRIBUTING.md shows how to add one. */
 // biome-ignore format: one line for each act.
@@ -186,6 +187,8 @@ export const acts = {
   'milestone.opened': { facts: ['milestone_id'], webhook: 'milestone opened' },
   'milestone.edited': { facts: ['milestone_id', 'changes'], webhook: 'milestone edited' },
   'milestone.deleted': { facts: ['milestone_id'], webhook: 'milestone deleted' },
+
+  'status.created': { facts: status, webhook: 'status' },
 
   'import.completed': { facts: ['import_id', 'title', 'status'], notice: 'imported', webhook: 'repository_import' },
   // An import that runs again brings nothing new to the inbox.

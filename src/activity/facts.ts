@@ -1,3 +1,5 @@
+import type { CommitObject } from '#git/objects.ts'
+
 /** A commit as a timeline lists it. */
 export interface PushedCommit {
   sha: string
@@ -55,6 +57,14 @@ export interface DeliveredPush {
   head_commit: DeliveredCommit | null
 }
 
+/** A branch that contains a commit, as a webhook payload lists it. */
+export interface DeliveredBranch {
+  name: string
+  /** Its last commit. */
+  sha: string
+  protected: boolean
+}
+
 /** Previous values by the name of the field that changed, as webhook payloads show them. */
 export type Changes = Record<string, unknown>
 
@@ -80,6 +90,7 @@ export interface Facts extends Omit<Push, 'ref'> {
   transfer_id: number
   import_id: number
   hook_id: number
+  status_id: number
 
   /** The short name of a branch or tag, the full name in a push; null when the repository itself was created. */
   ref: string | null
@@ -106,6 +117,11 @@ export interface Facts extends Omit<Push, 'ref'> {
   /** The title of a subject that has no row of its own. */
   title: string
   commit_author_id: number | null
+  committer_id: number | null
+  /** The commit that the act is about. Undefined when no hook subscribes. */
+  commit: CommitObject | undefined
+  /** Branches that contain the commit. */
+  branches: DeliveredBranch[]
   status: string
   previous_status: string | null
   import: object

@@ -58,6 +58,20 @@ async function readRefs(storage: Storage, repo_id: number, pattern: string): Pro
   return refs.filter(({ name }) => !isHidden(name))
 }
 
+/** Milliseconds until a search for branches is given up. */
+const searchPatience = 5_000
+
+/** The first branches by name that contain a commit, and their heads; none if the search takes too long. */
+export async function branchesWith(storage: Storage, repo_id: number, sha: string, most: number): Promise<Ref[]> {
+  const options = ['--format=%(objectname) %(refname)', `--count=${most}`, `--contains=${sha}`]
+  const args = ['-C', storage.pathOf(repo_id), 'for-each-ref', ...options, 'refs/heads/']
+  const found = await git(args, { timeout: searchPatience }).catch((error) => {
+    if (error instanceof Refusal) return ''
+    throw error
+  })
+  return [...found.matchAll(/^(\w+) (.+)$/gm)].map(([, head = '', name = '']) => ({ name, sha: head, type: 'commit' }))
+}
+
 /** Git's rules for a full ref name, such as `refs/heads/main`. */
 export function isRefName(name: string): boolean {
   const parts = name.split('/')

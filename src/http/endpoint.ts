@@ -35,8 +35,8 @@ export interface Declaration {
    * its id and secret.
    */
   viewer?: 'optional' | 'site_admin' | 'password' | 'classic_token' | 'client'
-  /** Its scopes are enough for private repositories too, because it shows none of their contents. */
-  sees_private?: true
+  /** Its scopes, or this one of them, are enough for private repositories too, because it shows none of their contents. */
+  sees_private?: true | Scope
   /** The access to the path's repository that the viewer needs; by default, seeing it is enough. */
   access?: Access
   /** Refuses an archived repository, and one that a fine-grained token does not include although it can read every public one. */

@@ -39,7 +39,7 @@ export async function loadRouteParams(
     if (team_slug !== undefined) loaded.team = await loaders.loadTeam(db, caller.viewer_id, found, team_slug)
   }
   if (owner !== undefined && repo !== undefined) {
-    const viewer = { ...caller, sees_private: caller.sees_private || endpoint.sees_private === true }
+    const viewer = { ...caller, sees_private: caller.sees_private || seesPrivate(endpoint, caller) }
     const found =
       owner === byIdOwner
         ? await loaders.loadRepositoryById(db, viewer, readNumber('repository_id', repo))
@@ -55,6 +55,10 @@ export async function loadRouteParams(
   }
   if (username !== undefined) loaded.user = await loadAccount(db, username)
   return loaded
+}
+
+function seesPrivate({ sees_private }: Endpoint, { may }: Caller) {
+  return sees_private === true || (sees_private !== undefined && may(sees_private))
 }
 
 /** Refuses the request if the caller cannot see the repository, organization or team in the path. Users are visible to everyone. */

@@ -1,6 +1,16 @@
 /** The permissions of fine-grained tokens, by what they apply to. `write` includes `read`. */
 export const permissionNames = {
-  repository: ['administration', 'contents', 'issues', 'metadata', 'pull_requests', 'webhooks'],
+  repository: [
+    'administration',
+    'checks',
+    'contents',
+    'deployments',
+    'issues',
+    'metadata',
+    'pull_requests',
+    'statuses',
+    'webhooks',
+  ],
   organization: ['members', 'organization_administration', 'organization_events', 'organization_hooks'],
   account: ['email_addresses', 'events', 'followers', 'git_ssh_keys', 'invitations', 'profile', 'starring', 'watching'],
 } as const

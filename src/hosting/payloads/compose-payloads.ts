@@ -18,6 +18,7 @@ import { pullPayload, reviewCommentPayload, reviewPayload } from './pull-payload
 import { createPayload, deletePayload, pushPayload, pushRepository } from './push-payload.ts'
 import { loadReferencedRecords } from './referenced-records.ts'
 import { deliveredRepositoryJson, forkPayload, memberPayload, repositoryPayload } from './repository-payload.ts'
+import { statusPayload } from './status-payload.ts'
 
 interface Payload {
   /** The facts that refer to records which the payload shows. */
@@ -72,6 +73,7 @@ const payloads: Record<WebhookName, Payload> = {
       milestone: milestoneJson(mustGet(records.milestones, milestone_id), repo, wire),
     }),
   },
+  status: { reads: ['status_id', 'commit_author_id', 'committer_id'], fields: statusPayload },
   repository_import: { fields: ({ status }) => ({ status }) },
   RepositoryImportEvent: {
     fields: ({ status, previous_status, import: shown }) => ({ status, previous_status, import: shown }),

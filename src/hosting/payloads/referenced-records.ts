@@ -9,6 +9,7 @@ import { loadReleases, type Release } from '#hosting/releases/releases.ts'
 import { type Repository, readRepositories } from '#hosting/repositories/repositories.ts'
 import { loadReviewComments, type ReviewComment } from '#hosting/reviews/comments/comments.ts'
 import { loadReviews, type Review } from '#hosting/reviews/reviews.ts'
+import { loadStatuses, type Status } from '#hosting/statuses/statuses.ts'
 import type { ShownTeam } from '#hosting/teams/json.ts'
 import { shownTeam } from '#hosting/teams/teams.ts'
 import type { Account } from '#identity/accounts.ts'
@@ -29,6 +30,7 @@ interface Rows {
   pulls: Pull
   reviews: Review
   review_comments: ReviewComment
+  statuses: Status
 }
 
 /** The records that facts refer to, by id. Deleted records are in no map. */
@@ -40,6 +42,8 @@ const kinds = {
   assignee_id: 'accounts',
   requested_reviewer_id: 'accounts',
   former_owner_id: 'accounts',
+  commit_author_id: 'accounts',
+  committer_id: 'accounts',
   requested_team_id: 'teams',
   release_id: 'releases',
   issue_id: 'issues',
@@ -50,6 +54,7 @@ const kinds = {
   pull_id: 'pulls',
   review_id: 'reviews',
   review_comment_id: 'review_comments',
+  status_id: 'statuses',
 } satisfies Partial<Record<keyof Facts, keyof Rows>>
 
 type Loaders = { [Kind in keyof Rows]: (db: Queryable, ids: number[]) => Promise<Rows[Kind][]> }
@@ -71,6 +76,7 @@ const loaders: Loaders = {
   pulls: loadDeliveredPulls,
   reviews: loadReviews,
   review_comments: loadReviewComments,
+  statuses: loadStatuses,
 }
 
 export async function loadReferencedRecords(db: Queryable, stated: Partial<Facts>[]): Promise<ReferencedRecords> {

@@ -20,8 +20,13 @@ export async function loadBranch(storage: Storage, repo: Repository, name: strin
 
 /** Finds a commit by branch, tag, or abbreviated id. */
 export async function loadCommit(storage: Storage, repo: Repository, name: string): Promise<CommitObject> {
+  return readCommit(storage, repo.id, await findCommit(storage, repo, name))
+}
+
+/** The id of a commit, by branch, tag, or abbreviated id. */
+export async function findCommit(storage: Storage, repo: Repository, name: string): Promise<string> {
   const sha = await resolveCommit(storage, repo.id, name)
-  if (sha) return readCommit(storage, repo.id, sha)
+  if (sha) return sha
   if (!(await hasRefs(storage, repo.id, 'refs/'))) throw new Refusal('conflict', 'Git Repository is empty.')
   throw new Refusal('invalid', `No commit found for SHA: ${name}`)
 }
