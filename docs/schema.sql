@@ -45,7 +45,8 @@ create table accounts (
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
   email_verified boolean default false not null,
-  email_claimed_at timestamp with time zone
+  email_claimed_at timestamp with time zone,
+  email_public boolean default false not null
 );
 alter table accounts add constraint accounts_member_access_check CHECK (((member_access >= 0) AND (member_access <= 5)));
 alter table accounts add constraint accounts_type_check CHECK ((type = ANY (ARRAY['User'::text, 'Organization'::text])));
@@ -53,6 +54,7 @@ alter table accounts add constraint accounts_pkey PRIMARY KEY (id);
 CREATE UNIQUE INDEX accounts_email ON accounts USING btree (lower(email)) WHERE ((type = 'User'::text) AND email_verified);
 CREATE INDEX accounts_email_claims ON accounts USING btree (lower(email), email_claimed_at, id) WHERE (type = 'User'::text);
 CREATE UNIQUE INDEX accounts_login ON accounts USING btree (lower(login));
+CREATE INDEX accounts_organizations ON accounts USING btree (id) WHERE (type = 'Organization'::text);
 CREATE TRIGGER forget_threads_of_account AFTER DELETE ON accounts REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION forget_threads('user_ids');
 CREATE TRIGGER pause_hooks AFTER UPDATE OF suspended_at, member_access ON accounts FOR EACH ROW WHEN ((((old.suspended_at IS NULL) AND (new.suspended_at IS NOT NULL)) OR (new.member_access < old.member_access))) EXECUTE FUNCTION pause_hooks_of_account();
 CREATE TRIGGER touch_delete AFTER DELETE ON accounts REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_everything();
@@ -363,6 +365,15 @@ alter table device_codes add constraint device_codes_pkey PRIMARY KEY (digest);
 alter table device_codes add constraint device_codes_user_code_key UNIQUE (user_code);
 CREATE INDEX device_codes_expiry ON device_codes USING btree (expires_at);
 
+create table emails (
+  user_id bigint not null,
+  email text not null,
+  claimed_at timestamp with time zone not null
+);
+alter table emails add constraint emails_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE;
+CREATE INDEX emails_claims ON emails USING btree (lower(email), claimed_at, user_id);
+CREATE UNIQUE INDEX emails_of_user ON emails USING btree (user_id, lower(email));
+
 create table environments (
   id bigint generated always as identity not null,
   repo_id bigint not null,
@@ -421,6 +432,15 @@ alter table follows add constraint follows_pkey PRIMARY KEY (follower_id, follow
 CREATE INDEX follows_followed ON follows USING btree (followed_id, created_at);
 CREATE TRIGGER touch_delete AFTER DELETE ON follows REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_follows();
 CREATE TRIGGER touch_insert AFTER INSERT ON follows REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_follows();
+
+create table former_logins (
+  login text not null,
+  account_id bigint not null
+);
+alter table former_logins add constraint former_logins_login_check CHECK ((login = lower(login)));
+alter table former_logins add constraint former_logins_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE;
+alter table former_logins add constraint former_logins_pkey PRIMARY KEY (login);
+CREATE INDEX former_logins_account ON former_logins USING btree (account_id);
 
 create table grants (
   id bigint generated always as identity not null,
@@ -900,6 +920,33 @@ alter table pushes add constraint pushes_repo_id_fkey FOREIGN KEY (repo_id) REFE
 alter table pushes add constraint pushes_pkey PRIMARY KEY (id);
 CREATE INDEX pushes_repo ON pushes USING btree (repo_id);
 
+create table reactions (
+  id bigint generated always as identity not null,
+  user_id bigint not null,
+  content text not null,
+  issue_id bigint,
+  comment_id bigint,
+  review_comment_id bigint,
+  commit_comment_id bigint,
+  release_id bigint,
+  created_at timestamp with time zone not null
+);
+alter table reactions add constraint reactions_check CHECK ((num_nonnulls(issue_id, comment_id, review_comment_id, commit_comment_id, release_id) = 1));
+alter table reactions add constraint reactions_content_check CHECK ((content = ANY (ARRAY['+1'::text, '-1'::text, 'laugh'::text, 'confused'::text, 'heart'::text, 'hooray'::text, 'rocket'::text, 'eyes'::text])));
+alter table reactions add constraint reactions_comment_id_fkey FOREIGN KEY (comment_id) REFERENCES comments(id) ON DELETE CASCADE;
+alter table reactions add constraint reactions_commit_comment_id_fkey FOREIGN KEY (commit_comment_id) REFERENCES commit_comments(id) ON DELETE CASCADE;
+alter table reactions add constraint reactions_issue_id_fkey FOREIGN KEY (issue_id) REFERENCES issues(id) ON DELETE CASCADE;
+alter table reactions add constraint reactions_release_id_fkey FOREIGN KEY (release_id) REFERENCES releases(id) ON DELETE CASCADE;
+alter table reactions add constraint reactions_review_comment_id_fkey FOREIGN KEY (review_comment_id) REFERENCES review_comments(id) ON DELETE CASCADE;
+alter table reactions add constraint reactions_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE;
+alter table reactions add constraint reactions_pkey PRIMARY KEY (id);
+CREATE UNIQUE INDEX reactions_comment ON reactions USING btree (comment_id, user_id, content) WHERE (comment_id IS NOT NULL);
+CREATE UNIQUE INDEX reactions_commit_comment ON reactions USING btree (commit_comment_id, user_id, content) WHERE (commit_comment_id IS NOT NULL);
+CREATE UNIQUE INDEX reactions_issue ON reactions USING btree (issue_id, user_id, content) WHERE (issue_id IS NOT NULL);
+CREATE UNIQUE INDEX reactions_release ON reactions USING btree (release_id, user_id, content) WHERE (release_id IS NOT NULL);
+CREATE UNIQUE INDEX reactions_review_comment ON reactions USING btree (review_comment_id, user_id, content) WHERE (review_comment_id IS NOT NULL);
+CREATE INDEX reactions_user ON reactions USING btree (user_id);
+
 create table recovery_codes (
   user_id bigint not null,
   digest bytea not null
@@ -933,7 +980,7 @@ alter table refs add constraint refs_pkey PRIMARY KEY (repo_id, name);
 create table releases (
   id bigint generated always as identity not null,
   repo_id bigint not null,
-  author_id bigint not null,
+  author_id bigint,
   tag_name text not null,
   target_commitish text not null,
   name text,
@@ -943,7 +990,7 @@ create table releases (
   created_at timestamp with time zone not null,
   published_at timestamp with time zone
 );
-alter table releases add constraint releases_author_id_fkey FOREIGN KEY (author_id) REFERENCES accounts(id) ON DELETE CASCADE;
+alter table releases add constraint releases_author_id_fkey FOREIGN KEY (author_id) REFERENCES accounts(id) ON DELETE SET NULL;
 alter table releases add constraint releases_repo_id_fkey FOREIGN KEY (repo_id) REFERENCES repositories(id) ON DELETE CASCADE;
 alter table releases add constraint releases_pkey PRIMARY KEY (id);
 CREATE INDEX releases_author ON releases USING btree (author_id);
@@ -1271,8 +1318,10 @@ create table teams (
   description text,
   privacy text not null,
   created_at timestamp with time zone not null,
-  updated_at timestamp with time zone not null
+  updated_at timestamp with time zone not null,
+  access smallint default 1 not null
 );
+alter table teams add constraint teams_access_check CHECK (((access >= 1) AND (access <= 5)));
 alter table teams add constraint teams_privacy_check CHECK ((privacy = ANY (ARRAY['closed'::text, 'secret'::text])));
 alter table teams add constraint teams_org_id_fkey FOREIGN KEY (org_id) REFERENCES accounts(id) ON DELETE CASCADE;
 alter table teams add constraint teams_pkey PRIMARY KEY (id);

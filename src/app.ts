@@ -27,6 +27,7 @@ import { api as organizations } from '#hosting/organizations/api.ts'
 import { pathLoaders } from '#hosting/path-records.ts'
 import { composePayloads } from '#hosting/payloads/compose-payloads.ts'
 import { api as people } from '#hosting/people/api.ts'
+import { api as emails } from '#hosting/people/emails/api.ts'
 import { reserveLogin } from '#hosting/people/people.ts'
 import { api as pulls } from '#hosting/pulls/api.ts'
 import { api as comparisons } from '#hosting/pulls/comparisons/api.ts'
@@ -40,6 +41,7 @@ import { api as reviewComments } from '#hosting/reviews/comments/api.ts'
 import { api as reviewRequests } from '#hosting/reviews/requests/api.ts'
 import { api as statuses } from '#hosting/statuses/api.ts'
 import { api as teams } from '#hosting/teams/api.ts'
+import { api as teamMembers } from '#hosting/teams/members/api.ts'
 import { pages as teamPages } from '#hosting/teams/pages.ts'
 import { api as transfers } from '#hosting/transfers/api.ts'
 import { pages as transferPages } from '#hosting/transfers/pages.ts'
@@ -90,8 +92,10 @@ import { mountPages, type PageRoute, type Site } from '#web/page.ts'
 export const apiGroups = (belfry: Belfry): Group[] => [
   metaApi(belfry),
   people,
+  emails,
   organizations,
   teams,
+  teamMembers,
   repositories,
   contents,
   refs,

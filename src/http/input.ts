@@ -12,6 +12,9 @@ export type Query<Fields extends QueryFields> = { [Name in keyof Fields]: Static
 /** A query parameter with any text. */
 export const text = () => Type.String({ default: '' })
 
+/** The parameter `since` of a list in the order of ids: the last id that the client has seen. */
+export const readSince = (since: string) => (/^\d{1,15}$/.test(since) ? Number(since) : 0)
+
 /** Reads the declared parameters. An invalid value means the default, as clients of this API expect. */
 export function readQuery(fields: QueryFields, query: URLSearchParams) {
   return Object.fromEntries(

@@ -17,7 +17,7 @@ import { errorBody } from './errors.ts'
  */
 export function openListener(belfry: Belfry, prefix: string, showUnreadable?: Unreadable): FastifyInstance {
   const app = fastify({
-    rewriteUrl: ({ url = '' }) => byId(url, prefix),
+    rewriteUrl: ({ url = '' }) => servedAs(url, prefix),
     loggerInstance: belfry.log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     genReqId: newRequestId,
@@ -71,15 +71,36 @@ function hasOneHost({ raw: { rawHeaders } }: FastifyRequest) {
 
 /**
  * `/repositories/{id}` is served by the routes of `/repos/{owner}/{repo}` with this owner, which no account can have. A second route for
- * each endpoint would take 10 MB.
+ * each endpoint would take 10 MB. In the same way, `~{id}` stands for the user, organization or team with this id, and `~team{id}` for
+ * the organization of a team.
  */
 export const byIdOwner = '~'
 
-function byId(url: string, prefix: string) {
-  const start = `${prefix}/repositories/`
-  if (!url.startsWith(start)) return url
-  const [id] = /^\d+(?=[/?]|$)/.exec(url.slice(start.length)) ?? []
-  return id === undefined ? url : `${prefix}/repos/${byIdOwner}/${url.slice(start.length)}`
+/** Addresses that other routes serve: by id, and those of stars from when they were called watching. */
+const otherForms = [
+  [/^\/repositories\/(\d+)(?=[/?]|$)/, `/repos/${byIdOwner}/$1`],
+  [/^\/user\/(\d+)(?=[/?]|$)/, '/users/~$1'],
+  [/^\/organizations\/(\d+)\/team\/(\d+)(?=[/?]|$)/, '/orgs/~$1/teams/~$2'],
+  [/^\/organizations\/(\d+)(?=[/?]|$)/, '/orgs/~$1'],
+  [/^\/teams\/(\d+)(?=[/?]|$)/, '/orgs/~team$1/teams/~$1'],
+  [/^\/user\/watched(?=[/?]|$)/, '/user/starred'],
+  [/^\/users\/([^/?]+)\/watched(?=\?|$)/, '/users/$1/starred'],
+  [/^\/repos\/([^/?]+)\/([^/?]+)\/watchers(?=\?|$)/, '/repos/$1/$2/stargazers'],
+] as const
+
+/** The id in a name such as `~5` or, with a kind, `~team5`. */
+export function readPathId(name: string, kind = ''): number | undefined {
+  const digits = name.startsWith(`~${kind}`) ? name.slice(kind.length + 1) : ''
+  return /^\d{1,15}$/.test(digits) ? Number(digits) : undefined
+}
+
+function servedAs(url: string, prefix: string) {
+  if (!url.startsWith(prefix)) return url
+  const path = url.slice(prefix.length)
+  // Few addresses have such a form, so one test passes all others.
+  if (!/^\/(?:repositories|user|organizations|teams)\/\d|\/watche(?:d|rs)(?:[/?]|$)/.test(path)) return url
+  const form = otherForms.find(([pattern]) => pattern.test(path))
+  return form ? `${prefix}${path.replace(form[0], form[1])}` : url
 }
 
 /** Five groups of hexadecimal digits, as clients print them in bug reports; unique across nodes and restarts. */

@@ -63,14 +63,25 @@ function joined(links: string[]): string | undefined {
 export interface Cursors {
   prev: string | undefined
   next: string | undefined
+  /** The query parameter that takes the cursor; `cursor` by default. */
+  parameter?: 'cursor' | 'since'
 }
 
-export function cursorLinks(address: string, query: URLSearchParams, { prev, next }: Cursors): string | undefined {
+/** A list in the order of ids, whose `since` is the last id that the client has seen. `rows` has one row more if there is a next page. */
+export function afterId(rows: { id: number }[], { size }: Page): Cursors {
+  return { prev: undefined, next: rows.length > size ? String(rows[size - 1]?.id) : undefined, parameter: 'since' }
+}
+
+export function cursorLinks(
+  address: string,
+  query: URLSearchParams,
+  { prev, next, parameter = 'cursor' }: Cursors,
+): string | undefined {
   const links = Object.entries({ prev, next }).flatMap(([rel, cursor]) => {
     if (cursor === undefined) return []
     const parameters = new URLSearchParams(query)
     parameters.delete('page')
-    parameters.set('cursor', cursor)
+    parameters.set(parameter, cursor)
     return [`<${address}?${parameters}>; rel="${rel}"`]
   })
   return joined(links)

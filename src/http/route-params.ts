@@ -1,11 +1,11 @@
 import { checkAccess, checkWritable } from '#identity/access.ts'
-import { loadAccount, type Viewer } from '#identity/accounts.ts'
+import { loadAccount, loadAccountById, type Viewer } from '#identity/accounts.ts'
 import type { Caller } from '#identity/callers.ts'
 import { overOf } from '#identity/permissions.ts'
 import type { Database } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
 import { type Endpoint, isNumbered, type PathOrganization, type PathRepository, type PathTeam } from './endpoint.ts'
-import { byIdOwner } from './listener.ts'
+import { byIdOwner, readPathId } from './listener.ts'
 import { checkPermission, checkResourceOwner } from './permissions.ts'
 import { readRest, restOf } from './rest-params.ts'
 
@@ -53,7 +53,10 @@ export async function loadRouteParams(
     }
     loaded.repo = found
   }
-  if (username !== undefined) loaded.user = await loadAccount(db, username)
+  if (username !== undefined) {
+    const id = readPathId(username)
+    loaded.user = await (id === undefined ? loadAccount(db, username) : loadAccountById(db, id))
+  }
   return loaded
 }
 

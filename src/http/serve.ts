@@ -82,6 +82,9 @@ function send(reply: FastifyReply, { status, headers, body }: Ready) {
   return reply.headers(headers).code(status).send(body)
 }
 
+/** Clients refuse responses with more than 16 KB of headers, and every link repeats the parameters of the request. */
+const longestLink = 8000
+
 async function answer(resources: Resources, endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply): Promise<Ready> {
   const { db } = resources.belfry
   const { context, search } = await openContext(resources, endpoint, request, reply)
@@ -112,7 +115,7 @@ async function answer(resources: Resources, endpoint: Endpoint, request: Fastify
     status: had ? 304 : (status ?? Number(Object.keys(endpoint.answers)[0])),
     headers: {
       ...headers,
-      ...(link && { Link: link }),
+      ...(link && link.length < longestLink && { Link: link }),
       ...(version && { 'Last-Modified': lastModifiedOf(version, db.now) }),
     },
   }

@@ -8,6 +8,8 @@ export interface Account {
   login: string
   name: string | null
   email: string | null
+  /** Everyone sees the address on the profile. */
+  email_public: boolean
   company: string | null
   blog: string | null
   location: string | null
@@ -32,7 +34,7 @@ export interface Viewer {
   token_id?: number | null
 }
 
-export const accountColumns = sql`a.id, a.type, a.login, a.name, a.email, a.company, a.blog, a.location, a.bio, a.twitter_username, a.hireable,
+export const accountColumns = sql`a.id, a.type, a.login, a.name, a.email, a.email_public, a.company, a.blog, a.location, a.bio, a.twitter_username, a.hireable,
   a.site_admin, a.suspended_at, a.member_access, a.created_at, a.updated_at`
 
 export const personColumns = sql`a.id, a.type, a.login, a.site_admin`
@@ -41,6 +43,12 @@ export async function loadAccount(db: Queryable, login: string): Promise<Account
   const [account] = await db.genericPlanRows<Account>(
     sql`select ${accountColumns} from accounts a where lower(a.login) = lower(${login})`,
   )
+  if (!account) throw missing()
+  return account
+}
+
+export async function loadAccountById(db: Queryable, id: number): Promise<Account> {
+  const [account] = await db.genericPlanRows<Account>(sql`select ${accountColumns} from accounts a where a.id = ${id}`)
   if (!account) throw missing()
   return account
 }

@@ -43,7 +43,7 @@ for (const name of childrenOf.keys()) if (!inner.has(name)) addBranch(name, 0)
  * send them, but no page offers them.
  */
 export const isServed = (name: string) =>
-  !/(packages|gpg_key|enterprise|project)$|^(repo_deployment|security_events|workflow|user:email)$/.test(name)
+  !/(packages|gpg_key|enterprise|project)$|^(repo_deployment|security_events|workflow)$/.test(name)
 
 export function isScope(name: string): name is Scope {
   return known.has(name)

@@ -177,3 +177,56 @@ test('only site admins suspend, only users, and not themselves', inject(async ({
   assert.equal((await admin.put('/users/admin/suspended')).status, 403)
   assert.equal((await admin.put('/users/ben/suspended', { reason: 7 })).status, 422)
 }))
+
+test('a renamed account keeps its repositories, and its former login leads to them', inject(async (forge) => {
+  const { admin, nobody } = forge
+  const ada = await forge.person('ada')
+  await forge.organization('acme', ada)
+  await ada.owns('engine')
+  await expect(200, await ada.patch('/repos/ada/engine', { name: 'motor' }))
+  await expect(201, await ada.post('/orgs/acme/repos', { name: 'plans', private: true }))
+  assert.equal((await ada.patch('/admin/users/ada', { login: 'lovelace' })).status, 404, 'only for site admins')
+  const { url } = await expect(202, await admin.patch('/admin/users/ada', { login: 'lovelace' }))
+  assert.equal((await nobody.read(url.replace(/.*\/api\/v3/, ''))).login, 'lovelace')
+  await expect(202, await admin.patch('/admin/organizations/acme', { login: 'works' }))
+  assert.equal((await nobody.get('/users/ada')).status, 404)
+  for (const name of ['engine', 'motor']) {
+    const moved = await nobody.get(`/repos/ada/${name}`)
+    assert.equal(moved.status, 301)
+    assert.equal(
+      (await nobody.read((moved.headers.get('location') ?? '').replace(/.*\/api\/v3/, ''))).full_name,
+      'lovelace/motor',
+    )
+  }
+  assert.equal((await ada.get('/repos/acme/plans')).status, 301)
+  assert.equal((await nobody.get('/repos/acme/plans')).status, 404)
+  for (const login of ['ADA', 'acme', 'works']) {
+    const { errors } = await expect(422, await admin.post('/admin/users', { login, email: 'x@example.com' }))
+    assert.partialDeepStrictEqual(errors, [{ resource: 'User', field: 'login', code: 'already_exists' }])
+  }
+  assert.equal((await admin.patch('/admin/users/lovelace', { login: 'settings' })).status, 422)
+  await expect(202, await admin.patch('/admin/users/lovelace', { login: 'ada' }))
+  assert.equal((await nobody.read('/repos/ada/motor')).full_name, 'ada/motor')
+  assert.equal((await nobody.get('/repos/lovelace/motor')).status, 301)
+}))
+
+test('a deleted user takes their repositories along, and leaves what they wrote elsewhere', inject(async (forge) => {
+  const { admin, nobody } = forge
+  const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
+  await ada.owns('engine')
+  const { id } = await ben.owns('toys')
+  await expect(201, await ben.post('/repos/ada/engine/issues', { title: 'Smoke' }))
+  await forge.organization('acme', ben)
+  assert.equal((await admin.delete('/admin/users/admin')).status, 403)
+  const refused = await expect(403, await admin.delete('/admin/users/ben'))
+  assert.match(refused.message, /last owner of acme/)
+  await expect(200, await ben.put('/orgs/acme/memberships/ada', { role: 'admin' }))
+  assert.equal((await ada.delete('/admin/users/ben')).status, 404)
+  assert.equal((await admin.delete('/admin/users/ben')).status, 204)
+  assert.equal((await nobody.get('/users/ben')).status, 404)
+  assert.equal((await nobody.get(`/repositories/${id}`)).status, 404)
+  assert.equal((await ben.get('/user')).status, 401)
+  assert.equal((await nobody.read('/repos/ada/engine/issues/1')).user, null)
+  await nobody.read('/repos/ada/engine/events')
+  assert.deepEqual(await ada.read('/orgs/acme/members').then((people: { login: string }[]) => people.length), 1)
+}))

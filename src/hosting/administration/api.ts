@@ -1,7 +1,7 @@
 import { SimpleOrganization, simpleOrganizationJson } from '#hosting/organizations/json.ts'
 import { SimpleUser, userJson } from '#hosting/people/json.ts'
-import { createOrganization, createUser, setSiteAdmin, suspend, unsuspend } from '#hosting/people/people.ts'
-import { created, del, group, post, put } from '#http/endpoint.ts'
+import { createOrganization, createUser, renameAccount, setSiteAdmin, suspend, unsuspend } from '#hosting/people/people.ts'
+import { created, del, group, patch, post, put } from '#http/endpoint.ts'
 import { Nothing } from '#http/serialization.ts'
 import { loadUser } from '#identity/accounts.ts'
 import { isScope } from '#identity/scopes.ts'
@@ -10,8 +10,12 @@ import { Authorization, authorizationJson } from '#parts/authentication/json.ts'
 import { forbidden, invalid, missing, Refusal } from '#platform/errors.ts'
 import { Type } from '#platform/schema.ts'
 import { hashPassword } from '#platform/secrets.ts'
+import { deleteUser } from './delete-user.ts'
 
 const administration = { permission: 'classic', scopes: ['site_admin'], viewer: 'site_admin' } as const
+
+const NewLogin = Type.Object({ login: Type.String({ minLength: 1, maxLength: 100 }) })
+const Renamed = Type.Object({ message: Type.String(), url: Type.String() })
 
 export const api = group('Administration', [
   post(
@@ -41,6 +45,50 @@ export const api = group('Administration', [
         }),
       )
       return created(userJson(user, wire))
+    },
+  ),
+  patch(
+    '/admin/users/{username}',
+    {
+      ...administration,
+      operation: 'enterprise-admin/update-username-for-user',
+      summary: 'Rename a user; addresses of their repositories redirect',
+      body: NewLogin,
+      answers: { 202: Renamed },
+    },
+    async ({ db, user, body, wire }) => {
+      if (user.type !== 'User') throw missing()
+      const { id, login } = await renameAccount(db, user, body.login)
+      return { message: `The user is now ${login}.`, url: `${wire.api}/user/${id}` }
+    },
+  ),
+  del(
+    '/admin/users/{username}',
+    {
+      ...administration,
+      operation: 'enterprise-admin/delete-user',
+      summary: 'Delete a user with all of their repositories, applications and settings',
+      own_transaction: true,
+      answers: { 204: Nothing },
+    },
+    ({ db, user, viewer }) => {
+      if (user.type !== 'User') throw missing()
+      if (user.id === viewer.id) throw forbidden('Site admins cannot delete themselves.')
+      return deleteUser(db, viewer, user)
+    },
+  ),
+  patch(
+    '/admin/organizations/{org}',
+    {
+      ...administration,
+      operation: 'enterprise-admin/update-org-name',
+      summary: 'Rename an organization; addresses of its repositories redirect',
+      body: NewLogin,
+      answers: { 202: Renamed },
+    },
+    async ({ db, org, body, wire }) => {
+      const { id, login } = await renameAccount(db, org, body.login)
+      return { message: `The organization is now ${login}.`, url: `${wire.api}/organizations/${id}` }
     },
   ),
   post(

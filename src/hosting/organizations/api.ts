@@ -1,7 +1,8 @@
 import { SimpleUser, userJson } from '#hosting/people/json.ts'
 import { countStanding, updateProfile } from '#hosting/people/people.ts'
-import { del, get, group, listOf, paged, patch, put } from '#http/endpoint.ts'
-import { choice } from '#http/input.ts'
+import { Answer, del, get, group, listOf, paged, patch, put } from '#http/endpoint.ts'
+import { choice, readSince, text } from '#http/input.ts'
+import { afterId } from '#http/paging.ts'
 import { Nothing, NullableString } from '#http/serialization.ts'
 import { levelOf } from '#identity/access.ts'
 import { forbidden, missing } from '#platform/errors.ts'
@@ -19,6 +20,7 @@ import {
   checkMember,
   checkOwner,
   findMembership,
+  listAllOrganizations,
   listMembers,
   listOrganizations,
   removeMembership,
@@ -32,6 +34,24 @@ const publicly = { permission: 'any', viewer: 'optional' } as const
 const own = { permission: 'members:read', scopes: ['read:org', 'user'] } as const
 
 export const api = group('Organizations', [
+  get(
+    '/organizations',
+    {
+      ...publicly,
+      operation: 'orgs/list',
+      summary: 'List all organizations in the order of their ids',
+      query: { since: text() },
+      list: 'by cursor',
+      answers: { 200: Type.Array(SimpleOrganization) },
+    },
+    async ({ db, query, page, wire }) => {
+      const rows = await listAllOrganizations(db, readSince(query.since), page.size + 1)
+      return new Answer(
+        rows.slice(0, page.size).map((row) => simpleOrganizationJson(row, wire)),
+        { cursors: afterId(rows, page) },
+      )
+    },
+  ),
   get(
     '/orgs/{org}',
     {

@@ -1,4 +1,5 @@
 import { changingAccess, thisOwner } from '#hosting/repositories/watchers.ts'
+import { readPathId } from '#http/listener.ts'
 import { type Account, accountColumns, type Person, personColumns } from '#identity/accounts.ts'
 import { type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { forbidden, invalid, missing } from '#platform/errors.ts'
@@ -18,10 +19,24 @@ export interface Membership {
   role: OrganizationRole
 }
 
-export async function loadOrganization(db: Queryable, viewer_id: number | null, login: string): Promise<Organization> {
+/** By its login, its id, or the id of one of its teams, see `readPathId`. */
+export async function loadOrganization(db: Queryable, viewer_id: number | null, name: string): Promise<Organization> {
+  const [id, team_id] = [readPathId(name), readPathId(name, 'team')]
+  const which =
+    team_id !== undefined
+      ? sql`a.id = (select org_id from teams where id = ${team_id})`
+      : id !== undefined
+        ? sql`a.id = ${id}`
+        : sql`lower(a.login) = lower(${name})`
   return db.load<Organization>(sql`
     select ${accountColumns}, m.role from accounts a left join memberships m on m.org_id = a.id and m.user_id = ${viewer_id}
-    where lower(a.login) = lower(${login}) and a.type = 'Organization'`)
+    where ${which} and a.type = 'Organization'`)
+}
+
+/** In the order of their ids, after the id `since`. */
+export function listAllOrganizations(db: Queryable, since: number, limit: number): Promise<Account[]> {
+  return db.rows(sql`
+    select ${accountColumns} from accounts a where a.id > ${since} and a.type = 'Organization' order by a.id limit ${limit}`)
 }
 
 /** How the caller's token limits what is visible. */

@@ -1,10 +1,21 @@
-import { del, get, group, listOf, paged, patch, put } from '#http/endpoint.ts'
+import { Answer, del, get, group, listOf, paged, patch, put } from '#http/endpoint.ts'
+import { readSince, text } from '#http/input.ts'
+import { afterId } from '#http/paging.ts'
 import { Nothing, NullableBoolean, NullableString } from '#http/serialization.ts'
 import { loadUser } from '#identity/accounts.ts'
 import { missing } from '#platform/errors.ts'
 import { Type } from '#platform/schema.ts'
 import { AuthenticatedUser, ownUserJson, PublicUser, publicUserJson, SimpleUser, userJson } from './json.ts'
-import { countStanding, follow, isFollowing, listFollowers, listFollowing, unfollow, updateProfile } from './people.ts'
+import {
+  countStanding,
+  follow,
+  isFollowing,
+  listAccounts,
+  listFollowers,
+  listFollowing,
+  unfollow,
+  updateProfile,
+} from './people.ts'
 
 const following = { permission: 'followers:write', scopes: ['user:follow'] } as const
 
@@ -50,6 +61,24 @@ export const api = group('People', [
     async ({ db, viewer, body, wire }) => {
       const user = await updateProfile(db, viewer, body)
       return ownUserJson(user, await countStanding(db, user), wire)
+    },
+  ),
+  get(
+    '/users',
+    {
+      ...publicly,
+      operation: 'users/list',
+      summary: 'List users and organizations in the order of their ids',
+      query: { since: text() },
+      list: 'by cursor',
+      answers: { 200: Type.Array(SimpleUser) },
+    },
+    async ({ db, query, page, wire }) => {
+      const rows = await listAccounts(db, readSince(query.since), page.size + 1)
+      return new Answer(
+        rows.slice(0, page.size).map((row) => userJson(row, wire)),
+        { cursors: afterId(rows, page) },
+      )
     },
   ),
   get(

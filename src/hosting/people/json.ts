@@ -77,8 +77,7 @@ export function publicUserJson(user: Account, counts: Standing, wire: Wire): Sta
     company: user.company,
     blog: user.blog ?? '',
     location: user.location,
-    // The sign-up address is private.
-    email: null,
+    email: user.email_public ? user.email : null,
     hireable: user.hireable,
     bio: user.bio,
     twitter_username: user.twitter_username,

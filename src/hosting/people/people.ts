@@ -17,7 +17,7 @@ export async function createUser(db: Transaction, user: NewUser): Promise<Accoun
   const login = normaliseLogin(user.login)
   checkLogin(login, 'User')
   if (user.email !== null) checkEmail(user.email)
-  return writeAccount(
+  const account = await writeAccount(
     db,
     sql`
     insert into accounts as a (type, login, name, email, email_verified, email_claimed_at, password_hash, site_admin, created_at, updated_at)
@@ -26,6 +26,7 @@ export async function createUser(db: Transaction, user: NewUser): Promise<Accoun
     returning ${accountColumns}`,
     'User',
   )
+  return claimLogin(db, account)
 }
 
 /** An organization and its first owner. */
@@ -38,6 +39,7 @@ export async function createOrganization(db: Transaction, login: string, name: s
     values ('Organization', ${login}, ${name}, ${db.now}, ${db.now}) returning ${accountColumns}`,
     'Organization',
   )
+  await claimLogin(db, org)
   await db.query(sql`
     insert into memberships (org_id, user_id, role, created_at) values (${org.id}, ${owner.id}, 'admin', ${db.now})`)
   return org
@@ -48,9 +50,39 @@ async function writeAccount(db: Transaction, statement: Sql, resource: string): 
     return await db.load<Account>(statement)
   } catch (error) {
     if (codeOf(error) !== '23505') throw error
-    const field = String((error as { constraint?: string }).constraint).endsWith('email') ? 'email' : 'login'
-    throw invalid({ resource, code: 'already_exists', field, message: `${field} is already taken` })
+    throw taken(resource, String((error as { constraint?: string }).constraint).endsWith('email') ? 'email' : 'login')
   }
+}
+
+const taken = (resource: string, field: string) =>
+  invalid({ resource, code: 'already_exists', field, message: `${field} is already taken` })
+
+/**
+ * Refuses the former login of another account, because its links lead to that account's repositories. Called after the login is
+ * written, because a concurrent rename may have freed it.
+ */
+async function claimLogin(db: Transaction, account: Account): Promise<Account> {
+  const { rowCount } = await db.query(sql`
+    select from former_logins where login = lower(${account.login}) and account_id <> ${account.id}`)
+  if (rowCount) throw taken(account.type, 'login')
+  return account
+}
+
+/** The former login keeps leading to the account's repositories, see loadRepository. */
+export async function renameAccount(db: Transaction, account: Account, wanted: string): Promise<Account> {
+  const login = account.type === 'User' ? normaliseLogin(wanted) : wanted
+  checkLogin(login, account.type)
+  await db.query(sql`
+    insert into former_logins (login, account_id) values (lower(${account.login}), ${account.id})
+    on conflict (login) do update set account_id = excluded.account_id`)
+  const renamed = await writeAccount(
+    db,
+    sql`update accounts a set login = ${login}, updated_at = ${db.now} where a.id = ${account.id} returning ${accountColumns}`,
+    account.type,
+  )
+  await claimLogin(db, renamed)
+  await db.query(sql`delete from former_logins where login = lower(${login})`)
+  return renamed
 }
 
 export type Profile = Partial<
@@ -65,6 +97,9 @@ export async function updateProfile(db: Transaction, account: Account, changes: 
   if (changes.email) checkEmail(changes.email)
   const held = await db.first<Account>(sql`select ${accountColumns} from accounts a where a.id = ${account.id} for no key update`)
   const next = { ...account, ...held, ...changes }
+  // A further address that becomes the primary one is listed once.
+  if (changes.email)
+    await db.query(sql`delete from emails where user_id = ${account.id} and lower(email) = lower(${changes.email})`)
   return writeAccount(
     db,
     sql`
@@ -126,6 +161,11 @@ export function listFollowing(db: Queryable, user: Account, slice: Slice): Promi
   return listed(db, { columns: personColumns, source, counted, order: sql`f.created_at, f.followed_id` }, slice)
 }
 
+/** Users and organizations in the order of their ids, after the id `since`. */
+export function listAccounts(db: Queryable, since: number, limit: number): Promise<Person[]> {
+  return db.rows(sql`select ${personColumns} from accounts a where a.id > ${since} order by a.id limit ${limit}`)
+}
+
 /** The counts that a profile shows. */
 export interface Standing {
   public_repos: number
@@ -178,7 +218,7 @@ function checkLogin(login: string, resource: string) {
   }
 }
 
-function checkEmail(email: string) {
+export function checkEmail(email: string) {
   if (!/^[^\s@]{1,64}@[^\s@]{1,190}$/.test(email)) {
     throw invalid({ resource: 'User', code: 'invalid', field: 'email', message: 'email must be an e-mail address' })
   }

@@ -49,8 +49,11 @@ export async function findAllAuthors(
   const people = await db.rows<Person & { address: string | null }>(sql`
     select ${personColumns}, w.address from unnest(${[...new Set(addresses)]}::text[]) as w (address)
       cross join lateral (
-        select b.* from accounts b where b.type = 'User' and lower(b.email) = w.address
-        order by b.email_verified desc, b.email_claimed_at, b.id limit 1) a
+        select b.* from (
+          select id, email_verified as verified, email_claimed_at as claimed_at from accounts
+          where type = 'User' and lower(email) = w.address
+          union all select user_id, false, claimed_at from emails where lower(email) = w.address
+          order by verified desc, claimed_at, id limit 1) c join accounts b on b.id = c.id) a
     union all
     select ${personColumns}, null from accounts a where a.type = 'User' and a.id = any(${[...new Set(ids)]})`)
   const found = addresses.map((address, index) => people.find((person) => person.id === ids[index] || person.address === address))

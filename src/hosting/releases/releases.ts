@@ -27,8 +27,10 @@ export interface Release {
   published_at: Date | null
 }
 
-const columns = sql`e.*, a.login as author_login, a.type as author_type, a.site_admin as author_site_admin`
-const source = sql`releases e join accounts a on a.id = e.author_id`
+/** A release whose author's account was deleted is shown as the ghost's. */
+const columns = sql`e.*, coalesce(a.id, 0) as author_id, coalesce(a.login, 'ghost') as author_login, coalesce(a.type, 'User') as author_type,
+  coalesce(a.site_admin, false) as author_site_admin`
+const source = sql`releases e left join accounts a on a.id = e.author_id`
 
 /** Releases by id, without a check of access: the caller has checked it. */
 export function loadReleases(db: Queryable, ids: number[]): Promise<Release[]> {

@@ -89,10 +89,16 @@ export async function loadRepository(db: Queryable, viewer: Viewer, owner: strin
     sql`r.owner_id = (select a.id from accounts a where lower(a.login) = lower(${owner})) and lower(r.name) = lower(${name})`,
   )
   if (found) return found
+  // The owner, the repository, or both may have had another name.
   const moved = await db.first<Moved['to']>(sql`
-    select r.id, o.login as owner, r.name
-    from repository_redirects d join accounts former on former.id = d.owner_id join ${source} on r.id = d.repo_id
-    where lower(former.login) = lower(${owner}) and d.name = lower(${name}) and ${visible(viewer)}`)
+    with former as (select account_id as id from former_logins where login = lower(${owner})),
+      owners as (select id from accounts where lower(login) = lower(${owner}) union all select id from former),
+      found as (
+        select r.id, 1 as place from repositories r join former on former.id = r.owner_id where lower(r.name) = lower(${name})
+        union all
+        select d.repo_id, 2 from repository_redirects d join owners on owners.id = d.owner_id where d.name = lower(${name}))
+    select r.id, o.login as owner, r.name from found join ${source} on r.id = found.id where ${visible(viewer)}
+    order by found.place limit 1`)
   throw moved ? new Moved(moved) : missing()
 }
 

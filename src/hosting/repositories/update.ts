@@ -101,7 +101,11 @@ async function checkParentPublic(db: Transaction, repo: Repository) {
 }
 
 /** Its forks remain: they become forks of its parent, or the oldest becomes the root of the network. */
-export async function deleteRepository(db: Transaction, deleter: Account, { id, network_id }: Repository) {
+export async function deleteRepository(
+  db: Transaction,
+  deleter: Account,
+  { id, network_id }: Pick<Repository, 'id' | 'network_id'>,
+) {
   await takeNetworkTurn(db, network_id)
   // A concurrent fork waits for this lock, and then finds the repository deleted.
   const held = await db.load<Kin>(sql`select id, parent_id, private from repositories where id = ${id} for update`)

@@ -1,40 +1,48 @@
 import { organizationJson } from '#hosting/organizations/json.ts'
 import { loadOrganization, type Organization } from '#hosting/organizations/organizations.ts'
-import { SimpleUser, userJson } from '#hosting/people/json.ts'
 import { countStanding } from '#hosting/people/people.ts'
-import { RepositorySchema, repositoryJson } from '#hosting/repositories/json.ts'
 import { Answer, created, del, get, group, listOf, paged, patch, post, put } from '#http/endpoint.ts'
-import { choice } from '#http/input.ts'
 import { Nothing, NullableString, type Wire } from '#http/serialization.ts'
-import { accessNames, checkAccess, levelOf, permissionsOf, roleOf } from '#identity/access.ts'
+import { accessNames, checkAccess, levelOf } from '#identity/access.ts'
 import type { Queryable } from '#platform/database.ts'
-import { missing } from '#platform/errors.ts'
+import { invalid, missing } from '#platform/errors.ts'
 import { Type } from '#platform/schema.ts'
-import { FullTeam, fullTeamJson, TeamMembership, TeamSchema, teamJson, teamMembershipJson } from './json.ts'
+import { createTeam } from './create.ts'
+import { FullTeam, fullTeamJson, TeamRepository, TeamSchema, teamJson, teamRepositoryJson } from './json.ts'
 import {
   checkMaintainer,
-  createTeam,
   deleteTeam,
   findTeamAccess,
-  findTeamRole,
-  listTeamMembers,
   listTeamRepositories,
   listTeams,
   listTeamsOf,
   listTeamsWith,
   type Privacy,
-  removeFromTeam,
   removeTeamAccess,
   setTeamAccess,
-  setTeamRole,
   type Team,
-  type TeamRole,
   updateTeam,
 } from './teams.ts'
 
 const reading = { permission: 'members:read', scopes: ['read:org'] } as const
 const writing = { permission: 'members:write', scopes: ['write:org'] } as const
 const PrivacyName = Type.Unsafe<Privacy>({ type: 'string', enum: ['closed', 'secret'] })
+
+const options = {
+  description: Type.Optional(NullableString),
+  privacy: Type.Optional(PrivacyName),
+  permission: Type.Optional(Type.Unsafe<'pull' | 'push' | 'admin'>({ type: 'string', enum: ['pull', 'push', 'admin'] })),
+  parent_team_id: Type.Optional(Type.Unsafe<number | null>({ type: ['integer', 'null'] })),
+}
+
+/** Teams are not nested: a parent would have to give its members access to the child's repositories. */
+function wanted<Body extends { permission?: string; parent_team_id?: number | null }>(body: Body) {
+  const { permission, parent_team_id, ...rest } = body
+  if (parent_team_id) {
+    throw invalid({ resource: 'Team', code: 'invalid', field: 'parent_team_id', message: 'Nested teams are not supported.' })
+  }
+  return { ...rest, ...(permission && { access: levelOf(permission) }) }
+}
 
 async function whole(db: Queryable, org: Organization, team: Team, wire: Wire) {
   return fullTeamJson(team, organizationJson(org, await countStanding(db, org), wire), wire)
@@ -60,13 +68,15 @@ export const api = group('Teams', [
       summary: 'Create a team; the caller becomes its first maintainer',
       org_role: 'member',
       body: Type.Object({
+        ...options,
         name: Type.String({ minLength: 1, maxLength: 100 }),
-        description: Type.Optional(NullableString),
-        privacy: Type.Optional(PrivacyName),
+        maintainers: Type.Optional(Type.Array(Type.String(), { maxItems: 100 })),
+        repo_names: Type.Optional(Type.Array(Type.String(), { maxItems: 100 })),
       }),
       answers: { 201: FullTeam },
     },
-    async ({ db, org, viewer, body, wire }) => created(await whole(db, org, await createTeam(db, org, viewer, body), wire)),
+    async ({ db, org, viewer, body, wire }) =>
+      created(await whole(db, org, await createTeam(db, org, viewer, wanted(body)), wire)),
   ),
   get(
     '/orgs/{org}/teams/{team_slug}',
@@ -84,14 +94,12 @@ export const api = group('Teams', [
       ...writing,
       operation: 'teams/update-in-org',
       summary: 'Change a team; its slug follows its name',
-      body: Type.Partial(
-        Type.Object({ name: Type.String({ minLength: 1, maxLength: 100 }), description: NullableString, privacy: PrivacyName }),
-      ),
+      body: Type.Object({ ...options, name: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })) }),
       answers: { 200: FullTeam },
     },
     async ({ db, org, team, viewer, body, wire }) => {
       checkMaintainer(org, team)
-      return whole(db, org, await updateTeam(db, viewer.id, org, team, body), wire)
+      return whole(db, org, await updateTeam(db, viewer.id, org, team, wanted(body)), wire)
     },
   ),
   del(
@@ -108,70 +116,15 @@ export const api = group('Teams', [
     },
   ),
   get(
-    '/orgs/{org}/teams/{team_slug}/members',
-    {
-      ...reading,
-      operation: 'teams/list-members-in-org',
-      summary: 'List the members of a team',
-      query: { role: choice('all', 'maintainer', 'member') },
-      ...listOf(SimpleUser),
-    },
-    async ({ db, team, query, page, wire }) =>
-      paged(await listTeamMembers(db, team, query.role, page), (row) => userJson(row, wire)),
-  ),
-  get(
-    '/orgs/{org}/teams/{team_slug}/memberships/{username}',
-    {
-      ...reading,
-      operation: 'teams/get-membership-for-user-in-org',
-      summary: "Get a user's role in a team",
-      answers: { 200: TeamMembership },
-    },
-    async ({ db, team, user, wire }) => {
-      const role = await findTeamRole(db, team, user)
-      if (!role) throw missing()
-      return teamMembershipJson(team, user, role, wire)
-    },
-  ),
-  put(
-    '/orgs/{org}/teams/{team_slug}/memberships/{username}',
-    {
-      ...writing,
-      operation: 'teams/add-or-update-membership-for-user-in-org',
-      summary: 'Add a user to a team, or change their role',
-      body: Type.Object({ role: Type.Optional(Type.Unsafe<TeamRole>({ type: 'string', enum: ['member', 'maintainer'] })) }),
-      answers: { 200: TeamMembership },
-    },
-    async ({ db, org, team, user, body, wire }) => {
-      checkMaintainer(org, team)
-      const role = body.role ?? 'member'
-      await setTeamRole(db, org, team, user, role)
-      return teamMembershipJson(team, user, role, wire)
-    },
-  ),
-  del(
-    '/orgs/{org}/teams/{team_slug}/memberships/{username}',
-    {
-      ...writing,
-      operation: 'teams/remove-membership-for-user-in-org',
-      summary: 'Remove a user from a team, or leave it',
-      answers: { 204: Nothing },
-    },
-    ({ db, org, team, user, viewer }) => {
-      if (user.id !== viewer.id) checkMaintainer(org, team)
-      return removeFromTeam(db, team, user)
-    },
-  ),
-  get(
     '/orgs/{org}/teams/{team_slug}/repos',
     {
       ...reading,
       operation: 'teams/list-repos-in-org',
       summary: 'List the repositories of a team',
-      ...listOf(RepositorySchema),
+      ...listOf(TeamRepository),
     },
     async ({ db, caller, team, page, wire }) =>
-      paged(await listTeamRepositories(db, caller, team, page), (row) => repositoryJson(row, wire, true)),
+      paged(await listTeamRepositories(db, caller, team, page), (row) => teamRepositoryJson(row, row.team_access, wire)),
   ),
   get(
     '/orgs/{org}/teams/{team_slug}/repos/{owner}/{repo}',
@@ -179,14 +132,13 @@ export const api = group('Teams', [
       ...reading,
       operation: 'teams/check-permissions-for-repo-in-org',
       summary: 'Check whether a team has access to a repository: 204 (200 with the repository media type) or 404',
-      answers: { 204: Nothing, 200: Type.Object({ ...RepositorySchema.properties, role_name: Type.String() }) },
+      answers: { 204: Nothing, 200: TeamRepository },
     },
     async ({ db, team, repo, dialect, wire }) => {
       const access = await findTeamAccess(db, team, repo)
       if (access === undefined) throw missing()
       if (!dialect.media.has('repository')) return new Answer(undefined, { status: 204 })
-      const body = { ...repositoryJson(repo, wire, true), permissions: permissionsOf(access), role_name: roleOf(access) }
-      return new Answer(body, { status: 200 })
+      return new Answer(teamRepositoryJson(repo, access, wire), { status: 200 })
     },
   ),
   put(
@@ -194,12 +146,12 @@ export const api = group('Teams', [
     {
       ...writing,
       operation: 'teams/add-or-update-repo-permissions-in-org',
-      summary: 'Give a team access to a repository, `pull` by default',
+      summary: 'Give a team access to a repository, by default with the `permission` of the team',
       access: 'admin',
       body: Type.Object({ permission: Type.Optional(Type.String({ enum: accessNames })) }),
       answers: { 204: Nothing },
     },
-    ({ db, team, repo, body }) => setTeamAccess(db, team, repo, levelOf(body.permission ?? 'pull')),
+    ({ db, team, repo, body }) => setTeamAccess(db, team, repo, body.permission ? levelOf(body.permission) : team.access),
   ),
   del(
     '/orgs/{org}/teams/{team_slug}/repos/{owner}/{repo}',

@@ -1,6 +1,8 @@
 import { FullOrganization } from '#hosting/organizations/json.ts'
+import { RepositorySchema, repositoryJson } from '#hosting/repositories/json.ts'
+import type { Repository } from '#hosting/repositories/repositories.ts'
 import { NullableString, nodeId, Timestamp, timestamp, type Wire } from '#http/serialization.ts'
-import { nameOf } from '#identity/access.ts'
+import { nameOf, permissionsOf, roleOf } from '#identity/access.ts'
 import type { Account } from '#identity/accounts.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import type { Team, TeamRole } from './teams.ts'
@@ -61,13 +63,23 @@ export const FullTeam = Type.Object(
 
 export function fullTeamJson(row: Team, organization: Static<typeof FullOrganization>, wire: Wire): Static<typeof FullTeam> {
   return {
-    ...teamJson(row, wire),
+    ...teamJson(row, wire, row.access),
     members_count: row.members_count,
     repos_count: row.repos_count,
     organization,
     created_at: timestamp(row.created_at),
     updated_at: timestamp(row.updated_at),
   }
+}
+
+export const TeamRepository = Type.Object(
+  { ...RepositorySchema.properties, role_name: Type.String() },
+  { title: 'TeamRepository' },
+)
+
+/** The permissions are those of the team, not of the caller. */
+export function teamRepositoryJson(repo: Repository, access: number, wire: Wire): Static<typeof TeamRepository> {
+  return { ...repositoryJson(repo, wire, true), permissions: permissionsOf(access), role_name: roleOf(access) }
 }
 
 export const TeamMembership = Type.Object(

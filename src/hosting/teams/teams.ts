@@ -1,6 +1,7 @@
 import { lockMembership, type Organization, setMembership } from '#hosting/organizations/organizations.ts'
 import { listRepositories, type Repository } from '#hosting/repositories/repositories.ts'
 import { changingAccess, thisOwner } from '#hosting/repositories/watchers.ts'
+import { readPathId } from '#http/listener.ts'
 import { type Account, type Person, personColumns, type Viewer } from '#identity/accounts.ts'
 import { ifDuplicate, type Queryable, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { forbidden, invalid, missing } from '#platform/errors.ts'
@@ -17,6 +18,8 @@ export interface Team {
   slug: string
   description: string | null
   privacy: Privacy
+  /** What a repository gives the team unless another level is named. */
+  access: number
   created_at: Date
   updated_at: Date
   members_count: number
@@ -46,9 +49,12 @@ export const knownTo = (user_id: Sql) => sql`exists (
 const visible = (org: Organization) => sql`
   ${org.role !== null}::boolean and (t.privacy = 'closed' or mine.role is not null or ${org.role === 'admin'}::boolean)`
 
-export async function loadTeam(db: Queryable, viewer_id: number | null, org: Organization, slug: string): Promise<Team> {
+/** By its slug or its id, see `readPathId`. */
+export async function loadTeam(db: Queryable, viewer_id: number | null, org: Organization, name: string): Promise<Team> {
+  const id = readPathId(name)
+  const which = id === undefined ? sql`t.slug = lower(${name})` : sql`t.id = ${id}`
   return db.load<Team>(sql`
-    select ${columns} from ${source(viewer_id)} where t.org_id = ${org.id} and t.slug = lower(${slug}) and ${visible(org)}`)
+    select ${columns} from ${source(viewer_id)} where t.org_id = ${org.id} and ${which} and ${visible(org)}`)
 }
 
 export function listTeams(db: Queryable, viewer_id: number | null, org: Organization, slice: Slice): Promise<Listed<Team>> {
@@ -92,29 +98,18 @@ export interface NewTeam {
   name: string
   description?: string | null
   privacy?: Privacy
-}
-
-export async function createTeam(db: Transaction, org: Organization, creator: Account, wanted: NewTeam): Promise<Team> {
-  const slug = checkSlug(wanted.name)
-  const row = await db
-    .load<{ id: number }>(sql`
-    insert into teams (org_id, name, slug, description, privacy, created_at, updated_at)
-    values (${org.id}, ${wanted.name.trim()}, ${slug}, ${wanted.description ?? null}, ${wanted.privacy ?? 'secret'}, ${db.now}, ${db.now})
-    returning id`)
-    .catch(taken)
-  await db.query(sql`
-    insert into team_members (team_id, user_id, role, created_at) values (${row.id}, ${creator.id}, 'maintainer', ${db.now})`)
-  return loadTeam(db, creator.id, org, slug)
+  access?: number
 }
 
 export async function updateTeam(db: Transaction, viewer_id: number, org: Organization, team: Team, changes: Partial<NewTeam>) {
   const held = await db.first<NewTeam>(sql`
-    select name, description, privacy from teams where id = ${team.id} for no key update`)
+    select name, description, privacy, access from teams where id = ${team.id} for no key update`)
   const next = { ...team, ...held, ...changes }
   const slug = checkSlug(next.name)
   await db
     .load<{ id: number }>(sql`
-    update teams set name = ${next.name.trim()}, slug = ${slug}, description = ${next.description}, privacy = ${next.privacy}, updated_at = ${db.now}
+    update teams set name = ${next.name.trim()}, slug = ${slug}, description = ${next.description}, privacy = ${next.privacy},
+      access = ${next.access}, updated_at = ${db.now}
     where id = ${team.id} returning id`)
     .catch(taken)
   return loadTeam(db, viewer_id, org, slug)
@@ -128,9 +123,9 @@ export async function deleteTeam(db: Transaction, team: Team) {
 }
 
 const message = 'name is already taken in this organization'
-const taken = ifDuplicate(() => invalid({ resource: 'Team', code: 'already_exists', field: 'name', message }))
+export const taken = ifDuplicate(() => invalid({ resource: 'Team', code: 'already_exists', field: 'name', message }))
 
-function checkSlug(name: string) {
+export function checkSlug(name: string) {
   const slug = name
     .normalize('NFKD')
     .replaceAll(/\p{Mark}+/gu, '')
@@ -186,13 +181,21 @@ export async function removeFromTeam(db: Transaction, team: Team, user: Account)
   if (!rowCount) throw missing()
 }
 
-export function listTeamRepositories(db: Queryable, viewer: Viewer, team: Team, slice: Slice): Promise<Listed<Repository>> {
+/** Repositories of a team that the viewer may see, with the team's access. */
+export function listTeamRepositories(
+  db: Queryable,
+  viewer: Viewer,
+  team: Team,
+  slice: Slice,
+): Promise<Listed<Repository & { team_access: number }>> {
+  const access = sql`select access from team_repositories where team_id = ${team.id} and repo_id = r.id`
   return listRepositories(
     db,
     viewer,
     sql`r.id in (select repo_id from team_repositories where team_id = ${team.id})`,
     sql`lower(r.name)`,
     slice,
+    { columns: sql`, (${access}) as team_access` },
   )
 }
 

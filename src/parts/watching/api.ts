@@ -75,6 +75,43 @@ export const api = group('Watching', [
       paged(await listWatched(db, caller, viewer, page), (row) => minimalRepositoryJson(row, wire)),
   ),
   get(
+    '/user/subscriptions/{owner}/{repo}',
+    {
+      operation: 'activity/check-repo-is-watched-legacy',
+      permission: 'watching:read',
+      summary: 'Check whether the caller watches a repository: 204 or 404',
+      scopes,
+      answers: { 204: Nothing },
+    },
+    async ({ db, viewer, repo }) => {
+      if (!(await findSubscription(db, viewer, repo))?.subscribed) throw missing()
+    },
+  ),
+  put(
+    '/user/subscriptions/{owner}/{repo}',
+    {
+      operation: 'activity/watch-repo-legacy',
+      permission: 'watching:write',
+      summary: 'Watch a repository',
+      scopes,
+      answers: { 204: Nothing },
+    },
+    async ({ db, viewer, repo }) => {
+      await setSubscription(db, viewer, repo, {})
+    },
+  ),
+  del(
+    '/user/subscriptions/{owner}/{repo}',
+    {
+      operation: 'activity/stop-watching-repo-legacy',
+      permission: 'watching:write',
+      summary: 'Stop watching a repository',
+      scopes,
+      answers: { 204: Nothing },
+    },
+    ({ db, viewer, repo }) => endSubscription(db, viewer, repo),
+  ),
+  get(
     '/users/{username}/subscriptions',
     {
       operation: 'activity/list-repos-watched-by-user',

@@ -1,0 +1,67 @@
+import type { Organization } from '#hosting/organizations/organizations.ts'
+import { changingAccess, thisOwner } from '#hosting/repositories/watchers.ts'
+import type { Account } from '#identity/accounts.ts'
+import { sql, type Transaction } from '#platform/database.ts'
+import { invalid } from '#platform/errors.ts'
+import { checkSlug, loadTeam, type NewTeam, type Team, taken } from './teams.ts'
+
+export interface TeamContents {
+  /** Logins of members of the organization. */
+  maintainers?: string[]
+  /** Full names of repositories of the organization that the creator administers. */
+  repo_names?: string[]
+}
+
+/** The creator is a maintainer of the team. */
+export async function createTeam(
+  db: Transaction,
+  org: Organization,
+  creator: Account,
+  wanted: NewTeam & TeamContents,
+): Promise<Team> {
+  const slug = checkSlug(wanted.name)
+  const row = await db
+    .load<{ id: number }>(sql`
+    insert into teams (org_id, name, slug, description, privacy, access, created_at, updated_at)
+    values (${org.id}, ${wanted.name.trim()}, ${slug}, ${wanted.description ?? null}, ${wanted.privacy ?? 'secret'}, ${wanted.access ?? 1},
+      ${db.now}, ${db.now})
+    returning id`)
+    .catch(taken)
+  await db.query(sql`
+    insert into team_members (team_id, user_id, role, created_at) values (${row.id}, ${creator.id}, 'maintainer', ${db.now})`)
+  await addMaintainers(db, org, row, wanted.maintainers ?? [])
+  await addRepositories(db, org, creator, row, wanted.repo_names ?? [])
+  return loadTeam(db, creator.id, org, slug)
+}
+
+async function addMaintainers(db: Transaction, org: Organization, team: { id: number }, maintainers: string[]) {
+  const logins = [...new Set(maintainers.map((login) => login.toLowerCase()))]
+  if (!logins.length) return
+  // The lock makes a concurrent removal from the organization wait, so that it also removes what is added here.
+  const members = await db.rows<{ user_id: number }>(sql`
+    select m.user_id from memberships m join accounts a on a.id = m.user_id
+    where m.org_id = ${org.id} and lower(a.login) = any(${logins}) for key share of m`)
+  if (members.length < logins.length) throw notFound('maintainers', 'must be members of the organization')
+  await db.query(sql`
+    insert into team_members (team_id, user_id, role, created_at)
+    select ${team.id}, unnest(${members.map(({ user_id }) => user_id)}::bigint[]), 'maintainer', ${db.now}::timestamptz
+    on conflict do nothing`)
+}
+
+async function addRepositories(db: Transaction, org: Organization, creator: Account, team: { id: number }, names: string[]) {
+  const wanted = [...new Set(names.map((name) => name.toLowerCase()))]
+  if (!wanted.length) return
+  const found = sql`repositories r where r.owner_id = ${org.id} and lower(${org.login} || '/' || r.name) = any(${wanted})
+    and lower(r.name) = any(${wanted.map((name) => name.slice(name.indexOf('/') + 1))}) and access_of(${creator.id}, r) = 5`
+  const pairs = sql`
+    select m.user_id, f.id as repo_id from team_members m, (select r.id from ${found}) f where m.team_id = ${team.id}`
+  await changingAccess(db, thisOwner(org), pairs, async () => {
+    const { rowCount } = await db.query(sql`
+      insert into team_repositories (team_id, repo_id, access)
+      select ${team.id}, r.id, (select access from teams where id = ${team.id}) from ${found}`)
+    if (rowCount !== wanted.length) throw notFound('repo_names', 'must be repositories of the organization that you administer')
+  })
+}
+
+const notFound = (field: string, rule: string) =>
+  invalid({ resource: 'Team', code: 'invalid', field, message: `${field} ${rule}` })
