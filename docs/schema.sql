@@ -903,6 +903,7 @@ alter table pulls add constraint pulls_issue_id_key UNIQUE (issue_id);
 CREATE INDEX pulls_base ON pulls USING btree (repo_id, base_ref);
 CREATE INDEX pulls_head ON pulls USING btree (head_repo_id, head_ref);
 CREATE INDEX pulls_head_owner ON pulls USING btree (head_owner_id);
+CREATE INDEX pulls_merge_commit ON pulls USING btree (merge_commit_sha) WHERE (merge_commit_sha IS NOT NULL);
 CREATE INDEX pulls_merged_by ON pulls USING btree (merged_by_id) WHERE (merged_by_id IS NOT NULL);
 CREATE INDEX pulls_repo ON pulls USING btree (repo_id);
 CREATE TRIGGER touch_update AFTER UPDATE ON pulls REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_repository();

@@ -8,6 +8,7 @@ import { api as collaborators } from '#hosting/collaborators/api.ts'
 import { pages as invitationPages } from '#hosting/collaborators/pages.ts'
 import { api as commitComments } from '#hosting/commit-comments/api.ts'
 import { pages as commitPages } from '#hosting/commit-comments/pages.ts'
+import { api as commits } from '#hosting/commits/api.ts'
 import { api as contents } from '#hosting/contents/api.ts'
 import { mountGit } from '#hosting/git/api.ts'
 import { api as issues } from '#hosting/issues/api.ts'
@@ -99,6 +100,7 @@ export const apiGroups = (belfry: Belfry): Group[] => [
   repositories,
   contents,
   refs,
+  commits,
   commitComments,
   releases,
   statuses,

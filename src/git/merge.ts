@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { takeTimestamp } from '#platform/durable.ts'
 import { missing, Refusal } from '#platform/errors.ts'
-import { findBoth, findMergeBase } from './compare.ts'
+import { findBoth, findMergeBase, readingOf } from './compare.ts'
 import { syncObjects, syncRefs } from './fsync.ts'
 import { type Conflict, joinTrees, type Merged, readTrees } from './merge-tree.ts'
 import { isRefName, typeOf } from './objects.ts'
@@ -33,7 +33,7 @@ export async function merge(storage: Storage, repo_id: number, asked: Merge): Pr
   const [base, head] = await findBoth(storage, repo_id, asked.base, asked.head)
   return within(mergePatience, (signal) =>
     withScratch(storage, repo_id, signal, async (scratch) => {
-      const merge_base = await findMergeBase(resolve(storage.pathOf(repo_id)), base, head, signal)
+      const merge_base = await findMergeBase(readingOf(storage, repo_id, repo_id, signal), base, head)
       if (merge_base === head) return { nothing: true }
       if (merge_base === null) return { conflict: [], reason: 'unrelated' }
       const merged = await make(scratch, base, head, asked)
@@ -77,7 +77,7 @@ export async function isMergeable(
 ): Promise<Mergeable> {
   const [base, head] = await findBoth(storage, repo_id, base_name, head_name)
   try {
-    const merge_base = await findMergeBase(resolve(storage.pathOf(repo_id)), base, head, signal)
+    const merge_base = await findMergeBase(readingOf(storage, repo_id, repo_id, signal), base, head)
     if (merge_base === head) return { state: 'nothing' }
     if (merge_base === base) return { state: 'clean' }
     if (merge_base === null) return { state: 'dirty', conflict: [], reason: 'unrelated' }

@@ -1,11 +1,11 @@
 import { Refusal } from '#platform/errors.ts'
+import { emptyTree } from './changes.ts'
 import { joinTrees, lines, type Merged, readTrees } from './merge-tree.ts'
 import type { Draft, Scratch } from './scratch.ts'
 
 /** Limit of commits in one rebase. */
 const most = 1000
 const readLimit = 1 << 26
-const emptyTree = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'
 
 interface Step extends Draft {
   sha: string

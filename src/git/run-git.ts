@@ -82,6 +82,28 @@ export async function* streamGit(
   }
 }
 
+/** A stream of git's output. It has begun when this resolves, so that a failure before that is an error of the request. */
+export async function openOutput(chunks: AsyncGenerator<Buffer, void, void>): Promise<Readable> {
+  const first = await chunks.next()
+  const output = new Readable({
+    read() {
+      chunks.next().then(
+        ({ done, value }) => this.push(done ? null : value),
+        (error) => this.destroy(error),
+      )
+    },
+    // Ends git, and releases its slot, even if nobody has read the stream.
+    destroy(error, done) {
+      chunks.return().then(
+        () => done(error),
+        () => done(error),
+      )
+    },
+  })
+  output.push(first.done ? null : first.value)
+  return output
+}
+
 /** Splits a stream at a byte, yielding many pieces at a time. Pieces longer than `longest` are cut. */
 export async function* split(chunks: AsyncIterable<Buffer>, byte: number, longest: number): AsyncGenerator<Buffer[], void, void> {
   let open: Buffer[] = []

@@ -14,6 +14,7 @@ import type { Topic } from '#platform/topics.ts'
 import type { Variant } from '#variants.ts'
 import type { Dialect } from './dialects.ts'
 import type { Query, QueryFields } from './input.ts'
+import type { Medium, Represented } from './media.ts'
 import type { Cursors, Page, PageRule } from './paging.ts'
 import type { Allowance } from './rate-limit.ts'
 import type { Step } from './stream.ts'
@@ -69,6 +70,8 @@ export interface Declaration {
   own_transaction?: true
   /** Response schemas by status; the lowest status is the default. */
   answers: Record<number, TSchema>
+  /** Representations besides JSON. The handler gets the requested one as `medium`, and returns a `Represented`. */
+  media?: readonly Medium[]
   /** Further reasons for refusals that do not follow from the rest of the declaration; for the OpenAPI document. */
   refuses?: readonly Reason[]
   /** Throws while the endpoint is closed. Called before the body is read. */
@@ -150,6 +153,7 @@ export type Context<Path extends string, D extends Declaration, Db> = BaseContex
     db: D extends { own_transaction: true } ? Database : Db
     viewer: D extends { viewer: 'optional' } ? Account | null : D extends { viewer: 'client' } ? null : Account
     application: D extends { viewer: 'client' } ? Application : undefined
+    medium: D extends { media: readonly (infer One)[] } ? One | undefined : undefined
     params: Params<Path>
     body: D extends { body: infer Body extends TObject } ? Static<Body> : undefined
     query: D extends { query: infer Fields extends QueryFields } ? Query<Fields> : Record<never, never>
@@ -198,7 +202,8 @@ export const paged = <Row, Json>({ rows, total }: Listed<Row>, write: (row: Row)
 export const changed = <Body>(body: Body, changed_at: Date) => new Answer(body, { changed_at })
 
 type Body<D extends Declaration> = Static<Extract<D['answers'][keyof D['answers']], TSchema>>
-type Result<D extends Declaration> = D extends { streamed: true } ? Step : Body<D> | Answer<Body<D>> | Answer<never>
+type Sent<D extends Declaration> = D extends { media: readonly Medium[] } ? Body<D> | Represented : Body<D>
+type Result<D extends Declaration> = D extends { streamed: true } ? Step : Sent<D> | Answer<Sent<D>> | Answer<never>
 type Handler<Path extends string, D extends Declaration, Db> = (context: Context<Path, D, Db>) => Result<D> | Promise<Result<D>>
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'

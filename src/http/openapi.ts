@@ -4,6 +4,7 @@ import type { Variant } from '#variants.ts'
 import { basesOf } from './call.ts'
 import { type Endpoint, type Group, isNumbered, plainPath } from './endpoint.ts'
 import { statusOf } from './errors.ts'
+import { type Medium, mediaType } from './media.ts'
 import { usualPages } from './paging.ts'
 
 type Json = Record<string, unknown>
@@ -86,7 +87,12 @@ function describeAnswer(status: string, schema: TSchema, schemas: Record<string,
   const hoisted = hoist(schema, schemas)
   const stream = { 'text/event-stream': { schema: endpoint.streamed ? hoisted : { type: 'string' } } }
   if (endpoint.streamed) return { description, content: stream }
-  return { description, content: { ...json(hoisted).content, ...(endpoint.followed && stream) } }
+  return { description, content: { ...json(hoisted).content, ...(endpoint.followed && stream), ...mediaOf(endpoint, hoisted) } }
+}
+
+function mediaOf({ media = [] }: Endpoint, hoisted: unknown) {
+  const schemaOf = (medium: Medium) => (medium === 'object' ? hoisted : { type: 'string' })
+  return Object.fromEntries(media.map((medium) => [mediaType('github', medium), { schema: schemaOf(medium) }]))
 }
 
 const phrases: Record<number, string> = {

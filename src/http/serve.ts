@@ -1,5 +1,7 @@
+import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Belfry } from '#belfry.ts'
+import { endWhenIdle } from '#git/idle-clients.ts'
 import { forbidden } from '#platform/errors.ts'
 import type { ReadCache } from '#platform/read-cache.ts'
 import type { Topic } from '#platform/topics.ts'
@@ -7,6 +9,7 @@ import type { Call, Reauthorize } from './call.ts'
 import { etagOf, isFresh, isUnchanged, lastModifiedOf, versionOf } from './conditional.ts'
 import { Answer, type BaseContext, type Endpoint, type Revalidate } from './endpoint.ts'
 import { readQuery } from './input.ts'
+import { chooseMedium, mediaType, Represented } from './media.ts'
 import { cursorLinks, linkHeader, readPage, usualPages } from './paging.ts'
 import { readParameters } from './parameters.ts'
 import type { PollInterval } from './poll-interval.ts'
@@ -34,7 +37,7 @@ export interface Resources {
 /** Serves a request of an admitted caller. */
 export async function serve(resources: Resources, endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply) {
   if (endpoint.streamed) return follow(resources, endpoint, request, reply)
-  if (!endpoint.polled) return send(reply, await answer(resources, endpoint, request, reply))
+  if (!endpoint.polled) return send(resources, request, reply, await answer(resources, endpoint, request, reply))
   if (endpoint.followed && request.call.dialect.takes_stream) return follow(resources, endpoint, request, reply)
   const key = cacheKeyOf(endpoint, request)
   const { db } = resources.belfry
@@ -78,8 +81,14 @@ interface Ready {
   topics: readonly Topic[] | undefined
 }
 
-function send(reply: FastifyReply, { status, headers, body }: Ready) {
-  return reply.headers(headers).code(status).send(body)
+function send({ belfry }: Resources, request: FastifyRequest, reply: FastifyReply, { status, headers, body }: Ready) {
+  reply.headers(headers).code(status)
+  if (!(body instanceof Represented)) return reply.send(body)
+  const { medium, content } = body
+  if (content instanceof Readable) {
+    endWhenIdle(request.raw, reply.raw, belfry.storage.limits.idle, () => request.raw.destroy())
+  }
+  return reply.type(`${mediaType(request.call.dialect.brand, medium)}; charset=utf-8`).send(content)
 }
 
 /** Clients refuse responses with more than 16 KB of headers, and every link repeats the parameters of the request. */
@@ -136,6 +145,7 @@ async function openContext(resources: Resources, endpoint: Endpoint, request: Fa
     ...records,
     db: belfry.db,
     viewer: call.caller.user,
+    medium: chooseMedium(endpoint.media, call.dialect),
     page: readPage(search, rule),
     body: request.body,
     query: endpoint.query ? readQuery(endpoint.query, search) : {},

@@ -1,8 +1,8 @@
 import { created, del, get, group, listOf, paged, patch, post } from '#http/endpoint.ts'
 import { Nothing } from '#http/serialization.ts'
 import { Type } from '#platform/schema.ts'
-import { findAuthors, listBranches, loadBranch, loadCommit } from './commits.ts'
-import { Branch, branchJson, Commit, commitJson, GitRef, refJson, ShortBranch, shortBranchJson } from './json.ts'
+import { listBranches, loadBranch, loadCommit, writeCommit } from './commits.ts'
+import { Branch, branchJson, GitRef, refJson, ShortBranch, shortBranchJson } from './json.ts'
 import { createRef, deleteRef, listMatchingRefs, loadRef, updateRef } from './refs.ts'
 
 const reads = { permission: 'contents:read', viewer: 'optional', optional_scopes: ['repo'] } as const
@@ -110,21 +110,7 @@ export const api = group('Git references', [
     async ({ db, storage, repo, params, wire }) => {
       const branch = await loadBranch(storage, repo, params.branch)
       const commit = await loadCommit(storage, repo, branch.sha)
-      return branchJson(branch, commitJson(commit, await findAuthors(db, commit), repo, wire), repo, wire)
-    },
-  ),
-  get(
-    '/repos/{owner}/{repo}/commits/{ref+}',
-    {
-      ...reads,
-      operation: 'repos/get-commit',
-      refuses: ['conflict'],
-      summary: 'A commit, by a branch, a tag or its own name',
-      answers: { 200: Commit },
-    },
-    async ({ db, storage, repo, params, wire }) => {
-      const commit = await loadCommit(storage, repo, params.ref)
-      return commitJson(commit, await findAuthors(db, commit), repo, wire)
+      return branchJson(branch, await writeCommit(db, commit, repo, wire), repo, wire)
     },
   ),
 ])

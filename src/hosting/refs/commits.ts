@@ -1,11 +1,12 @@
 import { type CommitObject, findRef, hasRefs, listBranchRefs, type Ref, readCommit, resolveCommit } from '#git/objects.ts'
 import type { Storage } from '#git/storage.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
+import type { Wire } from '#http/serialization.ts'
 import { type Person, personColumns } from '#identity/accounts.ts'
 import { type Queryable, sql } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'
 import type { Listed, Slice } from '#platform/listed.ts'
-import type { Authors } from './json.ts'
+import { type Authors, commitJson } from './json.ts'
 
 export async function listBranches(storage: Storage, repo: Repository, { limit, offset }: Slice): Promise<Listed<Ref>> {
   const refs = await listBranchRefs(storage, repo.id)
@@ -33,7 +34,7 @@ export async function findCommit(storage: Storage, repo: Repository, name: strin
 
 /** The accounts of a commit's email addresses: verified addresses, or the no-reply address, see authorOf. */
 export async function findAuthors(db: Queryable, commit: CommitObject): Promise<Authors> {
-  const [authors = { author: undefined, committer: undefined }] = await findAllAuthors(db, [commit])
+  const [authors = {}] = await findAllAuthors(db, [commit])
   return authors
 }
 
@@ -58,4 +59,20 @@ export async function findAllAuthors(
     select ${personColumns}, null from accounts a where a.type = 'User' and a.id = any(${[...new Set(ids)]})`)
   const found = addresses.map((address, index) => people.find((person) => person.id === ids[index] || person.address === address))
   return commits.map((_, index) => ({ author: found[2 * index], committer: found[2 * index + 1] }))
+}
+
+/** Commits as JSON, with the accounts of their authors and the number of their comments. */
+export async function writeCommits(db: Queryable, commits: CommitObject[], repo: Repository, wire: Wire) {
+  const authors = await findAllAuthors(db, commits)
+  const counts = await db.rows<{ commit_id: string; comments: number }>(sql`
+    select commit_id, count(*) as comments from commit_comments
+    where repo_id = ${repo.id} and commit_id = any(${commits.map(({ sha }) => sha)}) group by commit_id`)
+  const comments = new Map(counts.map((row) => [row.commit_id, row.comments]))
+  return commits.map((commit, index) => commitJson(commit, { ...authors[index], comments: comments.get(commit.sha) }, repo, wire))
+}
+
+/** One commit as JSON. */
+export async function writeCommit(db: Queryable, commit: CommitObject, repo: Repository, wire: Wire) {
+  const [written] = await writeCommits(db, [commit], repo, wire)
+  return written ?? commitJson(commit, {}, repo, wire)
 }

@@ -111,11 +111,16 @@ export const Commit = Type.Object(
 )
 
 export interface Authors {
-  author: Person | undefined
-  committer: Person | undefined
+  author?: Person | undefined
+  committer?: Person | undefined
 }
 
-export function commitJson(commit: CommitObject, { author, committer }: Authors, repo: Named, wire: Wire): Static<typeof Commit> {
+export function commitJson(
+  commit: CommitObject,
+  { author, committer, comments = 0 }: Authors & { comments?: number | undefined },
+  repo: Named,
+  wire: Wire,
+): Static<typeof Commit> {
   const inGit = gitCommitJson(commit, repo, wire)
   const above = `${wire.api}/repos/${pathOf(repo)}/commits`
   return {
@@ -130,7 +135,7 @@ export function commitJson(commit: CommitObject, { author, committer }: Authors,
       committer: inGit.committer,
       message: commit.message,
       tree: inGit.tree,
-      comment_count: 0,
+      comment_count: comments,
       verification,
     },
     author: author ? userJson(author, wire) : null,

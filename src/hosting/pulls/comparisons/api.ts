@@ -1,9 +1,9 @@
 import { compare } from '#git/compare.ts'
 import { readCommit } from '#git/objects.ts'
+import { writeCommits } from '#hosting/refs/commits.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { Answer, get, group } from '#http/endpoint.ts'
 import { missing, Refusal } from '#platform/errors.ts'
-import { writeCommits } from './commits.ts'
 import { ComparisonSchema, comparisonJson } from './json.ts'
 
 export const api = group('Comparisons', [

@@ -1,4 +1,5 @@
-import type { ChangedFile, Comparison } from '#git/compare.ts'
+import type { ChangedFile } from '#git/changes.ts'
+import type { Comparison } from '#git/compare.ts'
 import { Commit, encodePath } from '#hosting/refs/json.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { Address, type Wire } from '#http/serialization.ts'

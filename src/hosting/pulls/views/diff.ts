@@ -1,4 +1,5 @@
-import type { ChangedFile, Comparison } from '#git/compare.ts'
+import type { ChangedFile } from '#git/changes.ts'
+import type { Comparison } from '#git/compare.ts'
 import { type Html, html } from '#web/html.ts'
 import { moment } from '#web/settings.ts'
 
