@@ -978,6 +978,26 @@ create table refs (
 alter table refs add constraint refs_repo_id_fkey FOREIGN KEY (repo_id) REFERENCES repositories(id) ON DELETE CASCADE;
 alter table refs add constraint refs_pkey PRIMARY KEY (repo_id, name);
 
+create table release_assets (
+  id bigint generated always as identity not null,
+  release_id bigint not null,
+  name text not null,
+  label text,
+  content_type text not null,
+  oid text not null,
+  size bigint not null,
+  uploader_id bigint,
+  downloads_count bigint default 0 not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null
+);
+alter table release_assets add constraint release_assets_release_id_fkey FOREIGN KEY (release_id) REFERENCES releases(id) ON DELETE CASCADE;
+alter table release_assets add constraint release_assets_uploader_id_fkey FOREIGN KEY (uploader_id) REFERENCES accounts(id) ON DELETE SET NULL;
+alter table release_assets add constraint release_assets_pkey PRIMARY KEY (id);
+alter table release_assets add constraint release_assets_release_id_name_key UNIQUE (release_id, name);
+CREATE INDEX release_assets_contents ON release_assets USING btree (oid);
+CREATE INDEX release_assets_uploader ON release_assets USING btree (uploader_id);
+
 create table releases (
   id bigint generated always as identity not null,
   repo_id bigint not null,

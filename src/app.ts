@@ -35,6 +35,7 @@ import { api as comparisons } from '#hosting/pulls/comparisons/api.ts'
 import { pages as pullPages } from '#hosting/pulls/pages.ts'
 import { api as refs } from '#hosting/refs/api.ts'
 import { api as releases } from '#hosting/releases/api.ts'
+import { assetApi } from '#hosting/releases/assets/api.ts'
 import { pages as releasePages } from '#hosting/releases/pages.ts'
 import { api as repositories } from '#hosting/repositories/api.ts'
 import { api as reviews } from '#hosting/reviews/api.ts'
@@ -103,6 +104,7 @@ export const apiGroups = (belfry: Belfry): Group[] => [
   commits,
   commitComments,
   releases,
+  assetApi(belfry),
   statuses,
   issues,
   ownIssues,

@@ -61,8 +61,8 @@ export async function storeObject(
 }
 
 /** Stores contents under the hash that they have. */
-export function storeContents(root: string, chunks: AsyncIterable<Buffer>): Promise<StoredObject> {
-  return keep(root, Infinity, chunks, ({ oid }) => pathOf(root, oid))
+export function storeContents(root: string, chunks: AsyncIterable<Buffer>, most = Infinity): Promise<StoredObject> {
+  return keep(root, most, chunks, ({ oid }) => pathOf(root, oid))
 }
 
 async function keep(root: string, most: number, chunks: AsyncIterable<Buffer>, place: (found: StoredObject) => string) {

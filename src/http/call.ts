@@ -105,8 +105,8 @@ export function openCalls(
     describeCaller(request, reply)
     endpoint?.checkOpen?.(request.call.variant)
     if (endpoint) checkCaller(endpoint, request.call)
-    // Every body is JSON: curl sends the type of forms, and some clients send none.
-    request.headers['content-type'] = 'application/json'
+    // Every other body is JSON: curl sends the type of forms, and some clients send none.
+    if (!endpoint?.raw_body) request.headers['content-type'] = 'application/json'
   }
 
   /** An anonymous caller gets 404 for a hidden record, and 401 only for a visible one. */
@@ -188,7 +188,8 @@ export function basesOf({ addresses }: Belfry, variant: Variant) {
 }
 
 function checkAccept({ headers, call, routeOptions }: FastifyRequest) {
-  const { followed, streamed } = routeOptions.config.endpoint ?? {}
+  const { followed, streamed, media = [] } = routeOptions.config.endpoint ?? {}
+  if (call.dialect.media.has('octets') && media.includes('octets')) return
   if (call.dialect.takes_json || (call.dialect.takes_stream && (followed || streamed))) return
   const message = `Unsupported 'Accept' header: '${headers.accept?.slice(0, 200)}'. Must accept 'application/json'.`
   throw new Refusal('unacceptable', message)

@@ -37,7 +37,7 @@ function parse(header: string): Dialect {
   const parts = (chosen?.[2] ?? '').split('.').filter((part) => part && !/^v\d+$/.test(part))
   return {
     brand,
-    media: new Set(parts),
+    media: new Set(ranges.includes('application/octet-stream') ? [...parts, 'octets'] : parts),
     media_type: [`${brand}.v3`, ...parts.map((part) => `param=${part}`), 'format=json'].join('; '),
     takes_json: header.trim() === '' || chosen !== undefined || ranges.some(isJson),
     takes_stream: ranges.includes('text/event-stream'),

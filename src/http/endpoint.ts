@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import type { Storage } from '#git/storage.ts'
 import type { Wire } from '#http/serialization.ts'
 import type { Access } from '#identity/access.ts'
@@ -47,6 +48,8 @@ export interface Declaration {
   body?: TObject
   /** A body that is an array is this field: clients send `["bug"]` as well as `{"labels": ["bug"]}`. */
   array_field?: string
+  /** The body is not JSON. The handler gets a stream, which it must limit. */
+  raw_body?: true
   /** The maximum length of the body, if a megabyte is not enough. */
   longest_body?: number
   query?: QueryFields
@@ -155,9 +158,16 @@ export type Context<Path extends string, D extends Declaration, Db> = BaseContex
     application: D extends { viewer: 'client' } ? Application : undefined
     medium: D extends { media: readonly (infer One)[] } ? One | undefined : undefined
     params: Params<Path>
-    body: D extends { body: infer Body extends TObject } ? Static<Body> : undefined
+    body: D extends { raw_body: true } ? RawBody : D extends { body: infer Body extends TObject } ? Static<Body> : undefined
     query: D extends { query: infer Fields extends QueryFields } ? Query<Fields> : Record<never, never>
   }
+
+/** A body as the client sends it. */
+export interface RawBody {
+  content: Readable
+  /** The content type; empty if there is none. */
+  type: string
+}
 
 /** A response with more than a body. */
 export class Answer<Body> {

@@ -94,7 +94,11 @@ export function readPathId(name: string, kind = ''): number | undefined {
   return /^\d{1,15}$/.test(digits) ? Number(digits) : undefined
 }
 
-function servedAs(url: string, prefix: string) {
+/** Clients of the self-hosted variant upload to this address instead of `/api/v3`. */
+export const uploadPrefix = '/api/uploads'
+
+function servedAs(address: string, prefix: string) {
+  const url = prefix && address.startsWith(`${uploadPrefix}/`) ? `${prefix}${address.slice(uploadPrefix.length)}` : address
   if (!url.startsWith(prefix)) return url
   const path = url.slice(prefix.length)
   // Few addresses have such a form, so one test passes all others.

@@ -4,15 +4,17 @@ import type { Brand } from './serialization.ts'
 
 /**
  * Other representations of a resource, by the word of the media type that requests them: `diff` in `application/vnd.github.diff`. An
- * endpoint declares those that it has, and its handler gets the one to send. `object` is JSON in another shape.
+ * endpoint declares those that it has, and its handler gets the one to send. `object` is JSON in another
+ * shape, and `octets` the contents of a file, which have a type of their own.
  */
-export type Medium = 'raw' | 'html' | 'diff' | 'patch' | 'sha' | 'object'
+export type Medium = 'raw' | 'html' | 'diff' | 'patch' | 'sha' | 'object' | 'octets'
 
 /** The declared representation that the client accepts; undefined for the usual JSON. */
 export const chooseMedium = (declared: readonly Medium[] | undefined, { media }: Dialect) =>
   declared?.find((medium) => media.has(medium))
 
-export const mediaType = (brand: Brand, medium: Medium) => `application/vnd.${brand}.v3.${medium}`
+export const mediaType = (brand: Brand, medium: Medium) =>
+  medium === 'octets' ? 'application/octet-stream' : `application/vnd.${brand}.v3.${medium}`
 
 /** A body that is not JSON. */
 export class Represented {

@@ -58,7 +58,15 @@ export async function mountApi(
       )
       app.setErrorHandler((error, request, reply) => sendError(request, reply, error))
       app.setNotFoundHandler((request, reply) => sendError(request, reply, missing()))
-      for (const { endpoints } of groups) for (const endpoint of endpoints) mount(app, resources, endpoint, variant)
+      const endpoints = groups.flatMap((group) => group.endpoints)
+      for (const endpoint of endpoints) if (!endpoint.raw_body) mount(app, resources, endpoint, variant)
+      app.register(async (raw) => {
+        raw.removeAllContentTypeParsers()
+        raw.addContentTypeParser('*', ({ headers }, content, done) =>
+          done(null, { content, type: headers['content-type'] ?? '' }),
+        )
+        for (const endpoint of endpoints) if (endpoint.raw_body) mount(raw, resources, endpoint, variant)
+      })
       app.get('/openapi.json', (_, reply) =>
         reply.type('application/json; charset=utf-8').send(JSON.stringify(describeApi(belfry, groups, variant))),
       )

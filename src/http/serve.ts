@@ -88,11 +88,9 @@ function send({ belfry }: Resources, request: FastifyRequest, reply: FastifyRepl
   if (content instanceof Readable) {
     endWhenIdle(request.raw, reply.raw, belfry.storage.limits.idle, () => request.raw.destroy())
   }
-  return reply.type(`${mediaType(request.call.dialect.brand, medium)}; charset=utf-8`).send(content)
+  const type = mediaType(request.call.dialect.brand, medium)
+  return reply.type(medium === 'octets' ? type : `${type}; charset=utf-8`).send(content)
 }
-
-/** Clients refuse responses with more than 16 KB of headers, and every link repeats the parameters of the request. */
-const longestLink = 8000
 
 async function answer(resources: Resources, endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply): Promise<Ready> {
   const { db } = resources.belfry
@@ -124,7 +122,7 @@ async function answer(resources: Resources, endpoint: Endpoint, request: Fastify
     status: had ? 304 : (status ?? Number(Object.keys(endpoint.answers)[0])),
     headers: {
       ...headers,
-      ...(link && link.length < longestLink && { Link: link }),
+      ...(link && { Link: link }),
       ...(version && { 'Last-Modified': lastModifiedOf(version, db.now) }),
     },
   }
@@ -147,10 +145,16 @@ async function openContext(resources: Resources, endpoint: Endpoint, request: Fa
     viewer: call.caller.user,
     medium: chooseMedium(endpoint.media, call.dialect),
     page: readPage(search, rule),
-    body: request.body,
+    body: endpoint.raw_body ? rawBodyOf(resources, request, reply) : request.body,
     query: endpoint.query ? readQuery(endpoint.query, search) : {},
   }
   return { context, search }
+}
+
+/** A client that stalls is disconnected. Without a body there is an empty one. */
+function rawBodyOf({ belfry }: Resources, { body, raw, headers }: FastifyRequest, reply: FastifyReply) {
+  endWhenIdle(raw, reply.raw, belfry.storage.limits.idle, () => raw.destroy())
+  return body ?? { content: raw, type: headers['content-type'] ?? '' }
 }
 
 /** Derives the ETag from the key; a client that sends it back needs no body. */

@@ -1,6 +1,8 @@
 import { createHmac } from 'node:crypto'
+import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Belfry } from '#belfry.ts'
+import { endWhenIdle } from '#git/idle-clients.ts'
 import { withSlotsOf } from '#git/slots.ts'
 import { handleError } from '#http/errors.ts'
 import { Moved } from '#http/moved.ts'
@@ -42,8 +44,11 @@ export interface Flash {
 
 export type SignedIn = Visit & { visitor: Account; session: Session }
 
-/** A page, or a redirect. */
-export type Outcome = ({ title: string; body: Html; status?: number } & Extras) | { to: string; flash?: Flash }
+/** A page, a redirect, or a file. */
+export type Outcome =
+  | ({ title: string; body: Html; status?: number } & Extras)
+  | { to: string; flash?: Flash }
+  | { file: Readable; headers: Record<string, string> }
 
 export interface PageRoute {
   method: 'GET' | 'POST'
@@ -211,6 +216,14 @@ const isToken = (csrf: string | null) => csrf !== null && /^[0-9a-f]{64}$/.test(
 export const outOfDate = () =>
   new Refusal('forbidden', 'This form is out of date, or did not come from here. Go back, reload the page, and send it again.')
 
+/** Any user may upload a file, so browsers must not show one as a page of ours. */
+const fileHeaders = {
+  'Content-Type': 'application/octet-stream',
+  'X-Content-Type-Options': 'nosniff',
+  'Content-Security-Policy': 'sandbox',
+  'Cache-Control': 'private, no-cache',
+}
+
 async function send(site: Site, visit: Visit, outcome: Outcome) {
   const { reply, visitor, csrf } = visit
   if ('to' in outcome) {
@@ -219,6 +232,10 @@ async function send(site: Site, visit: Visit, outcome: Outcome) {
       .header('Cache-Control', 'no-store')
       .header('Location', await withFlash(visit, outcome))
       .send()
+  }
+  if ('file' in outcome) {
+    endWhenIdle(visit.request.raw, reply.raw, site.belfry.storage.limits.idle, () => visit.request.raw.destroy())
+    return reply.headers({ ...fileHeaders, ...outcome.headers }).send(outcome.file)
   }
   const { title, body, status, ...extras } = outcome
   return sendPage(reply, title, body, status, visitor ? await signedBy(site, visitor, csrf) : undefined, extras)

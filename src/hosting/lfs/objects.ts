@@ -10,16 +10,24 @@ export function findObjects(db: Queryable, repo_id: number, oids: string[]): Pro
 /** Adds stored contents to a repository. */
 export async function addObjects(db: Transaction, root: string, repo_id: number, objects: StoredObject[]) {
   if (!objects.length) return
-  // The sweep waits until these rows are visible. Contents that it deleted before are missing here.
-  await db.query(sql`select pg_advisory_xact_lock_shared(${sweeping})`)
-  for (const { oid } of objects) {
-    if (!(await hasObject(root, oid))) throw new Refusal('unavailable', `The contents of ${oid} must be sent once more.`)
-  }
+  await claimContents(
+    db,
+    root,
+    objects.map(({ oid }) => oid),
+  )
   await db.query(sql`
     insert into lfs_objects (repo_id, oid, size, created_at)
     select ${repo_id}, oid, size, ${db.now}
     from unnest(${objects.map(({ oid }) => oid)}::text[], ${objects.map(({ size }) => size)}::bigint[]) object (oid, size)
     on conflict do nothing`)
+}
+
+/** For rows that name stored contents: the sweep waits until they are visible. Contents that it deleted before are missing here. */
+export async function claimContents(db: Transaction, root: string, oids: string[]) {
+  await db.query(sql`select pg_advisory_xact_lock_shared(${sweeping})`)
+  for (const oid of oids) {
+    if (!(await hasObject(root, oid))) throw new Refusal('unavailable', `The contents of ${oid} must be sent once more.`)
+  }
 }
 
 /** A fork gets the objects of its parent. The caller locks the parent, so that its objects are not deleted. */

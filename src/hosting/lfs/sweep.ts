@@ -8,7 +8,7 @@ import { sweeping } from './objects.ts'
 const batch = 200
 
 /**
- * Deletes contents that no repository has, and unfinished uploads, if they are older than `before`: an import stores contents long before
+ * Deletes contents that no repository and no release has, and unfinished uploads, if they are older than `before`: an import stores contents long before
  * it records them. Returns the number of deleted files.
  */
 export async function sweepStore(db: Database, root: string, before: Date): Promise<number> {
@@ -56,7 +56,8 @@ async function* oldObjects(root: string, place: string, before: Date) {
 async function eraseUnnamed(db: Transaction, root: string, oids: string[], before: Date) {
   await db.query(sql`select pg_advisory_xact_lock(${sweeping})`)
   const unnamed = await db.rows<{ oid: string }>(sql`
-    select oid from unnest(${oids}::text[]) stored (oid) where not exists (select from lfs_objects where oid = stored.oid)`)
+    select oid from unnest(${oids}::text[]) stored (oid)
+    where not exists (select from lfs_objects where oid = stored.oid) and not exists (select from release_assets where oid = stored.oid)`)
   for (const { oid } of unnamed) {
     // It may have been stored again since it was listed.
     if (await isOlder(pathOf(root, oid), before)) await rm(pathOf(root, oid), { force: true })

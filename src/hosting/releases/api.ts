@@ -1,9 +1,5 @@
-import type { Repository } from '#hosting/repositories/repositories.ts'
 import { created, del, get, group, listOf, paged, patch, post } from '#http/endpoint.ts'
 import { Nothing, NullableString } from '#http/serialization.ts'
-import { levelOf } from '#identity/access.ts'
-import type { Caller } from '#identity/callers.ts'
-import { allows } from '#identity/permissions.ts'
 import { Type } from '#platform/schema.ts'
 import { ReleaseSchema, releaseJson } from './json.ts'
 import {
@@ -15,6 +11,7 @@ import {
   loadReleaseByTag,
   updateRelease,
 } from './releases.ts'
+import { seesDrafts } from './rights.ts'
 
 const options = {
   target_commitish: Type.String({ maxLength: 255 }),
@@ -34,13 +31,6 @@ const withTarget = <T extends { target_commitish?: string }>({ target_commitish,
   ...rest,
   ...(target_commitish && { target_commitish }),
 })
-
-/** Drafts are visible to users with push access, through a token that may push. */
-function seesDrafts({ access, private: hidden }: Repository, { token, may }: Caller) {
-  const allowed =
-    token?.kind === 'fine_grained' ? allows(token.permissions, 'contents:write') : may(hidden ? 'repo' : 'public_repo')
-  return access >= levelOf('push') && allowed
-}
 
 export const api = group('Releases', [
   get(

@@ -1,5 +1,6 @@
 import { SimpleUser, userJson } from '#hosting/people/json.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
+import { uploadPrefix } from '#http/listener.ts'
 import {
   Address,
   NullableString,
@@ -11,6 +12,7 @@ import {
   type Wire,
 } from '#http/serialization.ts'
 import { type Static, Type } from '#platform/schema.ts'
+import { AssetSchema, assetJson } from './assets/json.ts'
 import type { Release } from './releases.ts'
 
 export const ReleaseSchema = Type.Object(
@@ -33,7 +35,7 @@ export const ReleaseSchema = Type.Object(
     created_at: Timestamp,
     published_at: NullableTimestamp,
     author: SimpleUser,
-    assets: Type.Array(Type.Object({})),
+    assets: Type.Array(AssetSchema),
   },
   { title: 'Release' },
 )
@@ -52,7 +54,7 @@ export function releaseJson(
     url,
     html_url: `${wire.web}/${full_name}/releases/tag/${tag}`,
     assets_url: `${url}/assets`,
-    upload_url: `${url}/assets{?name,label}`,
+    upload_url: `${url.replace(/\/api\/v3(?=\/repos\/)/, uploadPrefix)}/assets{?name,label}`,
     // The tag of a draft may not exist yet.
     tarball_url: release.draft ? null : `${above}/tarball/${tag}`,
     zipball_url: release.draft ? null : `${above}/zipball/${tag}`,
@@ -67,6 +69,6 @@ export function releaseJson(
     created_at: timestamp(release.created_at),
     published_at: release.published_at && timestamp(release.published_at),
     author: userJson({ id, login, type, site_admin }, wire),
-    assets: [],
+    assets: release.assets.map((asset) => assetJson(asset, repo, wire)),
   }
 }

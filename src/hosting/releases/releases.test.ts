@@ -35,7 +35,7 @@ test('octokit publishes, reads, changes and deletes a release', inject(async (fo
     url,
     html_url: `${forge.web}/ada/engine/releases/tag/v1/%C3%BC`,
     assets_url: `${url}/assets`,
-    upload_url: `${url}/assets{?name,label}`,
+    upload_url: `${url.replace('/api/v3/', '/api/uploads/')}/assets{?name,label}`,
     tarball_url: `${forge.web}/api/v3${engine}/tarball/v1/%C3%BC`,
     tag_name: 'v1/ü',
     target_commitish: 'main',

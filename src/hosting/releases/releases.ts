@@ -9,6 +9,7 @@ import type { Account } from '#identity/accounts.ts'
 import { type Database, ifDuplicate, type Queryable, type Sql, sql, type Transaction } from '#platform/database.ts'
 import { invalid, Refusal } from '#platform/errors.ts'
 import { type Listed, listed, type Slice } from '#platform/listed.ts'
+import { type Asset, assetsOf } from './assets/assets.ts'
 
 export interface Release {
   id: number
@@ -25,11 +26,12 @@ export interface Release {
   prerelease: boolean
   created_at: Date
   published_at: Date | null
+  assets: Asset[]
 }
 
 /** A release whose author's account was deleted is shown as the ghost's. */
 const columns = sql`e.*, coalesce(a.id, 0) as author_id, coalesce(a.login, 'ghost') as author_login, coalesce(a.type, 'User') as author_type,
-  coalesce(a.site_admin, false) as author_site_admin`
+  coalesce(a.site_admin, false) as author_site_admin, ${assetsOf(sql`e.id`, sql`e.tag_name`)} as assets`
 const source = sql`releases e left join accounts a on a.id = e.author_id`
 
 /** Releases by id, without a check of access: the caller has checked it. */

@@ -187,6 +187,8 @@ function releaseOf(facts: ReleaseFacts, { id, repo_id }: Ids, current: CurrentRo
     prerelease: facts.prerelease ?? false,
     created_at: dateOf(facts.created_at),
     published_at: nullableDate(facts.published_at),
+    // Files are uploaded after the act.
+    assets: [],
   }
 }
 
