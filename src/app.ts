@@ -33,6 +33,7 @@ import { reserveLogin } from '#hosting/people/people.ts'
 import { api as pulls } from '#hosting/pulls/api.ts'
 import { api as comparisons } from '#hosting/pulls/comparisons/api.ts'
 import { pages as pullPages } from '#hosting/pulls/pages.ts'
+import { api as reactions } from '#hosting/reactions/api.ts'
 import { api as refs } from '#hosting/refs/api.ts'
 import { api as releases } from '#hosting/releases/api.ts'
 import { assetApi } from '#hosting/releases/assets/api.ts'
@@ -45,6 +46,7 @@ import { api as statuses } from '#hosting/statuses/api.ts'
 import { api as teams } from '#hosting/teams/api.ts'
 import { api as teamMembers } from '#hosting/teams/members/api.ts'
 import { pages as teamPages } from '#hosting/teams/pages.ts'
+import { api as topics } from '#hosting/topics/api.ts'
 import { api as transfers } from '#hosting/transfers/api.ts'
 import { pages as transferPages } from '#hosting/transfers/pages.ts'
 import type { Group } from '#http/endpoint.ts'
@@ -99,6 +101,7 @@ export const apiGroups = (belfry: Belfry): Group[] => [
   teams,
   teamMembers,
   repositories,
+  topics,
   contents,
   refs,
   commits,
@@ -117,6 +120,7 @@ export const apiGroups = (belfry: Belfry): Group[] => [
   reviewRequests,
   labels,
   milestones,
+  reactions,
   collaborators,
   transfers,
   keys,

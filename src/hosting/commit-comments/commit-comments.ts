@@ -3,6 +3,7 @@ import { type CommitObject, readCommit, resolveCommit } from '#git/objects.ts'
 import type { Storage } from '#git/storage.ts'
 import { associationOf, personOf } from '#hosting/issues/authors.ts'
 import { checkMayEdit } from '#hosting/issues/rights.ts'
+import { type ReactionCounts, reactionCounts } from '#hosting/reactions/reactions.ts'
 import { findAuthors, loadCommit } from '#hosting/refs/commits.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import type { Account, Person } from '#identity/accounts.ts'
@@ -19,12 +20,15 @@ export interface CommitComment {
   path: string | null
   position: number | null
   line: number | null
+  /** Undefined in events, which show texts as they were. */
+  reactions?: ReactionCounts
   created_at: Date
   updated_at: Date
 }
 
 const columns = sql`c.*, ${personOf(sql`c.author_id`)} as author,
-  ${associationOf(sql`c.author_id`, sql`c.repo_id`)} as author_association`
+  ${associationOf(sql`c.author_id`, sql`c.repo_id`)} as author_association,
+  ${reactionCounts('commit_comment_id', sql`c.id`)} as reactions`
 
 /** Comments by id, without a check of access: the caller has checked it. */
 export function loadCommitComments(db: Queryable, ids: number[]): Promise<CommitComment[]> {

@@ -1,5 +1,6 @@
 import { NullableUser } from '#hosting/milestones/json.ts'
 import { userJson } from '#hosting/people/json.ts'
+import { reactionsField, reactionsJson } from '#hosting/reactions/json.ts'
 import { Address, NullableString, nodeId, renderedForms, Timestamp, timestamp, type Wire } from '#http/serialization.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import type { CommitComment } from './commit-comments.ts'
@@ -22,6 +23,7 @@ export const CommitCommentSchema = Type.Object(
     author_association: Type.String(),
     body: Type.Optional(Type.String()),
     ...renderedForms,
+    ...reactionsField,
   },
   { title: 'CommitComment' },
 )
@@ -32,8 +34,9 @@ export function commitCommentJson(
   wire: Wire,
 ): Static<typeof CommitCommentSchema> {
   const full_name = `${repo.owner_login}/${repo.name}`
+  const url = `${wire.api}/repos/${full_name}/comments/${comment.id}`
   return {
-    url: `${wire.api}/repos/${full_name}/comments/${comment.id}`,
+    url,
     html_url: `${wire.web}/${full_name}/commit/${comment.commit_id}#commitcomment-${comment.id}`,
     id: comment.id,
     node_id: nodeId('CommitComment', comment.id),
@@ -46,5 +49,6 @@ export function commitCommentJson(
     updated_at: timestamp(comment.updated_at),
     author_association: comment.author_association,
     body: comment.body,
+    ...reactionsJson(url, comment.reactions),
   }
 }

@@ -1,5 +1,6 @@
 import { type Label, labelColumns } from '#hosting/labels/labels.ts'
 import { loadMilestones, type Milestone } from '#hosting/milestones/milestones.ts'
+import { type ReactionCounts, reactionCounts } from '#hosting/reactions/reactions.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { hasAccessByName } from '#hosting/repositories/visibility.ts'
 import type { Person, Viewer } from '#identity/accounts.ts'
@@ -27,6 +28,8 @@ export interface Issue {
   labels: Label[]
   assignees: Person[]
   comments_count: number
+  /** Undefined in events, which show texts as they were. */
+  reactions?: ReactionCounts
   created_at: Date
   updated_at: Date
   closed_at: Date | null
@@ -45,7 +48,7 @@ const columns = sql`i.*, ${associationOf(sql`i.author_id`, sql`i.repo_id`)} as a
     where b.issue_id = i.id order by lower(l.name)) l) as labels,
   array(select ${person} from issue_assignees s join accounts a on a.id = s.user_id
     where s.issue_id = i.id order by s.assigned_at, a.id) as assignees,
-  p.id as pull_id, p.draft, p.merged_at`
+  p.id as pull_id, p.draft, p.merged_at, ${reactionCounts('issue_id', sql`i.id`)} as reactions`
 
 const issues = sql`issues i left join pulls p on p.issue_id = i.id`
 

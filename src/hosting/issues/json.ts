@@ -1,6 +1,7 @@
 import { LabelSchema, labelJson } from '#hosting/labels/json.ts'
 import { MilestoneSchema, milestoneJson, NullableUser } from '#hosting/milestones/json.ts'
 import { SimpleUser, userJson } from '#hosting/people/json.ts'
+import { reactionsField, reactionsJson } from '#hosting/reactions/json.ts'
 import {
   Address,
   NullableString,
@@ -48,6 +49,7 @@ const fields = {
   author_association: Type.String(),
   body: Type.Optional(NullableString),
   ...renderedForms,
+  ...reactionsField,
   performed_via_github_app: Type.Null(),
   draft: Type.Optional(Type.Boolean()),
   pull_request: Type.Optional(
@@ -91,6 +93,7 @@ export function issueJson(issue: Issue, repo: { owner_login: string; name: strin
     closed_by: issue.closed_by && userJson(issue.closed_by, wire),
     author_association: issue.author_association,
     body: issue.body,
+    ...reactionsJson(url, issue.reactions),
     performed_via_github_app: null,
     ...(issue.pull_id !== null && {
       draft: issue.draft ?? false,

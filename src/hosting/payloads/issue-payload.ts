@@ -13,14 +13,7 @@ export function issuePayload(facts: Partial<Facts>, context: PayloadContext, act
 }
 
 function deliveredIssueJson({ issue_id }: Partial<Facts>, { repo, records }: PayloadContext) {
-  const issue = issueJson(mustGet(records.issues, issue_id), repo, wire)
-  return { ...issue, reactions: noReactions(issue.url) }
-}
-
-/** Receivers expect reactions, which do not exist here. */
-function noReactions(url: string) {
-  const counts = { '+1': 0, '-1': 0, laugh: 0, hooray: 0, confused: 0, heart: 0, rocket: 0, eyes: 0 }
-  return { url: `${url}/reactions`, total_count: 0, ...counts }
+  return issueJson(mustGet(records.issues, issue_id), repo, wire)
 }
 
 /** What an act added to an issue or a pull request, removed from it or changed. */
@@ -36,10 +29,9 @@ export function triageFields(facts: Partial<Facts>, { repo, records }: PayloadCo
 
 export function issueCommentPayload(facts: Partial<Facts>, context: PayloadContext) {
   const { comment_id, changes } = facts
-  const comment = commentJson(mustGet(context.records.comments, comment_id), context.repo, wire)
   return {
     ...(changes && { changes }),
     issue: deliveredIssueJson(facts, context),
-    comment: { ...comment, reactions: noReactions(comment.url) },
+    comment: commentJson(mustGet(context.records.comments, comment_id), context.repo, wire),
   }
 }

@@ -1,4 +1,5 @@
 import { SimpleUser, userJson } from '#hosting/people/json.ts'
+import { reactionsField, reactionsJson } from '#hosting/reactions/json.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { uploadPrefix } from '#http/listener.ts'
 import {
@@ -30,6 +31,7 @@ export const ReleaseSchema = Type.Object(
     name: NullableString,
     body: Type.Optional(NullableString),
     ...renderedForms,
+    ...reactionsField,
     draft: Type.Boolean(),
     prerelease: Type.Boolean(),
     created_at: Timestamp,
@@ -64,6 +66,7 @@ export function releaseJson(
     target_commitish: release.target_commitish,
     name: release.name,
     body: release.body,
+    ...reactionsJson(url, release.reactions),
     draft: release.draft,
     prerelease: release.prerelease,
     created_at: timestamp(release.created_at),

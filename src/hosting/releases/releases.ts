@@ -4,6 +4,7 @@ import { findRef, isRefName, noObject, resolveCommit } from '#git/objects.ts'
 import type { Storage } from '#git/storage.ts'
 import { changesOf } from '#hosting/payloads/edited-fields.ts'
 import { catchUp, pushRefs } from '#hosting/pushes/pushes.ts'
+import { type ReactionCounts, reactionCounts } from '#hosting/reactions/reactions.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import type { Account } from '#identity/accounts.ts'
 import { type Database, ifDuplicate, type Queryable, type Sql, sql, type Transaction } from '#platform/database.ts'
@@ -24,6 +25,8 @@ export interface Release {
   body: string | null
   draft: boolean
   prerelease: boolean
+  /** Undefined in events, which show texts as they were. */
+  reactions?: ReactionCounts
   created_at: Date
   published_at: Date | null
   assets: Asset[]
@@ -31,7 +34,8 @@ export interface Release {
 
 /** A release whose author's account was deleted is shown as the ghost's. */
 const columns = sql`e.*, coalesce(a.id, 0) as author_id, coalesce(a.login, 'ghost') as author_login, coalesce(a.type, 'User') as author_type,
-  coalesce(a.site_admin, false) as author_site_admin, ${assetsOf(sql`e.id`, sql`e.tag_name`)} as assets`
+  coalesce(a.site_admin, false) as author_site_admin, ${assetsOf(sql`e.id`, sql`e.tag_name`)} as assets,
+  ${reactionCounts('release_id', sql`e.id`)} as reactions`
 const source = sql`releases e left join accounts a on a.id = e.author_id`
 
 /** Releases by id, without a check of access: the caller has checked it. */

@@ -1,5 +1,6 @@
 import { associationOf, personOf } from '#hosting/issues/authors.ts'
 import { checkEnabled } from '#hosting/issues/rights.ts'
+import { type ReactionCounts, reactionCounts } from '#hosting/reactions/reactions.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import type { Person } from '#identity/accounts.ts'
 import { empty, type Queryable, type Sql, sql } from '#platform/database.ts'
@@ -16,12 +17,15 @@ export interface Comment {
   author: Person | null
   author_association: string
   body: string
+  /** Undefined in events, which show texts as they were. */
+  reactions?: ReactionCounts
   created_at: Date
   updated_at: Date
 }
 
 const columns = sql`c.*, i.number as issue_number, p.id as pull_id, ${personOf(sql`c.author_id`)} as author,
-  ${associationOf(sql`c.author_id`, sql`c.repo_id`)} as author_association`
+  ${associationOf(sql`c.author_id`, sql`c.repo_id`)} as author_association,
+  ${reactionCounts('comment_id', sql`c.id`)} as reactions`
 const source = sql`comments c join issues i on i.id = c.issue_id left join pulls p on p.issue_id = i.id`
 
 /** Comments by id, without a check of access: the caller has checked it. */

@@ -1,5 +1,6 @@
 import { NullableUser } from '#hosting/milestones/json.ts'
 import { userJson } from '#hosting/people/json.ts'
+import { reactionsField, reactionsJson } from '#hosting/reactions/json.ts'
 import { Address, nodeId, renderedForms, Timestamp, timestamp, type Wire } from '#http/serialization.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import type { Comment } from './comments.ts'
@@ -17,6 +18,7 @@ export const CommentSchema = Type.Object(
     author_association: Type.String(),
     body: Type.Optional(Type.String()),
     ...renderedForms,
+    ...reactionsField,
     performed_via_github_app: Type.Null(),
   },
   { title: 'IssueComment' },
@@ -30,8 +32,9 @@ export function commentJson(
   const full_name = `${repo.owner_login}/${repo.name}`
   const issues = `${wire.api}/repos/${full_name}/issues`
   const page = comment.pull_id === null ? 'issues' : 'pull'
+  const url = `${issues}/comments/${comment.id}`
   return {
-    url: `${issues}/comments/${comment.id}`,
+    url,
     html_url: `${wire.web}/${full_name}/${page}/${comment.issue_number}#issuecomment-${comment.id}`,
     issue_url: `${issues}/${comment.issue_number}`,
     id: comment.id,
@@ -41,6 +44,7 @@ export function commentJson(
     updated_at: timestamp(comment.updated_at),
     author_association: comment.author_association,
     body: comment.body,
+    ...reactionsJson(url, comment.reactions),
     performed_via_github_app: null,
   }
 }

@@ -1,5 +1,6 @@
 import { associationOf, personOf } from '#hosting/issues/authors.ts'
 import type { Pull } from '#hosting/pulls/pulls.ts'
+import { type ReactionCounts, reactionCounts } from '#hosting/reactions/reactions.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import type { DiffPosition } from '#hosting/reviews/diff-position.ts'
 import type { Person } from '#identity/accounts.ts'
@@ -19,12 +20,15 @@ export interface ReviewComment extends DiffPosition {
   body: string
   commit_id: string
   original_commit_id: string
+  /** Undefined in events, which show texts as they were. */
+  reactions?: ReactionCounts
   created_at: Date
   updated_at: Date
 }
 
 const columns = sql`c.*, i.number as pull_number, v.state as review_state, ${personOf(sql`c.author_id`)} as author,
-  ${associationOf(sql`c.author_id`, sql`c.repo_id`)} as author_association`
+  ${associationOf(sql`c.author_id`, sql`c.repo_id`)} as author_association,
+  ${reactionCounts('review_comment_id', sql`c.id`)} as reactions`
 const source = sql`review_comments c join pulls p on p.id = c.pull_id join issues i on i.id = p.issue_id
   left join reviews v on v.id = c.review_id`
 

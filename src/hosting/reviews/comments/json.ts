@@ -1,5 +1,6 @@
 import { NullableUser } from '#hosting/milestones/json.ts'
 import { userJson } from '#hosting/people/json.ts'
+import { reactionsField, reactionsJson, rollupJson } from '#hosting/reactions/json.ts'
 import { Address, NullableString, nodeId, renderedForms, Timestamp, timestamp, type Wire } from '#http/serialization.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import type { ReviewComment } from './comments.ts'
@@ -23,6 +24,7 @@ export const ReviewCommentSchema = Type.Object(
     user: NullableUser,
     body: Type.Optional(Type.String()),
     ...renderedForms,
+    ...reactionsField,
     created_at: Timestamp,
     updated_at: Timestamp,
     html_url: Address,
@@ -67,6 +69,7 @@ export function reviewCommentJson(
     ...(comment.in_reply_to_id !== null && { in_reply_to_id: comment.in_reply_to_id }),
     user: comment.author && userJson(comment.author, wire),
     body: comment.body,
+    ...reactionsJson(url, comment.reactions),
     created_at: timestamp(comment.created_at),
     updated_at: timestamp(comment.updated_at),
     html_url,
@@ -81,9 +84,8 @@ export function reviewCommentJson(
   }
 }
 
-/** A review comment in timelines. Their documentation has reactions, which Belfry does not support. */
+/** A review comment in timelines: as it was written, without reactions. Their documentation requires the counts. */
 export function timelineCommentJson(comment: ReviewComment, repo: { owner_login: string; name: string }, wire: Wire) {
   const json = reviewCommentJson(comment, repo, wire)
-  const none = { total_count: 0, '+1': 0, '-1': 0, laugh: 0, hooray: 0, confused: 0, heart: 0, rocket: 0, eyes: 0 }
-  return { ...json, reactions: { url: `${json.url}/reactions`, ...none } }
+  return { ...json, reactions: rollupJson(json.url, null) }
 }
