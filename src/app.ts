@@ -67,6 +67,7 @@ import { assets as documentationAssets, documentationPages } from '#parts/docume
 import { feedApi } from '#parts/feeds/api.ts'
 import { pages as feedKeyPages } from '#parts/feeds/key-pages.ts'
 import { mountFeeds } from '#parts/feeds/pages.ts'
+import { mountRepositoryFeeds } from '#parts/feeds/repository-feed-routes.ts'
 import { importApi } from '#parts/imports/api.ts'
 import { assets as importAssets, pages as importPages, mountImportStream } from '#parts/imports/pages.ts'
 import { api as notifications } from '#parts/notifications/api.ts'
@@ -203,6 +204,7 @@ export async function openApp(belfry: Belfry): Promise<App> {
   mountDeliveryStream(listeners.web, belfry)
   mountImportStream(listeners.web, belfry)
   mountFeeds(listeners.web, site, withSettings(selfHosted, belfry))
+  mountRepositoryFeeds(listeners.web, belfry)
   mountGit(listeners.web, belfry)
   mountLfs(listeners.web, belfry)
   metrics.mount(listeners.web, belfry)

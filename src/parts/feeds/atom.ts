@@ -43,9 +43,8 @@ function writeEntry({ id, type, actor, created_at, link, title, content }: Entry
     <updated>${at}</updated>
     <link type="text/html" rel="alternate" href="${link}"/>
     <title type="html">${xml`${title}`.text}</title>
-    <author><name>${actor.login}</name><uri>${web}/${actor.login}</uri></author>
-    <media:thumbnail height="30" width="30" url="${web}/avatars/${actor.id}"/>
-    <content type="html">${content.text}</content>
+    <author><name>${actor.login}</name>${actor.id !== null && xml`<uri>${web}/${actor.login}</uri>`}</author>
+${actor.id !== null && xml`    <media:thumbnail height="30" width="30" url="${web}/avatars/${actor.id}"/>\n`}    <content type="html">${content.text}</content>
   </entry>
 `
 }

@@ -4,11 +4,13 @@ import type { EventRecord } from '#parts/timelines/records.ts'
 import type { TimelineEvent } from '#parts/timelines/timelines.ts'
 import { type Html, xml } from '#web/html.ts'
 
-/** An event as a feed shows it. */
+/** An event, or something else that happened, as a feed shows it. */
 export interface Entry {
-  id: number
-  type: TimelineEvent['type']
-  actor: { id: number; login: string }
+  /** Unique among the entries of its type. */
+  id: number | string
+  type: string
+  /** Without an id, a name that belongs to no account. */
+  actor: { id: number | null; login: string }
   created_at: Date
   /** The page that shows the event best. */
   link: string

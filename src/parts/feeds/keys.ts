@@ -22,6 +22,13 @@ export async function isFeedToken(db: Queryable, vault: Vault, user: Account, to
   return true
 }
 
+/** The user whose key has this token. */
+export async function findKeyOwner(db: Queryable, token: string): Promise<{ id: number } | undefined> {
+  return db.first(sql`
+    select k.user_id as id from feed_keys k join accounts a on a.id = k.user_id
+    where k.digest = ${digest(token)} and a.suspended_at is null`)
+}
+
 /** A named token that can be revoked by itself. */
 export interface FeedKey {
   id: number

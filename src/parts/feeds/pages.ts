@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { etagOf, isFresh } from '#http/conditional.ts'
 import { type Failure, failureOf, handleError } from '#http/errors.ts'
 import { ownerLink } from '#parts/webhooks/views/hook-page.ts'
 import { CheckedCache } from '#platform/checked-cache.ts'
 import type { Variant } from '#variants.ts'
 import { type Site, servePage, show } from '#web/page.ts'
 import { atomOf, type FeedDocument } from './atom.ts'
-import { type Feed, type FeedAddress, feedPath, findFeed, parseFeedAddress, readFeed } from './feeds.ts'
+import { type FeedAddress, feedPath, findFeed, parseFeedAddress, readFeed } from './feeds.ts'
+import { sendAtom } from './send-atom.ts'
 import { activityPage } from './views/activity.ts'
 
 /** Serves feeds as Atom documents, and public ones also as HTML pages. */
@@ -46,7 +46,8 @@ export function mountFeeds(listener: FastifyInstance, site: Site, variant: Varia
       // The text, and the entries it was made from, which are about as large.
       return { value: { ...document, text }, topics, bytes: 4 * text.length }
     })
-    if (atom) return sendAtom(request, reply, feed, document, db.now)
+    const shared = { is_public: feed.token === null, until: feed.view.until }
+    if (atom) return sendAtom(request, reply, shared, document, db.now)
     const page = show(feed.path, async (visit) => activityPage(feed, document.entries, await ownerLink(visit, feed.account)))
     return servePage(site, page, request, reply.header('Vary', 'Accept'))
   }
@@ -76,36 +77,4 @@ function prefersAtom(accept = '') {
   )
   const atom = qualities.get('application/atom+xml') ?? 0
   return atom > 0 && atom >= (qualities.get('text/html') ?? 0)
-}
-
-/**
- * An event's date is the start of its transaction, so for this long after the newest event, an earlier one can still appear. In milliseconds.
- */
-const settling = 60_000
-
-function sendAtom(
-  { headers }: FastifyRequest,
-  reply: FastifyReply,
-  { token, view }: Feed,
-  { text, updated_at }: FeedDocument & { text: string },
-  now: Date,
-) {
-  const settled = (view.until ?? now).getTime() - updated_at.getTime() > settling
-  // Until then, a date that never gives a 304.
-  const modified = new Date(updated_at.getTime() - (settled ? 0 : 1000)).toUTCString()
-  const etag = etagOf(text)
-  reply.headers({
-    ETag: etag,
-    'Last-Modified': modified,
-    Vary: 'Accept',
-    'Cache-Control': token === null ? 'public, max-age=60, s-maxage=60' : 'private, no-cache',
-    // URLs of private feeds contain a token.
-    'Referrer-Policy': 'no-referrer',
-    'X-Content-Type-Options': 'nosniff',
-    'Content-Security-Policy': "default-src 'none'",
-  })
-  // Exactly the date that was sent: when the newest entry is removed, the date of a feed moves backwards.
-  const dated = settled && headers['if-none-match'] === undefined && headers['if-modified-since'] === modified
-  if (dated || isFresh(headers, etag)) return reply.code(304).send()
-  return reply.type('application/atom+xml; charset=utf-8').send(text)
 }
