@@ -1,9 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Belfry } from '#belfry.ts'
+import { withSlotsOf } from '#git/slots.ts'
 import { loadRepository } from '#hosting/repositories/repositories.ts'
 import { Moved } from '#http/moved.ts'
 import type { Viewer } from '#identity/accounts.ts'
 import { Authenticator, anonymous } from '#identity/callers.ts'
+import { allows } from '#identity/permissions.ts'
 import { Refusal } from '#platform/errors.ts'
 import { atomOf } from './atom.ts'
 import { findKeyOwner } from './keys.ts'
@@ -39,7 +41,8 @@ export function mountRepositoryFeeds(listener: FastifyInstance, belfry: Belfry) 
     try {
       const viewer = await viewerOf(request)
       const repo = await loadRepository(belfry.db, viewer, owner, name)
-      const document = await readRepositoryFeed({ belfry, repo, viewer }, feed)
+      const caller = viewer.viewer_id === null ? `address ${request.ip}` : `user ${viewer.viewer_id}`
+      const document = await withSlotsOf(belfry.storage.reading, caller, () => readRepositoryFeed({ belfry, repo, viewer }, feed))
       const text = atomOf(document, belfry.addresses.web)
       const shared = { is_public: viewer.viewer_id === null, until: null }
       return sendAtom(request, reply, shared, { ...document, text }, belfry.db.now)
@@ -59,6 +62,9 @@ export function mountRepositoryFeeds(listener: FastifyInstance, belfry: Belfry) 
     const token = mark < 0 ? null : new URLSearchParams(url.slice(mark)).get('token')
     const owner = token === null ? undefined : await findKeyOwner(belfry.db, token)
     if (owner) return { ...anonymous, viewer_id: owner.id, sees_private: true }
-    return authorization === undefined ? anonymous : authenticator.authenticate({ authorization, address, code: undefined })
+    if (authorization === undefined) return anonymous
+    const caller = await authenticator.authenticate({ authorization, address, code: undefined })
+    const reads = caller.token?.kind !== 'fine_grained' || allows(caller.token.permissions, 'contents:read')
+    return reads ? caller : anonymous
   }
 }
