@@ -1,12 +1,13 @@
 import { join, resolve } from 'node:path'
 import { Refusal } from '#platform/errors.ts'
+import type { Slice } from '#platform/listed.ts'
 import { type Changes, readChanges } from './changes.ts'
 import { type Reading, readLog } from './log.ts'
 import { type CommitObject, hasRefs, resolveCommit } from './objects.ts'
 import { runGit, within } from './run-git.ts'
 import type { Storage } from './storage.ts'
 
-const mostCommits = 250
+export const mostCommits = 250
 const patience = 30_000
 
 export interface Comparison extends Changes {
@@ -18,7 +19,7 @@ export interface Comparison extends Changes {
   ahead_by: number
   behind_by: number
   total_commits: number
-  /** The latest ones, oldest first. */
+  /** The latest ones or one page of all, oldest first. */
   commits: CommitObject[]
 }
 
@@ -29,13 +30,17 @@ export function readingOf(storage: Storage, repo_id: number, other_id: number, s
   return { path: resolve(storage.pathOf(repo_id)), signal, settings }
 }
 
-/** The commits and changes of the head since its merge base with the base. The head may be in another repository. */
+/**
+ * The commits and changes of the head since its merge base with the base. The head may be in another repository. `page` is a part of the
+ * commits, from the oldest on.
+ */
 export async function compare(
   storage: Storage,
   repo_id: number,
   base_name: string,
   head_name: string,
   head_repo_id = repo_id,
+  page?: Slice,
 ): Promise<Comparison> {
   const [base, head] = await findBoth(storage, repo_id, base_name, head_name, head_repo_id)
   return within(patience, async (signal) => {
@@ -44,9 +49,12 @@ export async function compare(
       countApart(reading, base, head),
       findMergeBase(reading, base, head),
     ])
-    const newest = ['--date-order', '--reverse', `--max-count=${mostCommits}`]
+    // Git counts from the newest commit, and a page from the oldest.
+    const { offset, limit } = page ?? { offset: Math.max(0, ahead_by - mostCommits), limit: mostCommits }
+    const shown = Math.min(limit, Math.max(0, ahead_by - offset))
+    const range = ['--date-order', '--reverse', `--skip=${ahead_by - offset - shown}`, `--max-count=${shown}`]
     const [commits, changes] = await Promise.all([
-      ahead_by ? readLog(reading, [head, `^${base}`], newest) : [],
+      shown ? readLog(reading, [head, `^${base}`], range) : [],
       readChanges(reading, merge_base ?? base, head),
     ])
     const status = ahead_by ? (behind_by ? 'diverged' : 'ahead') : behind_by ? 'behind' : 'identical'

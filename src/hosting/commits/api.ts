@@ -1,7 +1,7 @@
 import { emptyTree, readChanges } from '#git/changes.ts'
 import { readingOf } from '#git/compare.ts'
 import { branchesAt } from '#git/containing.ts'
-import { openDiff, openPatch } from '#git/diff-text.ts'
+import { openCommit } from '#git/diff-text.ts'
 import { within } from '#git/run-git.ts'
 import { PullSchema, pullJson } from '#hosting/pulls/json.ts'
 import { loadCommit, writeCommit, writeCommits } from '#hosting/refs/commits.ts'
@@ -54,13 +54,8 @@ export const api = group('Commits', [
       if (medium === 'sha') return new Answer(new Represented(medium, sha), { headers: { ETag: `"${sha}"` } })
       const from = parents[0] ?? emptyTree
       if (medium) {
-        return revalidate(`${medium} ${sha}`, async () => {
-          const reading = readingOf(storage, repo.id, repo.id, AbortSignal.timeout(patience))
-          return new Represented(
-            medium,
-            await (medium === 'diff' ? openDiff(reading, from, sha) : openPatch(reading, ['-1', sha])),
-          )
-        })
+        const open = async () => new Represented(medium, await openCommit(storage, repo.id, medium, sha, from))
+        return revalidate(`${medium} ${sha}`, open)
       }
       const offset = Math.min(page.offset, mostFiles)
       const slice = { offset, limit: Math.min(page.limit, mostFiles - offset) }

@@ -2,6 +2,7 @@ import { writeCommits } from '#hosting/refs/commits.ts'
 import { Commit } from '#hosting/refs/json.ts'
 import { Answer, created, get, group, listOf, paged, patch, post, put } from '#http/endpoint.ts'
 import { choice, text } from '#http/input.ts'
+import { Represented } from '#http/media.ts'
 import { Nothing } from '#http/serialization.ts'
 import { missing } from '#platform/errors.ts'
 import type { Slice } from '#platform/listed.ts'
@@ -9,7 +10,7 @@ import { Type } from '#platform/schema.ts'
 import { FileSchema, fileJson } from './comparisons/json.ts'
 import { FullPullSchema, fullPullJson, PullSchema, pullJson } from './json.ts'
 import { listPulls } from './lists.ts'
-import { comparePull, refreshMergeability } from './mergeability.ts'
+import { comparePull, openPullText, refreshMergeability } from './mergeability.ts'
 import { type MergeMethod, mergePull } from './merging.ts'
 import { createPull } from './opening.ts'
 import { loadPull } from './pulls.ts'
@@ -77,10 +78,12 @@ export const api = group('Pull requests', [
       ...reading,
       operation: 'pulls/get',
       summary: 'Get a pull request, and whether it can be merged',
+      media: ['diff', 'patch'],
       answers: { 200: FullPullSchema },
     },
-    async ({ db, storage, caller, repo, params, wire }) => {
+    async ({ db, storage, caller, repo, params, wire, medium }) => {
       const pull = await loadPull(db, repo, params.pull_number, caller)
+      if (medium) return new Represented(medium, await openPullText(storage, pull, medium))
       return fullPullJson(await refreshMergeability(db, storage, pull), repo, wire, true)
     },
   ),

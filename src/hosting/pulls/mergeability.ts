@@ -1,5 +1,6 @@
 import { hasSubscribers } from '#activity/outbox/subscribed-hooks.ts'
 import { type Comparison, compare } from '#git/compare.ts'
+import { openComparison } from '#git/diff-text.ts'
 import { isMergeable } from '#git/merge.ts'
 import { findRef } from '#git/objects.ts'
 import type { Storage } from '#git/storage.ts'
@@ -22,6 +23,11 @@ async function baseOf(storage: Storage, pull: Pull): Promise<string> {
 /** The commits and files that a pull request adds. */
 export async function comparePull(storage: Storage, pull: Pull): Promise<Comparison> {
   return compare(storage, pull.repo_id, await baseOf(storage, pull), pull.head_sha)
+}
+
+/** The same as a text. */
+export async function openPullText(storage: Storage, pull: Pull, medium: 'diff' | 'patch') {
+  return openComparison(storage, pull.repo_id, medium, await baseOf(storage, pull), pull.head_sha)
 }
 
 export const countsOf = ({ total_commits, additions, deletions, changed_files }: Comparison): Counts => ({

@@ -9,7 +9,8 @@ import { checkMayEdit, mayPush } from '#hosting/issues/rights.ts'
 import { checkTitle } from '#hosting/issues/update.ts'
 import { settlePushes } from '#hosting/pushes/pushes.ts'
 import { mayCopy } from '#hosting/repositories/crossing.ts'
-import { loadRepositoryById, type Repository } from '#hosting/repositories/repositories.ts'
+import { findInNetwork } from '#hosting/repositories/network.ts'
+import type { Repository } from '#hosting/repositories/repositories.ts'
 import type { Account, Viewer } from '#identity/accounts.ts'
 import { type Database, type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { forbidden, invalid, Refusal } from '#platform/errors.ts'
@@ -71,7 +72,7 @@ const most = 4
 
 async function findEnds(db: Queryable, storage: Storage, viewer: Viewer, repo: Repository, wanted: NewPull): Promise<Ends> {
   const [, owner = repo.owner_login, head_ref = ''] = /^(?:([^:]*):)?(.*)$/s.exec(wanted.head) ?? []
-  const head = await findHead(db, viewer, repo, owner, wanted.head_repo)
+  const head = await findInNetwork(db, viewer, repo, owner, wanted.head_repo)
   const head_sha = head && (await branchTip(storage, head.id, head_ref))
   if (!head || !head_sha) throw invalid({ resource: 'PullRequest', code: 'invalid', field: 'head' })
   const base_sha = await branchTip(storage, repo.id, wanted.base)
@@ -79,18 +80,7 @@ async function findEnds(db: Queryable, storage: Storage, viewer: Viewer, repo: R
   return { head, head_ref, head_sha, base_ref: wanted.base, base_sha }
 }
 
-/** A repository of the same network that is visible to the caller. */
-async function findHead(db: Queryable, viewer: Viewer, repo: Repository, owner: string, name: string | undefined) {
-  const same = owner.toLowerCase() === repo.owner_login.toLowerCase()
-  if (same && (name === undefined || name.toLowerCase() === repo.name.toLowerCase())) return repo
-  const found = await db.first<{ id: number }>(sql`
-    select r.id from repositories r join accounts o on o.id = r.owner_id
-    where r.network_id = ${repo.network_id} and lower(o.login) = lower(${owner})
-      and lower(r.name) = coalesce(lower(${name ?? null}), lower(r.name)) order by r.id limit 1`)
-  return found && loadRepositoryById(db, viewer, found.id).catch(nothing)
-}
-
-/** Undefined for a repository that is missing or hidden. */
+/** Undefined for a record that is missing or hidden. */
 function nothing(error: unknown) {
   if (error instanceof Refusal) return undefined
   throw error

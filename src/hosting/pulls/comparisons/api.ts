@@ -1,10 +1,17 @@
-import { compare } from '#git/compare.ts'
+import { compare, findBoth, mostCommits } from '#git/compare.ts'
+import { openComparison } from '#git/diff-text.ts'
 import { readCommit } from '#git/objects.ts'
-import { writeCommits } from '#hosting/refs/commits.ts'
+import { writeCommit, writeCommits } from '#hosting/refs/commits.ts'
+import { findInNetwork } from '#hosting/repositories/network.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { Answer, get, group } from '#http/endpoint.ts'
+import { Represented } from '#http/media.ts'
+import { notForToken } from '#http/permissions.ts'
+import type { Caller } from '#identity/callers.ts'
+import { allows } from '#identity/permissions.ts'
+import type { Queryable } from '#platform/database.ts'
 import { missing, Refusal } from '#platform/errors.ts'
-import { ComparisonSchema, comparisonJson } from './json.ts'
+import { ComparisonSchema, comparisonJson, type End } from './json.ts'
 
 export const api = group('Comparisons', [
   get(
@@ -15,33 +22,53 @@ export const api = group('Comparisons', [
       optional_scopes: ['repo'],
       operation: 'repos/compare-commits-with-basehead',
       refuses: ['conflict'],
-      summary: 'Compare two commits: `base...head`, named by branch, tag or SHA',
-      list: true,
+      summary:
+        'Compare two commits: `base...head`, named by branch, tag or SHA, also of another repository of the network as `owner:branch`',
+      list: () => ({ size: mostCommits, largest: mostCommits }),
+      media: ['diff', 'patch'],
       answers: { 200: ComparisonSchema },
     },
-    async ({ db, storage, repo, params, page, wire }) => {
-      const asked = readEnds(repo, params.basehead)
-      const comparison = await compare(storage, repo.id, asked.base, asked.head)
-      const { merge_base } = comparison
-      if (!merge_base) throw new Refusal('missing', `No common ancestor between ${asked.base} and ${asked.head}.`)
-      const ends = [await readCommit(storage, repo.id, comparison.base), await readCommit(storage, repo.id, merge_base)]
-      const listed = comparison.commits.slice(page.offset, page.offset + page.limit)
-      const [base, common, ...shown] = await writeCommits(db, [...ends, ...listed], repo, wire)
-      if (!base || !common) throw missing()
-      const body = comparisonJson(comparison, asked, { base, merge_base: common, shown }, repo, wire)
-      return new Answer(body, { total: comparison.commits.length })
+    async ({ db, storage, caller, repo, params, page, wire, medium, revalidate }) => {
+      const { base, head } = await findEnds(db, caller, repo, params.basehead)
+      if (medium) {
+        const [from, to] = await findBoth(storage, base.repo.id, base.name, head.name, head.repo.id)
+        return revalidate(
+          `${medium} ${from} ${to}`,
+          async () => new Represented(medium, await openComparison(storage, base.repo.id, medium, from, to, head.repo.id)),
+        )
+      }
+      // Without parameters, the documented list is that of the newest commits.
+      const whole = page.number === 1 && page.size === mostCommits
+      const comparison = await compare(storage, base.repo.id, base.name, head.name, head.repo.id, whole ? undefined : page)
+      const { merge_base, total_commits: total } = comparison
+      if (!merge_base) throw new Refusal('missing', `No common ancestor between ${base.name} and ${head.name}.`)
+      const first = await readCommit(storage, base.repo.id, comparison.base)
+      const common = await readCommit(storage, base.repo.id, merge_base)
+      const commits = {
+        base: await writeCommit(db, first, base.repo, wire),
+        merge_base: await writeCommit(db, common, base.repo, wire),
+        shown: await writeCommits(db, comparison.commits, head.repo, wire),
+      }
+      const body = comparisonJson(comparison, { base, head }, commits, repo, wire)
+      // The documentation has the files on the first page only.
+      const shown = page.number === 1 ? body : { ...body, files: [] }
+      return new Answer(shown, whole && total > mostCommits ? {} : { total })
     },
   ),
 ])
 
-/** Either side may be prefixed with the owner. Forks are not compared. */
-function readEnds({ owner_login }: Repository, basehead: string) {
-  const names = basehead.split('...').map((name) => {
-    const [, owner, rest = name] = /^([^:]*):(.*)$/s.exec(name) ?? []
-    if (owner !== undefined && owner.toLowerCase() !== owner_login.toLowerCase()) throw missing()
-    return rest
-  })
-  const [base, head, ...more] = names
+async function findEnds(db: Queryable, caller: Caller, repo: Repository, basehead: string): Promise<{ base: End; head: End }> {
+  const [base, head, ...more] = basehead.split('...')
   if (!base || !head || more.length) throw missing()
-  return { base, head }
+  return { base: await findEnd(db, caller, repo, base), head: await findEnd(db, caller, repo, head) }
+}
+
+/** `branch`, `owner:branch` or `owner:repo:branch`. */
+async function findEnd(db: Queryable, caller: Caller, repo: Repository, text: string): Promise<End> {
+  const [, owner = repo.owner_login, repo_name, name = ''] = /^(?:([^:]*):(?:([^:]*):)?)?(.*)$/s.exec(text) ?? []
+  const found = await findInNetwork(db, caller, repo, owner, repo_name)
+  if (!found || !name) throw missing()
+  const { token } = caller
+  if (found.private && token?.kind === 'fine_grained' && !allows(token.permissions, 'contents:read')) throw notForToken()
+  return { repo: found, name, text }
 }

@@ -67,22 +67,32 @@ export const ComparisonSchema = Type.Object(
 
 type Written = Static<typeof Commit>
 
-/** `asked` is the `base...head` of the request. */
+/** One side of a comparison. `text` is how the request named it. */
+export interface End {
+  repo: Repository
+  name: string
+  text: string
+}
+
+/** Every link leads to the repository that has the commit or file. */
 export function comparisonJson(
   comparison: Comparison,
-  asked: { base: string; head: string },
+  { base, head }: { base: End; head: End },
   commits: { base: Written; merge_base: Written; shown: Written[] },
   repo: Repository,
   wire: Wire,
 ): Static<typeof ComparisonSchema> {
   const full_name = `${repo.owner_login}/${repo.name}`
-  const names = `${encodePath(asked.base)}...${encodePath(asked.head)}`
+  const names = `${encodePath(base.text)}...${encodePath(head.text)}`
   const html_url = `${wire.web}/${full_name}/compare/${names}`
-  const exact = [comparison.base, comparison.head].map((sha) => `${repo.owner_login}:${sha.slice(0, 12)}`)
+  const exact = (end: End, sha: string) => {
+    const name = end.repo.name === repo.name ? '' : `${end.repo.name}:`
+    return `${end.repo.owner_login}:${name}${sha.slice(0, 12)}`
+  }
   return {
     url: `${wire.api}/repos/${full_name}/compare/${names}`,
     html_url,
-    permalink_url: `${wire.web}/${full_name}/compare/${exact.join('...')}`,
+    permalink_url: `${wire.web}/${full_name}/compare/${exact(base, comparison.base)}...${exact(head, comparison.head)}`,
     diff_url: `${html_url}.diff`,
     patch_url: `${html_url}.patch`,
     base_commit: commits.base,
@@ -92,6 +102,6 @@ export function comparisonJson(
     behind_by: comparison.behind_by,
     total_commits: comparison.total_commits,
     commits: commits.shown,
-    files: comparison.files.map((file) => fileJson(file, comparison, repo, wire)),
+    files: comparison.files.map((file) => fileJson(file, comparison, file.status === 'removed' ? base.repo : head.repo, wire)),
   }
 }
