@@ -11,6 +11,7 @@ import { pages as commitPages } from '#hosting/commit-comments/pages.ts'
 import { api as commits } from '#hosting/commits/api.ts'
 import { api as contents } from '#hosting/contents/api.ts'
 import { mountGit } from '#hosting/git/api.ts'
+import { api as gitData } from '#hosting/git-data/api.ts'
 import { api as issues } from '#hosting/issues/api.ts'
 import { api as issueComments } from '#hosting/issues/comments/api.ts'
 import { api as issueEvents } from '#hosting/issues/events/api.ts'
@@ -104,6 +105,7 @@ export const apiGroups = (belfry: Belfry): Group[] => [
   repositories,
   topics,
   contents,
+  gitData,
   refs,
   commits,
   commitComments,

@@ -1,6 +1,9 @@
+import { resolve } from 'node:path'
+import type { Readable } from 'node:stream'
 import { Refusal } from '#platform/errors.ts'
 import { git, readGit } from './git.ts'
 import { noObject } from './ref-command.ts'
+import { openOutput, streamGit } from './run-git.ts'
 import type { Storage } from './storage.ts'
 
 export { noObject }
@@ -90,6 +93,11 @@ export async function typeOf(storage: Storage, repo_id: number, sha: string): Pr
   return (await look(storage, repo_id, [sha]))[0]?.type
 }
 
+/** The same for many. */
+export async function typesOf(storage: Storage, repo_id: number, shas: string[]): Promise<(string | undefined)[]> {
+  return shas.length ? (await look(storage, repo_id, shas)).map((found) => found?.type) : []
+}
+
 /** Resolves a commit: a full id, a branch, a tag, or an abbreviated id, in this order. */
 export const resolveCommit = (storage: Storage, repo_id: number, name: string) => resolveTo(storage, repo_id, name, 'commit')
 
@@ -137,6 +145,15 @@ export async function readBlob(storage: Storage, repo_id: number, sha: string, m
   return readGit(['-C', storage.pathOf(repo_id), 'cat-file', 'blob', sha], { limit: most })
 }
 
+/** The contents of a file of any size. */
+export function openBlob(storage: Storage, repo_id: number, sha: string): Promise<Readable> {
+  const bounds = { signal: AbortSignal.timeout(longestDownload) }
+  return openOutput(streamGit(resolve(storage.pathOf(repo_id)), ['cat-file', 'blob', sha], bounds))
+}
+
+/** Milliseconds. */
+const longestDownload = 600_000
+
 export interface Signature {
   name: string
   email: string
@@ -169,6 +186,32 @@ export async function readCommit(storage: Storage, repo_id: number, sha: string)
     parents: all('parent').filter((parent) => parent.length === noObject.length),
     author: readSignature(all('author')[0]),
     committer: readSignature(all('committer')[0]),
+    message: end < 0 ? '' : cutMessage(text.slice(end + 2), size),
+  }
+}
+
+export interface TagObject {
+  sha: string
+  tag: string
+  object: string
+  type: string
+  /** Tags of old versions of git have none. */
+  tagger: Signature
+  message: string
+}
+
+export async function readTag(storage: Storage, repo_id: number, sha: string): Promise<TagObject> {
+  const size = await checkSize(storage, repo_id, sha, storage.limits.object)
+  const text = await git(['-C', storage.pathOf(repo_id), 'cat-file', 'tag', sha], { limit: longestCommit, cut: true })
+  const end = text.indexOf('\n\n')
+  const head = end < 0 ? text : text.slice(0, end)
+  const first = (field: string) => new RegExp(`^${field} (.*)$`, 'm').exec(head)?.[1]
+  return {
+    sha,
+    tag: first('tag') ?? '',
+    object: first('object') ?? noObject,
+    type: first('type') ?? 'commit',
+    tagger: readSignature(first('tagger')),
     message: end < 0 ? '' : cutMessage(text.slice(end + 2), size),
   }
 }

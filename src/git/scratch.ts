@@ -27,7 +27,9 @@ export interface Scratch {
     bounds?: { input?: string | AsyncIterable<Buffer>; expected?: number[]; limit?: number },
   ): ReturnType<typeof runGit>
   write(draft: Draft): Promise<string>
-  /** Copies a commit and the objects it needs into the repository, which has everything reachable from `known`. */
+  /** Writes the bytes of an annotated tag. */
+  writeTag(contents: Buffer): Promise<string>
+  /** Copies an object and the objects it needs into the repository, which has everything reachable from `known`. */
   keep(sha: string, known: string[]): Promise<void>
 }
 
@@ -48,10 +50,12 @@ export async function withScratch<T>(
     return await work({
       run: (args, more) => runGit(path, [...passing, ...args], { ...bounds, ...more }),
       write: (draft) => writeObject(folder, 'commit', describe(draft)),
+      writeTag: (contents) => writeObject(folder, 'tag', contents),
       async keep(sha, known) {
         const input = [sha, ...known.map((each) => `^${each}`), ''].join('\n')
         const pack = () =>
-          streamGit(path, ['pack-objects', '--revs', '--stdout', '--delta-base-offset', '-q'], { ...bounds, input })
+          // Local: objects of the repository need no copy.
+          streamGit(path, ['pack-objects', '--revs', '--local', '--stdout', '--delta-base-offset', '-q'], { ...bounds, input })
         // Checked in another folder first: git writes objects while it checks them, and a branch could be created at a refused object by
         // its id.
         const settings = { GIT_OBJECT_DIRECTORY: await openFolder(join(folder, 'checked'), path) }

@@ -48,12 +48,12 @@ function describe({ parent, author, committer, message, path, file }: NewCommit)
   ])
 }
 
-const sign = ({ name, email, date }: Signature) => `${name} <${email}> ${Math.floor(date.getTime() / 1000)} +0000`
+export const sign = ({ name, email, date }: Signature) => `${name} <${email}> ${Math.floor(date.getTime() / 1000)} +0000`
 
-const data = (bytes: Buffer) => Buffer.concat([Buffer.from(`data ${bytes.length}\n`), bytes, Buffer.from('\n')])
+export const data = (bytes: Buffer) => Buffer.concat([Buffer.from(`data ${bytes.length}\n`), bytes, Buffer.from('\n')])
 
 /** Quotes a path as in C; bytes outside printable ASCII are octal. */
-const quote = (path: string) =>
+export const quote = (path: string) =>
   `"${Buffer.from(path)
     .toString('latin1')
     .replaceAll(/[^ !#-[\]-~]/g, (byte) => `\\${byte.charCodeAt(0).toString(8).padStart(3, '0')}`)}"`

@@ -8,7 +8,7 @@ import { deleteFile, readContent, writeFile } from './contents.ts'
 import { ChangedSchema, ContentSchema, changedJson, contentJson, GitTree, treeJson } from './json.ts'
 import { loadTree } from './trees.ts'
 
-const Identity = Type.Object({
+export const Identity = Type.Object({
   name: Type.String({ minLength: 1, maxLength: 255 }),
   email: Type.String({ minLength: 1, maxLength: 255 }),
   date: Type.Optional(Type.String()),

@@ -164,7 +164,7 @@ export async function deleteFile(
 
 const mismatch = (path: string, sha: string) => new Refusal('conflict', `${path} does not match ${sha}`)
 
-function decode(content: string): Buffer {
+export function decode(content: string): Buffer {
   const packed = content.replaceAll(/\s/g, '')
   if (packed.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(packed)) return Buffer.from(packed, 'base64')
   throw new Refusal('invalid', 'content is not valid Base64')
@@ -203,7 +203,7 @@ async function commitAndPush(db: Database, storage: Storage, repo: Repository, u
   return { commit: await readCommit(storage, repo.id, after), blob }
 }
 
-function signatureOf(identity: Identity | undefined, user: Account, now: Date): Signature {
+export function signatureOf(identity: Identity | undefined, user: Account, now: Date): Signature {
   if (!identity) return { ...authorOf(user), date: now }
   const [name, email] = [identity.name, identity.email].map((text) => text.replaceAll(/[\p{Cc}<>]/gu, '').trim())
   const date = identity.date === undefined ? now : new Date(isoDate.test(identity.date) ? identity.date : Number.NaN)

@@ -78,7 +78,7 @@ function listedJson(each: Entry, repo: Named, ref: string, wire: Wire) {
 }
 
 /** Base64 in lines of 60 characters, each with a line end. */
-const inLines = (bytes: Buffer) => bytes.toString('base64').replaceAll(/.{1,60}/g, '$&\n')
+export const inLines = (bytes: Buffer) => bytes.toString('base64').replaceAll(/.{1,60}/g, '$&\n')
 
 export const ChangedSchema = Type.Object(
   {

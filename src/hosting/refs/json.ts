@@ -13,7 +13,7 @@ const pathOf = ({ owner_login, name }: Named) => `${owner_login}/${name}`
 export const encodePath = (path: string) => path.split('/').map(encodeURIComponent).join('/')
 
 /** Node ids are opaque. */
-const gitNodeId = (kind: string, { id }: Named, name: string) =>
+export const gitNodeId = (kind: string, { id }: Named, name: string) =>
   Buffer.from(`0${kind.length}:${kind}${id}:${name}`).toString('base64')
 
 export const GitRef = Type.Object(
@@ -36,10 +36,10 @@ export function refJson({ name, sha, type }: Ref, repo: Named, wire: Wire): Stat
   }
 }
 
-const Signed = Type.Object({ name: Type.String(), email: Type.String(), date: Timestamp })
+export const Signed = Type.Object({ name: Type.String(), email: Type.String(), date: Timestamp })
 const Parents = Type.Array(Type.Object({ sha: Type.String(), url: Address, html_url: Address }))
 const Tree = Type.Object({ sha: Type.String(), url: Address })
-const Verification = Type.Object({
+export const Verification = Type.Object({
   verified: Type.Boolean(),
   reason: Type.String(),
   signature: NullableString,
@@ -47,8 +47,8 @@ const Verification = Type.Object({
   verified_at: NullableString,
 })
 
-const signed = ({ name, email, date }: Signature) => ({ name, email, date: timestamp(date) })
-const verification = { verified: false, reason: 'unsigned', signature: null, payload: null, verified_at: null }
+export const signed = ({ name, email, date }: Signature) => ({ name, email, date: timestamp(date) })
+export const verification = { verified: false, reason: 'unsigned', signature: null, payload: null, verified_at: null }
 
 /** A git commit. */
 export const GitCommit = Type.Object(
