@@ -31,6 +31,8 @@ import { composePayloads } from '#hosting/payloads/compose-payloads.ts'
 import { api as people } from '#hosting/people/api.ts'
 import { api as emails } from '#hosting/people/emails/api.ts'
 import { reserveLogin } from '#hosting/people/people.ts'
+import { api as protection } from '#hosting/protection/api.ts'
+import { api as protectionLists } from '#hosting/protection/lists/api.ts'
 import { api as pulls } from '#hosting/pulls/api.ts'
 import { api as comparisons } from '#hosting/pulls/comparisons/api.ts'
 import { pages as pullPages } from '#hosting/pulls/pages.ts'
@@ -107,6 +109,8 @@ export const apiGroups = (belfry: Belfry): Group[] => [
   contents,
   gitData,
   refs,
+  protection,
+  protectionLists,
   commits,
   commitComments,
   releases,

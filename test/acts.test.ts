@@ -22,6 +22,13 @@ interface Step {
 const issue = `${engine}/issues/1`
 const pull = `${engine}/pulls/2`
 const asIssue = `${engine}/issues/2`
+const protection = `${engine}/branches/main/protection`
+const unprotected = {
+  required_status_checks: null,
+  enforce_admins: null,
+  required_pull_request_reviews: null,
+  restrictions: null,
+}
 const ids: Record<string, number> = {}
 const step = (run: Step['run'], ...names: ActName[]): Step => ({ acts: names, run })
 const keep = async (name: string, answer: Promise<Response>) => {
@@ -137,6 +144,9 @@ const steps: Step[] = [
     async ({ ada, main }) => expect(201, await ada.post(`${engine}/statuses/${main}`, { state: 'pending' })),
     'status.created',
   ),
+  step(async ({ ada }) => expect(200, await ada.put(protection, unprotected)), 'protection.created'),
+  step(async ({ ada }) => expect(200, await ada.post(`${protection}/enforce_admins`)), 'protection.edited'),
+  step(async ({ ada }) => expect(204, await ada.delete(protection)), 'protection.deleted'),
   step(({ work }) => work.push('main:refs/tags/v1'), 'tag.created', 'push.without_commits'),
   step(({ work }) => work.push(':refs/tags/v1'), 'tag.deleted', 'push.without_commits'),
   step(({ work }) => work.push(':stable'), 'branch.deleted', 'push.without_commits'),

@@ -188,6 +188,9 @@ export const acts = {
   'milestone.edited': { facts: ['milestone_id', 'changes'], webhook: 'milestone edited' },
   'milestone.deleted': { facts: ['milestone_id'], webhook: 'milestone deleted' },
 
+  'protection.created': { facts: ['protection_id'], webhook: 'branch_protection_rule created' },
+  'protection.edited': { facts: ['protection_id', 'changes'], webhook: 'branch_protection_rule edited' },
+  'protection.deleted': { facts: ['protection_id'], webhook: 'branch_protection_rule deleted' },
   'status.created': { facts: status, webhook: 'status' },
 
   'import.completed': { facts: ['import_id', 'title', 'status'], notice: 'imported', webhook: 'repository_import' },

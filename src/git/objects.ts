@@ -232,3 +232,9 @@ function readSignature(line = ''): Signature {
 export async function holdsAll(storage: Storage, repo_id: number, descendant: string, ancestor: string): Promise<boolean> {
   return (await git(['-C', storage.pathOf(repo_id), 'rev-list', '-n', '1', ancestor, `^${descendant}`])) === ''
 }
+
+/** Whether `head` has merge commits that `before`, or any branch if there was none before, does not have. */
+export async function holdsMerges(storage: Storage, repo_id: number, head: string, before: string): Promise<boolean> {
+  const known = before === noObject ? ['--not', '--branches'] : [`^${before}`]
+  return (await git(['-C', storage.pathOf(repo_id), 'rev-list', '-n', '1', '--merges', head, ...known])) !== ''
+}

@@ -50,6 +50,9 @@ export function timestamp(date: Date) {
   return text
 }
 
+/** A path in an address, such as a ref name; slashes stay. */
+export const encodePath = (path: string) => path.split('/').map(encodeURIComponent).join('/')
+
 /** Global ids are opaque to clients. This is the older format of the public API. */
 export function nodeId(kind: string, id: number) {
   return btoa(`0${kind.length}:${kind}${id}`)

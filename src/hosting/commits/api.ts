@@ -3,9 +3,10 @@ import { readingOf } from '#git/compare.ts'
 import { branchesAt } from '#git/containing.ts'
 import { openCommit } from '#git/diff-text.ts'
 import { within } from '#git/run-git.ts'
+import { findProtections } from '#hosting/protection/protection.ts'
 import { PullSchema, pullJson } from '#hosting/pulls/json.ts'
 import { loadCommit, writeCommit, writeCommits } from '#hosting/refs/commits.ts'
-import { Commit, ShortBranch, shortBranchJson } from '#hosting/refs/json.ts'
+import { Commit, ShortBranch, shortBranchJson, shortName } from '#hosting/refs/json.ts'
 import { Answer, get, group, listOf, paged } from '#http/endpoint.ts'
 import { text } from '#http/input.ts'
 import { Represented } from '#http/media.ts'
@@ -75,10 +76,12 @@ export const api = group('Commits', [
       summary: 'List the branches whose last commit this is',
       answers: { 200: Type.Array(ShortBranch) },
     },
-    async ({ storage, repo, params, wire }) => {
+    async ({ db, storage, repo, params, wire }) => {
       const { sha } = await loadCommit(storage, repo, params.commit_sha)
       const names = await within(patience, (signal) => branchesAt(readingOf(storage, repo.id, repo.id, signal), sha))
-      return names.map((name) => shortBranchJson({ name, sha, type: 'commit' }, repo, wire))
+      const branches = names.map((name) => ({ name, sha, type: 'commit' }))
+      const protections = await findProtections(db, repo, branches.map(shortName))
+      return branches.map((branch) => shortBranchJson(branch, protections.get(shortName(branch)), repo, wire))
     },
   ),
   get(

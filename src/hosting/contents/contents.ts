@@ -14,6 +14,7 @@ import {
 import type { Storage } from '#git/storage.ts'
 import { type Entry, readFolder, readPath } from '#git/tree-entries.ts'
 import { writeCommit } from '#git/write-commit.ts'
+import { BranchProtected } from '#hosting/protection/push-rules.ts'
 import { pushRefs } from '#hosting/pushes/pushes.ts'
 import { authorOf } from '#hosting/repositories/contents.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
@@ -199,7 +200,11 @@ async function commitAndPush(db: Database, storage: Storage, repo: Repository, u
   const author = change.author ? signatureOf(change.author, user, db.now) : committer
   const { message } = change
   const { sha: after, blob } = await writeCommit(storage, repo.id, { parent: head, author, committer, message, path, file })
-  await pushRefs(db, storage, repo, user, [{ ref: `refs/heads/${branch}`, before: head ?? noObject, after }])
+  const command = { ref: `refs/heads/${branch}`, before: head ?? noObject, after }
+  await pushRefs(db, storage, repo, user, [command]).catch((error) => {
+    const verb = file ? 'update' : 'delete'
+    throw error instanceof BranchProtected ? new Refusal('conflict', `Could not ${verb} file: ${error.message}`) : error
+  })
   return { commit: await readCommit(storage, repo.id, after), blob }
 }
 

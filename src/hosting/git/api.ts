@@ -6,7 +6,8 @@ import { endedBySignal } from '#git/errors.ts'
 import { endWhenIdle } from '#git/idle-clients.ts'
 import { isHidden } from '#git/objects.ts'
 import { type Head, readCommands } from '#git/push-commands.ts'
-import { delayLastPiece, openService, type Service, type ServiceName } from '#git/smart-http.ts'
+import { delayLastPiece, openService, type ProtectedRef, type Service, type ServiceName } from '#git/smart-http.ts'
+import { findPushRules } from '#hosting/protection/push-rules.ts'
 import { beginPush, catchUp, settlePushes } from '#hosting/pushes/pushes.ts'
 import { loadRepository, loadRepositoryById, type Repository } from '#hosting/repositories/repositories.ts'
 import { handleError } from '#http/errors.ts'
@@ -84,11 +85,12 @@ export function mountGit(listener: FastifyInstance, belfry: Belfry) {
     if (!commands.length || !caller.user) {
       return { service: await openFor(place, request, reply, {}), recorded: Promise.resolve() }
     }
+    const guarded = await findPushRules(db, repo, caller.user, commands)
     await catchUp(db, storage, repo, commands)
     const push_id = await beginPush(db, repo, caller.user, commands)
     const settle = () => settlePushes(db, storage, repo.id, push_id)
     let recorded = Promise.resolve()
-    const service = await openFor(place, request, reply, {}, (closed) => {
+    const service = await openFor(place, request, reply, { guarded }, (closed) => {
       recorded = closed.then(settle)
       return recorded
     }).catch(async (error) => {
@@ -107,7 +109,7 @@ export function mountGit(listener: FastifyInstance, belfry: Belfry) {
     { repo, caller, name }: { repo: Repository; caller: Caller; name: ServiceName },
     request: FastifyRequest,
     reply: FastifyReply,
-    options: { advertise?: boolean; protocol?: string | undefined },
+    options: { advertise?: boolean; protocol?: string | undefined; guarded?: ProtectedRef[] },
     follows: (closed: Promise<number | null>) => Promise<unknown> = (closed) => closed,
   ): Promise<Service> {
     const slot = await storage.fetching.take(caller.user ? `user ${caller.user.id}` : `address ${request.ip}`)

@@ -6,6 +6,7 @@ import { labelJson } from '#hosting/labels/json.ts'
 import { milestoneJson } from '#hosting/milestones/json.ts'
 import { simpleOrganizationJson } from '#hosting/organizations/json.ts'
 import { userJson } from '#hosting/people/json.ts'
+import { ruleJson } from '#hosting/protection/rule-json.ts'
 import { releaseJson } from '#hosting/releases/json.ts'
 import { type Repository, repositoryColumns, repositorySource } from '#hosting/repositories/repositories.ts'
 import { timestamp } from '#http/serialization.ts'
@@ -71,6 +72,13 @@ const payloads: Record<WebhookName, Payload> = {
     fields: ({ milestone_id, changes }, { repo, records }) => ({
       ...(changes && { changes }),
       milestone: milestoneJson(mustGet(records.milestones, milestone_id), repo, wire),
+    }),
+  },
+  branch_protection_rule: {
+    reads: ['protection_id'],
+    fields: ({ protection_id, changes }, { records }) => ({
+      ...(changes && { changes }),
+      rule: ruleJson(mustGet(records.protections, protection_id)),
     }),
   },
   status: { reads: ['status_id', 'commit_author_id', 'committer_id'], fields: statusPayload },

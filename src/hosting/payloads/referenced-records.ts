@@ -4,6 +4,8 @@ import { type Comment, loadComments } from '#hosting/issues/comments/comments.ts
 import { type Issue, loadIssues } from '#hosting/issues/issues.ts'
 import { type Label, loadLabels } from '#hosting/labels/labels.ts'
 import { loadMilestones, type Milestone } from '#hosting/milestones/milestones.ts'
+import { loadProtections } from '#hosting/protection/protection.ts'
+import type { Protection } from '#hosting/protection/rules.ts'
 import { isKnownToHooks, loadDeliveredPulls, type Pull } from '#hosting/pulls/pulls.ts'
 import { loadReleases, type Release } from '#hosting/releases/releases.ts'
 import { type Repository, readRepositories } from '#hosting/repositories/repositories.ts'
@@ -31,6 +33,7 @@ interface Rows {
   reviews: Review
   review_comments: ReviewComment
   statuses: Status
+  protections: Protection
 }
 
 /** The records that facts refer to, by id. Deleted records are in no map. */
@@ -55,6 +58,7 @@ const kinds = {
   review_id: 'reviews',
   review_comment_id: 'review_comments',
   status_id: 'statuses',
+  protection_id: 'protections',
 } satisfies Partial<Record<keyof Facts, keyof Rows>>
 
 type Loaders = { [Kind in keyof Rows]: (db: Queryable, ids: number[]) => Promise<Rows[Kind][]> }
@@ -77,6 +81,7 @@ const loaders: Loaders = {
   reviews: loadReviews,
   review_comments: loadReviewComments,
   statuses: loadStatuses,
+  protections: loadProtections,
 }
 
 export async function loadReferencedRecords(db: Queryable, stated: Partial<Facts>[]): Promise<ReferencedRecords> {

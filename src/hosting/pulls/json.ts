@@ -204,7 +204,9 @@ function mergeableOf({ state, mergeable_state, mergeable_head, head_sha }: Pull)
 
 function stateOf(pull: Pull) {
   const mergeable = mergeableOf(pull)
-  return mergeable === null ? 'unknown' : pull.draft ? 'draft' : mergeable ? 'clean' : 'dirty'
+  if (mergeable === null) return 'unknown'
+  if (pull.draft) return 'draft'
+  return mergeable ? (pull.obstacle ?? 'clean') : 'dirty'
 }
 
 /** A pull request in timelines of the versioned variant. */

@@ -4,6 +4,7 @@ import { openComparison } from '#git/diff-text.ts'
 import { isMergeable } from '#git/merge.ts'
 import { findRef } from '#git/objects.ts'
 import type { Storage } from '#git/storage.ts'
+import { findObstacle } from '#hosting/protection/requirements.ts'
 import { type Queryable, sql } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'
 import type { Pull } from './pulls.ts'
@@ -52,16 +53,17 @@ export async function countsWith(db: Queryable, storage: Storage, pull: Pull, he
 /** Concurrent requests for the same pull request share one computation. */
 const underway = new Map<string, Promise<Found | undefined>>()
 
-/** Computes mergeability and counters, and stores them for the two commits that they belong to. */
+/** Computes mergeability and counters, and stores them for the two commits that they belong to. What checks and reviews say is read anew. */
 export async function refreshMergeability(db: Queryable, storage: Storage, pull: Pull): Promise<Pull> {
   if (pull.state === 'closed') return pull
   const base = await baseOf(storage, pull)
+  const obstacle = await findObstacle(db, storage, pull, base)
   const known = pull.mergeable_head === pull.head_sha && pull.mergeable_base === base
-  if (known && pull.mergeable_state !== 'unknown') return pull
+  if (known && pull.mergeable_state !== 'unknown') return { ...pull, obstacle }
   const key = `${pull.id} ${base} ${pull.head_sha}`
   const looking = underway.get(key) ?? look(db, storage, pull, base).finally(() => underway.delete(key))
   underway.set(key, looking)
-  return { ...pull, ...(await looking) }
+  return { ...pull, ...(await looking), obstacle }
 }
 
 /** Undefined when the comparison takes too long or fails; a later request tries again. */

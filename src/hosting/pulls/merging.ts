@@ -1,5 +1,6 @@
 import { merge } from '#git/merge.ts'
 import type { Storage } from '#git/storage.ts'
+import { checkMayMerge } from '#hosting/protection/merge-rules.ts'
 import { pushRefs } from '#hosting/pushes/pushes.ts'
 import { authorOf } from '#hosting/repositories/contents.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
@@ -40,6 +41,7 @@ export async function mergePull(
   await checkCaughtUp(db, storage, pull, merger)
   const base = await branchTip(storage, repo.id, pull.base_ref)
   if (!base) throw notAllowed('Pull Request is not mergeable')
+  await checkMayMerge(db, storage, repo, merger, pull, base, method)
   await refreshMergeability(db, storage, pull)
   const author = method === 'squash' && pull.author ? await loadAccount(db, pull.author.login) : merger
   const message = await messageOf(storage, pull, method, asked)

@@ -25,6 +25,8 @@ export interface Pull extends Omit<Issue, 'id' | 'pull_id' | 'draft'> {
   merged_by: Person | null
   merge_commit_sha: string | null
   mergeable_state: 'clean' | 'dirty' | 'nothing' | 'unknown' | null
+  /** Why it cannot simply be merged although it has no conflicts. Only where mergeability was computed. */
+  obstacle?: 'blocked' | 'behind' | 'unstable' | null
   mergeable_head: string | null
   mergeable_base: string | null
   commits: number

@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { noObject } from '#git/objects.ts'
 import { dropLeftovers } from '#git/repair.ts'
 import type { Command, Storage } from '#git/storage.ts'
+import { checkPushRules } from '#hosting/protection/push-rules.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import type { Account } from '#identity/accounts.ts'
 import { type Database, sql, type Transaction } from '#platform/database.ts'
@@ -140,9 +141,10 @@ export async function adoptMoves(db: Transaction, repo_id: number, moves: Comman
     where refs.repo_id = ${repo_id} and refs.name = move.ref and refs.sha = move.before and move.after <> ${noObject}`)
 }
 
-/** Moves refs for a caller without git, all or none. Refuses when a ref is not at `before`. */
+/** Moves refs for a caller without git, all or none. Refuses when a ref is not at `before`, or is protected. */
 export async function pushRefs(db: Database, storage: Storage, repo: Repository, pusher: Account, commands: Command[]) {
   if (!commands.length) return
+  await checkPushRules(db, storage, repo, pusher, commands)
   await catchUp(db, storage, repo, commands)
   const id = await beginPush(db, repo, pusher, commands)
   const failure = await storage.moveRefs(repo.id, commands).then(

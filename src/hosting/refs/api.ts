@@ -1,8 +1,10 @@
+import { findProtection, findProtections } from '#hosting/protection/protection.ts'
 import { created, del, get, group, listOf, paged, patch, post } from '#http/endpoint.ts'
+import { choice } from '#http/input.ts'
 import { Nothing } from '#http/serialization.ts'
 import { Type } from '#platform/schema.ts'
 import { listBranches, loadBranch, loadCommit, writeCommit } from './commits.ts'
-import { Branch, branchJson, GitRef, refJson, ShortBranch, shortBranchJson } from './json.ts'
+import { Branch, branchJson, GitRef, refJson, ShortBranch, shortBranchJson, shortName } from './json.ts'
 import { createRef, deleteRef, listMatchingRefs, loadRef, updateRef } from './refs.ts'
 
 const reads = { permission: 'contents:read', viewer: 'optional', optional_scopes: ['repo'] } as const
@@ -98,11 +100,15 @@ export const api = group('Git references', [
     {
       ...reads,
       operation: 'repos/list-branches',
-      summary: 'Branches, by name',
+      summary: 'Branches, by name: all, or those that are protected or not',
+      query: { protected: choice('', 'true', 'false') },
       ...listOf(ShortBranch),
     },
-    async ({ storage, repo, page, wire }) =>
-      paged(await listBranches(storage, repo, page), (branch) => shortBranchJson(branch, repo, wire)),
+    async ({ db, storage, repo, query, page, wire }) => {
+      const listed = await listBranches(db, storage, repo, query.protected, page)
+      const protections = await findProtections(db, repo, listed.rows.map(shortName))
+      return paged(listed, (branch) => shortBranchJson(branch, protections.get(shortName(branch)), repo, wire))
+    },
   ),
   get(
     '/repos/{owner}/{repo}/branches/{branch+}',
@@ -110,7 +116,8 @@ export const api = group('Git references', [
     async ({ db, storage, repo, params, wire }) => {
       const branch = await loadBranch(storage, repo, params.branch)
       const commit = await loadCommit(storage, repo, branch.sha)
-      return branchJson(branch, await writeCommit(db, commit, repo, wire), repo, wire)
+      const protection = await findProtection(db, repo, params.branch)
+      return branchJson(branch, protection, await writeCommit(db, commit, repo, wire), repo, wire)
     },
   ),
 ])

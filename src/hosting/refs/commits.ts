@@ -1,15 +1,25 @@
 import { type CommitObject, findRef, hasRefs, listBranchRefs, type Ref, readCommit, resolveCommit } from '#git/objects.ts'
 import type { Storage } from '#git/storage.ts'
+import { protectedBranches } from '#hosting/protection/protected-branches.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import type { Wire } from '#http/serialization.ts'
 import { type Person, personColumns } from '#identity/accounts.ts'
 import { type Queryable, sql } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'
 import type { Listed, Slice } from '#platform/listed.ts'
-import { type Authors, commitJson } from './json.ts'
+import { type Authors, commitJson, shortName } from './json.ts'
 
-export async function listBranches(storage: Storage, repo: Repository, { limit, offset }: Slice): Promise<Listed<Ref>> {
-  const refs = await listBranchRefs(storage, repo.id)
+/** Branches by name; with `only`, those that are protected or those that are not. */
+export async function listBranches(
+  db: Queryable,
+  storage: Storage,
+  repo: Repository,
+  only: '' | 'true' | 'false',
+  { limit, offset }: Slice,
+): Promise<Listed<Ref>> {
+  const all = await listBranchRefs(storage, repo.id)
+  const guarded = only && (await protectedBranches(db, repo))
+  const refs = guarded ? all.filter((ref) => guarded.has(shortName(ref)) === (only === 'true')) : all
   return { rows: refs.slice(offset, offset + limit), total: refs.length }
 }
 

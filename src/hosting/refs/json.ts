@@ -1,7 +1,9 @@
 import type { CommitObject, Ref, Signature } from '#git/objects.ts'
 import { SimpleUser, userJson } from '#hosting/people/json.ts'
+import { BranchProtectionSchema, branchProtectionJson, protectionUrl } from '#hosting/protection/json.ts'
+import type { Protection } from '#hosting/protection/rules.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
-import { Address, NullableString, Timestamp, timestamp, type Wire } from '#http/serialization.ts'
+import { Address, encodePath, NullableString, Timestamp, timestamp, type Wire } from '#http/serialization.ts'
 import type { Person } from '#identity/accounts.ts'
 import { type Static, Type } from '#platform/schema.ts'
 
@@ -9,8 +11,7 @@ type Named = Pick<Repository, 'id' | 'owner_login' | 'name'>
 
 const pathOf = ({ owner_login, name }: Named) => `${owner_login}/${name}`
 
-/** A ref name in a URL path; slashes stay. */
-export const encodePath = (path: string) => path.split('/').map(encodeURIComponent).join('/')
+export { encodePath }
 
 /** Node ids are opaque. */
 export const gitNodeId = (kind: string, { id }: Named, name: string) =>
@@ -145,15 +146,34 @@ export function commitJson(
 }
 
 export const ShortBranch = Type.Object(
-  { name: Type.String(), commit: Type.Object({ sha: Type.String(), url: Address }), protected: Type.Boolean() },
+  {
+    name: Type.String(),
+    commit: Type.Object({ sha: Type.String(), url: Address }),
+    protected: Type.Boolean(),
+    protection: BranchProtectionSchema,
+    protection_url: Address,
+  },
   { title: 'ShortBranch' },
 )
 
-const shortName = ({ name }: Ref) => name.slice('refs/heads/'.length)
+export const shortName = ({ name }: Ref) => name.slice('refs/heads/'.length)
 
-export function shortBranchJson(branch: Ref, repo: Named, wire: Wire): Static<typeof ShortBranch> {
+export function shortBranchJson(
+  branch: Ref,
+  protection: Protection | undefined,
+  repo: Named,
+  wire: Wire,
+): Static<typeof ShortBranch> {
   const url = `${wire.api}/repos/${pathOf(repo)}/commits/${branch.sha}`
-  return { name: shortName(branch), commit: { sha: branch.sha, url }, protected: false }
+  return { name: shortName(branch), commit: { sha: branch.sha, url }, ...protectionOf(branch, protection, repo, wire) }
+}
+
+function protectionOf(branch: Ref, protection: Protection | undefined, repo: Named, wire: Wire) {
+  return {
+    protected: protection !== undefined,
+    protection: branchProtectionJson(protection),
+    protection_url: protectionUrl(repo, shortName(branch), wire),
+  }
 }
 
 export const Branch = Type.Object(
@@ -162,21 +182,25 @@ export const Branch = Type.Object(
     commit: Commit,
     _links: Type.Object({ self: Address, html: Address }),
     protected: Type.Boolean(),
-    protection: Type.Object({ enabled: Type.Boolean() }),
+    protection: BranchProtectionSchema,
     protection_url: Address,
   },
   { title: 'Branch' },
 )
 
-export function branchJson(branch: Ref, commit: Static<typeof Commit>, repo: Named, wire: Wire): Static<typeof Branch> {
+export function branchJson(
+  branch: Ref,
+  protection: Protection | undefined,
+  commit: Static<typeof Commit>,
+  repo: Named,
+  wire: Wire,
+): Static<typeof Branch> {
   const name = encodePath(shortName(branch))
   const url = `${wire.api}/repos/${pathOf(repo)}/branches/${name}`
   return {
     name: shortName(branch),
     commit,
     _links: { self: url, html: `${wire.web}/${pathOf(repo)}/tree/${name}` },
-    protected: false,
-    protection: { enabled: false },
-    protection_url: `${url}/protection`,
+    ...protectionOf(branch, protection, repo, wire),
   }
 }

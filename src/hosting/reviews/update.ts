@@ -3,6 +3,7 @@ import { publish } from '#activity/publish.ts'
 import type { Storage } from '#git/storage.ts'
 import { touchIssue } from '#hosting/issues/issues.ts'
 import { checkMayEdit, mayPush } from '#hosting/issues/rights.ts'
+import { checkMayDismiss } from '#hosting/protection/merge-rules.ts'
 import { loadPull, lockPull, type Pull } from '#hosting/pulls/pulls.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import type { Account } from '#identity/accounts.ts'
@@ -125,6 +126,7 @@ export async function dismissReview(
     throw refused(`Can not dismiss a ${review.state.toLowerCase()} pull request review`)
   }
   if (message.trim() === '') throw refused("Message can't be blank")
+  await checkMayDismiss(db, repo, editor, pull.base_ref)
   await db.query(sql`
     update reviews set state = 'DISMISSED', dismissal = ${message}, updated_at = greatest(updated_at, ${db.now}) where id = ${id}`)
   await touchIssue(db, { id: pull.issue_id })

@@ -17,7 +17,7 @@ const Words = (maxLength: number) => Type.Optional(Type.Unsafe<string | null>({ 
 
 export const api = group('Commit statuses', [
   get(
-    '/repos/{owner}/{repo}/commits/{ref}/status',
+    '/repos/{owner}/{repo}/commits/{ref+}/status',
     {
       ...reading,
       operation: 'repos/get-combined-status-for-ref',
@@ -31,7 +31,7 @@ export const api = group('Commit statuses', [
     },
   ),
   get(
-    '/repos/{owner}/{repo}/commits/{ref}/statuses',
+    '/repos/{owner}/{repo}/commits/{ref+}/statuses',
     {
       ...reading,
       operation: 'repos/list-commit-statuses-for-ref',

@@ -9,6 +9,7 @@ const groups = {
     create: 'A branch or tag is created.',
     delete: 'A branch or tag is deleted.',
     commit_comment: 'A user comments on a commit.',
+    branch_protection_rule: 'The protection of a branch is created, edited or deleted.',
     status: 'The state of a commit is reported.',
     release: 'A release is drafted, published, edited or deleted.',
     fork: 'A user forks the repository.',

@@ -1,0 +1,50 @@
+import { person } from '#hosting/issues/authors.ts'
+import type { Repository } from '#hosting/repositories/repositories.ts'
+import type { ShownTeam } from '#hosting/teams/json.ts'
+import { shownTeam } from '#hosting/teams/teams.ts'
+import type { Person } from '#identity/accounts.ts'
+import { type Queryable, sql } from '#platform/database.ts'
+import { Refusal } from '#platform/errors.ts'
+import type { Actors } from './rules.ts'
+
+export interface ActorNames {
+  users?: string[]
+  teams?: string[]
+  apps?: string[]
+}
+
+const refused = (message: string) => new Refusal('invalid', message)
+
+/** The accounts and teams of these names. Only repositories of organizations have such lists. */
+export async function findActors(
+  db: Queryable,
+  repo: Repository,
+  { users = [], teams = [], apps = [] }: ActorNames,
+): Promise<Actors> {
+  if (repo.owner_type !== 'Organization') throw refused('Only organization repositories can have users and team restrictions')
+  if (apps.length) throw refused(`There is no app named ${apps[0]}.`)
+  const found = { users: await findUsers(db, users), teams: await findTeams(db, repo, teams) }
+  const logins = new Set(found.users.map(({ login }) => login.toLowerCase()))
+  const unknown = users.find((login) => !logins.has(login.toLowerCase()))
+  if (unknown !== undefined) throw refused(`There is no user named ${unknown}.`)
+  const slugs = new Set(found.teams.map(({ slug }) => slug))
+  const missing = teams.find((slug) => !slugs.has(slug.toLowerCase()))
+  if (missing !== undefined) throw refused(`There is no team named ${missing} with access to this repository.`)
+  return found
+}
+
+async function findUsers(db: Queryable, logins: string[]): Promise<Person[]> {
+  if (!logins.length) return []
+  const rows = await db.rows<{ user: Person }>(sql`
+    select ${person} as user from accounts a
+    where a.type = 'User' and lower(a.login) = any(${logins.map((login) => login.toLowerCase())})`)
+  return rows.map(({ user }) => user)
+}
+
+async function findTeams(db: Queryable, repo: Repository, slugs: string[]): Promise<ShownTeam[]> {
+  if (!slugs.length) return []
+  const rows = await db.rows<{ team: ShownTeam }>(sql`
+    select ${shownTeam} as team from team_repositories b join teams t on t.id = b.team_id join accounts o on o.id = t.org_id
+    where b.repo_id = ${repo.id} and t.org_id = ${repo.owner_id} and t.slug = any(${slugs.map((slug) => slug.toLowerCase())})`)
+  return rows.map(({ team }) => team)
+}
