@@ -49,7 +49,7 @@ create table accounts (
   email_public boolean default false not null
 );
 alter table accounts add constraint accounts_member_access_check CHECK (((member_access >= 0) AND (member_access <= 5)));
-alter table accounts add constraint accounts_type_check CHECK ((type = ANY (ARRAY['User'::text, 'Organization'::text])));
+alter table accounts add constraint accounts_type_check CHECK ((type = ANY (ARRAY['User'::text, 'Organization'::text, 'Bot'::text])));
 alter table accounts add constraint accounts_pkey PRIMARY KEY (id);
 CREATE UNIQUE INDEX accounts_email ON accounts USING btree (lower(email)) WHERE ((type = 'User'::text) AND email_verified);
 CREATE INDEX accounts_email_claims ON accounts USING btree (lower(email), email_claimed_at, id) WHERE (type = 'User'::text);
@@ -59,6 +59,27 @@ CREATE TRIGGER forget_threads_of_account AFTER DELETE ON accounts REFERENCING OL
 CREATE TRIGGER pause_hooks AFTER UPDATE OF suspended_at, member_access ON accounts FOR EACH ROW WHEN ((((old.suspended_at IS NULL) AND (new.suspended_at IS NOT NULL)) OR (new.member_access < old.member_access))) EXECUTE FUNCTION pause_hooks_of_account();
 CREATE TRIGGER touch_delete AFTER DELETE ON accounts REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_everything();
 CREATE TRIGGER touch_update AFTER UPDATE ON accounts REFERENCING OLD TABLE AS former NEW TABLE AS latest FOR EACH STATEMENT EXECUTE FUNCTION touch_accounts();
+
+create table app_keys (
+  id bigint generated always as identity not null,
+  app_id bigint not null,
+  public_key text not null,
+  fingerprint text not null,
+  created_at timestamp with time zone not null
+);
+alter table app_keys add constraint app_keys_app_id_fkey FOREIGN KEY (app_id) REFERENCES apps(id) ON DELETE CASCADE;
+alter table app_keys add constraint app_keys_pkey PRIMARY KEY (id);
+CREATE INDEX app_keys_app ON app_keys USING btree (app_id);
+
+create table app_manifest_codes (
+  digest bytea not null,
+  app_id bigint not null,
+  expires_at timestamp with time zone not null
+);
+alter table app_manifest_codes add constraint app_manifest_codes_app_id_fkey FOREIGN KEY (app_id) REFERENCES apps(id) ON DELETE CASCADE;
+alter table app_manifest_codes add constraint app_manifest_codes_pkey PRIMARY KEY (digest);
+CREATE INDEX app_manifest_codes_app ON app_manifest_codes USING btree (app_id);
+CREATE INDEX app_manifest_codes_expiry ON app_manifest_codes USING btree (expires_at);
 
 create table applications (
   id bigint generated always as identity not null,
@@ -78,6 +99,25 @@ alter table applications add constraint applications_owner_id_fkey FOREIGN KEY (
 alter table applications add constraint applications_pkey PRIMARY KEY (id);
 alter table applications add constraint applications_client_id_key UNIQUE (client_id);
 CREATE INDEX applications_owner ON applications USING btree (owner_id);
+
+create table apps (
+  id bigint generated always as identity not null,
+  application_id bigint not null,
+  bot_id bigint not null,
+  slug text not null,
+  permissions jsonb not null,
+  events text[] not null,
+  public boolean not null,
+  setup_url text,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null
+);
+alter table apps add constraint apps_application_id_fkey FOREIGN KEY (application_id) REFERENCES applications(id) ON DELETE CASCADE;
+alter table apps add constraint apps_bot_id_fkey FOREIGN KEY (bot_id) REFERENCES accounts(id);
+alter table apps add constraint apps_pkey PRIMARY KEY (id);
+alter table apps add constraint apps_application_id_key UNIQUE (application_id);
+alter table apps add constraint apps_bot_id_key UNIQUE (bot_id);
+alter table apps add constraint apps_slug_key UNIQUE (slug);
 
 create table attempts (
   reservation bigint not null,
@@ -481,15 +521,18 @@ create table hooks (
   failures integer default 0 not null,
   throttled_until timestamp with time zone,
   paused_reason text,
-  paused_at timestamp with time zone
+  paused_at timestamp with time zone,
+  app_id bigint
 ) with (fillfactor=70);
 alter table hooks add constraint hooks_content_type_check CHECK ((content_type = ANY (ARRAY['json'::text, 'form'::text])));
 alter table hooks add constraint hooks_paused_reason_check CHECK ((paused_reason = ANY (ARRAY['maker_lost_access'::text, 'maker_suspended'::text, 'maker_deleted'::text])));
-alter table hooks add constraint hooks_target_type_check CHECK ((target_type = ANY (ARRAY['repository'::text, 'organization'::text])));
+alter table hooks add constraint hooks_target_type_check CHECK ((target_type = ANY (ARRAY['repository'::text, 'organization'::text, 'integration'::text])));
+alter table hooks add constraint hooks_app_id_fkey FOREIGN KEY (app_id) REFERENCES apps(id) ON DELETE SET NULL;
 alter table hooks add constraint hooks_creator_id_fkey FOREIGN KEY (creator_id) REFERENCES accounts(id) ON DELETE SET NULL;
 alter table hooks add constraint hooks_org_id_fkey FOREIGN KEY (org_id) REFERENCES accounts(id) ON DELETE SET NULL;
 alter table hooks add constraint hooks_repo_id_fkey FOREIGN KEY (repo_id) REFERENCES repositories(id) ON DELETE SET NULL;
 alter table hooks add constraint hooks_pkey PRIMARY KEY (id);
+CREATE UNIQUE INDEX hooks_app ON hooks USING btree (app_id) WHERE (app_id IS NOT NULL);
 CREATE INDEX hooks_creator ON hooks USING btree (creator_id);
 CREATE INDEX hooks_deleted ON hooks USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX hooks_org ON hooks USING btree (org_id);
@@ -569,6 +612,40 @@ alter table imports add constraint imports_pkey PRIMARY KEY (id);
 alter table imports add constraint imports_repo_id_key UNIQUE (repo_id);
 CREATE INDEX imports_active ON imports USING btree (id) WHERE active;
 CREATE INDEX imports_requester ON imports USING btree (requester_id);
+
+create table installation_repositories (
+  installation_id bigint not null,
+  repo_id bigint not null
+);
+alter table installation_repositories add constraint installation_repositories_installation_id_fkey FOREIGN KEY (installation_id) REFERENCES installations(id) ON DELETE CASCADE;
+alter table installation_repositories add constraint installation_repositories_repo_id_fkey FOREIGN KEY (repo_id) REFERENCES repositories(id) ON DELETE CASCADE;
+alter table installation_repositories add constraint installation_repositories_pkey PRIMARY KEY (installation_id, repo_id);
+CREATE INDEX installation_repositories_repo ON installation_repositories USING btree (repo_id);
+CREATE TRIGGER touch_delete AFTER DELETE ON installation_repositories REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_everything();
+CREATE TRIGGER touch_insert AFTER INSERT ON installation_repositories REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_everything();
+
+create table installations (
+  id bigint generated always as identity not null,
+  app_id bigint not null,
+  account_id bigint not null,
+  all_repositories boolean not null,
+  permissions jsonb not null,
+  events text[] not null,
+  suspended_at timestamp with time zone,
+  suspended_by bigint,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null
+);
+alter table installations add constraint installations_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE;
+alter table installations add constraint installations_app_id_fkey FOREIGN KEY (app_id) REFERENCES apps(id) ON DELETE CASCADE;
+alter table installations add constraint installations_suspended_by_fkey FOREIGN KEY (suspended_by) REFERENCES accounts(id) ON DELETE SET NULL;
+alter table installations add constraint installations_pkey PRIMARY KEY (id);
+alter table installations add constraint installations_app_id_account_id_key UNIQUE (app_id, account_id);
+CREATE INDEX installations_account ON installations USING btree (account_id);
+CREATE INDEX installations_suspended_by ON installations USING btree (suspended_by) WHERE (suspended_by IS NOT NULL);
+CREATE TRIGGER touch_delete AFTER DELETE ON installations REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_everything();
+CREATE TRIGGER touch_insert AFTER INSERT ON installations REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_everything();
+CREATE TRIGGER touch_update AFTER UPDATE ON installations REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_everything();
 
 create table invitations (
   id bigint generated always as identity not null,
@@ -1420,16 +1497,24 @@ create table tokens (
   last_used_at timestamp with time zone,
   permissions jsonb,
   resource_owner_id bigint,
-  all_repositories boolean default true not null
+  all_repositories boolean default true not null,
+  installation_id bigint,
+  app_id bigint
 );
-alter table tokens add constraint tokens_kind_check CHECK ((kind = ANY (ARRAY['classic'::text, 'fine_grained'::text, 'oauth'::text])));
+alter table tokens add constraint tokens_app_check CHECK (((kind = 'app_user'::text) = (app_id IS NOT NULL)));
+alter table tokens add constraint tokens_installation_check CHECK (((kind = 'installation'::text) = (installation_id IS NOT NULL)));
+alter table tokens add constraint tokens_kind_check CHECK ((kind = ANY (ARRAY['classic'::text, 'fine_grained'::text, 'oauth'::text, 'installation'::text, 'app_user'::text])));
+alter table tokens add constraint tokens_app_id_fkey FOREIGN KEY (app_id) REFERENCES apps(id) ON DELETE CASCADE;
 alter table tokens add constraint tokens_application_id_fkey FOREIGN KEY (application_id) REFERENCES applications(id) ON DELETE CASCADE;
+alter table tokens add constraint tokens_installation_id_fkey FOREIGN KEY (installation_id) REFERENCES installations(id) ON DELETE CASCADE;
 alter table tokens add constraint tokens_resource_owner_id_fkey FOREIGN KEY (resource_owner_id) REFERENCES accounts(id) ON DELETE CASCADE;
 alter table tokens add constraint tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE;
 alter table tokens add constraint tokens_pkey PRIMARY KEY (id);
 alter table tokens add constraint tokens_digest_key UNIQUE (digest);
+CREATE INDEX tokens_app ON tokens USING btree (app_id) WHERE (app_id IS NOT NULL);
 CREATE INDEX tokens_application ON tokens USING btree (application_id, user_id, created_at) WHERE (application_id IS NOT NULL);
 CREATE INDEX tokens_code ON tokens USING btree (code_digest) WHERE (code_digest IS NOT NULL);
+CREATE INDEX tokens_installation ON tokens USING btree (installation_id, expires_at) WHERE (installation_id IS NOT NULL);
 CREATE INDEX tokens_user ON tokens USING btree (user_id);
 CREATE TRIGGER touch_delete AFTER DELETE ON tokens REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_deleted_tokens();
 CREATE TRIGGER touch_update AFTER UPDATE ON tokens REFERENCING OLD TABLE AS former NEW TABLE AS latest FOR EACH STATEMENT EXECUTE FUNCTION touch_tokens();
@@ -2228,8 +2313,14 @@ CREATE OR REPLACE FUNCTION token_reaches(token bigint, repo repositories)
  STABLE
 AS $function$
   select exists (
-    select from tokens t where t.id = token and t.resource_owner_id = repo.owner_id
-      and (t.all_repositories or exists (select from token_repositories c where c.token_id = t.id and c.repo_id = repo.id)))
+    select from tokens t where t.id = token
+      and (t.kind = 'app_user' or (t.resource_owner_id = repo.owner_id
+        and (t.all_repositories or exists (select from token_repositories c where c.token_id = t.id and c.repo_id = repo.id))))
+      and (t.kind = 'fine_grained' or exists (
+        select from installations i where (i.id = t.installation_id or i.app_id = t.app_id)
+          and i.account_id = repo.owner_id and i.suspended_at is null
+          and (i.all_repositories or exists (
+            select from installation_repositories c where c.installation_id = i.id and c.repo_id = repo.id)))))
 $function$;
 
 CREATE OR REPLACE FUNCTION touch_access()

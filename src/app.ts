@@ -63,6 +63,8 @@ import { pages as applicationPages } from '#parts/account/applications/pages.ts'
 import { pages as accountPages } from '#parts/account/pages.ts'
 import { pages as tokenPages } from '#parts/account/personal-tokens/pages.ts'
 import { pages as twoFactorPages } from '#parts/account/two-factor/pages.ts'
+import { appApi } from '#parts/apps/api.ts'
+import { api as appInstallations } from '#parts/apps/installations/api.ts'
 import { api as authorizations } from '#parts/authentication/api.ts'
 import { lapsed, pages as resumePages } from '#parts/authentication/lapsed/pages.ts'
 import { pages as signInPages } from '#parts/authentication/pages.ts'
@@ -145,6 +147,8 @@ export const apiGroups = (belfry: Belfry): Group[] => [
   automation,
   authorizations,
   oauth,
+  appApi(belfry),
+  appInstallations,
   administration,
   maintenance,
 ]

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Belfry } from '#belfry.ts'
 import { firstVersion, type Wire } from '#http/serialization.ts'
+import { type App, authenticateApp } from '#identity/apps.ts'
 import { Authenticator, anonymous, badCredentials, type Caller, readPair } from '#identity/callers.ts'
 import { type Application, findClient } from '#identity/clients.ts'
 import type { Database } from '#platform/database.ts'
@@ -26,6 +27,8 @@ export interface Call {
   address: string
   /** The calling application, for endpoints with `viewer: 'client'`. */
   application: Application | undefined
+  /** The calling app, for endpoints with `viewer: 'app'`. */
+  app: App | undefined
   allowance: Allowance | null
 }
 
@@ -55,7 +58,16 @@ export function openCalls(
   app.addHook('onRequest', (request, reply, done) => {
     const dialect = readAccept(request.headers.accept)
     const wire = { ...basesOf(belfry, variant), version: firstVersion, brand: dialect.brand }
-    request.call = { variant, dialect, wire, caller: anonymous, address: request.ip, application: undefined, allowance: null }
+    request.call = {
+      variant,
+      dialect,
+      wire,
+      caller: anonymous,
+      address: request.ip,
+      application: undefined,
+      app: undefined,
+      allowance: null,
+    }
     if (request.method === 'OPTIONS') return void reply.headers(preflight).code(204).send()
     const { authorization } = request.headers
     const known = authorization === undefined ? anonymous : peek(authorization, request.routeOptions.config.endpoint)
@@ -85,7 +97,7 @@ export function openCalls(
   }
 
   const peek = (authorization: string, endpoint: Endpoint | undefined) =>
-    endpoint?.viewer === 'client' ? undefined : authenticator.peek(authorization)
+    endpoint?.viewer === 'client' || endpoint?.viewer === 'app' ? undefined : authenticator.peek(authorization)
 
   /** Whether the caller and a polled response have changed is found out by one statement, if the caller is who it was last time. */
   function prepare(request: FastifyRequest) {
@@ -124,6 +136,10 @@ export function openCalls(
       call.application = await identifyClient(belfry.db, authorization, ip)
       return
     }
+    if (endpoint?.viewer === 'app') {
+      call.app = await authenticateApp(belfry.db, authorization)
+      return
+    }
     const code = endpoint?.viewer === 'password' ? (headers['x-service-otp'] ?? headers['x-github-otp']) : undefined
     call.caller = await authenticator.authenticate({ authorization, address: ip, code: code?.toString() })
   }
@@ -131,8 +147,7 @@ export function openCalls(
   /** Counts the request against the caller's rate limit. */
   function charge(request: FastifyRequest, reply: FastifyReply) {
     if (!limits) return
-    const { caller, application } = request.call
-    const named = caller.user ? `user ${caller.user.id}` : application && `application ${application.id}`
+    const named = budgetOf(request.call)
     const key = named ?? `address ${networkOf(request.ip)}`
     const limit = named ? limits.user : limits.anonymous
     const free = request.routeOptions.config.endpoint?.operation === 'rate-limit/get'
@@ -169,6 +184,14 @@ export function openCalls(
     await identify(request, endpoint)
     if (endpoint) checkCaller(endpoint, request.call)
   }
+}
+
+/** Requests with the same key share a rate limit. Each installation of an app has its own. */
+function budgetOf({ caller: { user, token }, application, app }: Call) {
+  if (app) return `app ${app.id}`
+  if (application) return `application ${application.id}`
+  if (token?.installation_id) return `installation ${token.installation_id}`
+  return user && `user ${user.id}`
 }
 
 /** The headers of every response to such a call. */
@@ -254,11 +277,15 @@ async function identifyClient(db: Database, authorization: string, address: stri
 }
 
 /** Refuses a caller that the declaration does not admit. */
-function checkCaller(endpoint: Endpoint, { caller, application }: Call) {
+function checkCaller(endpoint: Endpoint, { caller, application, app }: Call) {
   const { viewer, scopes = [] } = endpoint
   if (viewer === 'optional' && (!caller.user || caller.token?.kind === 'fine_grained')) return
-  if (viewer === 'client' ? !application : !caller.user) throw new Refusal('unauthenticated', 'Requires authentication')
-  if (viewer === 'client') return
+  const known = viewer === 'client' ? application : viewer === 'app' ? app : caller.user
+  if (!known) throw new Refusal('unauthenticated', 'Requires authentication')
+  if (viewer === 'client' || viewer === 'app') return
+  if (viewer === 'installation' && !caller.token?.installation_id) {
+    throw forbidden('This API can only be accessed with the token of an installation')
+  }
   if (viewer === 'password' && caller.via !== 'password') {
     throw forbidden('This API can only be accessed with username and password Basic Auth')
   }

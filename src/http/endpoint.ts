@@ -3,6 +3,7 @@ import type { Storage } from '#git/storage.ts'
 import type { Wire } from '#http/serialization.ts'
 import type { Access } from '#identity/access.ts'
 import type { Account } from '#identity/accounts.ts'
+import type { App } from '#identity/apps.ts'
 import type { Caller } from '#identity/callers.ts'
 import type { Application } from '#identity/clients.ts'
 import type { Permission } from '#identity/permissions.ts'
@@ -34,9 +35,9 @@ export interface Declaration {
   /**
    * `optional`: anonymous callers too. `site_admin`: Not Found for all others. `password`: a user with a password and, if they have a
    * second factor, a code, but not with a token. `classic_token`: a user with a classic personal token. `client`: an application with
-   * its id and secret.
+   * its id and secret. `app`: an app with a JSON web token. `installation`: the token of an installation.
    */
-  viewer?: 'optional' | 'site_admin' | 'password' | 'classic_token' | 'client'
+  viewer?: 'optional' | 'site_admin' | 'password' | 'classic_token' | 'client' | 'app' | 'installation'
   /** Its scopes, or this one of them, are enough for private repositories too, because it shows none of their contents. */
   sees_private?: true | Scope
   /** The access to the path's repository that the viewer needs; by default, seeing it is enough. */
@@ -116,6 +117,9 @@ type PathRecords<Path extends string> = ('repo' extends Names<Path> ? { repo: Pa
   ('team_slug' extends Names<Path> ? { team: PathTeam } : unknown) &
   ('username' extends Names<Path> ? { user: Account } : unknown)
 
+/** An app sees what it is installed on, so its endpoints get the names of a path and load the records themselves. */
+type PathNames<Path extends string> = { names: Record<Names<Path>, string> }
+
 type Params<Path extends string> = {
   [Name in Exclude<Names<Path>, 'owner' | 'repo' | 'org' | 'team_slug' | 'username'>]: Name extends 'client_id'
     ? string
@@ -152,11 +156,12 @@ export interface BaseContext {
 export type Revalidate = <Result>(key: string, make: () => Result) => Result | Answer<never>
 
 export type Context<Path extends string, D extends Declaration, Db> = BaseContext &
-  PathRecords<Path> & {
+  (D extends { viewer: 'app' } ? PathNames<Path> : PathRecords<Path>) & {
     db: D extends { own_transaction: true } ? Database : Db
-    viewer: D extends { viewer: 'optional' } ? Account | null : D extends { viewer: 'client' } ? null : Account
+    viewer: D extends { viewer: 'optional' } ? Account | null : D extends { viewer: 'client' | 'app' } ? null : Account
     application: D extends { viewer: 'client' } ? Application : undefined
     medium: D extends { media: readonly (infer One)[] } ? One | undefined : undefined
+    app: D extends { viewer: 'app' } ? App : undefined
     params: Params<Path>
     body: D extends { raw_body: true } ? RawBody : D extends { body: infer Body extends TObject } ? Static<Body> : undefined
     query: D extends { query: infer Fields extends QueryFields } ? Query<Fields> : Record<never, never>

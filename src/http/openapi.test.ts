@@ -128,8 +128,8 @@ test('whatever is asked, each operation answers as its document says, and never 
         const { headers } = index === 0 ? forge.ada : pick(callers)
         return {
           operation,
-          // Only a route that is served names the scopes that it accepts. One for applications looks at no token.
-          named: index === 0 && !operation.security?.some((scheme) => 'client' in scheme),
+          // Only a route that is served names the scopes that it accepts. One for applications or apps looks at no token of a user.
+          named: index === 0 && !operation.security?.some((scheme) => 'client' in scheme || 'app' in scheme),
           url: `${base}${addressOf(operation, pick, hostile)}`,
           headers: { ...headers, ...(hostile && pick([true, false, false]) ? pick(odd) : {}) },
           body: bodyOf(operation, document, pick, hostile),

@@ -50,6 +50,12 @@ export function describeApi(belfry: Belfry, groups: Group[], variant: Variant) {
           description: 'A login with its password, and a one-time code if the account has a second factor.',
         },
         client: { type: 'http', scheme: 'basic', description: "An OAuth application's id with its secret." },
+        app: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'JWT',
+          description: 'A JSON web token that a key of the app signed (RS256).',
+        },
       },
     },
   }
@@ -68,7 +74,7 @@ function describe(endpoint: Endpoint, tag: string, schemas: Record<string, Json>
     summary,
     tags: [tag],
     ...(viewer === 'optional' && { security: [{}, { token: [] }, { basic: [] }] }),
-    ...((viewer === 'password' || viewer === 'client') && { security: [{ [viewer]: [] }] }),
+    ...((viewer === 'password' || viewer === 'client' || viewer === 'app') && { security: [{ [viewer]: [] }] }),
     ...(scopes.length && { 'x-scopes': scopes }),
     parameters: [...pathParameters(plainPath(endpoint.path)), ...queryParameters(endpoint, variant)],
     ...(body && { requestBody: { required: Boolean(body.required?.length), ...json(describeBody(endpoint, schemas)) } }),

@@ -5,6 +5,7 @@ import { forbidden } from '#platform/errors.ts'
 import type { Endpoint } from './endpoint.ts'
 
 export const notForToken = () => forbidden('Resource not accessible by personal access token')
+const notForApp = () => forbidden('Resource not accessible by integration')
 
 /**
  * Refuses a fine-grained token without the endpoint's permission. Account settings and new repositories of the user are only for tokens
@@ -12,11 +13,22 @@ export const notForToken = () => forbidden('Resource not accessible by personal 
  */
 export function checkPermission({ token, user }: Caller, { permission, path, method }: Endpoint) {
   if (token?.kind !== 'fine_grained') return
-  if (!allows(token.permissions, permission)) throw notForToken()
+  const ofApp = token.installation_id !== null || token.app_id !== null
+  if (!allows(token.permissions, permission)) throw ofApp ? notForApp() : notForToken()
+  // A bot has no account settings, even if no permission is needed for those of users.
+  if (token.installation_id !== null && /^\/user(\/(?!\{)|$)/.test(path)) throw notForApp()
   const own = token.resource_owner_id === user?.id
   const over = overOf(permission)
   const makesOwn = over === 'repository' && method !== 'GET' && !/\{(owner|org)\}/.test(path)
-  if (!own && (over === 'account' || makesOwn)) throw notForToken()
+  if (!own && (over === 'account' || makesOwn)) throw ofApp ? notForApp() : notForToken()
+}
+
+/**
+ * Whether the permission of an installation stands for the level of access that the endpoint asks of users. Only in repositories that the
+ * installation includes.
+ */
+export function isGranted({ token }: Caller, { permission }: Endpoint) {
+  return Boolean(token?.installation_id) && overOf(permission) === 'repository' && allows(token?.permissions ?? {}, permission)
 }
 
 /** Refuses a fine-grained token whose resource owner is not the account of this endpoint. */

@@ -1,4 +1,4 @@
-import { checkAccess, checkWritable } from '#identity/access.ts'
+import { checkAccess, checkWritable, levelOf } from '#identity/access.ts'
 import { loadAccount, loadAccountById, type Viewer } from '#identity/accounts.ts'
 import type { Caller } from '#identity/callers.ts'
 import { overOf } from '#identity/permissions.ts'
@@ -6,7 +6,7 @@ import type { Database } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
 import { type Endpoint, isNumbered, type PathOrganization, type PathRepository, type PathTeam } from './endpoint.ts'
 import { byIdOwner, readPathId } from './listener.ts'
-import { checkPermission, checkResourceOwner } from './permissions.ts'
+import { checkPermission, checkResourceOwner, isGranted } from './permissions.ts'
 import { readRest, restOf } from './rest-params.ts'
 
 /** Loads the records that a path names. Each function refuses a record that the viewer may not see like one that does not exist. */
@@ -30,6 +30,7 @@ export async function loadRouteParams(
   const { owner, repo, org, team_slug, username, ...rest } = params
   if (Object.values(params).some((value) => value.includes('\0'))) throw missing()
   const loaded: Record<string, unknown> = { params: readParams(endpoint, rest) }
+  if (endpoint.viewer === 'app') return { ...loaded, names: params }
   if (org !== undefined) {
     const found = await loaders.loadOrganization(db, caller.viewer_id, org)
     // On an endpoint with optional authentication, a token for another account sees public data.
@@ -44,7 +45,10 @@ export async function loadRouteParams(
       owner === byIdOwner
         ? await loaders.loadRepositoryById(db, viewer, readNumber('repository_id', repo))
         : await loaders.loadRepository(db, viewer, owner, repo)
-    if (endpoint.access) checkAccess(found.access, endpoint.access)
+    if (endpoint.access && found.access < levelOf(endpoint.access)) {
+      if (!isGranted(caller, endpoint)) checkAccess(found.access, endpoint.access)
+      await loaders.checkTokenIncludes(db, caller, found)
+    }
     // An endpoint with optional authentication serves public data to a fine-grained token without the permission.
     if (found.private) checkPermission(caller, endpoint)
     if (endpoint.writable) {

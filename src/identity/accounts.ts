@@ -1,10 +1,10 @@
 import { type Queryable, sql } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
 
-/** A user or an organization: both share one name space. */
+/** A user, an organization or the bot of an app: they share one name space. */
 export interface Account {
   id: number
-  type: 'User' | 'Organization'
+  type: 'User' | 'Organization' | 'Bot'
   login: string
   name: string | null
   email: string | null
@@ -30,8 +30,10 @@ export type Person = Pick<Account, 'id' | 'type' | 'login' | 'site_admin'>
 export interface Viewer {
   viewer_id: number | null
   sees_private: boolean
-  /** A fine-grained token, which is limited to the repositories that it was created for. */
+  /** A fine-grained token or a token of an app, which is limited to some repositories. */
   token_id?: number | null
+  /** The level of access in the repositories of an installation, for its tokens. */
+  installation_access?: number | null
 }
 
 export const accountColumns = sql`a.id, a.type, a.login, a.name, a.email, a.email_public, a.company, a.blog, a.location, a.bio, a.twitter_username, a.hireable,

@@ -7,18 +7,23 @@ import type { Vault } from '#platform/vault.ts'
 import { type Account, accountColumns, type Viewer } from './accounts.ts'
 import { guessAtAccount } from './login-throttle.ts'
 import { checkPassword } from './passwords.ts'
-import { allows, type Permission, type Permissions } from './permissions.ts'
+import { accessByPermissions, allows, type Permission, type Permissions, permissionsOfApp } from './permissions.ts'
 import { expandScopes } from './scopes.ts'
 import { type Delivery, findDelivery, type SendText, sendCode, spendCode } from './two-factor.ts'
 
 /** The token of a request. */
 export interface TokenFacts {
   id: number
+  /** Tokens of apps are limited like fine-grained tokens. */
   kind: 'classic' | 'fine_grained' | 'oauth'
+  /** Set if it acts as the bot of an app, in the repositories of this installation. */
+  installation_id: number | null
+  /** Set if it acts for a user, in the repositories that the app is installed on. */
+  app_id: number | null
   application_id: number | null
   client_id: string | null
   permissions: Permissions
-  /** The account that a fine-grained token has access to: the user or an organization. */
+  /** The account that a fine-grained token has access to: the user, an organization, or the account of the installation. */
   resource_owner_id: number | null
   expires_at: Date | null
 }
@@ -179,7 +184,9 @@ function looksLikeToken(text: string) {
 /** Names that tools send when only the token matters. */
 const anyName = new Set(['', 'x-access-token', 'x-oauth-basic', 'oauth2'])
 
-type TokenRow = Account & Omit<TokenFacts, 'id'> & { token_id: number; scopes: string[]; last_used_at: Date | null }
+type TokenKind = TokenFacts['kind'] | 'installation' | 'app_user'
+type TokenRow = Account &
+  Omit<TokenFacts, 'id' | 'kind'> & { kind: TokenKind; token_id: number; scopes: string[]; last_used_at: Date | null }
 
 /** For scopes that only make more visible, the permission with the same effect for fine-grained tokens. */
 const inPlaceOf: Record<string, Permission> = { repo: 'metadata:read', 'read:user': 'profile:read', 'read:org': 'members:read' }
@@ -189,26 +196,41 @@ const topicsOf = ({ token, user }: Caller): Topic[] => ['w', `k${token?.id ?? 0}
 
 async function loadTokenCaller(db: Database, key: Buffer): Promise<Caller | undefined> {
   const [found] = await db.genericPlanRows<TokenRow>(sql`
-    select ${accountColumns}, t.id as token_id, t.kind, t.scopes, t.permissions, t.resource_owner_id, t.application_id, t.expires_at, t.last_used_at, p.client_id
+    select ${accountColumns}, t.id as token_id, t.kind, t.scopes, t.permissions, t.resource_owner_id, t.application_id, t.expires_at, t.last_used_at,
+      t.installation_id, t.app_id, p.client_id
     from tokens t join accounts a on a.id = t.user_id left join applications p on p.id = t.application_id
-    where t.digest = ${key} and a.suspended_at is null`)
+      left join installations i on i.id = t.installation_id
+    where t.digest = ${key} and a.suspended_at is null and i.suspended_at is null`)
   if (!found) return undefined
-  const { token_id, kind, scopes, permissions, resource_owner_id, application_id, expires_at, last_used_at, client_id, ...user } =
-    found
+  const { token_id, kind, scopes, permissions, expires_at, last_used_at, client_id, ...rest } = found
+  const { resource_owner_id, application_id, installation_id, app_id, ...user } = rest
   if (!last_used_at || db.now.getTime() - last_used_at.getTime() > 60_000) {
     await db.query(sql`update tokens set last_used_at = ${db.now} where id = ${token_id}`)
   }
-  const fine = kind === 'fine_grained'
+  const ofApp = kind === 'installation' || kind === 'app_user'
+  const fine = kind === 'fine_grained' || ofApp
+  const allowed = ofApp ? permissionsOfApp(permissions) : (permissions ?? {})
   const held = expandScopes(scopes)
   return {
     user,
     via: 'token',
     basic: false,
-    token: { id: token_id, kind, application_id, client_id, permissions: permissions ?? {}, resource_owner_id, expires_at },
+    token: {
+      id: token_id,
+      kind: ofApp ? 'fine_grained' : kind,
+      installation_id,
+      app_id,
+      application_id,
+      client_id,
+      permissions: allowed,
+      resource_owner_id,
+      expires_at,
+    },
     scopes: fine ? null : scopes,
     viewer_id: user.id,
-    sees_private: fine ? allows(permissions ?? {}, 'metadata:read') : held.has('repo'),
+    sees_private: fine ? allows(allowed, 'metadata:read') : held.has('repo'),
     token_id: fine ? token_id : null,
-    may: fine ? (scope) => allows(permissions ?? {}, inPlaceOf[scope] ?? 'classic') : (scope) => held.has(scope),
+    installation_access: installation_id === null ? null : accessByPermissions(allowed),
+    may: fine ? (scope) => allows(allowed, inPlaceOf[scope] ?? 'classic') : (scope) => held.has(scope),
   }
 }

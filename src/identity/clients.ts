@@ -17,11 +17,13 @@ export interface Application {
   callback_url: string
   /** The redirect address must be exactly the registered one. */
   strict_redirect: boolean
+  /** The app that it belongs to; null for an OAuth application. */
+  app_id: number | null
   created_at: Date
   updated_at: Date
 }
 
-export const selectApplications = sql`select p.*, o.login as owner_login from applications p join accounts o on o.id = p.owner_id`
+export const selectApplications = sql`select p.*, (select x.id from apps x where x.application_id = p.id) as app_id, o.login as owner_login from applications p join accounts o on o.id = p.owner_id`
 
 export async function findApplication(db: Queryable, client_id: string): Promise<Application | undefined> {
   return client_id.includes('\0') ? undefined : db.first<Application>(sql`${selectApplications} where p.client_id = ${client_id}`)

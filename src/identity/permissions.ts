@@ -1,3 +1,5 @@
+import { levelOf } from './access.ts'
+
 /** The permissions of fine-grained tokens, by what they apply to. `write` includes `read`. */
 export const permissionNames = {
   repository: [
@@ -37,6 +39,46 @@ export function isPermission(name: string): name is Name {
 export function overOf(asked: Permission): Over | undefined {
   const [name = ''] = asked.split(':')
   return (Object.keys(permissionNames) as Over[]).find((over) => (permissionNames[over] as readonly string[]).includes(name))
+}
+
+/**
+ * The permissions of an app that Belfry stores and shows although no endpoint needs them, because the public documentation has them and
+ * manifests name them.
+ */
+const unusedNames =
+  `actions artifact_metadata attestations checks code_quality codespaces dependabot_secrets deployments discussions environments
+  merge_queues packages pages repository_custom_properties repository_projects secret_scanning_alerts secrets security_events single_file statuses
+  vulnerability_alerts workflows custom_properties_for_organizations organization_custom_roles organization_custom_org_roles
+  organization_custom_properties organization_copilot_seat_management organization_copilot_agent_settings organization_announcement_banners
+  organization_personal_access_tokens organization_personal_access_token_requests organization_plan organization_projects organization_packages
+  organization_secrets organization_self_hosted_runners organization_user_blocking gpg_keys interaction_limits
+  enterprise_custom_properties_for_organizations`.split(/\s+/)
+
+/** The name that apps use for `webhooks`. */
+const hooks = 'repository_hooks'
+
+const ofApps = new Set([...known, ...unusedNames, hooks])
+
+export function isAppPermission(name: string) {
+  return ofApps.has(name)
+}
+
+export type AppPermissions = Record<string, 'read' | 'write' | 'admin'>
+
+/** An app that has any permission may read the metadata of its repositories. */
+export function permissionsOfApp(given: object | null): Permissions {
+  const { [hooks]: webhooks, ...held } = (given ?? {}) as AppPermissions
+  const usable = Object.entries({ ...held, ...(webhooks && { webhooks }) }).filter(([name]) => known.has(name))
+  return { metadata: 'read', ...(Object.fromEntries(usable) as Permissions) }
+}
+
+/**
+ * The level of access that an installation has in its repositories. Its permission decides whether it may call an endpoint; the level
+ * decides about details, such as whether it may edit the text of another author.
+ */
+export function accessByPermissions(held: Permissions): number {
+  const writes = permissionNames.repository.filter((name) => held[name] === 'write')
+  return levelOf(writes.includes('administration') ? 'admin' : writes.length ? 'push' : 'pull')
 }
 
 export function allows(held: Permissions, asked: Permission): boolean {

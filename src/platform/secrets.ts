@@ -12,7 +12,7 @@ export function newToken(prefix: Prefix) {
   return spell(prefix, randomText(30))
 }
 
-type Prefix = 'bfp_' | 'bff_' | 'bfo_' | 'bfd_'
+type Prefix = 'bfp_' | 'bff_' | 'bfo_' | 'bfd_' | 'bfs_' | 'bfu_' | 'bfr_'
 
 /** A token derived from these bytes, so that it need not be stored. */
 export function tokenFrom(prefix: Prefix, bytes: Buffer) {

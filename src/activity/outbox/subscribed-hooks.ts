@@ -12,7 +12,7 @@ export interface SubscribedHook {
   former_secret: Buffer | null
   former_secret_until: Date | null
   target_id: number
-  target_type: 'repository' | 'organization'
+  target_type: 'repository' | 'organization' | 'integration'
   failures: number
   throttled_until: Date | null
 }

@@ -27,7 +27,8 @@ const person = {
 export const SimpleUser = Type.Object(person, { title: 'SimpleUser' })
 
 export function userJson(user: Person, { api, web }: Wire): Static<typeof SimpleUser> {
-  const url = `${api}/users/${user.login}`
+  const { login, slug } = user.type === 'Bot' ? botNames(user) : { login: user.login, slug: undefined }
+  const url = `${api}/users/${login}`
   return {
     login: user.login,
     id: user.id,
@@ -35,7 +36,7 @@ export function userJson(user: Person, { api, web }: Wire): Static<typeof Simple
     avatar_url: `${web}/avatars/${user.id}`,
     gravatar_id: '',
     url,
-    html_url: `${web}/${user.login}`,
+    html_url: slug ? `${web}/apps/${slug}` : `${web}/${login}`,
     followers_url: `${url}/followers`,
     following_url: `${url}/following{/other_user}`,
     gists_url: `${url}/gists{/gist_id}`,
@@ -49,6 +50,9 @@ export function userJson(user: Person, { api, web }: Wire): Static<typeof Simple
     site_admin: user.site_admin,
   }
 }
+
+/** The brackets of a bot's login are escaped in addresses. Its page is that of its app. */
+const botNames = ({ login }: Person) => ({ login: encodeURIComponent(login), slug: login.replace(/\[bot\]$/, '') })
 
 const profile = {
   ...person,

@@ -21,7 +21,7 @@ const columns = sql`t.*, ${app}`
 /** The tokens that users manage as authorizations. Fine-grained tokens have no scopes, and impersonation tokens belong to the site admin. */
 const ownTokens = (user: Account) => sql`
   tokens t left join applications p on p.id = t.application_id
-  where t.user_id = ${user.id} and t.kind <> 'fine_grained' and not t.impersonation`
+  where t.user_id = ${user.id} and t.kind in ('classic', 'oauth') and not t.impersonation`
 
 export function listAuthorizations(
   db: Queryable,

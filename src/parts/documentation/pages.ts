@@ -93,6 +93,7 @@ function needs(entry: Entry) {
   if (scopes?.length) return `Needs a token with ${scopes.join(' or ')}.`
   if (opensBy(entry, 'password')) return 'Needs a login and its password; no token will do.'
   if (opensBy(entry, 'client')) return "Needs an OAuth application's id and its secret."
+  if (opensBy(entry, 'app')) return 'Needs a JSON web token of an app.'
   return security ? 'Open to everyone; a token may show more.' : 'Needs a token or a password.'
 }
 
@@ -124,6 +125,7 @@ function example(entry: Entry, address: string, body: Schema | undefined) {
   if (!security) lines.push(`-H "Authorization: Bearer $TOKEN"`)
   if (opensBy(entry, 'password')) lines.push('-u "$LOGIN"')
   if (opensBy(entry, 'client')) lines.push('-u "$CLIENT_ID:$CLIENT_SECRET"')
+  if (opensBy(entry, 'app')) lines.push('-H "Authorization: Bearer $JWT"')
   const required = (body?.required ?? []).map((name) => [name, `<${name}>`])
   if (body) lines.push(`-d '${JSON.stringify(Object.fromEntries(required))}'`)
   return lines.join(' \\\n  ')

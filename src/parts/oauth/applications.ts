@@ -27,7 +27,8 @@ export async function createApplication(
 }
 
 export function listApplications(db: Queryable, owner: Account): Promise<Application[]> {
-  return db.rows<Application>(sql`${selectApplications} where p.owner_id = ${owner.id} order by lower(p.name), p.id limit 100`)
+  return db.rows<Application>(sql`${selectApplications} where p.owner_id = ${owner.id}
+    and not exists (select from apps x where x.application_id = p.id) order by lower(p.name), p.id limit 100`)
 }
 
 export async function updateApplication(

@@ -34,7 +34,7 @@ export async function createHook(db: Transaction, creator: Account, target: Hook
   const events = changeEvents([], { events: named })
   await lockHooks(db, target)
   await lockMakerAccess(db, target, creator)
-  const id = await reserveId(db)
+  const id = await reserveHookId(db)
   await checkDuplicate(db, target, { id, events, url, content_type, insecure_ssl })
   await checkHookCount(db, target, { id, events })
   const [repo_id, org_id] = target.type === 'repository' ? [target.id, null] : [null, target.id]
@@ -51,7 +51,7 @@ export async function createHook(db: Transaction, creator: Account, target: Hook
 }
 
 /** The id is needed before the row is written, because the secret is encrypted for it. */
-async function reserveId(db: Transaction): Promise<number> {
+export async function reserveHookId(db: Transaction): Promise<number> {
   const row = await db.first<{ id: number }>(sql`select nextval(pg_get_serial_sequence('hooks', 'id')) as id`)
   if (!row) throw new Error('no id was reserved')
   return row.id

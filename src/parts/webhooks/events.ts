@@ -25,6 +25,7 @@ const repositoryEvents = [...emittedEvents, ...acceptedEvents]
 const allowedEvents: Record<HookTarget['type'], readonly string[]> = {
   repository: repositoryEvents,
   organization: [...repositoryEvents, ...organizationEvents],
+  integration: [...repositoryEvents, ...organizationEvents],
 }
 
 /** Expands `*` to all events. */

@@ -4,9 +4,9 @@ import { levelOf } from '#identity/access.ts'
 import { sql, type Transaction } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
 
-/** The repository or organization that hooks belong to; `path` starts the addresses of their endpoints. */
+/** The repository, organization or app (`integration`) that hooks belong to; `path` starts the addresses of their endpoints. */
 export interface HookTarget {
-  type: 'repository' | 'organization'
+  type: 'repository' | 'organization' | 'integration'
   id: number
   path: string
 }
@@ -28,11 +28,11 @@ export function targetOf(source: TargetSource): HookTarget {
 }
 
 /** A condition: the hooks of a target. Deleted hooks remain in the table for their last deliveries only. */
-export const hooksOf = ({ type, id }: HookTarget) =>
-  type === 'repository' ? sql`h.repo_id = ${id} and h.deleted_at is null` : sql`h.org_id = ${id} and h.deleted_at is null`
+export const hooksOf = ({ type, id }: HookTarget) => sql`${columns[type]} = ${id} and h.deleted_at is null`
+const columns = { repository: sql`h.repo_id`, organization: sql`h.org_id`, integration: sql`h.app_id` }
 
 /** Serializes changes to the hooks of a target, because the checks for duplicates and counts look at all of them. */
 export async function lockHooks(db: Transaction, { type, id }: HookTarget) {
   await db.query(sql`select pg_advisory_xact_lock(${locks[type]}::integer, hashint8(${id}))`)
 }
-const locks: Record<HookTarget['type'], number> = { repository: 0x686f6f6b, organization: 0x6f726768 }
+const locks: Record<HookTarget['type'], number> = { repository: 0x686f6f6b, organization: 0x6f726768, integration: 0x61707068 }

@@ -15,10 +15,10 @@ import { askFirst, note, settingsPage, shownOnce } from '#web/settings.ts'
 
 const path = '/settings/developers'
 
-/** Applications of other users are not found. */
+/** Applications of other users are not found, and apps have pages of their own. */
 const own = (next: (visit: SignedIn, application: Application) => Outcome | Promise<Outcome>) => async (visit: SignedIn) => {
   const application = await loadApplication(visit.db, visit.params.client_id ?? '')
-  if (application.owner_id !== visit.visitor.id) throw missing()
+  if (application.owner_id !== visit.visitor.id || application.app_id !== null) throw missing()
   return next(visit, application)
 }
 

@@ -1,0 +1,152 @@
+import { createHash, createPublicKey, generateKeyPair } from 'node:crypto'
+import { promisify } from 'node:util'
+import type { Account } from '#identity/accounts.ts'
+import { type App, appColumns, appSource } from '#identity/apps.ts'
+import { createApplication } from '#parts/oauth/applications.ts'
+import type { HookDeps } from '#parts/webhooks/create.ts'
+import { codeOf, type Queryable, sql, type Transaction } from '#platform/database.ts'
+import { invalid, missing } from '#platform/errors.ts'
+import { type Listed, listed, type Slice } from '#platform/listed.ts'
+import { checkAppEvents, checkAppPermissions } from './events.ts'
+import { createAppHook } from './hook.ts'
+
+export interface NewApp {
+  name: string
+  url: string
+  description?: string | null | undefined
+  callback_url?: string | null | undefined
+  setup_url?: string | null | undefined
+  public?: boolean | undefined
+  permissions?: Record<string, string> | undefined
+  events?: string[] | undefined
+  hook?: { url: string; secret?: string | null | undefined; active?: boolean | undefined } | undefined
+}
+
+export type RegisteredApp = App & { client_secret: string }
+
+/** Registers an app with its bot, its OAuth application and its webhook. Returns the client secret, which is not stored. */
+export async function createApp(db: Transaction, owner: Account, wanted: NewApp, deps: HookDeps): Promise<RegisteredApp> {
+  const permissions = checkAppPermissions(wanted.permissions ?? {})
+  const events = checkAppEvents(wanted.events ?? [], permissions)
+  const slug = slugOf(wanted.name)
+  if (wanted.setup_url && !/^https?:$/.test(URL.parse(wanted.setup_url)?.protocol ?? '')) {
+    throw fault('setup_url', 'The setup URL is an http or https address.')
+  }
+  const { id: application_id, client_secret } = await createApplication(db, owner, {
+    name: wanted.name.trim(),
+    url: wanted.url,
+    description: wanted.description ?? null,
+    // An app without user tokens needs no callback.
+    callback_url: wanted.callback_url || wanted.url,
+  })
+  const bot_id = await createBot(db, slug)
+  const { id } = await db.load<{ id: number }>(sql`
+    insert into apps (application_id, bot_id, slug, permissions, events, public, setup_url, created_at, updated_at)
+    values (${application_id}, ${bot_id}, ${slug}, ${JSON.stringify(permissions)}::jsonb, ${events}, ${wanted.public ?? false},
+      ${wanted.setup_url || null}, ${db.now}, ${db.now})
+    returning id`)
+  const app = await loadApp(db, id)
+  if (wanted.hook) await createAppHook(db, app, wanted.hook, deps)
+  return { ...app, client_secret }
+}
+
+const fault = (field: string, message: string) => invalid({ resource: 'Integration', code: 'invalid', field, message })
+
+/** The address of an app, and the login of its bot before `[bot]`. */
+function slugOf(name: string) {
+  const slug = name
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-+|-+$/g, '')
+  if (slug === '' || name.trim().length > 34)
+    throw fault('name', 'A name has 1 to 34 characters, at least one of them a letter or digit.')
+  return slug
+}
+
+/** The bot outlives the app, because its comments do, so the name of a deleted app stays taken. */
+async function createBot(db: Transaction, slug: string): Promise<number> {
+  try {
+    const { id } = await db.load<{ id: number }>(sql`
+      insert into accounts (type, login, created_at, updated_at) values ('Bot', ${`${slug}[bot]`}, ${db.now}, ${db.now}) returning id`)
+    return id
+  } catch (error) {
+    if (codeOf(error) !== '23505') throw error
+    throw invalid({ resource: 'Integration', code: 'already_exists', field: 'name', message: 'The name is already taken.' })
+  }
+}
+
+export async function loadApp(db: Queryable, id: number): Promise<App> {
+  return db.load<App>(sql`select ${appColumns} from ${appSource} where p.id = ${id}`)
+}
+
+/** A private app is visible to its owner, and to accounts that it is installed on. */
+export async function loadAppBySlug(db: Queryable, slug: string, viewer_id: number | null): Promise<App> {
+  return db.load<App>(sql`
+    select ${appColumns} from ${appSource} where p.slug = ${slug} and (p.public or c.owner_id = ${viewer_id}
+      or exists (select from memberships m where m.org_id = c.owner_id and m.user_id = ${viewer_id})
+      or exists (select from installations i where i.app_id = p.id and (i.account_id = ${viewer_id}
+        or exists (select from memberships m where m.org_id = i.account_id and m.user_id = ${viewer_id}))))`)
+}
+
+/** A condition: the user owns the account `a`, or is an owner of the organization. */
+export const administers = (
+  user: { id: number },
+  account_id: ReturnType<typeof sql>,
+) => sql`(${account_id} = ${user.id} or exists (
+  select from memberships m where m.org_id = ${account_id} and m.user_id = ${user.id} and m.role = 'admin'))`
+
+/** The apps that a user may change: their own, and those of organizations that they own. */
+export function listApps(db: Queryable, user: Account, slice: Slice): Promise<Listed<App>> {
+  const source = sql`${appSource} where ${administers(user, sql`c.owner_id`)}`
+  return listed(db, { columns: appColumns, source, order: sql`lower(c.name), p.id` }, slice)
+}
+
+export async function loadOwnApp(db: Queryable, user: Account, slug: string): Promise<App> {
+  return db.load<App>(
+    sql`select ${appColumns} from ${appSource} where p.slug = ${slug} and ${administers(user, sql`c.owner_id`)}`,
+  )
+}
+
+export interface AppKey {
+  id: number
+  fingerprint: string
+  created_at: Date
+}
+
+export const listKeys = (db: Queryable, app: { id: number }) =>
+  db.rows<AppKey>(sql`select id, fingerprint, created_at from app_keys where app_id = ${app.id} order by id`)
+
+const generate = promisify(generateKeyPair)
+
+/** A new private key with its public half. Takes a tenth of a second, so it is created before the transaction. */
+export async function newKey() {
+  const publicKeyEncoding = { type: 'spki', format: 'pem' } as const
+  const privateKeyEncoding = { type: 'pkcs1', format: 'pem' } as const
+  const { publicKey, privateKey } = await generate('rsa', { modulusLength: 2048, publicKeyEncoding, privateKeyEncoding })
+  const der = createPublicKey(publicKey).export({ type: 'spki', format: 'der' })
+  return { pem: privateKey, public_key: publicKey, fingerprint: `SHA256:${createHash('sha256').update(der).digest('base64')}` }
+}
+
+/** Checking a token tries every key. */
+const mostKeys = 10
+
+export async function addKey(db: Transaction, app: { id: number }, key: Omit<Awaited<ReturnType<typeof newKey>>, 'pem'>) {
+  await db.query(sql`select from apps where id = ${app.id} for no key update`)
+  if ((await listKeys(db, app)).length >= mostKeys) throw fault('key', `An app has at most ${mostKeys} keys. Delete one first.`)
+  await db.query(sql`
+    insert into app_keys (app_id, public_key, fingerprint, created_at) values (${app.id}, ${key.public_key}, ${key.fingerprint}, ${db.now})`)
+}
+
+export async function deleteKey(db: Transaction, app: { id: number }, id: number) {
+  const { rowCount } = await db.query(sql`delete from app_keys where id = ${id} and app_id = ${app.id}`)
+  if (!rowCount) throw missing()
+}
+
+/** Its installations, tokens and keys are deleted too. Comments of its bot stay. */
+export async function deleteApp(db: Transaction, app: App) {
+  // Deliveries before hooks, as when outcomes are recorded, because the opposite order would deadlock with that.
+  await db.query(sql`delete from pending_deliveries where hook_id in (select id from hooks where app_id = ${app.id})`)
+  await db.query(sql`update hooks set deleted_at = ${db.now} where app_id = ${app.id}`)
+  await db.query(sql`delete from applications where id = ${app.application_id}`)
+}
