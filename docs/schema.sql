@@ -907,7 +907,8 @@ create table payloads (
   event text not null,
   action text,
   body text,
-  created_at timestamp with time zone not null
+  created_at timestamp with time zone not null,
+  installation_id bigint
 ) partition by RANGE (id);
 alter table payloads add constraint payloads_pkey PRIMARY KEY (id);
 CREATE INDEX payloads_repo ON ONLY payloads USING btree (repo_id, id);
@@ -1046,6 +1047,22 @@ alter table ref_repairs add constraint ref_repairs_repo_id_fkey FOREIGN KEY (rep
 alter table ref_repairs add constraint ref_repairs_pkey PRIMARY KEY (id);
 CREATE INDEX ref_repairs_found ON ref_repairs USING btree (found_at);
 CREATE INDEX ref_repairs_repo ON ref_repairs USING btree (repo_id);
+
+create table refresh_tokens (
+  digest bytea not null,
+  application_id bigint not null,
+  user_id bigint not null,
+  token_id bigint,
+  expires_at timestamp with time zone not null
+);
+alter table refresh_tokens add constraint refresh_tokens_application_id_fkey FOREIGN KEY (application_id) REFERENCES applications(id) ON DELETE CASCADE;
+alter table refresh_tokens add constraint refresh_tokens_token_id_fkey FOREIGN KEY (token_id) REFERENCES tokens(id) ON DELETE SET NULL;
+alter table refresh_tokens add constraint refresh_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE;
+alter table refresh_tokens add constraint refresh_tokens_pkey PRIMARY KEY (digest);
+CREATE INDEX refresh_tokens_expiry ON refresh_tokens USING btree (expires_at);
+CREATE INDEX refresh_tokens_grant ON refresh_tokens USING btree (application_id, user_id);
+CREATE INDEX refresh_tokens_token ON refresh_tokens USING btree (token_id) WHERE (token_id IS NOT NULL);
+CREATE INDEX refresh_tokens_user ON refresh_tokens USING btree (user_id);
 
 create table refs (
   repo_id bigint not null,
@@ -2092,7 +2109,12 @@ begin
       select h.* from hooks h where h.repo_id = repo and h.active and h.deleted_at is null and h.events && webhooks
       union all
       select h.* from repositories r join hooks h on h.org_id = r.owner_id
-      where r.id = repo and h.active and h.deleted_at is null and h.events && webhooks;
+      where r.id = repo and h.active and h.deleted_at is null and h.events && webhooks
+      union all
+      select h.* from repositories r join installations i on i.account_id = r.owner_id join hooks h on h.app_id = i.app_id
+      where r.id = repo and i.suspended_at is null and h.active and h.deleted_at is null and h.events && webhooks
+        and (i.all_repositories or exists (
+          select from installation_repositories l where l.installation_id = i.id and l.repo_id = r.id));
     if found then
       direct_at := null;
     end if;
@@ -2228,7 +2250,7 @@ begin
   select reserve_attempt.reservation, s, wait_for_check, at, at + span from unnest(subjects) s;
 end $function$;
 
-CREATE OR REPLACE FUNCTION store_deliveries(at timestamp with time zone, repo bigint, events text[], actions text[], bodies text[], payload_indexes integer[], hook_ids bigint[], waits double precision[], senders bigint[])
+CREATE OR REPLACE FUNCTION store_deliveries(at timestamp with time zone, repo bigint, events text[], actions text[], bodies text[], installations bigint[], payload_indexes integer[], hook_ids bigint[], waits double precision[], senders bigint[])
  RETURNS TABLE(id bigint, payload_id bigint, hook_id bigint, guid uuid, sender bigint)
  LANGUAGE plpgsql
  SET plan_cache_mode TO 'force_generic_plan'
@@ -2238,10 +2260,11 @@ begin
   perform open_delivery_day(delivery_day(at));
   return query
   with published as materialized (
-    select delivery_id(at) as id, event, action, body, payload_index
-    from unnest(events, actions, bodies) with ordinality as listed (event, action, body, payload_index)
+    select delivery_id(at) as id, event, action, body, installation_id, payload_index
+    from unnest(events, actions, bodies, installations) with ordinality as listed (event, action, body, installation_id, payload_index)
   ), stored as (
-    insert into payloads (id, repo_id, event, action, body, created_at) select id, repo, event, action, body, at from published
+    insert into payloads (id, repo_id, event, action, body, installation_id, created_at)
+    select id, repo, event, action, body, installation_id, at from published
   )
   insert into pending_deliveries as d (id, hook_id, payload_id, repo_id, guid, event, action, redelivery, created_at, ready_at, sender)
   select delivery_id(at), hook_id, published.id, repo, gen_random_uuid(), event, action, false, at, at + wait * interval '1 second', sender

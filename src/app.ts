@@ -64,7 +64,9 @@ import { pages as accountPages } from '#parts/account/pages.ts'
 import { pages as tokenPages } from '#parts/account/personal-tokens/pages.ts'
 import { pages as twoFactorPages } from '#parts/account/two-factor/pages.ts'
 import { appApi } from '#parts/apps/api.ts'
+import { appHookApi } from '#parts/apps/hooks/api.ts'
 import { api as appInstallations } from '#parts/apps/installations/api.ts'
+import { api as ownInstallations } from '#parts/apps/installations/own/api.ts'
 import { api as authorizations } from '#parts/authentication/api.ts'
 import { lapsed, pages as resumePages } from '#parts/authentication/lapsed/pages.ts'
 import { pages as signInPages } from '#parts/authentication/pages.ts'
@@ -149,6 +151,8 @@ export const apiGroups = (belfry: Belfry): Group[] => [
   oauth,
   appApi(belfry),
   appInstallations,
+  ownInstallations,
+  appHookApi(belfry),
   administration,
   maintenance,
 ]

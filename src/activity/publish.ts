@@ -3,7 +3,7 @@ import { type Act, type EventType, eventFacts, type LoggedEvent, meaningOf } fro
 import { recordHistory } from './issue-history.ts'
 import { noticesOf } from './notices.ts'
 import { deliver, webhookEventsOf } from './outbox/outbox.ts'
-import { type SubscribedHook, subscribedHookColumns, subscribedTo } from './outbox/subscribed-hooks.ts'
+import { installationColumn, type SubscribedHook, subscribedHookColumns, subscribedTo } from './outbox/subscribed-hooks.ts'
 
 /**
  * Publishes what a user did in a repository: appends to the event log and the issue's history, notifies users, and enqueues webhook
@@ -15,7 +15,7 @@ export async function publish(db: Transaction, actor: { id: number }, repo: { id
   const stateFirst = published.toSorted((one, other) => Number('state_reason' in other) - Number('state_reason' in one))
   const call = await callOf(db, actor, repo, stateFirst, published)
   const [hooks] = await Promise.all([
-    call ? db.rows<SubscribedHook>(sql`select ${subscribedHookColumns} from ${call} h`) : [],
+    call ? db.rows<SubscribedHook>(sql`select ${subscribedHookColumns}, ${installationColumn(repo.id)} from ${call} h`) : [],
     recordHistory(db, actor, repo, published),
   ])
   await deliver(db, actor, repo, hooks, published)

@@ -56,9 +56,20 @@ export async function deliver(
   const bodies = await composePayloads(db, actor, repo, subscribed)
   const payloads = subscribed.flatMap(({ event, action }, index) => {
     const body = bodies[index]
-    return body === undefined ? [] : { event, action, body, hooks: hooks.filter((hook) => subscribesTo(hook, event)) }
+    if (body === undefined) return []
+    const receivers = hooks.filter((hook) => subscribesTo(hook, event))
+    return [...Map.groupBy(receivers, ({ installation_id }) => installation_id ?? null)].map(([installation_id, hooks]) => ({
+      ...{ event, action, installation_id, hooks },
+      body: installation_id === null ? body : withInstallation(body, installation_id),
+    }))
   })
   if (payloads.length) await storeDeliveries(db, repo.id, payloads)
+}
+
+/** An app finds out from the payload for which installation it can request a token. */
+function withInstallation(body: string, id: number) {
+  const installation = { id, node_id: Buffer.from(`023:IntegrationInstallation${id}`).toString('base64') }
+  return `${body.slice(0, -1)},"installation":${JSON.stringify(installation)}}`
 }
 
 /** Hooks get nothing of refs that move in bulk, nor of a push that was not read from git because no hook subscribed. */
@@ -69,6 +80,8 @@ interface NewPayload {
   event: string
   action: string | null
   body: string
+  /** Set if it is for an installation of an app. */
+  installation_id?: number | null
   hooks: SubscribedHook[]
 }
 
@@ -82,6 +95,7 @@ export async function storeDeliveries(db: Transaction, repo_id: number | null, u
     select * from store_deliveries(${db.now}, ${repo_id}, ${payloads.map(({ event }) => event)}::text[],
       ${payloads.map(({ action }) => action)}::text[],
       ${payloads.map(({ body }) => (Buffer.byteLength(body) > largest ? null : body))}::text[],
+      ${payloads.map(({ installation_id = null }) => installation_id)}::bigint[],
       ${pairs.map(({ index }) => index)}::integer[], ${pairs.map(({ hook }) => hook.id)}::bigint[],
       ${pairs.map(({ hook }) => (hook.url === listening ? patience : 0))}::double precision[],
       ${pairs.map(({ sender }) => sender)}::bigint[])`)

@@ -15,12 +15,18 @@ export interface SubscribedHook {
   target_type: 'repository' | 'organization' | 'integration'
   failures: number
   throttled_until: Date | null
+  /** For the hook of an app: its installation on the repository. */
+  installation_id?: number | null
 }
 
 export const subscribedHookColumns = sql`h.id, h.events, h.url, h.content_type, h.insecure_ssl, h.secret, h.former_secret, h.former_secret_until, h.target_id,
   h.target_type, h.failures, h.throttled_until`
 
-/** The hooks of a repository and of its organization that subscribe to one of the events. */
+/** The installation of the app of the hook `h` on a repository. */
+export const installationColumn = (repo_id: number) => sql`case when h.app_id is not null then (
+  select i.id from installations i join repositories r on r.owner_id = i.account_id where r.id = ${repo_id} and i.app_id = h.app_id) end as installation_id`
+
+/** The hooks of a repository, of its organization, and of apps that are installed on it, which subscribe to one of the events. */
 export function subscribedTo(repo_id: number, wanted: { event: WebhookName }[]): Sql {
   const events = [...new Set(wanted.map(({ event }) => event)), '*']
   return sql`
@@ -28,7 +34,12 @@ export function subscribedTo(repo_id: number, wanted: { event: WebhookName }[]):
     where h.repo_id = ${repo_id} and h.active and h.deleted_at is null and h.events && ${events}
     union all
     select ${subscribedHookColumns} from repositories r join hooks h on h.org_id = r.owner_id
-    where r.id = ${repo_id} and h.active and h.deleted_at is null and h.events && ${events}`
+    where r.id = ${repo_id} and h.active and h.deleted_at is null and h.events && ${events}
+    union all
+    select ${subscribedHookColumns} from repositories r join installations i on i.account_id = r.owner_id join hooks h on h.app_id = i.app_id
+    where r.id = ${repo_id} and i.suspended_at is null and h.active and h.deleted_at is null and h.events && ${events}
+      and (i.all_repositories or exists (
+        select from installation_repositories l where l.installation_id = i.id and l.repo_id = r.id))`
 }
 
 export function subscribesTo({ events }: { events: string[] }, event: string) {

@@ -1,6 +1,6 @@
 import { createHash, createPublicKey, generateKeyPair } from 'node:crypto'
 import { promisify } from 'node:util'
-import type { Account } from '#identity/accounts.ts'
+import type { Account, Person } from '#identity/accounts.ts'
 import { type App, appColumns, appSource } from '#identity/apps.ts'
 import { createApplication } from '#parts/oauth/applications.ts'
 import type { HookDeps } from '#parts/webhooks/create.ts'
@@ -8,7 +8,7 @@ import { codeOf, type Queryable, sql, type Transaction } from '#platform/databas
 import { invalid, missing } from '#platform/errors.ts'
 import { type Listed, listed, type Slice } from '#platform/listed.ts'
 import { checkAppEvents, checkAppPermissions } from './events.ts'
-import { createAppHook } from './hook.ts'
+import { createAppHook, newHookSecret } from './hook.ts'
 
 export interface NewApp {
   name: string
@@ -22,9 +22,14 @@ export interface NewApp {
   hook?: { url: string; secret?: string | null | undefined; active?: boolean | undefined } | undefined
 }
 
-export type RegisteredApp = App & { client_secret: string }
+export interface RegisteredApp {
+  app: App
+  client_secret: string
+  /** Null for an app without a hook. */
+  webhook_secret: string | null
+}
 
-/** Registers an app with its bot, its OAuth application and its webhook. Returns the client secret, which is not stored. */
+/** Registers an app with its bot, its OAuth application and its webhook, which gets a secret if it has none. */
 export async function createApp(db: Transaction, owner: Account, wanted: NewApp, deps: HookDeps): Promise<RegisteredApp> {
   const permissions = checkAppPermissions(wanted.permissions ?? {})
   const events = checkAppEvents(wanted.events ?? [], permissions)
@@ -46,8 +51,9 @@ export async function createApp(db: Transaction, owner: Account, wanted: NewApp,
       ${wanted.setup_url || null}, ${db.now}, ${db.now})
     returning id`)
   const app = await loadApp(db, id)
-  if (wanted.hook) await createAppHook(db, app, wanted.hook, deps)
-  return { ...app, client_secret }
+  const webhook_secret = wanted.hook ? wanted.hook.secret || newHookSecret() : null
+  if (wanted.hook) await createAppHook(db, app, { ...wanted.hook, secret: webhook_secret }, deps)
+  return { app, client_secret, webhook_secret }
 }
 
 const fault = (field: string, message: string) => invalid({ resource: 'Integration', code: 'invalid', field, message })
@@ -79,6 +85,9 @@ async function createBot(db: Transaction, slug: string): Promise<number> {
 export async function loadApp(db: Queryable, id: number): Promise<App> {
   return db.load<App>(sql`select ${appColumns} from ${appSource} where p.id = ${id}`)
 }
+
+/** The bot as the author of what its app does. */
+export const botOf = ({ bot_id, slug }: App): Person => ({ id: bot_id, type: 'Bot', login: `${slug}[bot]`, site_admin: false })
 
 /** A private app is visible to its owner, and to accounts that it is installed on. */
 export async function loadAppBySlug(db: Queryable, slug: string, viewer_id: number | null): Promise<App> {

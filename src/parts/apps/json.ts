@@ -3,7 +3,7 @@ import { RepositorySchema } from '#hosting/repositories/json.ts'
 import { Address, NullableString, NullableTimestamp, nodeId, Timestamp, timestamp, type Wire } from '#http/serialization.ts'
 import type { App } from '#identity/apps.ts'
 import { type Static, Type } from '#platform/schema.ts'
-import type { Installation } from './installations/installations.ts'
+import type { Installation } from './installations/installation.ts'
 import type { Credentials } from './manifest.ts'
 
 const Permissions = Type.Unsafe<Record<string, string>>({ type: 'object', additionalProperties: { type: 'string' } })

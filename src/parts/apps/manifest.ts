@@ -1,5 +1,4 @@
 import type { Account } from '#identity/accounts.ts'
-import type { App } from '#identity/apps.ts'
 import { loadApplication } from '#identity/clients.ts'
 import { rotateSecret } from '#parts/oauth/applications.ts'
 import type { HookDeps } from '#parts/webhooks/create.ts'
@@ -7,7 +6,7 @@ import { type Database, sql, type Transaction } from '#platform/database.ts'
 import { invalid, missing } from '#platform/errors.ts'
 import { digest, randomText } from '#platform/secrets.ts'
 import type { Vault } from '#platform/vault.ts'
-import { addKey, createApp, loadApp, type NewApp, newKey } from './apps.ts'
+import { addKey, createApp, loadApp, type NewApp, newKey, type RegisteredApp } from './apps.ts'
 import { renewHookSecret } from './hook.ts'
 
 /** Longer manifests are refused before they are parsed. In characters. */
@@ -96,21 +95,17 @@ export async function issueManifestCode(db: Transaction, app: { id: number }): P
   return code
 }
 
-export interface Credentials {
-  app: App
-  client_secret: string
-  webhook_secret: string | null
+export interface Credentials extends RegisteredApp {
   pem: string
 }
 
-/** Registers an app with a first key. Without a secret of its own, the webhook gets one. */
+/** Registers an app with a first key. */
 export async function registerApp(db: Database, owner: Account, wanted: NewApp, deps: HookDeps): Promise<Credentials> {
   const { pem, ...key } = await newKey()
   return db.transaction(async (transaction) => {
-    const { client_secret, ...app } = await createApp(transaction, owner, wanted, deps)
-    await addKey(transaction, app, key)
-    const webhook_secret = wanted.hook?.secret || (await renewHookSecret(transaction, deps.vault, app))
-    return { app, client_secret, webhook_secret, pem }
+    const registered = await createApp(transaction, owner, wanted, deps)
+    await addKey(transaction, registered.app, key)
+    return { ...registered, pem }
   })
 }
 

@@ -29,9 +29,10 @@ export async function pingHook(db: Transaction, sender: Account, target: HookTar
   })
 }
 
+export const zenOf = (db: Queryable, { id }: { id: number }) => sentences[(id + db.now.getSeconds()) % sentences.length]
+
 export async function pingBody(db: Queryable, target: HookTarget, hook: Hook) {
-  const zen = sentences[(hook.id + db.now.getSeconds()) % sentences.length]
-  return { zen, hook_id: hook.id, hook: hookJson(hook, target, wire), ...(await targetFields(db, target)) }
+  return { zen: zenOf(db, hook), hook_id: hook.id, hook: hookJson(hook, target, wire), ...(await targetFields(db, target)) }
 }
 
 /** The payload shows the hook without addresses, because they respond 404 from now on. */

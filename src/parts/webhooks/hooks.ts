@@ -44,3 +44,8 @@ export async function loadHook(db: Queryable, target: HookTarget, id: number): P
   if (!hook) throw missing()
   return hook
 }
+
+/** The hook of a target that has one at most. */
+export function loadOnlyHook(db: Queryable, target: HookTarget): Promise<Hook> {
+  return db.load<Hook>(sql`select ${columns(db.now)} from hooks h where ${hooksOf(target)}`)
+}

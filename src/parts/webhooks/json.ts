@@ -33,12 +33,14 @@ export const RepositoryHook = Type.Object(
 
 export const OrganizationHook = Type.Object({ ...own, ...others }, { title: 'OrganizationWebhook' })
 
+const types: Record<HookTarget['type'], string> = { repository: 'Repository', organization: 'Organization', integration: 'App' }
+
 /** Never contains the secret. */
 export function hookJson(hook: Hook, target: HookTarget, wire: Wire): Static<typeof OrganizationHook | typeof RepositoryHook> {
   const url = `${wire.api}/${target.path}/hooks/${hook.id}`
   const { secret, ...shown } = configJson(hook)
   return {
-    type: target.type === 'repository' ? 'Repository' : 'Organization',
+    type: types[target.type],
     id: hook.id,
     name: 'web',
     active: hook.active,

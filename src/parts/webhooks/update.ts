@@ -39,10 +39,10 @@ export async function updateHook(
   })
 }
 
-/** Changes only the fields that are given. */
+/** Changes only the fields that are given. An app has no editor. */
 export async function updateConfig(
   db: Transaction,
-  editor: Account,
+  editor: Account | null,
   target: HookTarget,
   id: number,
   changes: ConfigInput,
@@ -57,7 +57,7 @@ export async function updateConfig(
   })
 }
 
-async function save(db: Transaction, editor: Account, target: HookTarget, former: Hook, next: Hook): Promise<Hook> {
+async function save(db: Transaction, editor: Account | null, target: HookTarget, former: Hook, next: Hook): Promise<Hook> {
   await checkDuplicate(db, target, next)
   const added = next.events.filter((event) => !former.events.includes(event))
   await checkHookCount(db, target, { id: next.id, events: added })
@@ -65,8 +65,8 @@ async function save(db: Transaction, editor: Account, target: HookTarget, former
   if (next.url !== former.url) await resumeHook(db, former)
   const activated = next.active && !former.active
   // The user who activates it, or changes its url, is responsible for it from then on.
-  const creator_id = activated || next.url !== former.url ? editor.id : former.creator_id
-  if (creator_id === editor.id) await lockMakerAccess(db, target, editor)
+  const creator_id = editor && (activated || next.url !== former.url) ? editor.id : former.creator_id
+  if (editor && creator_id === editor.id) await lockMakerAccess(db, target, editor)
   if (activated) await endPause(db, former)
   await db.query(sql`
     update hooks h set creator_id = ${creator_id}, active = ${next.active}, events = ${next.events}, url = ${next.url}, content_type = ${next.content_type},

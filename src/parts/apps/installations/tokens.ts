@@ -2,9 +2,9 @@ import type { Viewer } from '#identity/accounts.ts'
 import type { App } from '#identity/apps.ts'
 import { type AppPermissions, accessByPermissions, permissionsOfApp } from '#identity/permissions.ts'
 import { sql, type Transaction } from '#platform/database.ts'
-import { invalid } from '#platform/errors.ts'
+import { forbidden, invalid } from '#platform/errors.ts'
 import { digest, newToken } from '#platform/secrets.ts'
-import { type Installation, included, suspended } from './installations.ts'
+import { type Installation, included } from './installation.ts'
 
 /** What a token is narrowed to; undefined for everything that the installation has. */
 export interface Narrowed {
@@ -31,7 +31,7 @@ export async function createInstallationToken(
   installation: Installation,
   narrowed: Narrowed,
 ): Promise<InstallationToken> {
-  if (installation.suspended_at) throw suspended()
+  if (installation.suspended_at) throw forbidden('This installation has been suspended')
   const permissions = narrowPermissions(installation.permissions, narrowed.permissions)
   const repository_ids = await findRepositories(db, installation, narrowed)
   const token = newToken('bfs_')

@@ -4,10 +4,9 @@ import { Nothing } from '#http/serialization.ts'
 import { targetOf } from '#parts/webhooks/hook-target.ts'
 import { loadHook } from '#parts/webhooks/hooks.ts'
 import { ofEachTarget, type TargetType, targetTypes } from '#parts/webhooks/target-types.ts'
-import { invalid } from '#platform/errors.ts'
 import { Type } from '#platform/schema.ts'
 import { readCursor } from './cursors.ts'
-import { type DeliveryStatus, deliveryStatuses, listDeliveries, loadDelivery, redeliver, resendLatestPush } from './deliveries.ts'
+import { listDeliveries, loadDelivery, readStatus, redeliver, resendLatestPush } from './deliveries.ts'
 import { DeliveryItemSchema, DeliverySchema, deliveryItemJson, deliveryJson } from './json.ts'
 
 const Accepted = Type.Object({}, { title: 'Accepted' })
@@ -59,14 +58,6 @@ const endpointsOf = ({ prefix, names, reads, writes }: TargetType): Endpoint[] =
     },
   ),
 ]
-
-function readStatus(given: string): DeliveryStatus | null {
-  if (given === '') return null
-  const status = deliveryStatuses.find((name) => name === given)
-  if (status) return status
-  const message = `status must be one of: ${deliveryStatuses.join(', ')}`
-  throw invalid({ resource: 'HookDelivery', code: 'invalid', field: 'status', message })
-}
 
 /** The second is the former name of the first. */
 const tests = [

@@ -8,7 +8,7 @@ import { composeReplay } from '#parts/webhooks/replays/compose-replay.ts'
 import type { SignedHeaders } from '#parts/webhooks/signing.ts'
 import { clearThrottle } from '#parts/webhooks/throttling.ts'
 import { type Database, empty, type Queryable, type Sql, sql, type Transaction } from '#platform/database.ts'
-import { missing, Refusal } from '#platform/errors.ts'
+import { invalid, missing, Refusal } from '#platform/errors.ts'
 import { type Cursor, writeCursor } from './cursors.ts'
 
 /** A delivery whose outcome is recorded. */
@@ -17,6 +17,8 @@ export interface Delivery {
   hook_id: number
   payload_id: number
   repo_id: number | null
+  /** For the hook of an app. */
+  installation_id: number | null
   guid: string
   event: string
   action: string | null
@@ -41,6 +43,14 @@ export interface FullDelivery extends Delivery {
 export const deliveryStatuses = ['success', 'failure'] as const
 export type DeliveryStatus = (typeof deliveryStatuses)[number]
 
+export function readStatus(given: string): DeliveryStatus | null {
+  if (given === '') return null
+  const status = deliveryStatuses.find((name) => name === given)
+  if (status) return status
+  const message = `status must be one of: ${deliveryStatuses.join(', ')}`
+  throw invalid({ resource: 'HookDelivery', code: 'invalid', field: 'status', message })
+}
+
 /** The condition for failures matches their partial index. */
 const outcomes: Record<DeliveryStatus, Sql> = {
   success: sql`and d.status_code between 200 and 399`,
@@ -50,6 +60,12 @@ const outcomes: Record<DeliveryStatus, Sql> = {
 const columns = sql`d.id, d.hook_id, d.payload_id, d.repo_id, d.guid, d.event, d.action, d.redelivery, d.delivered_at, d.duration,
   d.status, d.status_code, d.throttled_at`
 
+/** Only deliveries of apps are for an installation. */
+const installationOf = ({ target_type }: Pick<Hook, 'target_type'>) =>
+  target_type === 'integration'
+    ? sql`(select p.installation_id from payloads p where p.id = d.payload_id) as installation_id`
+    : sql`null::bigint as installation_id`
+
 interface Wanted {
   status: DeliveryStatus | null
   cursor: Cursor | null
@@ -57,10 +73,10 @@ interface Wanted {
 }
 
 /** Newest first. The planner reads one day's partition after the other, until the page is full. */
-export async function listDeliveries(db: Database, hook: { id: number }, { status, cursor, limit }: Wanted) {
+export async function listDeliveries(db: Database, hook: Pick<Hook, 'id' | 'target_type'>, { status, cursor, limit }: Wanted) {
   const back = cursor?.towards === 'newer'
   const found = await db.genericPlanRows<Delivery>(sql`
-    select ${columns} from deliveries d
+    select ${columns}, ${installationOf(hook)} from deliveries d
     where d.hook_id = ${hook.id} ${status ? outcomes[status] : empty}
       ${back ? sql`and d.id > ${cursor.id} order by d.id` : sql`and d.id < ${cursor?.id ?? beyond} order by d.id desc`}
     limit ${limit + 1}`)
@@ -76,9 +92,9 @@ export async function listDeliveries(db: Database, hook: { id: number }, { statu
 }
 const beyond = Number.MAX_SAFE_INTEGER
 
-export async function loadDelivery(db: Queryable, hook: { id: number }, id: number): Promise<FullDelivery> {
+export async function loadDelivery(db: Queryable, hook: Pick<Hook, 'id' | 'target_type'>, id: number): Promise<FullDelivery> {
   const found = await db.first<FullDelivery>(sql`
-    select ${columns}, d.url, d.request_headers, d.response_headers, d.response_body, p.body
+    select ${columns}, ${installationOf(hook)}, d.url, d.request_headers, d.response_headers, d.response_body, p.body
     from deliveries d left join payloads p on p.id = d.payload_id where d.id = ${id} and d.hook_id = ${hook.id}`)
   if (!found) throw missing()
   return found
@@ -111,8 +127,8 @@ async function enqueueRedelivery(
     with source as materialized (
       select * from payloads where id = ${payload_id}
     ), copied as (
-      insert into payloads (id, repo_id, event, action, body, created_at)
-      select delivery_id(${db.now}), repo_id, event, action, body, created_at from source where id >> 36 <> delivery_day(${db.now})
+      insert into payloads (id, repo_id, event, action, body, installation_id, created_at)
+      select delivery_id(${db.now}), repo_id, event, action, body, installation_id, created_at from source where id >> 36 <> delivery_day(${db.now})
       returning id
     )
     insert into pending_deliveries (id, hook_id, payload_id, repo_id, guid, event, action, redelivery, created_at, ready_at)

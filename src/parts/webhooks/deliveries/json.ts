@@ -53,7 +53,7 @@ export function deliveryItemJson(delivery: Delivery): Static<typeof DeliveryItem
     status_code: delivery.status_code,
     event: delivery.event,
     action: delivery.action,
-    installation_id: null,
+    installation_id: delivery.installation_id,
     repository_id: delivery.repo_id,
     throttled_at: delivery.throttled_at?.toISOString() ?? null,
   }
