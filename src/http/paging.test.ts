@@ -52,6 +52,10 @@ test('per_page is 30 by default and 100 at most, and junk means the default', ()
   assert.ok(Number.isSafeInteger(readPage(new URLSearchParams('page=99999999999999999999&per_page=100')).offset))
 })
 
+test('parameters that a client appends to the address of the last page do not change the page', () => {
+  assert.equal(readPage(new URLSearchParams('per_page=2&page=3?per_page=2&labels=task')).number, 3)
+})
+
 test('a list of exactly one full page has no Link', () => {
   const page = readPage(new URLSearchParams('per_page=10'))
   assert.equal(linkHeader('http://x/y', new URLSearchParams('per_page=10'), page, 10), undefined)

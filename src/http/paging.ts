@@ -20,7 +20,9 @@ const lastPage = 1_000_000_000
 export function readPage(query: URLSearchParams, rule: PageRule = usualPages): Page {
   const asked = rule.fixed ? undefined : readCount(query.get('per_page'))
   const size = Math.min(asked ?? rule.size, rule.largest)
-  const number = Math.min(readCount(query.get('page')) ?? 1, lastPage)
+  // PyGithub appends its parameters to the address of the last page, which has parameters already: `…&page=3?per_page=2`.
+  const [wanted = null] = query.get('page')?.split('?') ?? []
+  const number = Math.min(readCount(wanted) ?? 1, lastPage)
   return { number, size, limit: size, offset: (number - 1) * size }
 }
 
