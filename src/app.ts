@@ -53,6 +53,7 @@ import { api as topics } from '#hosting/topics/api.ts'
 import { api as transfers } from '#hosting/transfers/api.ts'
 import { pages as transferPages } from '#hosting/transfers/pages.ts'
 import type { Group } from '#http/endpoint.ts'
+import { mountGraphqlRefusal } from '#http/graphql.ts'
 import { Metrics, mountHealth } from '#http/health.ts'
 import { openListener } from '#http/listener.ts'
 import { metaApi } from '#http/meta.ts'
@@ -222,6 +223,8 @@ export async function openApp(belfry: Belfry): Promise<App> {
   mountGit(listeners.web, belfry)
   mountLfs(listeners.web, belfry)
   metrics.mount(listeners.web, belfry)
+  mountGraphqlRefusal(listeners.web, '/api/graphql', belfry)
+  mountGraphqlRefusal(listeners.versioned, '/graphql', belfry)
   for (const [listener, variant] of [
     [listeners.web, selfHosted],
     [listeners.versioned, versioned],

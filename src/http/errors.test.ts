@@ -79,3 +79,11 @@ test('a body is read as JSON whatever its content type says, and an empty one as
   await expect(202, await ben.with({ 'content-type': 'application/json' }).post('/repos/ada/three/forks', ''))
   await expect(202, await ben.post('/repos/ada/two/forks'))
 })
+
+test('GraphQL clients get a message that they can print', async () => {
+  await using forge = await openForge()
+  for (const url of [`${forge.web}/api/graphql`, `${forge.versioned}/graphql`]) {
+    const { message } = await expect(404, await forge.nobody.with({ 'content-type': 'text/plain' }).post(url, 'no JSON'))
+    assert.equal(message, 'Belfry serves no GraphQL. Use the REST API.')
+  }
+})
