@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { throttling } from '@octokit/plugin-throttling'
+import { Octokit } from '@octokit/rest'
+import { linesOf, openForge } from '#test/forge.ts'
+import { told } from '#test/inbox.ts'
+import { npmVersion, Story } from './story.ts'
+
+const log = { debug() {}, info() {}, warn() {}, error() {} }
+
+for (const variant of ['self-hosted', 'versioned'] as const) {
+  test(`a newcomer with Octokit on the ${variant} variant`, async (t) => {
+    await using forge = await openForge({ worker: true })
+    const baseUrl = variant === 'versioned' ? forge.versioned : `${forge.web}/api/v3`
+    const [ada, ben] = [await forge.person('ada'), await forge.person('ben')].map(
+      ({ token: auth }) => new Octokit({ auth, baseUrl, log }),
+    ) as [Octokit, Octokit]
+    const story = new Story(t, { client: 'Octokit.js (`@octokit/rest`)', version: npmVersion('@octokit/rest') })
+    const engine = { owner: 'ada', repo: 'engine' }
+    const text = (value: string) => Buffer.from(value).toString('base64')
+    const read = async (path: string, ref = 'main') => (await ada.repos.getContent({ ...engine, path, ref })).data
+
+    await story.works('repositories', async () => {
+      const { status, data } = await ada.repos.createForAuthenticatedUser({ name: 'engine', auto_init: true })
+      assert.deepEqual([status, data.full_name, data.default_branch, data.private], [201, 'ada/engine', 'main', false])
+      await ada.repos.update({ ...engine, description: 'It counts', homepage: 'https://engine.example' })
+      const { data: shown } = await ben.repos.get(engine)
+      assert.deepEqual([shown.description, shown.permissions?.push, shown.owner.login], ['It counts', false, 'ada'])
+      assert.deepEqual(linesOf((await ada.repos.listForAuthenticatedUser()).data, 'full_name'), ['ada/engine'])
+      await ada.repos.replaceAllTopics({ ...engine, names: ['engines', 'brass'] })
+      assert.deepEqual((await ben.repos.getAllTopics(engine)).data.names, ['engines', 'brass'])
+    })
+
+    await story.works('contents', async () => {
+      const file = { ...engine, path: 'docs/notes.txt' }
+      const { data: made } = await ada.repos.createOrUpdateFileContents({ ...file, message: 'Add notes', content: text('One\n') })
+      const shown = await read('docs/notes.txt')
+      assert.ok(!Array.isArray(shown) && shown.type === 'file')
+      assert.equal(Buffer.from(shown.content, 'base64').toString(), 'One\n')
+      assert.equal(shown.sha, made.content?.sha)
+      const wrong = { message: 'Overwrite', content: text('Zero\n'), sha: '0'.repeat(40) }
+      await assert.rejects(ada.repos.createOrUpdateFileContents({ ...file, ...wrong }), { status: 409 })
+      await ada.repos.createOrUpdateFileContents({ ...file, message: 'Edit notes', content: text('Two\n'), sha: shown.sha })
+      assert.deepEqual(linesOf((await read('docs')) as object[], 'type', 'name'), ['file notes.txt'])
+    })
+
+    await story.works('commits, comparisons, statuses', async () => {
+      const { data: commits } = await ada.repos.listCommits({ ...engine, path: 'docs/notes.txt' })
+      assert.deepEqual(linesOf(commits, 'commit.message', 'author.login'), ['Edit notes ada', 'Add notes ada'])
+      const [newest, oldest] = commits.map(({ sha }) => sha) as [string, string]
+      const { data: commit } = await ada.repos.getCommit({ ...engine, ref: 'main' })
+      assert.equal(commit.sha, newest)
+      assert.deepEqual(linesOf(commit.files ?? [], 'filename', 'status', 'changes'), ['docs/notes.txt modified 2'])
+      const { data: range } = await ada.repos.compareCommitsWithBasehead({ ...engine, basehead: `${oldest}...main` })
+      assert.deepEqual([range.status, range.ahead_by], ['ahead', 1])
+      await ada.repos.createCommitStatus({ ...engine, sha: newest, state: 'success', context: 'ci/build' })
+      const { data: combined } = await ben.repos.getCombinedStatusForRef({ ...engine, ref: 'main' })
+      assert.deepEqual([combined.state, combined.total_count], ['success', 1])
+    })
+
+    await story.works('labels, milestones', async () => {
+      const { data: label } = await ada.issues.createLabel({ ...engine, name: 'noise', color: 'f29513', description: 'Too loud' })
+      assert.deepEqual([label.name, label.color], ['noise', 'f29513'])
+      await ada.issues.updateLabel({ ...engine, name: 'noise', new_name: 'sound' })
+      const { data: milestone } = await ada.issues.createMilestone({ ...engine, title: 'v1', due_on: '2026-12-31T00:00:00Z' })
+      assert.deepEqual([milestone.number, milestone.state, milestone.open_issues], [1, 'open', 0])
+    })
+
+    await story.works('issues, comments, reactions', async () => {
+      const { data: issue } = await ben.issues.create({ ...engine, title: 'It rattles', body: 'Loudly, **always**' })
+      const it = { ...engine, issue_number: issue.number }
+      assert.deepEqual([issue.state, issue.user?.login, issue.labels], ['open', 'ben', []])
+      await ada.issues.addLabels({ ...it, labels: ['sound'] })
+      await ada.issues.update({ ...it, milestone: 1, assignees: ['ada'] })
+      const { data: comment } = await ada.issues.createComment({ ...it, body: 'Which wheel, @ben?' })
+      assert.equal(comment.author_association, 'OWNER')
+      await ben.reactions.createForIssue({ ...it, content: '+1' })
+      await ada.issues.lock({ ...it, lock_reason: 'resolved' })
+      await ada.issues.update({ ...it, state: 'closed', state_reason: 'not_planned' })
+      const { data: shown } = await ben.issues.get({ ...it, mediaType: { format: 'full' } })
+      assert.partialDeepStrictEqual(shown, {
+        state: 'closed',
+        state_reason: 'not_planned',
+        locked: true,
+        comments: 1,
+        labels: [{ name: 'sound' }],
+        milestone: { title: 'v1', closed_issues: 1 },
+        assignees: [{ login: 'ada' }],
+        body_html: '<p>Loudly, <strong>always</strong></p>\n',
+        reactions: { '+1': 1, total_count: 1 },
+      })
+      const { data: events } = await ada.issues.listEvents(it)
+      assert.deepEqual(linesOf(events, 'event'), ['labeled', 'milestoned', 'assigned', 'locked', 'closed'])
+    })
+
+    await story.works('pull requests, reviews', async () => {
+      const { data: main } = await ada.git.getRef({ ...engine, ref: 'heads/main' })
+      await ada.git.createRef({ ...engine, ref: 'refs/heads/quiet', sha: main.object.sha })
+      const oil = { ...engine, path: 'oil.txt', message: 'Add oil', content: text('Oil\n'), branch: 'quiet' }
+      await ada.repos.createOrUpdateFileContents(oil)
+      const { data: pull } = await ada.pulls.create({ ...engine, title: 'Oil it', head: 'quiet', base: 'main', body: 'Fixes #1' })
+      const it = { ...engine, pull_number: pull.number }
+      assert.deepEqual([pull.state, pull.mergeable, pull.changed_files], ['open', true, 1])
+      assert.deepEqual(linesOf((await ben.pulls.listFiles(it)).data, 'filename', 'status'), ['oil.txt added'])
+      const comments = [{ path: 'oil.txt', position: 1, body: 'Which oil?' }]
+      const { data: review } = await ben.pulls.createReview({ ...it, event: 'COMMENT', body: 'Good', comments })
+      assert.equal(review.state, 'COMMENTED')
+      const [asked] = (await ada.pulls.listReviewComments(it)).data
+      await ada.pulls.createReplyForReviewComment({ ...it, comment_id: asked?.id ?? 0, body: 'Whale oil' })
+      assert.deepEqual(linesOf((await ben.pulls.listReviewComments(it)).data, 'body'), ['Which oil?', 'Whale oil'])
+      const { data: merged } = await ada.pulls.merge({ ...it, merge_method: 'squash' })
+      assert.equal(merged.merged, true)
+      assert.equal((await ada.pulls.checkIfMerged(it)).status, 204)
+      assert.ok(!Array.isArray(await read('oil.txt')))
+    })
+
+    await story.works('releases, release assets', async () => {
+      const { data: release } = await ada.repos.createRelease({ ...engine, tag_name: 'v1.0', name: 'One', body: 'First' })
+      const { data: latest } = await ben.repos.getLatestRelease(engine)
+      assert.deepEqual([latest.id, latest.draft, latest.author.login], [release.id, false, 'ada'])
+      const { data: asset } = await ada.repos.uploadReleaseAsset({
+        ...engine,
+        release_id: release.id,
+        baseUrl: new URL(release.upload_url).origin,
+        url: release.upload_url,
+        name: 'engine.bin',
+        data: 'cogs',
+        headers: { 'content-type': 'application/octet-stream' },
+      } as Parameters<typeof ada.repos.uploadReleaseAsset>[0])
+      assert.deepEqual([asset.name, asset.size, asset.state], ['engine.bin', 4, 'uploaded'])
+      assert.equal(await (await fetch(asset.browser_download_url)).text(), 'cogs')
+    })
+
+    await story.works('stars, watching, followers', async () => {
+      await ben.activity.starRepoForAuthenticatedUser(engine)
+      assert.equal((await ben.activity.checkRepoIsStarredByAuthenticatedUser(engine)).status, 204)
+      assert.deepEqual(linesOf((await ada.activity.listStargazersForRepo(engine)).data, 'login'), ['ben'])
+      assert.equal((await ada.repos.get(engine)).data.stargazers_count, 1)
+      await ben.activity.setRepoSubscription({ ...engine, subscribed: true })
+      assert.deepEqual(linesOf((await ada.activity.listWatchersForRepo(engine)).data, 'login'), ['ada', 'ben'])
+      await ben.users.follow({ username: 'ada' })
+      assert.equal((await ben.users.getAuthenticated()).data.following, 1)
+    })
+
+    await story.works('notifications with polling', async () => {
+      await told(forge)
+      const first = await ben.activity.listNotificationsForAuthenticatedUser()
+      assert.deepEqual(linesOf(first.data, 'subject.title', 'reason'), ['Oil it comment', 'It rattles mention'])
+      assert.equal(first.headers['x-poll-interval'], '60')
+      const since = first.headers['last-modified']
+      const poll = () => ben.activity.listNotificationsForAuthenticatedUser({ headers: { 'if-modified-since': since } })
+      await assert.rejects(poll(), { status: 304 })
+      forge.clock.advance(5_000)
+      await ada.issues.create({ ...engine, title: 'It squeaks' })
+      await told(forge)
+      const [thread] = (await poll()).data
+      assert.equal(thread?.subject.title, 'It squeaks')
+      await ben.activity.markThreadAsRead({ thread_id: Number(thread?.id) })
+      await ben.activity.markNotificationsAsRead()
+      assert.deepEqual((await ben.activity.listNotificationsForAuthenticatedUser()).data, [])
+    })
+
+    await story.works('timelines', async () => {
+      const { data: events } = await ben.activity.listRepoEvents(engine)
+      assert.deepEqual(linesOf(events.slice(0, 2), 'type', 'actor.login'), ['IssuesEvent ada', 'WatchEvent ben'])
+    })
+
+    await story.works('pagination', async () => {
+      for (let number = 1; number <= 5; number++)
+        await ada.issues.create({ ...engine, title: `Task ${number}`, labels: ['task'] })
+      const tasks = { ...engine, labels: 'task', per_page: 2 }
+      const all = await ben.paginate(ben.issues.listForRepo, tasks)
+      assert.deepEqual(linesOf(all, 'title'), ['Task 5', 'Task 4', 'Task 3', 'Task 2', 'Task 1'])
+      const sizes: number[] = []
+      for await (const { data } of ben.paginate.iterator(ben.issues.listForRepo, tasks)) sizes.push(data.length)
+      assert.deepEqual(sizes, [2, 2, 1])
+    })
+
+    await story.works('errors with their reasons', async () => {
+      await assert.rejects(
+        ben.issues.create({ ...engine, title: '' }),
+        (error: { status: number; response: { data: object } }) => {
+          assert.equal(error.status, 422)
+          assert.partialDeepStrictEqual(error.response.data, {
+            errors: [{ resource: 'Issue', field: 'title', code: 'missing_field' }],
+          })
+          return true
+        },
+      )
+      await assert.rejects(ben.repos.delete(engine), { status: 403 })
+      await assert.rejects(ben.repos.get({ owner: 'ada', repo: 'nothing' }), { status: 404 })
+      await assert.rejects(new Octokit({ baseUrl, auth: 'wrong', log }).users.getAuthenticated(), { status: 401 })
+    })
+
+    await story.lacks('GraphQL', /Belfry serves no GraphQL/, () => ada.graphql('{ viewer { login } }'))
+    if (variant === 'self-hosted') return
+    await story.works('throttling on 403', async () => {
+      await using limited = await openForge({ settings: { BELFRY_RATE_LIMIT: 'on' } })
+      const asked: string[] = []
+      const Throttled = Octokit.plugin(throttling)
+      const stranger = new Throttled({
+        baseUrl: limited.versioned,
+        log,
+        throttle: {
+          onRateLimit: (_retryAfter, { method, url }, _octokit, retries) => {
+            asked.push(`${method} ${url}`)
+            limited.clock.advance(3_600_000)
+            return retries < 1
+          },
+          onSecondaryRateLimit: () => assert.fail('there is no secondary limit'),
+        },
+      })
+      for (let request = 0; request < 61; request++) await stranger.meta.root()
+      assert.deepEqual(asked, ['GET /'])
+    })
+
+    await story.end()
+  })
+}

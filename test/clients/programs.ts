@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { test } from 'node:test'
+import { openForge } from '#test/forge.ts'
+import { told } from '#test/inbox.ts'
+import { Story } from './story.ts'
+
+export interface Program {
+  client: string
+  /** Programs and files that must be there, with the Debian package of each. */
+  needs: Record<string, string>
+  command: string[]
+  env?: Record<string, string>
+}
+
+/**
+ * Runs a story that is written in the client's own language. It gets the address and the tokens of Ada and Ben from the environment, and prints
+ * `version …` and a line for each chapter: `works …`, `lacks …` or `failed …`.
+ */
+export function tellStory(program: Program) {
+  test(`a newcomer with ${program.client}`, async (t) => {
+    const missing = missingPackages(program.needs)
+    if (missing.length) return t.skip(skipped(program.client, missing))
+    await using forge = await openForge({ worker: true })
+    const [ada, ben] = [await forge.person('ada'), await forge.person('ben')]
+    const env = { BELFRY: forge.web, ADA: ada.token, BEN: ben.token, ...program.env }
+    const { stdout, stderr, failed } = await run(program.command, env)
+    const lines = stdout.trim().split('\n')
+    const after = (word: string) => lines.filter((line) => line.startsWith(`${word} `)).map((line) => line.slice(word.length + 1))
+    assert.deepEqual([failed, after('failed')], [false, []], `${stdout}\n${stderr}`)
+    await told(forge)
+    const story = new Story(t, { client: program.client, version: after('version')[0] ?? '' })
+    story.add({ works: after('works'), lacks: after('lacks') })
+    await story.end()
+  })
+}
+
+export const skipped = (client: string, missing: string[]) =>
+  `${client} was not tried, because it is not installed. On Debian: apt-get install ${missing.join(' ')}`
+
+export const missingPackages = (needs: Record<string, string>) =>
+  Object.entries(needs)
+    .filter(
+      ([name]) => ![name, ...(process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, name))].some(existsSync),
+    )
+    .map(([, name]) => name)
+
+/** Without the environment of this process, which may name another host or token. */
+export function run([file = '', ...words]: string[], env: Record<string, string>) {
+  const { PATH = '', TMPDIR = '/tmp' } = process.env
+  const options = { env: { PATH, TMPDIR, HOME: TMPDIR, LANG: 'C.UTF-8', ...env }, timeout: 120_000 }
+  return new Promise<{ stdout: string; stderr: string; failed: boolean }>((resolve) => {
+    execFile(file, words, options, (error, stdout, stderr) => resolve({ stdout, stderr, failed: error !== null }))
+  })
+}
