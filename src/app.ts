@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { knowAddress } from '#activity/outbox/addresses.ts'
 import { setPayloadComposer } from '#activity/outbox/outbox.ts'
 import type { Belfry } from '#belfry.ts'
+import { api as absent } from '#hosting/absent/api.ts'
 import { api as administration } from '#hosting/administration/api.ts'
 import { api as automation } from '#hosting/automation/api.ts'
 import { api as collaborators } from '#hosting/collaborators/api.ts'
@@ -10,6 +11,7 @@ import { api as commitComments } from '#hosting/commit-comments/api.ts'
 import { pages as commitPages } from '#hosting/commit-comments/pages.ts'
 import { api as commits } from '#hosting/commits/api.ts'
 import { api as contents } from '#hosting/contents/api.ts'
+import { pages as contentPages } from '#hosting/contents/pages.ts'
 import { mountGit } from '#hosting/git/api.ts'
 import { api as gitData } from '#hosting/git-data/api.ts'
 import { api as issues } from '#hosting/issues/api.ts'
@@ -35,6 +37,7 @@ import { api as protection } from '#hosting/protection/api.ts'
 import { api as protectionLists } from '#hosting/protection/lists/api.ts'
 import { api as pulls } from '#hosting/pulls/api.ts'
 import { api as comparisons } from '#hosting/pulls/comparisons/api.ts'
+import { pages as comparisonPages } from '#hosting/pulls/comparisons/pages.ts'
 import { pages as pullPages } from '#hosting/pulls/pages.ts'
 import { api as reactions } from '#hosting/reactions/api.ts'
 import { api as refs } from '#hosting/refs/api.ts'
@@ -156,6 +159,7 @@ export const apiGroups = (belfry: Belfry): Group[] => [
   appHookApi(belfry),
   administration,
   maintenance,
+  absent,
 ]
 
 const pageRoutes: PageRoute[] = [
@@ -172,6 +176,8 @@ const pageRoutes: PageRoute[] = [
   ...inboxPages,
   ...issuePages,
   ...pullPages,
+  ...comparisonPages,
+  ...contentPages,
   ...commitPages,
   ...releasePages,
   ...invitationPages,

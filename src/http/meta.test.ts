@@ -12,7 +12,7 @@ test('the root document tells where everything is, with the base of the variant 
     assert.equal(root.current_user_url, `${client.base}/user`)
     assert.equal(root.starred_url, `${client.base}/user/starred{/owner}{/repo}`)
     assert.equal(root.current_user_authorizations_html_url, `${forge.web}/settings/connections/applications{/client_id}`)
-    assert.ok('authorizations_url' in root && 'hub_url' in root && 'rate_limit_url' in root)
+    assert.ok('authorizations_url' in root && 'rate_limit_url' in root)
   }
 })
 

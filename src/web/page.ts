@@ -50,6 +50,9 @@ export type Outcome =
   | { to: string; flash?: Flash }
   | { file: Readable; headers: Record<string, string> }
 
+/** A text of git. */
+export const plainText = (file: Readable): Outcome => ({ file, headers: { 'Content-Type': 'text/plain; charset=utf-8' } })
+
 export interface PageRoute {
   method: 'GET' | 'POST'
   path: string

@@ -26,6 +26,10 @@ const place = '/:owner/:repo/issues'
 
 export const pages: PageRoute[] = [
   show('/:owner/:repo', repositoryPage),
+  show('/:owner/:repo/milestone/:number', async (visit) => {
+    const repo = await loadVisibleRepository(visit)
+    return { to: `${pathOf(repo)}/issues?milestone=${numberIn(visit.params.number)}` }
+  }),
   show(place, async (visit) => {
     checkEnabled(await loadVisibleRepository(visit))
     return listPage(visit, 'issues')
@@ -62,6 +66,9 @@ async function loadOwnConversation(visit: Visit): Promise<Conversation> {
 
 /** The start page of a repository. */
 async function repositoryPage(visit: Visit): Promise<Outcome> {
+  const { owner = '', repo: named = '' } = visit.params
+  // The address of a clone, in a browser.
+  if (named.endsWith('.git')) return { to: `/${encodeURIComponent(owner)}/${encodeURIComponent(named.slice(0, -4))}` }
   const repo = await loadVisibleRepository(visit)
   await markShown(visit, sql`s.repo_id = ${repo.id} and s.import_id is not null`)
   const { description, homepage, stargazers_count, subscribers_count, forks_count } = repo

@@ -12,8 +12,8 @@ import { checkAccess, checkWritable } from '#identity/access.ts'
 import { changeSubscription, markConversationShown, subscriptionBox } from '#parts/notifications/views/thread-subscription.ts'
 import { attempt, select } from '#web/fields.ts'
 import { type Html, html } from '#web/html.ts'
-import { form, type Outcome, type PageRoute, type SignedIn, show, submitOwn, type Visit } from '#web/page.ts'
-import { comparePull, refreshMergeability } from './mergeability.ts'
+import { form, type Outcome, type PageRoute, plainText, type SignedIn, show, submitOwn, type Visit } from '#web/page.ts'
+import { comparePull, openPullText, refreshMergeability } from './mergeability.ts'
 import { type MergeMethod, mergePull } from './merging.ts'
 import { loadPull, type Pull } from './pulls.ts'
 
@@ -22,6 +22,8 @@ const place = '/:owner/:repo/pull/:number'
 export const pages: PageRoute[] = [
   show('/:owner/:repo/pulls', (visit) => listPage(visit, 'pulls')),
   show(place, async (visit) => {
+    const [, number, medium] = /^(\d+)\.(diff|patch)$/.exec(visit.params.number ?? '') ?? []
+    if (medium) return pullText(visit, numberIn(number), medium as 'diff' | 'patch')
     const found = await findConversation(visit)
     return 'to' in found ? found : conversationPage(visit, found)
   }),
@@ -34,6 +36,12 @@ export const pages: PageRoute[] = [
   }),
   submitOwn(`${place}/merge`, merge),
 ]
+
+async function pullText(visit: Visit, number: number, medium: 'diff' | 'patch'): Promise<Outcome> {
+  const repo = await loadVisibleRepository(visit)
+  const pull = await loadPull(visit.db, repo, number, viewerOf(visit))
+  return plainText(await openPullText(visit.belfry.storage, pull, medium))
+}
 
 /** The number of an issue redirects to the issue. */
 async function findConversation(visit: Visit): Promise<Conversation | { to: string }> {

@@ -25,6 +25,7 @@ export const pages: PageRoute[] = [
   showOwn('/login/device', (visit) => (visit.flash.done ? deviceDone(visit.flash.done) : deviceForm(visit))),
   submitOwn('/login/device', device),
   showOwn('/settings/applications', showAuthorized),
+  showOwn('/settings/connections/applications', () => ({ to: '/settings/applications' })),
   showOwn('/settings/connections/applications/:client_id', showConnection),
   submitOwn('/settings/connections/applications/:client_id', revoke),
 ]

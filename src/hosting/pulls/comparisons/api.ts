@@ -2,16 +2,15 @@ import { compare, findBoth, mostCommits } from '#git/compare.ts'
 import { openComparison } from '#git/diff-text.ts'
 import { readCommit } from '#git/objects.ts'
 import { writeCommit, writeCommits } from '#hosting/refs/commits.ts'
-import { findInNetwork } from '#hosting/repositories/network.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { Answer, get, group } from '#http/endpoint.ts'
 import { Represented } from '#http/media.ts'
 import { notForToken } from '#http/permissions.ts'
 import type { Caller } from '#identity/callers.ts'
 import { allows } from '#identity/permissions.ts'
-import type { Queryable } from '#platform/database.ts'
-import { missing, Refusal } from '#platform/errors.ts'
-import { ComparisonSchema, comparisonJson, type End } from './json.ts'
+import { Refusal } from '#platform/errors.ts'
+import { findEnds } from './ends.ts'
+import { ComparisonSchema, comparisonJson } from './json.ts'
 
 export const api = group('Comparisons', [
   get(
@@ -30,6 +29,7 @@ export const api = group('Comparisons', [
     },
     async ({ db, storage, caller, repo, params, page, wire, medium, revalidate }) => {
       const { base, head } = await findEnds(db, caller, repo, params.basehead)
+      for (const end of [base, head]) checkToken(caller, end.repo)
       if (medium) {
         const [from, to] = await findBoth(storage, base.repo.id, base.name, head.name, head.repo.id)
         return revalidate(
@@ -57,18 +57,6 @@ export const api = group('Comparisons', [
   ),
 ])
 
-async function findEnds(db: Queryable, caller: Caller, repo: Repository, basehead: string): Promise<{ base: End; head: End }> {
-  const [base, head, ...more] = basehead.split('...')
-  if (!base || !head || more.length) throw missing()
-  return { base: await findEnd(db, caller, repo, base), head: await findEnd(db, caller, repo, head) }
-}
-
-/** `branch`, `owner:branch` or `owner:repo:branch`. */
-async function findEnd(db: Queryable, caller: Caller, repo: Repository, text: string): Promise<End> {
-  const [, owner = repo.owner_login, repo_name, name = ''] = /^(?:([^:]*):(?:([^:]*):)?)?(.*)$/s.exec(text) ?? []
-  const found = await findInNetwork(db, caller, repo, owner, repo_name)
-  if (!found || !name) throw missing()
-  const { token } = caller
-  if (found.private && token?.kind === 'fine_grained' && !allows(token.permissions, 'contents:read')) throw notForToken()
-  return { repo: found, name, text }
+function checkToken({ token }: Caller, repo: Repository) {
+  if (repo.private && token?.kind === 'fine_grained' && !allows(token.permissions, 'contents:read')) throw notForToken()
 }
