@@ -1,12 +1,26 @@
 import type { Storage } from '#git/storage.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
-import { Answer, del, get, group, put } from '#http/endpoint.ts'
+import { Answer, del, get, group, put, type Revalidate } from '#http/endpoint.ts'
 import { text } from '#http/input.ts'
 import type { Wire } from '#http/serialization.ts'
 import { Type } from '#platform/schema.ts'
-import { deleteFile, readContent, writeFile } from './contents.ts'
-import { ChangedSchema, ContentSchema, changedJson, contentJson, GitTree, treeJson } from './json.ts'
+import { type Content, deleteFile, readContent, writeFile } from './contents.ts'
+import {
+  ChangedSchema,
+  ContentSchema,
+  changedJson,
+  contentJson,
+  contentObjectJson,
+  FileSchema,
+  fileJson,
+  GitTree,
+  LicenseSchema,
+  treeJson,
+} from './json.ts'
+import { detectLicense } from './licenses.ts'
+import { representContent } from './representations.ts'
 import { loadTree } from './trees.ts'
+import { readLicense, readReadme } from './well-known-files.ts'
 
 export const Identity = Type.Object({
   name: Type.String({ minLength: 1, maxLength: 255 }),
@@ -24,8 +38,9 @@ const reads = {
   viewer: 'optional',
   optional_scopes: ['repo'],
   query: { ref: text() },
-  answers: { 200: ContentSchema },
 } as const
+const shows = { ...reads, media: ['raw', 'html', 'object'], answers: { 200: ContentSchema } } as const
+const showsFile = { ...reads, media: ['raw', 'html'], answers: { 200: FileSchema } } as const
 
 const writing = {
   permission: 'contents:write',
@@ -35,28 +50,83 @@ const writing = {
   own_transaction: true,
 } as const
 
-async function show(storage: Storage, repo: Repository, path: string, asked: string, wire: Wire) {
-  const ref = asked || repo.default_branch
-  return contentJson(await readContent(storage, repo, path, ref), repo, ref, wire)
+interface Request {
+  storage: Storage
+  repo: Repository
+  wire: Wire
+  query: { ref: string }
+  revalidate: Revalidate
 }
+
+async function show(request: Request & { medium: 'raw' | 'html' | 'object' | undefined }, path: string) {
+  const { storage, repo, wire, query, medium } = request
+  const ref = query.ref || repo.default_branch
+  const content = await readContent(storage, repo, path, ref)
+  if (medium === 'object') return contentObjectJson(content, repo, ref, wire)
+  if (medium && (content.kind === 'file' || content.kind === 'symlink')) return showFile({ ...request, medium }, content)
+  return contentJson(content, repo, ref, wire)
+}
+
+function showFile(request: Request & { medium: 'raw' | 'html' | undefined }, content: Content & { kind: 'file' | 'symlink' }) {
+  const { storage, repo, wire, query, medium, revalidate } = request
+  if (!medium) return withContent(fileJson(content, repo, query.ref || repo.default_branch, wire))
+  const { sha, path } = content.entry
+  return revalidate(`${medium} ${sha} ${path}`, () => representContent(storage, repo, content, medium))
+}
+
+/** A link to something else than a file has its target instead. */
+const withContent = (file: ReturnType<typeof fileJson>) => ({ encoding: 'none', content: '', ...file })
 
 export const api = group('Contents', [
   get(
     '/repos/{owner}/{repo}/contents/{path+}',
-    { ...reads, operation: 'repos/get-content', summary: 'A file, or what a folder holds, in a branch, a tag or a commit' },
-    ({ storage, repo, params, query, wire }) => show(storage, repo, params.path.replace(/\/$/, ''), query.ref, wire),
+    { ...shows, operation: 'repos/get-content', summary: 'A file, or what a folder holds, in a branch, a tag or a commit' },
+    (request) => show(request, request.params.path.replace(/\/$/, '')),
   ),
   get(
     '/repos/{owner}/{repo}/contents',
-    { ...reads, operation: 'repos/get-root-content', summary: 'What the outermost folder holds' },
-    ({ storage, repo, query, wire }) => show(storage, repo, '', query.ref, wire),
+    { ...shows, operation: 'repos/get-root-content', summary: 'What the outermost folder holds' },
+    (request) => show(request, ''),
+  ),
+  get(
+    '/repos/{owner}/{repo}/readme',
+    { ...showsFile, operation: 'repos/get-readme', summary: 'The README of a repository' },
+    async (request) => {
+      const { storage, repo, query } = request
+      return showFile(request, await readReadme(storage, repo, query.ref || repo.default_branch))
+    },
+  ),
+  get(
+    '/repos/{owner}/{repo}/readme/{dir+}',
+    { ...showsFile, operation: 'repos/get-readme-in-directory', summary: 'The README of a folder' },
+    async (request) => {
+      const { storage, repo, query, params } = request
+      return showFile(request, await readReadme(storage, repo, query.ref || repo.default_branch, params.dir.replace(/\/$/, '')))
+    },
+  ),
+  get(
+    '/repos/{owner}/{repo}/license',
+    {
+      ...reads,
+      media: ['raw', 'html'],
+      operation: 'licenses/get-for-repo',
+      summary: 'The license file of a repository, and which license it is',
+      answers: { 200: LicenseSchema },
+    },
+    async (request) => {
+      const { storage, repo, query, wire, medium } = request
+      const ref = query.ref || repo.default_branch
+      const content = await readLicense(storage, repo, ref)
+      if (medium) return representContent(storage, repo, content, medium)
+      const license = detectLicense(content.kind === 'file' ? (content.bytes?.toString() ?? '') : '')
+      const node_id = Buffer.from(`07:License${license.key}`).toString('base64')
+      return { ...withContent(fileJson(content, repo, ref, wire)), license: { ...license, url: null, node_id } }
+    },
   ),
   get(
     '/repos/{owner}/{repo}/git/trees/{tree_sha+}',
     {
-      permission: 'contents:read',
-      viewer: 'optional',
-      optional_scopes: ['repo'],
+      ...reads,
       operation: 'git/get-tree',
       refuses: ['conflict'],
       summary: 'A folder by its tree, or by a branch, a tag or a commit; with `recursive`, all below it',

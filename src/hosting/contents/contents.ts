@@ -9,6 +9,7 @@ import {
   readBlob,
   readCommit,
   resolveCommit,
+  resolveTree,
   type Signature,
 } from '#git/objects.ts'
 import type { Storage } from '#git/storage.ts'
@@ -25,7 +26,7 @@ import { checkPath, isPath } from './paths.ts'
 
 /** The contents at a path of a commit: a folder's entries, or one file, link or submodule. */
 export type Content =
-  | { kind: 'dir'; entries: Entry[] }
+  | { kind: 'dir'; sha: string; path: string; entries: Entry[] }
   | { kind: 'file'; entry: Entry; bytes: Buffer | null }
   | { kind: 'symlink'; entry: Entry; target: string }
   | { kind: 'submodule'; entry: Entry; submodule_git_url: string | null }
@@ -42,14 +43,24 @@ export async function readContent(storage: Storage, repo: Repository, path: stri
   if (path !== '') checkPath(path)
   const commit = await resolveCommit(storage, repo.id, ref)
   if (!commit) throw await noCommit(storage, repo, ref)
-  if (path === '') return { kind: 'dir', entries: await listFolder(storage, repo, commit) }
+  if (path === '') {
+    const [tree, entries] = await Promise.all([resolveTree(storage, repo.id, commit), listFolder(storage, repo, commit)])
+    return { kind: 'dir', sha: tree ?? noObject, path, entries }
+  }
   const entry = await findEntry(storage, repo, commit, path)
   if (!entry) throw missing()
-  if (entry.type === 'tree') return { kind: 'dir', entries: await readWithin(storage, repo, entry) }
+  if (entry.type === 'tree') return { kind: 'dir', sha: entry.sha, path, entries: await readWithin(storage, repo, entry) }
   if (entry.type === 'commit') {
     return { kind: 'submodule', entry, submodule_git_url: await findSubmodule(storage, repo, commit, path) }
   }
   return entry.mode === '120000' ? readLink(storage, repo, commit, entry) : readFile(storage, repo, entry)
+}
+
+/** The entries of a folder of a commit; none if there is no such folder. */
+export async function listEntries(storage: Storage, repo: Repository, commit: string, path: string): Promise<Entry[]> {
+  if (path === '') return listFolder(storage, repo, commit)
+  const folder = isPath(path) ? await findEntry(storage, repo, commit, path) : undefined
+  return folder?.type === 'tree' ? readWithin(storage, repo, folder) : []
 }
 
 async function noCommit(storage: Storage, repo: Repository, ref: string) {

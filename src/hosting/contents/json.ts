@@ -27,6 +27,8 @@ const one = Type.Object({
   content: Type.Optional(Type.String()),
   target: Type.Optional(Type.String()),
   submodule_git_url: Type.Optional(NullableString),
+  /** Of a folder that is requested as an object. */
+  entries: Type.Optional(Type.Array(ContentEntry)),
 })
 
 /** A list for a folder, one object otherwise. */
@@ -64,6 +66,23 @@ function entryJson({ mode, type, sha, size, path }: Entry, repo: Named, ref: str
 
 export function contentJson(content: Content, repo: Named, ref: string, wire: Wire): Static<typeof ContentSchema> {
   if (content.kind === 'dir') return content.entries.map((each) => listedJson(each, repo, ref, wire))
+  return fileJson(content, repo, ref, wire)
+}
+
+/** A folder as an object with a list, so that every response has the same type. */
+export function contentObjectJson(content: Content, repo: Named, ref: string, wire: Wire): Static<typeof one> {
+  if (content.kind !== 'dir') return fileJson(content, repo, ref, wire)
+  const { sha, path, entries } = content
+  const shown = entryJson({ mode: '040000', type: 'tree', sha, size: 0, path }, repo, ref, wire)
+  return { ...shown, entries: entries.map((each) => listedJson(each, repo, ref, wire)) }
+}
+
+export const FileSchema = Type.Object(
+  { ...one.properties, encoding: Type.String(), content: Type.String() },
+  { title: 'ContentFile' },
+)
+
+export function fileJson(content: Exclude<Content, { kind: 'dir' }>, repo: Named, ref: string, wire: Wire): Static<typeof one> {
   const shown = entryJson(content.entry, repo, ref, wire)
   if (content.kind === 'symlink') return { ...shown, target: content.target }
   if (content.kind === 'submodule') return { ...shown, submodule_git_url: content.submodule_git_url }
@@ -126,3 +145,17 @@ export function treeJson({ sha, entries, truncated }: Tree, repo: Named, wire: W
     truncated,
   }
 }
+
+export const LicenseSchema = Type.Object(
+  {
+    ...FileSchema.properties,
+    license: Type.Object({
+      key: Type.String(),
+      name: Type.String(),
+      spdx_id: Type.String(),
+      url: NullableString,
+      node_id: Type.String(),
+    }),
+  },
+  { title: 'LicenseContent' },
+)
