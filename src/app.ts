@@ -26,6 +26,7 @@ import { mountLfs } from '#hosting/lfs/api.ts'
 import { api as maintenance } from '#hosting/maintenance/api.ts'
 import { countRepairs } from '#hosting/maintenance/maintenance.ts'
 import { renderAll } from '#hosting/mentions/rendering.ts'
+import { api as merges } from '#hosting/merges/api.ts'
 import { api as milestones } from '#hosting/milestones/api.ts'
 import { api as organizations } from '#hosting/organizations/api.ts'
 import { pathLoaders } from '#hosting/path-records.ts'
@@ -48,6 +49,7 @@ import { api as repositories } from '#hosting/repositories/api.ts'
 import { api as reviews } from '#hosting/reviews/api.ts'
 import { api as reviewComments } from '#hosting/reviews/comments/api.ts'
 import { api as reviewRequests } from '#hosting/reviews/requests/api.ts'
+import { api as statistics } from '#hosting/statistics/api.ts'
 import { api as statuses } from '#hosting/statuses/api.ts'
 import { api as teams } from '#hosting/teams/api.ts'
 import { api as teamMembers } from '#hosting/teams/members/api.ts'
@@ -120,6 +122,8 @@ export const apiGroups = (belfry: Belfry): Group[] => [
   protection,
   protectionLists,
   commits,
+  merges,
+  statistics,
   commitComments,
   releases,
   assetApi(belfry),

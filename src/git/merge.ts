@@ -1,10 +1,11 @@
+import { randomUUID } from 'node:crypto'
 import { resolve } from 'node:path'
 import { takeTimestamp } from '#platform/durable.ts'
 import { missing, Refusal } from '#platform/errors.ts'
 import { findBoth, findMergeBase, readingOf } from './compare.ts'
 import { syncObjects, syncRefs } from './fsync.ts'
 import { type Conflict, joinTrees, type Merged, readTrees } from './merge-tree.ts'
-import { isRefName, typeOf } from './objects.ts'
+import { isRefName, noObject, typeOf } from './objects.ts'
 import { rebase } from './rebase.ts'
 import { runGit, within } from './run-git.ts'
 import { type Scratch, withScratch } from './scratch.ts'
@@ -121,3 +122,15 @@ const fetching = [
   // Our settings do not reach the upload-pack process.
   `--upload-pack=git -c safe.directory='*' upload-pack`,
 ]
+
+/** Fetches a commit of another repository under a temporary ref while `work` runs. */
+export async function withCommits<T>(storage: Storage, from_id: number, to_id: number, sha: string, work: () => Promise<T>) {
+  if (from_id === to_id) return work()
+  const ref = `refs/pull/new/${randomUUID()}`
+  await bringObjects(storage, from_id, to_id, sha, ref)
+  try {
+    return await work()
+  } finally {
+    await storage.moveRefs(to_id, [{ ref, before: sha, after: noObject }])
+  }
+}

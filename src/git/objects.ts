@@ -38,6 +38,17 @@ export async function listRefs(storage: Storage, repo_id: number, prefix: string
 
 export const listBranchRefs = (storage: Storage, repo_id: number) => listRefs(storage, repo_id, 'refs/heads/', mostBranches)
 
+/** Tags with the commits that they lead to, the highest version first. A tag of another object is left out. */
+export async function listTagCommits(storage: Storage, repo_id: number): Promise<{ name: string; sha: string }[]> {
+  if (!storage.has(repo_id)) return []
+  const format = '--format=%(objectname) %(objecttype) %(*objectname) %(*objecttype) %(refname:lstrip=2)'
+  const args = ['for-each-ref', '--sort=-version:refname', `--count=${mostBranches}`, format, 'refs/tags/']
+  const found = await git(['-C', storage.pathOf(repo_id), ...args], { limit: longestRefs })
+  return [...found.matchAll(/^(\w+) (\w+) (\w*) (\w*) (.+)$/gm)].flatMap(([, sha = '', type, peeled = '', inner, name = '']) =>
+    type === 'commit' ? [{ name, sha }] : inner === 'commit' ? [{ name, sha: peeled }] : [],
+  )
+}
+
 /** Whether there is any ref in a folder that is not hidden. */
 export async function hasRefs(storage: Storage, repo_id: number, folder: 'refs/' | 'refs/heads/'): Promise<boolean> {
   if (!storage.has(repo_id)) return false

@@ -1,8 +1,5 @@
-import { randomUUID } from 'node:crypto'
 import { publish } from '#activity/publish.ts'
 import { type Comparison, compare } from '#git/compare.ts'
-import { bringObjects } from '#git/merge.ts'
-import { noObject } from '#git/objects.ts'
 import type { Storage } from '#git/storage.ts'
 import { lockIssue } from '#hosting/issues/issues.ts'
 import { checkMayEdit, mayPush } from '#hosting/issues/rights.ts'
@@ -55,7 +52,7 @@ export async function createPull(
     const { head, head_sha, base_ref } = ends
     if (!mayPush(head) && !mayPush(repo)) throw forbidden('Must have push access to the head or the base repository.')
     if (!(await mayCopy(db, head.id, repo.id, [author.id]))) throw tooPrivate()
-    const comparison = await compareEnds(storage, repo, ends)
+    const comparison = await compare(storage, repo.id, ends.base_sha, head_sha, head.id)
     checkWorthwhile(comparison, base_ref, labelOf(ends, repo))
     const number = await db.transaction(async (transaction) => {
       const settled = await lockEnds(transaction, repo, ends)
@@ -90,18 +87,6 @@ function tooPrivate() {
   const message =
     'The head repository is private: its commits can only go into a private repository. Make the head public, or the base private.'
   return invalid({ resource: 'PullRequest', code: 'custom', field: 'head', message })
-}
-
-/** Fetches the commits of a fork under a temporary ref to compare them. */
-async function compareEnds(storage: Storage, repo: Repository, { head, head_sha, base_sha }: Ends): Promise<Comparison> {
-  if (head.id === repo.id) return compare(storage, repo.id, base_sha, head_sha)
-  const ref = `refs/pull/new/${randomUUID()}`
-  await bringObjects(storage, head.id, repo.id, head_sha, ref)
-  try {
-    return await compare(storage, repo.id, base_sha, head_sha)
-  } finally {
-    await storage.moveRefs(repo.id, [{ ref, before: head_sha, after: noObject }])
-  }
 }
 
 const labelOf = ({ head, head_ref }: Ends, repo: Repository) =>

@@ -1,6 +1,4 @@
-import { randomUUID } from 'node:crypto'
-import { bringObjects, merge } from '#git/merge.ts'
-import { noObject } from '#git/objects.ts'
+import { merge, withCommits } from '#git/merge.ts'
 import type { Storage } from '#git/storage.ts'
 import { mayPush } from '#hosting/issues/rights.ts'
 import { pushRefs } from '#hosting/pushes/pushes.ts'
@@ -34,7 +32,7 @@ export async function updateBranch(
   if (!(await mayCopy(db, repo.id, head.id, [pull.author?.id ?? null, editor.id]))) {
     throw refused('The base is private: its commits may only go into a private head, and you and the author need access to both.')
   }
-  const sha = await withCommits(storage, repo, head, base, async () => {
+  const sha = await withCommits(storage, repo.id, head.id, base, async () => {
     const who = authorOf(editor)
     const message = `Merge branch '${pull.base_ref}' into ${pull.head_ref}\n`
     const asked = { base: tip, head: base, method: 'merge', author: who, committer: who, at: db.now, message } as const
@@ -63,16 +61,4 @@ async function loadVisible(db: Database, viewer: Viewer, id: number | null): Pro
   return loadRepositoryById(db, viewer, id).catch((error) => {
     throw error instanceof Refusal ? gone() : error
   })
-}
-
-/** Fetches the commits of the base into a fork under a temporary ref while `work` runs. */
-async function withCommits<T>(storage: Storage, repo: Repository, head: Repository, sha: string, work: () => Promise<T>) {
-  if (repo.id === head.id) return work()
-  const ref = `refs/pull/new/${randomUUID()}`
-  await bringObjects(storage, repo.id, head.id, sha, ref)
-  try {
-    return await work()
-  } finally {
-    await storage.moveRefs(head.id, [{ ref, before: sha, after: noObject }])
-  }
 }

@@ -3,8 +3,8 @@ import { created, del, get, group, listOf, paged, patch, post } from '#http/endp
 import { choice } from '#http/input.ts'
 import { Nothing } from '#http/serialization.ts'
 import { Type } from '#platform/schema.ts'
-import { listBranches, loadBranch, loadCommit, writeCommit } from './commits.ts'
-import { Branch, branchJson, GitRef, refJson, ShortBranch, shortBranchJson, shortName } from './json.ts'
+import { listBranches, listTags, loadBranch, loadCommit, writeCommit } from './commits.ts'
+import { Branch, branchJson, GitRef, refJson, ShortBranch, shortBranchJson, shortName, TagSchema, tagJson } from './json.ts'
 import { createRef, deleteRef, listMatchingRefs, loadRef, updateRef } from './refs.ts'
 
 const reads = { permission: 'contents:read', viewer: 'optional', optional_scopes: ['repo'] } as const
@@ -119,5 +119,10 @@ export const api = group('Git references', [
       const protection = await findProtection(db, repo, params.branch)
       return branchJson(branch, protection, await writeCommit(db, commit, repo, wire), repo, wire)
     },
+  ),
+  get(
+    '/repos/{owner}/{repo}/tags',
+    { ...reads, operation: 'repos/list-tags', summary: 'Tags of commits, the highest version first', ...listOf(TagSchema) },
+    async ({ storage, repo, page, wire }) => paged(await listTags(storage, repo, page), (tag) => tagJson(tag, repo, wire)),
   ),
 ])

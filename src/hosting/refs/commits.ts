@@ -1,4 +1,13 @@
-import { type CommitObject, findRef, hasRefs, listBranchRefs, type Ref, readCommit, resolveCommit } from '#git/objects.ts'
+import {
+  type CommitObject,
+  findRef,
+  hasRefs,
+  listBranchRefs,
+  listTagCommits,
+  type Ref,
+  readCommit,
+  resolveCommit,
+} from '#git/objects.ts'
 import type { Storage } from '#git/storage.ts'
 import { protectedBranches } from '#hosting/protection/protected-branches.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
@@ -7,7 +16,7 @@ import { type Person, personColumns } from '#identity/accounts.ts'
 import { type Queryable, sql } from '#platform/database.ts'
 import { Refusal } from '#platform/errors.ts'
 import type { Listed, Slice } from '#platform/listed.ts'
-import { type Authors, commitJson, shortName } from './json.ts'
+import { type Authors, commitJson, shortName, type TagCommit } from './json.ts'
 
 /** Branches by name; with `only`, those that are protected or those that are not. */
 export async function listBranches(
@@ -21,6 +30,11 @@ export async function listBranches(
   const guarded = only && (await protectedBranches(db, repo))
   const refs = guarded ? all.filter((ref) => guarded.has(shortName(ref)) === (only === 'true')) : all
   return { rows: refs.slice(offset, offset + limit), total: refs.length }
+}
+
+export async function listTags(storage: Storage, repo: Repository, { limit, offset }: Slice): Promise<Listed<TagCommit>> {
+  const tags = await listTagCommits(storage, repo.id)
+  return { rows: tags.slice(offset, offset + limit), total: tags.length }
 }
 
 export async function loadBranch(storage: Storage, repo: Repository, name: string): Promise<Ref> {

@@ -204,3 +204,32 @@ export function branchJson(
     ...protectionOf(branch, protection, repo, wire),
   }
 }
+
+export const TagSchema = Type.Object(
+  {
+    name: Type.String(),
+    zipball_url: Address,
+    tarball_url: Address,
+    commit: Type.Object({ sha: Type.String(), url: Address }),
+    node_id: Type.String(),
+  },
+  { title: 'Tag' },
+)
+
+/** A tag, and the commit that it leads to. */
+export interface TagCommit {
+  name: string
+  sha: string
+}
+
+export function tagJson({ name, sha }: TagCommit, repo: Named, wire: Wire): Static<typeof TagSchema> {
+  const url = `${wire.api}/repos/${pathOf(repo)}`
+  const ref = `refs/tags/${encodePath(name)}`
+  return {
+    name,
+    zipball_url: `${url}/zipball/${ref}`,
+    tarball_url: `${url}/tarball/${ref}`,
+    commit: { sha, url: `${url}/commits/${sha}` },
+    node_id: gitNodeId('Ref', repo, `refs/tags/${name}`),
+  }
+}

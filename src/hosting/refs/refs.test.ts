@@ -3,8 +3,10 @@ import { test } from 'node:test'
 import { Octokit } from '@octokit/rest'
 import { git } from '#git/git.ts'
 import { sql } from '#platform/database.ts'
+import { checkContracts } from '#test/contracts.ts'
 import { openInitialized } from '#test/conversations.ts'
 import { errorsOf, expect, type Forge, injecting, linesOf, openForge } from '#test/forge.ts'
+import { openEngine } from '#test/git.ts'
 
 const inject = injecting(openWithEngine)
 const engine = '/repos/ada/engine'
@@ -230,3 +232,18 @@ test("branches and commits have their authors' accounts", inject(async ({ ada, f
     assert.equal((await ada.get(`${engine}/commits/${ref}`)).status, 422, ref)
   }
 }))
+
+test('tags are listed by version with the commits that they lead to', async () => {
+  await using opened = await openEngine()
+  const { work, ada, forge } = opened
+  assert.deepEqual(await ada.read('/repos/ada/engine/tags'), [])
+  const first = await work.commit('First')
+  await work.git('tag', 'v1.9')
+  await work.git('tag', '-m', 'Ten', 'v1.10')
+  await work.git('tag', 'folder', 'HEAD^{tree}')
+  await work.push('HEAD', '--tags')
+  const tags = await forge.nobody.read('/repos/ada/engine/tags?per_page=5')
+  assert.deepEqual(linesOf(tags, 'name', 'commit.sha'), [`v1.10 ${first}`, `v1.9 ${first}`])
+  assert.match((await ada.get('/repos/ada/engine/tags?per_page=1')).headers.get('link') ?? '', /page=2>; rel="last"/)
+  await checkContracts(ada, () => [['repos/list-tags', 'get', '/repos/ada/engine/tags']])
+})
