@@ -2,6 +2,7 @@ import { type Database, type Queryable, sql } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
 import { digest, sameSecret } from '#platform/secrets.ts'
 import { guessAtClient } from './login-throttle.ts'
+import type { AppPermissions } from './permissions.ts'
 
 /** An OAuth application: a client with credentials of its own. */
 export interface Application {
@@ -18,12 +19,13 @@ export interface Application {
   /** The redirect address must be exactly the registered one. */
   strict_redirect: boolean
   /** The app that it belongs to; null for an OAuth application. */
-  app_id: number | null
+  app: { id: number; slug: string; permissions: AppPermissions } | null
   created_at: Date
   updated_at: Date
 }
 
-export const selectApplications = sql`select p.*, (select x.id from apps x where x.application_id = p.id) as app_id, o.login as owner_login from applications p join accounts o on o.id = p.owner_id`
+export const selectApplications = sql`select p.*, (select json_build_object('id', x.id, 'slug', x.slug, 'permissions', x.permissions)
+  from apps x where x.application_id = p.id) as app, o.login as owner_login from applications p join accounts o on o.id = p.owner_id`
 
 export async function findApplication(db: Queryable, client_id: string): Promise<Application | undefined> {
   return client_id.includes('\0') ? undefined : db.first<Application>(sql`${selectApplications} where p.client_id = ${client_id}`)

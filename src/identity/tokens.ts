@@ -2,6 +2,7 @@ import { sql, type Transaction } from '#platform/database.ts'
 import { digest, newToken } from '#platform/secrets.ts'
 import type { Account } from './accounts.ts'
 import type { TokenFacts } from './callers.ts'
+import type { Application } from './clients.ts'
 import { normaliseScopes } from './scopes.ts'
 
 export interface Token {
@@ -9,7 +10,7 @@ export interface Token {
   user_id: number
   digest: Buffer
   last_eight: string
-  kind: TokenFacts['kind']
+  kind: TokenFacts['kind'] | 'installation' | 'app_user'
   application_id: number | null
   note: string | null
   note_url: string | null
@@ -53,6 +54,28 @@ export async function createToken(
   if (!row) throw new Error('a token was not stored')
   if (application_id !== null) await keepTen(db, user.id, application_id, scopes)
   return { ...row, token }
+}
+
+/** How long a token of an app for a user is valid, in seconds. */
+export const appUserLifetime = 8 * 3600
+
+/** A token by which an app acts for a user, in the repositories that the app is installed on. */
+export async function createAppUserToken(
+  db: Transaction,
+  user: Pick<Account, 'id'>,
+  application: Application,
+  code_digest: Buffer | null,
+): Promise<{ id: number; token: string }> {
+  const token = newToken('bfu_')
+  const { id } = await db.load<{ id: number }>(sql`
+    insert into tokens (user_id, digest, last_eight, kind, application_id, app_id, code_digest, scopes, permissions, resource_owner_id, expires_at,
+      created_at, updated_at)
+    values (${user.id}, ${digest(token)}, ${token.slice(-8)}, 'app_user', ${application.id}, ${application.app?.id}, ${code_digest}, ${[]}::text[],
+      ${JSON.stringify(application.app?.permissions)}::jsonb, ${user.id}, ${db.now}::timestamptz + ${appUserLifetime} * interval '1 second',
+      ${db.now}, ${db.now})
+    returning id`)
+  await keepTen(db, user.id, application.id, [])
+  return { id, token }
 }
 
 /**

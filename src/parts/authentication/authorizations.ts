@@ -50,9 +50,10 @@ export const NewAuthorization = Type.Object({
 })
 export type NewAuthorization = Static<typeof NewAuthorization> & { fingerprint?: string }
 
+/** Apps have permissions instead of scopes, so users authorize them by OAuth only. */
 export async function loadClient(db: Database, credentials: ClientCredentials): Promise<Application> {
   const application = await findClient(db, credentials)
-  if (!application) throw new Refusal('invalid', 'Invalid Application client_id or secret.')
+  if (!application || application.app) throw new Refusal('invalid', 'Invalid Application client_id or secret.')
   return application
 }
 

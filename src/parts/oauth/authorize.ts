@@ -50,7 +50,7 @@ export async function readRequest(db: Queryable, query: URLSearchParams, docs: s
     application,
     redirect_uri,
     state: query.get('state') ?? undefined,
-    scopes: readAskedScopes(query.get('scope')),
+    scopes: scopesFor(application, query.get('scope')),
     code_challenge,
   }
 }
@@ -100,8 +100,13 @@ function faultOf(error: 'redirect_uri_mismatch' | 'access_denied' | 'invalid_req
  * Separated by spaces, or by commas as older clients do. Unknown scopes are ignored. An empty parameter counts as omitted (RFC 6749,
  * section 3.1).
  */
-export function readAskedScopes(text: string | null | undefined): string[] | null {
+function readAskedScopes(text: string | null | undefined): string[] | null {
   return text?.trim() ? normaliseScopes(text.split(/[\s,]+/).filter(isScope)) : null
+}
+
+/** An app has permissions instead of scopes. */
+export function scopesFor({ app }: Application, asked: string | null | undefined): string[] | null {
+  return app ? [] : readAskedScopes(asked)
 }
 
 /** The user must confirm new scopes, and tokens that are created faster than users sign in. */

@@ -8,8 +8,15 @@ export interface ClientRequest {
   address: string
 }
 
-export interface Issued {
+export interface IssuedToken {
   access_token: string
+  /** For the token of an app, which expires. In seconds. */
+  expires_in?: number
+  refresh_token?: string
+  refresh_token_expires_in?: number
+}
+
+export interface Issued extends IssuedToken {
   scopes: string[]
 }
 

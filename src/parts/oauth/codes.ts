@@ -60,6 +60,9 @@ export async function spendCode(db: Transaction, code: CodeRow) {
 
 /** A code that is presented twice was stolen from one of the two clients, so the tokens it gave are deleted. */
 export async function endTokensOf(db: Transaction, application: Application, code: string) {
+  await db.query(sql`
+    delete from refresh_tokens r using tokens t
+    where t.id = r.token_id and t.code_digest = ${digest(code)} and t.application_id = ${application.id}`)
   await db.query(sql`delete from tokens where code_digest = ${digest(code)} and application_id = ${application.id}`)
 }
 

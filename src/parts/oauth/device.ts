@@ -6,7 +6,7 @@ import { guessAtAccount } from '#identity/login-throttle.ts'
 import { type Database, sql, type Transaction } from '#platform/database.ts'
 import { networkOf } from '#platform/network.ts'
 import { digest, randomText } from '#platform/secrets.ts'
-import { readAskedScopes } from './authorize.ts'
+import { scopesFor } from './authorize.ts'
 import type { ClientRequest, Failed, Issued } from './client-request.ts'
 import { issueToken, recordGrant } from './grants.ts'
 
@@ -33,7 +33,7 @@ export async function startDevice(
     { subject: `device codes of ${application.client_id}`, most: mostOfClient },
   ]
   await countAttempt(db, limits, lifetimeSeconds / 60, 'Too many device codes were asked for. Try again later.')
-  const scopes = readAskedScopes(request.parameters.scope)
+  const scopes = scopesFor(application, request.parameters.scope)
   return db.transaction((transaction) => openDevice(transaction, application, scopes))
 }
 
@@ -105,8 +105,8 @@ async function recordPoll(db: Transaction, device: DeviceRow) {
 async function give(db: Transaction, application: Application, device: DeviceRow, user_id: number): Promise<Issued | Failed> {
   await db.query(sql`delete from device_codes where digest = ${device.digest}`)
   const scopes = device.scopes ?? []
-  const access_token = await issueToken(db, application, { user_id, scopes })
-  return access_token === undefined ? { error: 'access_denied' } : { access_token, scopes }
+  const issued = await issueToken(db, application, { user_id, scopes })
+  return issued ? { ...issued, scopes } : { error: 'access_denied' }
 }
 
 /** A device that waits for a decision. */

@@ -3,6 +3,7 @@ const descriptions = {
   incorrect_client_credentials: 'The client_id and/or client_secret passed are incorrect.',
   redirect_uri_mismatch: 'The redirect_uri MUST match the registered callback URL for this application.',
   bad_verification_code: 'The code passed is incorrect or expired.',
+  bad_refresh_token: 'The refresh_token is incorrect, expired or used.',
   unsupported_grant_type: 'The grant type is not supported.',
   invalid_request: 'The request is malformed. A code_challenge has 43 characters, and the code_challenge_method S256.',
   server_error: 'The server could not answer. Please try again.',

@@ -5,15 +5,21 @@ import { type CodeRow, endTokensOf, findCode, meetsChallenge, spendCode } from '
 import { exchangeDeviceCode } from './device.ts'
 import { issueToken } from './grants.ts'
 import { isSameAddress } from './redirects.ts'
+import { refresh } from './refresh-tokens.ts'
 
 const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code'
 
 export async function exchange(db: Database, { parameters, address }: ClientRequest): Promise<Issued | Failed> {
   const { grant_type = 'authorization_code', client_id = '', client_secret = '' } = parameters
   if (grant_type === deviceGrant) return exchangeDeviceCode(db, { parameters, address })
-  if (grant_type !== 'authorization_code') return { error: 'unsupported_grant_type' }
+  if (grant_type !== 'authorization_code' && grant_type !== 'refresh_token') return { error: 'unsupported_grant_type' }
   const application = await findClient(db, { client_id, client_secret, address })
   if (!application) return { error: 'incorrect_client_credentials' }
+  if (grant_type === 'refresh_token') {
+    // Tokens of OAuth applications do not expire.
+    if (!application.app) return { error: 'unsupported_grant_type' }
+    return db.transaction((transaction) => refresh(transaction, application, parameters.refresh_token ?? ''))
+  }
   return db.transaction((transaction) => exchangeCode(transaction, application, parameters))
 }
 
@@ -33,6 +39,6 @@ async function exchangeCode(db: Transaction, application: Application, parameter
 }
 
 async function give(db: Transaction, application: Application, { user_id, scopes, digest }: CodeRow): Promise<Issued | Failed> {
-  const access_token = await issueToken(db, application, { user_id, scopes, code_digest: digest })
-  return access_token === undefined ? { error: 'bad_verification_code' } : { access_token, scopes }
+  const issued = await issueToken(db, application, { user_id, scopes, code_digest: digest })
+  return issued ? { ...issued, scopes } : { error: 'bad_verification_code' }
 }

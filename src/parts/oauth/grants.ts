@@ -1,10 +1,11 @@
 import { type Account, accountColumns } from '#identity/accounts.ts'
 import type { Application } from '#identity/clients.ts'
 import { normaliseScopes } from '#identity/scopes.ts'
-import { createToken, type Token } from '#identity/tokens.ts'
+import { appUserLifetime, createAppUserToken, createToken, type Token } from '#identity/tokens.ts'
 import { type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
 import { digest, newToken } from '#platform/secrets.ts'
+import type { IssuedToken } from './client-request.ts'
 
 export interface Grant {
   id: number
@@ -46,18 +47,44 @@ interface NewOAuthToken {
 }
 
 /** Returns the token in clear text; undefined if the user has revoked the grant or is suspended. */
-export async function issueToken(db: Transaction, application: Application, wanted: NewOAuthToken): Promise<string | undefined> {
+export async function issueToken(
+  db: Transaction,
+  application: Application,
+  wanted: NewOAuthToken,
+): Promise<IssuedToken | undefined> {
   const user = await db.first<{ id: number }>(sql`select id from accounts where id = ${wanted.user_id} and suspended_at is null`)
   if (!user || !(await lockGrant(db, application, user))) return undefined
   const { scopes, code_digest } = wanted
+  if (application.app) return issueAppToken(db, application, user, code_digest ?? null)
   const { token } = await createToken(db, user, {
     note: null,
     application_id: application.id,
     scopes,
     ...(code_digest && { code_digest }),
   })
-  return token
+  return { access_token: token }
 }
+
+/** A token of an app expires, and comes with a refresh token. */
+async function issueAppToken(
+  db: Transaction,
+  application: Application,
+  user: Id,
+  code_digest: Buffer | null,
+): Promise<IssuedToken> {
+  const { id, token } = await createAppUserToken(db, user, application, code_digest)
+  const refresh_token = newToken('bfr_')
+  await db.query(sql`
+    delete from refresh_tokens where expires_at <= ${db.now} or digest in (
+      select digest from refresh_tokens where application_id = ${application.id} and user_id = ${user.id} order by expires_at desc, digest offset 9)`)
+  await db.query(sql`
+    insert into refresh_tokens (digest, application_id, user_id, token_id, expires_at)
+    values (${digest(refresh_token)}, ${application.id}, ${user.id}, ${id}, ${db.now}::timestamptz + ${refreshLifetime} * interval '1 second')`)
+  return { access_token: token, expires_in: appUserLifetime, refresh_token, refresh_token_expires_in: refreshLifetime }
+}
+
+/** Six months, in seconds. */
+const refreshLifetime = 184 * 86_400
 
 export type ApplicationToken = Token & { user: Account }
 
@@ -76,7 +103,7 @@ export async function loadToken(db: Queryable, application: Application, token: 
 
 /** The old token is invalid at once. */
 export async function resetToken(db: Transaction, held: ApplicationToken): Promise<ApplicationToken & { token: string }> {
-  const token = newToken('bfo_')
+  const token = newToken(held.kind === 'app_user' ? 'bfu_' : 'bfo_')
   const row = await db.first<Token>(sql`
     update tokens set digest = ${digest(token)}, last_eight = ${token.slice(-8)}, updated_at = ${db.now}
     where id = ${held.id} and digest = ${held.digest} returning *`)
@@ -85,6 +112,7 @@ export async function resetToken(db: Transaction, held: ApplicationToken): Promi
 }
 
 export async function deleteToken(db: Transaction, { id }: ApplicationToken) {
+  await db.query(sql`delete from refresh_tokens where token_id = ${id}`)
   await db.query(sql`delete from tokens where id = ${id}`)
 }
 
@@ -94,6 +122,7 @@ export async function revokeGrant(db: Transaction, application: Id, user: Id) {
   await db.query(sql`delete from authorization_codes where ${both}`)
   await db.query(sql`delete from device_codes where ${both}`)
   await db.query(sql`delete from grants where ${both}`)
+  await db.query(sql`delete from refresh_tokens where ${both}`)
   await db.query(sql`delete from tokens where ${both}`)
   await db.query(sql`delete from ssh_keys where application_id = ${application.id} and added_by = ${user.id}`)
 }

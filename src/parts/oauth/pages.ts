@@ -107,9 +107,15 @@ ${application.description && html`<p class="muted">${application.description}</p
 ${busy && html`<p class="error">It was given many tokens within the last hour. Go on only if that was you.</p>`}
 ${known && added.length > 0 && html`<h2 class="small">New: it will also be able to</h2>`}
 ${!known && html`<h2 class="small">It will be able to</h2>`}
-${(added.length > 0 || !known) && scopeList(added, !known)}
-${known && html`<h2 class="small">It can already</h2>${scopeList(earlier, true)}`}
+${(added.length > 0 || !known) && (application.app ? permissionList(application.app) : scopeList(added, !known))}
+${known && html`<h2 class="small">It can already</h2>${application.app ? permissionList(application.app) : scopeList(earlier, true)}`}
 </section>`
+}
+
+/** An app can do what both the user and the app may do. */
+function permissionList({ permissions }: NonNullable<Application['app']>): Html {
+  const items = Object.entries(permissions).map(([name, level]) => html`<li>${level} <code>${name}</code></li>`)
+  return html`<p>Act for you in the repositories that it is installed on, with these permissions:</p><ul class="scopes">${items}</ul>`
 }
 
 function scopeList(scopes: string[], basics: boolean): Html {

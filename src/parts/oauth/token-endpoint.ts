@@ -23,8 +23,8 @@ export function mountTokenEndpoint(listener: FastifyInstance, { db, addresses }:
     app.post('/login/oauth/access_token', async (request, reply) => {
       const result = await exchange(db, { parameters: readParameters(request), address: request.ip })
       if ('error' in result) return sendFailure(request, reply, result)
-      const { access_token, scopes } = result
-      return sendFields(request, reply, { access_token, scope: scopes.join(','), token_type: 'bearer' })
+      const { access_token, scopes, ...lifetime } = result
+      return sendFields(request, reply, { access_token, ...lifetime, scope: scopes.join(','), token_type: 'bearer' })
     })
     app.post('/login/device/code', async (request, reply) => {
       const result = await startDevice(db, { parameters: readParameters(request), address: request.ip })

@@ -18,7 +18,7 @@ const path = '/settings/developers'
 /** Applications of other users are not found, and apps have pages of their own. */
 const own = (next: (visit: SignedIn, application: Application) => Outcome | Promise<Outcome>) => async (visit: SignedIn) => {
   const application = await loadApplication(visit.db, visit.params.client_id ?? '')
-  if (application.owner_id !== visit.visitor.id || application.app_id !== null) throw missing()
+  if (application.owner_id !== visit.visitor.id || application.app) throw missing()
   return next(visit, application)
 }
 
