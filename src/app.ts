@@ -73,6 +73,8 @@ import { appApi } from '#parts/apps/api.ts'
 import { appHookApi } from '#parts/apps/hooks/api.ts'
 import { api as appInstallations } from '#parts/apps/installations/api.ts'
 import { api as ownInstallations } from '#parts/apps/installations/own/api.ts'
+import { pages as installationPages } from '#parts/apps/installations/pages.ts'
+import { pages as appPages, mountManifestForm } from '#parts/apps/pages.ts'
 import { api as authorizations } from '#parts/authentication/api.ts'
 import { lapsed, pages as resumePages } from '#parts/authentication/lapsed/pages.ts'
 import { pages as signInPages } from '#parts/authentication/pages.ts'
@@ -175,6 +177,8 @@ const pageRoutes: PageRoute[] = [
   ...tokenPages,
   ...feedKeyPages,
   ...applicationPages,
+  ...appPages,
+  ...installationPages,
   ...keyPages,
   ...oauthPages,
   ...inboxPages,
@@ -225,6 +229,7 @@ export async function openApp(belfry: Belfry): Promise<App> {
   const reference = documentationPages(() => describeApi(belfry, groups, selfHosted))
   mountPages(listeners.web, site, [...pageRoutes, ...reference])
   mountTokenEndpoint(listeners.web, belfry)
+  mountManifestForm(listeners.web)
   mountInboxStream(listeners.web, belfry)
   mountDeliveryStream(listeners.web, belfry)
   mountImportStream(listeners.web, belfry)

@@ -11,6 +11,8 @@ const menu: [path: string, title: string][] = [
   ['/settings/tokens/fine-grained', 'Fine-grained tokens'],
   ['/settings/feeds', 'Feed keys'],
   ['/settings/developers', 'My OAuth applications'],
+  ['/settings/installations', 'Installed apps'],
+  ['/settings/apps', 'My apps'],
 ]
 
 /** A settings page with the settings menu. */

@@ -10,7 +10,7 @@ import { addKey, createApp, loadApp, type NewApp, newKey, type RegisteredApp } f
 import { renewHookSecret } from './hook.ts'
 
 /** Longer manifests are refused before they are parsed. In characters. */
-export const longestManifest = 10_000
+export const longestManifest = 5000
 
 export interface Manifest {
   wanted: NewApp

@@ -1,0 +1,168 @@
+import { listOrganizations } from '#hosting/organizations/organizations.ts'
+import { listRepositories } from '#hosting/repositories/repositories.ts'
+import type { Account, Person } from '#identity/accounts.ts'
+import type { App } from '#identity/apps.ts'
+import { loadAppBySlug } from '#parts/apps/apps.ts'
+import { sql } from '#platform/database.ts'
+import { missing } from '#platform/errors.ts'
+import { alert, attempt, choice, type Problem, select } from '#web/fields.ts'
+import { type Html, html } from '#web/html.ts'
+import { form, type Outcome, type PageRoute, type SignedIn, show, showOwn, submitOwn } from '#web/page.ts'
+import { askFirst, note, settingsPage } from '#web/settings.ts'
+import { type Installation, included, listInstallations, loadAdministered, reachableBy } from './installation.ts'
+import { chooseRepositories, install, suspendInstallation, uninstall, unsuspendInstallation } from './installations.ts'
+
+const path = '/settings/installations'
+
+export const pages: PageRoute[] = [
+  show('/apps/:slug', async ({ db, visitor, params }) =>
+    aboutPage(await loadAppBySlug(db, params.slug ?? '', visitor?.id ?? null)),
+  ),
+  showOwn('/apps/:slug/installations/new', (visit) => installPage(visit)),
+  submitOwn('/apps/:slug/installations', installApp),
+  showOwn(path, listPage),
+  showOwn(`${path}/:id`, administered(installationPage)),
+  showOwn('/organizations/:org/settings/installations/:id', ({ params }) => ({
+    to: `${path}/${encodeURIComponent(params.id ?? '')}`,
+  })),
+  submitOwn(`${path}/:id`, administered(choose)),
+  submitOwn(`${path}/:id/suspended`, administered(suspend)),
+  showOwn(`${path}/:id/delete`, administered(askToUninstall)),
+  submitOwn(`${path}/:id/delete`, administered(remove)),
+]
+
+function aboutPage(app: App): Outcome {
+  const body = html`<main class="narrow"><h1>${app.name}</h1><p class="muted">An app by ${app.owner_login}: <a href="${app.url}" rel="noreferrer">${app.url}</a></p>
+${app.description && html`<p>${app.description}</p>`}${permissionsCard(app)}
+<p><a class="button primary" href="/apps/${app.slug}/installations/new">Install</a></p></main>`
+  return { title: app.name, body }
+}
+
+function permissionsCard({ permissions, events }: Pick<App, 'permissions' | 'events'>): Html {
+  const items = Object.entries(permissions).map(([name, level]) => html`<li>${level} <code>${name}</code></li>`)
+  return html`<section class="card"><h2 class="small">Permissions</h2><ul class="scopes">${items}</ul>
+${events.length > 0 && html`<p>It is sent these events: ${events.join(', ')}</p>`}</section>`
+}
+
+/** The accounts on which the visitor may install an app. */
+async function accountsOf({ db, visitor }: SignedIn): Promise<Account[]> {
+  const { rows } = await listOrganizations(db, visitor, { limit: 1000, offset: 0 }, false)
+  return [visitor, ...rows.filter(({ role }) => role === 'admin')]
+}
+
+async function accountIn(visit: SignedIn, accounts: Account[]): Promise<Account> {
+  const named = (visit.form.get('account') ?? visit.query.get('account') ?? visit.visitor.login).toLowerCase()
+  const account = accounts.find(({ login }) => login.toLowerCase() === named)
+  if (!account) throw missing()
+  return account
+}
+
+async function installPage(visit: SignedIn, problem?: Problem): Promise<Outcome> {
+  const app = await loadAppBySlug(visit.db, visit.params.slug ?? '', visit.visitor.id)
+  const accounts = await accountsOf(visit)
+  const account = await accountIn(visit, accounts)
+  const options = accounts.map(({ login }): [string, string] => [login, login])
+  const state = visit.form.get('state') ?? visit.query.get('state') ?? ''
+  const fields = html`${alert(problem)}<input type="hidden" name="account" value="${account.login}"><input type="hidden" name="state" value="${state}">
+${await repositoryChoice(visit, account, null)}<button class="primary">Install on ${account.login}</button>`
+  const body = html`<main class="narrow"><h1>Install ${app.name}</h1>${permissionsCard(app)}
+${accounts.length > 1 && html`<form method="get" class="form">${select('Account', 'account', options, account.login)}<button>Change account</button></form>`}
+${form(visit, `/apps/${app.slug}/installations`, fields)}</main>`
+  return { title: `Install ${app.name}`, body, ...(problem && { status: problem.status }) }
+}
+
+async function repositoryChoice({ db, visitor }: SignedIn, account: Person, chosen: Set<number> | null): Promise<Html> {
+  const viewer = { viewer_id: visitor.id, sees_private: true }
+  const all = await listRepositories(db, viewer, sql`r.owner_id = ${account.id}`, sql`lower(r.name)`, { limit: 1000, offset: 0 })
+  const boxes = all.rows.map(({ id, name, private: hidden }) =>
+    choice(
+      { name: 'repositories', value: String(id), chosen: chosen?.has(id) ?? false },
+      html`${name}${hidden && html` <span class="muted">private</span>`}`,
+    ),
+  )
+  return html`<fieldset><legend>Repositories</legend>
+${choice({ name: 'reach', value: 'all', type: 'radio', chosen: chosen === null }, `All of ${account.login}, also those that come later`)}
+${choice({ name: 'reach', value: 'some', type: 'radio', chosen: chosen !== null }, 'Only these:')}
+<div class="scroll" tabindex="0" role="group" aria-label="Repositories to choose from">${boxes.length ? boxes : html`<p class="muted">There are none yet.</p>`}</div></fieldset>`
+}
+
+/** Null for all repositories. */
+function chosenIn({ form: given }: SignedIn): number[] | null {
+  if (given.get('reach') !== 'some') return null
+  return given.getAll('repositories').flatMap((text) => (/^\d{1,15}$/.test(text) ? Number(text) : []))
+}
+
+/** Goes on to the setup page of the app, if it has one. */
+function installApp(visit: SignedIn): Promise<Outcome> {
+  return attempt(
+    async () => {
+      const app = await loadAppBySlug(visit.db, visit.params.slug ?? '', visit.visitor.id)
+      const account = await accountIn(visit, await accountsOf(visit))
+      const installation = await visit.db.transaction((db) => install(db, visit.visitor, app, account, chosenIn(visit)))
+      if (!app.setup_url) return { to: `${path}/${installation.id}`, flash: { done: `${app.name} is installed.` } }
+      const to = new URL(app.setup_url)
+      to.searchParams.set('installation_id', String(installation.id))
+      to.searchParams.set('setup_action', 'install')
+      const state = visit.form.get('state')
+      if (state) to.searchParams.set('state', state)
+      return { to: to.href }
+    },
+    (problem) => installPage(visit, problem),
+  )
+}
+
+async function listPage(visit: SignedIn): Promise<Outcome> {
+  const { rows } = await listInstallations(visit.db, reachableBy(visit.visitor), { limit: 100, offset: 0 })
+  const items = rows.map(
+    ({ id, app_slug, account, suspended_at }) =>
+      html`<section class="card"><a href="${path}/${id}"><strong>${app_slug}</strong></a> <span class="muted">on ${account.login}${suspended_at && ', suspended'}</span></section>`,
+  )
+  const body = html`<p class="muted">Apps on your account and your organizations.</p>${note(visit.flash.done)}${items.length ? items : html`<p>There are none.</p>`}`
+  return settingsPage(path, 'Installed apps', body)
+}
+
+/** Only who administers the account finds the installation. */
+function administered(next: (visit: SignedIn, installation: Installation) => Outcome | Promise<Outcome>) {
+  return async (visit: SignedIn) => {
+    const id = Number(/^\d{1,15}$/.exec(visit.params.id ?? '')?.[0] ?? 0)
+    return next(visit, await loadAdministered(visit.db, visit.visitor, id))
+  }
+}
+
+async function installationPage(visit: SignedIn, installation: Installation): Promise<Outcome> {
+  const { id, app_slug, account, all_repositories, suspended_at } = installation
+  const viewer = { viewer_id: visit.visitor.id, sees_private: true }
+  const held = await listRepositories(visit.db, viewer, included(installation), sql`r.id`, { limit: 1000, offset: 0 })
+  const chosen = all_repositories ? null : new Set(held.rows.map((repo) => repo.id))
+  const at = `${path}/${id}`
+  const body = html`${note(visit.flash.done)}<p><a href="/apps/${app_slug}">${app_slug}</a> is installed on <strong>${account.login}</strong>${suspended_at && ' and suspended'}.</p>
+${permissionsCard(installation)}${form(visit, at, html`${await repositoryChoice(visit, account, chosen)}<button class="primary">Save</button>`)}
+<h2>Suspend</h2>${form(visit, `${at}/suspended`, html`<button>${suspended_at ? 'Resume' : 'Suspend'}</button> <span class="muted">A suspended app has no access and is sent nothing.</span>`, { class: 'inline' })}
+<h2>Uninstall</h2><p><a class="button danger" href="${at}/delete">Uninstall</a></p>`
+  return settingsPage(path, `${app_slug} on ${account.login}`, body)
+}
+
+async function choose(visit: SignedIn, installation: Installation): Promise<Outcome> {
+  await visit.db.transaction((db) => chooseRepositories(db, visit.visitor, installation, chosenIn(visit)))
+  return { to: `${path}/${installation.id}`, flash: { done: 'The choice of repositories is saved.' } }
+}
+
+async function suspend(visit: SignedIn, installation: Installation): Promise<Outcome> {
+  const change = installation.suspended_at ? unsuspendInstallation : suspendInstallation
+  await visit.db.transaction((db) => change(db, visit.visitor, installation))
+  return {
+    to: `${path}/${installation.id}`,
+    flash: { done: installation.suspended_at ? 'It has access again.' : 'It is suspended.' },
+  }
+}
+
+function askToUninstall(visit: SignedIn, { id, app_slug, account }: Installation): Outcome {
+  const at = `${path}/${id}`
+  const body = html`<p>It loses its access to the repositories of ${account.login} at once.</p>`
+  return askFirst(visit, { path, title: `Uninstall ${app_slug}?`, body, action: `${at}/delete`, button: 'Uninstall', keep: at })
+}
+
+async function remove(visit: SignedIn, installation: Installation): Promise<Outcome> {
+  await visit.db.transaction((db) => uninstall(db, visit.visitor, installation))
+  return { to: path, flash: { done: `${installation.app_slug} is uninstalled.` } }
+}
