@@ -18,6 +18,8 @@ const settings = {
   'receive-pack': [
     // A job does the housekeeping, so that no push waits for it.
     'receive.autogc=false',
+    // Belfry has none, but an operator's hook may read them, and a push with options must not fail.
+    'receive.advertisePushOptions=true',
     'receive.fsckObjects=true',
     ...tolerantSettings,
     'receive.hideRefs=refs/pull',

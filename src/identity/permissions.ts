@@ -45,9 +45,8 @@ export function overOf(asked: Permission): Over | undefined {
  * The permissions of an app that Belfry stores and shows although no endpoint needs them, because the public documentation has them and
  * manifests name them.
  */
-const unusedNames =
-  `actions artifact_metadata attestations checks code_quality codespaces dependabot_secrets deployments discussions environments
-  merge_queues packages pages repository_custom_properties repository_projects secret_scanning_alerts secrets security_events single_file statuses
+const unusedNames = `actions artifact_metadata attestations code_quality codespaces dependabot_secrets discussions environments
+  merge_queues packages pages repository_custom_properties repository_projects secret_scanning_alerts secrets security_events single_file
   vulnerability_alerts workflows custom_properties_for_organizations organization_custom_roles organization_custom_org_roles
   organization_custom_properties organization_copilot_seat_management organization_copilot_agent_settings organization_announcement_banners
   organization_personal_access_tokens organization_personal_access_token_requests organization_plan organization_projects organization_packages

@@ -80,6 +80,24 @@ test('bodies may be compressed with gzip, as git does with long ones', inject(as
   assert.equal(await forge.belfry.storage.hasBranch(id, 'turn-7'), false)
 }))
 
+test('a push may have options, and be atomic', inject(async ({ desk, ada, work }) => {
+  const first = await work.commit('First')
+  await work.git('push', '--quiet', '--atomic', '-o', 'ci.skip', '-o', 'note=a b', 'origin', 'HEAD:main', 'HEAD:refs/heads/side')
+  const other = await desk.begin(ada, 'ada/engine')
+  await other.commit('Unrelated')
+  const refused = await other.attempt('push', '--atomic', 'origin', 'HEAD:main', 'HEAD:refs/heads/new')
+  assert.equal(refused.status, 1)
+  assert.match(refused.stderr, /atomic push failed|rejected/)
+  const branches = await ada.read('/repos/ada/engine/branches')
+  assert.deepEqual(
+    branches.map(({ name, commit }: { name: string; commit: { sha: string } }) => [name, commit.sha]),
+    [
+      ['main', first],
+      ['side', first],
+    ],
+  )
+}))
+
 test('a clone may be shallow or partial', inject(async ({ ada, desk, work }) => {
   for (const turn of [1, 2, 3])
     await work.commit(`Turn ${turn}`, { 'notes.txt': `${turn}\n`, 'large.txt': `${turn}`.repeat(9999) })
