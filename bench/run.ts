@@ -2,6 +2,7 @@ import { makeFolder, startBelfry } from './belfry.ts'
 import { compareClones } from './clone.ts'
 import { measureCold } from './cold.ts'
 import { measureCrowd } from './crowd.ts'
+import { measureEveryday } from './everyday.ts'
 import { compareGrowth } from './growth.ts'
 import { compareImports } from './imports.ts'
 import { compareNotifications } from './notifications.ts'
@@ -23,6 +24,7 @@ await measureCrowd()
 }
 await compareClones()
 await comparePushes()
+await measureEveryday()
 await compareGrowth()
 await compareNotifications()
 await compareWebhooks()

@@ -1,0 +1,110 @@
+import { execFile, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { promisify } from 'node:util'
+import { Storage } from '#git/storage.ts'
+import { systemClock } from '#platform/clock.ts'
+import { Database, sql } from '#platform/database.ts'
+import { findLocation } from '#platform/postgres-location.ts'
+import { call, makeFolder, type RunningBelfry, startBelfry } from './belfry.ts'
+import { conclude, judge, median, write } from './report.ts'
+
+const run = promisify(execFile)
+const commits = 50_000
+const issues = 100_000
+const megabytes = 100
+const rounds = 15
+
+/** Everyday reads of large repositories: lists of commits, search, archives. */
+export async function measureEveryday() {
+  using folder = makeFolder()
+  await using belfry = await startBelfry(folder.path)
+  const storage = new Storage(folder.path)
+  const long = await call(belfry, 'POST', '/user/repos', belfry.token, { name: 'long' })
+  await importInto(storage.pathOf(long.id), longHistory())
+  write(`\n| page | ms | target |\n|---|---:|---:|`)
+  const page = '/repos/admin/long/commits?per_page=30'
+  await report(belfry, `first 30 of ${commits} commits`, page, 30)
+  await report(belfry, 'last 30', `${page}&page=${Math.ceil(commits / 30)}`)
+  await seedIssues(folder.path, long.id)
+  await report(belfry, `search ${issues} issues, 2 words`, '/search/issues?q=bell+rings+repo:admin/long', 50)
+  await report(belfry, 'search, with qualifiers', '/search/issues?q=rope+is:open+author:admin+sort:created', 50)
+  const large = await call(belfry, 'POST', '/user/repos', belfry.token, { name: 'large' })
+  await importInto(storage.pathOf(large.id), largeFiles())
+  await compareArchives(belfry, storage.pathOf(large.id))
+}
+
+async function importInto(path: string, pieces: Iterable<Buffer>) {
+  const git = spawn('git', ['-C', path, 'fast-import', '--quiet'], { stdio: ['pipe', 'inherit', 'inherit'] })
+  for (const piece of pieces) if (!git.stdin.write(piece)) await once(git.stdin, 'drain')
+  git.stdin.end()
+  await once(git, 'close')
+}
+
+const commit = (n: number) =>
+  `commit refs/heads/main\ncommitter Bench <bench@example.com> ${1_600_000_000 + 60 * n} +0000\ndata ${`Change ${n}`.length}\nChange ${n}\n`
+
+function* longHistory() {
+  for (let n = 0; n < commits; n++) {
+    const text = `Line ${n}`
+    yield Buffer.from(`${commit(n)}M 644 inline folder-${n % 50}/file-${n % 500}.txt\ndata ${text.length}\n${text}\n`)
+  }
+}
+
+/** Bytes that no packing makes fewer. */
+function* largeFiles() {
+  yield Buffer.from(commit(0))
+  for (let n = 0; n < megabytes; n++) {
+    const bytes = randomBytes(1 << 20)
+    yield Buffer.concat([Buffer.from(`M 644 inline ${n}.bin\ndata ${bytes.length}\n`), bytes, Buffer.from('\n')])
+  }
+}
+
+async function report(belfry: RunningBelfry, name: string, path: string, most?: number) {
+  const times: number[] = []
+  for (let round = 0; round < rounds + 3; round++) {
+    const begun = performance.now()
+    await call(belfry, 'GET', path, belfry.token)
+    times.push(performance.now() - begun)
+  }
+  const taken = median(times.slice(3))
+  write(`| ${name} | ${taken.toFixed(1)} | ${judge(taken, most === undefined ? undefined : { most })} |`)
+}
+
+async function seedIssues(folder: string, repo_id: number) {
+  await using db = new Database({ host: findLocation(folder).socket, user: 'belfry', database: 'belfry' }, systemClock)
+  await db.withBackgroundTimeouts(async () => {
+    await db.query(sql`
+      insert into issues (repo_id, number, author_id, title, body, created_at, updated_at)
+      select ${repo_id}, n, (select owner_id from repositories where id = ${repo_id}),
+        (array['The bell rings', 'A rope frays', 'The tower leans', 'Dust on the clapper'])[n % 4 + 1] || ' (' || n || ')',
+        'Seen on day ' || n % 365 || ', by keeper ' || n % 977 || '.', ${db.now}::timestamptz - n * interval '1 minute', ${db.now}
+      from generate_series(1, ${issues}::int) n`)
+    await db.query(sql`analyze`)
+  })
+}
+
+async function compareArchives(belfry: RunningBelfry, path: string) {
+  const url = `http://127.0.0.1:${belfry.port}/api/v3/repos/admin/large/tarball/main`
+  const header = `Authorization: Bearer ${belfry.token}`
+  const [ours, theirs]: [number[], number[]] = [[], []]
+  for (let round = 0; round < 5; round++) {
+    theirs.push(await time(() => run('git', ['-C', path, 'archive', '--format=tar.gz', '--output=/dev/null', 'main'])))
+    ours.push(await time(() => run('curl', ['--silent', '--fail', '--location', '--output', '/dev/null', '-H', header, url])))
+  }
+  const ratio = median(theirs) / median(ours)
+  write(`\n| tarball of ${megabytes} MB | Belfry, s | git archive, s | ratio | target |\n|---|---:|---:|---:|---:|`)
+  const seconds = [ours, theirs].map((times) => (median(times) / 1000).toFixed(2))
+  write(`| | ${seconds.join(' | ')} | ${ratio.toFixed(2)} | ${judge(ratio, { least: 0.8 })} |`)
+}
+
+async function time(work: () => Promise<unknown>) {
+  const begun = performance.now()
+  await work()
+  return performance.now() - begun
+}
+
+if (import.meta.main) {
+  await measureEveryday()
+  conclude()
+}
