@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { throttling } from '@octokit/plugin-throttling'
 import { Octokit } from '@octokit/rest'
 import { linesOf, openForge } from '#test/forge.ts'
 import { told } from '#test/inbox.ts'
@@ -41,7 +40,10 @@ for (const variant of ['self-hosted', 'versioned'] as const) {
       const wrong = { message: 'Overwrite', content: text('Zero\n'), sha: '0'.repeat(40) }
       await assert.rejects(ada.repos.createOrUpdateFileContents({ ...file, ...wrong }), { status: 409 })
       await ada.repos.createOrUpdateFileContents({ ...file, message: 'Edit notes', content: text('Two\n'), sha: shown.sha })
+      const { data: raw } = await ada.repos.getContent({ ...file, mediaType: { format: 'raw' } })
+      assert.equal(raw, 'Two\n')
       assert.deepEqual(linesOf((await read('docs')) as object[], 'type', 'name'), ['file notes.txt'])
+      assert.match(Buffer.from((await ada.repos.getReadme(engine)).data.content, 'base64').toString(), /engine/)
     })
 
     await story.works('commits, comparisons, statuses', async () => {
@@ -56,6 +58,24 @@ for (const variant of ['self-hosted', 'versioned'] as const) {
       await ada.repos.createCommitStatus({ ...engine, sha: newest, state: 'success', context: 'ci/build' })
       const { data: combined } = await ben.repos.getCombinedStatusForRef({ ...engine, ref: 'main' })
       assert.deepEqual([combined.state, combined.total_count], ['success', 1])
+    })
+
+    await story.works('git data', async () => {
+      const { data: main } = await ada.git.getRef({ ...engine, ref: 'heads/main' })
+      const parent = main.object.sha
+      const { data: blob } = await ada.git.createBlob({ ...engine, content: 'Brass\n' })
+      const entry = { path: 'parts/wheel', mode: '100644', type: 'blob', sha: blob.sha } as const
+      const { data: tree } = await ada.git.createTree({ ...engine, base_tree: parent, tree: [entry] })
+      const { data: commit } = await ada.git.createCommit({
+        ...engine,
+        message: 'Add a wheel',
+        tree: tree.sha,
+        parents: [parent],
+      })
+      await ada.git.updateRef({ ...engine, ref: 'heads/main', sha: commit.sha })
+      assert.ok(!Array.isArray(await read('parts/wheel')))
+      const { data: all } = await ada.git.getTree({ ...engine, tree_sha: 'main', recursive: '1' })
+      assert.ok(all.tree.some(({ path }) => path === 'parts/wheel'))
     })
 
     await story.works('labels, milestones', async () => {
@@ -102,6 +122,8 @@ for (const variant of ['self-hosted', 'versioned'] as const) {
       const it = { ...engine, pull_number: pull.number }
       assert.deepEqual([pull.state, pull.mergeable, pull.changed_files], ['open', true, 1])
       assert.deepEqual(linesOf((await ben.pulls.listFiles(it)).data, 'filename', 'status'), ['oil.txt added'])
+      const { data: diff } = await ben.pulls.get({ ...it, mediaType: { format: 'diff' } })
+      assert.match(`${diff}`, /^diff --git a\/oil\.txt b\/oil\.txt\n/)
       const comments = [{ path: 'oil.txt', position: 1, body: 'Which oil?' }]
       const { data: review } = await ben.pulls.createReview({ ...it, event: 'COMMENT', body: 'Good', comments })
       assert.equal(review.state, 'COMMENTED')
@@ -118,6 +140,7 @@ for (const variant of ['self-hosted', 'versioned'] as const) {
       const { data: release } = await ada.repos.createRelease({ ...engine, tag_name: 'v1.0', name: 'One', body: 'First' })
       const { data: latest } = await ben.repos.getLatestRelease(engine)
       assert.deepEqual([latest.id, latest.draft, latest.author.login], [release.id, false, 'ada'])
+      assert.deepEqual(linesOf((await ben.repos.listTags(engine)).data, 'name'), ['v1.0'])
       const { data: asset } = await ada.repos.uploadReleaseAsset({
         ...engine,
         release_id: release.id,
@@ -176,6 +199,46 @@ for (const variant of ['self-hosted', 'versioned'] as const) {
       assert.deepEqual(sizes, [2, 2, 1])
     })
 
+    await story.works('organizations, teams', async () => {
+      await forge.organization('acme', await forge.tokenFor('ada', []))
+      const { data: team } = await ada.teams.create({ org: 'acme', name: 'Core Team', privacy: 'closed' })
+      assert.equal(team.slug, 'core-team')
+      await ada.teams.addOrUpdateMembershipForUserInOrg({ org: 'acme', team_slug: team.slug, username: 'ben' })
+      const { data: repo } = await ada.repos.createInOrg({ org: 'acme', name: 'loom', private: true })
+      const mayPush = async () => (await ben.repos.get({ owner: 'acme', repo: 'loom' })).data.permissions?.push
+      assert.equal(await mayPush(), false)
+      const shared = { org: 'acme', team_slug: team.slug, owner: 'acme', repo: repo.name, permission: 'push' } as const
+      await ada.teams.addOrUpdateRepoPermissionsInOrg(shared)
+      assert.equal(await mayPush(), true)
+      assert.deepEqual(linesOf((await ben.orgs.listForAuthenticatedUser()).data, 'login'), ['acme'])
+      assert.deepEqual(linesOf((await ada.orgs.listMembers({ org: 'acme' })).data, 'login'), ['ada', 'ben'])
+    })
+
+    await story.works('renamed repositories', async () => {
+      await ada.repos.createForAuthenticatedUser({ name: 'draft' })
+      await ada.repos.update({ owner: 'ada', repo: 'draft', name: 'plan' })
+      const { data: repo } = await ben.repos.get({ owner: 'ada', repo: 'draft' })
+      assert.equal(repo.full_name, 'ada/plan')
+      const { data: issue } = await ben.issues.create({ owner: 'ada', repo: 'draft', title: 'By the old name' })
+      assert.match(issue.html_url, /\/ada\/plan\/issues\/1$/)
+    })
+
+    await story.works('webhooks, collaborators, deploy keys, forks', async () => {
+      const config = { url: 'http://127.0.0.1:9999/hook', content_type: 'json' }
+      const { data: hook } = await ada.repos.createWebhook({ ...engine, config, events: ['push', 'issues'] })
+      assert.deepEqual(linesOf((await ada.repos.listWebhooks(engine)).data, 'id'), [`${hook.id}`])
+      await ada.repos.deleteWebhook({ ...engine, hook_id: hook.id })
+      const { data: invitation } = await ada.repos.addCollaborator({ ...engine, username: 'ben', permission: 'push' })
+      await ben.repos.acceptInvitationForAuthenticatedUser({ invitation_id: invitation?.id ?? 0 })
+      const { data: level } = await ada.repos.getCollaboratorPermissionLevel({ ...engine, username: 'ben' })
+      assert.equal(level.permission, 'write')
+      const key = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJl3dIeudNqd0DPMRD6OIh65tpFcmEpyr0oUuaH9gO4G'
+      const { data: added } = await ada.repos.createDeployKey({ ...engine, title: 'Deploy', key, read_only: true })
+      assert.equal((await ada.repos.getDeployKey({ ...engine, key_id: added.id })).data.key, key)
+      const { data: fork } = await ben.repos.createFork(engine)
+      assert.deepEqual([fork.full_name, fork.fork, fork.parent?.full_name], ['ben/engine', true, 'ada/engine'])
+    })
+
     await story.works('errors with their reasons', async () => {
       await assert.rejects(
         ben.issues.create({ ...engine, title: '' }),
@@ -193,27 +256,9 @@ for (const variant of ['self-hosted', 'versioned'] as const) {
     })
 
     await story.lacks('GraphQL', /Belfry serves no GraphQL/, () => ada.graphql('{ viewer { login } }'))
-    if (variant === 'self-hosted') return
-    await story.works('throttling on 403', async () => {
-      await using limited = await openForge({ settings: { BELFRY_RATE_LIMIT: 'on' } })
-      const asked: string[] = []
-      const Throttled = Octokit.plugin(throttling)
-      const stranger = new Throttled({
-        baseUrl: limited.versioned,
-        log,
-        throttle: {
-          onRateLimit: (_retryAfter, { method, url }, _octokit, retries) => {
-            asked.push(`${method} ${url}`)
-            limited.clock.advance(3_600_000)
-            return retries < 1
-          },
-          onSecondaryRateLimit: () => assert.fail('there is no secondary limit'),
-        },
-      })
-      for (let request = 0; request < 61; request++) await stranger.meta.root()
-      assert.deepEqual(asked, ['GET /'])
-    })
-
+    await story.lacks('gists', /^Not Found/, () => ada.gists.create({ files: { 'a.txt': { content: 'One' } } }))
+    await story.lacks('Actions', /^Not Found/, () => ada.actions.listRepoWorkflows(engine))
+    await story.lacks('packages', /^Not Found/, () => ada.packages.listPackagesForUser({ username: 'ada', package_type: 'npm' }))
     await story.end()
   })
 }
