@@ -5,6 +5,8 @@ import type { Belfry } from '#belfry.ts'
 import { api as absent } from '#hosting/absent/api.ts'
 import { api as administration } from '#hosting/administration/api.ts'
 import { api as automation } from '#hosting/automation/api.ts'
+import { api as checkRuns } from '#hosting/checks/api.ts'
+import { api as checkSuites } from '#hosting/checks/suites/api.ts'
 import { api as collaborators } from '#hosting/collaborators/api.ts'
 import { pages as invitationPages } from '#hosting/collaborators/pages.ts'
 import { api as commitComments } from '#hosting/commit-comments/api.ts'
@@ -130,6 +132,8 @@ export const apiGroups = (belfry: Belfry): Group[] => [
   releases,
   assetApi(belfry),
   statuses,
+  checkRuns,
+  checkSuites,
   issues,
   ownIssues,
   issueComments,

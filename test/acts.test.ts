@@ -144,6 +144,24 @@ const steps: Step[] = [
     async ({ ada, main }) => expect(201, await ada.post(`${engine}/statuses/${main}`, { state: 'pending' })),
     'status.created',
   ),
+  step(
+    async ({ ada, main }) => expect(201, await ada.post(`${engine}/check-suites`, { head_sha: main })),
+    'check_suite.requested',
+  ),
+  step(({ ada, main }) => keep('run', ada.post(`${engine}/check-runs`, { name: 'ci', head_sha: main })), 'check_run.created'),
+  step(
+    async ({ ada }) => {
+      const { check_suite } = await expect(200, await ada.patch(`${engine}/check-runs/${ids.run}`, { conclusion: 'success' }))
+      ids.suite = check_suite.id
+    },
+    'check_run.completed',
+    'check_suite.completed',
+  ),
+  step(async ({ ada }) => expect(201, await ada.post(`${engine}/check-runs/${ids.run}/rerequest`)), 'check_run.rerequested'),
+  step(
+    async ({ ada }) => expect(201, await ada.post(`${engine}/check-suites/${ids.suite}/rerequest`)),
+    'check_suite.rerequested',
+  ),
   step(async ({ ada }) => expect(200, await ada.put(protection, unprotected)), 'protection.created'),
   step(async ({ ada }) => expect(200, await ada.post(`${protection}/enforce_admins`)), 'protection.edited'),
   step(async ({ ada }) => expect(204, await ada.delete(protection)), 'protection.deleted'),

@@ -78,6 +78,8 @@ const review = [...issue, 'review_id'] as const
 const lineComment = [...issue, 'review_comment_id'] as const
 const commitComment = ['commit_comment_id', 'commit_id', 'title', 'commit_author_id', 'body'] as const
 const release = ['release_id'] as const
+const checkRun = ['check_run_id', 'check_suite_id'] as const
+const checkSuite = ['check_suite_id', 'commit'] as const
 const status = ['status_id', 'commit', 'branches', 'commit_author_id', 'committer_id'] as const
 
 /** Every act that exists, the facts that it states, and what follows from it. CONTRIBUTING.md shows how to add one. */
@@ -191,6 +193,12 @@ export const acts = {
   'protection.created': { facts: ['protection_id'], webhook: 'branch_protection_rule created' },
   'protection.edited': { facts: ['protection_id', 'changes'], webhook: 'branch_protection_rule edited' },
   'protection.deleted': { facts: ['protection_id'], webhook: 'branch_protection_rule deleted' },
+  'check_run.created': { facts: checkRun, webhook: 'check_run created' },
+  'check_run.completed': { facts: checkRun, webhook: 'check_run completed' },
+  'check_run.rerequested': { facts: checkRun, webhook: 'check_run rerequested' },
+  'check_suite.requested': { facts: checkSuite, webhook: 'check_suite requested' },
+  'check_suite.completed': { facts: checkSuite, webhook: 'check_suite completed' },
+  'check_suite.rerequested': { facts: checkSuite, webhook: 'check_suite rerequested' },
   'status.created': { facts: status, webhook: 'status' },
 
   'import.completed': { facts: ['import_id', 'title', 'status'], notice: 'imported', webhook: 'repository_import' },

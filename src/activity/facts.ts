@@ -91,6 +91,8 @@ export interface Facts extends Omit<Push, 'ref'> {
   import_id: number
   hook_id: number
   status_id: number
+  check_run_id: number
+  check_suite_id: number
   protection_id: number
 
   /** The short name of a branch or tag, the full name in a push; null when the repository itself was created. */

@@ -13,6 +13,7 @@ import { timestamp } from '#http/serialization.ts'
 import type { Person } from '#identity/accounts.ts'
 import { personColumns } from '#identity/accounts.ts'
 import { type Queryable, sql } from '#platform/database.ts'
+import { checkRunPayload, checkSuitePayload } from './check-payload.ts'
 import { issueCommentPayload, issuePayload } from './issue-payload.ts'
 import { type Actors, ghost, mustGet, type PayloadContext, unaddressed as wire } from './payload-context.ts'
 import { pullPayload, reviewCommentPayload, reviewPayload } from './pull-payload.ts'
@@ -81,6 +82,8 @@ const payloads: Record<WebhookName, Payload> = {
       rule: ruleJson(mustGet(records.protections, protection_id)),
     }),
   },
+  check_run: { reads: ['check_run_id', 'check_suite_id'], fields: checkRunPayload },
+  check_suite: { reads: ['check_suite_id'], fields: checkSuitePayload },
   status: { reads: ['status_id', 'commit_author_id', 'committer_id'], fields: statusPayload },
   repository_import: { fields: ({ status }) => ({ status }) },
   RepositoryImportEvent: {

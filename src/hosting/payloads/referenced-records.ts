@@ -1,4 +1,6 @@
 import type { Facts } from '#activity/facts.ts'
+import { type CheckRun, loadRuns } from '#hosting/checks/runs.ts'
+import { type CheckSuite, loadSuites } from '#hosting/checks/suites.ts'
 import { type CommitComment, loadCommitComments } from '#hosting/commit-comments/commit-comments.ts'
 import { type Comment, loadComments } from '#hosting/issues/comments/comments.ts'
 import { type Issue, loadIssues } from '#hosting/issues/issues.ts'
@@ -33,6 +35,8 @@ interface Rows {
   reviews: Review
   review_comments: ReviewComment
   statuses: Status
+  check_runs: CheckRun
+  check_suites: CheckSuite
   protections: Protection
 }
 
@@ -58,6 +62,8 @@ const kinds = {
   review_id: 'reviews',
   review_comment_id: 'review_comments',
   status_id: 'statuses',
+  check_run_id: 'check_runs',
+  check_suite_id: 'check_suites',
   protection_id: 'protections',
 } satisfies Partial<Record<keyof Facts, keyof Rows>>
 
@@ -81,6 +87,8 @@ const loaders: Loaders = {
   reviews: loadReviews,
   review_comments: loadReviewComments,
   statuses: loadStatuses,
+  check_runs: loadRuns,
+  check_suites: loadSuites,
   protections: loadProtections,
 }
 

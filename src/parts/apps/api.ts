@@ -1,4 +1,5 @@
 import type { Belfry } from '#belfry.ts'
+import { appJson, Integration } from '#hosting/apps/json.ts'
 import { Answer, type Group, get, group, listOf, paged, post } from '#http/endpoint.ts'
 import { loadAccount } from '#identity/accounts.ts'
 import { hookDepsOf } from '#parts/webhooks/create.ts'
@@ -6,7 +7,7 @@ import { sql } from '#platform/database.ts'
 import { invalid } from '#platform/errors.ts'
 import { Type } from '#platform/schema.ts'
 import { listApps, loadAppBySlug } from './apps.ts'
-import { appJson, Integration, NewIntegration, newAppJson } from './json.ts'
+import { NewIntegration, newAppJson } from './json.ts'
 import { convertCode, readManifest, registerApp } from './manifest.ts'
 
 const Texts = Type.Unsafe<Record<string, unknown>>({ type: 'object' })

@@ -10,6 +10,8 @@ const groups = {
     delete: 'A branch or tag is deleted.',
     commit_comment: 'A user comments on a commit.',
     branch_protection_rule: 'The protection of a branch is created, edited or deleted.',
+    check_run: 'A check run is created, completed or requested again.',
+    check_suite: 'A check suite is requested, completed or requested again.',
     status: 'The state of a commit is reported.',
     release: 'A release is drafted, published, edited or deleted.',
     fork: 'A user forks the repository.',
