@@ -14,6 +14,7 @@ import { pages as commitPages } from '#hosting/commit-comments/pages.ts'
 import { api as commits } from '#hosting/commits/api.ts'
 import { api as contents } from '#hosting/contents/api.ts'
 import { pages as contentPages } from '#hosting/contents/pages.ts'
+import { api as deployments } from '#hosting/deployments/api.ts'
 import { mountGit } from '#hosting/git/api.ts'
 import { api as gitData } from '#hosting/git-data/api.ts'
 import { api as issues } from '#hosting/issues/api.ts'
@@ -134,6 +135,7 @@ export const apiGroups = (belfry: Belfry): Group[] => [
   statuses,
   checkRuns,
   checkSuites,
+  deployments,
   issues,
   ownIssues,
   issueComments,

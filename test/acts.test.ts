@@ -29,6 +29,7 @@ const unprotected = {
   required_pull_request_reviews: null,
   restrictions: null,
 }
+const publicKey = `ssh-ed25519 ${Buffer.concat([Buffer.from('0000000b', 'hex'), Buffer.from('ssh-ed25519'), Buffer.from('00000020', 'hex'), Buffer.alloc(32, 7)]).toString('base64')}`
 const ids: Record<string, number> = {}
 const step = (run: Step['run'], ...names: ActName[]): Step => ({ acts: names, run })
 const keep = async (name: string, answer: Promise<Response>) => {
@@ -162,6 +163,16 @@ const steps: Step[] = [
     async ({ ada }) => expect(201, await ada.post(`${engine}/check-suites/${ids.suite}/rerequest`)),
     'check_suite.rerequested',
   ),
+  step(
+    ({ ada }) => keep('deployment', ada.post(`${engine}/deployments`, { ref: 'main', required_contexts: [] })),
+    'deployment.created',
+  ),
+  step(
+    async ({ ada }) => expect(201, await ada.post(`${engine}/deployments/${ids.deployment}/statuses`, { state: 'success' })),
+    'deployment_status.created',
+  ),
+  step(({ ada }) => keep('key', ada.post(`${engine}/keys`, { key: publicKey })), 'deploy_key.created'),
+  step(async ({ ada }) => expect(204, await ada.delete(`${engine}/keys/${ids.key}`)), 'deploy_key.deleted'),
   step(async ({ ada }) => expect(200, await ada.put(protection, unprotected)), 'protection.created'),
   step(async ({ ada }) => expect(200, await ada.post(`${protection}/enforce_admins`)), 'protection.edited'),
   step(async ({ ada }) => expect(204, await ada.delete(protection)), 'protection.deleted'),

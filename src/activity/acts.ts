@@ -199,6 +199,10 @@ export const acts = {
   'check_suite.requested': { facts: checkSuite, webhook: 'check_suite requested' },
   'check_suite.completed': { facts: checkSuite, webhook: 'check_suite completed' },
   'check_suite.rerequested': { facts: checkSuite, webhook: 'check_suite rerequested' },
+  'deployment.created': { facts: ['deployment_id'], webhook: 'deployment created' },
+  'deployment_status.created': { facts: ['deployment_id', 'deployment_status_id'], webhook: 'deployment_status created' },
+  'deploy_key.created': { facts: ['deploy_key_id'], webhook: 'deploy_key created' },
+  'deploy_key.deleted': { facts: ['deploy_key_id'], webhook: 'deploy_key deleted' },
   'status.created': { facts: status, webhook: 'status' },
 
   'import.completed': { facts: ['import_id', 'title', 'status'], notice: 'imported', webhook: 'repository_import' },

@@ -91,6 +91,9 @@ export interface Facts extends Omit<Push, 'ref'> {
   import_id: number
   hook_id: number
   status_id: number
+  deployment_id: number
+  deployment_status_id: number
+  deploy_key_id: number
   check_run_id: number
   check_suite_id: number
   protection_id: number

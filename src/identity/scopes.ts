@@ -42,8 +42,7 @@ for (const name of childrenOf.keys()) if (!inner.has(name)) addBranch(name, 0)
  * Whether an endpoint needs the scope, or the spec names it. We accept, store and show the others, because clients of the public API
  * send them, but no page offers them.
  */
-export const isServed = (name: string) =>
-  !/(packages|gpg_key|enterprise|project)$|^(repo_deployment|security_events|workflow)$/.test(name)
+export const isServed = (name: string) => !/(packages|gpg_key|enterprise|project)$|^(security_events|workflow)$/.test(name)
 
 export function isScope(name: string): name is Scope {
   return known.has(name)

@@ -56,7 +56,7 @@ export const api = group('Keys', [
       scopes: ['admin:public_key'],
       answers: { 204: Nothing },
     },
-    ({ db, viewer, params }) => deleteKey(db, { user: viewer }, params.key_id),
+    ({ db, viewer, params }) => deleteKey(db, { user: viewer }, viewer, params.key_id),
   ),
   get(
     '/users/{username}/keys',
@@ -109,6 +109,6 @@ export const api = group('Keys', [
       summary: 'Remove a key from this repository',
       answers: { 204: Nothing },
     },
-    ({ db, repo, params }) => deleteKey(db, { repo }, params.key_id),
+    ({ db, repo, viewer, params }) => deleteKey(db, { repo }, viewer, params.key_id),
   ),
 ])

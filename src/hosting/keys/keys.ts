@@ -1,7 +1,8 @@
+import { publish } from '#activity/publish.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import type { Account } from '#identity/accounts.ts'
 import { type Queryable, sql, type Transaction } from '#platform/database.ts'
-import { invalid, missing } from '#platform/errors.ts'
+import { invalid } from '#platform/errors.ts'
 import { type Listed, listed, type Slice } from '#platform/listed.ts'
 import { readPublicKey } from './public-key.ts'
 
@@ -24,8 +25,8 @@ export type Door = { user: Account } | { repo: Repository }
 const at = (door: Door) => ('user' in door ? sql`k.user_id = ${door.user.id}` : sql`k.repo_id = ${door.repo.id}`)
 
 const columns = sql`k.id, k.title, k.key, k.fingerprint, k.read_only, k.created_at, a.login as added_by_login, p.name as application_name`
-const source = (door: Door) => sql`
-  ssh_keys k left join accounts a on a.id = k.added_by left join applications p on p.id = k.application_id where ${at(door)}`
+const joined = sql`ssh_keys k left join accounts a on a.id = k.added_by left join applications p on p.id = k.application_id`
+const source = (door: Door) => sql`${joined} where ${at(door)}`
 
 export function listKeys(db: Queryable, door: Door, slice: Slice): Promise<Listed<SshKey>> {
   return listed(db, { columns, source: source(door), order: sql`k.id` }, slice)
@@ -33,6 +34,11 @@ export function listKeys(db: Queryable, door: Door, slice: Slice): Promise<Liste
 
 export async function loadKey(db: Queryable, door: Door, id: number): Promise<SshKey> {
   return db.load<SshKey>(sql`select ${columns} from ${source(door)} and k.id = ${id}`)
+}
+
+/** Keys by id, without a check of access: the caller has checked it. */
+export function loadKeys(db: Queryable, ids: number[]): Promise<SshKey[]> {
+  return db.rows(sql`select ${columns} from ${joined} where k.id = any(${ids})`)
 }
 
 export interface NewKey {
@@ -59,12 +65,14 @@ export async function addKey(db: Transaction, door: Door, adder: Adder, wanted: 
       ${adder.application_id}, ${db.now})
     on conflict (fingerprint) do nothing returning id`)
   if (!row) throw fault('key is already in use')
+  if ('repo' in door) await publish(db, adder.user, door.repo, { act: 'deploy_key.created', deploy_key_id: row.id })
   return loadKey(db, door, row.id)
 }
 
-export async function deleteKey(db: Transaction, door: Door, id: number) {
-  const { rowCount } = await db.query(sql`delete from ssh_keys k where ${at(door)} and k.id = ${id}`)
-  if (!rowCount) throw missing()
+export async function deleteKey(db: Transaction, door: Door, deleter: { id: number }, id: number) {
+  await db.load(sql`select k.id from ssh_keys k where ${at(door)} and k.id = ${id} for update`)
+  if ('repo' in door) await publish(db, deleter, door.repo, { act: 'deploy_key.deleted', deploy_key_id: id })
+  await db.query(sql`delete from ssh_keys k where k.id = ${id}`)
 }
 
 const fault = (message: string) => invalid({ resource: 'PublicKey', code: 'custom', field: 'key', message })

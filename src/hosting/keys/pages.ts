@@ -12,7 +12,7 @@ export const pages = [
   submitOwn(place, confirmed(add)),
   submitOwn(`${place}/delete`, async (visit) => {
     const id = Number(/^\d{1,15}$/.exec(typed(visit.form, 'id'))?.[0] ?? 0)
-    await visit.db.transaction((db) => deleteKey(db, { user: visit.visitor }, id))
+    await visit.db.transaction((db) => deleteKey(db, { user: visit.visitor }, visit.visitor, id))
     return { to: place }
   }),
 ]

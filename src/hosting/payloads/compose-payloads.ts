@@ -2,6 +2,7 @@ import type { WebhookName } from '#activity/acts.ts'
 import type { Facts } from '#activity/facts.ts'
 import type { PayloadComposer, WebhookEvent } from '#activity/outbox/outbox.ts'
 import { commitCommentJson } from '#hosting/commit-comments/json.ts'
+import { deployKeyJson } from '#hosting/keys/json.ts'
 import { labelJson } from '#hosting/labels/json.ts'
 import { milestoneJson } from '#hosting/milestones/json.ts'
 import { simpleOrganizationJson } from '#hosting/organizations/json.ts'
@@ -14,6 +15,7 @@ import type { Person } from '#identity/accounts.ts'
 import { personColumns } from '#identity/accounts.ts'
 import { type Queryable, sql } from '#platform/database.ts'
 import { checkRunPayload, checkSuitePayload } from './check-payload.ts'
+import { deploymentPayload, deploymentStatusPayload } from './deployment-payload.ts'
 import { issueCommentPayload, issuePayload } from './issue-payload.ts'
 import { type Actors, ghost, mustGet, type PayloadContext, unaddressed as wire } from './payload-context.ts'
 import { pullPayload, reviewCommentPayload, reviewPayload } from './pull-payload.ts'
@@ -84,6 +86,12 @@ const payloads: Record<WebhookName, Payload> = {
   },
   check_run: { reads: ['check_run_id', 'check_suite_id'], fields: checkRunPayload },
   check_suite: { reads: ['check_suite_id'], fields: checkSuitePayload },
+  deployment: { reads: ['deployment_id'], fields: deploymentPayload },
+  deployment_status: { reads: ['deployment_id', 'deployment_status_id'], fields: deploymentStatusPayload },
+  deploy_key: {
+    reads: ['deploy_key_id'],
+    fields: ({ deploy_key_id }, { repo, records }) => ({ key: deployKeyJson(mustGet(records.keys, deploy_key_id), repo, wire) }),
+  },
   status: { reads: ['status_id', 'commit_author_id', 'committer_id'], fields: statusPayload },
   repository_import: { fields: ({ status }) => ({ status }) },
   RepositoryImportEvent: {

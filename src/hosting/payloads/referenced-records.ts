@@ -2,8 +2,11 @@ import type { Facts } from '#activity/facts.ts'
 import { type CheckRun, loadRuns } from '#hosting/checks/runs.ts'
 import { type CheckSuite, loadSuites } from '#hosting/checks/suites.ts'
 import { type CommitComment, loadCommitComments } from '#hosting/commit-comments/commit-comments.ts'
+import { type Deployment, loadDeployments } from '#hosting/deployments/deployments.ts'
+import { type DeploymentStatus, loadDeploymentStatuses } from '#hosting/deployments/statuses.ts'
 import { type Comment, loadComments } from '#hosting/issues/comments/comments.ts'
 import { type Issue, loadIssues } from '#hosting/issues/issues.ts'
+import { loadKeys, type SshKey } from '#hosting/keys/keys.ts'
 import { type Label, loadLabels } from '#hosting/labels/labels.ts'
 import { loadMilestones, type Milestone } from '#hosting/milestones/milestones.ts'
 import { loadProtections } from '#hosting/protection/protection.ts'
@@ -35,6 +38,9 @@ interface Rows {
   reviews: Review
   review_comments: ReviewComment
   statuses: Status
+  deployments: Deployment
+  deployment_statuses: DeploymentStatus
+  keys: SshKey
   check_runs: CheckRun
   check_suites: CheckSuite
   protections: Protection
@@ -62,6 +68,9 @@ const kinds = {
   review_id: 'reviews',
   review_comment_id: 'review_comments',
   status_id: 'statuses',
+  deployment_id: 'deployments',
+  deployment_status_id: 'deployment_statuses',
+  deploy_key_id: 'keys',
   check_run_id: 'check_runs',
   check_suite_id: 'check_suites',
   protection_id: 'protections',
@@ -87,6 +96,9 @@ const loaders: Loaders = {
   reviews: loadReviews,
   review_comments: loadReviewComments,
   statuses: loadStatuses,
+  deployments: loadDeployments,
+  deployment_statuses: loadDeploymentStatuses,
+  keys: loadKeys,
   check_runs: loadRuns,
   check_suites: loadSuites,
   protections: loadProtections,

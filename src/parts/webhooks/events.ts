@@ -10,11 +10,12 @@ const emittedEvents: EmittedEvent[] = [...webhookNames, 'meta', 'ping']
 
 /** Events that clients may subscribe to, although Belfry never sends them. */
 const acceptedEvents =
-  `branch_protection_configuration bypass_request_secret_scanning cache_sync code_scanning_alert custom_property_values dependabot_alert deploy_key deployment deployment_status discussion discussion_comment
-  dismissal_request_code_scanning dismissal_request_secret_scanning exemption_request_push_ruleset gollum issue_dependencies package
-  page_build project project_card project_column pull_request_review_thread registry_package repository_advisory repository_ruleset
-  repository_vulnerability_alert secret_scanning_alert secret_scanning_alert_location secret_scanning_scan security_and_analysis
-  sub_issues team_add workflow_job workflow_run`.split(/\s+/)
+  `branch_protection_configuration bypass_request_secret_scanning cache_sync code_scanning_alert custom_property_values
+  dependabot_alert discussion discussion_comment dismissal_request_code_scanning dismissal_request_secret_scanning
+  exemption_request_push_ruleset gollum issue_dependencies package page_build project project_card project_column
+  pull_request_review_thread registry_package repository_advisory repository_ruleset repository_vulnerability_alert
+  secret_scanning_alert secret_scanning_alert_location secret_scanning_scan security_and_analysis sub_issues team_add workflow_job
+  workflow_run`.split(/\s+/)
 
 /** Events of an organization itself. Belfry never sends them either. */
 const organizationEvents =

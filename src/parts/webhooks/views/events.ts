@@ -12,6 +12,8 @@ const groups = {
     branch_protection_rule: 'The protection of a branch is created, edited or deleted.',
     check_run: 'A check run is created, completed or requested again.',
     check_suite: 'A check suite is requested, completed or requested again.',
+    deployment: 'A deployment is created.',
+    deployment_status: 'The state of a deployment is reported.',
     status: 'The state of a commit is reported.',
     release: 'A release is drafted, published, edited or deleted.',
     fork: 'A user forks the repository.',
@@ -32,6 +34,7 @@ const groups = {
   Repository: {
     star: 'A user stars or unstars the repository.',
     watch: 'A user stars the repository (the older event).',
+    deploy_key: 'A deploy key is added or deleted.',
     member: 'A collaborator is added or removed, or gets another permission.',
     public: 'A private repository is made public.',
     repository: 'The repository is created, renamed, edited, archived, transferred or deleted.',
