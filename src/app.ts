@@ -15,6 +15,8 @@ import { api as commits } from '#hosting/commits/api.ts'
 import { api as contents } from '#hosting/contents/api.ts'
 import { pages as contentPages } from '#hosting/contents/pages.ts'
 import { api as deployments } from '#hosting/deployments/api.ts'
+import { downloadApi } from '#hosting/downloads/api.ts'
+import { pages as downloadPages } from '#hosting/downloads/pages.ts'
 import { mountGit } from '#hosting/git/api.ts'
 import { api as gitData } from '#hosting/git-data/api.ts'
 import { api as issues } from '#hosting/issues/api.ts'
@@ -128,6 +130,7 @@ export const apiGroups = (belfry: Belfry): Group[] => [
   protectionLists,
   commits,
   merges,
+  downloadApi(belfry),
   statistics,
   commitComments,
   releases,
@@ -193,6 +196,7 @@ const pageRoutes: PageRoute[] = [
   ...comparisonPages,
   ...contentPages,
   ...commitPages,
+  ...downloadPages,
   ...releasePages,
   ...invitationPages,
   ...transferPages,

@@ -82,8 +82,11 @@ export async function* streamGit(
   }
 }
 
-/** A stream of git's output. It has begun when this resolves, so that a failure before that is an error of the request. */
-export async function openOutput(chunks: AsyncGenerator<Buffer, void, void>): Promise<Readable> {
+/**
+ * A stream of git's output. It has begun when this resolves, so that a failure before that is an error of the request. `ending` ends git as
+ * soon as the stream is closed, and not at its next output.
+ */
+export async function openOutput(chunks: AsyncGenerator<Buffer, void, void>, ending?: AbortController): Promise<Readable> {
   const first = await chunks.next()
   const output = new Readable({
     read() {
@@ -94,6 +97,7 @@ export async function openOutput(chunks: AsyncGenerator<Buffer, void, void>): Pr
     },
     // Ends git, and releases its slot, even if nobody has read the stream.
     destroy(error, done) {
+      ending?.abort()
       chunks.return().then(
         () => done(error),
         () => done(error),

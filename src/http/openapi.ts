@@ -108,6 +108,7 @@ const phrases: Record<number, string> = {
   204: 'No content',
   205: 'Reset content',
   301: 'The repository was renamed',
+  302: 'The address of the file',
   304: 'Not modified',
   307: 'The repository was renamed: send the request to the new address',
   400: 'The request cannot be parsed, or requests an unknown version',

@@ -269,6 +269,8 @@ async function withFlash({ db, belfry, visitor }: Visit, { to, flash }: { to: st
 }
 
 const statuses: Partial<Record<Refusal['reason'], number>> = {
+  unauthenticated: 401,
+  bad_credentials: 401,
   forbidden: 403,
   conflict: 409,
   gone: 410,

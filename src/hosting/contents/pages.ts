@@ -1,8 +1,9 @@
 import { openBlob, resolveCommit } from '#git/objects.ts'
 import type { Entry } from '#git/tree-entries.ts'
+import { loadReadableRepository } from '#hosting/downloads/readers.ts'
 import { encodePath } from '#hosting/refs/json.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
-import { crumbs, loadVisibleRepository, pathOf } from '#hosting/repositories/views/repository-page.ts'
+import { crumbs, pathOf } from '#hosting/repositories/views/repository-page.ts'
 import { missing } from '#platform/errors.ts'
 import { type Html, html } from '#web/html.ts'
 import { type Outcome, type PageRoute, show, type Visit } from '#web/page.ts'
@@ -35,7 +36,7 @@ ${content.kind === 'dir' ? folder(place, content.entries) : file(place, content)
  * exists is the right one.
  */
 async function findPlace(visit: Visit): Promise<Place> {
-  const repo = await loadVisibleRepository(visit)
+  const repo = await loadReadableRepository(visit)
   const parts = (visit.params['*'] ?? '').replace(/\/+$/, '').split('/')
   if (parts.join('').includes('\0')) throw missing()
   for (let length = 1; length <= Math.min(parts.length, deepestRef); length++) {
