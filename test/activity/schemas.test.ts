@@ -36,7 +36,8 @@ async function openWorld() {
     assert.equal((await ada.delete(`/repos/${owner}/${name}/git/refs/heads/gone`)).status, 204)
     const body = { tag_name: 'v1', name: 'First', body: 'Notes' }
     await expect(201, await ada.post(`/repos/${owner}/${name}/releases`, body))
-    await expect(201, await ada.put(`/repos/${owner}/${name}/contents/link/more.txt`, { ...file, message: 'Go on' }))
+    for (const path of ['link/more.txt', 'docs/README.md', 'LICENSE'])
+      await expect(201, await ada.put(`/repos/${owner}/${name}/contents/${path}`, { ...file, message: 'Go on' }))
     return commit.sha as string
   }
   await begin('acme', 'plans', false)
@@ -90,6 +91,10 @@ function visitsOf({ sha, release }: { sha: string; release: number }, mark: stri
     ['repos/get-release', `${repo}/releases/${release}`, 'nobody'],
     ['repos/get-content', `${repo}/contents/docs/begin.txt`],
     ['repos/get-content', `${repo}/contents/docs`],
+    ['repos/get-readme', `${repo}/readme`],
+    ['repos/get-readme-in-directory', `${repo}/readme/docs`],
+    ['licenses/get-for-repo', `${repo}/license`],
+    ['repos/list-tags', `${repo}/tags`],
     ['git/get-tree', `${repo}/git/trees/main?recursive=1`],
     ['git/get-ref', `${repo}/git/ref/heads/main`],
     ['git/list-matching-refs', `${repo}/git/matching-refs/heads/`],
