@@ -9,6 +9,7 @@ import { compareNotifications } from './notifications.ts'
 import { comparePushes } from './pushes.ts'
 import { conclude } from './report.ts'
 import { compareRequests } from './requests.ts'
+import { measureSearch } from './search.ts'
 import { compareWebhooks } from './webhooks.ts'
 
 await measureCold()
@@ -28,5 +29,6 @@ await measureEveryday()
 await compareGrowth()
 await compareNotifications()
 await compareWebhooks()
+await measureSearch()
 await compareImports()
 conclude()

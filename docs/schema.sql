@@ -55,6 +55,7 @@ CREATE UNIQUE INDEX accounts_email ON accounts USING btree (lower(email)) WHERE 
 CREATE INDEX accounts_email_claims ON accounts USING btree (lower(email), email_claimed_at, id) WHERE (type = 'User'::text);
 CREATE UNIQUE INDEX accounts_login ON accounts USING btree (lower(login));
 CREATE INDEX accounts_organizations ON accounts USING btree (id) WHERE (type = 'Organization'::text);
+CREATE INDEX accounts_words ON accounts USING gin (account_document(login, name));
 CREATE TRIGGER forget_threads_of_account AFTER DELETE ON accounts REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION forget_threads('user_ids');
 CREATE TRIGGER pause_hooks AFTER UPDATE OF suspended_at, member_access ON accounts FOR EACH ROW WHEN ((((old.suspended_at IS NULL) AND (new.suspended_at IS NOT NULL)) OR (new.member_access < old.member_access))) EXECUTE FUNCTION pause_hooks_of_account();
 CREATE TRIGGER touch_delete AFTER DELETE ON accounts REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_everything();
@@ -271,6 +272,7 @@ CREATE INDEX comments_author ON comments USING btree (author_id);
 CREATE INDEX comments_issue ON comments USING btree (issue_id, id);
 CREATE INDEX comments_repo ON comments USING btree (repo_id, id);
 CREATE INDEX comments_updated ON comments USING btree (repo_id, updated_at, id);
+CREATE INDEX comments_words ON comments USING gin (search_document(NULL::text, body));
 CREATE TRIGGER count_new_comments AFTER INSERT ON comments REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_comments();
 CREATE TRIGGER count_old_comments AFTER DELETE ON comments REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_comments();
 CREATE TRIGGER touch_delete AFTER DELETE ON comments REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_text();
@@ -677,6 +679,15 @@ alter table issue_assignees add constraint issue_assignees_user_id_fkey FOREIGN 
 alter table issue_assignees add constraint issue_assignees_pkey PRIMARY KEY (issue_id, user_id);
 CREATE INDEX issue_assignees_user ON issue_assignees USING btree (user_id, issue_id);
 
+create table issue_documents (
+  issue_id bigint not null,
+  repo_id bigint not null,
+  document tsvector not null
+);
+alter table issue_documents add constraint issue_documents_issue_id_fkey FOREIGN KEY (issue_id) REFERENCES issues(id) ON DELETE CASCADE;
+alter table issue_documents add constraint issue_documents_pkey PRIMARY KEY (issue_id);
+CREATE INDEX issue_documents_words ON issue_documents USING gin (document);
+
 create table issue_events (
   id bigint generated always as identity not null,
   repo_id bigint not null,
@@ -755,8 +766,10 @@ CREATE INDEX issues_updated ON issues USING btree (repo_id, updated_at, number);
 CREATE TRIGGER count_new_issues AFTER INSERT ON issues REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_issues();
 CREATE TRIGGER count_old_issues AFTER DELETE ON issues REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_issues();
 CREATE TRIGGER recount_issue AFTER UPDATE ON issues FOR EACH ROW WHEN (((old.state <> new.state) OR (old.milestone_id IS DISTINCT FROM new.milestone_id))) EXECUTE FUNCTION recount_issue();
+CREATE TRIGGER rewrite_document AFTER UPDATE OF title, body ON issues FOR EACH ROW WHEN (((new.title IS DISTINCT FROM old.title) OR (new.body IS DISTINCT FROM old.body))) EXECUTE FUNCTION write_issue_document();
 CREATE TRIGGER touch_delete AFTER DELETE ON issues REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_repository();
 CREATE TRIGGER touch_update AFTER UPDATE ON issues REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_repository();
+CREATE TRIGGER write_document AFTER INSERT ON issues FOR EACH ROW EXECUTE FUNCTION write_issue_document();
 
 create table labels (
   id bigint generated always as identity not null,
@@ -767,6 +780,7 @@ create table labels (
 );
 alter table labels add constraint labels_repo_id_fkey FOREIGN KEY (repo_id) REFERENCES repositories(id) ON DELETE CASCADE;
 alter table labels add constraint labels_pkey PRIMARY KEY (id);
+CREATE INDEX labels_by_name ON labels USING btree (lower(name));
 CREATE UNIQUE INDEX labels_name ON labels USING btree (repo_id, lower(name));
 
 create table lfs_objects (
@@ -1184,10 +1198,21 @@ CREATE UNIQUE INDEX repositories_name ON repositories USING btree (owner_id, low
 CREATE INDEX repositories_network ON repositories USING btree (network_id);
 CREATE INDEX repositories_parent ON repositories USING btree (parent_id, created_at) WHERE (parent_id IS NOT NULL);
 CREATE INDEX repositories_private_forks ON repositories USING btree (parent_id) WHERE (private AND (parent_id IS NOT NULL));
+CREATE INDEX repositories_topics ON repositories USING gin (topics) WHERE (topics <> '{}'::text[]);
 CREATE TRIGGER pause_hooks AFTER UPDATE OF owner_id ON repositories FOR EACH ROW WHEN ((new.owner_id <> old.owner_id)) EXECUTE FUNCTION pause_hooks_of_repository();
+CREATE TRIGGER rewrite_document AFTER UPDATE OF name, description, topics ON repositories FOR EACH ROW WHEN ((((new.name IS DISTINCT FROM old.name) OR (new.description IS DISTINCT FROM old.description)) OR (new.topics IS DISTINCT FROM old.topics))) EXECUTE FUNCTION write_repository_document();
 CREATE TRIGGER touch_delete AFTER DELETE ON repositories REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_everything();
 CREATE TRIGGER touch_insert AFTER INSERT ON repositories REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION touch_new_repositories();
 CREATE TRIGGER touch_update AFTER UPDATE ON repositories REFERENCING OLD TABLE AS former NEW TABLE AS latest FOR EACH STATEMENT EXECUTE FUNCTION touch_repositories();
+CREATE TRIGGER write_document AFTER INSERT ON repositories FOR EACH ROW EXECUTE FUNCTION write_repository_document();
+
+create table repository_documents (
+  repo_id bigint not null,
+  document tsvector not null
+);
+alter table repository_documents add constraint repository_documents_repo_id_fkey FOREIGN KEY (repo_id) REFERENCES repositories(id) ON DELETE CASCADE;
+alter table repository_documents add constraint repository_documents_pkey PRIMARY KEY (repo_id);
+CREATE INDEX repository_documents_words ON repository_documents USING gin (document);
 
 create table repository_redirects (
   owner_id bigint not null,
@@ -1605,6 +1630,16 @@ CREATE OR REPLACE FUNCTION access_of(viewer bigint, repo repositories)
  STABLE
 AS $function$
   select greatest(case when repo.private then 0 else 1 end, access_by_name(viewer, repo))
+$function$;
+
+CREATE OR REPLACE FUNCTION account_document(login text, name text)
+ RETURNS tsvector
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+begin
+  return setweight(to_tsvector('simple', login || ' ' || replace(login, '-', ' ')), 'A') || setweight(to_tsvector('simple', coalesce(name, '')), 'B');
+end
 $function$;
 
 CREATE OR REPLACE FUNCTION author_association(author bigint, repo bigint)
@@ -2204,6 +2239,18 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION repository_document(name text, description text, topics text[])
+ RETURNS tsvector
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+begin
+  return setweight(to_tsvector('simple', name || ' ' || regexp_replace(name, '[^[:alnum:]]+', ' ', 'g')), 'A')
+    || setweight(to_tsvector('simple', array_to_string(topics, ' ')), 'B')
+    || setweight(to_tsvector('simple', coalesce(description, '')), 'C');
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION repository_facts(r repositories)
  RETURNS jsonb
  LANGUAGE sql
@@ -2249,6 +2296,18 @@ begin
   insert into attempts (reservation, subject, pending, made_at, expires_at)
   select reserve_attempt.reservation, s, wait_for_check, at, at + span from unnest(subjects) s;
 end $function$;
+
+CREATE OR REPLACE FUNCTION search_document(title text, body text)
+ RETURNS tsvector
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+begin
+  return setweight(to_tsvector('english', coalesce(title, '')), 'A') || setweight(to_tsvector('english', coalesce(body, '')), 'B')
+    || array_to_tsvector(array(select distinct '@' || lower(mention[1])
+      from regexp_matches(coalesce(body, ''), '(?:^|[^[:alnum:]_/@`.])@([[:alnum:]](?:[[:alnum:]-]{0,37}[[:alnum:]])?)(?![[:alnum:]_])', 'g') mention));
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION store_deliveries(at timestamp with time zone, repo bigint, events text[], actions text[], bodies text[], installations bigint[], payload_indexes integer[], hook_ids bigint[], waits double precision[], senders bigint[])
  RETURNS TABLE(id bigint, payload_id bigint, hook_id bigint, guid uuid, sender bigint)
@@ -2531,5 +2590,27 @@ begin
   select distinct t.topic from unnest(topics) t (topic)
   where t.topic is not null and not exists (
     select from topic_changes c where c.topic = t.topic and c.xid = pg_current_xact_id());
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION write_issue_document()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into issue_documents (issue_id, repo_id, document) values (new.id, new.repo_id, search_document(new.title, new.body))
+  on conflict (issue_id) do update set document = excluded.document;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION write_repository_document()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into repository_documents (repo_id, document) values (new.id, repository_document(new.name, new.description, new.topics))
+  on conflict (repo_id) do update set document = excluded.document;
+  return null;
 end
 $function$;

@@ -54,6 +54,7 @@ import { api as repositories } from '#hosting/repositories/api.ts'
 import { api as reviews } from '#hosting/reviews/api.ts'
 import { api as reviewComments } from '#hosting/reviews/comments/api.ts'
 import { api as reviewRequests } from '#hosting/reviews/requests/api.ts'
+import { api as search } from '#hosting/search/api.ts'
 import { api as statistics } from '#hosting/statistics/api.ts'
 import { api as statuses } from '#hosting/statuses/api.ts'
 import { api as teams } from '#hosting/teams/api.ts'
@@ -151,6 +152,7 @@ export const apiGroups = (belfry: Belfry): Group[] => [
   labels,
   milestones,
   reactions,
+  search,
   collaborators,
   transfers,
   keys,

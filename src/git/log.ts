@@ -15,6 +15,8 @@ export interface Reading {
 export interface LogFilter {
   authors?: string[] | undefined
   committers?: string[] | undefined
+  /** Texts that the message contains, all of them. */
+  messages?: string[] | undefined
   since?: Date | undefined
   until?: Date | undefined
   path?: string | undefined
@@ -22,12 +24,13 @@ export interface LogFilter {
 
 const seconds = (date: Date) => Math.floor(date.getTime() / 1000)
 
-function describe({ authors, committers, since, until, path }: LogFilter, revisions: string[]) {
+function describe({ authors, committers, messages, since, until, path }: LogFilter, revisions: string[]) {
   return [
     // Addresses are compared as texts. A mailmap of the repository would show other ones than the commits have.
-    ...(authors || committers ? ['--fixed-strings', '--regexp-ignore-case'] : []),
+    ...(authors || committers || messages ? ['--fixed-strings', '--regexp-ignore-case'] : []),
     ...(authors ?? []).map((text) => `--author=${text}`),
     ...(committers ?? []).map((text) => `--committer=${text}`),
+    ...(messages?.length ? ['--all-match', ...messages.map((text) => `--grep=${text}`)] : []),
     ...(since ? [`--since=@${seconds(since)}`] : []),
     ...(until ? [`--until=@${seconds(until)}`] : []),
     '--end-of-options',

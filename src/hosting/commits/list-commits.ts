@@ -66,7 +66,7 @@ async function readFilter(db: Queryable, { path, author, committer, since, until
 }
 
 /** How an e-mail address, or the addresses of a login, begin in commits. */
-async function signaturesOf(db: Queryable, name: string): Promise<string[]> {
+export async function signaturesOf(db: Queryable, name: string): Promise<string[]> {
   // Git would read lines as several patterns.
   if (/\p{Cc}/u.test(name)) return []
   if (name.includes('@')) return [`<${name}>`]

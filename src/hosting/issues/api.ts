@@ -57,7 +57,7 @@ export const api = group('Issues', [
       ...reading,
       operation: 'issues/list-for-repo',
       summary: 'List the issues of a repository, newest first by default',
-      query: { ...filters, creator: text(), assignee: text(), milestone: text() },
+      query: { ...filters, creator: text(), mentioned: text(), assignee: text(), milestone: text() },
       ...listOf(IssueSchema),
     },
     async ({ db, repo, query, page, wire }) => {

@@ -9,6 +9,7 @@ import { invalid, missing } from '#platform/errors.ts'
 import { parseIsoDate } from '#platform/iso-date.ts'
 import { type Listed, listed, type Slice } from '#platform/listed.ts'
 import { associationOf, person, personOf } from './authors.ts'
+import { mentioning } from './mentioned.ts'
 import { checkEnabled } from './rights.ts'
 
 export interface Issue {
@@ -102,15 +103,18 @@ export interface RepositoryIssueFilter extends IssueFilter {
   /** A login, `none`, or `*` for any user; for a milestone its number, `none` or `*`. */
   assignee: string
   milestone: string
+  /** A login. */
+  mentioned?: string
   /** Both kinds by default. */
   only?: 'issues' | 'pulls'
 }
 
 export function listIssues(db: Queryable, repo: Repository, filter: RepositoryIssueFilter, slice: Slice): Promise<Listed<Issue>> {
-  const { creator, assignee, milestone, only } = filter
+  const { creator, assignee, milestone, mentioned, only } = filter
   const kind = only ? { issues: sql`and p.id is null`, pulls: sql`and p.id is not null` }[only] : empty
   const by = creator === '' ? empty : sql`and i.author_id = (${accountOf(creator)})`
   const source = sql`${issues} where i.repo_id = ${repo.id} ${by} ${assignedTo(assignee)} ${inMilestone(repo, milestone)}
+    ${mentioned ? sql`and ${mentioning(mentioned)}` : empty}
     ${kind} ${inState(filter)} ${labelled(filter, sql`l.repo_id = ${repo.id}`)}`
   return readPage(db, source, filter, sql`i.number`, slice)
 }

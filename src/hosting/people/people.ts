@@ -163,7 +163,9 @@ export function listFollowing(db: Queryable, user: Account, slice: Slice): Promi
 
 /** Users and organizations in the order of their ids, after the id `since`. */
 export function listAccounts(db: Queryable, since: number, limit: number): Promise<Person[]> {
-  return db.rows(sql`select ${personColumns} from accounts a where a.id > ${since} order by a.id limit ${limit}`)
+  return db.rows(
+    sql`select ${personColumns} from accounts a where a.id > ${since} and a.type <> 'Bot' order by a.id limit ${limit}`,
+  )
 }
 
 /** The counts that a profile shows. */
