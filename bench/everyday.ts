@@ -3,19 +3,15 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { promisify } from 'node:util'
 import { Storage } from '#git/storage.ts'
-import { systemClock } from '#platform/clock.ts'
-import { Database, sql } from '#platform/database.ts'
-import { findLocation } from '#platform/postgres-location.ts'
 import { call, makeFolder, type RunningBelfry, startBelfry } from './belfry.ts'
 import { conclude, judge, median, write } from './report.ts'
 
 const run = promisify(execFile)
 const commits = 50_000
-const issues = 100_000
 const megabytes = 100
 const rounds = 15
 
-/** Everyday reads of large repositories: lists of commits, search, archives. */
+/** Everyday reads of large repositories: lists of commits and archives. */
 export async function measureEveryday() {
   using folder = makeFolder()
   await using belfry = await startBelfry(folder.path)
@@ -26,9 +22,6 @@ export async function measureEveryday() {
   const page = '/repos/admin/long/commits?per_page=30'
   await report(belfry, `first 30 of ${commits} commits`, page, 30)
   await report(belfry, 'last 30', `${page}&page=${Math.ceil(commits / 30)}`)
-  await seedIssues(folder.path, long.id)
-  await report(belfry, `search ${issues} issues, 2 words`, '/search/issues?q=bell+rings+repo:admin/long', 50)
-  await report(belfry, 'search, with qualifiers', '/search/issues?q=rope+is:open+author:admin+sort:created', 50)
   const large = await call(belfry, 'POST', '/user/repos', belfry.token, { name: 'large' })
   await importInto(storage.pathOf(large.id), largeFiles())
   await compareArchives(belfry, storage.pathOf(large.id))
@@ -69,19 +62,6 @@ async function report(belfry: RunningBelfry, name: string, path: string, most?: 
   }
   const taken = median(times.slice(3))
   write(`| ${name} | ${taken.toFixed(1)} | ${judge(taken, most === undefined ? undefined : { most })} |`)
-}
-
-async function seedIssues(folder: string, repo_id: number) {
-  await using db = new Database({ host: findLocation(folder).socket, user: 'belfry', database: 'belfry' }, systemClock)
-  await db.withBackgroundTimeouts(async () => {
-    await db.query(sql`
-      insert into issues (repo_id, number, author_id, title, body, created_at, updated_at)
-      select ${repo_id}, n, (select owner_id from repositories where id = ${repo_id}),
-        (array['The bell rings', 'A rope frays', 'The tower leans', 'Dust on the clapper'])[n % 4 + 1] || ' (' || n || ')',
-        'Seen on day ' || n % 365 || ', by keeper ' || n % 977 || '.', ${db.now}::timestamptz - n * interval '1 minute', ${db.now}
-      from generate_series(1, ${issues}::int) n`)
-    await db.query(sql`analyze`)
-  })
 }
 
 async function compareArchives(belfry: RunningBelfry, path: string) {
