@@ -101,9 +101,20 @@ export class Storage {
     await moveManyRefs(this.pathOf(repo_id), commands, options)
   }
 
-  /** Packs loose objects if there are many. */
+  /** Packs loose objects if there are many, and indexes history. */
   async maintain(repo_id: number) {
     await git(['-C', this.pathOf(repo_id), '-c', 'gc.autoDetach=false', 'gc', '--auto', '--quiet'], { timeout: longTimeout })
+    // With it, git counts 50,000 commits in 10 ms instead of 200, and finds those of a path without reading trees.
+    const graph = [
+      'commit-graph',
+      'write',
+      '--reachable',
+      '--split',
+      '--changed-paths',
+      '--max-new-filters=20000',
+      '--no-progress',
+    ]
+    await git(['-C', this.pathOf(repo_id), '-c', 'core.fsync=all', ...graph], { timeout: longTimeout })
     await this.sync(repo_id, [])
   }
 

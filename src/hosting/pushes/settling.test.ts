@@ -212,4 +212,5 @@ test('after pushes, one maintenance job runs some minutes later', inject(async (
   const { maintain_repository } = pushTasks(db, storage) as Record<string, (payload: object) => Promise<void>>
   await maintain_repository?.({ repo_id: id })
   await maintain_repository?.({ repo_id: id + 1 })
+  assert.ok(existsSync(join(storage.pathOf(id), 'objects/info/commit-graphs/commit-graph-chain')), 'history is not indexed')
 }))
