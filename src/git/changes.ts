@@ -1,5 +1,4 @@
-import type { Reading } from './log.ts'
-import { split, streamGit } from './run-git.ts'
+import { type Reading, split, streamGit } from './run-git.ts'
 
 /** Limits of a page of files. Counts include everything. */
 const mostFiles = 300

@@ -2,9 +2,9 @@ import { join, resolve } from 'node:path'
 import { Refusal } from '#platform/errors.ts'
 import type { Slice } from '#platform/listed.ts'
 import { type Changes, readChanges } from './changes.ts'
-import { type Reading, readLog } from './log.ts'
+import { readLog } from './log.ts'
 import { type CommitObject, hasRefs, resolveCommit } from './objects.ts'
-import { runGit, within } from './run-git.ts'
+import { type Reading, runGit, within } from './run-git.ts'
 import type { Storage } from './storage.ts'
 
 export const mostCommits = 250

@@ -1,5 +1,4 @@
-import type { Reading } from './log.ts'
-import { runGit } from './run-git.ts'
+import { type Reading, runGit } from './run-git.ts'
 
 const readLimit = 1 << 27
 

@@ -1,7 +1,6 @@
 import type { Readable } from 'node:stream'
 import { findMergeBase, readingOf } from './compare.ts'
-import type { Reading } from './log.ts'
-import { openOutput, streamGit } from './run-git.ts'
+import { openOutput, type Reading, streamGit } from './run-git.ts'
 import type { Storage } from './storage.ts'
 
 const plain = ['-M', '--no-ext-diff', '--no-textconv']

@@ -1,15 +1,8 @@
 import { type CommitObject, cutMessage } from './objects.ts'
-import { runGit } from './run-git.ts'
+import { type Reading, runGit } from './run-git.ts'
+import { readSignatures } from './signed-text.ts'
 
 const readLimit = 1 << 24
-
-/** The objects that a git process reads, and until when. */
-export interface Reading {
-  path: string
-  signal: AbortSignal
-  /** For objects of another repository, see `alternates`. */
-  settings: Record<string, string>
-}
 
 /** Filters of a list of commits. A commit matches if its author contains one of these texts, and its committer one of these. */
 export interface LogFilter {
@@ -51,7 +44,7 @@ export async function readLog(
   const args = ['--literal-pathspecs', 'log', '-z', '--no-mailmap', format, ...options, ...describe(filter, revisions)]
   const { output } = await runGit(path, args, { ...bounds, limit: readLimit })
   const fields = output.toString().split('\0')
-  return Array.from({ length: Math.floor(fields.length / 10) }, (_, index) => {
+  const commits = Array.from({ length: Math.floor(fields.length / 10) }, (_, index) => {
     const [sha = '', tree = '', parents = '', ...rest] = fields.slice(10 * index, 10 * index + 10)
     const [name = '', email = '', written = '', their_name = '', their_email = '', committed = '', message = ''] = rest
     return {
@@ -63,6 +56,9 @@ export async function readLog(
       message: cutMessage(message),
     }
   })
+  const shas = commits.map(({ sha }) => sha)
+  const signed = await readSignatures({ path, ...bounds }, shas)
+  return commits.map((commit) => ({ ...commit, signed: signed.get(commit.sha) }))
 }
 
 /** Commits can have times outside the range of Date. */

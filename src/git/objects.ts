@@ -4,6 +4,7 @@ import { Refusal } from '#platform/errors.ts'
 import { git, readGit } from './git.ts'
 import { noObject } from './ref-command.ts'
 import { openOutput, streamGit } from './run-git.ts'
+import { type SignedText, splitCommit, splitTag } from './signed-text.ts'
 import type { Storage } from './storage.ts'
 
 export { noObject }
@@ -178,6 +179,7 @@ export interface CommitObject {
   author: Signature
   committer: Signature
   message: string
+  signed?: SignedText | undefined
 }
 
 /** Bytes of a commit that are read, and characters of its message that are shown. */
@@ -198,6 +200,7 @@ export async function readCommit(storage: Storage, repo_id: number, sha: string)
     author: readSignature(all('author')[0]),
     committer: readSignature(all('committer')[0]),
     message: end < 0 ? '' : cutMessage(text.slice(end + 2), size),
+    signed: splitCommit(text),
   }
 }
 
@@ -209,6 +212,7 @@ export interface TagObject {
   /** Tags of old versions of git have none. */
   tagger: Signature
   message: string
+  signed: SignedText | undefined
 }
 
 export async function readTag(storage: Storage, repo_id: number, sha: string): Promise<TagObject> {
@@ -224,6 +228,7 @@ export async function readTag(storage: Storage, repo_id: number, sha: string): P
     type: first('type') ?? 'commit',
     tagger: readSignature(first('tagger')),
     message: end < 0 ? '' : cutMessage(text.slice(end + 2), size),
+    signed: splitTag(text),
   }
 }
 

@@ -18,6 +18,14 @@ export interface Bounds {
   detached?: boolean
 }
 
+/** The objects that a git process reads, and until when. */
+export interface Reading {
+  path: string
+  signal: AbortSignal
+  /** For objects of another repository, see `readingOf`. */
+  settings: Record<string, string>
+}
+
 /** Runs work with a time limit, for work whose time depends on what users push. */
 export async function within<T>(milliseconds: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const signal = AbortSignal.timeout(milliseconds)

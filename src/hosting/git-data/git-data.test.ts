@@ -120,6 +120,17 @@ test('a blob is sent as JSON and as bytes, and a signature is kept', inject(asyn
   const signature = '-----BEGIN PGP SIGNATURE-----\n\nabc\n-----END PGP SIGNATURE-----\n'
   const commit = await expect(201, await ada.post(`${git}/commits`, { message: 'Signed', tree: tree.sha, signature }))
   await expect(201, await ada.post(`${git}/refs`, { ref: 'refs/heads/signed', sha: commit.sha }))
+  const { verification } = (await ada.read(`${engine}/commits?sha=signed`))[0].commit
+  assert.deepEqual(
+    [verification.verified, verification.reason, verification.signature],
+    [false, 'gpgverify_unavailable', signature],
+  )
+  assert.match(verification.payload, new RegExp(`^tree ${tree.sha}\nauthor ada .*\ncommitter ada .*\n\nSigned$`))
+  assert.deepEqual((await ada.read(`${engine}/commits/signed`)).commit.verification, verification)
+  const message = `One\n${signature}`
+  const tag = await expect(201, await ada.post(`${git}/tags`, { tag: 'v1', message, object: main, type: 'commit' }))
+  assert.equal(tag.verification.signature, signature)
+  assert.match(tag.verification.payload, /\n\nOne\n$/)
   await work.git('fetch', '--quiet')
   assert.match(await work.git('cat-file', 'commit', commit.sha), /\ngpgsig -----BEGIN PGP SIGNATURE-----\n \n abc\n -----END/)
 }))

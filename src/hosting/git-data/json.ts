@@ -1,6 +1,6 @@
 import type { TagObject } from '#git/objects.ts'
 import { inLines } from '#hosting/contents/json.ts'
-import { gitNodeId, Signed, signed, Verification, verification } from '#hosting/refs/json.ts'
+import { gitNodeId, Signed, signed, Verification, verificationOf } from '#hosting/refs/json.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import { Address, type Wire } from '#http/serialization.ts'
 import { type Static, Type } from '#platform/schema.ts'
@@ -51,7 +51,7 @@ export const GitTag = Type.Object(
 )
 
 export function tagJson(
-  { sha, tag, message, tagger, object, type }: TagObject,
+  { sha, tag, message, tagger, object, type, signed: text }: TagObject,
   repo: Repository,
   wire: Wire,
 ): Static<typeof GitTag> {
@@ -64,6 +64,6 @@ export function tagJson(
     message,
     tagger: signed(tagger),
     object: { sha: object, type, url: `${urls}/${type}s/${object}` },
-    verification,
+    verification: verificationOf(text),
   }
 }

@@ -1,4 +1,5 @@
 import type { CommitObject, Ref, Signature } from '#git/objects.ts'
+import type { SignedText } from '#git/signed-text.ts'
 import { SimpleUser, userJson } from '#hosting/people/json.ts'
 import { BranchProtectionSchema, branchProtectionJson, protectionUrl } from '#hosting/protection/json.ts'
 import type { Protection } from '#hosting/protection/rules.ts'
@@ -49,7 +50,14 @@ export const Verification = Type.Object({
 })
 
 export const signed = ({ name, email, date }: Signature) => ({ name, email, date: timestamp(date) })
-export const verification = { verified: false, reason: 'unsigned', signature: null, payload: null, verified_at: null }
+
+/** Belfry knows no keys, so it shows signatures and verifies none. */
+export function verificationOf(signed: SignedText | undefined): Static<typeof Verification> {
+  const { signature = null, payload = null } = signed ?? {}
+  const known = signature?.startsWith('-----BEGIN PGP')
+  const reason = signature === null ? 'unsigned' : known ? 'gpgverify_unavailable' : 'unknown_signature_type'
+  return { verified: false, reason, signature, payload, verified_at: null }
+}
 
 /** A git commit. */
 export const GitCommit = Type.Object(
@@ -81,7 +89,7 @@ export function gitCommitJson(commit: CommitObject, repo: Named, wire: Wire): St
     tree: { sha: commit.tree, url: `${above}/trees/${commit.tree}` },
     message: commit.message,
     parents: commit.parents.map((sha) => ({ sha, url: `${above}/commits/${sha}`, html_url: `${pages}/${sha}` })),
-    verification,
+    verification: verificationOf(commit.signed),
   }
 }
 
@@ -137,7 +145,7 @@ export function commitJson(
       message: commit.message,
       tree: inGit.tree,
       comment_count: comments,
-      verification,
+      verification: inGit.verification,
     },
     author: author ? userJson(author, wire) : null,
     committer: committer ? userJson(committer, wire) : null,
