@@ -80,6 +80,7 @@ const commitComment = ['commit_comment_id', 'commit_id', 'title', 'commit_author
 const release = ['release_id'] as const
 const checkRun = ['check_run_id', 'check_suite_id'] as const
 const checkSuite = ['check_suite_id', 'commit'] as const
+const requestedSuite = [...checkSuite, 'for_app_id'] as const
 const status = ['status_id', 'commit', 'branches', 'commit_author_id', 'committer_id'] as const
 
 /** Every act that exists, the facts that it states, and what follows from it. CONTRIBUTING.md shows how to add one. */
@@ -195,10 +196,10 @@ export const acts = {
   'protection.deleted': { facts: ['protection_id'], webhook: 'branch_protection_rule deleted' },
   'check_run.created': { facts: checkRun, webhook: 'check_run created' },
   'check_run.completed': { facts: checkRun, webhook: 'check_run completed' },
-  'check_run.rerequested': { facts: checkRun, webhook: 'check_run rerequested' },
-  'check_suite.requested': { facts: checkSuite, webhook: 'check_suite requested' },
+  'check_run.rerequested': { facts: [...checkRun, 'for_app_id'], webhook: 'check_run rerequested' },
+  'check_suite.requested': { facts: requestedSuite, webhook: 'check_suite requested' },
   'check_suite.completed': { facts: checkSuite, webhook: 'check_suite completed' },
-  'check_suite.rerequested': { facts: checkSuite, webhook: 'check_suite rerequested' },
+  'check_suite.rerequested': { facts: requestedSuite, webhook: 'check_suite rerequested' },
   'deployment.created': { facts: ['deployment_id'], webhook: 'deployment created' },
   'deployment_status.created': { facts: ['deployment_id', 'deployment_status_id'], webhook: 'deployment_status created' },
   'deploy_key.created': { facts: ['deploy_key_id'], webhook: 'deploy_key created' },

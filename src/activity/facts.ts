@@ -126,6 +126,8 @@ export interface Facts extends Omit<Push, 'ref'> {
   committer_id: number | null
   /** The commit that the act is about. Undefined when no hook subscribes. */
   commit: CommitObject | undefined
+  /** The app that the act asks for something: no other hook gets it. Null: every hook does. */
+  for_app_id: number | null
   /** Branches that contain the commit. */
   branches: DeliveredBranch[]
   status: string

@@ -52,18 +52,25 @@ export async function deliver(
   published: Act[],
 ) {
   if (!hooks.length) return
-  const subscribed = webhookEventsOf(published).filter(({ event }) => hooks.some((hook) => subscribesTo(hook, event)))
+  const subscribed = webhookEventsOf(published).filter((event) => hooks.some((hook) => receives(hook, event)))
   const bodies = await composePayloads(db, actor, repo, subscribed)
-  const payloads = subscribed.flatMap(({ event, action }, index) => {
+  const payloads = subscribed.flatMap((webhook, index) => {
+    const { event, action } = webhook
     const body = bodies[index]
     if (body === undefined) return []
-    const receivers = hooks.filter((hook) => subscribesTo(hook, event))
+    const receivers = hooks.filter((hook) => receives(hook, webhook))
     return [...Map.groupBy(receivers, ({ installation_id }) => installation_id ?? null)].map(([installation_id, hooks]) => ({
       ...{ event, action, installation_id, hooks },
       body: installation_id === null ? body : withInstallation(body, installation_id),
     }))
   })
   if (payloads.length) await storeDeliveries(db, repo.id, payloads)
+}
+
+/** Of a request to an app, only the hook of that app is told. */
+function receives(hook: SubscribedHook, { event, facts }: WebhookEvent) {
+  const asked = facts.for_app_id ?? null
+  return subscribesTo(hook, event) && (asked === null || (hook.target_type === 'integration' && hook.target_id === asked))
 }
 
 /** An app finds out from the payload for which installation it can request a token. */

@@ -218,9 +218,14 @@ async function addAnnotations(db: Transaction, run_id: number, annotations: Anno
 
 /** Asks for a completed run to be made again. The run itself stays as it is. */
 export async function rerequestRun(db: Transaction, repo: Repository, user: Account, id: number) {
-  const { suite_id } = await loadRun(db, repo, id)
+  const { suite_id, app } = await loadRun(db, repo, id)
   const { rowCount } = await db.query(sql`select from check_suites where id = ${suite_id} and status = 'completed' for update`)
   if (!rowCount) throw new Refusal('invalid', 'This check run is not rerequestable: its check suite is not completed.')
-  await publish(db, user, repo, { act: 'check_run.rerequested', check_run_id: id, check_suite_id: suite_id })
+  await publish(db, user, repo, {
+    act: 'check_run.rerequested',
+    check_run_id: id,
+    check_suite_id: suite_id,
+    for_app_id: app?.id ?? null,
+  })
   await resetSuite(db, suite_id)
 }

@@ -166,18 +166,30 @@ export async function createSuite(db: Database, storage: Storage, repo: Reposito
   const { sha, commit } = await findChecked(db, storage, repo, name)
   return db.transaction(async (transaction) => {
     const { id, made } = await lockSuiteOf(transaction, repo, creator, sha)
-    if (made) await publish(transaction, creator, repo, { act: 'check_suite.requested', check_suite_id: id, commit })
-    return { suite: await loadSuite(transaction, repo, id), made }
+    const suite = await loadSuite(transaction, repo, id)
+    if (made)
+      await publish(transaction, creator, repo, {
+        act: 'check_suite.requested',
+        check_suite_id: id,
+        commit,
+        for_app_id: suite.app?.id ?? null,
+      })
+    return { suite, made }
   })
 }
 
 /** Asks the app of a suite to run its checks again. The runs stay until the app reports new ones. */
 export async function rerequestSuite(db: Database, storage: Storage, repo: Repository, user: Account, id: number) {
-  const { head_sha } = await loadSuite(db, repo, id)
+  const { head_sha, app } = await loadSuite(db, repo, id)
   const commit = await readDelivered(db, storage, repo, head_sha)
   await db.transaction(async (transaction) => {
     await resetSuite(transaction, id)
-    await publish(transaction, user, repo, { act: 'check_suite.rerequested', check_suite_id: id, commit })
+    await publish(transaction, user, repo, {
+      act: 'check_suite.rerequested',
+      check_suite_id: id,
+      commit,
+      for_app_id: app?.id ?? null,
+    })
   })
 }
 

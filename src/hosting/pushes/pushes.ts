@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { noObject } from '#git/objects.ts'
 import { dropLeftovers } from '#git/repair.ts'
 import type { Command, Storage } from '#git/storage.ts'
+import { readPushedHeads } from '#hosting/checks/request-suites.ts'
 import { checkPushRules } from '#hosting/protection/push-rules.ts'
 import type { Repository } from '#hosting/repositories/repositories.ts'
 import type { Account } from '#identity/accounts.ts'
@@ -74,8 +75,9 @@ async function settle(db: Database, storage: Storage, repo_id: number, ended: nu
   // Moves are synced before they are recorded.
   if (moves.length) await storage.sync(repo_id, known.names, firstBeginning(moves))
   const described = await describeMoves(db, storage, repo_id, moves)
+  const heads = await readPushedHeads(db, storage, { id: repo_id }, moves)
   const size = moves.length ? await storage.sizeOf(repo_id) : undefined
-  return db.transaction((transaction) => recordMoves(transaction, repo_id, { known, pushes, moves: described, size }))
+  return db.transaction((transaction) => recordMoves(transaction, repo_id, { known, pushes, moves: described, heads, size }))
 }
 
 /** When the first of these pushes began; undefined if one began in another process. */

@@ -4,6 +4,7 @@ import { hasSubscribers } from '#activity/outbox/subscribed-hooks.ts'
 import { publish } from '#activity/publish.ts'
 import { noObject } from '#git/objects.ts'
 import type { Storage } from '#git/storage.ts'
+import { type PushedHead, requestSuites } from '#hosting/checks/request-suites.ts'
 import { lockMerged, markMerged } from '#hosting/pulls/merged.ts'
 import { enqueueFollowers } from '#hosting/pulls/queue.ts'
 import { type Database, sql, type Transaction } from '#platform/database.ts'
@@ -83,6 +84,7 @@ export interface Settlement {
   known: Known
   pushes: PushRow[]
   moves: DescribedMove[]
+  heads: PushedHead[]
   size: number | undefined
 }
 
@@ -108,6 +110,7 @@ export async function recordMoves(db: Transaction, repo_id: number, settlement: 
     const acts = group.flatMap((move) => actsOf(move, { ...facts, in_bulk: !isDeliverable(move) }))
     await publish(db, { id: group[0].push.pusher_id }, { id: repo_id }, ...acts)
   }
+  await requestSuites(db, { id: repo_id }, settlement.heads)
   await markMerged(db, moves)
   await enqueueFollowers(db, repo_id, moves)
   if (default_branch !== repo.default_branch) await enqueue(db, 'point_head', { repo_id })
