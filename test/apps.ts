@@ -1,5 +1,5 @@
 import { createSign } from 'node:crypto'
-import { Client, expect, type Forge, type Person } from './forge.ts'
+import { Client, expect, type Forge, type Person, withPeople } from './forge.ts'
 
 export interface RegisteredApp {
   id: number
@@ -44,4 +44,25 @@ export async function asInstallation(
 ) {
   const { token } = await expect(201, await asApp(forge, app).post(`/app/installations/${id}/access_tokens`, narrowed))
   return Object.assign(new Client(`${forge.web}/api/v3`, { authorization: `token ${token}` }), { token: token as string })
+}
+
+/** Ada has an app with these permissions, and an organization with two private repositories and a public one. */
+export async function openInstalled(more: Record<string, unknown> = {}, selected?: string[]) {
+  const forge = await withPeople('ada', 'ben')()
+  const { ada } = forge
+  await forge.organization('acme', ada)
+  const repos: Record<string, { id: number }> = {}
+  for (const [name, hidden] of [
+    ['engine', true],
+    ['secret', true],
+    ['site', false],
+  ] as const) {
+    const wanted = { name, private: hidden, auto_init: true }
+    repos[name] = await expect(201, await ada.post('/orgs/acme/repos', wanted))
+    await expect(201, await ada.post(`/repos/acme/${name}/issues`, { title: 'Smoke' }))
+  }
+  const app = await registerApp(ada, { public: true, ...more })
+  const body = { app_slug: app.slug, ...(selected && { repository_ids: selected.map((name) => repos[name]?.id) }) }
+  const installation = await expect(201, await ada.post('/orgs/acme/installations', body))
+  return Object.assign(forge, { app, installation, repos })
 }

@@ -31,6 +31,20 @@ export function isGranted({ token }: Caller, { permission }: Endpoint) {
   return Boolean(token?.installation_id) && overOf(permission) === 'repository' && allows(token?.permissions ?? {}, permission)
 }
 
+/**
+ * The role that stands for the permission of an installation on an organization: what the endpoint asks of users. Only for reading, because
+ * an app is no member, and could not become the maintainer of a team.
+ */
+export function roleByPermission(
+  { token }: Caller,
+  { method, permission, org_role }: Endpoint,
+  org: Pick<Account, 'id'>,
+): 'admin' | 'member' | undefined {
+  if (!token?.installation_id || method !== 'GET' || token.resource_owner_id !== org.id) return undefined
+  if (overOf(permission) !== 'organization' || !allows(token.permissions, permission)) return undefined
+  return org_role === 'owner' ? 'admin' : 'member'
+}
+
 /** Refuses a fine-grained token whose resource owner is not the account of this endpoint. */
 export function checkResourceOwner({ token }: Caller, owner: Pick<Account, 'id'>) {
   if (token?.kind === 'fine_grained' && token.resource_owner_id !== owner.id) throw notForToken()

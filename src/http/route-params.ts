@@ -6,7 +6,7 @@ import type { Database } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
 import { type Endpoint, isNumbered, type PathOrganization, type PathRepository, type PathTeam } from './endpoint.ts'
 import { byIdOwner, readPathId } from './listener.ts'
-import { checkPermission, checkResourceOwner, isGranted } from './permissions.ts'
+import { checkPermission, checkResourceOwner, isGranted, roleByPermission } from './permissions.ts'
 import { readRest, restOf } from './rest-params.ts'
 
 /** Loads the records that a path names. Each function refuses a record that the viewer may not see like one that does not exist. */
@@ -32,7 +32,8 @@ export async function loadRouteParams(
   const loaded: Record<string, unknown> = { params: readParams(endpoint, rest) }
   if (endpoint.viewer === 'app') return { ...loaded, names: params }
   if (org !== undefined) {
-    const found = await loaders.loadOrganization(db, caller.viewer_id, org)
+    const shown = await loaders.loadOrganization(db, caller.viewer_id, org)
+    const found = { ...shown, role: roleByPermission(caller, endpoint, shown) ?? shown.role }
     // On an endpoint with optional authentication, a token for another account sees public data.
     if (endpoint.viewer !== 'optional' && overOf(endpoint.permission)) checkResourceOwner(caller, found)
     if (endpoint.org_role) loaders.checkRole(found, endpoint.org_role)

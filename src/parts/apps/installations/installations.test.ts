@@ -1,30 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Contract } from '#test/activity/schemas.ts'
-import { asApp, asInstallation, registerApp } from '#test/apps.ts'
-import { expect, injecting, pick, withPeople } from '#test/forge.ts'
-import { Desk } from '#test/git.ts'
+import { asApp, asInstallation, openInstalled, registerApp } from '#test/apps.ts'
+import { expect, injecting, pick } from '#test/forge.ts'
 
-/** Ada has an app with these permissions, and an organization with two private repositories and a public one. */
-async function openInstalled(more: Record<string, unknown> = {}, selected?: string[]) {
-  const forge = await withPeople('ada', 'ben')()
-  const { ada } = forge
-  await forge.organization('acme', ada)
-  const repos: Record<string, { id: number }> = {}
-  for (const [name, hidden] of [
-    ['engine', true],
-    ['secret', true],
-    ['site', false],
-  ] as const) {
-    const wanted = { name, private: hidden, auto_init: true }
-    repos[name] = await expect(201, await ada.post('/orgs/acme/repos', wanted))
-    await expect(201, await ada.post(`/repos/acme/${name}/issues`, { title: 'Smoke' }))
-  }
-  const app = await registerApp(ada, { public: true, ...more })
-  const body = { app_slug: app.slug, ...(selected && { repository_ids: selected.map((name) => repos[name]?.id) }) }
-  const installation = await expect(201, await ada.post('/orgs/acme/installations', body))
-  return Object.assign(forge, { app, installation, repos })
-}
 const open = (more?: Record<string, unknown>, selected?: string[]) => injecting(() => openInstalled(more, selected))
 
 test(
@@ -229,35 +208,5 @@ test(
     const [{ id }] = installations
     assert.equal((await ada.delete(`/user/installations/${id}`)).status, 404)
     await expect(204, await ben.delete(`/user/installations/${id}`))
-  }),
-)
-
-test(
-  'git clones and pushes with a token of an installation, as far as it may',
-  open({ default_permissions: { contents: 'write' } }, ['engine'])(async ({ forge, app, installation, ada }) => {
-    await using desk = await Desk.open(forge)
-    const access = async (narrowed?: Record<string, unknown>) => {
-      const { token } = await asInstallation(forge, app, installation, narrowed)
-      return { login: 'x-access-token', token }
-    }
-    const work = await desk.clone(await access(), 'acme/engine')
-    await work.commit('Beep', { 'beep.txt': 'beep\n' })
-    await work.push('main')
-    const events = await ada.read('/repos/acme/engine/events')
-    assert.deepEqual([events[0].type, events[0].actor.login], ['PushEvent', 'octo-helper[bot]'])
-    const reading = await desk.clone(await access({ permissions: { contents: 'read' } }), 'acme/engine')
-    await reading.commit('Boop', { 'boop.txt': 'boop\n' })
-    await assert.rejects(reading.push('main'), /403/)
-    await assert.rejects(
-      access({ permissions: {} }).then((caller) => desk.clone(caller, 'acme/engine')),
-      /403/,
-    )
-    await assert.rejects(
-      access().then((caller) => desk.clone(caller, 'acme/secret')),
-      /not found/,
-    )
-    const open = await desk.clone(await access(), 'acme/site')
-    await open.commit('Beep', { 'beep.txt': 'beep\n' })
-    await assert.rejects(open.push('main'), /403/)
   }),
 )
