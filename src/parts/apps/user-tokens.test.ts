@@ -3,6 +3,8 @@ import { test } from 'node:test'
 import { asApp, registerApp } from '#test/apps.ts'
 import { Client, expect, injecting, pick, withPeople } from '#test/forge.ts'
 import { ask, authorizePath, consent, signIn } from '#test/oauth.ts'
+import { checkPayload } from '#test/webhook-schemas.ts'
+import { heardOf } from '#test/webhooks.ts'
 
 /** Ben has two private repositories. Ada's app is installed on one of them. */
 const open = injecting(async () => {
@@ -11,7 +13,11 @@ const open = injecting(async () => {
   const [engine] = [await ben.owns('engine', { private: true }), await ben.owns('secret', { private: true })]
   await ada.owns('private', { private: true })
   for (const name of ['engine', 'secret']) await expect(201, await ben.post(`/repos/ben/${name}/issues`, { title: 'Smoke' }))
-  const app = await registerApp(ada, { public: true, callback_urls: ['https://helper.example/back'] })
+  const app = await registerApp(ada, {
+    public: true,
+    callback_urls: ['https://helper.example/back'],
+    hook_attributes: { url: 'belfry:listen' },
+  })
   const installed = await expect(201, await ben.post('/user/installations', { app_slug: app.slug, repository_ids: [engine.id] }))
   const { client_id, client_secret } = app
   const visitor = await signIn(forge, 'ben')
@@ -42,8 +48,7 @@ test(
     for (const path of ['/repos/ben/secret', '/repos/ben/secret/issues/1', '/repos/ada/private'])
       assert.equal((await caller.get(path)).status, 404, path)
     assert.deepEqual(pick(await caller.read('/user/repos'), 'name'), ['engine'])
-    assert.equal((await caller.get('/repos/ben/engine/readme')).status, 404)
-    for (const path of ['/repos/ben/engine/hooks', '/repos/ben/engine/pulls', '/user/keys', '/authorizations', '/user/apps'])
+    for (const path of ['/repos/ben/engine/readme', '/repos/ben/engine/pulls', '/user/keys', '/authorizations', '/user/apps'])
       assert.equal((await caller.get(path)).status, 403, path)
     assert.equal((await caller.delete('/repos/ben/engine')).status, 403)
 
@@ -92,7 +97,12 @@ test(
     assert.equal((await refresh(twice.refresh_token)).error, 'bad_refresh_token')
     assert.equal((await as(twice.access_token).get('/user')).status, 401)
 
-    await visitor.fill(`/settings/connections/applications/${client_id}`, {})
+    const heard = await heardOf(forge, () => visitor.fill(`/settings/connections/applications/${client_id}`, {}))
+    assert.deepEqual(
+      heard.map(({ event, payload }) => `${event} ${payload.action} ${payload.sender.login}`),
+      ['github_app_authorization revoked ben'],
+    )
+    for (const { event, payload } of heard) checkPayload(event, payload)
     assert.equal((await as(first.access_token).get('/user')).status, 401)
     assert.equal((await refresh(first.refresh_token)).error, 'bad_refresh_token')
     assert.equal((await asApp(forge, app).get('/app')).status, 200)

@@ -6,6 +6,7 @@ import { type Queryable, sql, type Transaction } from '#platform/database.ts'
 import { missing } from '#platform/errors.ts'
 import { digest, newToken } from '#platform/secrets.ts'
 import type { IssuedToken } from './client-request.ts'
+import { enqueueRevokedEvent } from './revoked-event.ts'
 
 export interface Grant {
   id: number
@@ -121,7 +122,8 @@ export async function revokeGrant(db: Transaction, application: Id, user: Id) {
   const both = sql`application_id = ${application.id} and user_id = ${user.id}`
   await db.query(sql`delete from authorization_codes where ${both}`)
   await db.query(sql`delete from device_codes where ${both}`)
-  await db.query(sql`delete from grants where ${both}`)
+  const { rowCount } = await db.query(sql`delete from grants where ${both}`)
+  if (rowCount) await enqueueRevokedEvent(db, application, user)
   await db.query(sql`delete from refresh_tokens where ${both}`)
   await db.query(sql`delete from tokens where ${both}`)
   await db.query(sql`delete from ssh_keys where application_id = ${application.id} and added_by = ${user.id}`)
