@@ -30,6 +30,7 @@ import { api as labels } from '#hosting/labels/api.ts'
 import { mountLfs } from '#hosting/lfs/api.ts'
 import { api as maintenance } from '#hosting/maintenance/api.ts'
 import { countRepairs } from '#hosting/maintenance/maintenance.ts'
+import { api as markdown } from '#hosting/markdown/api.ts'
 import { renderAll } from '#hosting/mentions/rendering.ts'
 import { api as merges } from '#hosting/merges/api.ts'
 import { api as milestones } from '#hosting/milestones/api.ts'
@@ -60,6 +61,7 @@ import { api as statuses } from '#hosting/statuses/api.ts'
 import { api as teams } from '#hosting/teams/api.ts'
 import { api as teamMembers } from '#hosting/teams/members/api.ts'
 import { pages as teamPages } from '#hosting/teams/pages.ts'
+import { api as templates } from '#hosting/templates/api.ts'
 import { api as topics } from '#hosting/topics/api.ts'
 import { api as transfers } from '#hosting/transfers/api.ts'
 import { pages as transferPages } from '#hosting/transfers/pages.ts'
@@ -111,6 +113,7 @@ import { api as replays } from '#parts/webhooks/replays/api.ts'
 import { selfHosted, type Variant, versioned } from '#variants.ts'
 import { mountAssets } from '#web/assets.ts'
 import { mountAvatars } from '#web/avatars.ts'
+import { mountEmojis } from '#web/emojis.ts'
 import { pages as homePages, mountFallbacks, showUnreadable } from '#web/home.ts'
 import { mountPages, type PageRoute, type Site } from '#web/page.ts'
 
@@ -153,6 +156,8 @@ export const apiGroups = (belfry: Belfry): Group[] => [
   milestones,
   reactions,
   search,
+  markdown,
+  templates,
   collaborators,
   transfers,
   keys,
@@ -238,6 +243,7 @@ export async function openApp(belfry: Belfry): Promise<App> {
   mountFallbacks(listeners.web, site)
   mountAssets(listeners.web, [issueAssets, inboxAssets, hookAssets, importAssets, documentationAssets])
   mountAvatars(listeners.web)
+  mountEmojis(listeners.web)
   const reference = documentationPages(() => describeApi(belfry, groups, selfHosted))
   mountPages(listeners.web, site, [...pageRoutes, ...reference])
   mountTokenEndpoint(listeners.web, belfry)

@@ -12,6 +12,7 @@ import { etagOf, isFresh } from './conditional.ts'
 import { type Dialect, readAccept } from './dialects.ts'
 import type { Endpoint } from './endpoint.ts'
 import { branded, fixed, preflight } from './headers.ts'
+import { isPlain } from './media.ts'
 import { checkPermission } from './permissions.ts'
 import { type Allowance, RateLimiter } from './rate-limit.ts'
 import { cacheKeyOf, type ResponseCache } from './response-cache.ts'
@@ -213,6 +214,7 @@ export function basesOf({ addresses }: Belfry, variant: Variant) {
 function checkAccept({ headers, call, routeOptions }: FastifyRequest) {
   const { followed, streamed, media = [] } = routeOptions.config.endpoint ?? {}
   if (call.dialect.media.has('octets') && media.includes('octets')) return
+  if (media.some((medium) => isPlain(medium) && headers.accept?.includes(medium))) return
   if (call.dialect.takes_json || (call.dialect.takes_stream && (followed || streamed))) return
   const message = `Unsupported 'Accept' header: '${headers.accept?.slice(0, 200)}'. Must accept 'application/json'.`
   throw new Refusal('unacceptable', message)

@@ -4,6 +4,8 @@ import type { Caller } from '#identity/callers.ts'
 import { type Static, Type } from '#platform/schema.ts'
 import { standardRateLimit } from '#variants.ts'
 import { changed, type Group, get, group } from './endpoint.ts'
+import { text } from './input.ts'
+import { Represented } from './media.ts'
 import type { Allowance } from './rate-limit.ts'
 
 const url = Address
@@ -119,6 +121,36 @@ const unlimited = (caller: Caller, now: Date): Allowance => ({
   reset: Math.ceil(now.getTime() / 1000) + 3600,
 })
 
+const Overview = Type.Object(
+  {
+    verifiable_password_authentication: Type.Boolean(),
+    installed_version: Type.Optional(Type.String()),
+    domains: Type.Object({ website: Type.Array(Type.String()) }),
+  },
+  { title: 'ApiOverview' },
+)
+
+const maxims = [
+  'One act, published once, is seen everywhere.',
+  'A list without an end needs a page.',
+  'Measure before you mend.',
+  'What nobody may see is not there.',
+  'A retry is a promise kept late.',
+]
+
+/** A bell with a line below it. */
+const bell = (line: string) => `
+        _
+       ( )
+      /   \\
+     /     \\
+    /       \\
+   /_________\\
+       (_)
+
+  ${line}
+`
+
 export function metaApi({ started_at, version: program_version }: Belfry): Group {
   return group('Meta', [
     get(
@@ -132,6 +164,47 @@ export function metaApi({ started_at, version: program_version }: Belfry): Group
       },
       ({ wire, revalidate }) =>
         revalidate(`${program_version} ${wire.api} ${wire.web} ${wire.version}`, () => changed(rootJson(wire), started_at)),
+    ),
+    get(
+      '/meta',
+      {
+        operation: 'meta/get',
+        permission: 'any',
+        summary: 'Get facts about this server',
+        viewer: 'optional',
+        answers: { 200: Overview },
+      },
+      ({ wire, variant }) => ({
+        verifiable_password_authentication: true,
+        // Clients read from this that the server is self-hosted.
+        ...(!variant.api_versions.length && { installed_version: program_version }),
+        domains: { website: [new URL(wire.web).host] },
+      }),
+    ),
+    get(
+      '/zen',
+      {
+        operation: 'meta/get-zen',
+        permission: 'any',
+        summary: 'Get a maxim',
+        viewer: 'optional',
+        media: ['text/plain'],
+        answers: { 200: Type.String() },
+      },
+      ({ db }) => new Represented('text/plain', maxims[db.now.getSeconds() % maxims.length] ?? ''),
+    ),
+    get(
+      '/octocat',
+      {
+        operation: 'meta/get-octocat',
+        permission: 'any',
+        summary: 'Get a picture in characters, with a line of your own',
+        viewer: 'optional',
+        query: { s: text() },
+        media: ['text/plain'],
+        answers: { 200: Type.String() },
+      },
+      ({ query }) => new Represented('text/plain', bell(query.s.slice(0, 200) || (maxims[0] ?? ''))),
     ),
     get(
       '/versions',

@@ -4,7 +4,7 @@ import type { Variant } from '#variants.ts'
 import { basesOf } from './call.ts'
 import { type Endpoint, type Group, isNumbered, plainPath } from './endpoint.ts'
 import { statusOf } from './errors.ts'
-import { type Medium, mediaType } from './media.ts'
+import { isPlain, type Medium, mediaType } from './media.ts'
 import { usualPages } from './paging.ts'
 
 type Json = Record<string, unknown>
@@ -93,6 +93,7 @@ function describeAnswer(status: string, schema: TSchema, schemas: Record<string,
   const hoisted = hoist(schema, schemas)
   const stream = { 'text/event-stream': { schema: endpoint.streamed ? hoisted : { type: 'string' } } }
   if (endpoint.streamed) return { description, content: stream }
+  if (endpoint.media?.some(isPlain)) return { description, content: mediaOf(endpoint, hoisted) }
   return { description, content: { ...json(hoisted).content, ...(endpoint.followed && stream), ...mediaOf(endpoint, hoisted) } }
 }
 

@@ -6,14 +6,15 @@ export interface License {
 
 /** Phrases that a license has and those before it in this list do not. The first license with all of its phrases counts. */
 const known: [spdx_id: string, name: string, phrases: string[]][] = [
+  // These two name GNU licenses.
+  ['MPL-2.0', 'Mozilla Public License 2.0', ['mozilla public license', 'version 2.0']],
+  ['EPL-2.0', 'Eclipse Public License 2.0', ['eclipse public license', 'v 2.0']],
   ['AGPL-3.0', 'GNU Affero General Public License v3.0', ['gnu affero general public license', 'version 3']],
   ['LGPL-3.0', 'GNU Lesser General Public License v3.0', ['gnu lesser general public license', 'version 3']],
   ['LGPL-2.1', 'GNU Lesser General Public License v2.1', ['gnu lesser general public license', 'version 2.1']],
   ['GPL-3.0', 'GNU General Public License v3.0', ['gnu general public license', 'version 3']],
   ['GPL-2.0', 'GNU General Public License v2.0', ['gnu general public license', 'version 2']],
   ['Apache-2.0', 'Apache License 2.0', ['apache license', 'version 2.0']],
-  ['MPL-2.0', 'Mozilla Public License 2.0', ['mozilla public license', 'version 2.0']],
-  ['EPL-2.0', 'Eclipse Public License 2.0', ['eclipse public license', 'v 2.0']],
   ['CC0-1.0', 'Creative Commons Zero v1.0 Universal', ['cc0 1.0 universal']],
   ['Unlicense', 'The Unlicense', ['this is free and unencumbered software']],
   ['BSL-1.0', 'Boost Software License 1.0', ['boost software license']],

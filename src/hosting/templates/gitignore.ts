@@ -1,0 +1,40 @@
+/** Files that the tools of a language create and that do not belong into a repository. */
+const patterns = {
+  C: ['*.o', '*.obj', '*.a', '*.lib', '*.so', '*.so.*', '*.dylib', '*.dll', '*.exe', '*.out', '*.d'],
+  'C++': ['*.o', '*.obj', '*.a', '*.lib', '*.so', '*.dylib', '*.dll', '*.exe', '*.out', '*.gch', '*.pch'],
+  CMake: ['CMakeCache.txt', 'CMakeFiles/', 'CMakeUserPresets.json', 'cmake_install.cmake', 'compile_commands.json', '_deps/'],
+  Dart: ['.dart_tool/', '.packages', 'build/', 'doc/api/', 'pubspec.lock'],
+  Elixir: ['/_build/', '/cover/', '/deps/', '/doc/', 'erl_crash.dump', '*.ez', '*.beam'],
+  Go: ['*.exe', '*.test', '*.out', 'coverage.*', 'go.work', 'go.work.sum', '.env'],
+  Gradle: ['.gradle/', '**/build/', '!gradle-wrapper.jar', '.gradletasknamecache'],
+  Haskell: ['dist/', 'dist-newstyle/', '.stack-work/', '*.hi', '*.o', '.cabal-sandbox/'],
+  Java: ['*.class', '*.jar', '*.war', '*.ear', '*.log', 'hs_err_pid*'],
+  Julia: ['*.jl.cov', '*.jl.*.cov', '*.jl.mem', 'deps/deps.jl', 'docs/build/', 'Manifest.toml'],
+  Kotlin: ['*.class', '*.jar', '*.log', '.kotlin/', 'build/'],
+  Maven: ['target/', 'pom.xml.tag', 'pom.xml.releaseBackup', 'release.properties', '.mvn/timing.properties'],
+  Node: ['node_modules/', 'dist/', 'coverage/', '*.log', '.npm', '.env', '.env.*', '!.env.example', '*.tgz', '.cache/'],
+  PHP: ['/vendor/', 'composer.phar', '.env', '.phpunit.result.cache'],
+  Python: [
+    '__pycache__/',
+    '*.py[cod]',
+    '*.egg-info/',
+    'build/',
+    'dist/',
+    '.venv/',
+    'venv/',
+    '.env',
+    '.pytest_cache/',
+    '.coverage',
+  ],
+  R: ['.Rhistory', '.RData', '.Rproj.user/', '*_cache/', 'vignettes/*.html'],
+  Ruby: ['*.gem', '/.bundle/', '/vendor/bundle', '/coverage/', '/tmp/', '.env', '.byebug_history'],
+  Rust: ['/target/', '**/*.rs.bk', '*.pdb'],
+  Scala: ['*.class', '*.log', 'target/', '.bsp/', '.metals/', '.bloop/'],
+  Swift: ['.build/', 'xcuserdata/', '*.xcuserstate', 'DerivedData/', 'Packages/', '.swiftpm/'],
+  TeX: ['*.aux', '*.bbl', '*.blg', '*.fdb_latexmk', '*.fls', '*.log', '*.out', '*.synctex.gz', '*.toc'],
+  Terraform: ['**/.terraform/*', '*.tfstate', '*.tfstate.*', 'crash.log', '*.tfvars', 'override.tf'],
+  VisualStudio: ['.vs/', '[Bb]in/', '[Oo]bj/', '*.user', '*.suo', 'packages/', 'TestResults/', '*.nupkg'],
+}
+
+/** Templates of `.gitignore` by name. */
+export const gitignoreTemplates = new Map(Object.entries(patterns).map(([name, lines]) => [name, `${lines.join('\n')}\n`]))
