@@ -1,5 +1,6 @@
 """A newcomer's story with github3.py, after its documentation."""
 
+import io
 import os
 import time
 import traceback
@@ -133,6 +134,21 @@ def _():
     same(True, release.edit(name="One!"))
 
 
+@chapter("git data, tags, archives")
+def _():
+    repo = ada.repository("ada", "engine")
+    parent = repo.branch("main").commit.sha
+    wheel = {"path": "parts/wheel", "mode": "100644", "type": "blob", "content": "Brass\n"}
+    tree = repo.create_tree([wheel], base_tree=repo.git_commit(parent).tree.sha)
+    commit = repo.create_commit("Add a wheel", tree.sha, [parent])
+    same(True, repo.ref("heads/main").update(commit.sha))
+    same("Add a wheel", next(iter(repo.commits())).message)
+    same(["v1.0"], [tag.name for tag in repo.tags()])
+    archive = io.BytesIO()
+    same(True, repo.archive("tarball", archive, "v1.0"))
+    same(b"\x1f\x8b", archive.getvalue()[:2])
+
+
 @chapter("stars, watching, followers, forks")
 def _():
     same(True, ben.star("ada", "engine"))
@@ -172,6 +188,12 @@ def _():
     tasks = ben.issues_on("ada", "engine", labels="task", number=-1)
     tasks.params["per_page"] = 2
     same("43210", "".join(issue.title[5:] for issue in tasks))
+
+
+@chapter("search")
+def _():
+    same(["It rattles"], [found.issue.title for found in ben.search_issues("rattles repo:ada/engine is:closed")])
+    same(["ada/engine"], [found.repository.full_name for found in ben.search_repositories("engine user:ada")])
 
 
 @chapter("rate limit, emails, errors")

@@ -112,6 +112,18 @@ chapter 'releases' do
   same %w[One!], BEN.releases(REPO).map(&:name)
 end
 
+chapter 'git data, tags, archives' do
+  parent = BEN.branch(REPO, 'main').commit.sha
+  wheel = { path: 'parts/wheel', mode: '100644', type: 'blob', content: "Brass\n" }
+  tree = ADA.create_tree(REPO, [wheel], base_tree: parent)
+  commit = ADA.create_commit(REPO, 'Add a wheel', tree.sha, [parent])
+  ADA.update_ref(REPO, 'heads/main', commit.sha)
+  same 'Add a wheel', BEN.commits(REPO).first.commit.message
+  same "Brass\n", BEN.contents(REPO, path: 'parts/wheel', accept: 'application/vnd.github.v3.raw')
+  same %w[v1.0], BEN.tags(REPO).map(&:name)
+  same true, BEN.archive_link(REPO, ref: 'v1.0').start_with?('http')
+end
+
 chapter 'stars, watching, followers, forks' do
   same true, BEN.star(REPO)
   same true, BEN.starred?(REPO)
@@ -147,6 +159,12 @@ chapter 'pagination' do
   same %w[4 3 2 1 0], pages.list_issues(REPO, labels: 'task').map { |issue| issue.title[-1] }
   BEN.list_issues(REPO, labels: 'task', per_page: 2)
   same 2, BEN.last_response.rels[:next].get.data.length
+end
+
+chapter 'search' do
+  same ['It rattles'], BEN.search_issues("rattles repo:#{REPO} is:closed").items.map(&:title)
+  same [REPO], BEN.search_repositories('engine user:ada').items.map(&:full_name)
+  same %w[ada], BEN.search_users('ada').items.map(&:login)
 end
 
 chapter 'rate limit, emails, errors' do

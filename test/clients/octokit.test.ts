@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { Octokit } from '@octokit/rest'
 import { linesOf, openForge } from '#test/forge.ts'
 import { told } from '#test/inbox.ts'
+import { base64, engine, readContent, tellCode, tellReleases } from './octokit-code.ts'
 import { npmVersion, Story } from './story.ts'
 
 const log = { debug() {}, info() {}, warn() {}, error() {} }
@@ -15,68 +16,7 @@ for (const variant of ['self-hosted', 'versioned'] as const) {
       ({ token: auth }) => new Octokit({ auth, baseUrl, log }),
     ) as [Octokit, Octokit]
     const story = new Story(t, { client: 'Octokit.js (`@octokit/rest`)', version: npmVersion('@octokit/rest') })
-    const engine = { owner: 'ada', repo: 'engine' }
-    const text = (value: string) => Buffer.from(value).toString('base64')
-    const read = async (path: string, ref = 'main') => (await ada.repos.getContent({ ...engine, path, ref })).data
-
-    await story.works('repositories', async () => {
-      const { status, data } = await ada.repos.createForAuthenticatedUser({ name: 'engine', auto_init: true })
-      assert.deepEqual([status, data.full_name, data.default_branch, data.private], [201, 'ada/engine', 'main', false])
-      await ada.repos.update({ ...engine, description: 'It counts', homepage: 'https://engine.example' })
-      const { data: shown } = await ben.repos.get(engine)
-      assert.deepEqual([shown.description, shown.permissions?.push, shown.owner.login], ['It counts', false, 'ada'])
-      assert.deepEqual(linesOf((await ada.repos.listForAuthenticatedUser()).data, 'full_name'), ['ada/engine'])
-      await ada.repos.replaceAllTopics({ ...engine, names: ['engines', 'brass'] })
-      assert.deepEqual((await ben.repos.getAllTopics(engine)).data.names, ['engines', 'brass'])
-    })
-
-    await story.works('contents', async () => {
-      const file = { ...engine, path: 'docs/notes.txt' }
-      const { data: made } = await ada.repos.createOrUpdateFileContents({ ...file, message: 'Add notes', content: text('One\n') })
-      const shown = await read('docs/notes.txt')
-      assert.ok(!Array.isArray(shown) && shown.type === 'file')
-      assert.equal(Buffer.from(shown.content, 'base64').toString(), 'One\n')
-      assert.equal(shown.sha, made.content?.sha)
-      const wrong = { message: 'Overwrite', content: text('Zero\n'), sha: '0'.repeat(40) }
-      await assert.rejects(ada.repos.createOrUpdateFileContents({ ...file, ...wrong }), { status: 409 })
-      await ada.repos.createOrUpdateFileContents({ ...file, message: 'Edit notes', content: text('Two\n'), sha: shown.sha })
-      const { data: raw } = await ada.repos.getContent({ ...file, mediaType: { format: 'raw' } })
-      assert.equal(raw, 'Two\n')
-      assert.deepEqual(linesOf((await read('docs')) as object[], 'type', 'name'), ['file notes.txt'])
-      assert.match(Buffer.from((await ada.repos.getReadme(engine)).data.content, 'base64').toString(), /engine/)
-    })
-
-    await story.works('commits, comparisons, statuses', async () => {
-      const { data: commits } = await ada.repos.listCommits({ ...engine, path: 'docs/notes.txt' })
-      assert.deepEqual(linesOf(commits, 'commit.message', 'author.login'), ['Edit notes ada', 'Add notes ada'])
-      const [newest, oldest] = commits.map(({ sha }) => sha) as [string, string]
-      const { data: commit } = await ada.repos.getCommit({ ...engine, ref: 'main' })
-      assert.equal(commit.sha, newest)
-      assert.deepEqual(linesOf(commit.files ?? [], 'filename', 'status', 'changes'), ['docs/notes.txt modified 2'])
-      const { data: range } = await ada.repos.compareCommitsWithBasehead({ ...engine, basehead: `${oldest}...main` })
-      assert.deepEqual([range.status, range.ahead_by], ['ahead', 1])
-      await ada.repos.createCommitStatus({ ...engine, sha: newest, state: 'success', context: 'ci/build' })
-      const { data: combined } = await ben.repos.getCombinedStatusForRef({ ...engine, ref: 'main' })
-      assert.deepEqual([combined.state, combined.total_count], ['success', 1])
-    })
-
-    await story.works('git data', async () => {
-      const { data: main } = await ada.git.getRef({ ...engine, ref: 'heads/main' })
-      const parent = main.object.sha
-      const { data: blob } = await ada.git.createBlob({ ...engine, content: 'Brass\n' })
-      const entry = { path: 'parts/wheel', mode: '100644', type: 'blob', sha: blob.sha } as const
-      const { data: tree } = await ada.git.createTree({ ...engine, base_tree: parent, tree: [entry] })
-      const { data: commit } = await ada.git.createCommit({
-        ...engine,
-        message: 'Add a wheel',
-        tree: tree.sha,
-        parents: [parent],
-      })
-      await ada.git.updateRef({ ...engine, ref: 'heads/main', sha: commit.sha })
-      assert.ok(!Array.isArray(await read('parts/wheel')))
-      const { data: all } = await ada.git.getTree({ ...engine, tree_sha: 'main', recursive: '1' })
-      assert.ok(all.tree.some(({ path }) => path === 'parts/wheel'))
-    })
+    await tellCode(story, ada, ben)
 
     await story.works('labels, milestones', async () => {
       const { data: label } = await ada.issues.createLabel({ ...engine, name: 'noise', color: 'f29513', description: 'Too loud' })
@@ -116,7 +56,7 @@ for (const variant of ['self-hosted', 'versioned'] as const) {
     await story.works('pull requests, reviews', async () => {
       const { data: main } = await ada.git.getRef({ ...engine, ref: 'heads/main' })
       await ada.git.createRef({ ...engine, ref: 'refs/heads/quiet', sha: main.object.sha })
-      const oil = { ...engine, path: 'oil.txt', message: 'Add oil', content: text('Oil\n'), branch: 'quiet' }
+      const oil = { ...engine, path: 'oil.txt', message: 'Add oil', content: base64('Oil\n'), branch: 'quiet' }
       await ada.repos.createOrUpdateFileContents(oil)
       const { data: pull } = await ada.pulls.create({ ...engine, title: 'Oil it', head: 'quiet', base: 'main', body: 'Fixes #1' })
       const it = { ...engine, pull_number: pull.number }
@@ -133,26 +73,10 @@ for (const variant of ['self-hosted', 'versioned'] as const) {
       const { data: merged } = await ada.pulls.merge({ ...it, merge_method: 'squash' })
       assert.equal(merged.merged, true)
       assert.equal((await ada.pulls.checkIfMerged(it)).status, 204)
-      assert.ok(!Array.isArray(await read('oil.txt')))
+      assert.ok(!Array.isArray(await readContent(ada, 'oil.txt')))
     })
 
-    await story.works('releases, release assets', async () => {
-      const { data: release } = await ada.repos.createRelease({ ...engine, tag_name: 'v1.0', name: 'One', body: 'First' })
-      const { data: latest } = await ben.repos.getLatestRelease(engine)
-      assert.deepEqual([latest.id, latest.draft, latest.author.login], [release.id, false, 'ada'])
-      assert.deepEqual(linesOf((await ben.repos.listTags(engine)).data, 'name'), ['v1.0'])
-      const { data: asset } = await ada.repos.uploadReleaseAsset({
-        ...engine,
-        release_id: release.id,
-        baseUrl: new URL(release.upload_url).origin,
-        url: release.upload_url,
-        name: 'engine.bin',
-        data: 'cogs',
-        headers: { 'content-type': 'application/octet-stream' },
-      } as Parameters<typeof ada.repos.uploadReleaseAsset>[0])
-      assert.deepEqual([asset.name, asset.size, asset.state], ['engine.bin', 4, 'uploaded'])
-      assert.equal(await (await fetch(asset.browser_download_url)).text(), 'cogs')
-    })
+    await tellReleases(story, ada, ben)
 
     await story.works('stars, watching, followers', async () => {
       await ben.activity.starRepoForAuthenticatedUser(engine)
@@ -197,6 +121,20 @@ for (const variant of ['self-hosted', 'versioned'] as const) {
       const sizes: number[] = []
       for await (const { data } of ben.paginate.iterator(ben.issues.listForRepo, tasks)) sizes.push(data.length)
       assert.deepEqual(sizes, [2, 2, 1])
+    })
+
+    await story.works('search', async () => {
+      const { data: issues } = await ben.search.issuesAndPullRequests({
+        q: 'rattles repo:ada/engine is:issue is:closed label:sound',
+      })
+      assert.deepEqual([issues.total_count, ...linesOf(issues.items, 'title')], [1, 'It rattles'])
+      const tasks = await ben.paginate(ben.search.issuesAndPullRequests, { q: 'task in:title repo:ada/engine', per_page: 2 })
+      assert.equal(tasks.length, 5)
+      assert.deepEqual(linesOf((await ben.search.repos({ q: 'engine user:ada' })).data.items, 'full_name'), ['ada/engine'])
+      assert.deepEqual(linesOf((await ben.search.users({ q: 'ada' })).data.items, 'login'), ['ada'])
+      assert.deepEqual(linesOf((await ben.search.code({ q: 'Brass repo:ada/engine' })).data.items, 'path'), ['parts/wheel'])
+      const { data: commits } = await ben.search.commits({ q: 'wheel repo:ada/engine' })
+      assert.deepEqual(linesOf(commits.items, 'commit.message'), ['Add a wheel'])
     })
 
     await story.works('organizations, teams', async () => {

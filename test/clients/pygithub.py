@@ -5,7 +5,7 @@ import time
 import traceback
 from importlib.metadata import version
 
-from github import Github, GithubException
+from github import Github, GithubException, InputGitTreeElement
 
 api = os.environ["BELFRY"] + "/api/v3"
 # Later versions wait a second before each write.
@@ -141,6 +141,19 @@ def _():
     assert [release.title for release in repo.get_releases()] == ["One!"]
 
 
+@chapter("git data, tags, archives")
+def _():
+    repo = ada.get_repo("ada/engine")
+    parent = repo.get_git_commit(repo.get_branch("main").commit.sha)
+    wheel = InputGitTreeElement("parts/wheel", "100644", "blob", content="Brass\n")
+    commit = repo.create_git_commit("Add a wheel", repo.create_git_tree([wheel], parent.tree), [parent])
+    repo.get_git_ref("heads/main").edit(commit.sha)
+    assert repo.get_contents("parts/wheel").decoded_content == b"Brass\n"
+    assert repo.get_commits()[0].commit.message == "Add a wheel"
+    assert [tag.name for tag in repo.get_tags()] == ["v1.0"]
+    assert repo.get_archive_link("tarball", "v1.0").startswith("http")
+
+
 @chapter("stars, watching, followers")
 def _():
     repo = ben.get_repo("ada/engine")
@@ -207,6 +220,14 @@ def _():
     assert [issue.title for issue in tasks] == [f"Task {number}" for number in (4, 3, 2, 1, 0)]
     assert [issue.title for issue in tasks.reversed] == [f"Task {number}" for number in range(5)]
     assert len(tasks.get_page(2)) == 1
+
+
+@chapter("search")
+def _():
+    found = ben.search_issues("rattles", repo="ada/engine", state="closed")
+    assert (found.totalCount, found[0].title) == (1, "It rattles")
+    assert [repo.full_name for repo in ben.search_repositories("engine", user="ada")] == ["ada/engine"]
+    assert [file.path for file in ben.search_code("Brass", repo="ada/engine")] == ["parts/wheel"]
 
 
 @chapter("rate limit, emails, errors")

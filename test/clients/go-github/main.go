@@ -200,6 +200,29 @@ func main() {
 		same(4, asset.GetSize())
 	})
 
+	chapter("git data, tags, archives", func() {
+		branch, _, err := ada.Repositories.GetBranch(ctx, owner, name, "main", true)
+		must(err)
+		sha := branch.GetCommit().GetSHA()
+		tree, _, err := ada.Git.CreateTree(ctx, owner, name, sha, []*github.TreeEntry{{
+			Path: github.String("parts/wheel"), Mode: github.String("100644"), Type: github.String("blob"), Content: github.String("Brass\n"),
+		}})
+		must(err)
+		commit, _, err := ada.Git.CreateCommit(ctx, owner, name, &github.Commit{
+			Message: github.String("Add a wheel"), Tree: tree, Parents: []*github.Commit{{SHA: &sha}},
+		})
+		must(err)
+		target := &github.Reference{Ref: github.String("refs/heads/main"), Object: &github.GitObject{SHA: commit.SHA}}
+		_, _, err = ada.Git.UpdateRef(ctx, owner, name, target, false)
+		must(err)
+		tags, _, err := ben.Repositories.ListTags(ctx, owner, name, nil)
+		must(err)
+		same("v1.0", tags[0].GetName())
+		link, _, err := ben.Repositories.GetArchiveLink(ctx, owner, name, github.Tarball, nil, true)
+		must(err)
+		same("http", link.Scheme)
+	})
+
 	chapter("stars, watching, followers, forks", func() {
 		_, err := ben.Activity.Star(ctx, owner, name)
 		must(err)
@@ -277,6 +300,18 @@ func main() {
 			options.Page = response.NextPage
 		}
 		same("43210", titles)
+	})
+
+	chapter("search", func() {
+		issues, _, err := ben.Search.Issues(ctx, "rattles repo:ada/engine is:closed", nil)
+		must(err)
+		same([]interface{}{1, "It rattles"}, []interface{}{issues.GetTotal(), issues.Issues[0].GetTitle()})
+		repos, _, err := ben.Search.Repositories(ctx, "engine user:ada", nil)
+		must(err)
+		same("ada/engine", repos.Repositories[0].GetFullName())
+		code, _, err := ben.Search.Code(ctx, "Brass repo:ada/engine", nil)
+		must(err)
+		same("parts/wheel", code.CodeResults[0].GetPath())
 	})
 
 	chapter("rate limit, emails, errors", func() {

@@ -122,6 +122,16 @@ public class Story {
       same("One!", release.update().name("One!").update().getName());
     });
 
+    chapter("git data, tags", () -> {
+      GHRepository repo = ada.getRepository(name);
+      String parent = repo.getBranch("main").getSHA1();
+      GHTree tree = repo.createTree().baseTree(parent).add("parts/wheel", "Brass\n", false).create();
+      GHCommit commit = repo.createCommit().message("Add a wheel").tree(tree.getSha()).parent(parent).create();
+      repo.getRef("heads/main").updateTo(commit.getSHA1());
+      same("Add a wheel", repo.listCommits().toList().get(0).getCommitShortInfo().getMessage());
+      same("v1.0", repo.listTags().toList().get(0).getName());
+    });
+
     chapter("stars, watching, followers, forks", () -> {
       GHRepository repo = ben.getRepository(name);
       repo.star();
@@ -153,6 +163,11 @@ public class Story {
       String titles = ben.getRepository(name).queryIssues().label("task").pageSize(2).list().toList().stream()
           .map(issue -> issue.getTitle().substring(5)).collect(Collectors.joining());
       same("43210", titles);
+    });
+
+    chapter("search", () -> {
+      same("It rattles", ben.searchIssues().q("rattles repo:ada/engine").isClosed().list().toList().get(0).getTitle());
+      same(name, ben.searchRepositories().q("engine").user("ada").list().toList().get(0).getFullName());
     });
 
     chapter("rate limit, emails, errors", () -> {
