@@ -7,6 +7,8 @@ export interface Variant {
   rate_limit: { anonymous: number; user: number } | null
   /** The versions that a client may request. Without any, the version header is ignored. */
   api_versions: readonly string[]
+  /** The version of the public documentation of self-hosted servers, from which clients conclude what a server can do. */
+  documented_as: string | null
   events: {
     page: { size: number; largest: number; fixed?: true }
     /** For `/events`. */
@@ -31,6 +33,7 @@ export const selfHosted: Variant = {
   prefix: '/api/v3',
   rate_limit: null,
   api_versions: [],
+  documented_as: '3.19.0',
   events: {
     page: { size: 30, largest: 30, fixed: true },
     public_page: { size: 30, largest: 30, fixed: true },
@@ -47,6 +50,7 @@ export const versioned: Variant = {
   prefix: '',
   rate_limit: { anonymous: 60, user: 5000 },
   api_versions: ['2022-11-28', '2026-03-10'],
+  documented_as: null,
   events: {
     page: { size: 30, largest: 100 },
     public_page: { size: 15, largest: 100 },

@@ -176,8 +176,7 @@ export function metaApi({ started_at, version: program_version }: Belfry): Group
       },
       ({ wire, variant }) => ({
         verifiable_password_authentication: true,
-        // Clients read from this that the server is self-hosted.
-        ...(!variant.api_versions.length && { installed_version: program_version }),
+        ...(variant.documented_as && { installed_version: variant.documented_as }),
         domains: { website: [new URL(wire.web).host] },
       }),
     ),

@@ -100,6 +100,8 @@ function mount(app: FastifyInstance, resources: Resources, endpoint: Endpoint, v
 const callerOf = ({ ip, call: { caller } }: FastifyRequest) => (caller.user ? `user ${caller.user.id}` : `address ${ip}`)
 
 function sendError(request: FastifyRequest, reply: FastifyReply, error: unknown) {
+  // The rest of a stream is read and dropped, so that the client can reuse the connection.
+  if (request.routeOptions.config.endpoint?.raw_body) request.raw.resume()
   if (error instanceof Moved) return sendMoved(request, reply, error)
   const documentation_url = `${request.call.wire.web}/docs`
   if (error instanceof CodeRequired) reply.header(branded(request.call.dialect.brand, 'OTP'), `required; ${error.delivery}`)

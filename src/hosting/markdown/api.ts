@@ -31,7 +31,8 @@ async function render(
 async function readText(content: Readable) {
   const chunks: Buffer[] = []
   let length = 0
-  for await (const chunk of content) {
+  // A stream that is destroyed would take the connection along, and the client would not get the refusal.
+  for await (const chunk of content.iterator({ destroyOnReturn: false })) {
     length += chunk.length
     if (length > longestText) throw new Refusal('too_large', `The text has more than ${longestText} bytes.`)
     chunks.push(chunk)

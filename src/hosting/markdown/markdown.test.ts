@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { checkVisits } from '#test/contract.ts'
 import { expect, openForge } from '#test/forge.ts'
 
 test('Markdown becomes HTML, from JSON and from text, without credentials too', async () => {
@@ -31,10 +30,4 @@ test('in mode gfm, names refer to the repository of the context if the caller ca
     await render(ada, { mode: 'gfm' }),
   ])
     assert.equal(hidden, '<p>#1</p>\n')
-})
-
-test('facts about the server have the documented shape', async () => {
-  await using forge = await openForge()
-  await checkVisits(await forge.person('ada'), {}, [['meta/get', 200, 'get', '/meta']])
-  assert.deepEqual(await forge.nobody.read('/meta'), { verifiable_password_authentication: true, installed_version: '3.19.0' })
 })

@@ -48,10 +48,9 @@ test('Markdown is rendered, with links for those who may see them', inject(async
 }))
 
 test('facts about the server are served', inject(async ({ forge, nobody, nobodyVersioned }) => {
-  const { version } = forge.belfry
   assert.partialDeepStrictEqual(await nobody.read('/meta'), {
     verifiable_password_authentication: true,
-    installed_version: version,
+    installed_version: '3.19.0',
   })
   assert.equal('installed_version' in (await nobodyVersioned.read('/meta')), false)
   const zen = await nobody.get('/zen')
