@@ -72,6 +72,21 @@ chapter 'commits, comparisons, statuses' do
   same 'success', BEN.combined_status(REPO, 'main').state
 end
 
+chapter 'check runs, deployments, branch protection' do
+  head = BEN.commit(REPO, 'main').sha
+  output = { title: 'Failed', summary: 'One of two' }
+  ADA.create_check_run(REPO, 'unit', head, conclusion: 'failure', output: output)
+  same %w[failure], BEN.check_runs_for_ref(REPO, 'main').check_runs.map(&:conclusion)
+  deployment = ADA.create_deployment(REPO, 'main', required_contexts: [])
+  ADA.create_deployment_status(deployment.url, 'success')
+  same %w[success], BEN.deployment_statuses(deployment.url).map(&:state)
+  ADA.protect_branch(REPO, 'main', enforce_admins: true, required_pull_request_reviews: { required_approving_review_count: 1 },
+                                   required_status_checks: { strict: false, contexts: ['unit'] })
+  same %w[unit], ADA.branch_protection(REPO, 'main').required_status_checks.contexts
+  refused(Octokit::Conflict) { ADA.create_contents(REPO, 'more.txt', 'More', "More\n") }
+  ADA.unprotect_branch(REPO, 'main')
+end
+
 chapter 'labels, milestones' do
   ADA.add_label(REPO, 'noise', 'f29513')
   same 'cccccc', ADA.update_label(REPO, 'noise', color: 'cccccc').color

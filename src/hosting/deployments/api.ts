@@ -49,8 +49,8 @@ const Merged = Type.Object({ message: Type.String() }, { title: 'MergedBranch' }
 const longestPayload = 65_536
 
 /** Text that is a JSON object is read as one, as on the public host. */
-function readPayload(payload: object | string | undefined): object | string {
-  if (payload === undefined || payload === '') return {}
+function readPayload(payload: object | string | null | undefined): object | string {
+  if (payload == null || payload === '') return {}
   if (typeof payload !== 'string') return payload
   try {
     const read: unknown = JSON.parse(payload)
@@ -96,7 +96,7 @@ export const api = group('Deployments', [
         task: Type.Optional(Name),
         auto_merge: Type.Optional(Type.Boolean()),
         required_contexts: Type.Optional(Type.Unsafe<string[] | null>({ type: ['array', 'null'], items: Name, maxItems: 100 })),
-        payload: Type.Optional(Type.Unsafe<object | string>({ type: ['object', 'string'] })),
+        payload: Type.Optional(Type.Unsafe<object | string | null>({ type: ['object', 'string', 'null'] })),
         environment: Type.Optional(Name),
         description: Words(140),
         transient_environment: Type.Optional(Type.Boolean()),

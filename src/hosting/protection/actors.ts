@@ -8,19 +8,16 @@ import { Refusal } from '#platform/errors.ts'
 import type { Actors } from './rules.ts'
 
 export interface ActorNames {
-  users?: string[]
-  teams?: string[]
-  apps?: string[]
+  users?: string[] | null
+  teams?: string[] | null
+  apps?: string[] | null
 }
 
 const refused = (message: string) => new Refusal('invalid', message)
 
 /** The accounts and teams of these names. Only repositories of organizations have such lists. */
-export async function findActors(
-  db: Queryable,
-  repo: Repository,
-  { users = [], teams = [], apps = [] }: ActorNames,
-): Promise<Actors> {
+export async function findActors(db: Queryable, repo: Repository, names: ActorNames): Promise<Actors> {
+  const [users, teams, apps] = [names.users ?? [], names.teams ?? [], names.apps ?? []]
   if (repo.owner_type !== 'Organization') throw refused('Only organization repositories can have users and team restrictions')
   if (apps.length) throw refused(`There is no app named ${apps[0]}.`)
   const found = { users: await findUsers(db, users), teams: await findTeams(db, repo, teams) }

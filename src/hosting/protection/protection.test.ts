@@ -41,7 +41,22 @@ test('every response about protected branches matches the public documentation, 
   await expect(204, await ada.put('/orgs/acme/teams/core/repos/acme/engine', { permission: 'push' }))
   const path = `${works}/branches/topic/protection`
   const people = { users: ['ben'], teams: ['core'] }
+  const sparse = { strict: false, contexts: ['ci'], checks: null }
+  const lists = { users: null, teams: null, apps: null }
   await checkVisits(ada, {}, [
+    [
+      'repos/update-branch-protection',
+      200,
+      'put',
+      path,
+      // As go-github sends what is not set.
+      {
+        ...nothing,
+        required_status_checks: sparse,
+        restrictions: lists,
+        required_pull_request_reviews: { dismissal_restrictions: lists },
+      },
+    ],
     [
       'repos/update-branch-protection',
       200,

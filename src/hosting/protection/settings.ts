@@ -11,26 +11,32 @@ const Check = Type.Object({
   context: Type.String({ minLength: 1, maxLength: 255 }),
   app_id: Type.Optional(Type.Unsafe<number | null>({ type: ['integer', 'null'], minimum: -1, maximum: 999_999_999_999_999 })),
 })
-const Actors = Type.Partial(Type.Object({ users: Names, teams: Names, apps: Names }))
+/** Clients send null for a list that they do not have. */
+const ListOrNull = <Item>(list: object) => Type.Unsafe<Item[] | null>({ ...list, type: ['array', 'null'] })
+const SomeNames = ListOrNull<string>(Names)
+const Actors = Type.Partial(Type.Object({ users: SomeNames, teams: SomeNames, apps: SomeNames }))
+const orNull = <T extends object>(schema: T) => ({ ...schema, type: ['object', 'null'] })
 const Flag = Type.Optional(Type.Unsafe<boolean | null>({ type: ['boolean', 'null'] }))
 
 /** What a client sends for required checks: with `checks`, `contexts` is ignored. */
 export const ChecksBody = Type.Partial(
-  Type.Object({ strict: Type.Boolean(), contexts: Names, checks: Type.Array(Check, { maxItems: mostNames }) }),
+  Type.Object({
+    strict: Type.Boolean(),
+    contexts: SomeNames,
+    checks: ListOrNull<Static<typeof Check>>({ items: Check, maxItems: mostNames }),
+  }),
 )
 
 export const ReviewsBody = Type.Partial(
   Type.Object({
-    dismissal_restrictions: Actors,
-    bypass_pull_request_allowances: Actors,
+    dismissal_restrictions: Type.Unsafe<Static<typeof Actors> | null>(orNull(Actors)),
+    bypass_pull_request_allowances: Type.Unsafe<Static<typeof Actors> | null>(orNull(Actors)),
     dismiss_stale_reviews: Type.Boolean(),
     require_code_owner_reviews: Type.Boolean(),
     require_last_push_approval: Type.Boolean(),
     required_approving_review_count: Type.Integer({ minimum: 0, maximum: 6 }),
   }),
 )
-
-const orNull = <T extends object>(schema: T) => ({ ...schema, type: ['object', 'null'] })
 
 export const ProtectionBody = Type.Object({
   required_status_checks: Type.Unsafe<Static<typeof ChecksBody> | null>(orNull(ChecksBody)),
@@ -103,12 +109,12 @@ export async function readReviews(
 async function readDismissals(
   db: Queryable,
   repo: Repository,
-  asked: ActorNames | undefined,
+  asked: ActorNames | null | undefined,
   present: RequiredReviews | undefined,
 ) {
   if (!asked) return present?.dismissal_restrictions ?? null
   return Object.keys(asked).length ? findActors(db, repo, asked) : null
 }
 
-const isNamed = (names: ActorNames | undefined): names is ActorNames =>
+const isNamed = (names: ActorNames | null | undefined): names is ActorNames =>
   [names?.users, names?.teams, names?.apps].some((list) => list?.length)

@@ -162,18 +162,28 @@ const findings = {
   unknown: 'Whether this can be merged is not known yet.',
 }
 
-/** Merges the commit that is shown: a later push makes the merge fail. */
+const obstacles = {
+  blocked: 'This cannot be merged yet: a required check or review is missing.',
+  behind: 'This cannot be merged yet: the branch needs the latest commits of the base.',
+  unstable: 'This can be merged without conflicts, but not all checks have passed.',
+}
+
+function findingOf({ draft, mergeable_state, obstacle }: Pull) {
+  if (draft) return 'This is a draft, and not to be merged yet.'
+  return mergeable_state === 'clean' && obstacle ? obstacles[obstacle] : findings[mergeable_state ?? 'unknown']
+}
+
+/** Merges the commit that is shown: a later push makes the merge fail. Users who may bypass a rule see the form too. */
 function mergeBox(visit: Visit, conversation: Conversation, pull: Pull): Html {
   const { repo } = conversation
   if (pull.merged_at)
     return html`<section class="card"><p>${nameOf(pull.merged_by)} merged this into <code>${pull.base_ref}</code>.</p></section>`
   if (pull.state === 'closed') return html``
-  const finding = pull.draft ? 'This is a draft, and not to be merged yet.' : findings[pull.mergeable_state ?? 'unknown']
   const methods = methodsOf(repo)
   const may =
     visit.visitor && mayPush(repo) && !repo.archived && !pull.draft && pull.mergeable_state === 'clean' && methods.length
   const inputs = html`<input type="hidden" name="sha" value="${pull.head_sha}">${select('How', 'method', methods, '')}<button class="primary">Merge pull request</button>`
-  return html`<section class="card" aria-label="Merging"><p>${finding}</p>${may && form(visit, `${addressOf(conversation)}/merge`, inputs)}</section>`
+  return html`<section class="card" aria-label="Merging"><p>${findingOf(pull)}</p>${may && form(visit, `${addressOf(conversation)}/merge`, inputs)}</section>`
 }
 
 function methodsOf({

@@ -121,6 +121,43 @@ func main() {
 		same(commit.GetSHA(), sha)
 	})
 
+	chapter("check runs, deployments, branch protection", func() {
+		head, _, err := ben.Repositories.GetCommit(ctx, owner, name, "main", nil)
+		must(err)
+		_, _, err = ada.Checks.CreateCheckRun(ctx, owner, name, github.CreateCheckRunOptions{
+			Name: "unit", HeadSHA: head.GetSHA(), Conclusion: github.String("failure"),
+			Output: &github.CheckRunOutput{Title: github.String("Failed"), Summary: github.String("One of two")},
+		})
+		must(err)
+		runs, _, err := ben.Checks.ListCheckRunsForRef(ctx, owner, name, "main", nil)
+		must(err)
+		same("failure", runs.CheckRuns[0].GetConclusion())
+		deployment, _, err := ada.Repositories.CreateDeployment(ctx, owner, name, &github.DeploymentRequest{
+			Ref: github.String("main"), RequiredContexts: &[]string{},
+		})
+		must(err)
+		_, _, err = ada.Repositories.CreateDeploymentStatus(ctx, owner, name, deployment.GetID(), &github.DeploymentStatusRequest{
+			State: github.String("success"),
+		})
+		must(err)
+		_, _, err = ada.Repositories.UpdateBranchProtection(ctx, owner, name, "main", &github.ProtectionRequest{
+			RequiredStatusChecks:       &github.RequiredStatusChecks{Contexts: []string{"unit"}},
+			RequiredPullRequestReviews: &github.PullRequestReviewsEnforcementRequest{RequiredApprovingReviewCount: 1},
+			EnforceAdmins:              true,
+		})
+		must(err)
+		protection, _, err := ada.Repositories.GetBranchProtection(ctx, owner, name, "main")
+		must(err)
+		same("unit", protection.RequiredStatusChecks.Contexts[0])
+		same(1, protection.RequiredPullRequestReviews.RequiredApprovingReviewCount)
+		_, _, err = ada.Repositories.CreateFile(ctx, owner, name, "more.txt", &github.RepositoryContentFileOptions{
+			Message: github.String("More"), Content: []byte("More\n"),
+		})
+		refused(409, err)
+		_, err = ada.Repositories.RemoveBranchProtection(ctx, owner, name, "main")
+		must(err)
+	})
+
 	chapter("labels, milestones", func() {
 		_, _, err := ada.Issues.CreateLabel(ctx, owner, name, &github.Label{Name: github.String("noise"), Color: github.String("f29513")})
 		must(err)
